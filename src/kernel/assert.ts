@@ -1,0 +1,9 @@
+/** States what cannot be otherwise. A failure is a bug: it ends the request or the actor, not the process. */
+export function assert(condition: unknown, sentence: string): asserts condition {
+  if (!condition) throw new Error(`assertion failed: ${sentence}`);
+}
+
+/** Makes the compiler check that a union is handled whole. */
+export function unreachable(value: never): never {
+  throw new Error(`assertion failed: unexpected ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,60 @@
+export type TimerHandle = object;
+
+/** Time as an argument, so that a test or the simulation can own it. XState accepts it as its clock. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Milliseconds since some origin; never goes back. */
+  monotonicMs(): number;
+  setTimeout(callback: () => void, delayMs: number): TimerHandle;
+  clearTimeout(handle: TimerHandle): void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+};
+
+/** Runs a callback once what is ready now has run. */
+export const soon = (callback: () => void): void => {
+  setImmediate(callback);
+};
+
+export const nowSeconds = (clock: Clock): number => Math.floor(clock.now() / 1_000);
+
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** The answer, or what `late` says or throws once it is overdue. What was asked may still come to pass. */
+export function within<T, L>(
+  clock: Clock,
+  ms: number,
+  answer: Promise<T>,
+  late: () => L,
+): Promise<T | L> {
+  return new Promise((resolve, reject) => {
+    const overdue = clock.setTimeout(() => {
+      try {
+        resolve(late());
+      } catch (error) {
+        reject(error);
+      }
+    }, ms);
+    answer.then(resolve, reject).finally(() => clock.clearTimeout(overdue));
+  });
+}
+
+/** Waits without holding the process open. Resolves early, without an error, when `signal` fires. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const handle = clock.setTimeout(done, delayMs);
+    function done() {
+      clock.clearTimeout(handle);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    }
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,52 @@
+/** What metered work is counted in; the names are the wire's (`POST /v1/estimate`, catalogue rates). */
+export const UNITS = [
+  'text_input_token',
+  'text_output_token',
+  'cached_input_token',
+  'audio_input_token',
+  'audio_output_token',
+  'character',
+  'audio_second',
+  'request',
+] as const;
+
+export type Unit = (typeof UNITS)[number];
+
+/** Quantities of metered work. Seconds may carry milliseconds; everything else is whole. */
+export type Usage = Readonly<Partial<Record<Unit, number>>>;
+
+/** 10^-12 USD for one unit, which is the same number as 10^-6 USD for a million units. */
+export type Rates = Readonly<Partial<Record<Unit, bigint>>>;
+
+const MILLI = 1_000n;
+const PICO_PER_RAW = 1_000_000n;
+const BPS = 10_000n;
+
+/** Reads "USD per million units" (`"2.5"`, `"0.0385"`) as an exact integer rate, or nothing. */
+export function parseRate(usdPerMillion: string): bigint | undefined {
+  const match = /^(\d{1,12})(?:\.(\d{1,6}))?$/.exec(usdPerMillion);
+  if (match === null) return undefined;
+  return BigInt(match[1] as string) * PICO_PER_RAW + BigInt((match[2] ?? '').padEnd(6, '0'));
+}
+
+/** The exact upstream cost in 10^-15 USD (thousandths of the rate unit, since seconds have milliseconds). */
+function costFemto(usage: Usage, rates: Rates): bigint {
+  let femto = 0n;
+  for (const unit of UNITS) {
+    const quantity = usage[unit];
+    const rate = rates[unit];
+    if (quantity === undefined || rate === undefined) continue;
+    femto += BigInt(Math.round(quantity * 1_000)) * rate;
+  }
+  return femto;
+}
+
+const ceilDiv = (a: bigint, b: bigint) => (a + b - 1n) / b;
+
+/**
+ * The price of `usage` in raw USDC, margin included: summed exactly over all units and rounded up
+ * once, so it is 0 only when every rate that applies is 0.
+ */
+export function priceRaw(usage: Usage, rates: Rates, marginBps: number): bigint {
+  return ceilDiv(costFemto(usage, rates) * (BPS + BigInt(marginBps)), MILLI * PICO_PER_RAW * BPS);
+}

@@ -1,0 +1,17 @@
+import { NO_RETRY, refusal } from './refusal.ts';
+
+export const admin = {
+  unauthorized: () => refusal(401, 'Unauthorized', 'X-Admin-Key is missing or wrong.'),
+  invalidJson: () => refusal(400, 'Invalid JSON body', 'The body is not valid JSON.'),
+  invalidAddress: () =>
+    refusal(400, 'Invalid address', 'Name an agent by its number or its 0x wallet address.'),
+  notFound: () => refusal(404, 'Not found', 'There is no such agent.'),
+  referenceConflict: () =>
+    refusal(
+      409,
+      'reference_conflict',
+      'This reference was used for another amount or agent.',
+      {},
+      NO_RETRY,
+    ),
+};

@@ -1,0 +1,54 @@
+import { NO_RETRY, refusal } from './refusal.ts';
+
+export const agents = {
+  notFound: () => refusal(404, 'not_found', 'There is no such agent.'),
+  limitExceeded: (max: number, what: string) =>
+    refusal(409, 'limit_exceeded', `At most ${max} ${what}.`, { max }),
+  nameConflict: (name: string) =>
+    refusal(409, 'name_conflict', `An agent named "${name}" exists already.`),
+  invalidStatusTransition: (from: string, to: string) =>
+    refusal(409, 'invalid_status_transition', `An agent that is ${from} cannot become ${to}.`),
+  statusConflict: () =>
+    refusal(409, 'status_conflict', 'The status was changed by another request; read it again.'),
+  provisioningFailed: (agentId: number) =>
+    refusal(
+      502,
+      'managed_provisioning_failed',
+      'The wallet could not be created; the agent is kept for a retry.',
+      { agentId },
+      NO_RETRY,
+    ),
+  delegationFailed: (agentId: number) =>
+    refusal(
+      502,
+      'delegation_failed',
+      'The delegation could not be made; the agent is kept for a retry.',
+      { agentId },
+      NO_RETRY,
+    ),
+  featuresUnavailable: () =>
+    refusal(
+      503,
+      'agent_features_unavailable',
+      'No wallet provider is configured on this server.',
+      {},
+      NO_RETRY,
+    ),
+  creationUnavailable: () =>
+    refusal(
+      503,
+      'agent_creation_unavailable',
+      'No facilitator key is configured on this server.',
+      {},
+      NO_RETRY,
+    ),
+  winddownUnavailable: () =>
+    refusal(
+      503,
+      'winddown_unavailable',
+      'Loans are active and no wind-down service is configured.',
+      {},
+      NO_RETRY,
+    ),
+  winddownFailed: (message: string) => refusal(500, 'winddown_failed', message, {}, NO_RETRY),
+};

@@ -1,0 +1,62 @@
+import { refusal } from './refusal.ts';
+
+const MINT_AGENT_KEY = {
+  hint: 'Mint an agent key and send it as Authorization: Bearer <AGENT_KEY>',
+  method: 'POST',
+  path: '/v1/developer/agents/{agentId}/keys',
+};
+
+export const credential = {
+  missing: () =>
+    refusal(
+      401,
+      'Missing or invalid Authorization header',
+      'Send Authorization: Bearer <AGENT_KEY>.',
+    ),
+  unauthorized: (message = 'Send a developer key, a wallet signature or a session.') =>
+    refusal(401, 'Unauthorized', message),
+  invalidKey: () => refusal(401, 'Invalid API key', 'This key is unknown, revoked or expired.'),
+  wrongType: () =>
+    refusal(401, 'wrong_credential_type', 'This route takes an agent key.', {
+      next: MINT_AGENT_KEY,
+    }),
+  developerRequired: () =>
+    refusal(
+      401,
+      'developer_credential_required',
+      'This route takes a developer credential, not an agent key.',
+      {
+        next: { hint: 'Create a developer key', method: 'POST', path: '/v1/developer/keys' },
+      },
+    ),
+  invalidSignature: () =>
+    refusal(
+      401,
+      'Invalid signature',
+      'The signature was not made by the wallet in X-Wallet-Address.',
+    ),
+  timestampOutOfWindow: () =>
+    refusal(401, 'Timestamp out of window', 'X-Timestamp must be within 5 minutes of server time.'),
+  invalidJwt: () =>
+    refusal(401, 'Invalid JWT', 'The session is malformed, forged or older than 7 days.'),
+  readOnly: () =>
+    refusal(403, 'read_only_key', 'This key has read permission only; use one with read_write.'),
+  agentSuspended: () =>
+    refusal(403, 'agent_suspended', 'This agent is suspended by its developer or a policy.'),
+  accountClosed: () => refusal(403, 'account_closed', 'This agent is closed.'),
+  delegationExpired: () =>
+    refusal(
+      403,
+      'delegation_expired',
+      'The delegation of this agent has expired; ask its operator to renew it.',
+    ),
+  agentNotReady: () => refusal(403, 'agent_not_active', 'This agent is still being provisioned.'),
+  signatureUncheckable: () =>
+    refusal(
+      503,
+      'signature_check_unavailable',
+      'The chain cannot be reached to check a contract wallet; try again.',
+      {},
+      { 'retry-after': '5' },
+    ),
+};

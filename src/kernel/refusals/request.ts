@@ -1,0 +1,105 @@
+import { ApiError } from '../api-error.ts';
+import { NO_RETRY, refusal } from './refusal.ts';
+
+export type ValidationDetail = {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  readonly code: string;
+};
+
+export type RateLimitReason =
+  | 'agent_proxy_limit'
+  | 'ip_rate_limit'
+  | 'global_rate_limit'
+  | 'key_rate_limit'
+  | 'gateway_limit';
+
+export const request = {
+  invalid: (details: readonly ValidationDetail[]) =>
+    new ApiError(400, 'Invalid request', { fields: { details } }),
+  invalidBody: (message: string) => refusal(400, 'Invalid request body', message),
+  notFound: (message = 'There is no such route.') => refusal(404, 'not_found', message),
+  methodNotAllowed: (allow: readonly string[]) =>
+    refusal(
+      405,
+      'method_not_allowed',
+      `This route answers ${allow.join(', ')}.`,
+      {},
+      { allow: allow.join(', ') },
+    ),
+  payloadTooLarge: (limitBytes: number) =>
+    refusal(413, 'payload_too_large', `The body may have at most ${limitBytes} bytes.`, {
+      limit_bytes: limitBytes,
+    }),
+  rateLimited: (limit: {
+    reason: RateLimitReason;
+    retryAfterSeconds: number;
+    limitPerMinute: number;
+  }) =>
+    refusal(
+      429,
+      'rate_limit_exceeded',
+      `Too many requests; try again in ${limit.retryAfterSeconds} s.`,
+      {
+        reason: limit.reason,
+        retry_after_seconds: limit.retryAfterSeconds,
+        limit_per_minute: limit.limitPerMinute,
+        remaining: 0,
+      },
+      { 'retry-after': String(limit.retryAfterSeconds), ...NO_RETRY },
+    ),
+  ledgerFull: () =>
+    refusal(
+      503,
+      'ledger_overloaded',
+      'Too much waits for the ledger; nothing was done. Try again shortly.',
+      {},
+      { 'retry-after': '1', ...NO_RETRY },
+    ),
+  ledgerAway: () =>
+    refusal(
+      503,
+      'ledger_unavailable',
+      'The database does not answer; what was asked may still be carried out. Read the balance before asking again.',
+      {},
+      { 'retry-after': '5', ...NO_RETRY },
+    ),
+  draining: () =>
+    refusal(
+      503,
+      'server_draining',
+      'This server is shutting down; send the request again.',
+      {},
+      { 'retry-after': '1', 'x-should-retry': 'true' },
+    ),
+  overloaded: () =>
+    refusal(
+      503,
+      'server_overloaded',
+      'This server holds too many request bodies; try again shortly.',
+      {},
+      { 'retry-after': '1', ...NO_RETRY },
+    ),
+  upgradeRequired: () =>
+    refusal(
+      426,
+      'upgrade_required',
+      'This route is a WebSocket, version 13.',
+      {},
+      { upgrade: 'websocket', 'sec-websocket-version': '13' },
+    ),
+  tooManySockets: (max: number, per: 'agent' | 'address') =>
+    refusal(
+      429,
+      'too_many_connections',
+      `At most ${max} open sockets per ${per}.`,
+      { max, retry_after_seconds: 1 },
+      { 'retry-after': '1', ...NO_RETRY },
+    ),
+  crossOrigin: () =>
+    refusal(403, 'forbidden', 'A session cookie may write only from the origin it was made for.'),
+  /** Never read by anybody: the client is gone. It keeps such requests apart in logs and metrics. */
+  clientClosed: () => refusal(499, 'client_closed_request', 'The client closed the connection.'),
+  internal: () =>
+    refusal(500, 'Internal error', 'The server failed; the request id names the failure.'),
+};

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import {
+  agentKeyPrefix,
+  developerKeyPrefix,
+  newAccountId,
+  newAgentKey,
+  newDeveloperKey,
+} from '../../../src/kernel/ids.ts';
+import { keyedHash, sameSecret } from '../../../src/kernel/keyed-hash.ts';
+import { randomBase62, systemRandom } from '../../../src/kernel/random.ts';
+
+describe('ids', () => {
+  it('makes keys and account ids of the documented form', () => {
+    expect(newDeveloperKey(systemRandom)).toMatch(/^svc_live_[0-9A-Za-z]{40}$/);
+    expect(newAgentKey(systemRandom)).toMatch(/^svc_[0-9a-f]{64}$/);
+    expect(newAccountId(systemRandom)).toMatch(/^acct_[0-9a-f]{12}$/);
+  });
+
+  it('shows of a key no more than its documented start', () => {
+    expect(agentKeyPrefix('svc_a1b2c3d4e5')).toBe('svc_a1b2...');
+    expect(developerKeyPrefix('svc_live_cd34xyz')).toBe('svc_live_cd34...');
+  });
+
+  it('draws every letter of base 62 equally: bytes above 247 are thrown away', () => {
+    const bytes = [255, 248, 61, 0];
+    const random = { bytes: () => Uint8Array.from(bytes) };
+    expect(randomBase62(random, 2)).toBe('z0');
+  });
+});
+
+describe('keyed hash', () => {
+  it('depends on the secret and on the text', () => {
+    expect(keyedHash('s', 'a')).not.toBe(keyedHash('t', 'a'));
+    expect(keyedHash('s', 'a')).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('compares secrets of any length', () => {
+    expect(sameSecret('abc', 'abc')).toBe(true);
+    expect(sameSecret('abc', 'abcd')).toBe(false);
+    expect(sameSecret('', 'a')).toBe(false);
+  });
+});
