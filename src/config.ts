@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { LIMITS } from './kernel/limits.ts';
+import { LOG_LEVELS } from './kernel/log.ts';
+
+/** A setting that the server refuses to start with. The message names the variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const flag = z
+  .string()
+  .optional()
+  .transform((text) => text === '1' || text === 'true');
+const list = z
+  .string()
+  .optional()
+  .transform((text) =>
+    (text ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  );
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x address');
+const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hex digits');
+/** A variable that is set to nothing is not set. */
+const unlessEmpty = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema);
+const optional = <T extends z.ZodType>(schema: T) => unlessEmpty(schema.optional());
+
+const Environment = z.object({
+  NODE_ENV: unlessEmpty(z.enum(['development', 'test', 'production']).default('development')),
+  PORT: optional(z.string()),
+  HOST: optional(z.string()),
+  DATABASE_URL: optional(z.string()),
+  JWT_SECRET: optional(z.string()),
+  API_KEY_HMAC_SECRET: optional(z.string()),
+  ADMIN_API_KEY: optional(z.string()),
+  RPC_URL: optional(z.url()),
+  INDEXER_HTTP_ENDPOINT: optional(z.url()),
+  INDEXER_API_TOKEN: optional(z.string()),
+  INDEXER_ADMIN_SECRET: optional(z.string()),
+  MANAGED_WALLET_APP_ID: optional(z.string()),
+  MANAGED_WALLET_APP_SECRET: optional(z.string()),
+  MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY: optional(z.string()),
+  FACILITATOR_PRIVATE_KEY: optional(privateKey),
+  LENDING_INTENT_MATCHER: optional(address),
+  PRICE_ORACLE_ADDRESS: optional(address),
+  USDC_ADDRESS: optional(address),
+  WETH_ADDRESS: optional(address),
+  TREASURY_ADDRESS: optional(address),
+  X402_VALID_BEFORE_SECONDS: optional(z.string()),
+  X402_DOMAIN_ALLOWLIST: list,
+  SSRF_ALLOW_LOCALHOST: flag,
+  BUDGET_ADVISORY_ENABLED: flag,
+  BUDGET_ADVISORY_NEAR_LIMIT_BPS: optional(z.coerce.number().int().min(0).max(10_000)),
+  RC12_RATE_LIMIT_PER_MINUTE: optional(z.coerce.number().int().positive()),
+  MONITORING_URL: unlessEmpty(z.url().default('http://localhost:4000')),
+  MONITORING_INTERNAL_KEY: optional(z.string()),
+  CATALOG_FILE: optional(z.string()),
+  PUBLIC_URL: optional(z.url()),
+  TRUSTED_PROXIES: list,
+  DRAIN_SECONDS: unlessEmpty(z.coerce.number().int().min(0).max(86_400).default(30)),
+  LOG_LEVEL: unlessEmpty(z.enum(LOG_LEVELS).default('info')),
+});
+
+/** The embedded database of a development server; production must name its own place. */
+const DEFAULT_DATABASE_PATH = './.data/db';
+
+/** Contracts on chain 8453, as published. */
+const MAINNET = {
+  usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  weth: '0x4200000000000000000000000000000000000006',
+  matcher: '0x17946cD3e180f82e632805e5549EC913330Bb175',
+  oracle: '0xEA058a06b54dce078567f9aa4dBBE82a100210Cc',
+} as const;
+
+export type Config = ReturnType<typeof assemble>;
+
+/** Reads the environment once. Throws ConfigError, naming the variable, before anything has started. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const parsed = Environment.safeParse(environment);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const name = String(issue?.path[0] ?? 'environment');
+    throw new ConfigError(`Invalid ${name}${quoted(name, environment)}: ${issue?.message}`);
+  }
+  return assemble(parsed.data);
+}
+
+/** The refused value helps to find the mistake, unless it is a secret: providers put theirs into the address. */
+function quoted(name: string, environment: NodeJS.ProcessEnv): string {
+  return /SECRET|KEY|TOKEN|DATABASE_URL|RPC_URL|ENDPOINT/.test(name)
+    ? ''
+    : ` "${environment[name] ?? ''}"`;
+}
+
+function assemble(env: z.output<typeof Environment>) {
+  const production = env.NODE_ENV === 'production';
+  if (production) requireSecrets(env);
+  return {
+    environment: env.NODE_ENV,
+    host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    port: parsePort(env.PORT),
+    publicUrl: env.PUBLIC_URL,
+    database: parseDatabase(env.DATABASE_URL, env.NODE_ENV),
+    jwtSecret: env.JWT_SECRET,
+    apiKeyHmacSecret: env.API_KEY_HMAC_SECRET,
+    adminApiKey: env.ADMIN_API_KEY,
+    chain: {
+      rpcUrl: env.RPC_URL,
+      usdc: env.USDC_ADDRESS ?? MAINNET.usdc,
+      weth: env.WETH_ADDRESS ?? MAINNET.weth,
+      matcher: env.LENDING_INTENT_MATCHER ?? MAINNET.matcher,
+      oracle: env.PRICE_ORACLE_ADDRESS ?? MAINNET.oracle,
+      treasury: env.TREASURY_ADDRESS,
+    },
+    indexer: {
+      endpoint: env.INDEXER_HTTP_ENDPOINT,
+      apiToken: env.INDEXER_API_TOKEN,
+      adminSecret: env.INDEXER_ADMIN_SECRET,
+    },
+    managedWallet: {
+      appId: env.MANAGED_WALLET_APP_ID,
+      appSecret: env.MANAGED_WALLET_APP_SECRET,
+      authorizationPrivateKey: env.MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY,
+    },
+    facilitatorPrivateKey: env.FACILITATOR_PRIVATE_KEY,
+    x402: {
+      validBeforeSeconds: parseValidBefore(env.X402_VALID_BEFORE_SECONDS),
+      domainAllowlist: env.X402_DOMAIN_ALLOWLIST,
+      allowLocalhost: env.SSRF_ALLOW_LOCALHOST,
+    },
+    budgetAdvisory: {
+      enabled: env.BUDGET_ADVISORY_ENABLED,
+      nearLimitBps: env.BUDGET_ADVISORY_NEAR_LIMIT_BPS,
+    },
+    agentProxyPerMinute: env.RC12_RATE_LIMIT_PER_MINUTE ?? LIMITS.agentProxyPerMinute,
+    monitoring: { url: env.MONITORING_URL, key: env.MONITORING_INTERNAL_KEY },
+    catalogFile: env.CATALOG_FILE,
+    trustedProxies: env.TRUSTED_PROXIES,
+    drainSeconds: env.DRAIN_SECONDS,
+    logLevel: env.LOG_LEVEL,
+  } as const;
+}
+
+function requireSecrets(env: z.output<typeof Environment>): void {
+  for (const name of ['JWT_SECRET', 'API_KEY_HMAC_SECRET', 'ADMIN_API_KEY'] as const) {
+    if (env[name] === undefined) throw new ConfigError(`${name} is required in production`);
+  }
+  if (Buffer.byteLength(env.JWT_SECRET ?? '') < 32) {
+    throw new ConfigError('JWT_SECRET must have at least 32 bytes');
+  }
+  if (env.JWT_SECRET === env.API_KEY_HMAC_SECRET) {
+    throw new ConfigError('API_KEY_HMAC_SECRET must differ from JWT_SECRET');
+  }
+}
+
+function parsePort(text: string | undefined): number {
+  if (text === undefined) return 3001;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) throw new ConfigError(`Invalid PORT: "${text}"`);
+  return port;
+}
+
+function parseValidBefore(text: string | undefined): number {
+  if (text === undefined) return LIMITS.validBeforeSeconds;
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    throw new ConfigError(`Invalid X402_VALID_BEFORE_SECONDS: "${text}"`);
+  }
+  return Number(text);
+}
+
+function parseDatabase(text: string | undefined, environment: string) {
+  if (text === undefined) {
+    if (environment === 'production')
+      throw new ConfigError('DATABASE_URL is required outside development');
+    return { kind: 'directory', path: DEFAULT_DATABASE_PATH } as const;
+  }
+  if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'url', url: text } as const;
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
+    throw new ConfigError('DATABASE_URL must be a postgres:// URL or a directory');
+  }
+  if (environment === 'production' && text.replace(/\/+$/, '') === DEFAULT_DATABASE_PATH) {
+    throw new ConfigError(
+      `DATABASE_URL: ${DEFAULT_DATABASE_PATH} is the development default; name another place`,
+    );
+  }
+  return { kind: 'directory', path: text } as const;
+}
+
+/** uWebSockets.js reads its header limit from the environment when it loads; its own 4 KiB is too small. */
+export function raiseHeaderLimit(): void {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(LIMITS.headerBlockBytes);
+}
+
+/** A provider's credential by the name of its variable; the catalogue says which names it needs. */
+export function readSecret(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
+}

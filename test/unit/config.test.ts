@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config.ts';
+
+const production = {
+  NODE_ENV: 'production',
+  JWT_SECRET: 'j'.repeat(32),
+  API_KEY_HMAC_SECRET: 'h'.repeat(32),
+  ADMIN_API_KEY: 'admin',
+  DATABASE_URL: 'postgres://db.example/app',
+};
+
+const refusal = (environment: NodeJS.ProcessEnv) => {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return 'started';
+};
+
+describe('readConfig', () => {
+  it('is complete in development with nothing set', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({
+      environment: 'development',
+      host: '127.0.0.1',
+      port: 3001,
+      database: { kind: 'directory', path: './.data/db' },
+      x402: { validBeforeSeconds: 90 },
+      agentProxyPerMinute: 3_000,
+      drainSeconds: 30,
+    });
+  });
+
+  it('refuses a production start without its secrets, naming the variable', () => {
+    for (const name of ['JWT_SECRET', 'API_KEY_HMAC_SECRET', 'ADMIN_API_KEY'] as const) {
+      expect(refusal({ ...production, [name]: undefined })).toBe(
+        `${name} is required in production`,
+      );
+      expect(refusal({ ...production, [name]: '' })).toBe(`${name} is required in production`);
+    }
+    expect(refusal({ ...production, DATABASE_URL: undefined })).toBe(
+      'DATABASE_URL is required outside development',
+    );
+    expect(refusal({ ...production, JWT_SECRET: 'short' })).toContain('JWT_SECRET');
+    expect(refusal({ ...production, API_KEY_HMAC_SECRET: production.JWT_SECRET })).toContain(
+      'API_KEY_HMAC_SECRET',
+    );
+    expect(refusal({ ...production, DATABASE_URL: './.data/db' })).toContain('DATABASE_URL');
+  });
+
+  it('refuses a port, a window or a number that is none', () => {
+    for (const bad of ['0', '65536', '3001x', '-1', '1e3', '99999999999']) {
+      expect(refusal({ PORT: bad })).toBe(`Invalid PORT: "${bad}"`);
+    }
+    for (const bad of ['0', '-5', '1.5', 'soon']) {
+      expect(refusal({ X402_VALID_BEFORE_SECONDS: bad })).toBe(
+        `Invalid X402_VALID_BEFORE_SECONDS: "${bad}"`,
+      );
+    }
+    expect(refusal({ DRAIN_SECONDS: 'x' })).toContain('DRAIN_SECONDS');
+    expect(refusal({ RC12_RATE_LIMIT_PER_MINUTE: '-3' })).toContain('RC12_RATE_LIMIT_PER_MINUTE');
+    expect(refusal({ DATABASE_URL: 'mysql://x' })).toContain('DATABASE_URL');
+    expect(refusal({ FACILITATOR_PRIVATE_KEY: '0x12' })).toContain('FACILITATOR_PRIVATE_KEY');
+  });
+
+  it('never prints the value of a secret it refuses', () => {
+    expect(refusal({ FACILITATOR_PRIVATE_KEY: '0xsecretsecret' })).not.toContain('secretsecret');
+    for (const name of ['RPC_URL', 'INDEXER_HTTP_ENDPOINT']) {
+      expect(refusal({ [name]: 'node.example/v2/secretsecret' })).toMatch(
+        new RegExp(`^Invalid ${name}: `),
+      );
+    }
+  });
+
+  it('takes a variable that is set to nothing for one that is not set', () => {
+    const names = readFileSync('src/config.ts', 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm);
+    const nothing = Object.fromEntries([...names].map(([, name]) => [name, '']));
+    expect(readConfig(nothing)).toEqual(readConfig({}));
+  });
+
+  it('is described whole by .env.example and by the README', () => {
+    const variables = [
+      ...readFileSync('src/config.ts', 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm),
+    ].map((m) => m[1] as string);
+    expect(variables.length).toBeGreaterThan(30);
+    for (const file of ['.env.example', 'README.md']) {
+      const text = readFileSync(file, 'utf8');
+      expect(
+        variables.filter((name) => !text.includes(name)),
+        file,
+      ).toEqual([]);
+    }
+  });
+});
