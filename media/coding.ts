@@ -1,0 +1,42 @@
+/** How one sample of mono sound is written: on a socket, on a telephone line, in a file. */
+import { decodeAlaw } from './alaw.ts';
+import { decodeMulaw } from './mulaw.ts';
+import { PcmByteReader } from './pcm.ts';
+
+export const SOUND_CODINGS = ['linear16', 'mulaw', 'alaw'] as const;
+
+export type SoundCoding = (typeof SOUND_CODINGS)[number];
+
+export const bytesPerSample = (coding: SoundCoding): 1 | 2 => (coding === 'linear16' ? 2 : 1);
+
+/** The bytes of one stream, cut anywhere, as samples. */
+export class SoundReader {
+  readonly #coding: SoundCoding;
+  readonly #halves = new PcmByteReader();
+
+  constructor(coding: SoundCoding) {
+    this.#coding = coding;
+  }
+
+  /** How many samples the next `byteCount` bytes will complete: what `push` needs of its target. */
+  samplesIn(byteCount: number): number {
+    return this.#coding === 'linear16' ? this.#halves.samplesIn(byteCount) : byteCount;
+  }
+
+  /** Writes every completed sample into the front of `target` and returns how many it wrote. */
+  push(bytes: Uint8Array, target: Int16Array): number {
+    switch (this.#coding) {
+      case 'linear16':
+        return this.#halves.push(bytes, target);
+      case 'mulaw':
+        return decodeMulaw(bytes, target);
+      case 'alaw':
+        return decodeAlaw(bytes, target);
+    }
+  }
+
+  /** Forgets the half of a sample that is still owed. */
+  reset(): void {
+    this.#halves.reset();
+  }
+}

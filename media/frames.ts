@@ -1,0 +1,112 @@
+/**
+ * What flows through the voice pipeline: one closed union, each kind with a delivery class. Whatever
+ * the far side did cannot be undone and is `system`; what we are about to say is `data`; what orders
+ * it is `control`.
+ */
+
+/** A piece of the far side's sound as it came in, already in order. */
+type AudioReceived = {
+  readonly kind: 'audio_received';
+  readonly pcm: Int16Array;
+  readonly sampleRateHz: number;
+  readonly atMs: number;
+};
+
+export type Frame =
+  | { readonly kind: 'stream_started'; readonly streamId: string; readonly sampleRateHz: number }
+  | { readonly kind: 'stream_stopped'; readonly reason: string }
+  | { readonly kind: 'stage_failed'; readonly stage: string; readonly error: Error }
+  | { readonly kind: 'interrupted'; readonly atMs: number }
+  | AudioReceived
+  | { readonly kind: 'digit_received'; readonly digit: string }
+  | { readonly kind: 'speech_started'; readonly startMs: number }
+  | { readonly kind: 'speech_stopped'; readonly endMs: number }
+  | { readonly kind: 'transcript'; readonly text: string; readonly isFinal: boolean }
+  /** The far side has played everything up to the mark of this name. */
+  | { readonly kind: 'mark_played'; readonly name: string }
+  | { readonly kind: 'reply_text'; readonly text: string }
+  | {
+      readonly kind: 'reply_audio';
+      readonly pcm: Int16Array;
+      readonly sampleRateHz: number;
+      /** The words spoken here: what the history keeps is cut to what was heard. */
+      readonly text: string;
+    }
+  | { readonly kind: 'reply_started'; readonly replyId: string }
+  | { readonly kind: 'reply_ended'; readonly replyId: string }
+  | { readonly kind: 'mark'; readonly name: string };
+
+export type FrameKind = Frame['kind'];
+
+/**
+ * `system` overtakes what waits and survives an interruption; `data` and `control` keep their order
+ * and are dropped by one.
+ */
+export type DeliveryClass = 'system' | 'data' | 'control';
+
+const DELIVERY: Readonly<Record<FrameKind, DeliveryClass>> = {
+  stream_started: 'system',
+  stream_stopped: 'system',
+  stage_failed: 'system',
+  interrupted: 'system',
+  audio_received: 'system',
+  digit_received: 'system',
+  speech_started: 'system',
+  speech_stopped: 'system',
+  transcript: 'system',
+  mark_played: 'system',
+  reply_text: 'data',
+  reply_audio: 'data',
+  reply_started: 'control',
+  reply_ended: 'control',
+  mark: 'control',
+};
+
+/** How a kind of frame is delivered. Every kind has exactly one class. */
+export const deliveryOf = (kind: FrameKind): DeliveryClass => DELIVERY[kind];
+
+/** Whether a frame still waiting when the far side speaks up is thrown away. */
+export const droppedByInterruption = (kind: FrameKind): boolean => DELIVERY[kind] !== 'system';
+
+/**
+ * Frames between two stages. System frames come out first, in their own order; the rest wait in
+ * theirs. Beyond the capacity `push` refuses, and the stage before has to wait.
+ */
+export class FrameQueue {
+  readonly #capacity: number;
+  readonly #system: Frame[] = [];
+  readonly #ordered: Frame[] = [];
+  #refused = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get length(): number {
+    return this.#system.length + this.#ordered.length;
+  }
+
+  get refusedFrames(): number {
+    return this.#refused;
+  }
+
+  push(frame: Frame): boolean {
+    const lane = DELIVERY[frame.kind] === 'system' ? this.#system : this.#ordered;
+    // Each lane has the whole capacity, so that a long reply cannot keep a hang-up out.
+    if (lane.length >= this.#capacity) {
+      this.#refused++;
+      return false;
+    }
+    lane.push(frame);
+    return true;
+  }
+
+  pull(): Frame | undefined {
+    return this.#system.shift() ?? this.#ordered.shift();
+  }
+
+  /** Throws away what an interruption drops, and says how many frames that were. */
+  interrupt(): number {
+    return this.#ordered.splice(0).length;
+  }
+}

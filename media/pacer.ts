@@ -1,0 +1,172 @@
+/**
+ * Sends sound at the speed at which it is heard. The far side buffers whatever it is given, so what
+ * is sent early cannot be taken back: the pacer stays at most `leadMs` ahead. It has no timer and no
+ * clock of its own; every call brings the time, in milliseconds of a clock that never goes back.
+ */
+
+export type Interruption = {
+  /** How much of this reply the far side has really heard by now. */
+  readonly playedMs: number;
+  readonly sentMs: number;
+  /** What was waiting here and will never be sent. */
+  readonly droppedMs: number;
+};
+
+/** Chunks that wait; more than these, however small, are refused. */
+const MAX_CHUNKS = 256;
+
+/** One stream of sound in a coding of constant size (G.711 or PCM), for one listener. */
+export class Pacer {
+  readonly frameBytes: number;
+  readonly #frameMs: number;
+  readonly #leadMs: number;
+  readonly #capacityBytes: number;
+  readonly #silence: number;
+  readonly #chunks: Uint8Array[] = [];
+  /** Read position in the first chunk. */
+  #offset = 0;
+  #queuedBytes = 0;
+  #ended = false;
+  #sentMs = 0;
+  /** When all that was sent will have been heard. */
+  #heardUntilMs = Number.NEGATIVE_INFINITY;
+  #underruns = 0;
+  #refused = 0;
+
+  constructor(options: {
+    readonly frameBytes: number;
+    readonly frameMs: number;
+    readonly leadMs: number;
+    readonly capacityMs: number;
+    /** The byte with which the last, partial frame is filled up. */
+    readonly silence: number;
+  }) {
+    if (options.leadMs < options.frameMs) {
+      throw new RangeError('Pacer: the lead is at least one frame');
+    }
+    this.frameBytes = options.frameBytes;
+    this.#frameMs = options.frameMs;
+    this.#leadMs = options.leadMs;
+    this.#capacityBytes = (options.capacityMs / options.frameMs) * options.frameBytes;
+    this.#silence = options.silence;
+  }
+
+  /** Times that the listener had heard everything before the reply was complete. */
+  get underruns(): number {
+    return this.#underruns;
+  }
+
+  get refusedChunks(): number {
+    return this.#refused;
+  }
+
+  get queuedMs(): number {
+    return (this.#queuedBytes / this.frameBytes) * this.#frameMs;
+  }
+
+  /** How much of this reply has left. */
+  get sentMs(): number {
+    return this.#sentMs;
+  }
+
+  /**
+   * Takes sound over: the array belongs to the pacer from now on. False, and nothing taken, when it
+   * is full; the maker of the sound then waits until `queuedMs` has fallen.
+   */
+  push(chunk: Uint8Array): boolean {
+    const full =
+      this.#chunks.length >= MAX_CHUNKS || this.#queuedBytes + chunk.length > this.#capacityBytes;
+    if (full) {
+      this.#refused++;
+      return false;
+    }
+    this.#ended = false;
+    if (chunk.length === 0) return true;
+    this.#chunks.push(chunk);
+    this.#queuedBytes += chunk.length;
+    return true;
+  }
+
+  /** The reply is complete: its last, partial frame may go out, and silence after it is no underrun. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** Milliseconds until `pull` has something to give; nothing when more sound must come first. */
+  dueInMs(nowMs: number): number | undefined {
+    if (!this.#hasFrame()) return undefined;
+    return Math.max(0, this.#heardUntilMs + this.#frameMs - this.#leadMs - nowMs);
+  }
+
+  /** Writes the next frame into the front of `target` if it is due. Call until it answers false. */
+  pull(nowMs: number, target: Uint8Array): boolean {
+    if (target.length < this.frameBytes) throw new RangeError('Pacer: target is too short');
+    if (!this.#hasFrame()) return false;
+    if (this.#heardUntilMs + this.#frameMs - this.#leadMs > nowMs) return false;
+    // What comes too late is still said: the reply is shifted, not cut.
+    if (nowMs > this.#heardUntilMs) {
+      if (this.#sentMs > 0) this.#underruns++;
+      this.#heardUntilMs = nowMs;
+    }
+    this.#takeFrame(target);
+    this.#heardUntilMs += this.#frameMs;
+    this.#sentMs += this.#frameMs;
+    return true;
+  }
+
+  /** How much of this reply has been heard, if the far side plays what it gets without a pause. */
+  playedMs(nowMs: number): number {
+    return Math.max(0, this.#sentMs - Math.max(0, this.#heardUntilMs - nowMs));
+  }
+
+  /** True once the listener has heard a reply that was ended. */
+  finished(nowMs: number): boolean {
+    return this.#ended && this.#queuedBytes === 0 && nowMs >= this.#heardUntilMs;
+  }
+
+  /**
+   * Forgets the reply. The far side must be told to forget its buffer too, so that playing begins
+   * anew with the next frame.
+   */
+  interrupt(nowMs: number): Interruption {
+    const told = {
+      playedMs: this.playedMs(nowMs),
+      sentMs: this.#sentMs,
+      droppedMs: this.queuedMs,
+    };
+    this.#chunks.length = 0;
+    this.#offset = 0;
+    this.#queuedBytes = 0;
+    this.#heardUntilMs = Number.NEGATIVE_INFINITY;
+    this.beginReply();
+    return told;
+  }
+
+  /** Counts `sentMs` and `playedMs` from here. What was sent before is still being heard. */
+  beginReply(): void {
+    this.#ended = false;
+    this.#sentMs = 0;
+  }
+
+  #hasFrame(): boolean {
+    return this.#queuedBytes >= this.frameBytes || (this.#ended && this.#queuedBytes > 0);
+  }
+
+  #takeFrame(target: Uint8Array): void {
+    let written = 0;
+    while (written < this.frameBytes) {
+      const chunk = this.#chunks[0];
+      if (chunk === undefined) break;
+      const count = Math.min(this.frameBytes - written, chunk.length - this.#offset);
+      for (let i = 0; i < count; i++) target[written + i] = chunk[this.#offset + i] as number;
+      written += count;
+      this.#offset += count;
+      if (this.#offset === chunk.length) {
+        this.#chunks.shift();
+        this.#offset = 0;
+      }
+    }
+    this.#queuedBytes -= written;
+    target.fill(this.#silence, written, this.frameBytes);
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * 16-bit signed linear PCM, mono. Inside the server sound is Int16Array; on the wire it is
+ * little-endian bytes, cut anywhere.
+ */
+
+/** Turns bytes cut at any place into samples: an odd byte waits for its other half. */
+export class PcmByteReader {
+  #low = 0;
+  #hasLow = false;
+
+  /** 1 while half a sample waits. At the end of a stream that half is lost. */
+  get pendingBytes(): 0 | 1 {
+    return this.#hasLow ? 1 : 0;
+  }
+
+  /** How many samples the next `byteCount` bytes will complete: what `push` needs of its target. */
+  samplesIn(byteCount: number): number {
+    return (byteCount + this.pendingBytes) >> 1;
+  }
+
+  /** Writes every completed sample into the front of `target` and returns how many it wrote. */
+  push(bytes: Uint8Array, target: Int16Array): number {
+    const count = this.samplesIn(bytes.length);
+    if (target.length < count) throw new RangeError('PcmByteReader: target is too short');
+    let read = 0;
+    let written = 0;
+    if (this.#hasLow && bytes.length > 0) {
+      target[written++] = this.#low | ((bytes[read++] as number) << 8);
+      this.#hasLow = false;
+    }
+    while (written < count) {
+      target[written++] = (bytes[read] as number) | ((bytes[read + 1] as number) << 8);
+      read += 2;
+    }
+    if (read < bytes.length) {
+      this.#low = bytes[read] as number;
+      this.#hasLow = true;
+    }
+    return count;
+  }
+
+  reset(): void {
+    this.#hasLow = false;
+  }
+}
+
+/** Writes samples as little-endian bytes into the front of `target`; returns how many bytes. */
+export function writePcmBytes(samples: Int16Array, target: Uint8Array): number {
+  const bytes = samples.length * 2;
+  if (target.length < bytes) throw new RangeError('writePcmBytes: target is too short');
+  for (let i = 0; i < samples.length; i++) {
+    const sample = samples[i] as number;
+    target[2 * i] = sample;
+    target[2 * i + 1] = sample >> 8;
+  }
+  return bytes;
+}
+
+/** The nearest 16-bit sample. What is not a number becomes silence. */
+export function clampSample(value: number): number {
+  if (value >= 32_767) return 32_767;
+  if (value <= -32_768) return -32_768;
+  return Math.round(value) || 0;
+}
+
+/** Mean square of the samples; 0 for none. */
+export function energy(samples: Int16Array): number {
+  if (samples.length === 0) return 0;
+  let sum = 0;
+  for (let i = 0; i < samples.length; i++) sum += (samples[i] as number) * (samples[i] as number);
+  return sum / samples.length;
+}
+
+/** Root mean square in sample units: 0 is silence, 32,768 is full scale. */
+export const rms = (samples: Int16Array): number => Math.sqrt(energy(samples));
+
+/** Floats in -1..1, as recognisers want them, into the front of `target`. */
+export function writeFloats(samples: Int16Array, target: Float32Array): number {
+  if (target.length < samples.length) throw new RangeError('writeFloats: target is too short');
+  for (let i = 0; i < samples.length; i++) target[i] = (samples[i] as number) / 32_768;
+  return samples.length;
+}

@@ -1,0 +1,192 @@
+/**
+ * When does the caller speak? Two stages: a cheap gate judges every 20 ms frame in line; while it is
+ * open, and as long as a turn lasts, a model is asked and its probability arrives later. Where the
+ * model does not answer in time the gate decides. No clock: time is the sound that came in.
+ */
+import { HEARING_FRAME, HEARING_HZ, HEARING_WINDOW } from './hearing.ts';
+import { NoiseFloor } from './noise-floor.ts';
+import { energy } from './pcm.ts';
+
+const VAD_FRAME_MS = (HEARING_FRAME * 1_000) / HEARING_HZ;
+/** The sound that one probability speaks of. */
+const VAD_WINDOW_MS = (HEARING_WINDOW * 1_000) / HEARING_HZ;
+
+export type VadOptions = {
+  /** Probability from which sound is speech, 0 to 1. */
+  readonly threshold: number;
+  /** Sound before the first speech that belongs to the turn. */
+  readonly prefixPaddingMs: number;
+  /** Silence that ends a turn. */
+  readonly silenceDurationMs: number;
+  /** How long the model's answer is waited for before the gate decides; 0 when there is no model. */
+  readonly answerWithinMs: number;
+};
+
+/** The defaults of the realtime interface's `server_vad`. */
+const SERVER_VAD: VadOptions = {
+  threshold: 0.5,
+  prefixPaddingMs: 300,
+  silenceDurationMs: 500,
+  answerWithinMs: 160,
+};
+
+export type VadEvent =
+  /** The turn's sound begins here, prefix padding included. */
+  | { readonly kind: 'speech_started'; readonly startMs: number }
+  /** The turn's sound ends here, closing silence included; nothing was said after `lastVoiceMs`. */
+  | { readonly kind: 'speech_stopped'; readonly endMs: number; readonly lastVoiceMs: number };
+
+/** Once speech is there, a less sure model still means speech: words fade out. */
+const HYSTERESIS = 0.15;
+/** The gate alone starts a turn only on this many loud frames among the last eight. */
+const GATE_FRAMES_TO_START = 4;
+const ANSWERS_TO_START = 2;
+/** The model is asked for this long after the gate has closed. */
+const ASK_AFTER_GATE_MS = 320;
+/** A turn begins at most this long before it was noticed, however long the line was noisy before. */
+const ONSET_REACH_MS = 240;
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/** One listener. Feed `frame` every 20 ms and `probability` whenever the model has answered. */
+export class TurnDetector {
+  readonly #options: VadOptions;
+  readonly #floor = new NoiseFloor();
+  #nowMs = 0;
+  #speaking = false;
+  /** The gate's last eight verdicts, newest in the lowest bit. */
+  #verdicts = 0;
+  #gateMs = NEVER;
+  /** Begin of the loud stretch that may become a turn. */
+  #onsetMs = NEVER;
+  #askedSinceMs = NEVER;
+  #answeredMs = NEVER;
+  #yesInARow = 0;
+  #lastVoiceMs = NEVER;
+  #lastEndMs = 0;
+  #gateDecisions = 0;
+
+  constructor(options: Partial<VadOptions> = {}) {
+    this.#options = { ...SERVER_VAD, ...options };
+  }
+
+  /** How much sound has been heard. */
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get speaking(): boolean {
+    return this.#speaking;
+  }
+
+  /** Turns that began or ended without an answer of the model, though one was expected. */
+  get gateDecisions(): number {
+    return this.#gateDecisions;
+  }
+
+  /** Whether the sound of now is worth asking the model about. */
+  get wantsProbability(): boolean {
+    if (this.#options.answerWithinMs === 0) return false;
+    return this.#speaking || this.#nowMs - this.#gateMs <= ASK_AFTER_GATE_MS;
+  }
+
+  /**
+   * Takes the next 20 ms at any rate. `gateSaysSpeech` is the verdict of a gate that knows the shape
+   * of speech; without one, loudness over the line's own noise decides alone.
+   */
+  frame(samples: Int16Array, gateSaysSpeech = true): VadEvent | undefined {
+    const wanted = this.wantsProbability;
+    const loud = this.#floor.standsOut(energy(samples)) && gateSaysSpeech;
+    const frameStartMs = this.#nowMs;
+    this.#nowMs += VAD_FRAME_MS;
+    this.#verdicts = ((this.#verdicts << 1) | (loud ? 1 : 0)) & 0xff;
+    if (loud) {
+      if (this.#gateMs < frameStartMs - ASK_AFTER_GATE_MS) this.#onsetMs = frameStartMs;
+      this.#gateMs = this.#nowMs;
+    }
+    if (!wanted && this.wantsProbability) {
+      this.#askedSinceMs = frameStartMs;
+      this.#yesInARow = 0;
+    }
+    return this.#speaking ? this.#whileSpeaking(loud) : this.#whileSilent(loud);
+  }
+
+  /**
+   * The model's answer about the window that ended at `endMs`, in order. NaN is no answer: the model
+   * had no time.
+   */
+  probability(value: number, endMs: number): VadEvent | undefined {
+    if (Number.isNaN(value) || !(endMs > this.#answeredMs) || endMs > this.#nowMs) return undefined;
+    this.#answeredMs = endMs;
+    const needed = this.#speaking ? this.#options.threshold - HYSTERESIS : this.#options.threshold;
+    if (value < needed) {
+      this.#yesInARow = 0;
+      return undefined;
+    }
+    this.#yesInARow++;
+    if (this.#speaking) {
+      this.#lastVoiceMs = Math.max(this.#lastVoiceMs, endMs);
+      return undefined;
+    }
+    if (this.#yesInARow < ANSWERS_TO_START || endMs <= this.#lastEndMs) return undefined;
+    const heardFromMs = endMs - ANSWERS_TO_START * VAD_WINDOW_MS;
+    return this.#start(Math.min(this.#onsetMs, heardFromMs), endMs);
+  }
+
+  /** Forgets a turn that is under way, as when the sound was committed or cleared by hand. */
+  reset(): void {
+    this.#speaking = false;
+    this.#verdicts = 0;
+    this.#gateMs = NEVER;
+    this.#onsetMs = NEVER;
+    this.#yesInARow = 0;
+    this.#lastEndMs = this.#nowMs;
+  }
+
+  #whileSilent(loud: boolean): VadEvent | undefined {
+    if (!loud || this.#modelAnswers() || bitsIn(this.#verdicts) < GATE_FRAMES_TO_START) {
+      return undefined;
+    }
+    this.#countGateDecision();
+    return this.#start(this.#onsetMs, this.#nowMs);
+  }
+
+  #whileSpeaking(loud: boolean): VadEvent | undefined {
+    const modelAnswers = this.#modelAnswers();
+    if (loud && !modelAnswers) this.#lastVoiceMs = this.#nowMs;
+    if (this.#nowMs - this.#lastVoiceMs < this.#options.silenceDurationMs) return undefined;
+    // A loud frame that the model has not judged yet may turn out to be speech.
+    const judgedMs = this.#answeredMs - this.#lastVoiceMs;
+    const unjudged = this.#gateMs > this.#answeredMs && judgedMs < this.#options.silenceDurationMs;
+    if (modelAnswers && unjudged) return undefined;
+    if (!modelAnswers) this.#countGateDecision();
+
+    this.#speaking = false;
+    this.#yesInARow = 0;
+    this.#lastEndMs = this.#nowMs;
+    return { kind: 'speech_stopped', endMs: this.#nowMs, lastVoiceMs: this.#lastVoiceMs };
+  }
+
+  #start(onsetMs: number, voiceMs: number): VadEvent {
+    this.#speaking = true;
+    this.#lastVoiceMs = voiceMs;
+    const padded = Math.max(onsetMs, voiceMs - ONSET_REACH_MS) - this.#options.prefixPaddingMs;
+    return { kind: 'speech_started', startMs: Math.max(this.#lastEndMs, padded, 0) };
+  }
+
+  /** Whether the model has kept up: it answered about recent sound, or was asked only just now. */
+  #modelAnswers(): boolean {
+    const { answerWithinMs } = this.#options;
+    if (answerWithinMs === 0) return false;
+    return this.#nowMs - Math.max(this.#answeredMs, this.#askedSinceMs) <= answerWithinMs;
+  }
+
+  #countGateDecision(): void {
+    if (this.#options.answerWithinMs > 0) this.#gateDecisions++;
+  }
+}
+
+function bitsIn(byte: number): number {
+  let count = 0;
+  for (let bits = byte; bits !== 0; bits &= bits - 1) count++;
+  return count;
+}

@@ -1,0 +1,159 @@
+/**
+ * RIFF WAVE: mono or stereo, 16-bit PCM or G.711. Reading trusts nothing in the header: sizes are
+ * checked against the bytes that are there, and the number of chunks looked at is bounded.
+ */
+import { bytesPerSample, SOUND_CODINGS, type SoundCoding, SoundReader } from './coding.ts';
+import { writePcmBytes } from './pcm.ts';
+
+export type Wav = {
+  readonly kind: 'parsed';
+  readonly coding: SoundCoding;
+  readonly sampleRateHz: number;
+  readonly channels: 1 | 2;
+  /** The sound itself, a view of the bytes given: whole sample frames only. */
+  readonly data: Uint8Array;
+  /** The header promised more than there is; what is there was taken. */
+  readonly truncated: boolean;
+};
+
+export type WavRefusal = { readonly kind: 'refused'; readonly reason: string };
+
+const MAX_CHUNKS = 64;
+const RATE_HZ = { min: 8_000, max: 48_000 };
+const TAG: Readonly<Record<SoundCoding, number>> = { linear16: 1, alaw: 6, mulaw: 7 };
+const EXTENSIBLE = 0xfffe;
+
+type Format = Pick<Wav, 'coding' | 'sampleRateHz' | 'channels'>;
+
+const refused = (reason: string): WavRefusal => ({ kind: 'refused', reason });
+
+const viewOf = (bytes: Uint8Array) =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+const fourLetters = (view: DataView, at: number) =>
+  String.fromCharCode(...[0, 1, 2, 3].map((i) => view.getUint8(at + i)));
+
+const bytesPerFrame = (format: Format) => bytesPerSample(format.coding) * format.channels;
+
+/** Reads a file held in memory. Every way in which it can be wrong has its own sentence. */
+export function parseWav(bytes: Uint8Array): Wav | WavRefusal {
+  const view = viewOf(bytes);
+  if (bytes.length < 12 || fourLetters(view, 0) !== 'RIFF' || fourLetters(view, 8) !== 'WAVE') {
+    return refused('not a RIFF WAVE file');
+  }
+  let format: Format | undefined;
+  let at = 12;
+  for (let chunks = 0; chunks < MAX_CHUNKS && at + 8 <= bytes.length; chunks++) {
+    const name = fourLetters(view, at);
+    const size = view.getUint32(at + 4, true);
+    const start = at + 8;
+    if (name === 'fmt ') {
+      const parsed = parseFormat(view, start, size);
+      if ('kind' in parsed) return parsed;
+      format = parsed;
+    } else if (name === 'data') {
+      if (format === undefined) return refused('the data chunk comes before the fmt chunk');
+      return withData(format, bytes, start, size);
+    }
+    // Chunks are padded to an even length.
+    at = start + size + (size & 1);
+  }
+  return refused(format === undefined ? 'no fmt chunk' : 'no data chunk');
+}
+
+function parseFormat(view: DataView, start: number, size: number): Format | WavRefusal {
+  if (size < 16 || start + size > view.byteLength) return refused('the fmt chunk is cut short');
+  const outerTag = view.getUint16(start, true);
+  if (outerTag === EXTENSIBLE && size < 40) return refused('the fmt chunk is cut short');
+  const tag = outerTag === EXTENSIBLE ? view.getUint16(start + 24, true) : outerTag;
+  const channels = view.getUint16(start + 2, true);
+  const sampleRateHz = view.getUint32(start + 4, true);
+  const bits = view.getUint16(start + 14, true);
+
+  const coding = SOUND_CODINGS.find((name) => TAG[name] === tag);
+  if (coding === undefined) return refused(`format ${tag} is not PCM, mu-law or A-law`);
+  const wantedBits = 8 * bytesPerSample(coding);
+  if (bits !== wantedBits) return refused(`${bits} bits a sample where ${wantedBits} are read`);
+  if (channels !== 1 && channels !== 2)
+    return refused(`${channels} channels where 1 or 2 are read`);
+  if (sampleRateHz < RATE_HZ.min || sampleRateHz > RATE_HZ.max) {
+    return refused(`${sampleRateHz} Hz is outside ${RATE_HZ.min} to ${RATE_HZ.max}`);
+  }
+  return { coding, sampleRateHz, channels };
+}
+
+function withData(format: Format, bytes: Uint8Array, start: number, size: number): Wav {
+  // A program that streams its output cannot know the length and writes 0 or the largest number.
+  const unknown = size === 0xffff_ffff || (size === 0 && start < bytes.length);
+  const there = bytes.length - start;
+  const wanted = unknown ? there : Math.min(size, there);
+  const whole = wanted - (wanted % bytesPerFrame(format));
+  return {
+    kind: 'parsed',
+    ...format,
+    data: bytes.subarray(start, start + whole),
+    truncated: !unknown && size > there,
+  };
+}
+
+/** All of the sound as mono samples at the file's own rate; two channels are averaged. */
+export function wavSamples(wav: Wav): Int16Array {
+  const reader = new SoundReader(wav.coding);
+  const all = new Int16Array(reader.samplesIn(wav.data.length));
+  reader.push(wav.data, all);
+  if (wav.channels === 1) return all;
+  return Int16Array.from(
+    { length: all.length >> 1 },
+    (_, i) => ((all[2 * i] as number) + (all[2 * i + 1] as number)) >> 1,
+  );
+}
+
+/** The bytes that stand before `dataBytes` of mono sound: 44 for PCM, 58 for G.711. */
+export function wavHeader(sound: {
+  readonly coding: SoundCoding;
+  readonly sampleRateHz: number;
+  readonly dataBytes: number;
+}): Uint8Array {
+  const linear = sound.coding === 'linear16';
+  const width = bytesPerSample(sound.coding);
+  // Anything but PCM owes an extension length and a fact chunk.
+  const formatBytes = linear ? 16 : 18;
+  const bytes = new Uint8Array(linear ? 44 : 58);
+  const view = viewOf(bytes);
+  let at = 0;
+  const letters = (text: string) => {
+    for (let i = 0; i < 4; i++) bytes[at++] = text.charCodeAt(i);
+  };
+  const number = (value: number) => {
+    view.setUint32(at, value, true);
+    at += 4;
+  };
+  letters('RIFF');
+  number(bytes.length - 8 + sound.dataBytes + (sound.dataBytes & 1));
+  letters('WAVE');
+  letters('fmt ');
+  number(formatBytes);
+  number(TAG[sound.coding] | (1 << 16));
+  number(sound.sampleRateHz);
+  number(sound.sampleRateHz * width);
+  number(width | ((width * 8) << 16));
+  if (!linear) {
+    at += 2;
+    letters('fact');
+    number(4);
+    number(sound.dataBytes);
+  }
+  letters('data');
+  number(sound.dataBytes);
+  return bytes;
+}
+
+/** A whole mono 16-bit file. */
+export function encodeWav(samples: Int16Array, sampleRateHz: number): Uint8Array {
+  const dataBytes = samples.length * 2;
+  const header = wavHeader({ coding: 'linear16', sampleRateHz, dataBytes });
+  const file = new Uint8Array(header.length + dataBytes);
+  file.set(header);
+  writePcmBytes(samples, file.subarray(header.length));
+  return file;
+}

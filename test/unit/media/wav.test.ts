@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeMulaw } from '../../../media/mulaw.ts';
+import { encodeWav, parseWav, type Wav, wavHeader, wavSamples } from '../../../media/wav.ts';
+
+function parsed(bytes: Uint8Array): Wav {
+  const wav = parseWav(bytes);
+  if (wav.kind === 'refused') throw new Error(wav.reason);
+  return wav;
+}
+
+function reasonOf(bytes: Uint8Array): string {
+  const wav = parseWav(bytes);
+  return wav.kind === 'refused' ? wav.reason : 'parsed';
+}
+
+/** A good file with bytes of its header changed. */
+function spoilt(change: (view: DataView) => void): Uint8Array {
+  const bytes = encodeWav(Int16Array.of(1, 2, 3, 4), 16_000);
+  change(new DataView(bytes.buffer));
+  return bytes;
+}
+
+describe('a WAV file', () => {
+  it('gives back the samples and the rate that were put in', () => {
+    fc.assert(
+      fc.property(fc.int16Array(), fc.integer({ min: 8_000, max: 48_000 }), (samples, rate) => {
+        const wav = parsed(encodeWav(samples, rate));
+        expect(wav).toMatchObject({ sampleRateHz: rate, channels: 1, truncated: false });
+        expect(wavSamples(wav)).toEqual(samples);
+      }),
+    );
+  });
+
+  it('may hold G.711, with the longer header that it owes', () => {
+    const codes = new Uint8Array(5);
+    encodeMulaw(Int16Array.of(0, 1_000, -1_000, 30_000, -30_000), codes);
+    const header = wavHeader({ coding: 'mulaw', sampleRateHz: 8_000, dataBytes: codes.length });
+    expect(header.length).toBe(58);
+    const wav = parsed(Uint8Array.of(...header, ...codes, 0));
+    expect(wav).toMatchObject({ coding: 'mulaw', sampleRateHz: 8_000 });
+    const heard = wavSamples(wav);
+    const again = new Uint8Array(5);
+    encodeMulaw(heard, again);
+    expect(again).toEqual(codes);
+  });
+
+  it('is read past chunks of other kinds, odd lengths included', () => {
+    const good = encodeWav(Int16Array.of(7, 8), 8_000);
+    const list = Uint8Array.of(0x4c, 0x49, 0x53, 0x54, 3, 0, 0, 0, 9, 9, 9, 0);
+    const wav = parsed(Uint8Array.of(...good.subarray(0, 12), ...list, ...good.subarray(12)));
+    expect([...wavSamples(wav)]).toEqual([7, 8]);
+  });
+
+  it('with two channels is heard as their average', () => {
+    const bytes = spoilt((view) => view.setUint16(22, 2, true));
+    expect([...wavSamples(parsed(bytes))]).toEqual([1, 3]);
+  });
+
+  it('whose length is unknown or too great is taken as far as it goes', () => {
+    for (const [size, truncated] of [
+      [0xffff_ffff, false],
+      [0, false],
+      [5_000, true],
+    ] as const) {
+      const wav = parsed(spoilt((view) => view.setUint32(40, size, true)));
+      expect(wav.truncated).toBe(truncated);
+      expect([...wavSamples(wav)]).toEqual([1, 2, 3, 4]);
+    }
+  });
+
+  it('that cannot be read is refused in a sentence that says why', () => {
+    expect(reasonOf(new Uint8Array(3))).toBe('not a RIFF WAVE file');
+    expect(reasonOf(spoilt((view) => view.setUint8(8, 0)))).toBe('not a RIFF WAVE file');
+    expect(reasonOf(spoilt((view) => view.setUint16(20, 85, true)))).toMatch(/^format 85 is not/);
+    expect(reasonOf(spoilt((view) => view.setUint16(34, 24, true)))).toMatch(/^24 bits/);
+    expect(reasonOf(spoilt((view) => view.setUint16(22, 6, true)))).toMatch(/^6 channels/);
+    expect(reasonOf(spoilt((view) => view.setUint32(24, 4_000, true)))).toMatch(/^4000 Hz/);
+    expect(reasonOf(spoilt((view) => view.setUint32(16, 9, true)))).toMatch(/cut short/);
+    expect(reasonOf(spoilt((view) => view.setUint8(36, 0)))).toBe('no data chunk');
+    expect(reasonOf(spoilt((view) => view.setUint8(12, 0)))).toMatch(/before the fmt chunk/);
+  });
+
+  it('can be any bytes at all and never throws or runs on', () => {
+    const file = encodeWav(
+      Int16Array.from({ length: 40 }, (_, i) => i),
+      8_000,
+    );
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat({ max: 123 }), fc.nat({ max: 255 })), { maxLength: 12 }),
+        fc.nat({ max: 124 }),
+        (changes, length) => {
+          const bytes = file.slice(0, length);
+          for (const [at, value] of changes) bytes[at] = value;
+          const wav = parseWav(bytes);
+          if (wav.kind === 'parsed') expect(wavSamples(wav).length).toBeLessThanOrEqual(80);
+        },
+      ),
+    );
+  });
+
+  it('made of thousands of empty chunks is given up on', () => {
+    const bytes = new Uint8Array(100_000);
+    bytes.set(encodeWav(new Int16Array(0), 8_000).subarray(0, 12));
+    expect(reasonOf(bytes)).toBe('no fmt chunk');
+  });
+});
