@@ -1,0 +1,132 @@
+import { assign, setup } from 'xstate';
+import { LIMITS } from '../src/kernel/limits.ts';
+import type { Ending } from './transcription-stream.ts';
+
+export type RealtimeSessionEvent =
+  /** A response is wanted: by the client, or because the caller finished an utterance. */
+  | { type: 'response.requested' }
+  /** The turn is over, however it ended; what it bought is known. */
+  | { type: 'turn.finished' }
+  /** The turn is journaled and the reserve is whole again. */
+  | { type: 'turn.billed' }
+  /** The turn is journaled, but the next one would not fit. */
+  | { type: 'budget.spent'; ending: Ending }
+  | { type: 'drain.requested' }
+  | { type: 'session.failed'; ending: Ending }
+  | { type: 'socket.closed' }
+  | { type: 'claim.lost' };
+
+/** What the actor that owns the session carries out and answers; given with the input. */
+export type RealtimeEffects = {
+  readonly startTurn: () => void;
+  readonly stopTurn: () => void;
+  /** Journals the turn, and makes the reserve whole unless the session `isEnding`. */
+  readonly bill: (isEnding: boolean) => void;
+  readonly hangUp: (ending: Ending) => void;
+  readonly settle: (ending: Ending) => void;
+  /** Nothing is settled: another process has done so. */
+  readonly leave: () => void;
+  /** Milliseconds until the client has been silent for too long; 0 when it has. */
+  readonly quietInMs: () => number;
+};
+
+type Input = { readonly effects: RealtimeEffects };
+
+type Context = {
+  readonly effects: RealtimeEffects;
+  readonly ending: Ending | undefined;
+  /** A response was asked for while another one was running or being billed. */
+  readonly wanted: boolean;
+};
+
+const GONE: Ending = { code: 1000, reason: 'client left' };
+const QUIET: Ending = { code: 1000, reason: 'idle' };
+const DRAINING: Ending = { code: 1001, reason: 'server is shutting down' };
+const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
+
+/**
+ * One realtime session. In `ready` the reserve covers one whole turn, so a turn may start; every turn
+ * passes `billing` before the next one, and the reserve is settled exactly once, in `closed`.
+ */
+export const realtimeSessionMachine = setup({
+  types: { context: {} as Context, input: {} as Input, events: {} as RealtimeSessionEvent },
+  actions: {
+    startTurn: ({ context }) => context.effects.startTurn(),
+    stopTurn: ({ context }) => context.effects.stopTurn(),
+    bill: ({ context }) => context.effects.bill(context.ending !== undefined),
+    hangUp: ({ context }) => context.effects.hangUp(context.ending ?? GONE),
+    settle: ({ context }) => context.effects.settle(context.ending ?? GONE),
+    leave: ({ context }) => context.effects.leave(),
+    end: assign((_, ending: Ending) => ({ ending })),
+    want: assign({ wanted: true }),
+    serve: assign({ wanted: false }),
+  },
+  guards: {
+    quiet: ({ context }) => context.effects.quietInMs() === 0,
+    ending: ({ context }) => context.ending !== undefined,
+    wanted: ({ context }) => context.wanted,
+  },
+  delays: {
+    quietCheck: ({ context }) => context.effects.quietInMs(),
+    turnLimit: LIMITS.realtimeTurnMs,
+  },
+}).createMachine({
+  id: 'realtime-session',
+  context: ({ input }) => ({ effects: input.effects, ending: undefined, wanted: false }),
+  initial: 'ready',
+  on: { 'claim.lost': '.lost' },
+  states: {
+    ready: {
+      on: {
+        'response.requested': 'responding',
+        // Speech was transcribed that no response used: it is billed by itself.
+        'turn.finished': 'billing',
+        'drain.requested': { target: 'closed', actions: { type: 'end', params: DRAINING } },
+        'session.failed': {
+          target: 'closed',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'socket.closed': { target: 'closed', actions: { type: 'end', params: GONE } },
+      },
+      after: {
+        quietCheck: [
+          { guard: 'quiet', target: 'closed', actions: { type: 'end', params: QUIET } },
+          { target: 'ready', reenter: true },
+        ],
+      },
+    },
+    responding: {
+      entry: ['serve', 'startTurn'],
+      on: {
+        'response.requested': { actions: 'want' },
+        'turn.finished': 'billing',
+        'drain.requested': { actions: { type: 'end', params: DRAINING } },
+        'session.failed': {
+          actions: [{ type: 'end', params: ({ event }) => event.ending }, 'stopTurn'],
+        },
+        'socket.closed': { actions: [{ type: 'end', params: GONE }, 'stopTurn'] },
+      },
+      after: { turnLimit: { actions: 'stopTurn' } },
+    },
+    billing: {
+      entry: 'bill',
+      on: {
+        'response.requested': { actions: 'want' },
+        'turn.billed': [
+          { guard: 'ending', target: 'closed' },
+          { guard: 'wanted', target: 'responding' },
+          { target: 'ready' },
+        ],
+        'budget.spent': {
+          target: 'closed',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'drain.requested': { actions: { type: 'end', params: DRAINING } },
+        'session.failed': { actions: { type: 'end', params: ({ event }) => event.ending } },
+        'socket.closed': { actions: { type: 'end', params: GONE } },
+      },
+    },
+    closed: { type: 'final', entry: ['hangUp', 'settle'] },
+    lost: { type: 'final', entry: ['stopTurn', { type: 'end', params: LOST }, 'hangUp', 'leave'] },
+  },
+});

@@ -1,0 +1,104 @@
+import { assign, setup } from 'xstate';
+import { LIMITS } from '../src/kernel/limits.ts';
+
+/** Why a stream ends, as the client is told: an error event when there is one, then the close frame. */
+export type Ending = {
+  readonly code: number;
+  readonly reason: string;
+  readonly error?: { readonly code: string; readonly message: string };
+};
+
+export type TranscriptionStreamEvent =
+  /** Less than half of a slice is left of what is held. */
+  | { type: 'budget.low' }
+  /** The audio that was paid for is used up, and no more can be held. */
+  | { type: 'budget.spent'; ending: Ending }
+  /** The client said that no more audio comes. */
+  | { type: 'audio.finished' }
+  | { type: 'drain.requested' }
+  /** The client broke a rule of the socket, or an engine or the ledger gave up. */
+  | { type: 'stream.failed'; ending: Ending }
+  | { type: 'transcript.finished' }
+  | { type: 'socket.closed' }
+  /** Another process settled this session. */
+  | { type: 'claim.lost' };
+
+/**
+ * What the actor that owns the socket carries out and answers. They come with the input, so that all
+ * streams share one machine: building one for each would cost 30 KB a stream.
+ */
+export type TranscriptionEffects = {
+  readonly extendHold: () => void;
+  readonly finishTranscript: () => void;
+  readonly hangUp: (ending: Ending) => void;
+  readonly settle: (ending: Ending) => void;
+  /** Nothing is settled: another process has done so. */
+  readonly leave: () => void;
+  /** Milliseconds until the stream has been without audio for too long; 0 when it has. */
+  readonly quietInMs: () => number;
+};
+
+type Context = { readonly ending: Ending; readonly effects: TranscriptionEffects };
+type Input = { readonly effects: TranscriptionEffects };
+
+const DONE: Ending = { code: 1000, reason: 'done' };
+const QUIET: Ending = { code: 1000, reason: 'no audio' };
+const DRAINING: Ending = { code: 1001, reason: 'server is shutting down' };
+const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
+
+/** One live transcription, from the upgrade until its reserve is settled. */
+export const transcriptionStreamMachine = setup({
+  types: { context: {} as Context, input: {} as Input, events: {} as TranscriptionStreamEvent },
+  actions: {
+    extendHold: ({ context }) => context.effects.extendHold(),
+    finishTranscript: ({ context }) => context.effects.finishTranscript(),
+    hangUp: ({ context }) => context.effects.hangUp(context.ending),
+    settle: ({ context }) => context.effects.settle(context.ending),
+    leave: ({ context }) => context.effects.leave(),
+    end: assign((_, ending: Ending) => ({ ending })),
+  },
+  guards: { quiet: ({ context }) => context.effects.quietInMs() === 0 },
+  delays: {
+    quietCheck: ({ context }) => context.effects.quietInMs(),
+    finishLimit: LIMITS.transcriptFinishMs,
+  },
+}).createMachine({
+  id: 'transcription-stream',
+  context: ({ input }) => ({ ending: DONE, effects: input.effects }),
+  initial: 'streaming',
+  on: {
+    'stream.failed': {
+      target: '.closed',
+      actions: { type: 'end', params: ({ event }) => event.ending },
+    },
+    'socket.closed': '.closed',
+    'claim.lost': '.lost',
+  },
+  states: {
+    streaming: {
+      on: {
+        'budget.low': { actions: 'extendHold' },
+        // What was bought is still transcribed: the finals come before the error.
+        'budget.spent': {
+          target: 'finishing',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'audio.finished': 'finishing',
+        'drain.requested': { target: 'finishing', actions: { type: 'end', params: DRAINING } },
+      },
+      after: {
+        quietCheck: [
+          { guard: 'quiet', target: 'finishing', actions: { type: 'end', params: QUIET } },
+          { target: 'streaming', reenter: true },
+        ],
+      },
+    },
+    finishing: {
+      entry: 'finishTranscript',
+      on: { 'transcript.finished': 'closed' },
+      after: { finishLimit: 'closed' },
+    },
+    closed: { type: 'final', entry: ['hangUp', 'settle'] },
+    lost: { type: 'final', entry: [{ type: 'end', params: LOST }, 'hangUp', 'leave'] },
+  },
+});

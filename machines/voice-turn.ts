@@ -1,0 +1,82 @@
+import { assign, setup } from 'xstate';
+
+/** Why a turn ended early, in the words of the realtime protocol. */
+export type TurnCause =
+  | { readonly kind: 'cancelled'; readonly reason: 'turn_detected' | 'client_cancelled' }
+  | { readonly kind: 'incomplete'; readonly reason: 'max_output_tokens' }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string };
+
+export type VoiceTurnEvent =
+  /** What to say is known. */
+  | { type: 'reply.ready' }
+  /** All that was to be said has been sent. */
+  | { type: 'speech.finished' }
+  | { type: 'turn.interrupted'; reason: 'turn_detected' | 'client_cancelled' }
+  | { type: 'output.full' }
+  | { type: 'engine.failed'; code: string; message: string };
+
+/** What the actor that speaks the turn carries out; given with the input. */
+export type TurnEffects = {
+  readonly generate: () => void;
+  readonly speak: () => void;
+  /** Stops generating and stops synthesis; nothing is bought after it. */
+  readonly stop: () => void;
+  /** Closes the turn on the wire and hands it to billing. */
+  readonly finish: (cause: TurnCause | undefined) => void;
+};
+
+type Context = { readonly effects: TurnEffects; readonly cause: TurnCause | undefined };
+type Input = { readonly effects: TurnEffects };
+
+/**
+ * One answer of the agent, from the decision to answer until it is said, stopped or given up. Every
+ * final state carries `finish`: the turn is closed on the wire and handed to billing exactly once.
+ */
+export const voiceTurnMachine = setup({
+  types: { context: {} as Context, input: {} as Input, events: {} as VoiceTurnEvent },
+  actions: {
+    generate: ({ context }) => context.effects.generate(),
+    speak: ({ context }) => context.effects.speak(),
+    stop: ({ context }) => context.effects.stop(),
+    finish: ({ context }) => context.effects.finish(context.cause),
+    blame: assign((_, cause: TurnCause) => ({ cause })),
+  },
+}).createMachine({
+  id: 'voice-turn',
+  context: ({ input }) => ({ effects: input.effects, cause: undefined }),
+  initial: 'thinking',
+  on: {
+    'turn.interrupted': {
+      target: '.cancelled',
+      actions: {
+        type: 'blame',
+        params: ({ event }) => ({ kind: 'cancelled', reason: event.reason }) as const,
+      },
+    },
+    'engine.failed': {
+      target: '.failed',
+      actions: {
+        type: 'blame',
+        params: ({ event }) =>
+          ({ kind: 'failed', code: event.code, message: event.message }) as const,
+      },
+    },
+  },
+  states: {
+    thinking: { entry: 'generate', on: { 'reply.ready': 'speaking' } },
+    speaking: {
+      entry: 'speak',
+      on: {
+        'speech.finished': 'completed',
+        'output.full': {
+          target: 'incomplete',
+          actions: { type: 'blame', params: { kind: 'incomplete', reason: 'max_output_tokens' } },
+        },
+      },
+    },
+    completed: { type: 'final', entry: 'finish' },
+    incomplete: { type: 'final', entry: ['stop', 'finish'] },
+    cancelled: { type: 'final', entry: ['stop', 'finish'] },
+    failed: { type: 'final', entry: ['stop', 'finish'] },
+  },
+});

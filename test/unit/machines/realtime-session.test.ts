@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createActor } from 'xstate';
+import {
+  type RealtimeSessionEvent,
+  realtimeSessionMachine,
+} from '../../../machines/realtime-session.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+
+const ending = { code: 1008, reason: 'budget_exhausted' };
+const EVENTS: readonly RealtimeSessionEvent[] = [
+  { type: 'response.requested' },
+  { type: 'turn.finished' },
+  { type: 'turn.billed' },
+  { type: 'budget.spent', ending },
+  { type: 'drain.requested' },
+  { type: 'session.failed', ending: { code: 1011, reason: 'broken' } },
+  { type: 'socket.closed' },
+  { type: 'claim.lost' },
+];
+
+function start() {
+  const effects: string[] = [];
+  const note = (name: string) => () => {
+    effects.push(name);
+  };
+  const clock = new ManualClock();
+  const quietAtMs = clock.monotonicMs() + 900_000;
+  const actor = createActor(realtimeSessionMachine, {
+    clock,
+    input: {
+      effects: {
+        startTurn: note('startTurn'),
+        stopTurn: note('stopTurn'),
+        bill: note('bill'),
+        hangUp: note('hangUp'),
+        settle: note('settle'),
+        leave: note('leave'),
+        quietInMs: () => Math.max(0, quietAtMs - clock.monotonicMs()),
+      },
+    },
+  });
+  actor.start();
+  const send = (...events: RealtimeSessionEvent[]) => {
+    for (const event of events) {
+      if (actor.getSnapshot().status === 'active') actor.send(event);
+    }
+  };
+  return { effects, actor, send, clock };
+}
+
+describe('realtime session', () => {
+  it('settles exactly once, in closed and nowhere else, and hangs up wherever it ends', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 12 }), (events) => {
+        const { effects, actor, send } = start();
+        send(...events);
+        const { value, status } = actor.getSnapshot();
+        const count = (name: string) => effects.filter((effect) => effect === name).length;
+        expect(count('settle')).toBe(value === 'closed' ? 1 : 0);
+        expect(count('leave')).toBe(value === 'lost' ? 1 : 0);
+        expect(count('hangUp')).toBe(status === 'done' ? 1 : 0);
+      }),
+    );
+  });
+
+  it('never starts a turn before the one before it is billed', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 20 }), (events) => {
+        const { effects, send } = start();
+        send(...events);
+        const turns = effects.filter((effect) => effect === 'startTurn' || effect === 'bill');
+        for (const [index, effect] of turns.entries()) {
+          if (effect === 'startTurn') expect(turns[index - 1] ?? 'bill').toBe('bill');
+        }
+      }),
+    );
+  });
+
+  it('answers what was asked while it was billing, once the reserve is whole again', () => {
+    const { effects, actor, send } = start();
+    send(
+      { type: 'response.requested' },
+      { type: 'turn.finished' },
+      { type: 'response.requested' },
+      { type: 'turn.billed' },
+    );
+    expect(effects).toEqual(['startTurn', 'bill', 'startTurn']);
+    expect(actor.getSnapshot().value).toBe('responding');
+  });
+
+  it('finishes and bills the running turn before it drains', () => {
+    const { effects, actor, send } = start();
+    send({ type: 'response.requested' }, { type: 'drain.requested' });
+    expect(actor.getSnapshot().value).toBe('responding');
+    send({ type: 'turn.finished' }, { type: 'turn.billed' });
+    expect(effects).toEqual(['startTurn', 'bill', 'hangUp', 'settle']);
+    expect(actor.getSnapshot().context.ending?.code).toBe(1001);
+  });
+
+  it('stops and bills the running turn when the client leaves', () => {
+    const { effects, send } = start();
+    send({ type: 'response.requested' }, { type: 'socket.closed' });
+    send({ type: 'turn.finished' }, { type: 'turn.billed' });
+    expect(effects).toEqual(['startTurn', 'stopTurn', 'bill', 'hangUp', 'settle']);
+  });
+
+  it('settles nothing when another process has taken the session over', () => {
+    const { effects, actor, send } = start();
+    send({ type: 'response.requested' }, { type: 'claim.lost' });
+    expect(effects).toEqual(['startTurn', 'stopTurn', 'hangUp', 'leave']);
+    expect(actor.getSnapshot().value).toBe('lost');
+  });
+
+  it('ends a turn that outlives its limit', () => {
+    const { effects, send, clock } = start();
+    send({ type: 'response.requested' });
+    clock.advance(119_999);
+    expect(effects).toEqual(['startTurn']);
+    clock.advance(1);
+    expect(effects).toEqual(['startTurn', 'stopTurn']);
+  });
+
+  it('closes 1000 after a quarter of an hour without an event', () => {
+    const { effects, actor, clock } = start();
+    clock.advance(900_000);
+    expect(effects).toEqual(['hangUp', 'settle']);
+    expect(actor.getSnapshot().context.ending?.code).toBe(1000);
+  });
+});

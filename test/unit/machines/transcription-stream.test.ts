@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createActor } from 'xstate';
+import {
+  type TranscriptionStreamEvent,
+  transcriptionStreamMachine,
+} from '../../../machines/transcription-stream.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+
+const ending = { code: 1008, reason: 'insufficient_balance' };
+const OPENED_MS = new ManualClock().monotonicMs();
+const EVENTS: readonly TranscriptionStreamEvent[] = [
+  { type: 'budget.low' },
+  { type: 'budget.spent', ending },
+  { type: 'audio.finished' },
+  { type: 'drain.requested' },
+  { type: 'stream.failed', ending: { code: 1011, reason: 'engine_failed' } },
+  { type: 'transcript.finished' },
+  { type: 'socket.closed' },
+  { type: 'claim.lost' },
+];
+
+function start(heardAtMs = (): number => OPENED_MS) {
+  const effects: string[] = [];
+  const note = (name: string) => () => {
+    effects.push(name);
+  };
+  const clock = new ManualClock();
+  const actor = createActor(transcriptionStreamMachine, {
+    clock,
+    input: {
+      effects: {
+        extendHold: note('extendHold'),
+        finishTranscript: note('finishTranscript'),
+        hangUp: note('hangUp'),
+        settle: note('settle'),
+        leave: note('leave'),
+        quietInMs: () => Math.max(0, heardAtMs() + 60_000 - clock.monotonicMs()),
+      },
+    },
+  });
+  actor.start();
+  return { effects, actor, clock };
+}
+
+describe('transcription stream', () => {
+  it('settles exactly once, in closed and nowhere else, and hangs up wherever it ends', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 10 }), (events) => {
+        const { effects, actor } = start();
+        for (const event of events) {
+          if (actor.getSnapshot().status === 'active') actor.send(event);
+        }
+        const { value, status } = actor.getSnapshot();
+        const count = (name: string) => effects.filter((effect) => effect === name).length;
+        expect(count('settle')).toBe(value === 'closed' ? 1 : 0);
+        expect(count('leave')).toBe(value === 'lost' ? 1 : 0);
+        expect(count('hangUp')).toBe(status === 'done' ? 1 : 0);
+      }),
+    );
+  });
+
+  it('still transcribes what was paid for when the balance has run out', () => {
+    const { effects, actor } = start();
+    actor.send({ type: 'budget.spent', ending });
+    expect(effects).toEqual(['finishTranscript']);
+    actor.send({ type: 'transcript.finished' });
+    expect(effects).toEqual(['finishTranscript', 'hangUp', 'settle']);
+    expect(actor.getSnapshot().context.ending).toEqual(ending);
+  });
+
+  it('does not wait for the last transcript for ever', () => {
+    const { effects, actor, clock } = start();
+    actor.send({ type: 'audio.finished' });
+    clock.advance(10_000);
+    expect(effects).toEqual(['finishTranscript', 'hangUp', 'settle']);
+  });
+
+  it('ends when no audio came for a minute, and looks again when some did', () => {
+    const silent = start();
+    silent.clock.advance(59_999);
+    expect(silent.effects).toEqual([]);
+    silent.clock.advance(1);
+    expect(silent.effects).toEqual(['finishTranscript']);
+    const heard = start(() => OPENED_MS + 30_000);
+    heard.clock.advance(89_999);
+    expect(heard.actor.getSnapshot().value).toBe('streaming');
+    heard.clock.advance(1);
+    expect(heard.effects).toEqual(['finishTranscript']);
+  });
+});
