@@ -1,0 +1,91 @@
+import { assert } from '../kernel/assert.ts';
+import type {
+  CreditVerdict,
+  ExtendVerdict,
+  Funds,
+  HoldRefusal,
+  HoldVerdict,
+  OpenSession,
+  OpenSessionVerdict,
+  SessionClaim,
+  SettleVerdict,
+} from './ledger.ts';
+
+/** What became of an operation, once the database has spoken. */
+export type Resolution =
+  | { readonly kind: 'applied' | 'already'; readonly leftRaw: bigint; readonly funds: Funds }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
+  /** Another posting stands under the id. */
+  | { readonly kind: 'conflict' }
+  /** Somebody else has taken the session over, or its hold is resolved. */
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'agent_unknown' };
+
+const done = (
+  resolution: Resolution,
+): resolution is Extract<Resolution, { kind: 'applied' | 'already' }> =>
+  resolution.kind === 'applied' || resolution.kind === 'already';
+
+export function holdVerdict(
+  request: {
+    readonly spender: { readonly agentId: number };
+    readonly holdId: string;
+    readonly amountRaw: bigint;
+  },
+  resolution: Resolution,
+): HoldVerdict {
+  if (resolution.kind === 'refused') return resolution;
+  if (resolution.kind === 'agent_unknown') {
+    return { kind: 'refused', refusal: { reason: 'agent_unknown' } };
+  }
+  const { holdId, amountRaw } = request;
+  // A reused id is the caller's bug.
+  assert(done(resolution), `hold ${holdId} was used before for something else`);
+  const hold = { holdId, agentId: request.spender.agentId, amountRaw };
+  return { kind: 'held', hold, funds: resolution.funds };
+}
+
+export function openVerdict(request: OpenSession, resolution: Resolution): OpenSessionVerdict {
+  const { sessionId, spender, reserveRaw: amountRaw } = request;
+  const verdict = holdVerdict({ spender, holdId: sessionId, amountRaw }, resolution);
+  if (verdict.kind === 'refused') return verdict;
+  return {
+    kind: 'opened',
+    claim: { sessionId, epoch: 1, hold: verdict.hold },
+    funds: verdict.funds,
+  };
+}
+
+export function extendVerdict(
+  claim: SessionClaim,
+  byRaw: bigint,
+  resolution: Resolution,
+): ExtendVerdict {
+  if (resolution.kind === 'refused') return resolution;
+  if (!done(resolution)) return { kind: 'lost' };
+  const hold = { ...claim.hold, amountRaw: claim.hold.amountRaw + byRaw };
+  return { kind: 'extended', claim: { ...claim, hold } };
+}
+
+export function settleVerdict(resolution: Resolution): SettleVerdict {
+  if (!done(resolution)) return { kind: 'already_resolved' };
+  return { kind: 'settled', chargedRaw: resolution.leftRaw, funds: resolution.funds };
+}
+
+export function creditVerdict(resolution: Resolution): CreditVerdict {
+  switch (resolution.kind) {
+    case 'applied':
+      return { kind: 'credited', funds: resolution.funds };
+    case 'already':
+      return { kind: 'already_credited', funds: resolution.funds };
+    case 'agent_unknown':
+      return { kind: 'agent_unknown' };
+    default:
+      return { kind: 'conflict' };
+  }
+}
+
+export function withdrawVerdict(resolution: Resolution): { withdrawnRaw: bigint; funds: Funds } {
+  assert(done(resolution), `a withdrawal came to "${resolution.kind}"`);
+  return { withdrawnRaw: resolution.leftRaw, funds: resolution.funds };
+}

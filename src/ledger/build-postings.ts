@@ -1,0 +1,107 @@
+import { minRaw } from '../kernel/amount.ts';
+import { type Account, held, type SpendAccount, spendable } from './accounts.ts';
+import type { Entry, Posting } from './posting.ts';
+
+const holdPostingId = (holdId: string): string => `hold:${holdId}`;
+/** Amounts only grow, so the amount before names the extension. */
+const extendPostingId = (holdId: string, fromRaw: bigint): string => `extend:${fromRaw}:${holdId}`;
+/** Settle and release share it: the primary key alone forbids resolving twice. */
+const resolvePostingId = (holdId: string): string => `resolve:${holdId}`;
+const creditPostingId = (reference: string): string => `credit:${reference}`;
+const withdrawPostingId = (agentId: number, reference: string): string =>
+  `withdraw:${agentId}:${reference}`;
+
+const entry = (debit: Entry['debit'], credit: Entry['credit'], amountRaw: bigint): Entry[] =>
+  amountRaw > 0n ? [{ debit, credit, amountRaw }] : [];
+
+/** Sets an upper bound aside before anything is bought. */
+export const holdPosting = (agentId: number, holdId: string, amountRaw: bigint): Posting => ({
+  id: holdPostingId(holdId),
+  code: 'hold.open',
+  askedRaw: amountRaw,
+  entries: entry(spendable(agentId), held(agentId), amountRaw),
+});
+
+/** Sets more aside for a session that goes on. */
+export const extendPosting = (
+  agentId: number,
+  hold: { readonly holdId: string; readonly fromRaw: bigint },
+  byRaw: bigint,
+): Posting => ({
+  id: extendPostingId(hold.holdId, hold.fromRaw),
+  code: 'hold.extend',
+  askedRaw: byRaw,
+  entries: entry(spendable(agentId), held(agentId), byRaw),
+});
+
+/** Money came in from outside. */
+export const creditPosting = (agentId: number, reference: string, amountRaw: bigint): Posting => ({
+  id: creditPostingId(reference),
+  code: 'funding.credit',
+  askedRaw: amountRaw,
+  entries: entry('funding', spendable(agentId), amountRaw),
+});
+
+/** Everything spendable leaves; what was asked is "all", so a repeat is the same whatever there is now. */
+export const withdrawPosting = (
+  agentId: number,
+  reference: string,
+  amountRaw: bigint,
+): Posting => ({
+  id: withdrawPostingId(agentId, reference),
+  code: 'agent.withdraw',
+  askedRaw: 0n,
+  entries: entry(spendable(agentId), 'withdrawn', amountRaw),
+});
+
+function move(entries: Entry[], debit: Account, credit: Account, amountRaw: bigint): void {
+  if (amountRaw > 0n) entries.push({ debit, credit, amountRaw });
+}
+
+export type Settlement = {
+  readonly agentId: number;
+  readonly holdId: string;
+  readonly heldRaw: bigint;
+  readonly actualRaw: bigint;
+  /** What may be taken beyond the hold. */
+  readonly spendableRaw: bigint;
+  readonly account: SpendAccount;
+  readonly source: string;
+};
+
+export type Settled = {
+  readonly posting: Posting;
+  readonly chargedRaw: bigint;
+  readonly returnedRaw: bigint;
+  readonly beyondRaw: bigint;
+  readonly shortfallRaw: bigint;
+};
+
+/**
+ * The hold is resolved: what the work cost goes to whoever took it, the rest returns. Beyond the hold
+ * it is taken as far as funds reach; what is missing is a shortfall, never a debt of the agent.
+ */
+export function settlePosting(work: Settlement): Settled {
+  const { agentId, account, actualRaw } = work;
+  const fromHoldRaw = minRaw(actualRaw, work.heldRaw);
+  const returnedRaw = work.heldRaw - fromHoldRaw;
+  const beyondRaw = minRaw(actualRaw - fromHoldRaw, work.spendableRaw);
+  const shortfallRaw = actualRaw - fromHoldRaw - beyondRaw;
+  const entries: Entry[] = [];
+  move(entries, held(agentId), account, fromHoldRaw);
+  move(entries, spendable(agentId), account, beyondRaw);
+  move(entries, `shortfall:${work.source}`, account, shortfallRaw);
+  move(entries, held(agentId), spendable(agentId), returnedRaw);
+  return {
+    posting: {
+      id: resolvePostingId(work.holdId),
+      code: actualRaw > 0n ? 'hold.settle' : 'hold.release',
+      askedRaw: actualRaw,
+      entries,
+    },
+    chargedRaw: fromHoldRaw + beyondRaw,
+    returnedRaw,
+    beyondRaw,
+    shortfallRaw,
+  };
+}

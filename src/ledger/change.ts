@@ -1,0 +1,95 @@
+import type { ChargeRow, EventRow } from './companion.ts';
+import type { JournalEntry, OpenSession } from './ledger.ts';
+import type { Posting } from './posting.ts';
+
+/** An agent's guarded row: credited = spendable + held + consumed, and `version` fences every write. */
+export type BalanceState = {
+  readonly version: bigint;
+  /** Moves when status, keys, expiry or policies change; cached rules of another version are void. */
+  readonly rulesVersion: bigint;
+  readonly spendableRaw: bigint;
+  readonly heldRaw: bigint;
+  readonly creditedRaw: bigint;
+  readonly consumedRaw: bigint;
+};
+
+/** How the guarded row moves. */
+export type Delta = {
+  readonly spendableRaw: bigint;
+  readonly heldRaw: bigint;
+  readonly creditedRaw: bigint;
+  readonly consumedRaw: bigint;
+};
+
+/** What becomes of a hold row: opened (`from` null), grown, or resolved (`to` null). */
+export type HoldChange = {
+  readonly holdId: string;
+  readonly fromRaw: bigint | null;
+  readonly toRaw: bigint | null;
+  readonly sessionId: string | null;
+};
+
+/** The state a companion row must be in; where it is not, the operation is `lost` and nothing moves. */
+export type Guard = { readonly row: 'session'; readonly id: string; readonly epoch: number };
+
+/** A row that rides in the same commit as the posting. */
+export type Companion =
+  | { readonly row: 'charge'; readonly charge: ChargeRow }
+  | { readonly row: 'event'; readonly event: EventRow }
+  | { readonly row: 'session.opened'; readonly session: OpenSession }
+  | { readonly row: 'session.ended'; readonly sessionId: string; readonly reason: string }
+  | {
+      readonly row: 'journal';
+      readonly sessionId: string;
+      readonly epoch: number;
+      readonly entry: JournalEntry;
+    };
+
+/** One decided operation: all of it is written, or none. */
+export type Change = {
+  /**
+   * A refused operation: its posting is only looked for and nothing is written, so that an id which
+   * stands already is never answered with a refusal.
+   */
+  readonly probe: boolean;
+  /** Null where rows change but no money moves. */
+  readonly posting: Posting | null;
+  readonly delta: Delta;
+  readonly hold: HoldChange | null;
+  readonly guard: Guard | null;
+  readonly companions: readonly Companion[];
+};
+
+/** All that one agent asks of one batch. */
+export type Part = {
+  readonly agentId: number;
+  /** What it was decided on; its version is the fence. */
+  readonly before: BalanceState;
+  /** What the row is once the part stands: while the fence holds nobody else can have moved it. */
+  readonly after: BalanceState;
+  /** How many of the changes are written; the others are only looked for. */
+  readonly writes: number;
+  readonly changes: readonly Change[];
+};
+
+/**
+ * What the database says to one change.
+ * `already`: the same posting stands. `conflict`: another posting stands under its id.
+ * `lost`: its guard failed. `mismatch`: its hold is not open at that amount. `again`: not looked at.
+ */
+export type ChangeOutcome =
+  | { readonly kind: 'already'; readonly leftRaw: bigint }
+  | { readonly kind: 'conflict' | 'lost' | 'again' }
+  | { readonly kind: 'mismatch'; readonly openRaw: bigint | null };
+
+/** A part stands whole or not at all; either way its answer carries the agent's present state. */
+export type PartOutcome =
+  | { readonly kind: 'applied'; readonly state: BalanceState }
+  | {
+      readonly kind: 'declined';
+      readonly state: BalanceState;
+      /** The version was another one: the part missed its fence. */
+      readonly stale: boolean;
+      readonly outcomes: readonly ChangeOutcome[];
+    }
+  | { readonly kind: 'agent_unknown' };

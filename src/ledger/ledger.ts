@@ -1,0 +1,134 @@
+import type { SpendAccount } from './accounts.ts';
+import type { ChargeRow, EventRow } from './companion.ts';
+
+/** An agent's money, to the raw unit: credited = spendable + held + consumed. */
+export type Funds = {
+  readonly spendableRaw: bigint;
+  readonly heldRaw: bigint;
+};
+
+/** Who asks to spend, as far as spend controls and attribution care. */
+export type Spender = {
+  readonly agentId: number;
+  /** The agent key that asks; a revoked one is refused at its next hold, in every process. */
+  readonly keyId?: number;
+  readonly taskId?: string;
+  readonly actionId?: string;
+  readonly customerId?: string;
+};
+
+/** An upper bound set aside. Whoever has it settles or releases it exactly once. */
+export type Hold = {
+  readonly holdId: string;
+  readonly agentId: number;
+  readonly amountRaw: bigint;
+};
+
+export type HoldRefusal =
+  | {
+      readonly reason: 'insufficient_balance';
+      readonly availableRaw: bigint;
+      readonly requiredRaw: bigint;
+    }
+  | { readonly reason: 'agent_suspended' | 'agent_closed' | 'agent_not_active' | 'agent_unknown' }
+  | { readonly reason: 'delegation_expired' | 'key_revoked' };
+
+export type HoldVerdict =
+  | { readonly kind: 'held'; readonly hold: Hold; readonly funds: Funds }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
+
+export type SettleRequest = {
+  readonly hold: Hold;
+  /** What the work cost. Above the hold it is taken as far as funds reach; the rest is a shortfall. */
+  readonly actualRaw: bigint;
+  readonly account: SpendAccount;
+  /** Names the upstream in `shortfall:<source>`. */
+  readonly source: string;
+  /** The row that says what was bought; written in the same commit, with what was really charged. */
+  readonly charge?: (chargedRaw: bigint) => ChargeRow;
+  readonly events?: readonly EventRow[];
+};
+
+export type SettleVerdict =
+  | { readonly kind: 'settled'; readonly chargedRaw: bigint; readonly funds: Funds }
+  /** Somebody resolved this hold before, in another way. Nothing moved. */
+  | { readonly kind: 'already_resolved' };
+
+export type CreditVerdict =
+  | { readonly kind: 'credited'; readonly funds: Funds }
+  /** The same reference with the same amount: it was credited before. */
+  | { readonly kind: 'already_credited'; readonly funds: Funds }
+  /** The same reference with another amount. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'agent_unknown' };
+
+/** A living session's claim on its hold. The epoch is raised when another process takes it over. */
+export type SessionClaim = {
+  readonly sessionId: string;
+  readonly epoch: number;
+  readonly hold: Hold;
+};
+
+export type OpenSession = {
+  readonly spender: Spender;
+  readonly sessionId: string;
+  readonly reserveRaw: bigint;
+  readonly kind: 'transcription' | 'realtime' | 'call';
+  /** What the session's charge row will say if another process has to settle it. */
+  readonly target: string;
+  readonly model: string;
+  readonly account: SpendAccount;
+};
+
+export type OpenSessionVerdict =
+  | { readonly kind: 'opened'; readonly claim: SessionClaim; readonly funds: Funds }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
+
+export type ExtendVerdict =
+  | { readonly kind: 'extended'; readonly claim: SessionClaim }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
+  | { readonly kind: 'lost' };
+
+/** One finished piece of a session (a turn, ten seconds of audio), priced. */
+export type JournalEntry = {
+  readonly seq: number;
+  readonly costRaw: bigint;
+  readonly usage: Readonly<Record<string, number>>;
+};
+
+/**
+ * The one way to move an agent's money. Every call answers after its commit, never before the outcome
+ * is known; ids make a repeated call harmless. Rejects only when the database stays away.
+ */
+export interface Ledger {
+  hold(request: { spender: Spender; holdId: string; amountRaw: bigint }): Promise<HoldVerdict>;
+  /** Actual 0 releases the whole hold. */
+  settle(request: SettleRequest): Promise<SettleVerdict>;
+  /** Idempotent on `reference`. */
+  credit(request: {
+    agentId: number;
+    amountRaw: bigint;
+    reference: string;
+    events?: readonly EventRow[];
+  }): Promise<CreditVerdict>;
+  /** Takes everything spendable out at a close. Idempotent on `reference`; answers what was taken. */
+  withdrawAll(request: {
+    agentId: number;
+    reference: string;
+  }): Promise<{ withdrawnRaw: bigint; funds: Funds }>;
+  funds(agentId: number): Promise<Funds | undefined>;
+
+  /** Holds the reserve and writes the session row in one commit. */
+  openSession(request: OpenSession): Promise<OpenSessionVerdict>;
+  /** Adds to the session's hold. Refused like a hold; the old hold stays as it was. */
+  extend(claim: SessionClaim, byRaw: bigint): Promise<ExtendVerdict>;
+  /** Writes what was bought before the client is told of it. `lost` means: close the socket, settle nothing. */
+  journal(claim: SessionClaim, entries: readonly JournalEntry[]): Promise<'written' | 'lost'>;
+  /** Settles the hold to `actualRaw` and ends the session row. */
+  closeSession(
+    request: Omit<SettleRequest, 'hold'> & { claim: SessionClaim; reason: string },
+  ): Promise<SettleVerdict>;
+
+  /** What an agent may do changed (status, keys, policies); caches are dropped at once, here and by version elsewhere. */
+  forget(agentId: number): void;
+}

@@ -1,0 +1,27 @@
+import type { Account } from './accounts.ts';
+
+export type Entry = {
+  readonly debit: Account;
+  readonly credit: Account;
+  readonly amountRaw: bigint;
+};
+
+/**
+ * One thing that happened to money, as one sentence: under this id, for this reason, debit who, credit
+ * whom, how much. The id is the idempotency key: the same id with other content is a bug.
+ */
+export type Posting = {
+  readonly id: string;
+  readonly code: PostingCode;
+  /** What was asked for. With code, agent and first credited account it decides whether a repeat is the same. */
+  readonly askedRaw: bigint;
+  readonly entries: readonly Entry[];
+};
+
+export type PostingCode =
+  | 'funding.credit'
+  | 'agent.withdraw'
+  | 'hold.open'
+  | 'hold.extend'
+  | 'hold.settle'
+  | 'hold.release';
