@@ -1,0 +1,95 @@
+import type { BalanceState, ChangeOutcome, Part, PartOutcome } from '../ledger/change.ts';
+import { encodeBatch } from './encode-batch.ts';
+import type { Queryable } from './sql.ts';
+
+/** Whose holds and sessions these will be. */
+export type Node = { readonly nodeId: string; readonly leaseEpoch: number };
+
+/** An agent's guarded row, as it is selected everywhere. */
+export type StateRow = {
+  version: bigint;
+  rules_version: bigint;
+  spendable: bigint;
+  held: bigint;
+  credited: bigint;
+  consumed: bigint;
+};
+
+export const stateOf = (row: StateRow): BalanceState => ({
+  version: row.version,
+  rulesVersion: row.rules_version,
+  spendableRaw: row.spendable,
+  heldRaw: row.held,
+  creditedRaw: row.credited,
+  consumedRaw: row.consumed,
+});
+
+/** A part that does not stand, and the state it should be decided on: null where there is no such agent. */
+type Row = (StateRow | { version: null }) & {
+  part: number;
+  verdicts: string;
+  details: (bigint | null)[] | null;
+};
+
+/** The arguments of `apply_batch`, in order. A fixed text spares the driver from building it each call. */
+const ARGUMENTS =
+  'integer[] bigint[] integer[] bigint[] bigint[] bigint[] bigint[] ' +
+  'integer[] text[] text[] bigint[] text[] text[] text[] ' +
+  'integer[] text[] bigint[] bigint[] text[] integer[] text[] integer[] text integer text::json';
+
+const CALL = `select * from apply_batch(${ARGUMENTS.split(' ')
+  .map((type, i) => `$${i + 1}::${type}`)
+  .join(', ')})`;
+
+/**
+ * Applies what stands and answers a part for a part, in one round trip and one commit. The parts must
+ * be in ascending order of their agents. Sending the same parts again is harmless.
+ */
+export async function applyBatch(
+  sql: Queryable,
+  node: Node,
+  parts: readonly Part[],
+): Promise<readonly PartOutcome[]> {
+  const { parts: p, operations: o, holds: h, guards: g, companions } = encodeBatch(parts);
+  const rows = await sql.unsafe<Row[]>(
+    CALL,
+    [
+      ...[p.agent, p.version, p.size, p.spendable, p.held, p.credited, p.consumed],
+      ...[o.part, o.id, o.code, o.asked, o.debits, o.credits, o.amounts],
+      ...[h?.op ?? null, h?.id ?? null, h?.from ?? null, h?.to ?? null, h?.session ?? null],
+      ...[g?.op ?? null, g?.session ?? null, g?.epoch ?? null],
+      ...[node.nodeId, node.leaseEpoch, companions],
+    ],
+    { prepare: true },
+  );
+  const outcomes: PartOutcome[] = parts.map((part) => ({ kind: 'applied', state: part.after }));
+  for (const row of rows) {
+    const part = parts[row.part - 1];
+    if (part !== undefined) outcomes[row.part - 1] = declined(part, row);
+  }
+  return outcomes;
+}
+
+function declined(part: Part, row: Row): PartOutcome {
+  if (row.version === null) return { kind: 'agent_unknown' };
+  const state = stateOf(row);
+  const { verdicts, details } = row;
+  const outcomes = part.changes.map((_, i) => changeOutcome(verdicts[i], details?.[i] ?? null));
+  return { kind: 'declined', state, stale: state.version !== part.before.version, outcomes };
+}
+
+function changeOutcome(letter: string | undefined, detail: bigint | null): ChangeOutcome {
+  switch (letter) {
+    case 'd':
+      return { kind: 'already', leftRaw: detail ?? 0n };
+    case 'c':
+      return { kind: 'conflict' };
+    case 'l':
+      return { kind: 'lost' };
+    case 'm':
+      return { kind: 'mismatch', openRaw: detail };
+    default:
+      // An id that stands earlier in the same batch is decided again too, on what became of the first.
+      return { kind: 'again' };
+  }
+}

@@ -1,0 +1,26 @@
+import type { Sql, SqlTransaction } from '../sql.ts';
+import { encodeRow } from './copy-text.ts';
+import type { TableLine } from './format.ts';
+
+/** Rows of one round trip: few, because one row may hold a whole cached answer. */
+const ROWS_AT_ONCE = 100;
+
+type Fragment = ReturnType<Sql>;
+
+/**
+ * Reads a table as COPY text. A cursor rather than COPY TO STDOUT: the driver may leave its socket
+ * paused for ever when that ends, or when its reader gives up.
+ */
+export async function* copyOut(
+  tx: SqlTransaction,
+  { table, columns }: TableLine,
+): AsyncGenerator<{ text: Buffer; rows: number }> {
+  const values = columns
+    .map((column): Fragment => tx`${tx(column)}::text` as Fragment)
+    .reduce((list, value) => tx`${list}, ${value}` as Fragment);
+  const query = tx<Record<string, string | null>[]>`select ${values} from ${tx(table)}`;
+  for await (const rows of query.values().cursor(ROWS_AT_ONCE)) {
+    const text = rows.map((row) => encodeRow(row as (string | null)[])).join('');
+    yield { text: Buffer.from(text), rows: rows.length };
+  }
+}

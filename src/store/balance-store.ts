@@ -1,0 +1,70 @@
+import { assert } from '../kernel/assert.ts';
+import type { Rules } from '../ledger/admit.ts';
+import type { BalanceState, Part, PartOutcome } from '../ledger/change.ts';
+import { applyBatch, type Node, type StateRow, stateOf } from './apply-batch.ts';
+import type { Queryable, Sql } from './sql.ts';
+
+/** An agent's money and what it may do, read as of one instant. */
+export type Balance = { readonly state: BalanceState; readonly rules: Rules };
+
+/** The balance actors' door to the database. */
+export interface BalanceStore {
+  /** Undefined where there is no such agent. */
+  load(agentId: number): Promise<Balance | undefined>;
+  /** One answer a part, in one commit. Parts are in ascending order of their agents. */
+  apply(parts: readonly Part[]): Promise<readonly PartOutcome[]>;
+  /** Decides and applies while nobody else can: the agent's row is taken for one short sql transaction. */
+  fenced(agentId: number, decide: (balance: Balance) => Part): Promise<PartOutcome>;
+}
+
+export function createBalanceStore(deps: { readonly sql: Sql; readonly node: Node }): BalanceStore {
+  const { sql, node } = deps;
+  return {
+    load: (agentId) => findBalance(sql, agentId),
+    apply: (parts) => applyBatch(sql, node, parts),
+    fenced: (agentId, decide) =>
+      sql.begin(async (tx): Promise<PartOutcome> => {
+        const balance = await lockBalance(tx, agentId);
+        if (balance === undefined) return { kind: 'agent_unknown' };
+        const [outcome] = await applyBatch(tx, node, [decide(balance)]);
+        assert(outcome !== undefined, 'a part is answered for a part');
+        return outcome;
+      }),
+  };
+}
+
+type Row = StateRow & {
+  status: Rules['status'];
+  operator_expiry: bigint | null;
+  keys: number[];
+};
+
+/** Undefined where there is no such agent. */
+export async function findBalance(sql: Queryable, agentId: number): Promise<Balance | undefined> {
+  const [row] = await sql<Row[]>`
+    select f.version, f.rules_version, f.spendable_raw as spendable, f.held_raw as held,
+      f.credited_raw as credited, f.consumed_raw as consumed, a.status, a.operator_expiry,
+      array(select k.id from agent_keys k where k.agent_id = f.agent_id and k.revoked_at is null) as keys
+    from agent_funds f join agents a on a.id = f.agent_id
+    where f.agent_id = ${agentId}`;
+  return row === undefined ? undefined : balanceOf(row);
+}
+
+/** Takes the agent's row until the end of the sql transaction: nobody else can decide meanwhile. */
+async function lockBalance(tx: Queryable, agentId: number): Promise<Balance | undefined> {
+  // Sent at once, one behind the other; the second looks when the first has the row, so that rules and
+  // money are as of one instant. A statement is sent when it is awaited, unless it is told to go.
+  const locked =
+    tx`select 1 from agent_funds where agent_id = ${agentId} for no key update`.execute();
+  const [balance] = await Promise.all([findBalance(tx, agentId), locked]);
+  return balance;
+}
+
+const balanceOf = (row: Row): Balance => ({
+  state: stateOf(row),
+  rules: {
+    status: row.status,
+    operatorExpirySec: row.operator_expiry === null ? null : Number(row.operator_expiry),
+    keyIds: new Set(row.keys),
+  },
+});

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readProcess } from './process-info.ts';
+
+/** The setting that carries the owner's mark on the postmaster's command line. */
+export const OWNER_SETTING = 'svc.owner';
+
+/** A mark of this very process: its id, and when it started, because ids are used again. */
+export function ownerMark(pid = process.pid): string {
+  return `${pid}.${readProcess(pid).startedAt}`;
+}
+
+/** Is the process that left this mark still running? */
+export function ownerLives(mark: string): boolean {
+  const [pid = '', startedAt = ''] = mark.split('.');
+  const found = readProcess(Number(pid));
+  return found.state === 'alive' && found.startedAt === startedAt;
+}
+
+/**
+ * Who started the postmaster of this data directory. It writes its command line to `postmaster.opts`,
+ * so the mark is there from the first moment and needs no file of ours that could be stale.
+ */
+export function readOwnerMark(dataDirectory: string): string | undefined {
+  try {
+    const options = readFileSync(join(dataDirectory, 'postmaster.opts'), 'utf8');
+    return /"svc\.owner=([\w.]+)"/.exec(options)?.[1];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** What this machine says about a process id. `command` and `cwd` are empty where it may not be seen. */
+export type ProcessInfo = {
+  readonly state: 'absent' | 'zombie' | 'alive';
+  /** Tells two processes with the same id apart. */
+  readonly startedAt: string;
+  readonly command: string;
+  readonly cwd: string;
+};
+
+const ABSENT: ProcessInfo = { state: 'absent', startedAt: '', command: '', cwd: '' };
+
+/** Looks a process up, in `/proc` where there is one and with `ps` elsewhere. */
+export function readProcess(pid: number): ProcessInfo {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return ABSENT;
+  if (!existsSync('/proc/self/stat')) return askPs(pid);
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  if (stat === '') return answersSignals(pid) ? { ...ABSENT, state: 'alive' } : ABSENT;
+  // The name in parentheses may hold anything; what follows its end is fixed: state, then numbers.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return {
+    state: fields[0] === 'Z' || fields[0] === 'X' ? 'zombie' : 'alive',
+    startedAt: fields[19] ?? '',
+    command: attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' '),
+    cwd: attempt(() => readlinkSync(`/proc/${pid}/cwd`)),
+  };
+}
+
+function askPs(pid: number): ProcessInfo {
+  const asked = spawnSync('ps', ['-o', 'stat=,lstart=,command=', '-p', String(pid)], {
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+  });
+  const match = /^(\S+)\s+((?:\S+\s+){4}\S+)\s*(.*)$/.exec(asked.stdout?.trim() ?? '');
+  if (match === null) return ABSENT;
+  const [, state = '', started = '', command = ''] = match;
+  return {
+    state: state.startsWith('Z') ? 'zombie' : 'alive',
+    startedAt: started.replace(/\W+/g, ''),
+    command,
+    cwd: '',
+  };
+}
+
+/** A process that may not be signalled is there all the same. */
+function answersSignals(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function attempt(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import type { FolderPlace } from './identity.ts';
+
+/** A fixed environment: the database neither needs nor sees this server's secrets. */
+export const PROGRAM_ENVIRONMENT = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LC_ALL: 'C',
+  TZ: 'UTC',
+} as const;
+
+const KEPT_OUTPUT_CHARS = 4_000;
+
+export type ProgramResult = { readonly code: number | null; readonly output: string };
+
+/** Runs a program to its end and keeps the tail of what it said; a program that is missing reads as code 127. */
+export function runProgram(
+  command: readonly string[],
+  { as, handles }: Pick<FolderPlace, 'as' | 'handles'> = { as: {}, handles: [] },
+): Promise<ProgramResult> {
+  return new Promise((resolve) => {
+    const [program = '', ...args] = command;
+    const child = spawn(program, args, {
+      ...as,
+      cwd: '/',
+      env: PROGRAM_ENVIRONMENT,
+      stdio: ['ignore', 'pipe', 'pipe', ...handles],
+    });
+    let output = '';
+    const keep = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-KEPT_OUTPUT_CHARS);
+    };
+    child.stdout?.on('data', keep);
+    child.stderr?.on('data', keep);
+    child.on('error', (error) => resolve({ code: 127, output: error.message }));
+    child.on('close', (code) => resolve({ code, output: output.trim() }));
+  });
+}

@@ -1,0 +1,44 @@
+/** Given on the command line, where they beat every configuration file and ALTER SYSTEM. */
+export const SERVER_SETTINGS: Readonly<Record<string, string>> = {
+  // A commit that was answered survives a power cut.
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  // Reached through the socket only.
+  listen_addresses: '',
+  port: '5432',
+  unix_socket_permissions: '0700',
+  // Small: one process with a pool of at most ten connections, beside the command-line tools.
+  max_connections: '24',
+  shared_buffers: '64MB',
+  // A checkpoint makes the next writes carry whole pages: under load they should be rare.
+  max_wal_size: '1GB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  io_method: 'sync',
+  jit: 'off',
+  // What it says is read by the supervisor.
+  log_destination: 'stderr',
+  logging_collector: 'off',
+  log_checkpoints: 'off',
+  // A failed statement's text and rows are nobody's business outside of the database.
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_line_prefix: '',
+  log_timezone: 'UTC',
+  lc_messages: 'C',
+  TimeZone: 'UTC',
+};
+
+export const INITDB_OPTIONS: readonly string[] = [
+  '--username=app',
+  '--auth=trust',
+  '--encoding=UTF8',
+  // Nothing depends on the locales that the machine happens to have.
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+];
+
+/** The major version of the binaries; data of another one is refused. */
+export const POSTGRES_MAJOR = '18';

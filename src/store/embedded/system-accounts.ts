@@ -1,0 +1,60 @@
+import { readFileSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { runProgram } from './run-program.ts';
+
+export type Account = { readonly name: string; readonly uid: number; readonly gid: number };
+
+/** What choosing an identity has to know of the machine; tests bring another one. */
+export type System = {
+  readonly uid: number;
+  readonly platform: string;
+  readonly accounts: readonly Account[];
+  /** `initdb` wants a name for whoever runs it. */
+  readonly hasAccountName: boolean;
+  /** May any user reach this path, by the execute bits of the folders above and of itself? */
+  readonly othersMayEnter: (path: string) => boolean;
+  readonly mayUnshare: () => Promise<boolean>;
+};
+
+/** The user namespace in which root reads as an ordinary user. */
+export const UNSHARE = ['unshare', '-U', '--map-user=65534', '--map-group=65534'] as const;
+
+/** The machine as it is. */
+export function readSystem(): System {
+  return {
+    uid: process.getuid?.() ?? 0,
+    platform: process.platform,
+    accounts: readAccounts(),
+    hasAccountName: hasAccountName(),
+    othersMayEnter,
+    mayUnshare: async () => (await runProgram([...UNSHARE, 'true'])).code === 0,
+  };
+}
+
+function readAccounts(): Account[] {
+  try {
+    return readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'))
+      .filter((fields) => fields.length > 3)
+      .map(([name = '', , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }));
+  } catch {
+    return [];
+  }
+}
+
+function hasAccountName(): boolean {
+  try {
+    return userInfo().username !== '';
+  } catch {
+    return false;
+  }
+}
+
+function othersMayEnter(path: string): boolean {
+  for (let place = resolve(path); ; place = dirname(place)) {
+    if ((statSync(place).mode & 1) === 0) return false;
+    if (place === dirname(place)) return true;
+  }
+}

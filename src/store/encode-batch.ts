@@ -1,0 +1,143 @@
+import type { Account } from '../ledger/accounts.ts';
+import type { HoldChange, Part } from '../ledger/change.ts';
+import type { Entry } from '../ledger/posting.ts';
+import { addCompanion, type CompanionSheet, sheetJson } from './encode-companions.ts';
+import { numberArray, textArray } from './pg-array.ts';
+
+/** The columns of `apply_batch`, in its terms. A null array has nothing in it. */
+export type EncodedBatch = {
+  readonly parts: {
+    readonly agent: string;
+    readonly version: string;
+    readonly size: string;
+    readonly spendable: string;
+    readonly held: string;
+    readonly credited: string;
+    readonly consumed: string;
+  };
+  readonly operations: {
+    readonly part: string;
+    readonly id: string;
+    readonly code: string;
+    readonly asked: string;
+    readonly debits: string;
+    readonly credits: string;
+    readonly amounts: string;
+  };
+  readonly holds: Record<'op' | 'id' | 'from' | 'to' | 'session', string> | null;
+  readonly guards: Record<'op' | 'session' | 'epoch', string> | null;
+  readonly companions: string | null;
+};
+
+type Columns<K extends string, T> = Record<K, T[]>;
+
+/** Accounts whose names are ours need no quotes; a vendor's name may hold anything. */
+const isPlain = (account: Account): boolean =>
+  account.startsWith('agent:') ||
+  !(account.startsWith('shortfall:') || account.startsWith('credit:'));
+
+function column(entries: readonly Entry[], side: 'debit' | 'credit'): string {
+  const [only] = entries;
+  if (only !== undefined && entries.length === 1 && isPlain(only[side])) return `{${only[side]}}`;
+  return textArray(entries.map((entry) => entry[side]));
+}
+
+function amounts(entries: readonly Entry[]): string {
+  const [only] = entries;
+  if (only !== undefined && entries.length === 1) return `{${only.amountRaw}}`;
+  return numberArray(entries.map((entry) => entry.amountRaw));
+}
+
+/** Lays parts, which must be in ascending order of their agents, out as columns. */
+export function encodeBatch(parts: readonly Part[]): EncodedBatch {
+  const o = {
+    part: [] as number[],
+    id: [] as (string | null)[],
+    code: [] as (string | null)[],
+    asked: [] as (bigint | null)[],
+    debits: [] as (string | null)[],
+    credits: [] as (string | null)[],
+    amounts: [] as (string | null)[],
+  };
+  const h = { op: [], id: [], from: [], to: [], session: [] } as HoldColumns;
+  const guards = { op: [] as number[], session: [] as string[], epoch: [] as number[] };
+  const sheet: CompanionSheet = {};
+  let rides = false;
+  for (let p = 0; p < parts.length; p++) {
+    for (const change of parts[p]?.changes ?? []) {
+      const op = o.part.push(p + 1);
+      const entries = change.posting?.entries ?? [];
+      o.id.push(change.posting?.id ?? null);
+      o.code.push(change.posting?.code ?? null);
+      o.asked.push(change.posting?.askedRaw ?? null);
+      o.debits.push(change.probe ? null : column(entries, 'debit'));
+      o.credits.push(column(entries, 'credit'));
+      o.amounts.push(amounts(entries));
+      if (change.hold !== null) addHold(h, op, change.hold);
+      if (change.guard !== null) {
+        guards.op.push(op);
+        guards.session.push(change.guard.id);
+        guards.epoch.push(change.guard.epoch);
+      }
+      for (const companion of change.companions) {
+        addCompanion(sheet, op, change.posting?.id ?? null, companion);
+        rides = true;
+      }
+    }
+  }
+  return {
+    parts: encodeParts(parts),
+    operations: {
+      part: numberArray(o.part),
+      id: textArray(o.id),
+      code: textArray(o.code),
+      asked: numberArray(o.asked),
+      debits: textArray(o.debits),
+      credits: textArray(o.credits),
+      amounts: textArray(o.amounts),
+    },
+    holds: h.op.length === 0 ? null : encodeHolds(h),
+    guards:
+      guards.op.length === 0
+        ? null
+        : {
+            op: numberArray(guards.op),
+            session: textArray(guards.session),
+            epoch: numberArray(guards.epoch),
+          },
+    companions: rides ? sheetJson(sheet) : null,
+  };
+}
+
+type HoldColumns = Columns<'op', number> &
+  Columns<'id', string> &
+  Columns<'from' | 'to', bigint | null> &
+  Columns<'session', string | null>;
+
+function addHold(columns: HoldColumns, op: number, hold: HoldChange): void {
+  columns.op.push(op);
+  columns.id.push(hold.holdId);
+  columns.from.push(hold.fromRaw);
+  columns.to.push(hold.toRaw);
+  columns.session.push(hold.sessionId);
+}
+
+const encodeHolds = (columns: HoldColumns) => ({
+  op: numberArray(columns.op),
+  id: textArray(columns.id),
+  from: numberArray(columns.from),
+  to: numberArray(columns.to),
+  session: textArray(columns.session),
+});
+
+function encodeParts(parts: readonly Part[]): EncodedBatch['parts'] {
+  return {
+    agent: numberArray(parts.map((part) => part.agentId)),
+    version: numberArray(parts.map((part) => part.before.version)),
+    size: numberArray(parts.map((part) => part.writes)),
+    spendable: numberArray(parts.map((p) => p.after.spendableRaw - p.before.spendableRaw)),
+    held: numberArray(parts.map((p) => p.after.heldRaw - p.before.heldRaw)),
+    credited: numberArray(parts.map((p) => p.after.creditedRaw - p.before.creditedRaw)),
+    consumed: numberArray(parts.map((p) => p.after.consumedRaw - p.before.consumedRaw)),
+  };
+}

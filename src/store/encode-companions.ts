@@ -1,0 +1,122 @@
+import { pack } from 'msgpackr';
+import type { Companion } from '../ledger/change.ts';
+import type { ChargeRow, EventRow } from '../ledger/companion.ts';
+import type { OpenSession } from '../ledger/ledger.ts';
+
+/** The rows of a batch by table, as `write_companions` reads them. */
+export type CompanionSheet = {
+  charges?: object[];
+  events?: object[];
+  sessions?: object[];
+  ends?: object[];
+  journal?: object[];
+};
+
+const put = <K extends keyof CompanionSheet>(
+  sheet: CompanionSheet,
+  table: K,
+  row: object,
+): void => {
+  const rows = sheet[table];
+  if (rows === undefined) sheet[table] = [row];
+  else rows.push(row);
+};
+
+/** Adds one companion row of operation `op`. The keys are the record fields of the SQL function. */
+export function addCompanion(
+  sheet: CompanionSheet,
+  op: number,
+  postingId: string | null,
+  companion: Companion,
+): void {
+  switch (companion.row) {
+    case 'charge':
+      put(sheet, 'charges', chargeFields(op, postingId, companion.charge));
+      break;
+    case 'event':
+      put(sheet, 'events', eventFields(op, companion.event));
+      break;
+    case 'session.opened':
+      put(sheet, 'sessions', sessionFields(op, companion.session));
+      break;
+    case 'session.ended':
+      put(sheet, 'ends', { op, id: companion.sessionId, reason: companion.reason });
+      break;
+    case 'journal':
+      put(sheet, 'journal', journalFields(op, companion));
+      break;
+  }
+}
+
+const eventFields = (op: number, event: EventRow) => ({
+  op,
+  name: event.name,
+  account: event.accountId,
+  wallet: event.agentWallet,
+  correlation: event.correlationId,
+  payload: event.payload,
+});
+
+const chargeFields = (op: number, postingId: string | null, row: ChargeRow) => ({
+  op,
+  agent: row.agentId,
+  posting: postingId,
+  key: row.keyId,
+  url: row.targetUrl,
+  host: row.targetHost,
+  method: row.method,
+  status: row.status,
+  cost: row.costRaw.toString(),
+  model: row.model,
+  rail: row.rail,
+  usage: row.usage,
+  task: row.taskId,
+  action: row.actionId,
+  customer: row.customerId,
+  session: row.sessionId,
+  code: row.responseStatusCode,
+  latency: whole(row.latencyMs),
+  overhead: whole(row.overheadMs),
+  upstream: whole(row.upstreamMs),
+});
+
+/** Durations are measured in fractions of a millisecond and kept in whole ones. */
+const whole = (ms: number | null): number | null => (ms === null ? null : Math.round(ms));
+
+const sessionFields = (op: number, session: OpenSession) => ({
+  op,
+  id: session.sessionId,
+  agent: session.spender.agentId,
+  key: session.spender.keyId,
+  kind: session.kind,
+  target: session.target,
+  model: session.model,
+  account: session.account,
+  task: session.spender.taskId,
+  action: session.spender.actionId,
+  customer: session.spender.customerId,
+});
+
+type JournalRow = Extract<Companion, { row: 'journal' }>;
+
+const journalFields = (op: number, { sessionId, epoch, entry }: JournalRow) => ({
+  op,
+  session: sessionId,
+  seq: entry.seq,
+  epoch,
+  cost: entry.costRaw.toString(),
+  usage: pack(entry.usage).toString('hex'),
+});
+
+/** What the database cannot hold in a text: NUL, and half of a character. */
+const UNHOLDABLE = /\\u0000|\\u[dD][89a-fA-F]/;
+const clean = (_: string, value: unknown): unknown =>
+  typeof value === 'string'
+    ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd')
+    : value;
+
+/** The sheet as the SQL function reads it. A caller's odd text never keeps money from moving. */
+export function sheetJson(sheet: CompanionSheet): string {
+  const json = JSON.stringify(sheet);
+  return UNHOLDABLE.test(json) ? JSON.stringify(sheet, clean) : json;
+}

@@ -1,0 +1,44 @@
+import type { Node } from './apply-batch.ts';
+import type { Queryable, Sql } from './sql.ts';
+
+/**
+ * Takes a lease in database time for a process. A node id that was used before gets the next epoch, so
+ * that what its former life left behind reads as orphaned.
+ */
+export async function takeLease(sql: Queryable, nodeId: string, leaseMs: number): Promise<Node> {
+  const [row] = await sql<{ epoch: number }[]>`
+    insert into leases as l (node_id, epoch, expires_at)
+    values (${nodeId}, 1, clock_timestamp() + ${leaseMs} * interval '1 millisecond')
+    on conflict (node_id) do update
+    set epoch = l.epoch + 1, expires_at = excluded.expires_at
+    returning epoch`;
+  return { nodeId, leaseEpoch: row?.epoch ?? 1 };
+}
+
+/** False: somebody else lives under this node id. A lease that ran out is taken up again. */
+export async function renewLease(sql: Queryable, node: Node, leaseMs: number): Promise<boolean> {
+  const rows = await sql`
+    insert into leases as l (node_id, epoch, expires_at)
+    values (${node.nodeId}, ${node.leaseEpoch},
+      clock_timestamp() + ${leaseMs} * interval '1 millisecond')
+    on conflict (node_id) do update set expires_at = excluded.expires_at
+    where l.epoch = excluded.epoch
+    returning 1 as one`;
+  return rows.length === 1;
+}
+
+/** Lets go at a clean shutdown: what is left is anybody's at once. */
+export async function endLease(sql: Queryable, node: Node): Promise<void> {
+  await sql`
+    update leases set expires_at = clock_timestamp()
+    where node_id = ${node.nodeId} and epoch = ${node.leaseEpoch}`;
+}
+
+/** Removes leases that ran out long ago and that no open hold or living session refers to. */
+export async function pruneLeases(sql: Sql, retentionMs: number): Promise<void> {
+  await sql`
+    delete from leases l
+    where l.expires_at < clock_timestamp() - ${retentionMs} * interval '1 millisecond'
+      and not exists (select 1 from holds h where h.node_id = l.node_id)
+      and not exists (select 1 from sessions s where s.node_id = l.node_id and s.ended_at is null)`;
+}

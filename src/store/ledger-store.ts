@@ -1,0 +1,32 @@
+import type { EventRow } from '../ledger/companion.ts';
+import type { Queryable } from './sql.ts';
+
+/** Gives a new agent its empty balance; belongs in the sql transaction that creates the agent. */
+export async function insertAgentFunds(
+  tx: Queryable,
+  agent: { readonly agentId: number; readonly accountId: string },
+): Promise<void> {
+  await tx`insert into team_funds (account_id) values (${agent.accountId}) on conflict do nothing`;
+  await tx`insert into agent_funds (agent_id, account_id) values (${agent.agentId}, ${agent.accountId})`;
+}
+
+/**
+ * States that what the agent may do has changed (status, keys, expiry, policies). Belongs in the sql
+ * transaction that changes it: from its commit on, every decision made on the former rules misses its
+ * fence, in every process. Several agents are raised in the order of their ids.
+ */
+export async function bumpRules(tx: Queryable, agentId: number): Promise<void> {
+  await tx`
+    update agent_funds set version = version + 1, rules_version = rules_version + 1
+    where agent_id = ${agentId}`;
+}
+
+/** Writes event rows in the caller's sql transaction, for facts that move no money. */
+export async function insertEvents(tx: Queryable, events: readonly EventRow[]): Promise<void> {
+  for (const event of events) {
+    await tx`
+      insert into events (name, account_id, agent_wallet, correlation_id, payload)
+      values (${event.name}, ${event.accountId}, ${event.agentWallet}, ${event.correlationId},
+        ${JSON.stringify(event.payload)}::text::jsonb)`;
+  }
+}

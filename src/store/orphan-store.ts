@@ -1,0 +1,130 @@
+import { unpack } from 'msgpackr';
+import type { SpendAccount } from '../ledger/accounts.ts';
+import type { Hold } from '../ledger/ledger.ts';
+import type { Node } from './apply-batch.ts';
+import type { Sql } from './sql.ts';
+
+/** A session whose process is gone, claimed: every later write of its former owner misses its guard. */
+export type OrphanSession = {
+  readonly sessionId: string;
+  readonly epoch: number;
+  readonly agentId: number;
+  readonly keyId: number | null;
+  readonly target: string;
+  readonly model: string;
+  readonly account: SpendAccount;
+  readonly taskId: string | null;
+  readonly actionId: string | null;
+  readonly customerId: string | null;
+  readonly openedMs: number;
+};
+
+type SessionRow = {
+  id: string;
+  epoch: number;
+  agent_id: number;
+  key_id: number | null;
+  target: string;
+  model: string;
+  account: SpendAccount;
+  task_id: string | null;
+  action_id: string | null;
+  customer_id: string | null;
+  opened_at: Date;
+};
+
+/**
+ * Takes over living sessions whose lease has run out, at most `limit`. Two processes never take the
+ * same one: the rows are skipped while locked, and their lease is the taker's afterwards.
+ */
+export async function claimOrphanSessions(
+  sql: Sql,
+  node: Node,
+  limit: number,
+): Promise<OrphanSession[]> {
+  const rows = await sql<SessionRow[]>`
+    update sessions s
+    set epoch = s.epoch + 1, node_id = ${node.nodeId}, lease_epoch = ${node.leaseEpoch}
+    where s.id in (
+      select o.id from sessions o
+      left join leases l on l.node_id = o.node_id and l.epoch = o.lease_epoch
+      where o.ended_at is null and (l.node_id is null or l.expires_at < clock_timestamp())
+      order by o.id
+      limit ${limit}
+      for no key update of o skip locked)
+    returning s.id, s.epoch, s.agent_id, s.key_id, s.target, s.model, s.account, s.task_id,
+      s.action_id, s.customer_id, s.opened_at`;
+  return rows.map((row) => ({
+    sessionId: row.id,
+    epoch: row.epoch,
+    agentId: row.agent_id,
+    keyId: row.key_id,
+    target: row.target,
+    model: row.model,
+    account: row.account,
+    taskId: row.task_id,
+    actionId: row.action_id,
+    customerId: row.customer_id,
+    openedMs: row.opened_at.getTime(),
+  }));
+}
+
+export type Journal = {
+  readonly costRaw: bigint;
+  readonly usage: Readonly<Record<string, number>>;
+};
+
+/** What a session had bought when it was last heard of. Only pieces priced and written count. */
+export async function sumJournal(sql: Sql, sessionId: string): Promise<Journal> {
+  const rows = await sql<{ cost_raw: bigint; usage: Buffer }[]>`
+    select cost_raw, usage from session_journal where session_id = ${sessionId} order by seq`;
+  let costRaw = 0n;
+  const usage: Record<string, number> = {};
+  for (const row of rows) {
+    costRaw += row.cost_raw;
+    const piece = unpack(row.usage) as Record<string, number>;
+    for (const [unit, quantity] of Object.entries(piece)) {
+      usage[unit] = (usage[unit] ?? 0) + quantity;
+    }
+  }
+  return { costRaw, usage };
+}
+
+type HoldRow = { id: string; agent_id: number; amount_raw: bigint };
+
+const holdOf = (row: HoldRow): Hold => ({
+  holdId: row.id,
+  agentId: row.agent_id,
+  amountRaw: row.amount_raw,
+});
+
+export async function findHold(sql: Sql, holdId: string): Promise<Hold | undefined> {
+  const [row] = await sql<HoldRow[]>`
+    select id, agent_id, amount_raw from holds where id = ${holdId}`;
+  return row === undefined ? undefined : holdOf(row);
+}
+
+/** Holds of single requests whose process is gone, at most `limit`. */
+export async function findOrphanHolds(sql: Sql, limit: number): Promise<Hold[]> {
+  const dead = await sql`
+    select 1 from leases where expires_at < clock_timestamp() or epoch > 1 limit 1`;
+  // While everybody lives the holds, which change all day, are not read at all.
+  if (dead.length === 0) return [];
+  const rows = await sql<HoldRow[]>`
+    select h.id, h.agent_id, h.amount_raw
+    from holds h join leases l on l.node_id = h.node_id
+    where h.kind = 'request' and (l.epoch <> h.lease_epoch or l.expires_at < clock_timestamp())
+    limit ${limit}`;
+  return rows.map(holdOf);
+}
+
+/** Ends a session that has nothing left to settle; guarded like every write of its owner. */
+export async function endSession(
+  sql: Sql,
+  session: { readonly sessionId: string; readonly epoch: number },
+  reason: string,
+): Promise<void> {
+  await sql`
+    update sessions set ended_at = now(), end_reason = ${reason}
+    where id = ${session.sessionId} and epoch = ${session.epoch} and ended_at is null`;
+}

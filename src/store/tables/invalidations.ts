@@ -1,0 +1,21 @@
+import { sql } from 'drizzle-orm';
+import { bigserial, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { instant } from '../columns.ts';
+
+/**
+ * What every process must forget: revoked keys, suspended and closed agents. Each process polls it
+ * each second; rows older than an hour are pruned by whichever process comes by.
+ */
+export const invalidations = pgTable(
+  'invalidations',
+  {
+    id: bigserial('id', { mode: 'bigint' }).primaryKey(),
+    /** agent_key_revoked, developer_key_revoked, agent_stopped or agent_changed. */
+    kind: text('kind').notNull(),
+    agentId: integer('agent_id'),
+    keyId: integer('key_id'),
+    /** The wall clock of the insert, not of the transaction's begin. */
+    at: instant('at').notNull().default(sql`clock_timestamp()`),
+  },
+  (table) => [index('invalidations_at').on(table.at)],
+);

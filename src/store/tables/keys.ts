@@ -1,0 +1,50 @@
+import { sql } from 'drizzle-orm';
+import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { instant, now } from '../columns.ts';
+import { agents } from './agents.ts';
+import { developers } from './developers.ts';
+
+/** What both kinds of key have. The secret itself is nowhere: only its keyed hash is stored. */
+const keyColumns = () => ({
+  id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+  /** HMAC-SHA256 in hex. */
+  digest: text('digest').notNull().unique(),
+  prefix: text('prefix').notNull(),
+  label: text('label'),
+  permissions: text('permissions').notNull(),
+  rotatedFrom: integer('rotated_from'),
+  createdAt: now('created_at'),
+  lastUsedAt: instant('last_used_at'),
+  revokedAt: instant('revoked_at'),
+});
+
+/** Management keys of an account. Revoked rows stay, so that a foreign id can be told from an absent one. */
+export const developerKeys = pgTable(
+  'developer_keys',
+  {
+    ...keyColumns(),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => developers.accountId),
+    expiresAt: instant('expires_at'),
+  },
+  (table) => [
+    index('developer_keys_active').on(table.accountId).where(sql`revoked_at is null`),
+    check('developer_keys_permissions', sql`${table.permissions} in ('read', 'read_write')`),
+  ],
+);
+
+/** Runtime keys of an agent. Revoked rows stay: charges name the key that made them. */
+export const agentKeys = pgTable(
+  'agent_keys',
+  {
+    ...keyColumns(),
+    agentId: integer('agent_id')
+      .notNull()
+      .references(() => agents.id),
+  },
+  (table) => [
+    index('agent_keys_active').on(table.agentId).where(sql`revoked_at is null`),
+    check('agent_keys_permissions', sql`${table.permissions} in ('read', 'read_write')`),
+  ],
+);

@@ -1,0 +1,123 @@
+import { sql } from 'drizzle-orm';
+import { bigserial, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { bytea, id, now, raw } from '../columns.ts';
+
+/**
+ * An agent's money, guarded: one row an agent, written by `apply_batch` alone and fenced by `version`.
+ * credited = spendable + held + consumed. `rules_version` moves when status, keys or policies change.
+ */
+export const agentFunds = pgTable(
+  'agent_funds',
+  {
+    agentId: integer('agent_id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    version: raw('version').notNull().default(sql`0`),
+    rulesVersion: raw('rules_version').notNull().default(sql`0`),
+    spendableRaw: raw('spendable_raw').notNull().default(sql`0`),
+    heldRaw: raw('held_raw').notNull().default(sql`0`),
+    creditedRaw: raw('credited_raw').notNull().default(sql`0`),
+    consumedRaw: raw('consumed_raw').notNull().default(sql`0`),
+    /** Spend-control counters, packed; null while the agent has no policy. */
+    counters: bytea('counters'),
+  },
+  (table) => [
+    check('agent_funds_spendable', sql`${table.spendableRaw} >= 0`),
+    check('agent_funds_held', sql`${table.heldRaw} >= 0`),
+    check(
+      'agent_funds_balanced',
+      sql`${table.creditedRaw} = ${table.spendableRaw} + ${table.heldRaw} + ${table.consumedRaw}`,
+    ),
+  ],
+);
+
+/** What an account's agents share: the counters of its team policies. One row an account. */
+export const teamFunds = pgTable('team_funds', {
+  accountId: text('account_id').primaryKey(),
+  version: raw('version').notNull().default(sql`0`),
+  /** Null while the account has no team policy; such a row is never locked. */
+  counters: bytea('counters'),
+});
+
+/**
+ * Append-only and kept for ever: the truth that the balances are derived from. The id is the
+ * idempotency key. The index answers an agent's statement and the self-check.
+ */
+export const postings = pgTable(
+  'postings',
+  {
+    id: id('id').primaryKey(),
+    agentId: integer('agent_id').notNull(),
+    code: text('code').notNull(),
+    /** The amount that was asked for; with the code and the account it is what a repeat must match. */
+    askedRaw: raw('asked_raw').notNull(),
+    debits: text('debits').array().notNull(),
+    credits: text('credits').array().notNull(),
+    amounts: raw('amounts').array().notNull(),
+    at: now('at'),
+  },
+  (table) => [index('postings_agent').on(table.agentId, table.at)],
+);
+
+/** Open holds only, so the table stays as small as the work in flight. Guarded by the agent's row. */
+export const holds = pgTable(
+  'holds',
+  {
+    id: id('id').primaryKey(),
+    agentId: integer('agent_id').notNull(),
+    amountRaw: raw('amount_raw').notNull(),
+    /** request or session: how whoever finds it orphaned resolves it. */
+    kind: text('kind').notNull(),
+    sessionId: text('session_id'),
+    nodeId: id('node_id').notNull(),
+    leaseEpoch: integer('lease_epoch').notNull(),
+    /** The policies and generations that this hold was counted under. */
+    counted: jsonb('counted'),
+    openedAt: now('opened_at'),
+  },
+  // No further index: the reaper reads it only where a lease has run out.
+  (table) => [check('holds_amount', sql`${table.amountRaw} >= 0`)],
+);
+
+/** What money bought: an agent's spend history, one line a settled piece of work. Kept for ever. */
+export const charges = pgTable(
+  'charges',
+  {
+    id: bigserial('id', { mode: 'bigint' }).primaryKey(),
+    agentId: integer('agent_id').notNull(),
+    postingId: text('posting_id').notNull(),
+    keyId: integer('key_id'),
+    targetUrl: text('target_url').notNull(),
+    targetHost: text('target_host').notNull(),
+    method: text('method').notNull(),
+    status: text('status').notNull(),
+    costRaw: raw('cost_raw').notNull(),
+    model: text('model'),
+    rail: text('rail'),
+    usage: jsonb('usage').notNull(),
+    taskId: text('task_id'),
+    actionId: text('action_id'),
+    customerId: text('customer_id'),
+    sessionId: text('session_id'),
+    responseStatusCode: integer('response_status_code'),
+    latencyMs: integer('latency_ms'),
+    overheadMs: integer('overhead_ms'),
+    upstreamMs: integer('upstream_ms'),
+    createdAt: now('created_at'),
+  },
+  (table) => [
+    // Newest first, page by page.
+    index('charges_agent').on(table.agentId, table.id),
+    check('charges_status', sql`${table.status} in ('success', 'failed')`),
+  ],
+);
+
+/** What became true, written in the commit that made it so; delivery reads it in id order. */
+export const events = pgTable('events', {
+  id: bigserial('id', { mode: 'bigint' }).primaryKey(),
+  name: text('name').notNull(),
+  accountId: text('account_id').notNull(),
+  agentWallet: text('agent_wallet'),
+  correlationId: text('correlation_id'),
+  payload: jsonb('payload').notNull(),
+  createdAt: now('created_at'),
+});

@@ -1,0 +1,57 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { bytea, id, instant, now, raw } from '../columns.ts';
+
+/** A process's sign of life in database time. Rows of the dead go once nothing refers to them. */
+export const leases = pgTable('leases', {
+  nodeId: id('node_id').primaryKey(),
+  /** Raised when a node id is taken again, so that the holds of its former life read as orphans. */
+  epoch: integer('epoch').notNull(),
+  expiresAt: instant('expires_at').notNull(),
+});
+
+/**
+ * One call, realtime session or transcription stream. `epoch` is raised by whoever takes it over:
+ * every later write of the former owner misses its guard. Ended rows are an agent's session history.
+ */
+export const sessions = pgTable(
+  'sessions',
+  {
+    id: id('id').primaryKey(),
+    agentId: integer('agent_id').notNull(),
+    keyId: integer('key_id'),
+    kind: text('kind').notNull(),
+    target: text('target').notNull(),
+    model: text('model').notNull(),
+    account: text('account').notNull(),
+    taskId: text('task_id'),
+    actionId: text('action_id'),
+    customerId: text('customer_id'),
+    nodeId: id('node_id').notNull(),
+    leaseEpoch: integer('lease_epoch').notNull(),
+    epoch: integer('epoch').notNull().default(1),
+    openedAt: now('opened_at'),
+    endedAt: instant('ended_at'),
+    endReason: text('end_reason'),
+  },
+  (table) => [
+    // The reaper walks the living sessions of dead processes; the dead ones are not in it.
+    index('sessions_open_node').on(table.nodeId).where(sql`ended_at is null`),
+    index('sessions_agent').on(table.agentId, table.openedAt),
+  ],
+);
+
+/** What a session has bought so far, piece by piece; what its hold is settled from when its process dies. */
+export const sessionJournal = pgTable(
+  'session_journal',
+  {
+    sessionId: id('session_id').notNull(),
+    seq: integer('seq').notNull(),
+    epoch: integer('epoch').notNull(),
+    costRaw: raw('cost_raw').notNull(),
+    /** A msgpackr record of unit and quantity. */
+    usage: bytea('usage').notNull(),
+    at: now('at'),
+  },
+  (table) => [primaryKey({ columns: [table.sessionId, table.seq] })],
+);

@@ -1,0 +1,13 @@
+import { pgTable, text } from 'drizzle-orm/pg-core';
+import { bytea, now } from '../columns.ts';
+
+/** Wallets that this server holds itself. One row an agent at most; never deleted, funds may still arrive. */
+export const managedWallets = pgTable('managed_wallets', {
+  /** `<accountId>:<agentId>`: asking again for the same agent finds the same wallet. */
+  reference: text('reference').primaryKey(),
+  /** Lower case. */
+  address: text('address').notNull().unique(),
+  /** The private key under AES-256-GCM: 12 bytes nonce, 32 bytes sealed key, 16 bytes tag. */
+  sealedKey: bytea('sealed_key').notNull(),
+  createdAt: now('created_at'),
+});
