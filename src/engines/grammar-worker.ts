@@ -1,0 +1,38 @@
+import { LIMITS } from '../kernel/limits.ts';
+import { EngineInputRefused } from './engine.ts';
+import { type GrammarDecoder, loadGrammarDecoder } from './grammar-runtime.ts';
+import { jsgfWords } from './jsgf-size.ts';
+import { serveDecoder } from './serve-decoder.ts';
+import { createUtterances } from './utterances.ts';
+import { workerOptions } from './worker-host.ts';
+
+export type GrammarOptions = { readonly script: string };
+
+const { script } = workerOptions<GrammarOptions>();
+let current: GrammarDecoder | undefined;
+let grammar: string | undefined;
+
+const utterances = createUtterances({
+  async makeDecoder() {
+    current = await loadGrammarDecoder(script);
+    if (grammar !== undefined) current.useGrammar(grammar);
+    return current;
+  },
+});
+
+serveDecoder(utterances, async (start) => {
+  const jsgf = start.grammar ?? '';
+  if (jsgf.trim() === '') throw new EngineInputRefused('This model needs a JSGF grammar.');
+  if (jsgf.length > LIMITS.grammarChars) {
+    throw new EngineInputRefused(`A grammar has at most ${LIMITS.grammarChars} characters.`);
+  }
+  if (jsgfWords(jsgf) > LIMITS.engines.grammarWords) {
+    throw new EngineInputRefused(
+      `A grammar has at most ${LIMITS.engines.grammarWords} words once its rules are written out.`,
+    );
+  }
+  // The last caller's grammar must not come back when a new decoder is made for this one.
+  grammar = undefined;
+  current?.useGrammar(jsgf);
+  grammar = jsgf;
+});

@@ -1,0 +1,139 @@
+import { availableParallelism } from 'node:os';
+import type { Clock } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Random } from '../kernel/random.ts';
+import { createDecoderPool } from './decoder-pool.ts';
+import { createUseLite } from './embedding.ts';
+import type { EngineName, LocalEngines } from './engine.ts';
+import { createEngineFiles, type EngineFiles } from './engine-files.ts';
+import { createFlite } from './flite.ts';
+import type { FliteContract, FliteOptions } from './flite-worker.ts';
+import type { GrammarOptions } from './grammar-worker.ts';
+import { createGuide } from './guide.ts';
+import type { PocketsphinxOptions } from './pocketsphinx-worker.ts';
+import { DECODER_CALLS_IN_FLIGHT, type SttContract } from './stt-contract.ts';
+import { createSttEngine } from './stt-engine.ts';
+import type { TextContract, TextOptions } from './text-worker.ts';
+import { createTurns, type Turns } from './turns.ts';
+import { createVad } from './vad.ts';
+import type { VadContract, VadWorkerOptions } from './vad-worker.ts';
+import { createWorkerClient, type WorkerClient, workerEntry } from './worker-client.ts';
+import type { Contract } from './worker-protocol.ts';
+
+export type LocalEnginesDeps = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly files?: EngineFiles;
+  readonly sizes?: {
+    /** Streams of `local/pocketsphinx` at a time; about 125 MB each once in use. */
+    readonly decoders?: number;
+    /** Streams of `local/grammar` at a time; about 30 MB each. */
+    readonly grammarDecoders?: number;
+  };
+};
+
+/** Makes clients of the workers beside this file. `options` are asked for when the thread starts. */
+type MakeClient = <C extends Contract, Options>(
+  name: string,
+  options: () => Options,
+  bounds: { readonly maxInFlight: number; readonly niceness: number; readonly turns?: Turns },
+) => WorkerClient<C>;
+
+const WARMING_QUESTION = {
+  messages: [{ role: 'user', content: 'hello' }],
+  facts: { agentName: '', spendableRaw: 0n, heldRaw: 0n, spentRaw: 0n },
+  maxTokens: 1,
+  nowMs: 0,
+} as const;
+
+/** Builds every engine and starts none: a worker thread comes with the first call that needs it. */
+export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
+  const { files = createEngineFiles() } = deps;
+  const makeClient: MakeClient = (name, options, bounds) => {
+    const entry = workerEntry(`${name}-worker`, import.meta.url);
+    const { clock, log } = deps;
+    return createWorkerClient({ name, clock, log, entry, options, ...bounds });
+  };
+  const niceness = LIMITS.engines.niceness.other;
+  const flite = makeClient<FliteContract, FliteOptions>(
+    'flite',
+    () => ({ wasm: files.fliteWasm() }),
+    { maxInFlight: LIMITS.engines.speechCallsInFlight, niceness },
+  );
+  const text = makeClient<TextContract, TextOptions>(
+    'text',
+    () => ({ useLite: files.missing('use-lite') === undefined }),
+    { maxInFlight: LIMITS.engines.textCallsInFlight, niceness },
+  );
+  const silero = makeClient<VadContract, VadWorkerOptions>(
+    'vad',
+    () => ({ weights: files.sileroWeights() }),
+    { maxInFlight: 4, niceness },
+  );
+  const pools = createDecoderPools(deps, files, makeClient);
+  const requirePresent = (engine: EngineName) => () => files.requirePresent(engine);
+
+  let warmed = false;
+  return {
+    stt: {
+      pocketsphinx: createSttEngine({
+        pool: pools.pocketsphinx,
+        requirePresent: requirePresent('pocketsphinx'),
+      }),
+      grammar: createSttEngine({ pool: pools.grammar, requirePresent: requirePresent('grammar') }),
+    },
+    tts: { flite: createFlite({ client: flite, requirePresent: requirePresent('flite') }) },
+    embedding: {
+      useLite: createUseLite({ client: text, requirePresent: requirePresent('use-lite') }),
+    },
+    vad: createVad({ client: silero, clock: deps.clock, requirePresent: requirePresent('vad') }),
+    guide: createGuide({ client: text, requirePresent: requirePresent('guide') }),
+    missing: files.missing,
+    warmUp() {
+      if (warmed) return;
+      warmed = true;
+      // What they answer does not matter, nor whether: the first real call will meet the same trouble.
+      text.call('reply', WARMING_QUESTION).catch(() => {});
+      flite.call('speak', { text: 'ready', voice: 'rms', stretch: 1 }).catch(() => {});
+    },
+    async [Symbol.asyncDispose]() {
+      const parts = [pools.pocketsphinx, pools.grammar, flite, text, silero];
+      await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** The recognisers, which take turns with each other: one core is left for the media loop. */
+function createDecoderPools(deps: LocalEnginesDeps, files: EngineFiles, makeClient: MakeClient) {
+  const { sizes = {}, random } = deps;
+  const { niceness, decodersMax } = LIMITS.engines;
+  const size = Math.min(decodersMax, 2 * availableParallelism());
+  const bounds = {
+    maxInFlight: DECODER_CALLS_IN_FLIGHT,
+    niceness: niceness.decoder,
+    turns: createTurns(availableParallelism() - 1),
+  };
+  const seed = () => Buffer.from(random.bytes(4)).readUInt32LE();
+  return {
+    pocketsphinx: createDecoderPool({
+      size: sizes.decoders ?? size,
+      makeClient: () =>
+        makeClient<SttContract, PocketsphinxOptions>(
+          'pocketsphinx',
+          () => ({ files: files.pocketsphinx(), seed: seed() }),
+          bounds,
+        ),
+    }),
+    grammar: createDecoderPool({
+      size: sizes.grammarDecoders ?? size,
+      makeClient: () =>
+        makeClient<SttContract, GrammarOptions>(
+          'grammar',
+          () => ({ script: files.grammarScript() }),
+          bounds,
+        ),
+    }),
+  };
+}

@@ -1,0 +1,147 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { compileFunction } from 'node:vm';
+import type { Decoder } from './decoder.ts';
+import { createDither } from './dither.ts';
+
+/** Where the parts of the recogniser are: two packages together make one. */
+export type PocketsphinxFiles = {
+  readonly script: string;
+  readonly wasm: string;
+  readonly languageModel: string;
+  readonly dictionary: string;
+  /** The acoustic model by file name. */
+  readonly acoustic: Readonly<Record<string, string>>;
+};
+
+/** What the 8 kHz acoustic model was trained with; its package keeps this in another form. */
+const FEATURE_PARAMETERS = `-lowerf 130
+-upperf 3700
+-nfilt 20
+-transform dct
+-lifter 22
+-feat 1s_c_d_dd
+-svspec 0-12/13-25/26-38
+-agc none
+-cmn current
+-varnorm no
+`;
+
+/**
+ * One pass, with a search narrow enough for a live stream. `-cmninit` is the loudness a stream is
+ * taken to have before it was heard; without it the first sentence has twice the errors.
+ */
+const OPTIONS = [
+  ['-hmm', '/m/am'],
+  ['-dict', '/m/dict'],
+  ['-lm', '/m/lm.bin'],
+  ['-remove_silence', 'no'],
+  ['-fwdflat', 'no'],
+  ['-maxhmmpf', '5000'],
+  ['-maxwpf', '15'],
+  ['-cmninit', '50'],
+] as const;
+
+type Status = { readonly value: number };
+
+type AudioBuffer = { push_back(sample: number): void; delete(): void };
+
+type Recognizer = {
+  start(): Status;
+  stop(): Status;
+  process(buffer: AudioBuffer): Status;
+  getHyp(): string;
+};
+
+type Runtime = {
+  FS_createPath(parent: string, path: string, canRead: boolean, canWrite: boolean): void;
+  FS_createDataFile(
+    parent: string,
+    name: string,
+    data: Uint8Array,
+    canRead: boolean,
+    canWrite: boolean,
+    canOwn: boolean,
+  ): void;
+  readonly Config: new () => { push_back(pair: readonly [string, string]): void; delete(): void };
+  readonly Recognizer: new (config: object) => Recognizer;
+  readonly AudioBuffer: new () => AudioBuffer;
+  readonly ReturnType: { readonly SUCCESS: Status };
+};
+
+/** Loads the recogniser, about half a second of work and 125 MB. */
+export async function loadPocketsphinx(files: PocketsphinxFiles, seed: number): Promise<Decoder> {
+  const runtime = await startRuntime(files);
+  await installModels(runtime, files);
+  const config = new runtime.Config();
+  for (const option of OPTIONS) config.push_back(option);
+  const recognizer = new runtime.Recognizer(config);
+  config.delete();
+  return wrap(runtime, recognizer, createDither(seed));
+}
+
+async function startRuntime(files: PocketsphinxFiles): Promise<Runtime> {
+  const [script, wasmBinary] = await Promise.all([
+    readFile(files.script, 'utf8'),
+    readFile(files.wasm),
+  ]);
+  // The script is an old Emscripten program and no module. It gets a process that it cannot end and
+  // on which its handlers for uncaught errors, which would end it, find no hold.
+  const start = compileFunction(script, ['Module', 'require', 'process', '__dirname']);
+  const tame = Object.create(process, {
+    on: { value: () => tame },
+    exit: { value: () => {} },
+  });
+  return new Promise((resolve, reject) => {
+    const runtime = {
+      wasmBinary,
+      print() {},
+      printErr() {},
+      onAbort: (cause: unknown) => reject(new Error(String(cause))),
+      onRuntimeInitialized: () => resolve(runtime as unknown as Runtime),
+    };
+    start(runtime, createRequire(import.meta.url), tame, dirname(files.script));
+  });
+}
+
+async function installModels(runtime: Runtime, files: PocketsphinxFiles): Promise<void> {
+  runtime.FS_createPath('/', 'm/am', true, true);
+  const install = (folder: string, name: string, data: Uint8Array) =>
+    runtime.FS_createDataFile(folder, name, data, true, true, true);
+  for (const [name, path] of Object.entries(files.acoustic)) {
+    install('/m/am', name, await readFile(path));
+  }
+  install('/m/am', 'feat.params', Buffer.from(FEATURE_PARAMETERS));
+  install('/m', 'dict', await readFile(files.dictionary));
+  install('/m', 'lm.bin', await readFile(files.languageModel));
+}
+
+function wrap(
+  runtime: Runtime,
+  recognizer: Recognizer,
+  dither: (pcm: Int16Array) => void,
+): Decoder {
+  const must = (status: Status, what: string) => {
+    if (status !== runtime.ReturnType.SUCCESS) throw new Error(`the recogniser cannot ${what}`);
+  };
+  return {
+    begin: () => must(recognizer.start(), 'begin an utterance'),
+    feed(pcm) {
+      const noisy = pcm.slice();
+      dither(noisy);
+      const buffer = new runtime.AudioBuffer();
+      try {
+        for (const sample of noisy) buffer.push_back(sample);
+        must(recognizer.process(buffer), 'listen');
+      } finally {
+        buffer.delete();
+      }
+    },
+    hypothesis: () => recognizer.getHyp(),
+    end() {
+      must(recognizer.stop(), 'end an utterance');
+      return recognizer.getHyp();
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { loadPocketsphinx, type PocketsphinxFiles } from './pocketsphinx-runtime.ts';
+import { serveDecoder } from './serve-decoder.ts';
+import { createUtterances } from './utterances.ts';
+import { workerOptions } from './worker-host.ts';
+
+export type PocketsphinxOptions = {
+  readonly files: PocketsphinxFiles;
+  /** Seeds the dither. */
+  readonly seed: number;
+};
+
+const { files, seed } = workerOptions<PocketsphinxOptions>();
+
+serveDecoder(createUtterances({ makeDecoder: () => loadPocketsphinx(files, seed) }));

@@ -1,0 +1,25 @@
+/** How far under the loudness of the utterance a block must lie to be a pause. */
+const PAUSE_RATIO = 1 / 16;
+
+export interface QuietBlock {
+  /** True when a block of this energy is a pause, judged by the mean energy since `reset`. */
+  isQuiet(pcm: Int16Array, blockEnergy: number): boolean;
+  reset(): void;
+}
+
+/** Finds a place where an overlong utterance can be cut without cutting a word. */
+export function createQuietBlock(): QuietBlock {
+  let sum = 0;
+  let samples = 0;
+  return {
+    isQuiet(pcm, blockEnergy) {
+      sum += blockEnergy * pcm.length;
+      samples += pcm.length;
+      return blockEnergy <= (sum / samples) * PAUSE_RATIO;
+    },
+    reset() {
+      sum = 0;
+      samples = 0;
+    },
+  };
+}

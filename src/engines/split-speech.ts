@@ -1,0 +1,52 @@
+/** An end of a sentence: its mark, closing quotes or brackets, and the space after. */
+const SENTENCE_END = /[.!?…]+["'”’)\]]*\s+|\n+/g;
+/** Where a long sentence may breathe, best first. */
+const BREATHS = [/[;:]\s/g, /[,)—–]\s?/g, /\s/g];
+
+export type SplitBounds = {
+  readonly firstChars: number;
+  readonly chars: number;
+};
+
+/**
+ * Cuts text into what is spoken in one breath: sentences, and long ones at clauses, words, or in the
+ * last resort anywhere. Nothing is lost but space between chunks, and what holds no letter or digit.
+ */
+export function splitSpeech(text: string, bounds: SplitBounds): string[] {
+  const chunks: string[] = [];
+  for (const sentence of cutAfter(text, SENTENCE_END)) {
+    let rest = sentence.trim();
+    while (rest !== '') {
+      const chars = chunks.length === 0 ? bounds.firstChars : bounds.chars;
+      const cut = rest.length <= chars ? rest.length : breath(rest, chars);
+      const chunk = rest.slice(0, cut).trim();
+      if (/[\p{L}\p{N}]/u.test(chunk)) chunks.push(chunk);
+      rest = rest.slice(cut).trim();
+    }
+  }
+  return chunks;
+}
+
+function cutAfter(text: string, mark: RegExp): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  for (const match of text.matchAll(mark)) {
+    const end = match.index + match[0].length;
+    parts.push(text.slice(from, end));
+    from = end;
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+/** The last good place within `chars`, but none in the first third: a stub is worse than a bad cut. */
+function breath(text: string, chars: number): number {
+  const head = text.slice(0, chars);
+  for (const mark of BREATHS) {
+    const ends = [...head.matchAll(mark)].map((match) => match.index + match[0].length);
+    const last = ends.at(-1);
+    if (last !== undefined && last >= chars / 3) return last;
+  }
+  // Not between the two halves of one character.
+  return /[\uD800-\uDBFF]$/.test(head) ? chars - 1 : chars;
+}

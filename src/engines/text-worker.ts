@@ -1,0 +1,42 @@
+import type { GuideReply } from './engine.ts';
+import { answerGuide, type GuideRequest } from './guide-answer.ts';
+import { GUIDE_CORPUS } from './guide-corpus.ts';
+import { createRetriever } from './guide-retrieve.ts';
+import { loadUseLite, USE_LITE_DIMENSIONS } from './use-lite.ts';
+import { serveWorker, workerOptions } from './worker-host.ts';
+
+export type TextOptions = {
+  /** False where the embedding packages were pruned: the guide then goes by words alone. */
+  readonly useLite: boolean;
+};
+
+/** Embeddings and the guide share a worker, because they share the model. */
+export type TextContract = {
+  /** All vectors in one array, one after the other. */
+  readonly embed: { readonly in: readonly string[]; readonly out: Float32Array };
+  readonly reply: { readonly in: GuideRequest; readonly out: GuideReply };
+};
+
+const { useLite } = workerOptions<TextOptions>();
+let loaded: ReturnType<typeof loadUseLite> | undefined;
+
+async function embed(texts: readonly string[]) {
+  loaded ??= loadUseLite();
+  return (await loaded)(texts);
+}
+
+const retriever = createRetriever(GUIDE_CORPUS, useLite ? embed : undefined);
+
+serveWorker<TextContract>({
+  async embed(texts, transfer) {
+    const all = new Float32Array(texts.length * USE_LITE_DIMENSIONS);
+    for (const [index, vector] of (await embed(texts)).entries()) {
+      all.set(vector, index * USE_LITE_DIMENSIONS);
+    }
+    transfer(all.buffer);
+    return all;
+  },
+  async reply(request) {
+    return answerGuide(request, retriever, await import('gpt-tokenizer/encoding/cl100k_base'));
+  },
+});

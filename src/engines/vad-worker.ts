@@ -1,0 +1,38 @@
+import { HEARING_WINDOW } from '../../media/hearing.ts';
+import { loadSilero, type SileroStream } from './silero.ts';
+import { serveWorker, workerOptions } from './worker-host.ts';
+
+export type VadWorkerOptions = { readonly weights: string };
+
+/** Windows of many listeners at once: the sound lies in `pcm` in the order of `streams`. */
+export type VadContract = {
+  readonly judge: {
+    readonly in: {
+      readonly streams: readonly number[];
+      readonly pcm: Int16Array;
+      readonly closed: readonly number[];
+    };
+    readonly out: readonly number[];
+  };
+};
+
+const silero = loadSilero(workerOptions<VadWorkerOptions>().weights);
+const listeners = new Map<number, SileroStream>();
+
+function listenerOf(stream: number): SileroStream {
+  const listener = listeners.get(stream) ?? silero.open();
+  listeners.set(stream, listener);
+  return listener;
+}
+
+serveWorker<VadContract>({
+  judge({ streams, pcm, closed }) {
+    const probabilities = streams.map((stream, index) =>
+      listenerOf(stream).probability(
+        pcm.subarray(index * HEARING_WINDOW, (index + 1) * HEARING_WINDOW),
+      ),
+    );
+    for (const stream of closed) listeners.delete(stream);
+    return probabilities;
+  },
+});

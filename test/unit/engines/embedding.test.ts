@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { createUseLite } from '../../../src/engines/embedding.ts';
+import { EngineInputRefused, EngineMissing } from '../../../src/engines/engine.ts';
+import type { TextContract } from '../../../src/engines/text-worker.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { fakeWorkerClient } from '../../support/fake-worker-client.ts';
+
+function world(requirePresent = () => {}) {
+  const client = fakeWorkerClient<TextContract>(({ argument }) => {
+    const texts = argument as readonly string[];
+    return Float32Array.from({ length: texts.length * 512 }, (_, i) =>
+      Number(texts[Math.floor(i / 512)]),
+    );
+  });
+  return { client, engine: createUseLite({ client, requirePresent }) };
+}
+
+const pruned = () => {
+  throw new EngineMissing('pruned');
+};
+
+describe('embedding engine', () => {
+  it('gives one vector a text, in order, asked for in small batches', async () => {
+    const { client, engine } = world();
+    const texts = Array.from({ length: 40 }, (_, i) => String(i));
+    const vectors = await engine.embed(texts);
+    expect(vectors.map((vector) => [vector.length, vector[0]])).toEqual(
+      texts.map((text) => [512, Number(text)]),
+    );
+    expect(client.calls.map(({ argument }) => (argument as string[]).length)).toEqual([16, 16, 8]);
+  });
+
+  it('refuses too many texts and too long ones before any work', async () => {
+    const { client, engine } = world();
+    const { embedTexts, embedTextChars } = LIMITS.engines;
+    const many = new Array<string>(embedTexts + 1).fill('1');
+    await expect(engine.embed(many)).rejects.toThrow(EngineInputRefused);
+    await expect(engine.embed(['1'.repeat(embedTextChars + 1)])).rejects.toThrow(
+      EngineInputRefused,
+    );
+    expect(client.calls).toEqual([]);
+  });
+
+  it('says what is missing', async () => {
+    const { client, engine } = world(pruned);
+    await expect(engine.embed(['1'])).rejects.toThrow(new EngineMissing('pruned'));
+    expect(client.calls).toEqual([]);
+  });
+});

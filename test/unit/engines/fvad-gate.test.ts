@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { HEARING_FRAME } from '../../../media/hearing.ts';
+import { loadSpeechGates, type SpeechGate } from '../../../src/engines/fvad-gate.ts';
+import { noise } from '../media/noise.ts';
+import { recording } from './speech-scene.ts';
+
+const gates = await loadSpeechGates();
+
+function verdicts(gate: SpeechGate, pcm: Int16Array): boolean[] {
+  return Array.from({ length: Math.floor(pcm.length / HEARING_FRAME) }, (_, i) =>
+    gate.isSpeech(pcm.subarray(i * HEARING_FRAME, (i + 1) * HEARING_FRAME)),
+  );
+}
+
+const share = (values: boolean[]) => values.filter(Boolean).length / values.length;
+
+describe('the gate', () => {
+  it('opens for recorded human speech', () => {
+    for (const name of ['librivox-0870', 'librivox-0930', 'goforward']) {
+      const gate = gates.open();
+      expect(share(verdicts(gate, recording(name))), name).toBeGreaterThan(0.5);
+      gate.close();
+    }
+  });
+
+  it('stays shut on silence and on the hiss of a line', () => {
+    const gate = gates.open();
+    expect(share(verdicts(gate, new Int16Array(5 * 16_000)))).toBe(0);
+    expect(share(verdicts(gate, noise(5 * 16_000, 40)))).toBeLessThan(0.05);
+    gate.close();
+  });
+
+  it('hears every listener by itself', () => {
+    const speech = recording('librivox-0880');
+    const alone = gates.open();
+    const expected = verdicts(alone, speech);
+    const one = gates.open();
+    const other = gates.open();
+    const mixed = expected.map((_, i) => {
+      other.isSpeech(noise(HEARING_FRAME, 5_000, i));
+      return one.isSpeech(speech.subarray(i * HEARING_FRAME, (i + 1) * HEARING_FRAME));
+    });
+    expect(mixed).toEqual(expected);
+    for (const gate of [alone, one, other]) gate.close();
+  });
+
+  it('can be opened and closed without end, twice closed too, and is shut for good', () => {
+    for (let i = 0; i < 20_000; i++) gates.open().close();
+    const gate = gates.open();
+    gate.close();
+    gate.close();
+    expect(share(verdicts(gate, recording('librivox-0880')))).toBe(0);
+    expect(() => gates.open().isSpeech(new Int16Array(160))).toThrow(/320/);
+  });
+});
