@@ -1,0 +1,78 @@
+import { assert } from '../kernel/assert.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Rates, Unit, Usage } from '../kernel/price.ts';
+import { parseRate, priceRaw } from '../kernel/price.ts';
+import type { ModelEntry, ProviderEntry, RateTexts } from './builtin/builtin-model.ts';
+import type { Catalogue, Model, Provider, Source } from './catalogue.ts';
+
+/** A large and ordinary amount of every kind of work, to put the sources of one model in an order. */
+const YARDSTICK: Usage = {
+  text_input_token: 3_000_000,
+  text_output_token: 1_000_000,
+  audio_input_token: 1_000_000,
+  audio_output_token: 1_000_000,
+  character: 1_000_000,
+  audio_second: 100_000,
+  request: 1_000,
+};
+
+export const ratesOf = (texts: RateTexts): Rates =>
+  Object.fromEntries(
+    Object.entries(texts).map(([unit, text]) => {
+      const rate = parseRate(text);
+      assert(rate !== undefined, `${unit} has a rate that can be read: ${text}`);
+      return [unit as Unit, rate];
+    }),
+  );
+
+/**
+ * Keeps what can be bought: a source is enabled when its provider's credential is there, a model when
+ * one of its sources is. Every model's sources come cheapest first.
+ */
+export function buildCatalogue(entries: {
+  readonly providers: ReadonlyMap<string, ProviderEntry>;
+  readonly models: Iterable<ModelEntry>;
+  readonly secret: (name: string) => string | undefined;
+}): Catalogue {
+  const providers = new Map<string, Provider>();
+  for (const [id, { apiKeyEnv, baseUrl, dialect }] of entries.providers) {
+    const apiKey = apiKeyEnv === undefined ? null : entries.secret(apiKeyEnv);
+    if (apiKey !== undefined) providers.set(id, { id, dialect, baseUrl, apiKey });
+  }
+
+  const models = new Map<string, Model>();
+  for (const entry of entries.models) {
+    const sources = entry.sources
+      .filter((source) => providers.has(source.provider))
+      .map((source): Source => {
+        const { marginBps = LIMITS.marginBps, rates } = source;
+        return { ...source, marginBps, rates: ratesOf(rates) };
+      });
+    if (sources.length === 0) continue;
+    models.set(entry.id, {
+      id: entry.id,
+      modality: entry.modality,
+      contextWindow: entry.contextWindow ?? null,
+      maxOutputTokens: entry.maxOutputTokens ?? null,
+      sources: cheapestFirst(sources),
+    });
+  }
+
+  const list = [...models.values()];
+  return {
+    models: list,
+    find: (id) => models.get(id),
+    provider: (id) => providers.get(id),
+    suggest(bareName) {
+      const meant = list.filter(({ id }) => id.slice(id.indexOf('/') + 1) === bareName);
+      return meant.length === 1 ? meant[0]?.id : undefined;
+    },
+  };
+}
+
+function cheapestFirst(sources: readonly Source[]): Source[] {
+  return sources
+    .map((source) => ({ source, price: priceRaw(YARDSTICK, source.rates, source.marginBps) }))
+    .sort((a, b) => Number(a.price - b.price))
+    .map(({ source }) => source);
+}

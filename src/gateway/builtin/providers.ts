@@ -1,0 +1,64 @@
+import type { ProviderEntry } from './builtin-model.ts';
+
+/**
+ * Who can be bought from, given a credential. Where a vendor offers an OpenAI-compatible address beside
+ * its own, that one is used.
+ */
+export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
+  local: { baseUrl: null, dialect: 'local' },
+  openai: {
+    baseUrl: 'https://api.openai.com/v1',
+    apiKeyEnv: 'OPENAI_API_KEY',
+    dialect: 'openai',
+  },
+  'openai-realtime': {
+    baseUrl: 'wss://api.openai.com/v1',
+    apiKeyEnv: 'OPENAI_API_KEY',
+    dialect: 'openai-realtime',
+  },
+  anthropic: {
+    baseUrl: 'https://api.anthropic.com/v1',
+    apiKeyEnv: 'ANTHROPIC_API_KEY',
+    dialect: 'openai',
+  },
+  google: {
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    apiKeyEnv: 'GEMINI_API_KEY',
+    dialect: 'openai',
+  },
+  mistral: {
+    baseUrl: 'https://api.mistral.ai/v1',
+    apiKeyEnv: 'MISTRAL_API_KEY',
+    dialect: 'openai',
+  },
+  sarvam: {
+    baseUrl: 'https://api.sarvam.ai/v1',
+    apiKeyEnv: 'SARVAM_API_KEY',
+    dialect: 'openai',
+  },
+  groq: {
+    baseUrl: 'https://api.groq.com/openai/v1',
+    apiKeyEnv: 'GROQ_API_KEY',
+    dialect: 'openai',
+  },
+  deepinfra: {
+    baseUrl: 'https://api.deepinfra.com/v1/openai',
+    apiKeyEnv: 'DEEPINFRA_API_KEY',
+    dialect: 'openai',
+  },
+  together: {
+    baseUrl: 'https://api.together.xyz/v1',
+    apiKeyEnv: 'TOGETHER_API_KEY',
+    dialect: 'openai',
+  },
+  deepgram: {
+    baseUrl: 'wss://api.deepgram.com/v1',
+    apiKeyEnv: 'DEEPGRAM_API_KEY',
+    dialect: 'deepgram',
+  },
+  'xai-realtime': {
+    baseUrl: 'wss://api.x.ai/v1',
+    apiKeyEnv: 'XAI_API_KEY',
+    dialect: 'openai-realtime',
+  },
+};

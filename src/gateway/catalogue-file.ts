@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { LIMITS } from '../kernel/limits.ts';
+import { parseRate, UNITS } from '../kernel/price.ts';
+import type { ModelEntry, ProviderEntry } from './builtin/builtin-model.ts';
+import { MODALITIES, RAILS } from './catalogue.ts';
+
+/** What is wrong with a catalogue file, and where inside it. */
+export class CatalogueFileError extends Error {
+  override readonly name = 'CatalogueFileError';
+}
+
+const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must be a short lower-case name');
+const modelId = z
+  .string()
+  .max(LIMITS.modelIdChars)
+  .regex(/^[a-z0-9][a-z0-9._-]*\/[\w.:-]+$/i, 'must read <maker>/<name>');
+const rate = z
+  .string()
+  .refine((text) => parseRate(text) !== undefined, 'must be USD per million units, such as "2.5"');
+const tokenCount = z.number().int().positive().max(LIMITS.maxOutputTokens).nullable().optional();
+
+const ProviderShape = z.strictObject({
+  baseUrl: z.url({ protocol: /^(https?|wss?)$/ }),
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must name an environment variable')
+    .optional(),
+  dialect: z.enum(['openai', 'anthropic', 'deepgram', 'openai-realtime']),
+});
+
+const SourceShape = z
+  .strictObject({
+    rail: z.enum(RAILS),
+    provider: name,
+    upstreamModel: z.string().min(1).max(256),
+    rates: z.partialRecord(z.enum(UNITS), rate).default({}),
+    marginBps: z.number().int().min(0).max(10_000).optional(),
+  })
+  .superRefine(({ rail, rates }, context) => {
+    const priced = Object.values(rates).some((text) => parseRate(text) !== 0n);
+    const complain = (message: string) =>
+      context.addIssue({ code: 'custom', path: ['rates'], message });
+    // A forgotten price must not become a gift.
+    if (rail !== 'free' && Object.keys(rates).length === 0) complain('must name at least one rate');
+    if (rail === 'free' && priced) complain('must be empty or zero on the free rail');
+  });
+
+const ModelShape = z.strictObject({
+  id: modelId,
+  modality: z.enum(MODALITIES),
+  contextWindow: tokenCount,
+  maxOutputTokens: tokenCount,
+  sources: z.array(SourceShape).min(1).max(LIMITS.sourcesPerModel),
+});
+
+const FileShape = z.strictObject({
+  providers: z.record(name, ProviderShape).default({}),
+  models: z.array(ModelShape).max(LIMITS.catalogModels).default([]),
+});
+
+export type CatalogueFile = {
+  readonly providers: Readonly<Record<string, ProviderEntry>>;
+  readonly models: readonly ModelEntry[];
+};
+
+/**
+ * Reads the text of a catalogue file. `builtin` are the providers that its sources may name besides its
+ * own. Throws CatalogueFileError, which says where inside the file the mistake is.
+ */
+export function parseCatalogueFile(text: string, builtin: ReadonlySet<string>): CatalogueFile {
+  const parsed = FileShape.safeParse(parseJson(text));
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new CatalogueFileError(`${pathText(issue?.path ?? [])}: ${issue?.message}`);
+  }
+  const file = parsed.data;
+  checkProviders(file, builtin);
+  return file;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CatalogueFileError(`not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** `['models', 0, 'sources', 1, 'rates']` reads `models[0].sources[1].rates`. */
+function pathText(path: readonly PropertyKey[]): string {
+  const text = path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('');
+  return text.replace(/^\./, '') || 'top level';
+}
+
+function checkProviders(file: CatalogueFile, builtin: ReadonlySet<string>): void {
+  const names = Object.keys(file.providers);
+  if (names.length > LIMITS.catalogProviders) {
+    throw new CatalogueFileError(`providers: at most ${LIMITS.catalogProviders}`);
+  }
+  if (names.includes('local')) {
+    throw new CatalogueFileError('providers.local: the engines of this server cannot be replaced');
+  }
+  const seen = new Set<string>();
+  for (const [index, model] of file.models.entries()) {
+    if (seen.has(model.id)) {
+      throw new CatalogueFileError(`models[${index}].id: "${model.id}" stands here twice`);
+    }
+    seen.add(model.id);
+    for (const [at, { provider }] of model.sources.entries()) {
+      if (builtin.has(provider) || names.includes(provider)) continue;
+      const place = `models[${index}].sources[${at}].provider`;
+      throw new CatalogueFileError(`${place}: there is no provider "${provider}"`);
+    }
+  }
+}

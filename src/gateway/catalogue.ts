@@ -1,0 +1,52 @@
+import type { Rates } from '../kernel/price.ts';
+
+export const MODALITIES = ['text', 'embedding', 'tts', 'stt', 'realtime'] as const;
+export type Modality = (typeof MODALITIES)[number];
+
+export const RAILS = [
+  'direct-account',
+  'self-host',
+  'aggregator',
+  'x402-router',
+  'byok',
+  'free',
+] as const;
+export type Rail = (typeof RAILS)[number];
+
+/** One place that serves a model, and what it charges. */
+export type Source = {
+  readonly rail: Rail;
+  readonly provider: string;
+  readonly upstreamModel: string;
+  readonly rates: Rates;
+  readonly marginBps: number;
+};
+
+export type Model = {
+  /** `<maker>/<name>` */
+  readonly id: string;
+  readonly modality: Modality;
+  readonly contextWindow: number | null;
+  /** At most this many output tokens in one answer, where it is known. */
+  readonly maxOutputTokens: number | null;
+  /** Cheapest first. */
+  readonly sources: readonly Source[];
+};
+
+export type Dialect = 'local' | 'openai' | 'anthropic' | 'deepgram' | 'openai-realtime';
+
+export type Provider = {
+  readonly id: string;
+  readonly dialect: Dialect;
+  readonly baseUrl: string | null;
+  readonly apiKey: string | null;
+};
+
+/** Every model that some enabled source serves. */
+export interface Catalogue {
+  readonly models: readonly Model[];
+  find(id: string): Model | undefined;
+  provider(id: string): Provider | undefined;
+  /** The full id that a bare name most likely meant, when exactly one model ends in it. */
+  suggest(bareName: string): string | undefined;
+}

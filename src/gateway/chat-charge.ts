@@ -1,0 +1,48 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Usage } from '../kernel/price.ts';
+import type { ChargeRow } from '../ledger/companion.ts';
+import type { Spender } from '../ledger/ledger.ts';
+import type { Tried } from './try-sources.ts';
+
+/** The line of the agent's history that one chat request leaves, whether it cost something or not. */
+export function chatCharge(
+  request: {
+    readonly spender: Spender;
+    readonly model: string;
+    readonly arrivedMs: number;
+    readonly clock: Clock;
+  },
+  tried: Tried,
+  bought: { readonly usage: Usage; readonly estimated: boolean } | undefined,
+): (chargedRaw: bigint) => ChargeRow {
+  const { spender, clock } = request;
+  const { source, outcome } = tried;
+  // Built at once, so that the time of the commit itself does not count as anybody's latency.
+  const latencyMs = clock.monotonicMs() - request.arrivedMs;
+  const row = {
+    agentId: spender.agentId,
+    keyId: spender.keyId ?? null,
+    targetUrl: `gateway://${source.provider}/${source.upstreamModel}`,
+    targetHost: source.provider,
+    method: 'POST',
+    status: bought === undefined ? 'failed' : 'success',
+    model: request.model,
+    rail: source.rail,
+    usage: bought === undefined ? {} : withFlag(bought.usage, bought.estimated),
+    taskId: spender.taskId ?? null,
+    actionId: spender.actionId ?? null,
+    customerId: spender.customerId ?? null,
+    sessionId: null,
+    responseStatusCode: 'status' in outcome ? outcome.status : null,
+    latencyMs: Math.round(latencyMs),
+    overheadMs: Math.round(Math.max(0, latencyMs - tried.upstreamMs)),
+    upstreamMs: Math.round(tried.upstreamMs),
+  } as const;
+  return (costRaw) => ({ ...row, costRaw });
+}
+
+/** `estimated` marks a row whose upstream did not say what it used. */
+const withFlag = (usage: Usage, estimated: boolean): Record<string, number> => ({
+  ...usage,
+  ...(estimated ? { estimated: 1 } : {}),
+});

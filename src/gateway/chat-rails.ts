@@ -1,0 +1,42 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { ChatRail } from '../rails/chat-rail.ts';
+import { createOpenAiRail, type OpenAiRailLimits } from '../rails/openai.ts';
+import type { Catalogue, Source } from './catalogue.ts';
+
+/** The way to each provider that chat can be bought from. */
+export interface ChatRails extends AsyncDisposable {
+  /** Undefined: this server cannot buy from such a source. */
+  railOf(source: Source): ChatRail | undefined;
+}
+
+/**
+ * Opens one rail for each provider that a chat model of the catalogue names. A provider of another
+ * dialect, and a rail that is paid in another way, have none and are passed over.
+ */
+export function createChatRails(deps: {
+  readonly catalogue: Catalogue;
+  readonly localGuide: ChatRail;
+  readonly clock: Clock;
+  readonly limits?: Partial<OpenAiRailLimits>;
+}): ChatRails {
+  const { catalogue, clock, limits, localGuide } = deps;
+  const remote = new Map<string, ChatRail & AsyncDisposable>();
+  for (const { modality, sources } of catalogue.models) {
+    if (modality !== 'text') continue;
+    for (const { provider: id } of sources) {
+      const provider = catalogue.provider(id);
+      if (provider?.dialect !== 'openai' || provider.baseUrl === null || remote.has(id)) continue;
+      const upstream = { baseUrl: provider.baseUrl, apiKey: provider.apiKey };
+      remote.set(id, createOpenAiRail({ upstream, clock, ...(limits && { limits }) }));
+    }
+  }
+  return {
+    railOf({ rail, provider }) {
+      if (rail === 'byok' || rail === 'x402-router') return undefined;
+      return provider === 'local' ? localGuide : remote.get(provider);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...remote.values()].map((rail) => rail[Symbol.asyncDispose]()));
+    },
+  };
+}

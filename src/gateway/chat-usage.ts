@@ -1,0 +1,22 @@
+import type { Usage } from '../kernel/price.ts';
+import { priceRaw } from '../kernel/price.ts';
+import type { TokenUsage } from '../rails/chat-rail.ts';
+import type { Source } from './catalogue.ts';
+
+/**
+ * Puts tokens into the units that a source bills. Cached tokens are part of the prompt; a source without
+ * a rate of their own bills them as any other prompt token.
+ */
+export function chatUsage(tokens: TokenUsage, { rates }: Source): Usage {
+  const cached = rates.cached_input_token === undefined ? 0 : tokens.cachedTokens;
+  return {
+    text_input_token: tokens.inputTokens - cached,
+    text_output_token: tokens.outputTokens,
+    ...(cached === 0 ? {} : { cached_input_token: cached }),
+    ...(rates.request === undefined ? {} : { request: 1 }),
+  };
+}
+
+/** What `tokens` cost at `source`, margin included. */
+export const chatPriceRaw = (tokens: TokenUsage, source: Source): bigint =>
+  priceRaw(chatUsage(tokens, source), source.rates, source.marginBps);

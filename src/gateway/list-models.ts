@@ -1,0 +1,45 @@
+import { formatUsdc } from '../kernel/amount.ts';
+import { BRAND } from '../kernel/ids.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Model, Source } from './catalogue.ts';
+
+/** The day this surface's documentation gives for every model. */
+const CREATED = 1_735_689_600;
+
+const BPS = 10_000n;
+
+/** One entry of the plain, OpenAI-compatible model list. */
+export const describeModel = (model: Model) => ({
+  id: model.id,
+  object: 'model',
+  created: CREATED,
+  owned_by: BRAND.ownedBy,
+  modality: model.modality,
+  context_window: model.contextWindow,
+});
+
+/** The same with what a million tokens cost here: bought from the pool, or with the caller's own key. */
+export const describeModelWithPricing = (model: Model) => ({
+  ...describeModel(model),
+  pricing: {
+    unit: 'per_1m_tokens',
+    currency: 'usdc',
+    funded: fundedPrices(model.sources[0]),
+    byok: { service_fee_usdc: formatUsdc(LIMITS.byokFeeRaw), upstream: 'at_vendor_rate' },
+  },
+});
+
+/** Null where the cheapest source does not bill such tokens, or bills cached ones as any other. */
+function fundedPrices(source: Source | undefined) {
+  const price = (rate: bigint | undefined) =>
+    rate === undefined || source === undefined ? null : perMillion(rate, source.marginBps);
+  return {
+    input: price(source?.rates.text_input_token),
+    output: price(source?.rates.text_output_token),
+    cached_input: price(source?.rates.cached_input_token),
+  };
+}
+
+/** A rate counts 10^-6 USD per million units, which is raw USDC per million: only margin is added. */
+const perMillion = (rate: bigint, marginBps: number): string =>
+  formatUsdc((rate * (BPS + BigInt(marginBps)) + BPS - 1n) / BPS);

@@ -1,0 +1,50 @@
+import { formatUsdc } from '../kernel/amount.ts';
+import { BRAND } from '../kernel/ids.ts';
+
+/** Joined once: a key that is put together for every answer costs more than the answer's price. */
+const HEADER = {
+  cost: `${BRAND.headerPrefix}cost-usdc`,
+  amount: `${BRAND.headerPrefix}payment-amount`,
+  payment: `${BRAND.headerPrefix}payment`,
+  model: `${BRAND.headerPrefix}model`,
+  rail: `${BRAND.headerPrefix}rail`,
+  attempts: `${BRAND.headerPrefix}attempts`,
+  remaining: `${BRAND.headerPrefix}budget-remaining-usdc`,
+} as const;
+
+export type Receipt = {
+  readonly chargedRaw: bigint;
+  readonly spendableRaw: bigint | undefined;
+  readonly model: string;
+  readonly rail: string;
+  readonly attempts: number;
+};
+
+/** What a metered answer says about its price. `attempts` is told only when the first source failed. */
+export const receiptHeaders = (receipt: Receipt): Record<string, string> => ({
+  [HEADER.cost]: receipt.chargedRaw.toString(),
+  [HEADER.amount]: formatUsdc(receipt.chargedRaw),
+  [HEADER.payment]: 'gateway',
+  [HEADER.model]: receipt.model,
+  [HEADER.rail]: receipt.rail,
+  ...attempted(receipt.attempts),
+  ...(receipt.spendableRaw === undefined
+    ? {}
+    : { [HEADER.remaining]: formatUsdc(receipt.spendableRaw) }),
+});
+
+/** On an upstream's own refusal, which costs nothing. Its presence tells a vendor's error from ours. */
+export const passthroughHeaders = (answer: {
+  readonly model: string;
+  readonly rail: string;
+  readonly attempts: number;
+}): Record<string, string> => ({
+  [HEADER.cost]: '0',
+  [HEADER.payment]: 'passthrough',
+  [HEADER.model]: answer.model,
+  [HEADER.rail]: answer.rail,
+  ...attempted(answer.attempts),
+});
+
+const attempted = (attempts: number): Record<string, string> =>
+  attempts > 1 ? { [HEADER.attempts]: String(attempts) } : {};

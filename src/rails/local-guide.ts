@@ -1,0 +1,151 @@
+import type { CallerFacts, ChatMessage, GuideEngine, GuideReply } from '../engines/engine.ts';
+import { EngineBusy, EngineInputRefused, EngineMissing } from '../engines/engine.ts';
+import { minRaw } from '../kernel/amount.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { nowSeconds } from '../kernel/clock.ts';
+import { newId } from '../kernel/ids.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Random } from '../kernel/random.ts';
+import type { ChatCall, ChatOutcome, ChatRail } from './chat-rail.ts';
+import { failed } from './chat-rail.ts';
+
+export type LocalGuideDeps = {
+  readonly guide: GuideEngine;
+  /** What the guide may tell this agent about itself. */
+  readonly callerFacts: (agentId: number) => Promise<CallerFacts>;
+  readonly clock: Clock;
+  readonly random: Random;
+};
+
+/** The built-in responder behind the interface of a remote upstream. */
+export function createLocalGuideRail(deps: LocalGuideDeps): ChatRail {
+  const { guide, callerFacts, clock, random } = deps;
+  return {
+    async complete(call, signal) {
+      try {
+        const facts = beforeHold(await callerFacts(call.agentId), call.heldRaw);
+        if (signal.aborted) return { kind: 'aborted' };
+        const reply = await guide.reply({
+          messages: readMessages(call.body.messages),
+          ...toolsOf(call.body),
+          facts,
+          maxTokens: outputCap(call.body),
+          nowMs: clock.now(),
+        });
+        if (signal.aborted) return { kind: 'aborted' };
+        return completed(reply, call, nowSeconds(clock), random);
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+  };
+}
+
+/** The question's own hold is no news to whoever asks for the balance. */
+const beforeHold = (facts: CallerFacts, heldRaw: bigint): CallerFacts => ({
+  ...facts,
+  spendableRaw: facts.spendableRaw + minRaw(heldRaw, facts.heldRaw),
+  heldRaw: facts.heldRaw - minRaw(heldRaw, facts.heldRaw),
+});
+
+function failureOf(error: unknown): ChatOutcome {
+  if (error instanceof EngineMissing) return failed('missing', error.message);
+  if (error instanceof EngineBusy) {
+    return failed('busy', error.message, null, error.retryAfterSeconds);
+  }
+  if (error instanceof EngineInputRefused) return { kind: 'unfit', detail: error.message };
+  return failed('broken', error instanceof Error ? error.message : String(error));
+}
+
+/** Content may be text, a list of parts, or nothing; only its text is of use to the guide. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part: unknown) => (isObject(part) && typeof part.text === 'string' ? part.text : ''))
+    .join('');
+}
+
+const ROLES: Readonly<Record<string, ChatMessage['role']>> = {
+  system: 'system',
+  developer: 'system',
+  assistant: 'assistant',
+  tool: 'tool',
+};
+
+function readMessages(messages: unknown): ChatMessage[] {
+  if (!Array.isArray(messages)) return [];
+  return messages.filter(isObject).map((message) => ({
+    role: ROLES[String(message.role)] ?? 'user',
+    content: textOf(message.content),
+  }));
+}
+
+function toolsOf(body: Json) {
+  const { tools, tool_choice: choice } = body;
+  if (!Array.isArray(tools) || choice === 'none') return {};
+  const named = tools.flatMap((tool: unknown) => {
+    const definition = isObject(tool) ? tool.function : undefined;
+    if (!isObject(definition) || typeof definition.name !== 'string') return [];
+    return [{ name: definition.name, description: textOf(definition.description) }];
+  });
+  return named.length === 0 ? {} : { tools: named };
+}
+
+function outputCap(body: Json): number {
+  const cap = body.max_completion_tokens ?? body.max_tokens;
+  return typeof cap === 'number' ? cap : LIMITS.defaultOutputTokens;
+}
+
+function completed(
+  reply: GuideReply,
+  call: ChatCall,
+  created: number,
+  random: Random,
+): ChatOutcome {
+  const { inputTokens, outputTokens } = reply.usage;
+  const body = {
+    id: newId(random, 'chatcmpl-'),
+    object: 'chat.completion',
+    created,
+    model: call.model,
+    choices: [{ index: 0, ...choiceOf(reply, random), logprobs: null }],
+    usage: {
+      prompt_tokens: inputTokens,
+      completion_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+    },
+  };
+  return {
+    kind: 'completed',
+    status: 200,
+    body: Buffer.from(JSON.stringify(body)),
+    contentType: 'application/json',
+    usage: { inputTokens, cachedTokens: 0, outputTokens },
+    answerChars: reply.text.length,
+  };
+}
+
+function choiceOf({ text, toolCall }: GuideReply, random: Random) {
+  if (toolCall === undefined) {
+    return {
+      message: { role: 'assistant', content: text, refusal: null },
+      finish_reason: 'stop',
+    };
+  }
+  const call = {
+    id: newId(random, 'call_'),
+    type: 'function',
+    function: { name: toolCall.name, arguments: toolCall.argumentsJson },
+  };
+  return {
+    message: {
+      role: 'assistant',
+      content: text === '' ? null : text,
+      refusal: null,
+      tool_calls: [call],
+    },
+    finish_reason: 'tool_calls',
+  };
+}

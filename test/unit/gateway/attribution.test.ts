@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { readAttribution } from '../../../src/gateway/attribution.ts';
+
+describe('attribution headers', () => {
+  it('are read trimmed and in lower case', () => {
+    const headers = new Map([
+      ['x-svc-task-id', '  Invoice-7 '],
+      ['x-svc-action-id', 'READ'],
+      ['x-svc-customer-id', 'ACME'],
+    ]);
+    expect(readAttribution(headers)).toEqual({
+      taskId: 'invoice-7',
+      actionId: 'read',
+      customerId: 'acme',
+    });
+  });
+
+  it('read as absent when empty or longer than 128 characters', () => {
+    expect(readAttribution(new Map())).toEqual({});
+    expect(readAttribution(new Map([['x-svc-task-id', '   ']]))).toEqual({});
+    expect(readAttribution(new Map([['x-svc-task-id', 'a'.repeat(129)]]))).toEqual({});
+    expect(readAttribution(new Map([['x-svc-task-id', 'a'.repeat(128)]])).taskId).toHaveLength(128);
+  });
+});

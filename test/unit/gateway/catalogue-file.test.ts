@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { parseCatalogueFile } from '../../../src/gateway/catalogue-file.ts';
+
+const BUILTIN = new Set(['local', 'openai']);
+
+const source = {
+  rail: 'self-host',
+  provider: 'local',
+  upstreamModel: 'x',
+  rates: { request: '1' },
+};
+const model = { id: 'a/b', modality: 'text', sources: [source] };
+const provider = { baseUrl: 'https://api.example/v1', dialect: 'openai' };
+
+const parse = (file: unknown) => () => parseCatalogueFile(JSON.stringify(file), BUILTIN);
+
+describe('a catalogue file', () => {
+  it('is refused with the place inside it where the mistake is', () => {
+    const cases: [file: unknown, place: RegExp][] = [
+      [{ models: [{ ...model, modality: 'smell' }] }, /^models\[0\]\.modality: /],
+      [
+        { models: [model, { ...model, id: 'bare' }] },
+        /^models\[1\]\.id: must read <maker>\/<name>/,
+      ],
+      [
+        { models: [{ ...model, sources: [{ ...source, rates: { request: '1,5' } }] }] },
+        /^models\[0\]\.sources\[0\]\.rates\.request: must be USD per million/,
+      ],
+      [
+        { models: [{ ...model, sources: [{ ...source, rates: { per_word: '1' } }] }] },
+        /^models\[0\]\.sources\[0\]\.rates/,
+      ],
+      [
+        { models: [{ ...model, sources: [{ ...source, margin: 5 }] }] },
+        /^models\[0\]\.sources\[0\]: .*margin/,
+      ],
+      [
+        { models: [{ ...model, sources: [{ ...source, provider: 'nobody' }] }] },
+        /^models\[0\]\.sources\[0\]\.provider: there is no provider "nobody"/,
+      ],
+      [{ models: [{ ...model, sources: [] }] }, /^models\[0\]\.sources: /],
+      [{ models: [model, model] }, /^models\[1\]\.id: "a\/b" stands here twice/],
+      [{ providers: { acme: { ...provider, baseUrl: 'ftp://x' } } }, /^providers\.acme\.baseUrl: /],
+      [{ providers: { acme: { ...provider, apiKeyEnv: 'A B' } } }, /^providers\.acme\.apiKeyEnv: /],
+      [{ providers: { local: provider } }, /^providers\.local: /],
+      [{ modles: [] }, /modles/],
+      [[], /^top level: /],
+    ];
+    for (const [file, place] of cases) expect(parse(file)).toThrow(place);
+    expect(() => parseCatalogueFile('{"models": [', BUILTIN)).toThrow(/^not JSON/);
+  });
+
+  it('never gives a model away because its price was forgotten', () => {
+    const at = (more: object) => ({ models: [{ ...model, sources: [{ ...source, ...more }] }] });
+    expect(parse(at({ rates: {} }))).toThrow(/rates: must name at least one rate/);
+    expect(parse(at({ rail: 'free' }))).toThrow(/rates: must be empty or zero/);
+    expect(parse(at({ rail: 'free', rates: {} }))).not.toThrow();
+    expect(parse(at({ rail: 'free', rates: { request: '0' } }))).not.toThrow();
+  });
+
+  it('may leave out either half', () => {
+    expect(parse({})()).toEqual({ providers: {}, models: [] });
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import type { Source } from '../../../src/gateway/catalogue.ts';
+import { chatPriceRaw, chatUsage } from '../../../src/gateway/chat-usage.ts';
+
+const source = (rates: Source['rates']): Source => ({
+  rail: 'direct-account',
+  provider: 'acme',
+  upstreamModel: 'fast',
+  rates,
+  marginBps: 500,
+});
+const RATES = { text_input_token: 2_500_000n, text_output_token: 10_000_000n };
+
+describe('the usage of a chat answer', () => {
+  it('bills cached prompt tokens at their own rate and the rest of the prompt at its', () => {
+    const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
+    const cheap = source({ ...RATES, cached_input_token: 1_250_000n });
+    expect(chatUsage(tokens, cheap)).toEqual({
+      text_input_token: 600,
+      cached_input_token: 400,
+      text_output_token: 100,
+    });
+    // (600 × 2.5 + 400 × 1.25 + 100 × 10) × 1.05
+    expect(chatPriceRaw(tokens, cheap)).toBe(3_150n);
+  });
+
+  it('bills cached tokens as prompt tokens where they have no rate', () => {
+    const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
+    expect(chatPriceRaw(tokens, source(RATES))).toBe(3_675n);
+  });
+
+  it('counts one request where the source bills by the request', () => {
+    const tokens = { inputTokens: 5, cachedTokens: 0, outputTokens: 5 };
+    const flat = source({ request: 2_000_000_000n });
+    expect(chatUsage(tokens, flat)).toMatchObject({ request: 1 });
+    expect(chatPriceRaw(tokens, flat)).toBe(2_100n);
+    expect(chatUsage(tokens, source(RATES))).not.toHaveProperty('request');
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { ratesOf } from '../../../src/gateway/build-catalogue.ts';
+import type { Model } from '../../../src/gateway/catalogue.ts';
+import { describeModel, describeModelWithPricing } from '../../../src/gateway/list-models.ts';
+
+const model = (rates: Parameters<typeof ratesOf>[0]): Model => ({
+  id: 'acme/fast-1',
+  modality: 'text',
+  contextWindow: null,
+  maxOutputTokens: null,
+  sources: [
+    {
+      rail: 'direct-account',
+      provider: 'acme',
+      upstreamModel: 'fast-1',
+      marginBps: 500,
+      rates: ratesOf(rates),
+    },
+  ],
+});
+
+describe('a model on the wire', () => {
+  it('has exactly the members of the plain list', () => {
+    expect(describeModel(model({ request: '1' }))).toEqual({
+      id: 'acme/fast-1',
+      object: 'model',
+      created: 1_735_689_600,
+      owned_by: 'svc',
+      modality: 'text',
+      context_window: null,
+    });
+  });
+
+  it('quotes the cheapest source with its margin, six decimals, per million tokens', () => {
+    const rates = { text_input_token: '2.5', text_output_token: '10', cached_input_token: '1.25' };
+    expect(describeModelWithPricing(model(rates)).pricing).toEqual({
+      unit: 'per_1m_tokens',
+      currency: 'usdc',
+      funded: { input: '2.625000', output: '10.500000', cached_input: '1.312500' },
+      byok: { service_fee_usdc: '0.002000', upstream: 'at_vendor_rate' },
+    });
+  });
+
+  it('quotes null where tokens are not billed or have no cached rate', () => {
+    const { funded } = describeModelWithPricing(model({ character: '1' })).pricing;
+    expect(funded).toEqual({ input: null, output: null, cached_input: null });
+    const uncached = { text_input_token: '1', text_output_token: '1' };
+    expect(describeModelWithPricing(model(uncached)).pricing.funded.cached_input).toBeNull();
+  });
+});

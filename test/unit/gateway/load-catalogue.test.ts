@@ -1,0 +1,123 @@
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../src/config.ts';
+import { BUILTIN_MODELS } from '../../../src/gateway/builtin/models.ts';
+import { BUILTIN_PROVIDERS } from '../../../src/gateway/builtin/providers.ts';
+import { loadCatalogue } from '../../../src/gateway/load-catalogue.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { priceRaw } from '../../../src/kernel/price.ts';
+
+const GOOD = new URL('../../vectors/catalog/good.json', import.meta.url).pathname;
+const none = () => undefined;
+const every = (name: string) => `secret of ${name}`;
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'catalogue-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('the catalogue', () => {
+  it('has every local engine, at a price above zero, with nothing configured', async () => {
+    const { models } = await loadCatalogue({ secret: none });
+    expect(models.map(({ id, modality }) => `${id} ${modality}`)).toEqual([
+      'local/guide text',
+      'local/flite tts',
+      'local/pocketsphinx stt',
+      'local/grammar stt',
+      'local/use-lite embedding',
+      'local/realtime realtime',
+    ]);
+    for (const { sources } of models) {
+      const [source] = sources;
+      const rates = Object.entries(source?.rates ?? {});
+      expect(rates.length).toBeGreaterThan(0);
+      for (const [unit, rate] of rates) {
+        expect(priceRaw({ [unit]: 1 }, { [unit]: rate }, 500)).toBeGreaterThan(0n);
+      }
+    }
+  });
+
+  it('enables exactly the sources whose credential is configured', async () => {
+    const secret = (name: string) => (name === 'OPENAI_API_KEY' ? 'sk-1' : undefined);
+    const { models, provider } = await loadCatalogue({ secret });
+    const makers = new Set(models.map(({ id }) => id.split('/')[0]));
+    expect([...makers].sort()).toEqual(['local', 'openai']);
+    expect(provider('openai')).toMatchObject({ apiKey: 'sk-1', dialect: 'openai' });
+    expect(provider('anthropic')).toBeUndefined();
+  });
+
+  it('says which providers stay off, and for want of which variable', async () => {
+    const off: string[] = [];
+    await loadCatalogue({ secret: none, missing: (id, env) => off.push(`${id} ${env}`) });
+    expect(off).toContain('openai OPENAI_API_KEY');
+    expect(off.some((line) => line.startsWith('local'))).toBe(false);
+  });
+
+  it('sells nothing that has no rate', async () => {
+    const { models } = await loadCatalogue({ secret: every });
+    for (const { id, sources } of models) {
+      for (const { rates } of sources) expect(Object.keys(rates), id).not.toEqual([]);
+    }
+    expect(models.some(({ id }) => id === 'microsoft/phi-4')).toBe(false);
+  });
+
+  it('names each model once and only providers that exist', () => {
+    const ids = BUILTIN_MODELS.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const named = BUILTIN_MODELS.flatMap(({ sources }) => sources.map(({ provider }) => provider));
+    expect(named.filter((id) => BUILTIN_PROVIDERS[id] === undefined)).toEqual([]);
+  });
+
+  it('lists the sources of a model cheapest first', async () => {
+    const { find } = await loadCatalogue({ secret: every });
+    const hosts = find('openai/whisper-large-v3-turbo')?.sources.map(({ provider }) => provider);
+    expect(hosts).toEqual(['deepinfra', 'groq']);
+  });
+
+  it('suggests the full id of a bare name when exactly one model has it', async () => {
+    const { suggest } = await loadCatalogue({ secret: every });
+    expect(suggest('gpt-4o')).toBe('openai/gpt-4o');
+    expect(suggest('gpt-4')).toBeUndefined();
+  });
+});
+
+describe('CATALOG_FILE', () => {
+  it('adds models, replaces them by id, and keeps the rest', async () => {
+    const catalogue = await loadCatalogue({ file: GOOD, secret: every });
+    const fast = catalogue.find('acme/fast-1');
+    expect(fast?.contextWindow).toBe(128_000);
+    expect(fast?.sources.map(({ provider }) => provider)).toEqual(['shed', 'acme']);
+    expect(fast?.sources.map(({ marginBps }) => marginBps)).toEqual([500, 500]);
+    expect(catalogue.find('local/guide')?.sources[0]?.rates).toEqual({ request: 1_000_000_000n });
+    expect(catalogue.find('local/flite')).toBeDefined();
+  });
+
+  it('needs no credential for a provider that names none, and keeps off one that lacks its own', async () => {
+    const catalogue = await loadCatalogue({ file: GOOD, secret: none });
+    const fast = catalogue.find('acme/fast-1');
+    expect(fast?.sources.map(({ provider }) => provider)).toEqual(['shed']);
+    expect(catalogue.provider('shed')?.apiKey).toBeNull();
+  });
+
+  it('stops the start with the variable, the file and the place when it is wrong', async () => {
+    const bad = join(folder, 'bad.json');
+    await writeFile(bad, JSON.stringify({ models: [{ id: 'a/b', modality: 'text', sources: 1 }] }));
+    const load = loadCatalogue({ file: bad, secret: none });
+    await expect(load).rejects.toThrow(ConfigError);
+    await expect(load).rejects.toThrow(`CATALOG_FILE ${bad}: models[0].sources: `);
+  });
+
+  it('stops the start when it cannot be read or is too large', async () => {
+    const absent = join(folder, 'absent.json');
+    await expect(loadCatalogue({ file: absent, secret: none })).rejects.toThrow(
+      /CATALOG_FILE .*ENOENT/,
+    );
+    const huge = join(folder, 'huge.json');
+    await writeFile(huge, '');
+    await truncate(huge, LIMITS.catalogFileBytes + 1);
+    await expect(loadCatalogue({ file: huge, secret: none })).rejects.toThrow(/larger than/);
+  });
+});

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Model, Source } from '../../../src/gateway/catalogue.ts';
+import { chatPriceRaw } from '../../../src/gateway/chat-usage.ts';
+import { holdForRaw, planOffers } from '../../../src/gateway/plan-offers.ts';
+import type { ChatRail } from '../../../src/rails/chat-rail.ts';
+
+const source = (provider: string, rates: Source['rates']): Source => ({
+  rail: 'direct-account',
+  provider,
+  upstreamModel: 'm',
+  rates,
+  marginBps: 500,
+});
+const model = (sources: readonly Source[]): Model => ({
+  id: 'a/b',
+  modality: 'text',
+  contextWindow: null,
+  maxOutputTokens: null,
+  sources,
+});
+
+const anySource = fc
+  .record({ input: fc.bigInt(0n, 10n ** 8n), output: fc.bigInt(0n, 10n ** 8n) })
+  .map(({ input, output }) => source('x', { text_input_token: input, text_output_token: output }));
+const tokens = fc.record({
+  inputTokens: fc.nat(1e6),
+  cachedTokens: fc.constant(0),
+  outputTokens: fc.nat(1e6),
+});
+
+const RAIL: ChatRail = { complete: () => Promise.reject(new Error('nobody asks')) };
+
+describe('the offers for a request', () => {
+  it('come cheapest first for this request, whichever source is cheaper for others', () => {
+    const wordy = source('wordy', { text_input_token: 1n, text_output_token: 100n });
+    const terse = source('terse', { text_input_token: 100n, text_output_token: 1n });
+    const order = (inputTokens: number, outputTokens: number) =>
+      planOffers(
+        model([wordy, terse]),
+        { inputTokens, cachedTokens: 0, outputTokens },
+        () => RAIL,
+      ).map((offer) => offer.source.provider);
+    expect(order(10_000_000, 1)).toEqual(['wordy', 'terse']);
+    expect(order(1, 10_000_000)).toEqual(['terse', 'wordy']);
+  });
+
+  it('hold enough for the same use at any of the sources, so that no fallback exceeds the hold', () => {
+    fc.assert(
+      fc.property(fc.array(anySource, { minLength: 1, maxLength: 5 }), tokens, (sources, bound) => {
+        const heldRaw = holdForRaw(planOffers(model(sources), bound, () => RAIL));
+        for (const each of sources) expect(chatPriceRaw(bound, each) <= heldRaw).toBe(true);
+      }),
+    );
+  });
+
+  it('leave out what cannot be served here', () => {
+    const bound = { inputTokens: 1, cachedTokens: 0, outputTokens: 1 };
+    expect(planOffers(model([source('x', {})]), bound, () => undefined)).toEqual([]);
+    expect(holdForRaw([])).toBe(0n);
+  });
+});
