@@ -1,0 +1,109 @@
+import { type Agent, isDelegationActive, type WantedStatus } from '../agents/agent.ts';
+import { findAgent, findAgentByWallet, findAllAgents } from '../agents/agent-store.ts';
+import type { AgentsDeps } from '../agents/agents.ts';
+import { changeStatus } from '../agents/change-status.ts';
+import { closeAgent } from '../agents/close-agent.ts';
+import { readBalance } from '../agents/read-balance.ts';
+import { unreachable } from '../kernel/assert.ts';
+import { nowSeconds } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { refuse } from '../kernel/refuse.ts';
+import type { Sql } from '../store/sql.ts';
+import { findSpendableOf } from './agent-overview-store.ts';
+
+const MAX_ROW_ID = 2_147_483_647;
+
+export type Admin = ReturnType<typeof createAdmin>;
+
+/** What the operator of this server may do with any account's agents. */
+export function createAdmin(deps: AgentsDeps) {
+  const { sql } = deps;
+
+  const requireAgent = (ref: string) => requireByRef(sql, ref);
+
+  return {
+    /** One page of all agents by id; `nextCursor` is null on the last one. */
+    async list(page: { readonly cursor: number; readonly limit: number }) {
+      const limit = Math.min(page.limit, LIMITS.adminPageAgents);
+      const found = await findAllAgents(sql, page.cursor, limit);
+      const agents = found.slice(0, limit);
+      const spendable = await findSpendableOf(
+        sql,
+        agents.map((agent) => agent.id),
+      );
+      const nowSec = nowSeconds(deps.clock);
+      return {
+        agents: agents.map((agent) => overview(agent, spendable.get(agent.id) ?? 0n, nowSec)),
+        nextCursor: found.length > limit ? (agents.at(-1)?.id ?? null) : null,
+      };
+    },
+
+    async setStatus(ref: string, to: WantedStatus) {
+      const agent = await requireAgent(ref);
+      const { id, status } = await changeStatus(deps, agent, to, 'admin_manual');
+      return { id, status };
+    },
+
+    async balance(ref: string) {
+      const agent = await requireAgent(ref);
+      return { agentId: agent.id, status: agent.status, ...(await readBalance(deps, agent)) };
+    },
+
+    close: async (ref: string) => closeAgent(deps, await requireAgent(ref)),
+
+    /** Adds to an agent's balance once for each reference, however often it is asked. */
+    async credit(ref: string, amountRaw: bigint, reference: string) {
+      const agent = await requireAgent(ref);
+      if (agent.status === 'closed') throw refuse.credential.accountClosed();
+      const verdict = await deps.ledger.credit({ agentId: agent.id, amountRaw, reference });
+      switch (verdict.kind) {
+        case 'credited':
+        case 'already_credited':
+          return {
+            agentId: agent.id,
+            reference,
+            amountRaw: amountRaw.toString(),
+            credited: verdict.kind === 'credited',
+            balance: verdict.funds.spendableRaw.toString(),
+            spendableRaw: verdict.funds.spendableRaw.toString(),
+          };
+        case 'conflict':
+          throw refuse.admin.referenceConflict();
+        case 'agent_unknown':
+          throw refuse.admin.notFound();
+        default:
+          return unreachable(verdict);
+      }
+    },
+  };
+}
+
+/** An agent by its number or its wallet, or the refusal. */
+async function requireByRef(sql: Sql, ref: string): Promise<Agent> {
+  const agent = await findByRef(sql, ref);
+  if (agent === undefined) throw refuse.admin.notFound();
+  return agent;
+}
+
+function findByRef(sql: Sql, ref: string): Promise<Agent | undefined> {
+  if (/^0x[0-9a-fA-F]{40}$/.test(ref)) return findAgentByWallet(sql, ref.toLowerCase());
+  if (!/^\d{1,15}$/.test(ref)) throw refuse.admin.invalidAddress();
+  const agentId = Number(ref);
+  return agentId > MAX_ROW_ID ? Promise.resolve(undefined) : findAgent(sql, { agentId });
+}
+
+const overview = (agent: Agent, spendableRaw: bigint, nowSec: number) => ({
+  // A string in this list only, as published.
+  id: String(agent.id),
+  agentId: agent.id,
+  name: agent.name,
+  accountId: agent.accountId,
+  managedWalletAddress: agent.walletAddress,
+  status: agent.status,
+  balance: spendableRaw.toString(),
+  creditLimit: agent.borrowLimitRaw?.toString() ?? null,
+  creditUsed: '0',
+  activeLoanCount: 0,
+  delegationActive: isDelegationActive(agent, nowSec),
+  createdAt: agent.createdAt.toISOString(),
+});

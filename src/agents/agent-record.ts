@@ -1,0 +1,55 @@
+import type { Funds } from '../ledger/ledger.ts';
+import { type Agent, isDelegationActive } from './agent.ts';
+
+/** An agent as every management route shows it. */
+export const agentRecord = (agent: Agent, nowSec: number) => ({
+  id: agent.id,
+  agentId: agent.id,
+  name: agent.name,
+  mode: agent.mode,
+  fundingMode: agent.fundingMode,
+  status: agent.status,
+  suspendedReason: agent.suspendedReason,
+  agentWalletAddress: agent.walletAddress,
+  managedWalletAddress: agent.walletAddress,
+  creditLimit: agent.borrowLimitRaw?.toString() ?? null,
+  creditIn: '0',
+  maxRateBps: agent.maxRateBps,
+  delegationActive: isDelegationActive(agent, nowSec),
+  // A string here and a number in the balance: both are published and clients read each in its place.
+  operatorExpiry: agent.operatorExpiry?.toString() ?? null,
+  sessionSpendLimitRaw: null,
+  selfServiceLocked: false,
+  delegationTxHash: agent.delegationTxHash,
+  createdAt: agent.createdAt.toISOString(),
+  updatedAt: agent.updatedAt.toISOString(),
+  closedAt: agent.closedAt?.toISOString() ?? null,
+});
+
+/** The balance object. Every amount is a digit string, never null, but the wallet's when nobody could read it. */
+export function balanceRecord(
+  agent: Agent,
+  funds: Funds,
+  walletUsdcRaw: bigint | null,
+  nowSec: number,
+) {
+  const spendable = funds.spendableRaw.toString();
+  const limit = (agent.borrowLimitRaw ?? 0n).toString();
+  return {
+    balance: spendable,
+    spendableRaw: spendable,
+    creditAvailableRaw: limit,
+    creditAvailable: limit,
+    creditLimit: limit,
+    creditUsed: '0',
+    walletUsdcRaw: walletUsdcRaw?.toString() ?? null,
+    pendingSettlementsRaw: '0',
+    pendingSettlements: '0',
+    heldUnspentRaw: funds.heldRaw.toString(),
+    managedWalletAddress: agent.walletAddress,
+    activeLoans: [],
+    delegationActive: isDelegationActive(agent, nowSec),
+    operatorExpiry: agent.operatorExpiry ?? 0,
+    ...(agent.status === 'closed' && { status: 'closed', remainingLoans: [] }),
+  };
+}

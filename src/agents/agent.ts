@@ -1,0 +1,54 @@
+export type AgentStatus = 'pending_delegation' | 'active' | 'suspended' | 'closed';
+export type FundingMode = 'wallet' | 'credit_line';
+
+/** An agent of a developer: a wallet, a balance, and the bounds it was given. */
+export type Agent = {
+  readonly id: number;
+  readonly accountId: string;
+  readonly name: string;
+  readonly status: AgentStatus;
+  readonly suspendedReason: string | null;
+  readonly mode: string;
+  readonly fundingMode: FundingMode;
+  /** Lower case; null until it is provisioned. */
+  readonly walletAddress: string | null;
+  readonly borrowLimitRaw: bigint | null;
+  readonly maxRateBps: number;
+  readonly expirySeconds: number;
+  /** Unix seconds at which the delegation ends; null until it is made. */
+  readonly operatorExpiry: number | null;
+  readonly delegationTxHash: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly closedAt: Date | null;
+};
+
+/** What a developer may ask of the status route. */
+export type WantedStatus = 'active' | 'suspended';
+
+export type StatusPlan =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'change'; readonly suspendedReason: string | null }
+  | { readonly kind: 'impossible' };
+
+/** Only an active agent is suspended and only a suspended one resumed; asking for what is, is no change. */
+export function planStatus(from: AgentStatus, to: WantedStatus, reason: string): StatusPlan {
+  if (from === to) return { kind: 'unchanged' };
+  if (from !== 'active' && from !== 'suspended') return { kind: 'impossible' };
+  return { kind: 'change', suspendedReason: to === 'suspended' ? reason : null };
+}
+
+/** A delegation holds while the agent is open and its time has not run out. */
+export const isDelegationActive = (agent: Agent, nowSec: number): boolean =>
+  (agent.status === 'active' || agent.status === 'suspended') &&
+  agent.operatorExpiry !== null &&
+  agent.operatorExpiry > nowSec;
+
+/** When provisioning is tried again after `attempts` failures; null once it is given up. */
+export function retryDelayMs(
+  attempts: number,
+  bounds: { readonly first: number; readonly max: number; readonly attempts: number },
+): number | null {
+  if (attempts >= bounds.attempts) return null;
+  return Math.min(bounds.max, bounds.first * 2 ** attempts);
+}

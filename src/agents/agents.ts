@@ -1,0 +1,82 @@
+import type { UsdcBalances } from '../chain/usdc-balances.ts';
+import { assert } from '../kernel/assert.ts';
+import { nowSeconds } from '../kernel/clock.ts';
+import { refuse } from '../kernel/refuse.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Agent, WantedStatus } from './agent.ts';
+import { agentRecord } from './agent-record.ts';
+import { countRecentCharges, findAgent, findAgents } from './agent-store.ts';
+import { changeStatus } from './change-status.ts';
+import { closeAgent } from './close-agent.ts';
+import { type AgentWish, createAgent } from './create-agent.ts';
+import type { ProvisionDeps } from './provision-agent.ts';
+import { readBalance } from './read-balance.ts';
+
+export type AgentsDeps = ProvisionDeps & {
+  readonly ledger: Ledger;
+  readonly balances: UsdcBalances;
+};
+
+export type Agents = ReturnType<typeof createAgents>;
+
+/** The agents of a developer. Another developer's agent reads as absent everywhere. */
+export function createAgents(deps: AgentsDeps) {
+  const { sql } = deps;
+  const record = (agent: Agent) => agentRecord(agent, nowSeconds(deps.clock));
+
+  async function requireOwn(accountId: string, agentId: number): Promise<Agent> {
+    requireFeatures(deps);
+    const agent = await findAgent(sql, { agentId, accountId });
+    if (agent === undefined) throw refuse.agents.notFound();
+    return agent;
+  }
+
+  return {
+    async create(accountId: string, wish: AgentWish) {
+      const agent = await createAgent(deps, accountId, wish);
+      return { ...record(agent), agent: record(agent) };
+    },
+
+    async list(accountId: string) {
+      requireFeatures(deps);
+      return (await findAgents(sql, accountId)).map(record);
+    },
+
+    async detail(accountId: string, agentId: number) {
+      const agent = await requireOwn(accountId, agentId);
+      return {
+        agent: record(agent),
+        creditUsed: '0',
+        utilizationBps: 0,
+        recentTransactionCount24h: await countRecentCharges(sql, agentId),
+        sessionSpend: { limitRaw: null, startedAtUnix: null },
+      };
+    },
+
+    async setStatus(accountId: string, agentId: number, to: WantedStatus) {
+      const agent = await requireOwn(accountId, agentId);
+      const { id, status, suspendedReason } = await changeStatus(
+        deps,
+        agent,
+        to,
+        'developer_manual',
+      );
+      return { id, status, suspendedReason };
+    },
+
+    async close(accountId: string, agentId: number) {
+      return closeAgent(deps, await requireOwn(accountId, agentId));
+    },
+
+    /** The balance as the agent itself sees it; the caller has been admitted already. */
+    async balance(agentId: number) {
+      const agent = await findAgent(sql, { agentId });
+      assert(agent !== undefined, 'agents are never deleted');
+      return readBalance(deps, agent);
+    },
+  };
+}
+
+function requireFeatures(deps: ProvisionDeps): void {
+  if (deps.wallets === undefined) throw refuse.agents.featuresUnavailable();
+}

@@ -1,0 +1,18 @@
+/** The account behind a wallet. It exists from the first time that the wallet proves itself. */
+export type Developer = {
+  readonly accountId: string;
+  /** Lower case. */
+  readonly wallet: string;
+  readonly displayName: string | null;
+  readonly email: string | null;
+  readonly createdAt: Date;
+};
+
+/** The account as the wire shows it. */
+export const developerRecord = (developer: Developer) => ({
+  walletAddress: developer.wallet,
+  displayName: developer.displayName,
+  email: developer.email,
+  accountId: developer.accountId,
+  createdAt: developer.createdAt.toISOString(),
+});

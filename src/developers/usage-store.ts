@@ -1,0 +1,31 @@
+import type { Queryable } from '../store/sql.ts';
+
+export type Usage = { readonly totalRequests: number; readonly totalSpentRaw: bigint };
+
+/** What an account's agents have used so far; what a close took out was not spent. */
+export async function findUsage(sql: Queryable, accountId: string): Promise<Usage> {
+  const [row] = await sql<{ requests: number; consumed: string; withdrawn: string }[]>`
+    with own as (select id, status from agents where account_id = ${accountId})
+    select
+      (select count(*)::int from charges where agent_id in (select id from own)) as requests,
+      (select coalesce(sum(consumed_raw), 0)::text from agent_funds
+        where agent_id in (select id from own)) as consumed,
+      (select coalesce(sum(amounts[1]), 0)::text from postings
+        where code = 'agent.withdraw'
+          and agent_id in (select id from own where status = 'closed')) as withdrawn
+  `;
+  return {
+    totalRequests: row?.requests ?? 0,
+    totalSpentRaw: BigInt(row?.consumed ?? 0) - BigInt(row?.withdrawn ?? 0),
+  };
+}
+
+/** What an account's open agents may spend together. */
+export async function findSpendable(sql: Queryable, accountId: string): Promise<bigint> {
+  const [row] = await sql<{ spendable: string }[]>`
+    select coalesce(sum(f.spendable_raw), 0)::text as spendable
+    from agent_funds f join agents a on a.id = f.agent_id
+    where a.account_id = ${accountId} and a.status <> 'closed'
+  `;
+  return BigInt(row?.spendable ?? 0);
+}

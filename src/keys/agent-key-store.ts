@@ -1,0 +1,103 @@
+import type { AgentStatus } from '../agents/agent.ts';
+import type { Queryable } from '../store/sql.ts';
+import type { Key, Permissions } from './key.ts';
+
+type Row = {
+  id: number;
+  agent_id: number;
+  prefix: string;
+  label: string | null;
+  permissions: Permissions;
+  created_at: Date;
+  last_used_at: Date | null;
+};
+
+const toKey = (row: Row): Key => ({
+  id: row.id,
+  prefix: row.prefix,
+  label: row.label,
+  permissions: row.permissions,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+});
+
+export type NewAgentKey = {
+  readonly agentId: number;
+  readonly digest: string;
+  readonly prefix: string;
+  readonly label: string | null;
+  readonly permissions: Permissions;
+  readonly rotatedFrom: number | null;
+};
+
+export async function insertAgentKey(tx: Queryable, key: NewAgentKey): Promise<Key> {
+  const [row] = await tx<Row[]>`
+    insert into agent_keys (agent_id, digest, prefix, label, permissions, rotated_from)
+    values (${key.agentId}, ${key.digest}, ${key.prefix}, ${key.label}, ${key.permissions},
+      ${key.rotatedFrom})
+    returning *
+  `;
+  return toKey(row as Row);
+}
+
+/** The agent's keys that work, oldest first. The cap bounds them. */
+export async function findAgentKeys(sql: Queryable, agentId: number): Promise<Key[]> {
+  const rows = await sql<Row[]>`
+    select * from agent_keys where agent_id = ${agentId} and revoked_at is null order by id
+  `;
+  return rows.map(toKey);
+}
+
+/** Revokes a key of the agent; nothing when it is not there or was revoked before. */
+export async function revokeAgentKey(
+  tx: Queryable,
+  agentId: number,
+  keyId: number,
+  now: Date,
+): Promise<Key | undefined> {
+  const [row] = await tx<Row[]>`
+    update agent_keys set revoked_at = ${now}
+    where id = ${keyId} and agent_id = ${agentId} and revoked_at is null
+    returning *
+  `;
+  return row && toKey(row);
+}
+
+export type KnownAgentKey = {
+  readonly keyId: number;
+  readonly agentId: number;
+  readonly accountId: string;
+  readonly permissions: Permissions;
+  readonly status: AgentStatus;
+  readonly operatorExpiry: number | null;
+};
+
+/** Which agent a key speaks for, whatever its status; nothing when the key is unknown or revoked. */
+export async function findAgentByDigest(
+  sql: Queryable,
+  digest: string,
+): Promise<KnownAgentKey | undefined> {
+  const [row] = await sql<
+    {
+      id: number;
+      agent_id: number;
+      account_id: string;
+      permissions: Permissions;
+      status: AgentStatus;
+      operator_expiry: bigint | null;
+    }[]
+  >`
+    select k.id, k.agent_id, a.account_id, k.permissions, a.status, a.operator_expiry
+    from agent_keys k join agents a on a.id = k.agent_id
+    where k.digest = ${digest} and k.revoked_at is null
+  `;
+  if (row === undefined) return undefined;
+  return {
+    keyId: row.id,
+    agentId: row.agent_id,
+    accountId: row.account_id,
+    permissions: row.permissions,
+    status: row.status,
+    operatorExpiry: row.operator_expiry === null ? null : Number(row.operator_expiry),
+  };
+}

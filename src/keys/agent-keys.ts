@@ -1,0 +1,142 @@
+import type { Agent } from '../agents/agent.ts';
+import { findAgent, lockAgent } from '../agents/agent-store.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { agentKeyPrefix, newAgentKey } from '../kernel/ids.ts';
+import { keyedHash } from '../kernel/keyed-hash.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Random } from '../kernel/random.ts';
+import { refuse } from '../kernel/refuse.ts';
+import { insertEvents } from '../store/ledger-store.ts';
+import type { Queryable, Sql } from '../store/sql.ts';
+import { keyCreated, keyRotated } from '../webhooks/event.ts';
+import {
+  findAgentKeys,
+  insertAgentKey,
+  type NewAgentKey,
+  revokeAgentKey,
+} from './agent-key-store.ts';
+import type { Invalidation } from './invalidation.ts';
+import type { Invalidations } from './invalidations.ts';
+import type { Issued, Key, KeyOwner, KeyWish } from './key.ts';
+import type { KeyUse } from './key-use.ts';
+
+export type AgentKeyWish = Omit<KeyWish, 'expiresAt'>;
+
+export type AgentKeys = ReturnType<typeof createAgentKeys>;
+
+type Deps = {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly hmacSecret: string;
+  readonly invalidations: Invalidations;
+  readonly keyUse: KeyUse;
+};
+
+/** Runtime keys of an agent: at most five that work, whatever races; revoked for the very next hold. */
+export function createAgentKeys(deps: Deps) {
+  const { sql, invalidations } = deps;
+
+  return {
+    async mint(owner: KeyOwner, agentId: number, wish: AgentKeyWish): Promise<Issued<Key>> {
+      // The balance knows an agent's keys, so a new one must reach it before it is used.
+      return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
+        const agent = await requireOpenAgent(tx, owner, agentId);
+        const active = await findAgentKeys(tx, agentId);
+        if (active.length >= LIMITS.keysPerAgent) {
+          throw refuse.agents.limitExceeded(LIMITS.keysPerAgent, 'active keys for each agent');
+        }
+        const issued = await issue(deps, tx, {
+          agentId,
+          label: wish.label ?? null,
+          permissions: wish.permissions ?? 'read_write',
+          rotatedFrom: null,
+        });
+        await insertEvents(tx, [keyCreated(origin(owner), named(issued.record, agent))]);
+        return issued;
+      });
+    },
+
+    async list(owner: KeyOwner, agentId: number): Promise<Key[]> {
+      const agent = await findAgent(sql, { agentId, accountId: owner.accountId });
+      if (agent === undefined) throw refuse.agents.notFound();
+      await deps.keyUse.flush();
+      return findAgentKeys(sql, agentId);
+    },
+
+    async revoke(owner: KeyOwner, agentId: number, keyId: number): Promise<void> {
+      await invalidations.commit(revoked(agentId, keyId), async (tx) => {
+        const agent = await lockAgent(tx, { agentId, accountId: owner.accountId });
+        if (agent === undefined) throw refuse.agents.notFound();
+        return requireRevoked(deps, tx, agentId, keyId);
+      });
+    },
+
+    /** Revokes the old key and issues its heir in one commit: there is no gap and no overlap. */
+    async rotate(
+      owner: KeyOwner,
+      agentId: number,
+      keyId: number,
+      wish: AgentKeyWish,
+    ): Promise<Issued<Key>> {
+      return invalidations.commit(revoked(agentId, keyId), async (tx) => {
+        const agent = await requireOpenAgent(tx, owner, agentId);
+        const old = await requireRevoked(deps, tx, agentId, keyId);
+        const heir = await issue(deps, tx, {
+          agentId,
+          label: wish.label ?? old.label,
+          permissions: wish.permissions ?? old.permissions,
+          rotatedFrom: keyId,
+        });
+        await insertEvents(tx, [keyRotated(origin(owner), named(heir.record, agent), keyId)]);
+        return heir;
+      });
+    },
+  };
+}
+
+/** Holds the agent's row, so that its keys are counted and changed by one request at a time. */
+async function requireOpenAgent(tx: Queryable, owner: KeyOwner, agentId: number): Promise<Agent> {
+  const agent = await lockAgent(tx, { agentId, accountId: owner.accountId });
+  if (agent === undefined) throw refuse.agents.notFound();
+  if (agent.status === 'closed') throw refuse.credential.accountClosed();
+  return agent;
+}
+
+async function requireRevoked(
+  deps: Deps,
+  tx: Queryable,
+  agentId: number,
+  keyId: number,
+): Promise<Key> {
+  const old = await revokeAgentKey(tx, agentId, keyId, new Date(deps.clock.now()));
+  if (old === undefined) throw refuse.keys.notFound();
+  return old;
+}
+
+async function issue(
+  deps: Deps,
+  tx: Queryable,
+  key: Omit<NewAgentKey, 'digest' | 'prefix'>,
+): Promise<Issued<Key>> {
+  const secret = newAgentKey(deps.random);
+  const record = await insertAgentKey(tx, {
+    ...key,
+    digest: keyedHash(deps.hmacSecret, secret),
+    prefix: agentKeyPrefix(secret),
+  });
+  return { record, secret };
+}
+
+const revoked = (agentId: number, keyId: number): Invalidation => ({
+  kind: 'agent_key_revoked',
+  agentId,
+  keyId,
+});
+const origin = (owner: KeyOwner) => ({ accountId: owner.accountId, actorWallet: owner.wallet });
+const named = (key: Key, agent: Agent) => ({
+  keyId: key.id,
+  keyPrefix: key.prefix,
+  label: key.label,
+  agent: { agentId: agent.id, walletAddress: agent.walletAddress },
+});

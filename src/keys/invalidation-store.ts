@@ -1,0 +1,66 @@
+import { LIMITS } from '../kernel/limits.ts';
+import type { Queryable, Sql } from '../store/sql.ts';
+import type { Invalidation, Notice } from './invalidation.ts';
+
+export type StoredInvalidation = {
+  readonly id: bigint;
+  readonly notice: Notice;
+};
+
+type Row = { id: bigint; kind: string; agent_id: number | null; key_id: number | null };
+
+/** Writes a notice in the sql transaction that makes it true. */
+export async function insertInvalidation(tx: Queryable, notice: Invalidation): Promise<void> {
+  const agentId = 'agentId' in notice ? notice.agentId : null;
+  const keyId = 'keyId' in notice ? notice.keyId : null;
+  await tx`
+    insert into invalidations (kind, agent_id, key_id) values (${notice.kind}, ${agentId}, ${keyId})
+  `;
+}
+
+/** The newest id below which nothing can appear any more. */
+export async function findSettledId(sql: Sql): Promise<bigint> {
+  const [row] = await sql<{ id: bigint | null }[]>`
+    select max(id) as id from invalidations
+    where at < clock_timestamp() - ${LIMITS.invalidationOverlapMs} * interval '1 millisecond'
+  `;
+  return row?.id ?? 0n;
+}
+
+/** The next notices after `floor` that are not in `seen`, oldest first, at most one batch. */
+export async function findInvalidations(
+  sql: Sql,
+  floor: bigint,
+  seen: readonly bigint[],
+): Promise<StoredInvalidation[]> {
+  const rows = await sql<Row[]>`
+    select id, kind, agent_id, key_id from invalidations
+    where id > ${String(floor)}::bigint and not (id = any (${seen.map(String)}::bigint[]))
+    order by id
+    limit ${LIMITS.invalidationBatch}
+  `;
+  return rows.map((row) => ({ id: row.id, notice: toNotice(row) }));
+}
+
+/** A kind that a newer server wrote is unknown here and is taken as the widest notice. */
+function toNotice(row: Row): Notice {
+  const { kind, agent_id: agentId, key_id: keyId } = row;
+  if (kind === 'developer_key_revoked' && keyId !== null) return { kind, keyId };
+  if (kind === 'agent_key_revoked' && agentId !== null && keyId !== null) {
+    return { kind, agentId, keyId };
+  }
+  if ((kind === 'agent_changed' || kind === 'agent_stopped') && agentId !== null)
+    return { kind, agentId };
+  return { kind: 'everything' };
+}
+
+/** Deletes what every living process has read long ago. */
+export async function pruneInvalidations(sql: Sql): Promise<void> {
+  await sql`
+    delete from invalidations where id in (
+      select id from invalidations
+      where at < clock_timestamp() - ${LIMITS.invalidationRetentionMs} * interval '1 millisecond'
+      limit ${LIMITS.invalidationBatch}
+    )
+  `;
+}

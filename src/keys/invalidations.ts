@@ -1,0 +1,124 @@
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import { bumpRules } from '../store/ledger-store.ts';
+import type { Queryable, Sql } from '../store/sql.ts';
+import type { Invalidation, Notice } from './invalidation.ts';
+import {
+  findInvalidations,
+  findSettledId,
+  insertInvalidation,
+  pruneInvalidations,
+} from './invalidation-store.ts';
+
+export type Invalidations = ReturnType<typeof createInvalidations>;
+
+/**
+ * Carries "forget this" to every process: written with the fact, told here at once, and read by the
+ * other processes within a second. Ids are given out before they commit, so recent ids are read again
+ * until none smaller can appear; a notice is told once all the same.
+ */
+export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log }) {
+  const { subscribe, tell } = createAudience(deps.log);
+  /** Ids above the floor that were told already. */
+  const seen = new Set<bigint>();
+  let floor: bigint | undefined;
+  let missed = false;
+  let ticks = 0;
+
+  async function readBatch(): Promise<boolean> {
+    floor ??= await findSettledId(deps.sql);
+    const batch = await findInvalidations(deps.sql, floor, [...seen]);
+    for (const { id, notice } of batch) {
+      seen.add(id);
+      tell(notice);
+    }
+    if (seen.size > LIMITS.invalidationsRemembered) forgetOldest();
+    return batch.length === LIMITS.invalidationBatch;
+  }
+
+  return {
+    /**
+     * The one way to change what others remember. In one sql transaction `work` changes it, the agent's rules
+     * are raised and the notice is written; once that has committed this process is told at once, so that a
+     * revoked key fails with the next request. Work that answers undefined changed nothing.
+     */
+    async commit<T>(notice: Invalidation, work: (tx: Queryable) => Promise<T>): Promise<T> {
+      const done = await commitWith(deps.sql, notice, work);
+      if (done !== undefined) tell(notice);
+      return done;
+    },
+
+    /** Tells this process alone, for a change that was committed before. */
+    tell,
+
+    /** Hears every notice at least once. Answers how to stop. */
+    subscribe,
+
+    /** Reads what other processes wrote. After a failure the first success tells `everything`. */
+    async tick(): Promise<void> {
+      try {
+        let batches = 0;
+        while ((await readBatch()) && ++batches < LIMITS.invalidationBatchesPerTick);
+        if (missed) tell({ kind: 'everything' });
+        missed = false;
+        if (ticks++ % PRUNE_EVERY_TICKS === 0) {
+          await pruneInvalidations(deps.sql);
+          await raiseFloor();
+        }
+      } catch (error) {
+        missed = true;
+        throw error;
+      }
+    },
+  };
+
+  /** Beyond the bound a late commit may pass unnoticed, so nothing that is cached can be trusted. */
+  function forgetOldest(): void {
+    for (const id of seen) if (floor === undefined || id > floor) floor = id;
+    seen.clear();
+    tell({ kind: 'everything' });
+  }
+
+  /** Only what can have no smaller neighbour any more leaves the set, so the set stays as small as a minute. */
+  async function raiseFloor(): Promise<void> {
+    const settled = await findSettledId(deps.sql);
+    if (floor === undefined || settled <= floor) return;
+    floor = settled;
+    for (const id of seen) if (id <= settled) seen.delete(id);
+  }
+}
+
+async function commitWith<T>(
+  sql: Sql,
+  notice: Invalidation,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
+  return sql.begin(async (tx) => {
+    const done = await work(tx);
+    if (done === undefined) return done;
+    if ('agentId' in notice) await bumpRules(tx, notice.agentId);
+    await insertInvalidation(tx, notice);
+    return done;
+  }) as Promise<T>;
+}
+
+/** Those who must hear of every notice; one that fails keeps it from nobody else. */
+function createAudience(log: Log) {
+  const subscribers = new Set<(notice: Notice) => void>();
+  const tell = (notice: Notice): void => {
+    for (const subscriber of subscribers) {
+      try {
+        subscriber(notice);
+      } catch (error) {
+        log.error({ err: error, notice }, 'a subscriber failed to forget');
+      }
+    }
+  };
+  const subscribe = (subscriber: (notice: Notice) => void): (() => void) => {
+    subscribers.add(subscriber);
+    return () => subscribers.delete(subscriber);
+  };
+  return { subscribe, tell };
+}
+
+const PRUNE_EVERY_TICKS = 16;

@@ -1,0 +1,71 @@
+import type { EventRow } from '../ledger/companion.ts';
+
+/** Whose event it is, and who did it. */
+type Origin = { readonly accountId: string; readonly actorWallet: string };
+
+type NewAgent = {
+  readonly agentId: number;
+  readonly name: string;
+  readonly walletAddress: string;
+  readonly fundingMode: string;
+  readonly delegationTxHash: string | null;
+};
+
+/** `agent.created`: the agent may spend from now on. */
+export function agentCreated(origin: Origin, agent: NewAgent): EventRow {
+  return {
+    name: 'agent.created',
+    accountId: origin.accountId,
+    agentWallet: agent.walletAddress,
+    correlationId: null,
+    payload: {
+      agentId: agent.agentId,
+      name: agent.name,
+      agentWalletAddress: agent.walletAddress,
+      managedWalletAddress: agent.walletAddress,
+      fundingMode: agent.fundingMode,
+      delegationTxHash: agent.delegationTxHash,
+      actorWallet: origin.actorWallet,
+    },
+  };
+}
+
+export type EventKey = {
+  readonly keyId: number;
+  readonly keyPrefix: string;
+  readonly label: string | null;
+  /** Absent for a developer key, whose events reach global webhooks only. */
+  readonly agent?: { readonly agentId: number; readonly walletAddress: string | null };
+};
+
+/** `key.created`: the prefix names the key, its secret is nowhere. */
+export const keyCreated = (origin: Origin, key: EventKey): EventRow =>
+  keyEvent('key.created', origin, key, {});
+
+/** `key.rotated`: the old key stopped working in the same instant. */
+export const keyRotated = (origin: Origin, key: EventKey, rotatedFromKeyId: number): EventRow =>
+  keyEvent('key.rotated', origin, key, { rotatedFromKeyId });
+
+function keyEvent(
+  name: string,
+  origin: Origin,
+  key: EventKey,
+  more: Readonly<Record<string, unknown>>,
+): EventRow {
+  const { agent } = key;
+  return {
+    name,
+    accountId: origin.accountId,
+    agentWallet: agent?.walletAddress ?? null,
+    correlationId: null,
+    payload: {
+      keyId: key.keyId,
+      ...more,
+      keyType: agent === undefined ? 'developer' : 'agent',
+      keyPrefix: key.keyPrefix,
+      label: key.label,
+      ...(agent && { agentId: agent.agentId, agentWalletAddress: agent.walletAddress }),
+      actorWallet: origin.actorWallet,
+    },
+  };
+}
