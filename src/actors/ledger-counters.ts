@@ -1,0 +1,36 @@
+/** What the ledger of this process has done since it started; the edge reads it for its metrics. */
+export type LedgerCounters = {
+  operations: number;
+  batches: number;
+  /** Parts that another process's write made stale, and the most that any one operation has met. */
+  misses: number;
+  mostMisses: number;
+  fences: number;
+  /** Calls sent again because the outcome of the first was unknown. */
+  resends: number;
+  /** Ids under which another posting stands. */
+  conflicts: number;
+  /** Settlements beyond what the agent's funds reached: how many, and how much in all. */
+  shortfalls: number;
+  shortfallRaw: bigint;
+  refusedFull: number;
+  /** Callers that were told that the database is away. */
+  gaveUp: number;
+  /** Operations that the database cannot carry out at all. */
+  failed: number;
+};
+
+export const createLedgerCounters = (): LedgerCounters => ({
+  operations: 0,
+  batches: 0,
+  misses: 0,
+  mostMisses: 0,
+  fences: 0,
+  resends: 0,
+  conflicts: 0,
+  shortfalls: 0,
+  shortfallRaw: 0n,
+  refusedFull: 0,
+  gaveUp: 0,
+  failed: 0,
+});

@@ -1,0 +1,148 @@
+import { type Clock, sleep, soon, type TimerHandle } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import { refuse } from '../kernel/refuse.ts';
+import type { Resolution } from '../ledger/answer.ts';
+import type { Operation } from '../ledger/operation.ts';
+import type { BalanceStore } from '../store/balance-store.ts';
+import { type BalanceActors, createBalanceActors } from './balance-actors.ts';
+import { createLedgerCounters } from './ledger-counters.ts';
+import { createLedgerWriter, type LedgerWriter } from './ledger-writer.ts';
+import { Pending, type Waiting } from './pending-operation.ts';
+import { createPatientRead, createRetry, type PatientRead } from './retry.ts';
+import { createSlots } from './slots.ts';
+
+export type LedgerDeps = {
+  readonly store: BalanceStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Renews this process's lease; called before a call is sent again after an outage. */
+  readonly renewLease?: () => Promise<void>;
+  /** How a callback is put behind what is ready now, where a simulation owns time. */
+  readonly soon?: (callback: () => void) => void;
+  /** How many balance actors are kept in memory. */
+  readonly actors?: number;
+};
+
+/** All that waits in this process, bounded over all agents. Nobody waits in silence. */
+export class LedgerInbox {
+  readonly counters = createLedgerCounters();
+  readonly read: PatientRead;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #writer: LedgerWriter;
+  readonly #actors: BalanceActors;
+  readonly #waiting: Waiting = { count: 0 };
+  #stopped = false;
+  #sweep: TimerHandle | undefined;
+
+  constructor(deps: LedgerDeps) {
+    const { store, clock, log } = deps;
+    const { counters } = this;
+    const retry = createRetry(clock);
+    this.#clock = clock;
+    this.#log = log;
+    this.read = createPatientRead(clock, () => this.#stopped);
+    this.#writer = createLedgerWriter({
+      ...{ store, retry, counters, log },
+      afterOutage: async () => deps.renewLease?.(),
+      soon: deps.soon ?? soon,
+    });
+    this.#actors = createBalanceActors(
+      {
+        ...{ store, retry, counters, clock, log },
+        offer: this.#writer.offer,
+        fenceSlot: createSlots(LIMITS.ledgerFencesInFlight),
+        onAbandoned: (operation, resolution) => this.#release(operation, resolution),
+      },
+      deps.actors,
+    );
+  }
+
+  get waiting(): number {
+    return this.#waiting.count;
+  }
+
+  get actors(): number {
+    return this.#actors.size;
+  }
+
+  /** Resolves once the database has spoken. Refuses at once when too much waits, but for a settlement. */
+  submit(operation: Operation): Promise<Resolution> {
+    if (this.#stopped) return Promise.reject(refuse.request.ledgerAway());
+    const isFull = this.#waiting.count >= LIMITS.ledgerInboxOperations;
+    // A settlement refused would leave its hold open for good. There is one a hold: holds bound them.
+    if (isFull && operation.kind !== 'settle') {
+      this.counters.refusedFull++;
+      return Promise.reject(refuse.request.ledgerFull());
+    }
+    return this.#enter(operation);
+  }
+
+  forget(agentId: number): void {
+    const actor = this.#actors.find(agentId);
+    if (actor === undefined) return;
+    if (actor.isIdle()) this.#actors.evict(agentId);
+    else actor.forget();
+  }
+
+  /** Resolves when nothing waits any more, or after `withinMs`. */
+  async drain(withinMs: number): Promise<void> {
+    const end = this.#clock.monotonicMs() + withinMs;
+    while (this.#waiting.count > 0 && this.#clock.monotonicMs() < end) await sleep(this.#clock, 10);
+  }
+
+  async stop(): Promise<void> {
+    await this.drain(LIMITS.ledgerGiveUpMs);
+    this.#stopped = true;
+    this.#writer.stop();
+    if (this.#sweep !== undefined) this.#clock.clearTimeout(this.#sweep);
+    for (const actor of [...this.#actors.all()]) {
+      // Whoever still waits would wait for ever: nothing is sent any more.
+      actor.giveUp(Number.POSITIVE_INFINITY, () => this.#away());
+      this.#actors.evict(actor.agentId);
+    }
+  }
+
+  #enter(operation: Operation): Promise<Resolution> {
+    if (this.#sweep === undefined) this.#watch();
+    const now = this.#clock.monotonicMs();
+    return new Promise((resolve, reject) => {
+      const pending = new Pending(operation, now, this.#waiting, resolve, reject);
+      this.#actors.of(operation.agentId).submit(pending);
+    });
+  }
+
+  /** While anything waits, callers that have waited too long are told. */
+  #watch(): void {
+    this.#sweep = this.#clock.setTimeout(() => {
+      this.#sweep = undefined;
+      if (this.#stopped) return;
+      const beforeMs = this.#clock.monotonicMs() - LIMITS.ledgerGiveUpMs;
+      for (const actor of this.#actors.all()) actor.giveUp(beforeMs, () => this.#away());
+      if (this.#waiting.count > 0) this.#watch();
+    }, LIMITS.ledgerGiveUpMs / 4);
+  }
+
+  #away(): Error {
+    this.counters.gaveUp++;
+    return refuse.request.ledgerAway();
+  }
+
+  /** Nobody waits for this hold any more, so nobody would ever settle it. It may pass the bound. */
+  #release(operation: Operation, resolution: Resolution): void {
+    if (operation.kind !== 'hold') return;
+    if (resolution.kind !== 'applied' && resolution.kind !== 'already') return;
+    const { agentId, holdId, amountRaw, session } = operation;
+    const hold = { agentId, holdId, amountRaw };
+    const ends = session && {
+      claim: { sessionId: session.sessionId, epoch: 1, hold },
+      reason: 'abandoned',
+    };
+    const account = session?.account ?? 'gateway';
+    const request = { actualRaw: 0n, account, source: 'abandoned' };
+    this.#enter({ kind: 'settle', agentId, hold, request, ends }).catch((error) =>
+      this.#log.error({ err: error, agentId }, 'an abandoned hold was not released'),
+    );
+  }
+}

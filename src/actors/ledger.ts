@@ -1,0 +1,97 @@
+import { assert } from '../kernel/assert.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import {
+  creditVerdict,
+  extendVerdict,
+  holdVerdict,
+  openVerdict,
+  settleVerdict,
+  withdrawVerdict,
+} from '../ledger/answer.ts';
+import type { Hold, Ledger, SessionClaim, SettleRequest } from '../ledger/ledger.ts';
+import type { Operation } from '../ledger/operation.ts';
+import type { LedgerCounters } from './ledger-counters.ts';
+import { type LedgerDeps, LedgerInbox } from './ledger-inbox.ts';
+
+export type LiveLedger = Ledger & {
+  readonly counters: LedgerCounters;
+  /** Operations that wait, and balance actors in memory. */
+  load(): { readonly waiting: number; readonly actors: number };
+  /** Resolves when nothing waits any more, or after `withinMs`. */
+  drain(withinMs: number): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** The ledger of this process: an actor an agent in front, one writer behind, the database in the end. */
+export function createLedger(deps: LedgerDeps): LiveLedger {
+  const inbox = new LedgerInbox(deps);
+
+  return {
+    counters: inbox.counters,
+    load: () => ({ waiting: inbox.waiting, actors: inbox.actors }),
+    drain: (withinMs) => inbox.drain(withinMs),
+    [Symbol.asyncDispose]: () => inbox.stop(),
+
+    async hold(request) {
+      const { spender, holdId, amountRaw } = request;
+      assert(amountRaw >= 0n, 'a hold is not negative');
+      const { agentId } = spender;
+      return holdVerdict(
+        request,
+        await inbox.submit({ kind: 'hold', agentId, spender, holdId, amountRaw, session: null }),
+      );
+    },
+    async settle({ hold, ...request }) {
+      return settleVerdict(await inbox.submit(settlement(hold, request, null)));
+    },
+    async credit({ agentId, amountRaw, reference, events = [] }) {
+      assert(amountRaw > 0n, 'a credit adds something');
+      return creditVerdict(
+        await inbox.submit({ kind: 'credit', agentId, amountRaw, reference, events }),
+      );
+    },
+    async withdrawAll({ agentId, reference }) {
+      return withdrawVerdict(await inbox.submit({ kind: 'withdraw', agentId, reference }));
+    },
+    async funds(agentId) {
+      return (await inbox.read(() => deps.store.load(agentId)))?.state;
+    },
+    async openSession(session) {
+      const { spender, sessionId: holdId, reserveRaw: amountRaw } = session;
+      assert(amountRaw >= 0n, 'a reserve is not negative');
+      const { agentId } = spender;
+      return openVerdict(
+        session,
+        await inbox.submit({ kind: 'hold', agentId, spender, holdId, amountRaw, session }),
+      );
+    },
+    async extend(claim, byRaw) {
+      assert(byRaw > 0n, 'an extension adds something');
+      const { agentId } = claim.hold;
+      return extendVerdict(
+        claim,
+        byRaw,
+        await inbox.submit({ kind: 'extend', agentId, claim, byRaw }),
+      );
+    },
+    async journal(claim, entries) {
+      assert(entries.length <= LIMITS.journalEntriesPerCall, 'a journal entry a piece of work');
+      const { agentId } = claim.hold;
+      const resolution = await inbox.submit({ kind: 'journal', agentId, claim, entries });
+      return resolution.kind === 'applied' ? 'written' : 'lost';
+    },
+    async closeSession({ claim, reason, ...request }) {
+      return settleVerdict(await inbox.submit(settlement(claim.hold, request, { claim, reason })));
+    },
+    forget: (agentId) => inbox.forget(agentId),
+  };
+}
+
+function settlement(
+  hold: Hold,
+  request: Omit<SettleRequest, 'hold'>,
+  ends: { readonly claim: SessionClaim; readonly reason: string } | null,
+): Operation {
+  assert(request.actualRaw >= 0n, 'nothing costs less than nothing');
+  return { kind: 'settle', agentId: hold.agentId, hold, request, ends };
+}

@@ -1,0 +1,126 @@
+import type { Source } from '../gateway/catalogue.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { HoldRefusal } from '../ledger/ledger.ts';
+import { AudioBacklog } from './voice-backlog.ts';
+import { AudioMeter } from './voice-meter.ts';
+import { type Purse, sessionPrice } from './voice-purse.ts';
+
+export type PaidAudioOptions = {
+  readonly purse: Purse;
+  readonly source: Source;
+  readonly bytesPerSecond: number;
+  /** Audio that is paid for. The bytes are a view that may be reused after the call. */
+  readonly hear: (bytes: Uint8Array) => void;
+  /** Less than half a slice is left: `extend` should be called, off the audio path. */
+  readonly low: () => void;
+  /** The last slice is used up and there is no further one. */
+  readonly spent: (reason: HoldRefusal['reason']) => void;
+  /** Another process has settled this session. */
+  readonly lost: () => void;
+  /** The ledger cannot be reached, or what its answer set off went wrong. */
+  readonly away: (error: unknown) => void;
+};
+
+/**
+ * Lets through exactly the audio that the session's hold covers. What comes while the next slice is
+ * being held waits in order; whoever pushes bounds it.
+ */
+export class PaidAudio {
+  readonly #options: PaidAudioOptions;
+  readonly #meter: AudioMeter;
+  readonly #backlog = new AudioBacklog();
+  #isExtending = false;
+  /** The balance had no further slice when it was asked. It is asked again when the last is used up. */
+  #isRefused = false;
+  #isStopped = false;
+  #emptied: (() => void) | undefined;
+
+  constructor(options: PaidAudioOptions) {
+    this.#options = options;
+    this.#meter = new AudioMeter({
+      bytesPerSecond: options.bytesPerSecond,
+      sliceSeconds: LIMITS.transcriptionReserveSeconds,
+      price: (usage) => sessionPrice(options.source, usage),
+    });
+  }
+
+  /** What was let through. */
+  get seconds(): number {
+    return this.#meter.seconds;
+  }
+
+  push(bytes: Uint8Array): void {
+    if (this.#isStopped) return;
+    this.#backlog.push(this.#backlog.bytes > 0 ? bytes : this.#take(bytes));
+    if (this.#backlog.bytes > 0) this.extend();
+  }
+
+  /** Holds one more slice, unless that is under way or was refused while there is still some left. */
+  extend(): void {
+    if (this.#isExtending || (this.#isRefused && !this.#meter.isSpent)) return;
+    const { away, purse, source } = this.#options;
+    const isLast = this.#meter.isSpent;
+    this.#isExtending = true;
+    const slice = { audio_second: LIMITS.transcriptionReserveSeconds };
+    purse
+      .extend(sessionPrice(source, slice))
+      .then((verdict) => {
+        this.#isExtending = false;
+        if (this.#isStopped) return;
+        if (verdict.kind === 'lost') this.#options.lost();
+        else if (verdict.kind === 'extended') this.#extended();
+        else this.#refused(verdict.refusal.reason, isLast);
+      })
+      .catch(away);
+  }
+
+  /** Calls back once nothing waits for money any more. */
+  whenHeard(callback: () => void): void {
+    if (this.#backlog.bytes === 0) callback();
+    else this.#emptied = callback;
+  }
+
+  /** No more is let through, and what waits is dropped: nobody pays for it. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#backlog.clear();
+  }
+
+  /** Writes what was let through since the last time. Nobody waits for it but the settlement. */
+  journal(): void {
+    const { away, lost, purse } = this.#options;
+    const bill = this.#meter.takeBill();
+    if (bill === undefined) return;
+    purse
+      .journal(bill.costRaw, bill.usage)
+      .then((verdict) => {
+        if (verdict === 'lost') lost();
+      })
+      .catch(away);
+  }
+
+  /** Lets through what is paid for and answers the rest. */
+  #take(bytes: Uint8Array): Uint8Array {
+    const admitted = this.#meter.admit(bytes.length);
+    if (admitted > 0) this.#options.hear(bytes.subarray(0, admitted));
+    if (this.#meter.sliceIsDue) this.journal();
+    if (this.#meter.isLow && !this.#isExtending && !this.#isRefused) this.#options.low();
+    return bytes.subarray(admitted);
+  }
+
+  #extended(): void {
+    this.#isRefused = false;
+    this.#meter.grantSlice();
+    while (this.#backlog.bytes > 0 && !this.#meter.isSpent) {
+      this.#backlog.unshift(this.#take(this.#backlog.shift()));
+    }
+    if (this.#backlog.bytes > 0) this.extend();
+    else this.#emptied?.();
+  }
+
+  #refused(reason: HoldRefusal['reason'], isLast: boolean): void {
+    this.#isRefused = true;
+    if (isLast || reason !== 'insufficient_balance') this.#options.spent(reason);
+    else if (this.#backlog.bytes > 0) this.extend();
+  }
+}

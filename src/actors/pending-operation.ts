@@ -1,0 +1,103 @@
+import type { Resolution } from '../ledger/answer.ts';
+import type { Change, Part } from '../ledger/change.ts';
+import { applyDelta, type Decision, decide, partOf } from '../ledger/decide.ts';
+import { exclusiveKey, type Operation } from '../ledger/operation.ts';
+import type { Balance } from '../store/balance-store.ts';
+
+/** Where an operation is counted while it waits. */
+export type Waiting = { count: number };
+
+/** One operation in a balance actor's inbox, until the database has spoken. */
+export class Pending {
+  readonly operation: Operation;
+  readonly sinceMs: number;
+  readonly #waiting: Waiting;
+  readonly #fulfil: (resolution: Resolution) => void;
+  /** Tells its caller that it failed, while it stays in the inbox. */
+  readonly tell: (error: unknown) => void;
+  misses = 0;
+  /** It has been on its way to the database, so it may stand there. */
+  sent = false;
+  /** Its caller was told that the database is away; what it asked for may still come to pass. */
+  givenUp = false;
+  /** It was in a batch that the database could not carry out: it goes alone, to find the culprit. */
+  alone = false;
+
+  constructor(
+    operation: Operation,
+    sinceMs: number,
+    waiting: Waiting,
+    fulfil: (resolution: Resolution) => void,
+    tell: (error: unknown) => void,
+  ) {
+    this.operation = operation;
+    this.sinceMs = sinceMs;
+    this.#waiting = waiting;
+    this.#fulfil = fulfil;
+    this.tell = tell;
+    waiting.count++;
+  }
+
+  /** It leaves the inbox, by this or by `reject`, once. */
+  resolve(resolution: Resolution): void {
+    this.#waiting.count--;
+    this.#fulfil(resolution);
+  }
+
+  reject(error: unknown): void {
+    this.#waiting.count--;
+    this.tell(error);
+  }
+}
+
+export type Taken = { readonly pending: Pending; readonly decision: Decision };
+
+export type Take = {
+  readonly taken: readonly Taken[];
+  readonly part: Part;
+  readonly rest: Pending[];
+};
+
+/**
+ * Decides what waits, in arrival order, each on the state that the one before it left. Of two
+ * operations on the same hold or reference the second stays behind until the first is known.
+ */
+export function takeOperations(
+  agentId: number,
+  queue: readonly Pending[],
+  balance: Balance,
+  options: {
+    readonly limit: number;
+    readonly nowSec: number;
+    readonly openHolds: ReadonlyMap<string, bigint>;
+  },
+): Take {
+  const { nowSec, openHolds } = options;
+  const world = { rules: balance.rules, nowSec, openHolds };
+  const limit = queue[0]?.alone ? 1 : options.limit;
+  const taken: Taken[] = [];
+  const changes: Change[] = [];
+  const rest: Pending[] = [];
+  const busy = new Set<string>();
+  let state = balance.state;
+  for (const pending of queue) {
+    const key = exclusiveKey(pending.operation);
+    const waits = key !== undefined && busy.has(key);
+    if (taken.length >= limit || waits || (pending.alone && taken.length > 0)) {
+      rest.push(pending);
+      continue;
+    }
+    if (key !== undefined) busy.add(key);
+    try {
+      const decision = decide(state, pending.operation, world);
+      if (!decision.change.probe) state = applyDelta(state, decision.change.delta);
+      pending.sent = true;
+      taken.push({ pending, decision });
+      changes.push(decision.change);
+    } catch (error) {
+      // A charge that its caller could not describe; nothing was sent.
+      pending.reject(error);
+    }
+  }
+  return { taken, part: partOf(agentId, balance.state, state, changes), rest };
+}

@@ -1,0 +1,196 @@
+import { type ActorRefFrom, createActor } from 'xstate';
+import {
+  type RealtimeEffects,
+  type RealtimeSessionEvent,
+  realtimeSessionMachine,
+} from '../../machines/realtime-session.ts';
+import type { Ending } from '../../machines/transcription-stream.ts';
+import { newId } from '../kernel/ids.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { type Answering, createAnswering } from './realtime/answering.ts';
+import { createTurnBilling } from './realtime/bill-turn.ts';
+import { ClientCommands } from './realtime/client-commands.ts';
+import { Conversation } from './realtime/conversation.ts';
+import { Listening } from './realtime/listening.ts';
+import { type ClientSocket, Outlet } from './realtime/outlet.ts';
+import { Settings } from './realtime/settings.ts';
+import { TurnCycle } from './realtime/turn-cycle.ts';
+import type { TurnCap } from './realtime/turn-meter.ts';
+import type { VoiceDeps } from './voice-deps.ts';
+import type { Heard } from './voice-ear.ts';
+import { BROKEN } from './voice-endings.ts';
+import { VoiceLife } from './voice-life.ts';
+import type { Purse, PurseOwner } from './voice-purse.ts';
+
+export type RealtimeInput = {
+  readonly owner: PurseOwner;
+  readonly purse: Purse;
+  readonly cap: TurnCap;
+  /** The price of one whole turn at its cap: held whenever a turn may start. */
+  readonly reserveRaw: bigint;
+};
+
+/**
+ * A live realtime session as its socket drives it. Its actor decides what happens when; it owns the
+ * conversation, the engines in use and the reserve, and is settled exactly once, however it ends.
+ */
+export class RealtimeSession {
+  readonly #deps: VoiceDeps;
+  readonly #owner: PurseOwner;
+  readonly #life: VoiceLife;
+  readonly #outlet: Outlet;
+  readonly #settings: Settings;
+  readonly #listening: Listening;
+  readonly #answering: Answering;
+  readonly #turns: TurnCycle;
+  readonly #commands: ClientCommands;
+  readonly #actor: ActorRefFrom<typeof realtimeSessionMachine>;
+  #lastEventAtMs: number;
+
+  constructor(deps: VoiceDeps, input: RealtimeInput) {
+    const { clock, random } = deps;
+    const { sessionId, model } = input.owner;
+    const conversation = new Conversation();
+    this.#deps = deps;
+    this.#owner = input.owner;
+    this.#lastEventAtMs = clock.monotonicMs();
+    this.#life = new VoiceLife(deps, input);
+    this.#outlet = new Outlet(random);
+    this.#settings = new Settings({ id: sessionId, model, transcriber: 'local/pocketsphinx' });
+    this.#listening = this.#createListening(conversation);
+    this.#answering = this.#createAnswering(conversation, input.cap);
+    this.#turns = this.#createTurns(input);
+    this.#commands = new ClientCommands({
+      ...{ clock, random, conversation },
+      outlet: this.#outlet,
+      settings: this.#settings,
+      listening: this.#listening,
+      answering: this.#answering,
+      respond: (request) => this.#turns.request(request),
+      fail: (ending) => this.#tell({ type: 'session.failed', ending }),
+    });
+    const effects = this.#effects();
+    this.#actor = createActor(realtimeSessionMachine, { clock, input: { effects } });
+    this.#actor.subscribe({
+      error: (error) =>
+        this.#life.broke(error, [
+          effects.stopTurn,
+          () => effects.hangUp(BROKEN),
+          () => effects.settle(BROKEN),
+        ]),
+    });
+    this.#actor.start();
+  }
+
+  /** Resolves when the session is settled. */
+  get settled(): Promise<void> {
+    return this.#life.settled;
+  }
+
+  attach(socket: ClientSocket): void {
+    this.#outlet.attach(socket);
+    this.#outlet.send('session.created', { session: this.#settings.render() });
+  }
+
+  message(text: string): void {
+    this.#lastEventAtMs = this.#deps.clock.monotonicMs();
+    if (this.#isLive) this.#commands.handle(text);
+  }
+
+  /** The client has taken what was unsent. */
+  drained(): void {
+    this.#outlet.drained();
+  }
+
+  drain(): void {
+    this.#tell({ type: 'drain.requested' });
+  }
+
+  socketClosed(): void {
+    this.#tell({ type: 'socket.closed' });
+  }
+
+  #createListening(conversation: Conversation): Listening {
+    const { clock, engines, random, speechGates } = this.#deps;
+    return new Listening({
+      stt: engines.stt.pocketsphinx,
+      vad: engines.vad,
+      gates: speechGates,
+      ...{ clock, random, conversation },
+      outlet: this.#outlet,
+      config: () => this.#settings.current,
+      speechStarted: () => {
+        if (this.#settings.current.turnDetection?.interruptResponse) {
+          this.#answering.interrupt('turn_detected');
+        }
+      },
+      heard: (heard, wantsAnswer) => this.#heard(heard, wantsAnswer),
+    });
+  }
+
+  #createAnswering(conversation: Conversation, cap: TurnCap): Answering {
+    const { callerFacts, clock, engines, log, random } = this.#deps;
+    return createAnswering({
+      guide: engines.guide,
+      tts: engines.tts.flite,
+      ...{ clock, random, log, conversation, cap },
+      outlet: this.#outlet,
+      conversationId: newId(random, 'conv_'),
+      transcribed: () => this.#listening.transcribed(),
+      callerFacts: () => callerFacts(this.#owner.spender.agentId),
+      finished: (answer) => this.#turns.finished(answer),
+    });
+  }
+
+  #createTurns({ owner, purse, reserveRaw }: RealtimeInput): TurnCycle {
+    const { clock, metrics } = this.#deps;
+    return new TurnCycle({
+      answering: this.#answering,
+      listening: this.#listening,
+      settings: this.#settings,
+      life: this.#life,
+      billing: createTurnBilling({ purse, source: owner.source, reserveRaw, metrics, clock }),
+      isEnding: () => !this.#isLive || this.#actor.getSnapshot().context.ending !== undefined,
+      tell: (event) => this.#tell(event),
+    });
+  }
+
+  #effects(): RealtimeEffects {
+    const { clock } = this.#deps;
+    const quietAtMs = () => this.#lastEventAtMs + LIMITS.realtimeIdleSeconds * 1_000;
+    return {
+      // An actor is not created inside another one's action.
+      startTurn: () => queueMicrotask(() => this.#turns.start()),
+      stopTurn: () => this.#turns.stop(),
+      bill: (isEnding) => this.#turns.bill(isEnding),
+      hangUp: (ending) => this.#hangUp(ending),
+      settle: (ending) => {
+        this.#turns.billRest();
+        this.#life.settle(ending);
+      },
+      leave: () => this.#life.leave(),
+      quietInMs: () => Math.max(0, quietAtMs() - clock.monotonicMs()),
+    };
+  }
+
+  #heard({ text, latencyMs }: Heard, wantsAnswer: boolean): void {
+    this.#deps.metrics.stage('final', latencyMs);
+    if (wantsAnswer && text !== '') this.#turns.request();
+    else if (this.#actor.getSnapshot().value === 'ready') this.#tell({ type: 'turn.finished' });
+  }
+
+  /** The recogniser goes first: it is wanted back whatever the socket does. */
+  #hangUp(ending: Ending): void {
+    this.#listening.close();
+    this.#outlet.end(ending);
+  }
+
+  get #isLive(): boolean {
+    return this.#actor.getSnapshot().status === 'active';
+  }
+
+  /** What is told to a session that is over means nothing any more. */
+  #tell(event: RealtimeSessionEvent): void {
+    if (this.#isLive) this.#actor.send(event);
+  }
+}

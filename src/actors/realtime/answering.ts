@@ -1,0 +1,119 @@
+import type { CallerFacts, ChatMessage, GuideEngine, TtsEngine } from '../../engines/engine.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { Conversation } from './conversation.ts';
+import type { SpokenText } from './heard-words.ts';
+import type { Outlet } from './outlet.ts';
+import { ResponseWriter } from './response-writer.ts';
+import type { SessionConfig } from './session-config.ts';
+import type { TurnCap } from './turn-meter.ts';
+import { type TurnOutcome, type TurnPrompt, VoiceTurn } from './voice-turn.ts';
+
+/** Answers whose spoken words are remembered, so that they can still be cut to what was heard. */
+const SPOKEN_KEPT = 16;
+/** English has about as many characters to a token. */
+const PROMPT_CHARS_PER_TOKEN = 4;
+
+export type AnsweringDeps = {
+  readonly guide: GuideEngine;
+  readonly tts: TtsEngine;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly outlet: Outlet;
+  readonly conversation: Conversation;
+  readonly conversationId: string;
+  readonly cap: TurnCap;
+  /** Resolves when everything said before is in the conversation. */
+  readonly transcribed: () => Promise<void>;
+  readonly callerFacts: () => Promise<CallerFacts>;
+  readonly finished: (answer: FinishedAnswer) => void;
+};
+
+export type FinishedAnswer = {
+  readonly writer: ResponseWriter;
+  readonly outcome: TurnOutcome;
+  readonly promptMs: number | undefined;
+};
+
+/** What a response is asked with, beyond what the session says. */
+export type ResponseRequest = {
+  readonly config: SessionConfig;
+  readonly metadata: Readonly<Record<string, string>>;
+};
+
+/** The answering half of a realtime session: at most one response at a time. */
+export interface Answering {
+  readonly activeId: string | undefined;
+  start(request: ResponseRequest): void;
+  interrupt(reason: 'turn_detected' | 'client_cancelled'): void;
+  /** Ends the response for a reason of the server's own. */
+  stop(code: string, message: string): void;
+  spoken(itemId: string): SpokenText | undefined;
+}
+
+export function createAnswering(deps: AnsweringDeps): Answering {
+  const { clock, conversation, cap } = deps;
+  const kept = new Map<string, SpokenText>();
+  let writer: ResponseWriter | undefined;
+  let turn: VoiceTurn | undefined;
+
+  async function prompt(config: SessionConfig): Promise<TurnPrompt> {
+    const [, facts] = await Promise.all([deps.transcribed(), deps.callerFacts()]);
+    const system: ChatMessage[] =
+      config.instructions === '' ? [] : [{ role: 'system', content: config.instructions }];
+    // By length and not by token: counting belongs to the engine's own thread, and bills are capped.
+    const room = Math.max(0, cap.inputTokens * PROMPT_CHARS_PER_TOKEN - config.instructions.length);
+    const said = conversation.messages(room);
+    return { messages: [...system, ...said], facts };
+  }
+
+  function remember(answer: ResponseWriter): void {
+    if (answer.messageId === undefined || answer.spoken.durationMs === 0) return;
+    kept.set(answer.messageId, answer.spoken);
+    const oldest = kept.keys().next().value;
+    if (kept.size > SPOKEN_KEPT && oldest !== undefined) kept.delete(oldest);
+  }
+
+  return {
+    get activeId() {
+      return turn?.responseId;
+    },
+    start({ config, metadata }) {
+      const begun = new ResponseWriter({
+        outlet: deps.outlet,
+        conversation,
+        conversationId: deps.conversationId,
+        config,
+        random: deps.random,
+        metadata,
+        outputCap: cap.outputTokens,
+      });
+      writer = begun;
+      const startedAtMs = clock.monotonicMs();
+      let promptMs: number | undefined;
+      turn = new VoiceTurn({
+        ...deps,
+        config,
+        writer: begun,
+        prompt: async () => {
+          const ready = await prompt(config);
+          promptMs = clock.monotonicMs() - startedAtMs;
+          return ready;
+        },
+        finished: (outcome) => {
+          turn = undefined;
+          writer = undefined;
+          remember(begun);
+          deps.finished({ writer: begun, outcome, promptMs });
+        },
+      });
+      turn.start();
+    },
+    interrupt: (reason) => turn?.interrupt(reason),
+    stop: (code, message) => turn?.fail(code, message),
+    spoken: (itemId) =>
+      writer !== undefined && writer.messageId === itemId ? writer.spoken : kept.get(itemId),
+  };
+}

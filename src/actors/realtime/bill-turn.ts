@@ -1,0 +1,84 @@
+import type { RealtimeSessionEvent } from '../../../machines/realtime-session.ts';
+import type { Source } from '../../gateway/catalogue.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { turnRefused } from '../voice-endings.ts';
+import type { VoiceMetrics } from '../voice-metrics.ts';
+import { type Purse, sessionPrice } from '../voice-purse.ts';
+import type { FinishedAnswer } from './answering.ts';
+import { renderUsage, type TurnUse, turnUsage } from './turn-meter.ts';
+
+export type BillingDeps = {
+  readonly purse: Purse;
+  readonly source: Source;
+  readonly reserveRaw: bigint;
+  readonly metrics: VoiceMetrics;
+  readonly clock: Clock;
+};
+
+export interface TurnBilling {
+  /**
+   * Journals what a turn bought, tells the client of it, and makes the reserve whole for the next one
+   * when there `isNext`. Without an answer it bills speech alone. Resolves to what its session's
+   * machine is to be told.
+   */
+  bill(
+    answer: FinishedAnswer | undefined,
+    heardMs: number,
+    isNext: boolean,
+  ): Promise<RealtimeSessionEvent>;
+}
+
+export function createTurnBilling(deps: BillingDeps): TurnBilling {
+  const { purse, source, clock, metrics } = deps;
+  return {
+    async bill(answer, heardMs, isNext) {
+      const use: TurnUse = {
+        textIn: answer?.outcome.textIn ?? 0,
+        textOut: answer?.outcome.textOut ?? 0,
+        spokenMs: answer?.outcome.spokenMs ?? 0,
+        spokenChars: answer?.outcome.spokenChars ?? 0,
+        heardMs,
+      };
+      const usage = turnUsage(source, use, answer === undefined ? 0 : 1);
+      const costRaw = sessionPrice(source, usage);
+      const journalFromMs = clock.monotonicMs();
+      metrics.audioSeconds(heardMs / 1_000);
+      // The client learns of a turn only when its cost can no longer be lost.
+      if (costRaw > 0n && (await purse.journal(costRaw, usage)) === 'lost') return LOST;
+      const journalMs = clock.monotonicMs() - journalFromMs;
+      answer?.writer.done(renderUsage(use), timings(answer, journalMs, metrics));
+      if (!isNext) return BILLED;
+
+      const missingRaw = deps.reserveRaw - (purse.heldRaw - purse.spentRaw);
+      const extension = await purse.extend(missingRaw);
+      if (extension.kind === 'refused') {
+        return { type: 'budget.spent', ending: turnRefused(extension.refusal.reason) };
+      }
+      return extension.kind === 'lost' ? LOST : BILLED;
+    },
+  };
+}
+
+const BILLED: RealtimeSessionEvent = { type: 'turn.billed' };
+const LOST: RealtimeSessionEvent = { type: 'claim.lost' };
+
+/** Where the time of a turn went, in whole milliseconds since it began; strings, as metadata must be. */
+function timings(
+  answer: FinishedAnswer,
+  journalMs: number,
+  metrics: VoiceMetrics,
+): Readonly<Record<string, string>> {
+  const stages = {
+    prompt: answer.promptMs,
+    reply: answer.outcome.replyMs,
+    first_audio: answer.outcome.firstAudioMs,
+    journal: journalMs,
+  } as const;
+  const shown: Record<string, string> = {};
+  for (const [stage, ms] of Object.entries(stages)) {
+    if (ms === undefined) continue;
+    metrics.stage(stage as keyof typeof stages, ms);
+    shown[`${stage}_ms`] = String(Math.round(ms));
+  }
+  return shown;
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Random } from '../../kernel/random.ts';
+import { TOO_MANY_EVENTS } from '../voice-endings.ts';
+import type { Answering, ResponseRequest } from './answering.ts';
+import { type ClientEvent, type EventProblem, parseClientEvent } from './client-event.ts';
+import type { Conversation } from './conversation.ts';
+import { EventAllowance } from './event-allowance.ts';
+import { applyItemEvent } from './item-commands.ts';
+import type { Listening } from './listening.ts';
+import type { Outlet } from './outlet.ts';
+import { updateConfig } from './session-config.ts';
+import type { Settings } from './settings.ts';
+
+export type CommandDeps = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly outlet: Outlet;
+  readonly conversation: Conversation;
+  readonly listening: Listening;
+  readonly answering: Answering;
+  readonly settings: Settings;
+  readonly respond: (request: ResponseRequest) => void;
+  readonly fail: (ending: Ending) => void;
+};
+
+const Metadata = z
+  .object({ metadata: z.record(z.string().max(64), z.string().max(512)).nullish() })
+  .refine(({ metadata }) => Object.keys(metadata ?? {}).length <= 16, {
+    message: 'metadata may have at most 16 members',
+  });
+
+/** Carries out what the client sends. What cannot be is answered by an `error` event; the socket stays. */
+export class ClientCommands {
+  readonly #deps: CommandDeps;
+  readonly #allowance: EventAllowance;
+
+  constructor(deps: CommandDeps) {
+    this.#deps = deps;
+    this.#allowance = new EventAllowance(deps.clock);
+  }
+
+  handle(text: string): void {
+    const { fail, outlet } = this.#deps;
+    if (!this.#allowance.take()) {
+      fail(TOO_MANY_EVENTS);
+      return;
+    }
+    const parsed = parseClientEvent(text);
+    if ('problem' in parsed) {
+      outlet.refuse(parsed.problem);
+      return;
+    }
+    const problem = this.#apply(parsed.event);
+    if (problem !== undefined) {
+      outlet.refuse({ ...problem, eventId: parsed.event.event_id ?? null });
+    }
+  }
+
+  #apply(event: ClientEvent): EventProblem | undefined {
+    const { answering, listening } = this.#deps;
+    switch (event.type) {
+      case 'session.update':
+        return this.#update(event.session);
+      case 'input_audio_buffer.append':
+        return this.#append(event.audio);
+      case 'input_audio_buffer.commit':
+        return listening.commit();
+      case 'input_audio_buffer.clear':
+        listening.clear();
+        return undefined;
+      case 'response.create':
+        return this.#respond(event.response);
+      case 'response.cancel':
+        return this.#cancel(event.response_id);
+      default:
+        return applyItemEvent({ ...this.#deps, spoken: (id) => answering.spoken(id) }, event);
+    }
+  }
+
+  #update(session: unknown): EventProblem | undefined {
+    const { listening, outlet, settings } = this.#deps;
+    const updated = updateConfig(settings.current, session);
+    if ('problem' in updated) return { code: 'invalid_value', ...updated.problem };
+    if (settings.change(updated.config)) listening.restart();
+    outlet.send('session.updated', { session: settings.render() });
+    return undefined;
+  }
+
+  #append(base64: string): EventProblem | undefined {
+    const audio = Buffer.from(base64, 'base64');
+    // The decoder skips what is no base64, so that a wrong length is the sign of it.
+    if (audio.length < Math.floor((base64.length * 3) / 4) - 2) {
+      return { code: 'invalid_value', message: 'audio is not base64.', param: 'audio' };
+    }
+    return audio.length === 0 ? undefined : this.#deps.listening.append(audio);
+  }
+
+  #respond(response: unknown): EventProblem | undefined {
+    const { answering, respond, settings } = this.#deps;
+    if (answering.activeId !== undefined) {
+      return {
+        code: 'conversation_already_has_active_response',
+        message: `The response ${answering.activeId} is still in progress.`,
+      };
+    }
+    const updated = updateConfig(settings.current, response);
+    if ('problem' in updated) {
+      const { param, message } = updated.problem;
+      const inResponse = (text: string) => text.replace(/^session/, 'response');
+      return { code: 'invalid_value', param: inResponse(param), message: inResponse(message) };
+    }
+    const parsed = Metadata.safeParse(response ?? {});
+    if (!parsed.success) {
+      return {
+        code: 'invalid_value',
+        message: 'metadata holds up to 16 short strings.',
+        param: 'response.metadata',
+      };
+    }
+    respond({ config: updated.config, metadata: parsed.data.metadata ?? {} });
+    return undefined;
+  }
+
+  #cancel(responseId: string | undefined): EventProblem | undefined {
+    const { answering } = this.#deps;
+    const active = answering.activeId;
+    if (active === undefined || (responseId !== undefined && responseId !== active)) {
+      return {
+        code: 'response_cancel_not_active',
+        message: 'There is no such response in progress.',
+        param: responseId === undefined ? null : 'response_id',
+      };
+    }
+    answering.interrupt('client_cancelled');
+    return undefined;
+  }
+}

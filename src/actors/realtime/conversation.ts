@@ -1,0 +1,146 @@
+import type { ChatMessage } from '../../engines/engine.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+export type ContentPart =
+  | { readonly type: 'input_text'; readonly text: string }
+  | { readonly type: 'input_audio'; readonly transcript: string | null }
+  | { readonly type: 'output_text'; readonly text: string }
+  | { readonly type: 'output_audio'; readonly transcript: string };
+
+type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+export type ConversationItem =
+  | {
+      readonly id: string;
+      readonly object: 'realtime.item';
+      readonly type: 'message';
+      readonly role: 'system' | 'user' | 'assistant';
+      readonly status: ItemStatus;
+      readonly content: readonly ContentPart[];
+    }
+  | {
+      readonly id: string;
+      readonly object: 'realtime.item';
+      readonly type: 'function_call';
+      readonly status: ItemStatus;
+      readonly call_id: string;
+      readonly name: string;
+      readonly arguments: string;
+    }
+  | {
+      readonly id: string;
+      readonly object: 'realtime.item';
+      readonly type: 'function_call_output';
+      readonly status: ItemStatus;
+      readonly call_id: string;
+      readonly output: string;
+    };
+
+/**
+ * What was said and done in a session, in order. It holds a bounded number of items and characters:
+ * when one more would not fit, the oldest leave.
+ */
+export class Conversation {
+  /** In conversation order. */
+  readonly #items: ConversationItem[] = [];
+  #chars = 0;
+
+  find(id: string): ConversationItem | undefined {
+    return this.#items.find((item) => item.id === id);
+  }
+
+  get lastId(): string | null {
+    return this.#items.at(-1)?.id ?? null;
+  }
+
+  /** The id of the item before this one; null at the front. */
+  before(id: string): string | null {
+    const at = this.#items.findIndex((item) => item.id === id);
+    return this.#items[at - 1]?.id ?? null;
+  }
+
+  /** Puts an item at the end, or behind `afterId` (`root` is the front). Answers the ids that had to leave. */
+  add(item: ConversationItem, afterId?: string): readonly string[] {
+    const at =
+      afterId === undefined
+        ? this.#items.length
+        : afterId === 'root'
+          ? 0
+          : this.#items.findIndex((other) => other.id === afterId) + 1;
+    this.#items.splice(at, 0, item);
+    this.#chars += size(item);
+    return this.#evict(item.id);
+  }
+
+  /** Puts a newer version of an item in its place. */
+  replace(item: ConversationItem): void {
+    const at = this.#items.findIndex((other) => other.id === item.id);
+    const before = this.#items[at];
+    if (before === undefined) return;
+    this.#chars += size(item) - size(before);
+    this.#items[at] = item;
+  }
+
+  remove(id: string): boolean {
+    const at = this.#items.findIndex((item) => item.id === id);
+    const [removed] = at === -1 ? [] : this.#items.splice(at, 1);
+    if (removed === undefined) return false;
+    this.#chars -= size(removed);
+    return true;
+  }
+
+  /** The newest messages that fit into `maxChars`, oldest first, for the engine that answers. */
+  messages(maxChars: number): readonly ChatMessage[] {
+    const messages: ChatMessage[] = [];
+    let chars = 0;
+    for (let at = this.#items.length - 1; at >= 0; at--) {
+      const message = toMessage(this.#items[at] as ConversationItem);
+      if (message === undefined) continue;
+      chars += message.content.length;
+      if (chars > maxChars && messages.length > 0) break;
+      messages.push(message);
+    }
+    return messages.reverse();
+  }
+
+  #evict(keepId: string): readonly string[] {
+    const gone: string[] = [];
+    const tooMuch = () =>
+      this.#items.length > LIMITS.realtimeItems || this.#chars > LIMITS.realtimeConversationChars;
+    while (tooMuch()) {
+      const oldest = this.#items.find((item) => item.id !== keepId);
+      if (oldest === undefined) break;
+      this.remove(oldest.id);
+      gone.push(oldest.id);
+    }
+    return gone;
+  }
+}
+
+/** The words of a message, whichever way they came. */
+const partText = (part: ContentPart): string =>
+  ('text' in part ? part.text : part.transcript) ?? '';
+
+const size = (item: ConversationItem): number => {
+  switch (item.type) {
+    case 'message':
+      return item.content.reduce((sum, part) => sum + partText(part).length, 0);
+    case 'function_call':
+      return item.name.length + item.arguments.length;
+    case 'function_call_output':
+      return item.output.length;
+  }
+};
+
+function toMessage(item: ConversationItem): ChatMessage | undefined {
+  switch (item.type) {
+    case 'message': {
+      const content = item.content.map(partText).join(' ').trim();
+      return content === '' ? undefined : { role: item.role, content };
+    }
+    case 'function_call':
+      return undefined;
+    case 'function_call_output':
+      return { role: 'tool', content: item.output };
+  }
+}

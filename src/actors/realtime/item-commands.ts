@@ -1,0 +1,138 @@
+import { newId } from '../../kernel/ids.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { ClientEvent, ClientItem, EventProblem } from './client-event.ts';
+import type { ContentPart, Conversation, ConversationItem } from './conversation.ts';
+import type { SpokenText } from './heard-words.ts';
+import type { Outlet } from './outlet.ts';
+
+export type ItemEvent = Extract<ClientEvent, { type: `conversation.item.${string}` }>;
+
+export type ItemDeps = {
+  readonly outlet: Outlet;
+  readonly conversation: Conversation;
+  readonly random: Random;
+  /** What was spoken of an item, while its session still knows. */
+  readonly spoken: (itemId: string) => SpokenText | undefined;
+};
+
+/** Carries out what a client asks of its conversation, or says why it cannot be. */
+export function applyItemEvent(deps: ItemDeps, event: ItemEvent): EventProblem | undefined {
+  switch (event.type) {
+    case 'conversation.item.create':
+      return createItem(deps, event.item, event.previous_item_id ?? undefined);
+    case 'conversation.item.retrieve': {
+      const item = deps.conversation.find(event.item_id);
+      if (item === undefined) return unknownItem(event.item_id);
+      deps.outlet.send('conversation.item.retrieved', { item });
+      return undefined;
+    }
+    case 'conversation.item.delete':
+      if (!deps.conversation.remove(event.item_id)) return unknownItem(event.item_id);
+      deps.outlet.send('conversation.item.deleted', { item_id: event.item_id });
+      return undefined;
+    case 'conversation.item.truncate':
+      return truncateItem(deps, event);
+  }
+}
+
+function createItem(
+  deps: ItemDeps,
+  wanted: ClientItem,
+  afterId: string | undefined,
+): EventProblem | undefined {
+  const { conversation, outlet } = deps;
+  if (afterId !== undefined && afterId !== 'root' && conversation.find(afterId) === undefined) {
+    return unknownItem(afterId, 'previous_item_id');
+  }
+  if (wanted.id !== undefined && conversation.find(wanted.id) !== undefined) {
+    return {
+      code: 'item_already_exists',
+      message: `There is an item "${wanted.id}" already.`,
+      param: 'item.id',
+    };
+  }
+  const item = readItem(wanted, wanted.id ?? newId(deps.random, 'item_'));
+  const gone = conversation.add(item, afterId);
+  const previous = conversation.before(item.id);
+  outlet.batch(() => {
+    outlet.send('conversation.item.added', { previous_item_id: previous, item });
+    outlet.send('conversation.item.done', { previous_item_id: previous, item });
+    for (const goneId of gone) outlet.send('conversation.item.deleted', { item_id: goneId });
+  });
+  return undefined;
+}
+
+function readItem(wanted: ClientItem, id: string): ConversationItem {
+  const common = { id, object: 'realtime.item', status: 'completed' } as const;
+  switch (wanted.type) {
+    case 'message': {
+      const { role, content } = wanted;
+      return {
+        ...common,
+        type: 'message',
+        role,
+        content: content.map((part) => readPart(part, role)),
+      };
+    }
+    case 'function_call':
+      return {
+        ...common,
+        type: 'function_call',
+        call_id: wanted.call_id,
+        name: wanted.name,
+        arguments: wanted.arguments,
+      };
+    case 'function_call_output':
+      return {
+        ...common,
+        type: 'function_call_output',
+        call_id: wanted.call_id,
+        output: wanted.output,
+      };
+  }
+}
+
+type WantedPart = Extract<ClientItem, { type: 'message' }>['content'][number];
+
+function readPart(part: WantedPart, role: string): ContentPart {
+  if (!('text' in part)) return { type: 'output_audio', transcript: part.transcript ?? '' };
+  return { type: role === 'assistant' ? 'output_text' : 'input_text', text: part.text };
+}
+
+/** Puts exactly the words that were heard into the history. */
+function truncateItem(
+  deps: ItemDeps,
+  event: Extract<ItemEvent, { type: 'conversation.item.truncate' }>,
+): EventProblem | undefined {
+  const item = deps.conversation.find(event.item_id);
+  if (item === undefined) return unknownItem(event.item_id);
+  const spoken = deps.spoken(event.item_id);
+  if (item.type !== 'message' || item.role !== 'assistant' || spoken === undefined) {
+    return {
+      code: 'invalid_value',
+      message: 'Only a spoken answer can be truncated.',
+      param: 'item_id',
+    };
+  }
+  if (event.content_index !== 0 || event.audio_end_ms > Math.ceil(spoken.durationMs)) {
+    return {
+      code: 'invalid_value',
+      message: `The item has one part of ${Math.ceil(spoken.durationMs)} ms.`,
+      param: event.content_index === 0 ? 'audio_end_ms' : 'content_index',
+    };
+  }
+  const transcript = spoken.heardBy(event.audio_end_ms);
+  deps.conversation.replace({ ...item, content: [{ type: 'output_audio', transcript }] });
+  deps.outlet.send('conversation.item.truncated', {
+    item_id: event.item_id,
+    content_index: 0,
+    audio_end_ms: event.audio_end_ms,
+  });
+  return undefined;
+}
+
+const unknownItem = (id: string, param = 'item_id'): EventProblem => ({
+  code: 'item_not_found',
+  message: `There is no item "${id}" in this conversation.`,
+  param,
+});

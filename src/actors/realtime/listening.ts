@@ -1,0 +1,257 @@
+import { HEARING_HZ } from '../../../media/hearing.ts';
+import { EngineBusy, type SttEngine, type VadEngine } from '../../engines/engine.ts';
+import type { SpeechGates } from '../../engines/fvad-gate.ts';
+import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import { newId } from '../../kernel/ids.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Random } from '../../kernel/random.ts';
+import { AudioAllowance } from '../audio-allowance.ts';
+import { type Heard, VoiceEar } from '../voice-ear.ts';
+import { samplesOf } from './audio-format.ts';
+import type { EventProblem } from './client-event.ts';
+import type { Conversation, ConversationItem } from './conversation.ts';
+import type { Outlet } from './outlet.ts';
+import type { SessionConfig } from './session-config.ts';
+import { tellTranscript } from './tell-transcript.ts';
+
+export type ListeningDeps = {
+  readonly stt: SttEngine;
+  readonly vad: VadEngine;
+  readonly gates: SpeechGates | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly outlet: Outlet;
+  readonly conversation: Conversation;
+  readonly config: () => SessionConfig;
+  /** The caller began to speak. */
+  readonly speechStarted: () => void;
+  /**
+   * An utterance is in the conversation, with its words when any were made out. `wantsAnswer`: so says
+   * the turn detection that it was heard with.
+   */
+  readonly heard: (heard: Heard, wantsAnswer: boolean) => void;
+};
+
+/**
+ * The listening half of a realtime session: the input audio buffer, and the caller's items. It listens
+ * from the first audio on: a session that sends none holds no recogniser and no buffers.
+ */
+export class Listening {
+  readonly #deps: ListeningDeps;
+  readonly #allowance: AudioAllowance;
+  #ear: VoiceEar | undefined;
+  /** Ears that hear no more and still make out what they were given. */
+  readonly #retiring = new Set<VoiceEar>();
+  #retired: Promise<void> = Promise.resolve();
+  /** Where in the session's audio this ear began to listen. */
+  #earOpenedAtMs = 0;
+  #itemId = '';
+  #unbilledMs = 0;
+  #receivedMs = 0;
+  #lastAudioAtMs: number;
+  #isCommitting = false;
+  #idleTimer: TimerHandle | undefined;
+
+  constructor(deps: ListeningDeps) {
+    this.#deps = deps;
+    this.#allowance = new AudioAllowance(deps.clock);
+    this.#lastAudioAtMs = deps.clock.monotonicMs();
+  }
+
+  append(audio: Uint8Array): EventProblem | undefined {
+    const { clock, config } = this.#deps;
+    const ms = (audio.length / samplesOf(config().inputFormat).bytesPerSecond) * 1_000;
+    const unpaidMs = this.#unbilledMs + (this.#ear?.unheardMs ?? 0);
+    if (unpaidMs + ms > RESERVED_MS) return OVER_RESERVE;
+    if (!this.#allowance.take(ms)) return TOO_FAST;
+
+    this.#lastAudioAtMs = clock.monotonicMs();
+    this.#ear ??= this.#openEar();
+    this.#receivedMs += ms;
+    this.#ear.push(audio);
+    return undefined;
+  }
+
+  commit(): EventProblem | undefined {
+    if (this.#ear === undefined || this.#ear.pendingMs < LIMITS.commitMinMs) {
+      return NOTHING_TO_COMMIT;
+    }
+    this.#isCommitting = true;
+    this.#ear.commit();
+    this.#isCommitting = false;
+    return undefined;
+  }
+
+  clear(): void {
+    this.#ear?.clear();
+    this.#deps.outlet.send('input_audio_buffer.cleared');
+  }
+
+  /**
+   * The audio format or the turn detection changed: the utterance that goes on is forgotten, and what
+   * was committed is still made out.
+   */
+  restart(): void {
+    const ear = this.#ear;
+    if (ear === undefined) return;
+    this.#ear = undefined;
+    this.#retiring.add(ear);
+    const before = this.#retired;
+    this.#retired = ear.retire().then(() => {
+      this.#retiring.delete(ear);
+      return before;
+    });
+  }
+
+  /** Resolves when everything that was committed is transcribed. */
+  async transcribed(): Promise<void> {
+    await Promise.all([this.#retired, this.#ear?.transcribed()]);
+  }
+
+  /** Milliseconds of committed audio that nobody has been billed for; they are now. */
+  takeUnbilledMs(): number {
+    const taken = this.#unbilledMs;
+    this.#unbilledMs = 0;
+    return taken;
+  }
+
+  close(): void {
+    if (this.#idleTimer !== undefined) this.#deps.clock.clearTimeout(this.#idleTimer);
+    this.restart();
+    for (const ear of this.#retiring) ear.close();
+  }
+
+  #openEar(): VoiceEar {
+    const { clock, gates, stt, vad } = this.#deps;
+    const { inputFormat, turnDetection } = this.#deps.config();
+    const wantsAnswer = turnDetection?.createResponse === true;
+    const retired = this.#retired;
+    /** Items whose words this ear makes out, oldest first. */
+    const awaiting: string[] = [];
+    this.#earOpenedAtMs = this.#receivedMs;
+    this.#armIdleTimer();
+    return new VoiceEar({
+      ...samplesOf(inputFormat),
+      endpointing: turnDetection,
+      vad,
+      gates,
+      clock,
+      async openStt(listener) {
+        // One recogniser a session, however often its client changes how it is listened to.
+        await retired;
+        return stt.open({ sampleRateHz: HEARING_HZ, listener });
+      },
+      events: {
+        began: (atMs) => this.#began(atMs),
+        ended: (atMs, heardMs) => awaiting.push(this.#ended(atMs, heardMs)),
+        segment: () => {},
+        heard: (heard) => {
+          this.#heard(awaiting.shift() ?? '', heard);
+          this.#deps.heard(heard, wantsAnswer);
+        },
+        failed: (error) => this.#failed(error),
+      },
+    });
+  }
+
+  #began(atMs: number): void {
+    const { config, outlet, random, speechStarted } = this.#deps;
+    this.#itemId = newId(random, 'item_');
+    if (config().turnDetection === null) return;
+    outlet.send('input_audio_buffer.speech_started', {
+      audio_start_ms: Math.round(this.#earOpenedAtMs + atMs),
+      item_id: this.#itemId,
+    });
+    speechStarted();
+  }
+
+  /** Answers the id of the item that the utterance became. */
+  #ended(atMs: number, heardMs: number): string {
+    const { config, conversation, outlet } = this.#deps;
+    this.#unbilledMs += heardMs;
+    const item: ConversationItem = {
+      id: this.#itemId,
+      object: 'realtime.item',
+      type: 'message',
+      role: 'user',
+      status: 'completed',
+      content: [{ type: 'input_audio', transcript: null }],
+    };
+    const previous = conversation.lastId;
+    const gone = conversation.add(item);
+    outlet.batch(() => {
+      if (config().turnDetection !== null && !this.#isCommitting) {
+        outlet.send('input_audio_buffer.speech_stopped', {
+          audio_end_ms: Math.round(this.#earOpenedAtMs + atMs),
+          item_id: item.id,
+        });
+      }
+      outlet.send('input_audio_buffer.committed', {
+        previous_item_id: previous,
+        item_id: item.id,
+      });
+      outlet.send('conversation.item.added', { previous_item_id: previous, item });
+      outlet.send('conversation.item.done', { previous_item_id: previous, item });
+      for (const goneId of gone) outlet.send('conversation.item.deleted', { item_id: goneId });
+    });
+    return item.id;
+  }
+
+  #heard(id: string, heard: Heard): void {
+    const { config, conversation, outlet } = this.#deps;
+    // What no recogniser heard is not charged.
+    if (heard.failed) this.#unbilledMs = Math.max(0, this.#unbilledMs - heard.heardMs);
+    const item = conversation.find(id);
+    if (item?.type === 'message') {
+      conversation.replace({ ...item, content: [{ type: 'input_audio', transcript: heard.text }] });
+    }
+    if (config().transcription) tellTranscript(outlet, id, heard);
+    this.#armIdleTimer();
+  }
+
+  #failed(error: Error): void {
+    this.#deps.outlet.error('server_error', {
+      code: error instanceof EngineBusy ? 'engine_overloaded' : 'engine_failed',
+      message: error.message,
+    });
+  }
+
+  #armIdleTimer(): void {
+    const { clock } = this.#deps;
+    if (this.#idleTimer !== undefined) clock.clearTimeout(this.#idleTimer);
+    const armedAtMs = clock.monotonicMs();
+    const look = () => this.#lookIdle(this.#lastAudioAtMs <= armedAtMs);
+    this.#idleTimer = clock.setTimeout(look, LIMITS.realtimeDecoderIdleMs);
+  }
+
+  /** A recogniser that nobody speaks to goes back to the pool, and a line without sound keeps nothing. */
+  #lookIdle(isSilent: boolean): void {
+    if (this.#ear === undefined) return;
+    if (isSilent && !this.#ear.isBusy) {
+      this.restart();
+      return;
+    }
+    // A caller who fell silent in the middle of a word has said all there is.
+    if (isSilent) this.#ear.commit();
+    else this.#ear.rest();
+    this.#armIdleTimer();
+  }
+}
+
+/** What the reserve of a turn covers: one utterance that waits to be billed, and one being spoken. */
+const RESERVED_MS = 2 * LIMITS.utteranceSeconds * 1_000;
+
+const OVER_RESERVE: EventProblem = {
+  code: 'input_audio_over_reserve',
+  message: 'More speech waits to be billed than one turn may hold; this audio was dropped.',
+};
+
+const TOO_FAST: EventProblem = {
+  code: 'audio_too_fast',
+  message: `Audio may be at most ${LIMITS.audioAheadSeconds} s ahead of real time; this was dropped.`,
+};
+
+const NOTHING_TO_COMMIT: EventProblem = {
+  code: 'input_audio_buffer_commit_empty',
+  message: `The input audio buffer holds less than ${LIMITS.commitMinMs} ms of speech.`,
+};

@@ -1,0 +1,257 @@
+import type { TurnCause } from '../../../machines/voice-turn.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { ContentPart, Conversation, ConversationItem } from './conversation.ts';
+import { SpokenText } from './heard-words.ts';
+import type { Outlet } from './outlet.ts';
+import type { SessionConfig } from './session-config.ts';
+
+/** The vendor's usage block, as `response.done` carries it. */
+export type ResponseUsage = {
+  readonly total_tokens: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly input_token_details: {
+    readonly text_tokens: number;
+    readonly audio_tokens: number;
+    readonly cached_tokens: number;
+  };
+  readonly output_token_details: { readonly text_tokens: number; readonly audio_tokens: number };
+};
+
+export type ResponseStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
+
+type Message = Extract<ConversationItem, { type: 'message' }>;
+
+/**
+ * Writes one response to the client in the order that the protocol fixes, and into the conversation
+ * as it grows. `finish` closes whatever is open; `done` is last and waits for the journal.
+ */
+export class ResponseWriter {
+  readonly id: string;
+  readonly spoken = new SpokenText();
+  readonly #outlet: Outlet;
+  readonly #conversation: Conversation;
+  readonly #config: SessionConfig;
+  readonly #random: Random;
+  readonly #conversationId: string;
+  readonly #metadata: Readonly<Record<string, string>>;
+  readonly #outputCap: number;
+  readonly #output: ConversationItem[] = [];
+  #message: Message | undefined;
+  #cause: TurnCause | undefined;
+
+  constructor(options: {
+    readonly outlet: Outlet;
+    readonly conversation: Conversation;
+    readonly conversationId: string;
+    readonly config: SessionConfig;
+    readonly random: Random;
+    readonly metadata: Readonly<Record<string, string>>;
+    readonly outputCap: number;
+  }) {
+    this.#outlet = options.outlet;
+    this.#conversation = options.conversation;
+    this.#config = options.config;
+    this.#random = options.random;
+    this.#conversationId = options.conversationId;
+    this.#metadata = options.metadata;
+    this.#outputCap = options.outputCap;
+    this.id = newId(options.random, 'resp_');
+  }
+
+  /** The item that is being spoken or written, if one was begun. */
+  get messageId(): string | undefined {
+    return this.#message?.id;
+  }
+
+  created(): void {
+    this.#outlet.send('response.created', { response: this.#render('in_progress', null, {}) });
+    this.#outlet.send('rate_limits.updated', {
+      // What this answer may use: the whole of it is reserved before it begins.
+      rate_limits: [
+        {
+          name: 'tokens',
+          limit: this.#outputCap,
+          remaining: this.#outputCap,
+          reset_seconds: 0,
+        },
+      ],
+    });
+  }
+
+  beginMessage(): void {
+    const item: Message = {
+      id: newId(this.#random, 'item_'),
+      object: 'realtime.item',
+      type: 'message',
+      role: 'assistant',
+      status: 'in_progress',
+      content: [],
+    };
+    this.#message = item;
+    this.#addItem(item);
+    this.#send('response.content_part.added', {
+      ...this.#place(),
+      part: this.#speaks ? { type: 'audio', transcript: '' } : { type: 'text', text: '' },
+    });
+  }
+
+  /** The words come before their sound; `text` continues what was sent before. */
+  text(delta: string): void {
+    const type = this.#speaks
+      ? 'response.output_audio_transcript.delta'
+      : 'response.output_text.delta';
+    this.#send(type, { ...this.#place(), delta });
+  }
+
+  audio(bytes: Uint8Array): void {
+    this.#send('response.output_audio.delta', {
+      ...this.#place(),
+      delta: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+    });
+  }
+
+  callFunction(call: { readonly name: string; readonly argumentsJson: string }): void {
+    const item: ConversationItem = {
+      id: newId(this.#random, 'item_'),
+      object: 'realtime.item',
+      type: 'function_call',
+      status: 'in_progress',
+      call_id: newId(this.#random, 'call_'),
+      name: call.name,
+      arguments: '',
+    };
+    this.#addItem(item);
+    const place = {
+      response_id: this.id,
+      item_id: item.id,
+      output_index: this.#output.length,
+      call_id: item.call_id,
+    };
+    this.#outlet.send('response.function_call_arguments.delta', {
+      ...place,
+      delta: call.argumentsJson,
+    });
+    this.#outlet.send('response.function_call_arguments.done', {
+      ...place,
+      name: call.name,
+      arguments: call.argumentsJson,
+    });
+    this.#itemDone({ ...item, status: 'completed', arguments: call.argumentsJson });
+  }
+
+  /** Closes what is open, with the text that was really sent. Nothing but `done` may follow. */
+  finish(cause: TurnCause | undefined, sentText: string): void {
+    this.#cause = cause;
+    const message = this.#message;
+    if (message === undefined) return;
+    const part: ContentPart = this.#speaks
+      ? { type: 'output_audio', transcript: sentText }
+      : { type: 'output_text', text: sentText };
+    if (this.#speaks) {
+      this.#send('response.output_audio.done', this.#place());
+      this.#send('response.output_audio_transcript.done', {
+        ...this.#place(),
+        transcript: sentText,
+      });
+    } else {
+      this.#send('response.output_text.done', { ...this.#place(), text: sentText });
+    }
+    this.#send('response.content_part.done', {
+      ...this.#place(),
+      part: this.#speaks
+        ? { type: 'audio', transcript: sentText }
+        : { type: 'text', text: sentText },
+    });
+    this.#itemDone({
+      ...message,
+      status: cause === undefined ? 'completed' : 'incomplete',
+      content: [part],
+    });
+  }
+
+  done(usage: ResponseUsage, timings: Readonly<Record<string, string>>): void {
+    this.#outlet.send('response.done', {
+      response: this.#render(this.#status, usage, timings),
+    });
+  }
+
+  get #status(): ResponseStatus {
+    return this.#cause?.kind ?? 'completed';
+  }
+
+  get #speaks(): boolean {
+    return this.#config.outputModality === 'audio';
+  }
+
+  #place() {
+    return {
+      response_id: this.id,
+      item_id: this.#message?.id,
+      output_index: this.#output.length,
+      content_index: 0,
+    };
+  }
+
+  #send(type: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#outlet.send(type, fields);
+  }
+
+  #addItem(item: ConversationItem): void {
+    const previous = this.#conversation.lastId;
+    const gone = this.#conversation.add(item);
+    this.#send('response.output_item.added', {
+      response_id: this.id,
+      output_index: this.#output.length,
+      item,
+    });
+    this.#send('conversation.item.added', { previous_item_id: previous, item });
+    for (const itemId of gone) this.#send('conversation.item.deleted', { item_id: itemId });
+  }
+
+  #itemDone(item: ConversationItem): void {
+    this.#conversation.replace(item);
+    this.#send('response.output_item.done', {
+      response_id: this.id,
+      output_index: this.#output.length,
+      item,
+    });
+    this.#send('conversation.item.done', {
+      previous_item_id: this.#conversation.before(item.id),
+      item,
+    });
+    this.#output.push(item);
+  }
+
+  #render(
+    status: ResponseStatus | 'in_progress',
+    usage: ResponseUsage | null,
+    timings: Readonly<Record<string, string>>,
+  ): Readonly<Record<string, unknown>> {
+    const { outputModality, outputFormat, voice, maxOutputTokens } = this.#config;
+    return {
+      id: this.id,
+      object: 'realtime.response',
+      status,
+      status_details: this.#statusDetails(),
+      output: this.#output,
+      conversation_id: this.#conversationId,
+      output_modalities: [outputModality],
+      max_output_tokens: maxOutputTokens,
+      audio: { output: { format: outputFormat, voice } },
+      metadata: { ...this.#metadata, ...timings },
+      usage,
+    };
+  }
+
+  #statusDetails(): Readonly<Record<string, unknown>> | null {
+    const cause = this.#cause;
+    if (cause === undefined) return null;
+    if (cause.kind !== 'failed') return { type: cause.kind, reason: cause.reason };
+    return {
+      type: 'failed',
+      error: { type: 'server_error', code: cause.code, message: cause.message },
+    };
+  }
+}

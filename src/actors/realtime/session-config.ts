@@ -1,0 +1,247 @@
+import { z } from 'zod';
+import { LIMITS } from '../../kernel/limits.ts';
+import { type AudioFormat, PCM_24K, parseAudioFormat } from './audio-format.ts';
+
+type TurnDetection = {
+  readonly type: 'server_vad' | 'semantic_vad';
+  readonly threshold: number;
+  readonly prefixPaddingMs: number;
+  readonly silenceDurationMs: number;
+  readonly createResponse: boolean;
+  readonly interruptResponse: boolean;
+};
+
+type Tool = {
+  readonly type: 'function';
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: unknown;
+};
+
+/** What a client has set up for its session. Every value has passed its bound. */
+export type SessionConfig = {
+  readonly instructions: string;
+  readonly outputModality: 'audio' | 'text';
+  readonly inputFormat: AudioFormat;
+  readonly outputFormat: AudioFormat;
+  readonly voice: string;
+  readonly speed: number;
+  readonly turnDetection: TurnDetection | null;
+  /** Whether the client is told what the caller said. */
+  readonly transcription: boolean;
+  readonly tools: readonly Tool[];
+  readonly maxOutputTokens: number | 'inf';
+};
+
+const SERVER_VAD: TurnDetection = {
+  type: 'server_vad',
+  threshold: 0.5,
+  prefixPaddingMs: 300,
+  silenceDurationMs: 500,
+  createResponse: true,
+  interruptResponse: true,
+};
+
+export const DEFAULT_CONFIG: SessionConfig = {
+  instructions: '',
+  outputModality: 'audio',
+  inputFormat: PCM_24K,
+  outputFormat: PCM_24K,
+  voice: 'rms',
+  speed: 1,
+  turnDetection: SERVER_VAD,
+  transcription: true,
+  tools: [],
+  maxOutputTokens: 'inf',
+};
+
+/** A member of the session that cannot be used; `param` is its path as the client wrote it. */
+export type ConfigProblem = { readonly param: string; readonly message: string };
+
+const Format = z.unknown().transform((value, context) => {
+  const format = parseAudioFormat(value);
+  if (format !== undefined) return format;
+  context.addIssue({
+    code: 'custom',
+    message: 'use audio/pcm at 24000 Hz, audio/pcmu or audio/pcma',
+  });
+  return z.NEVER;
+});
+
+const Detection = z
+  .object({
+    type: z.enum(['server_vad', 'semantic_vad']),
+    threshold: z.number().min(0).max(1).optional(),
+    prefix_padding_ms: z.number().int().min(0).max(2_000).optional(),
+    silence_duration_ms: z.number().int().min(100).max(5_000).optional(),
+    create_response: z.boolean().optional(),
+    interrupt_response: z.boolean().optional(),
+  })
+  .nullable();
+
+const Modalities = z
+  .array(z.enum(['audio', 'text']))
+  .min(1)
+  .max(2);
+const Voice = z.union([
+  z.string().min(1).max(64),
+  z.object({ id: z.string().min(1).max(64) }).transform((voice) => voice.id),
+]);
+const MaxTokens = z.union([z.literal('inf'), z.number().int().min(1).max(1_000_000)]);
+
+const Tools = z
+  .array(
+    z.object({
+      type: z.literal('function'),
+      name: z.string().min(1).max(128),
+      description: z.string().max(4_096).nullish(),
+      parameters: z.unknown().optional(),
+    }),
+  )
+  .max(LIMITS.realtimeTools)
+  .refine((tools) => JSON.stringify(tools).length <= LIMITS.realtimeToolsChars, {
+    message: `all tools together may have ${LIMITS.realtimeToolsChars} characters`,
+  });
+
+/** Both ways to write a session: nested under `audio`, and flat as the first clients did. */
+const Update = z.object({
+  instructions: z.string().max(LIMITS.realtimeInstructionsChars).optional(),
+  output_modalities: Modalities.optional(),
+  modalities: Modalities.optional(),
+  audio: z
+    .object({
+      input: z
+        .object({
+          format: Format.optional(),
+          transcription: z.unknown().optional(),
+          turn_detection: Detection.optional(),
+        })
+        .optional(),
+      output: z
+        .object({
+          format: Format.optional(),
+          voice: Voice.optional(),
+          speed: z.number().min(0.25).max(1.5).optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  input_audio_format: Format.optional(),
+  output_audio_format: Format.optional(),
+  input_audio_transcription: z.unknown().optional(),
+  turn_detection: Detection.optional(),
+  voice: Voice.optional(),
+  speed: z.number().min(0.25).max(1.5).optional(),
+  tools: Tools.optional(),
+  max_output_tokens: MaxTokens.optional(),
+  max_response_output_tokens: MaxTokens.optional(),
+});
+
+/** Applies what a client sent to what it had; members that it left out stay. */
+export function updateConfig(
+  before: SessionConfig,
+  value: unknown,
+): { readonly config: SessionConfig } | { readonly problem: ConfigProblem } {
+  const parsed = Update.safeParse(value ?? {});
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const path = ['session', ...(issue?.path ?? [])].join('.');
+    return { problem: { param: path, message: `${path}: ${issue?.message ?? 'is invalid'}` } };
+  }
+  const update = parsed.data;
+  const { input, output } = update.audio ?? {};
+  const modalities = update.output_modalities ?? update.modalities;
+  const detection = firstDefined(input?.turn_detection, update.turn_detection);
+  const transcription = firstDefined(input?.transcription, update.input_audio_transcription);
+  return {
+    config: {
+      instructions: update.instructions ?? before.instructions,
+      outputModality: chooseModality(modalities, before.outputModality),
+      inputFormat: input?.format ?? update.input_audio_format ?? before.inputFormat,
+      outputFormat: output?.format ?? update.output_audio_format ?? before.outputFormat,
+      voice: output?.voice ?? update.voice ?? before.voice,
+      speed: output?.speed ?? update.speed ?? before.speed,
+      turnDetection: detection === undefined ? before.turnDetection : readDetection(detection),
+      transcription: transcription === undefined ? before.transcription : transcription !== null,
+      tools: update.tools === undefined ? before.tools : update.tools.map(readTool),
+      maxOutputTokens:
+        update.max_output_tokens ?? update.max_response_output_tokens ?? before.maxOutputTokens,
+    },
+  };
+}
+
+const firstDefined = <T>(a: T | undefined, b: T | undefined): T | undefined =>
+  a === undefined ? b : a;
+
+/** Older clients ask for text and audio together, which has always meant audio with its transcript. */
+function chooseModality(
+  modalities: readonly ('audio' | 'text')[] | undefined,
+  before: 'audio' | 'text',
+): 'audio' | 'text' {
+  if (modalities === undefined) return before;
+  return modalities.includes('audio') ? 'audio' : 'text';
+}
+
+function readDetection(detection: z.output<typeof Detection>): TurnDetection | null {
+  if (detection === null) return null;
+  return {
+    type: detection.type,
+    threshold: detection.threshold ?? SERVER_VAD.threshold,
+    prefixPaddingMs: detection.prefix_padding_ms ?? SERVER_VAD.prefixPaddingMs,
+    silenceDurationMs: detection.silence_duration_ms ?? SERVER_VAD.silenceDurationMs,
+    createResponse: detection.create_response ?? true,
+    interruptResponse: detection.interrupt_response ?? true,
+  };
+}
+
+const readTool = (tool: z.output<typeof Tools>[number]): Tool => ({
+  type: 'function',
+  name: tool.name,
+  description: tool.description ?? '',
+  parameters: tool.parameters ?? { type: 'object', properties: {} },
+});
+
+/** The session as `session.created` and `session.updated` show it. */
+export function renderSession(
+  config: SessionConfig,
+  identity: { readonly id: string; readonly model: string; readonly transcriber: string },
+): Record<string, unknown> {
+  return {
+    type: 'realtime',
+    object: 'realtime.session',
+    id: identity.id,
+    model: identity.model,
+    output_modalities: [config.outputModality],
+    instructions: config.instructions,
+    tools: config.tools,
+    tool_choice: 'auto',
+    max_output_tokens: config.maxOutputTokens,
+    truncation: 'auto',
+    tracing: null,
+    include: null,
+    audio: {
+      input: {
+        format: config.inputFormat,
+        transcription: config.transcription
+          ? { model: identity.transcriber, language: 'en', prompt: null }
+          : null,
+        noise_reduction: null,
+        turn_detection: renderDetection(config.turnDetection),
+      },
+      output: { format: config.outputFormat, voice: config.voice, speed: config.speed },
+    },
+  };
+}
+
+function renderDetection(detection: TurnDetection | null): Record<string, unknown> | null {
+  if (detection === null) return null;
+  return {
+    type: detection.type,
+    threshold: detection.threshold,
+    prefix_padding_ms: detection.prefixPaddingMs,
+    silence_duration_ms: detection.silenceDurationMs,
+    idle_timeout_ms: null,
+    create_response: detection.createResponse,
+    interrupt_response: detection.interruptResponse,
+  };
+}

@@ -1,0 +1,87 @@
+import type { Model, Source } from '../../gateway/catalogue.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { priceRaw, UNITS, type Usage } from '../../kernel/price.ts';
+import type { ResponseUsage } from './response-writer.ts';
+
+/** A token of sound is 100 ms heard or 50 ms spoken. */
+const HEARD_TOKEN_MS = 100;
+export const SPOKEN_TOKEN_MS = 50;
+
+/** What one turn used, before it is expressed in the units of a rate card. */
+export type TurnUse = {
+  readonly textIn: number;
+  readonly textOut: number;
+  readonly heardMs: number;
+  readonly spokenMs: number;
+  readonly spokenChars: number;
+};
+
+/** The bounds that every turn keeps, so that a reserve can cover it. */
+export type TurnCap = {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly spokenChars: number;
+};
+
+/** No language that is tokenised sensibly has longer tokens on average. */
+const CHARS_PER_TOKEN = 8;
+
+export function turnCap(model: Model): TurnCap {
+  const outputTokens = model.maxOutputTokens ?? LIMITS.defaultOutputTokens;
+  return {
+    inputTokens: Math.min(model.contextWindow ?? Infinity, LIMITS.realtimeInputTokens),
+    outputTokens,
+    spokenChars: Math.min(outputTokens * CHARS_PER_TOKEN, LIMITS.engines.speechTextChars),
+  };
+}
+
+const spokenTokens = (ms: number) => Math.ceil(ms / SPOKEN_TOKEN_MS);
+const heardTokens = (ms: number) => Math.ceil(ms / HEARD_TOKEN_MS);
+
+/** The units that this source charges for; others would only blur the ledger. */
+export function turnUsage(source: Source, use: TurnUse, requests: 0 | 1): Usage {
+  const all: Usage = {
+    text_input_token: use.textIn,
+    text_output_token: use.textOut,
+    audio_input_token: heardTokens(use.heardMs),
+    audio_output_token: spokenTokens(use.spokenMs),
+    character: use.spokenChars,
+    // Recognition is bought by the second that was heard, speech by what was spoken.
+    audio_second: Math.round(use.heardMs) / 1_000,
+    request: requests,
+  };
+  const usage: Partial<Record<keyof Usage, number>> = {};
+  for (const unit of UNITS) {
+    const amount = all[unit];
+    if (source.rates[unit] !== undefined && amount !== undefined && amount > 0) {
+      usage[unit] = amount;
+    }
+  }
+  return usage;
+}
+
+/** The most that one turn can cost: no turn starts without as much being held. */
+export function turnReserveRaw(source: Source, cap: TurnCap): bigint {
+  const dearest: TurnUse = {
+    textIn: cap.inputTokens,
+    textOut: cap.outputTokens,
+    // One utterance that waits to be billed, and another that is being spoken.
+    heardMs: 2 * LIMITS.utteranceSeconds * 1_000,
+    spokenMs: cap.outputTokens * SPOKEN_TOKEN_MS,
+    spokenChars: cap.spokenChars,
+  };
+  return priceRaw(turnUsage(source, dearest, 1), source.rates, source.marginBps);
+}
+
+/** The usage block of `response.done`. */
+export function renderUsage(use: TurnUse): ResponseUsage {
+  const heard = heardTokens(use.heardMs);
+  const spoken = spokenTokens(use.spokenMs);
+  return {
+    total_tokens: use.textIn + heard + use.textOut + spoken,
+    input_tokens: use.textIn + heard,
+    output_tokens: use.textOut + spoken,
+    input_token_details: { text_tokens: use.textIn, audio_tokens: heard, cached_tokens: 0 },
+    output_token_details: { text_tokens: use.textOut, audio_tokens: spoken },
+  };
+}

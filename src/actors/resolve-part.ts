@@ -1,0 +1,82 @@
+import type { Resolution } from '../ledger/answer.ts';
+import type { ChangeOutcome, PartOutcome } from '../ledger/change.ts';
+import type { Funds } from '../ledger/ledger.ts';
+import type { Pending, Taken } from './pending-operation.ts';
+
+export type Resolved = {
+  readonly pending: Pending;
+  readonly resolution: Resolution;
+  readonly shortfallRaw: bigint;
+};
+
+export type PartReport = {
+  /** To be decided again, in arrival order. */
+  readonly again: readonly Pending[];
+  readonly resolved: readonly Resolved[];
+  /** Holds that are open at another amount than their callers knew. */
+  readonly openHolds: ReadonlyMap<string, bigint>;
+};
+
+const NOTHING_AGAIN: readonly Pending[] = [];
+const NO_HOLDS: ReadonlyMap<string, bigint> = new Map();
+
+/** What the database's answer to a part means for each operation that rode in it. */
+export function resolvePart(taken: readonly Taken[], outcome: PartOutcome): PartReport {
+  if (outcome.kind === 'declined') return resolveDeclined(taken, outcome);
+  const resolved: Resolved[] = [];
+  for (const { pending, decision } of taken) {
+    if (outcome.kind === 'agent_unknown') {
+      resolved.push({ pending, resolution: { kind: 'agent_unknown' }, shortfallRaw: 0n });
+    } else if (decision.kind === 'refused') {
+      const resolution = { kind: 'refused', refusal: decision.refusal } as const;
+      resolved.push({ pending, resolution, shortfallRaw: 0n });
+    } else {
+      const { leftRaw, shortfallRaw } = decision;
+      const resolution = { kind: 'applied', leftRaw, funds: outcome.state } as const;
+      resolved.push({ pending, resolution, shortfallRaw });
+    }
+  }
+  return { again: NOTHING_AGAIN, resolved, openHolds: NO_HOLDS };
+}
+
+/** Whatever the database has not spoken about is decided again, on the state that it sent along. */
+function resolveDeclined(
+  taken: readonly Taken[],
+  outcome: Extract<PartOutcome, { kind: 'declined' }>,
+): PartReport {
+  const again: Pending[] = [];
+  const resolved: Resolved[] = [];
+  const openHolds = new Map<string, bigint>();
+  taken.forEach(({ pending }, i) => {
+    const said = outcome.outcomes[i] ?? { kind: 'again' };
+    const { operation } = pending;
+    if (operation.kind === 'settle' && said.kind === 'mismatch' && said.openRaw !== null) {
+      // A hold that grew meanwhile is settled at its true amount.
+      openHolds.set(operation.hold.holdId, said.openRaw);
+    } else {
+      const resolution = resolutionOf(said, outcome.state);
+      if (resolution !== undefined) {
+        resolved.push({ pending, resolution, shortfallRaw: 0n });
+        return;
+      }
+    }
+    if (outcome.stale) pending.misses++;
+    again.push(pending);
+  });
+  return { again, resolved, openHolds };
+}
+
+/** Undefined: decide it again. */
+function resolutionOf(said: ChangeOutcome, state: Funds): Resolution | undefined {
+  switch (said.kind) {
+    case 'already':
+      return { kind: 'already', leftRaw: said.leftRaw, funds: state };
+    case 'conflict':
+      return { kind: 'conflict' };
+    case 'lost':
+    case 'mismatch':
+      return { kind: 'lost' };
+    case 'again':
+      return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+const BLOCK_BYTES = 65_536;
+
+/**
+ * Audio that waits for money, first in, first out, gathered into blocks however small the pieces come.
+ * Whoever fills it bounds it: by how far ahead of real time audio may be.
+ */
+export class AudioBacklog {
+  readonly #blocks: { readonly bytes: Uint8Array; filled: number }[] = [];
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Copies the audio behind what waits already. */
+  push(audio: Uint8Array): void {
+    this.#bytes += audio.length;
+    for (let at = 0; at < audio.length; ) {
+      let last = this.#blocks.at(-1);
+      if (last === undefined || last.filled === last.bytes.length) {
+        last = { bytes: new Uint8Array(BLOCK_BYTES), filled: 0 };
+        this.#blocks.push(last);
+      }
+      const count = Math.min(audio.length - at, last.bytes.length - last.filled);
+      last.bytes.set(audio.subarray(at, at + count), last.filled);
+      last.filled += count;
+      at += count;
+    }
+  }
+
+  /** Takes the oldest block out. */
+  shift(): Uint8Array {
+    const block = this.#blocks.shift();
+    if (block === undefined) return new Uint8Array();
+    this.#bytes -= block.filled;
+    return block.bytes.subarray(0, block.filled);
+  }
+
+  /** Puts back, in front, what could not be used of the last block taken. */
+  unshift(rest: Uint8Array): void {
+    if (rest.length === 0) return;
+    this.#blocks.unshift({ bytes: rest, filled: rest.length });
+    this.#bytes += rest.length;
+  }
+
+  clear(): void {
+    this.#blocks.length = 0;
+    this.#bytes = 0;
+  }
+}

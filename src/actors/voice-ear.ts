@@ -1,0 +1,289 @@
+import { HEARING_FRAME, HEARING_HZ } from '../../media/hearing.ts';
+import type { VadEvent } from '../../media/vad.ts';
+import type { SttListener, SttStream, Transcript, VadEngine } from '../engines/engine.ts';
+import type { SpeechGates } from '../engines/fvad-gate.ts';
+import { createVoiceDetector, type VoiceDetector } from '../engines/vad-detector.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { AudioEncoding } from './realtime/audio-format.ts';
+import { VoiceIntake } from './voice-intake.ts';
+import { VoiceLead } from './voice-lead.ts';
+
+const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
+/** How late the detector may know that speech began, beyond its padding; older sound is gone. */
+const ONSET_MS = 320;
+
+/** When an utterance begins and ends. */
+type Endpointing = {
+  readonly threshold: number;
+  readonly prefixPaddingMs: number;
+  readonly silenceDurationMs: number;
+};
+
+/** One utterance, ended and transcribed. */
+export type Heard = {
+  /** Everything that was said in it. */
+  readonly text: string;
+  /** What came after the last segment that `segment` told of. */
+  readonly tail: string;
+  readonly heardMs: number;
+  /** From the end of speech to this transcript: the silence that proved the end, and the decoding. */
+  readonly latencyMs: number;
+  /** The recogniser was lost on the way: the text is not all that was said. */
+  readonly failed: boolean;
+};
+
+/** What is heard, in order. Times are milliseconds of audio since the stream began. */
+export type EarEvents = {
+  readonly began: (atMs: number) => void;
+  readonly ended: (atMs: number, heardMs: number) => void;
+  /** Words of the utterance that goes on: still changing, or final up to here. */
+  readonly segment: (transcript: Transcript) => void;
+  readonly heard: (heard: Heard) => void;
+  /** The recogniser is gone. Utterances under way end with what is known of them. */
+  readonly failed: (error: Error) => void;
+};
+
+export type EarOptions = {
+  readonly encoding: AudioEncoding;
+  readonly sampleRateHz: number;
+  /** Null: the client says where an utterance ends, and everything is part of one. */
+  readonly endpointing: Endpointing | null;
+  readonly vad: VadEngine;
+  /** The cheap gate before the model, where its package is installed. */
+  readonly gates: SpeechGates | undefined;
+  /** Called when a recogniser is needed and none is held. */
+  readonly openStt: (listener: SttListener) => Promise<SttStream>;
+  readonly clock: Clock;
+  readonly events: EarEvents;
+};
+
+type Utterance = {
+  readonly segments: string[];
+  /** Index into `segments` of the first that was not yet told. */
+  tailFrom: number;
+  frames: number;
+  dropped: boolean;
+  failed: boolean;
+};
+
+/**
+ * One stream's hearing: bytes in, utterances out. Audio goes decode → 16 kHz → speech detector →
+ * recogniser; nothing of it is kept but the last moments before speech.
+ */
+export class VoiceEar {
+  readonly #options: EarOptions;
+  readonly #intake: VoiceIntake;
+  readonly #detector: VoiceDetector | undefined;
+  readonly #lead: VoiceLead;
+  #frames = 0;
+  #utterance: Utterance | undefined;
+  /** Utterances that have ended and are being decoded, oldest first. */
+  readonly #ending: Utterance[] = [];
+  #stt: Promise<SttStream> | undefined;
+  #work: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: EarOptions) {
+    this.#options = options;
+    const { endpointing } = options;
+    this.#lead = new VoiceLead({
+      frames:
+        endpointing === null ? 0 : Math.ceil((endpointing.prefixPaddingMs + ONSET_MS) / FRAME_MS),
+      frameSamples: HEARING_FRAME,
+    });
+    this.#intake = new VoiceIntake({
+      encoding: options.encoding,
+      sampleRateHz: options.sampleRateHz,
+      onFrame: (frame) => this.#take(frame),
+    });
+    if (endpointing !== null) {
+      const { threshold, prefixPaddingMs, silenceDurationMs } = endpointing;
+      this.#detector = createVoiceDetector({
+        ...(options.gates && { gate: options.gates.open() }),
+        engine: options.vad,
+        options: { threshold, prefixPaddingMs, silenceDurationMs },
+        onEvent: (event) => this.#turn(event),
+      });
+    }
+  }
+
+  push(bytes: Uint8Array): void {
+    if (!this.#closed) this.#intake.push(bytes);
+  }
+
+  /** Audio of the utterance that goes on. */
+  get pendingMs(): number {
+    return (this.#utterance?.frames ?? 0) * FRAME_MS;
+  }
+
+  /** All that can yet be heard of what came: the utterance, or the lead of one, and a frame half full. */
+  get unheardMs(): number {
+    return ((this.#utterance?.frames ?? this.#lead.frames) + 1) * FRAME_MS;
+  }
+
+  /** Ends the utterance here, whatever the detector thinks. False when there is none. */
+  commit(): boolean {
+    if (this.#utterance === undefined) return false;
+    this.#detector?.reset();
+    this.#end();
+    return true;
+  }
+
+  /** Forgets the utterance that goes on. */
+  clear(): void {
+    this.#lead.take(0);
+    this.#detector?.reset();
+    if (this.#utterance === undefined) return;
+    this.#utterance.dropped = true;
+    this.#end();
+  }
+
+  /** No more audio comes: what is left is heard, then this resolves. */
+  async finish(): Promise<void> {
+    this.#intake.flush();
+    this.commit();
+    await this.#work;
+  }
+
+  /** Resolves when every utterance that has ended is transcribed. */
+  async transcribed(): Promise<void> {
+    await this.#work;
+  }
+
+  /** Somebody speaks, or what was said is being made out. */
+  get isBusy(): boolean {
+    return this.#utterance !== undefined || this.#ending.length > 0;
+  }
+
+  /** Gives the recogniser back to the pool; the next speech takes another. */
+  rest(): void {
+    if (!this.isBusy) this.#releaseStt();
+  }
+
+  /** Forgets the utterance that goes on, and closes once those that have ended are transcribed. */
+  async retire(): Promise<void> {
+    this.clear();
+    this.#detector?.close();
+    await this.#work;
+    this.close();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#detector?.close();
+    this.#releaseStt();
+  }
+
+  #take(frame: Int16Array): void {
+    if (this.#closed) return;
+    this.#frames += 1;
+    if (this.#detector === undefined && this.#utterance === undefined) this.#begin(this.#nowMs);
+    if (this.#utterance === undefined) this.#lead.push(frame);
+    else this.#hear(this.#utterance, frame.slice());
+    this.#detector?.push(frame);
+    if (this.pendingMs < LIMITS.utteranceSeconds * 1_000) return;
+    this.#detector?.reset();
+    this.#end();
+  }
+
+  #turn(event: VadEvent): void {
+    if (this.#closed) return;
+    if (event.kind === 'speech_stopped') this.#end(event.endMs - event.lastVoiceMs);
+    else if (this.#utterance === undefined) this.#begin(event.startMs);
+  }
+
+  get #nowMs(): number {
+    return this.#frames * FRAME_MS;
+  }
+
+  /** Speech began at `startMs`, which may be some frames ago: those were kept. */
+  #begin(startMs: number): void {
+    const utterance: Utterance = {
+      segments: [],
+      tailFrom: 0,
+      frames: 0,
+      dropped: false,
+      failed: false,
+    };
+    this.#utterance = utterance;
+    const lead = this.#lead.take(Math.round((this.#nowMs - startMs) / FRAME_MS));
+    this.#options.events.began(Math.round(this.#nowMs - lead.length * FRAME_MS));
+    for (const frame of lead) this.#hear(utterance, frame);
+  }
+
+  /** The frame is kept until the recogniser has it, which is at most one utterance's worth. */
+  #hear(utterance: Utterance, frame: Int16Array): void {
+    utterance.frames += 1;
+    if (utterance.failed) return;
+    this.#next(this.#recogniser(), (stream) => stream.push(frame));
+  }
+
+  /** `silenceMs` is what proved the end: whoever ends an utterance otherwise waited for none. */
+  #end(silenceMs = 0): void {
+    const utterance = this.#utterance;
+    if (utterance === undefined) return;
+    this.#utterance = undefined;
+    this.#ending.push(utterance);
+    const { clock, events } = this.#options;
+    const endedAtMs = clock.monotonicMs() - silenceMs;
+    const heardMs = Math.round(utterance.frames * FRAME_MS);
+    if (!utterance.dropped) events.ended(Math.round(this.#nowMs), heardMs);
+    if (!utterance.failed) this.#next(this.#recogniser(), (stream) => stream.endUtterance());
+    const tell = () => {
+      this.#ending.shift();
+      if (utterance.dropped || this.#closed) return;
+      const { failed, segments, tailFrom } = utterance;
+      const latencyMs = Math.round(clock.monotonicMs() - endedAtMs);
+      const tail = segments.slice(tailFrom).join(' ');
+      events.heard({ text: segments.join(' '), tail, heardMs, latencyMs, failed });
+    };
+    this.#work = this.#work.then(tell).catch((error: unknown) => events.failed(asError(error)));
+  }
+
+  /** One thing after another: pushes wait while a recogniser is being opened, and while one finishes. */
+  #next(stt: Promise<SttStream>, step: (stream: SttStream) => void | Promise<void>): void {
+    this.#work = this.#work
+      .then(async () => step(await stt))
+      .catch((error: unknown) => this.#lost(stt, error));
+  }
+
+  #recogniser(): Promise<SttStream> {
+    if (this.#stt !== undefined) return this.#stt;
+    const opening = this.#options.openStt({
+      transcript: (transcript) => this.#transcript(transcript),
+      failed: (error) => this.#lost(opening, error),
+    });
+    opening.catch((error: unknown) => this.#lost(opening, error));
+    this.#stt = opening;
+    return opening;
+  }
+
+  /** Whatever waited for a lost recogniser fails with it; only the first to notice tells of it. */
+  #lost(stt: Promise<SttStream>, error: unknown): void {
+    if (this.#stt !== stt) return;
+    this.#releaseStt();
+    for (const utterance of this.#ending) utterance.failed = true;
+    if (this.#utterance !== undefined) this.#utterance.failed = true;
+    if (!this.#closed) this.#options.events.failed(asError(error));
+  }
+
+  #releaseStt(): void {
+    const stt = this.#stt;
+    this.#stt = undefined;
+    stt?.then((stream) => stream.close()).catch(() => {});
+  }
+
+  #transcript({ text, isFinal }: Transcript): void {
+    const ending = this.#ending[0];
+    const utterance = ending ?? this.#utterance;
+    if (utterance === undefined || utterance.dropped) return;
+    if (isFinal && text !== '') utterance.segments.push(text);
+    if (ending !== undefined) return;
+    if (isFinal) utterance.tailFrom = utterance.segments.length;
+    if (text !== '') this.#options.events.segment({ text, isFinal });
+  }
+}
+
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error));

@@ -1,0 +1,35 @@
+import type { Ending } from '../../machines/transcription-stream.ts';
+import { LIMITS } from '../kernel/limits.ts';
+
+/** An ending that the client is told the reason of. */
+const failure = (code: number, error: string, message: string): Ending => ({
+  code,
+  reason: error,
+  error: { code: error, message },
+});
+
+export const BROKEN = failure(1011, 'internal_error', 'The session broke.');
+export const LEDGER_AWAY = failure(1011, 'ledger_unavailable', 'The balance cannot be reached.');
+export const ENGINE_FAILED = failure(
+  1011,
+  'engine_failed',
+  'The recogniser stopped; open a new stream.',
+);
+export const TOO_FAST = failure(
+  1008,
+  'audio_too_fast',
+  `Audio may be at most ${LIMITS.audioAheadSeconds} s ahead of real time.`,
+);
+export const TOO_MANY_EVENTS = failure(1008, 'rate_limit_exceeded', 'Too many events.');
+
+/** The balance refused a further slice of a transcription. */
+export const audioRefused = (reason: string): Ending =>
+  failure(1008, reason, 'No further audio can be paid for.');
+
+/** The balance refused a further turn, in the words of the realtime protocol. */
+export const turnRefused = (reason: string): Ending =>
+  failure(
+    1008,
+    reason === 'insufficient_balance' ? 'budget_exhausted' : reason,
+    'The balance does not cover another turn.',
+  );

@@ -1,0 +1,54 @@
+import type { Ending } from '../../machines/transcription-stream.ts';
+import type { VoiceDeps } from './voice-deps.ts';
+import type { Purse, PurseOwner } from './voice-purse.ts';
+
+export type VoiceLifeOptions = {
+  readonly owner: PurseOwner;
+  readonly purse: Purse;
+};
+
+/** How a live session ends, whatever its kind: settled once, then gone from the registry. */
+export class VoiceLife {
+  /** Resolves when the session is settled, or left to the process that took it over. */
+  readonly settled: Promise<void>;
+  readonly #deps: Pick<VoiceDeps, 'sessions' | 'log'>;
+  readonly #sessionId: string;
+  readonly #purse: Purse;
+  #settledNow = () => {};
+
+  constructor(deps: Pick<VoiceDeps, 'sessions' | 'log'>, { owner, purse }: VoiceLifeOptions) {
+    this.#deps = deps;
+    this.#sessionId = owner.sessionId;
+    this.#purse = purse;
+    this.settled = new Promise((resolve) => {
+      this.#settledNow = resolve;
+    });
+  }
+
+  settle({ code, reason }: Ending): void {
+    const leave = () => this.leave();
+    const status = code === 1011 ? 'failed' : 'success';
+    this.#purse.settle({ reason, status }).then(leave, leave);
+  }
+
+  leave(): void {
+    this.#deps.sessions.leave(this.#sessionId);
+    this.#settledNow();
+  }
+
+  /** Its actor broke: what it still owes to client and ledger is done, each step whatever the others do. */
+  broke(error: unknown, owed: readonly (() => void)[]): void {
+    this.logError(error, 'the actor of a voice session broke');
+    for (const step of owed) {
+      try {
+        step();
+      } catch (failed) {
+        this.logError(failed, 'a broken voice session could not be ended in order');
+      }
+    }
+  }
+
+  logError(error: unknown, message: string): void {
+    this.#deps.log.error({ err: error, sessionId: this.#sessionId }, message);
+  }
+}

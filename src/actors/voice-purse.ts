@@ -1,0 +1,182 @@
+import type { Source } from '../gateway/catalogue.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import { priceRaw, type Usage } from '../kernel/price.ts';
+import type { ChargeRow } from '../ledger/companion.ts';
+import type { HoldRefusal, Ledger, SessionClaim, Spender } from '../ledger/ledger.ts';
+
+export type PurseDeps = {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+export type PurseOwner = {
+  readonly spender: Spender;
+  readonly sessionId: string;
+  readonly kind: 'transcription' | 'realtime';
+  readonly model: string;
+  readonly source: Source;
+};
+
+type Extension =
+  | { readonly kind: 'extended' }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
+  | { readonly kind: 'lost' };
+
+/**
+ * A session's money: what is held for it and what it has bought. Calls run one after another, so that
+ * the settlement always comes last and knows everything.
+ */
+export interface Purse {
+  readonly heldRaw: bigint;
+  readonly spentRaw: bigint;
+  extend(byRaw: bigint): Promise<Extension>;
+  /** Writes what was bought. `lost`: another process settled this session. */
+  journal(costRaw: bigint, usage: Usage): Promise<'written' | 'lost'>;
+  /** Settles the hold to everything bought, with one charge row. Safe to call twice. */
+  settle(outcome: { readonly reason: string; readonly status: ChargeRow['status'] }): Promise<void>;
+}
+
+/** Where a model's spend stands in the ledger. */
+const gatewayTarget = (source: Source): string =>
+  `gateway://${source.provider}/${source.upstreamModel}`;
+
+/** The price of `usage` at this session's source. */
+export const sessionPrice = (source: Source, usage: Usage): bigint =>
+  priceRaw(usage, source.rates, source.marginBps);
+
+/** Holds `reserveRaw` for a new session, or says why not. */
+export async function openPurse(
+  deps: PurseDeps,
+  owner: PurseOwner,
+  reserveRaw: bigint,
+): Promise<{ kind: 'opened'; purse: Purse } | { kind: 'refused'; refusal: HoldRefusal }> {
+  const { spender, sessionId, kind, model, source } = owner;
+  const target = gatewayTarget(source);
+  const opened = await deps.ledger.openSession({
+    spender,
+    sessionId,
+    reserveRaw,
+    kind,
+    target,
+    model,
+    account: 'gateway',
+  });
+  if (opened.kind === 'refused') return opened;
+  return { kind: 'opened', purse: createPurse(deps, owner, opened.claim) };
+}
+
+function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): Purse {
+  const { ledger, log } = deps;
+  const openedAtMs = deps.clock.monotonicMs();
+  const usage: Record<string, number> = {};
+  let claim = opened;
+  let spentRaw = 0n;
+  let seq = 0;
+  let lost = false;
+  let settlement: Promise<void> | undefined;
+  let tail: Promise<unknown> = Promise.resolve();
+
+  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = tail.then(work);
+    tail = result.catch(() => {});
+    return result;
+  };
+
+  return {
+    get heldRaw() {
+      return claim.hold.amountRaw;
+    },
+    get spentRaw() {
+      return spentRaw;
+    },
+    extend: (byRaw) =>
+      inOrder(async () => {
+        if (lost) return { kind: 'lost' };
+        if (byRaw <= 0n) return { kind: 'extended' };
+        const verdict = await ledger.extend(claim, byRaw);
+        if (verdict.kind === 'extended') claim = verdict.claim;
+        if (verdict.kind === 'lost') lost = true;
+        return verdict;
+      }),
+    journal: (costRaw, bought) =>
+      inOrder(async () => {
+        if (lost) return 'lost';
+        // Counted before the write: what an unanswered append bought is still settled at the end.
+        spentRaw += costRaw;
+        seq += 1;
+        for (const [unit, amount] of Object.entries(bought)) {
+          usage[unit] = Math.round(((usage[unit] ?? 0) + amount) * 1_000) / 1_000;
+        }
+        const verdict = await ledger.journal(claim, [{ seq, costRaw, usage: bought }]);
+        if (verdict === 'lost') lost = true;
+        return verdict;
+      }),
+    settle(outcome) {
+      settlement ??= inOrder(async () => {
+        if (!lost)
+          await closeClaim(deps, owner, { claim, spentRaw, usage, openedAtMs, ...outcome });
+      }).catch((error: unknown) => {
+        // The journal stays, and so does the lease: whoever finds it expired settles from it.
+        log.error({ err: error, sessionId: owner.sessionId }, 'session was left to the reaper');
+      });
+      return settlement;
+    },
+  };
+}
+
+type Closing = {
+  readonly claim: SessionClaim;
+  readonly spentRaw: bigint;
+  readonly usage: Readonly<Record<string, number>>;
+  readonly openedAtMs: number;
+  readonly reason: string;
+  readonly status: ChargeRow['status'];
+};
+
+async function closeClaim(
+  { ledger, clock, log }: PurseDeps,
+  owner: PurseOwner,
+  { claim, spentRaw, usage, openedAtMs, reason, status }: Closing,
+): Promise<void> {
+  const latencyMs = Math.round(clock.monotonicMs() - openedAtMs);
+  const verdict = await ledger.closeSession({
+    claim,
+    reason,
+    actualRaw: spentRaw,
+    account: 'gateway',
+    source: owner.source.provider,
+    // A session that bought nothing leaves no line.
+    ...(spentRaw > 0n && {
+      charge: (costRaw: bigint) => chargeRow(owner, { costRaw, usage, status, latencyMs }),
+    }),
+  });
+  if (verdict.kind === 'already_resolved') {
+    log.warn({ sessionId: owner.sessionId }, 'session was settled elsewhere');
+  }
+}
+
+function chargeRow(
+  owner: PurseOwner,
+  line: Pick<ChargeRow, 'costRaw' | 'usage' | 'status' | 'latencyMs'>,
+): ChargeRow {
+  const { spender, source } = owner;
+  return {
+    agentId: spender.agentId,
+    keyId: spender.keyId ?? null,
+    targetUrl: gatewayTarget(source),
+    targetHost: source.provider,
+    method: 'GET',
+    model: owner.model,
+    rail: source.rail,
+    taskId: spender.taskId ?? null,
+    actionId: spender.actionId ?? null,
+    customerId: spender.customerId ?? null,
+    sessionId: owner.sessionId,
+    responseStatusCode: 101,
+    overheadMs: null,
+    upstreamMs: null,
+    ...line,
+  };
+}

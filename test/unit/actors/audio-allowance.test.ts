@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { AudioAllowance } from '../../../src/actors/audio-allowance.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+
+describe('AudioAllowance', () => {
+  it('lets two minutes through at once, then real time', () => {
+    const clock = new ManualClock();
+    const allowance = new AudioAllowance(clock);
+    expect([allowance.take(120_000), allowance.take(1)]).toEqual([true, false]);
+    clock.advance(5_000);
+    expect([allowance.take(5_001), allowance.take(5_000)]).toEqual([false, true]);
+  });
+
+  it('saves nothing up while nobody speaks', () => {
+    const clock = new ManualClock();
+    const allowance = new AudioAllowance(clock);
+    clock.advance(3_600_000);
+    expect([allowance.take(120_001), allowance.take(120_000)]).toEqual([false, true]);
+  });
+});

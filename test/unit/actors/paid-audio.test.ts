@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { PaidAudio } from '../../../src/actors/paid-audio.ts';
+import type { Purse } from '../../../src/actors/voice-purse.ts';
+import type { Source } from '../../../src/gateway/catalogue.ts';
+import { settleAll } from '../../support/voice-world.ts';
+
+const BYTES_PER_SECOND = 10;
+const SLICE = 100;
+
+const source = {
+  provider: 'local',
+  upstreamModel: 'pocketsphinx',
+  rates: { audio_second: 1_000_000n },
+  marginBps: 0,
+} as unknown as Source;
+
+const purse: Purse = {
+  heldRaw: 0n,
+  spentRaw: 0n,
+  extend: async () => ({ kind: 'extended' }),
+  journal: async () => 'written',
+  settle: async () => {},
+};
+
+describe('PaidAudio', () => {
+  it('ends its stream, and not the process, when hearing what was just paid for throws', async () => {
+    const away: unknown[] = [];
+    let heardBytes = 0;
+    const audio = new PaidAudio({
+      ...{ purse, source },
+      bytesPerSecond: BYTES_PER_SECOND,
+      hear(bytes) {
+        if (heardBytes > 0) throw new Error('the ear broke');
+        heardBytes += bytes.length;
+      },
+      low: () => {},
+      spent: () => {},
+      lost: () => {},
+      away: (error) => away.push(error),
+    });
+    audio.push(new Uint8Array(SLICE + 1));
+    await settleAll();
+    expect(away).toMatchObject([{ message: 'the ear broke' }]);
+  });
+
+  it('ends its stream when telling it that another process settled it throws', async () => {
+    const away: unknown[] = [];
+    const audio = new PaidAudio({
+      ...{ source, purse: { ...purse, journal: async () => 'lost' } },
+      bytesPerSecond: BYTES_PER_SECOND,
+      hear: () => {},
+      low: () => {},
+      spent: () => {},
+      lost: () => {
+        throw new Error('the actor broke');
+      },
+      away: (error) => away.push(error),
+    });
+    audio.push(new Uint8Array(1));
+    audio.journal();
+    await settleAll();
+    expect(away).toMatchObject([{ message: 'the actor broke' }]);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { openSession, response } from '../../../support/realtime-session.ts';
+import { settleAll } from '../../../support/voice-world.ts';
+
+describe('answering', () => {
+  it('puts exactly the heard words into the history on truncate', async () => {
+    const { engines, socket, send, say } = await openSession();
+    engines.guide.answers.push({
+      text: 'One two three four. Five six seven eight.',
+      usage: { inputTokens: 1, outputTokens: 8 },
+    });
+    await say('count');
+    const item = socket.of('response.output_item.done')[0]?.item as { id: string };
+    const about = { item_id: item.id, content_index: 0 };
+    send({ type: 'conversation.item.truncate', ...about, audio_end_ms: 650 });
+    send({ type: 'conversation.item.retrieve', item_id: item.id });
+    expect(socket.of('conversation.item.truncated')[0]).toMatchObject({ audio_end_ms: 650 });
+    expect(socket.of('conversation.item.retrieved')[0]?.item).toMatchObject({
+      content: [{ type: 'output_audio', transcript: 'One two three four. Five six' }],
+    });
+    await say('and then');
+    const asked = engines.guide.asked.at(-1)?.messages.map(({ content }) => content);
+    expect(asked).toEqual(['count', 'One two three four. Five six', 'and then']);
+    send({ type: 'conversation.item.truncate', ...about, audio_end_ms: 99_000 });
+    expect(socket.of('error')).toHaveLength(1);
+  });
+
+  it('cancels on request, and refuses to cancel what is not running', async () => {
+    const { engines, socket, send, say } = await openSession();
+    send({ type: 'response.cancel', event_id: 'mine' });
+    expect(socket.of('error')[0]).toMatchObject({
+      error: { code: 'response_cancel_not_active', event_id: 'mine' },
+    });
+    engines.guide.thinking = () => new Promise(() => {});
+    await say('hello');
+    send({ type: 'response.cancel' });
+    await settleAll();
+    expect(response(socket.of('response.done')[0])).toMatchObject({
+      status: 'cancelled',
+      status_details: { reason: 'client_cancelled' },
+    });
+  });
+
+  it('has one response at a time', async () => {
+    const { engines, socket, send, say } = await openSession();
+    engines.guide.thinking = () => new Promise(() => {});
+    await say('hello');
+    send({ type: 'response.create' });
+    expect(socket.of('error')[0]).toMatchObject({
+      error: { code: 'conversation_already_has_active_response' },
+    });
+    expect(socket.of('response.created')).toHaveLength(1);
+  });
+
+  it('calls a tool, takes its output and answers with it', async () => {
+    const { engines, socket, send } = await openSession();
+    engines.guide.answers.push({
+      text: '',
+      toolCall: { name: 'weather', argumentsJson: '{"city":"Bern"}' },
+      usage: { inputTokens: 1, outputTokens: 4 },
+    });
+    send({
+      type: 'session.update',
+      session: { tools: [{ type: 'function', name: 'weather', parameters: {} }] },
+    });
+    send({ type: 'response.create' });
+    await settleAll();
+    const call = socket.of('response.output_item.done')[0]?.item as { call_id: string };
+    expect(call).toMatchObject({ type: 'function_call', status: 'completed', name: 'weather' });
+    send({
+      type: 'conversation.item.create',
+      item: { type: 'function_call_output', call_id: call.call_id, output: 'sunny' },
+    });
+    send({ type: 'response.create' });
+    await settleAll();
+    expect(engines.guide.asked.at(-1)?.messages.at(-1)).toEqual({ role: 'tool', content: 'sunny' });
+  });
+});

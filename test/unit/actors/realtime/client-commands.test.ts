@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { openSession } from '../../../support/realtime-session.ts';
+
+describe('ClientCommands', () => {
+  it('answers a bad event with an error and keeps the socket', async () => {
+    const { socket, send, session } = await openSession();
+    session.message('{');
+    send({ type: 'no.such.event', event_id: 'e1' });
+    send({ event_id: 'e2' });
+    send({ type: 'input_audio_buffer.append', audio: '#### not base64 ####' });
+    send({ type: 'session.update', session: { audio: { input: { format: 'flac' } } } });
+    send({ type: 'session.update', session: { instructions: 'x'.repeat(20_000) } });
+    send({ type: 'conversation.item.delete', item_id: 'item_none' });
+    const errors = socket.of('error').map(({ error }) => error as Record<string, unknown>);
+    expect(errors.map(({ code }) => code)).toEqual([
+      'invalid_json',
+      'invalid_value',
+      'missing_required_parameter',
+      'invalid_value',
+      'invalid_value',
+      'invalid_value',
+      'item_not_found',
+    ]);
+    expect(errors[1]?.event_id).toBe('e1');
+    expect(errors[4]?.param).toBe('session.audio.input.format');
+    expect(socket.closed).toBeUndefined();
+  });
+
+  it('closes a client that floods it with events', async () => {
+    const { session, socket, send } = await openSession();
+    for (let i = 0; i < 2_001; i++) send({ type: 'input_audio_buffer.clear' });
+    await session.settled;
+    expect(socket.closed).toEqual({ code: 1008, reason: 'rate_limit_exceeded' });
+  });
+});

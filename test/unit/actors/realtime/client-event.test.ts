@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseClientEvent } from '../../../../src/actors/realtime/client-event.ts';
+
+const problemOf = (value: unknown) => {
+  const parsed = parseClientEvent(typeof value === 'string' ? value : JSON.stringify(value));
+  return 'problem' in parsed ? parsed.problem : undefined;
+};
+
+describe('parseClientEvent', () => {
+  it('never throws, whatever the client writes', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        const parsed = parseClientEvent(text);
+        expect('event' in parsed || parsed.problem.message.length > 0).toBe(true);
+      }),
+    );
+  });
+
+  it('reads every event of the protocol', () => {
+    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] };
+    for (const event of [
+      { type: 'session.update', session: { type: 'realtime' } },
+      { type: 'input_audio_buffer.append', audio: 'AAAA' },
+      { type: 'input_audio_buffer.commit' },
+      { type: 'input_audio_buffer.clear' },
+      { type: 'conversation.item.create', item, previous_item_id: null },
+      { type: 'conversation.item.retrieve', item_id: 'item_1' },
+      { type: 'conversation.item.delete', item_id: 'item_1' },
+      { type: 'conversation.item.truncate', item_id: 'i', content_index: 0, audio_end_ms: 12.5 },
+      { type: 'response.create' },
+      { type: 'response.cancel', response_id: 'resp_1' },
+    ]) {
+      expect(problemOf({ ...event, event_id: 'e' })).toBeUndefined();
+    }
+  });
+
+  it('names the member that is wrong and echoes the id of the event', () => {
+    expect(problemOf({ type: 'conversation.item.delete', event_id: 'e1' })).toMatchObject({
+      code: 'invalid_value',
+      param: 'item_id',
+      eventId: 'e1',
+    });
+    expect(problemOf([])).toMatchObject({ code: 'missing_required_parameter', param: 'type' });
+    expect(problemOf({ type: 'x'.repeat(1_000) })?.message.length).toBeLessThan(120);
+  });
+
+  it('bounds the text of an item', () => {
+    const content = [{ type: 'input_text', text: 'x'.repeat(20_000) }];
+    const item = { type: 'message', role: 'user', content };
+    expect(problemOf({ type: 'conversation.item.create', item })?.code).toBe('invalid_value');
+  });
+});

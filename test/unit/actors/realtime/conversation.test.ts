@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  Conversation,
+  type ConversationItem,
+} from '../../../../src/actors/realtime/conversation.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+
+const message = (id: string, text: string): ConversationItem => ({
+  id,
+  object: 'realtime.item',
+  type: 'message',
+  role: 'user',
+  status: 'completed',
+  content: [{ type: 'input_text', text }],
+});
+
+describe('Conversation', () => {
+  it('holds a bounded number of items and characters, the oldest leaving first', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: LIMITS.realtimeItemChars }), { maxLength: 400 }),
+        (sizes) => {
+          const conversation = new Conversation();
+          const alive: string[] = [];
+          let chars = 0;
+          for (const [index, size] of sizes.entries()) {
+            const id = `item_${index}`;
+            const gone = conversation.add(message(id, 'x'.repeat(size)));
+            alive.push(id);
+            chars += size;
+            for (const goneId of gone) {
+              expect(goneId).toBe(alive.shift());
+              chars -= sizes[Number(goneId.slice(5))] ?? 0;
+            }
+            expect(alive.length).toBeLessThanOrEqual(LIMITS.realtimeItems);
+            expect(chars).toBeLessThanOrEqual(LIMITS.realtimeConversationChars);
+          }
+          expect(conversation.lastId).toBe(alive.at(-1) ?? null);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('puts an item where it is told to, and knows what stands before it', () => {
+    const conversation = new Conversation();
+    conversation.add(message('a', 'a'));
+    conversation.add(message('c', 'c'));
+    conversation.add(message('b', 'b'), 'a');
+    conversation.add(message('front', 'f'), 'root');
+    expect(['front', 'a', 'b', 'c'].map((id) => conversation.before(id))).toEqual([
+      null,
+      'front',
+      'a',
+      'b',
+    ]);
+    expect(conversation.remove('a')).toBe(true);
+    expect(conversation.remove('a')).toBe(false);
+    expect(conversation.before('b')).toBe('front');
+  });
+
+  it('gives the newest messages that fit, oldest of them first, and always the last', () => {
+    const conversation = new Conversation();
+    for (const id of ['one', 'two', 'three']) conversation.add(message(id, id));
+    const said = (chars: number) => conversation.messages(chars).map(({ content }) => content);
+    expect(said(100)).toEqual(['one', 'two', 'three']);
+    expect(said(8)).toEqual(['two', 'three']);
+    expect(said(1)).toEqual(['three']);
+  });
+});

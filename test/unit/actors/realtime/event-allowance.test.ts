@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { EventAllowance } from '../../../../src/actors/realtime/event-allowance.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+
+describe('EventAllowance', () => {
+  it('lets a burst through, then a steady rate, and forgives with time', () => {
+    const clock = new ManualClock();
+    const allowance = new EventAllowance(clock);
+    const taken = (count: number) =>
+      Array.from({ length: count }, () => allowance.take()).filter(Boolean).length;
+    expect(taken(3_000)).toBe(2_000);
+    clock.advance(1_000);
+    expect(taken(3_000)).toBe(200);
+    clock.advance(3_600_000);
+    expect(taken(3_000)).toBe(2_000);
+  });
+});

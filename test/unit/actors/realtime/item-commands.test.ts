@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { Conversation } from '../../../../src/actors/realtime/conversation.ts';
+import { applyItemEvent, type ItemEvent } from '../../../../src/actors/realtime/item-commands.ts';
+import { Outlet } from '../../../../src/actors/realtime/outlet.ts';
+import { systemRandom } from '../../../../src/kernel/random.ts';
+import { FakeSocket } from '../../../support/voice-world.ts';
+
+type ItemCreated = Extract<ItemEvent, { type: 'conversation.item.create' }>;
+
+function world() {
+  const socket = new FakeSocket();
+  const outlet = new Outlet(systemRandom);
+  outlet.attach(socket);
+  const conversation = new Conversation();
+  const deps = { outlet, conversation, random: systemRandom, spoken: () => undefined };
+  return { socket, conversation, deps };
+}
+
+const create = (id: string, text: string): ItemCreated => ({
+  type: 'conversation.item.create',
+  item: { id, type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+});
+
+describe('applyItemEvent', () => {
+  it('adds an item where it is asked for, and tells so', () => {
+    const { socket, deps } = world();
+    applyItemEvent(deps, create('a', 'first'));
+    applyItemEvent(deps, { ...create('b', 'second'), previous_item_id: 'root' });
+    expect(socket.of('conversation.item.added').map((event) => event.previous_item_id)).toEqual([
+      null,
+      null,
+    ]);
+    expect(socket.of('conversation.item.done')).toHaveLength(2);
+  });
+
+  it('refuses an id that is taken and a place that is not there, changing nothing', () => {
+    const { conversation, socket, deps } = world();
+    applyItemEvent(deps, create('a', 'first'));
+    expect(applyItemEvent(deps, create('a', 'again'))?.code).toBe('item_already_exists');
+    const nowhere = { ...create('b', 'x'), previous_item_id: 'gone' };
+    expect(applyItemEvent(deps, nowhere)).toMatchObject({
+      code: 'item_not_found',
+      param: 'previous_item_id',
+    });
+    expect(conversation.lastId).toBe('a');
+    expect(socket.of('conversation.item.added')).toHaveLength(1);
+  });
+
+  it('truncates only what was spoken', () => {
+    const { deps } = world();
+    applyItemEvent(deps, create('a', 'first'));
+    const truncate = {
+      type: 'conversation.item.truncate',
+      item_id: 'a',
+      content_index: 0,
+      audio_end_ms: 10,
+    } as const;
+    expect(applyItemEvent(deps, truncate)?.code).toBe('invalid_value');
+    expect(applyItemEvent(deps, { ...truncate, item_id: 'b' })?.code).toBe('item_not_found');
+  });
+});

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { openSession, RATE } from '../../../support/realtime-session.ts';
+import { bytesOf, silence, tone } from '../../../support/voice-fakes.ts';
+import { settleAll } from '../../../support/voice-world.ts';
+
+type Session = Awaited<ReturnType<typeof openSession>>;
+
+const takeTurnsByHand = (send: Session['send']) =>
+  send({ type: 'session.update', session: { audio: { input: { turn_detection: null } } } });
+
+/** One `append` of so much sound, at once. */
+const append = (send: Session['send'], audio: Uint8Array) =>
+  send({ type: 'input_audio_buffer.append', audio: Buffer.from(audio).toString('base64') });
+
+const codes = (socket: Session['socket']) =>
+  socket.of('error').map(({ error }) => (error as { code: string }).code);
+
+describe('Listening', () => {
+  it('waits for the words of a commit before it answers, when the client takes the turns', async () => {
+    const { engines, socket, send, speak } = await openSession();
+    takeTurnsByHand(send);
+    engines.stt.pocketsphinx.script.push('by hand');
+    await speak(tone(800, RATE));
+    expect(socket.of('input_audio_buffer.speech_started')).toEqual([]);
+    send({ type: 'input_audio_buffer.commit' });
+    send({ type: 'response.create' });
+    await settleAll();
+    expect(engines.guide.asked[0]?.messages.at(-1)?.content).toBe('by hand');
+    expect(socket.of('response.done')).toHaveLength(1);
+    expect(socket.of('input_audio_buffer.committed')).toHaveLength(1);
+  });
+
+  it('says when there is nothing to commit, and forgets on clear', async () => {
+    const { socket, send, speak } = await openSession();
+    send({ type: 'input_audio_buffer.commit' });
+    expect(socket.of('error')[0]).toMatchObject({
+      error: { code: 'input_audio_buffer_commit_empty' },
+    });
+    await speak(tone(600, RATE));
+    send({ type: 'input_audio_buffer.clear' });
+    await speak(silence(900, RATE));
+    expect(socket.of('input_audio_buffer.cleared')).toHaveLength(1);
+    expect(socket.of('input_audio_buffer.committed')).toEqual([]);
+  });
+
+  it('gives its recogniser back when nobody speaks, and takes another when somebody does', async () => {
+    const { clock, engines, socket, speak } = await openSession();
+    const { pocketsphinx } = engines.stt;
+    await speak(tone(800, RATE));
+    await speak(silence(900, RATE));
+    expect(pocketsphinx.inUse).toBe(1);
+    clock.advance(30_000);
+    await settleAll();
+    expect(pocketsphinx.inUse).toBe(0);
+    await speak(tone(800, RATE));
+    await speak(silence(900, RATE));
+    expect([pocketsphinx.opened, pocketsphinx.inUse]).toEqual([2, 1]);
+    const starts = socket.of('input_audio_buffer.speech_started').map((e) => e.audio_start_ms);
+    expect(starts[1]).toBeGreaterThanOrEqual(1_300);
+  });
+
+  it('hears out a caller who falls silent in the middle of a word, and then gives the recogniser back', async () => {
+    const { clock, engines, socket, speak } = await openSession();
+    const { pocketsphinx } = engines.stt;
+    await speak(tone(800, RATE));
+    for (let i = 0; i < 3; i++) {
+      expect(pocketsphinx.inUse).toBe(1);
+      clock.advance(30_000);
+      await settleAll();
+    }
+    expect(pocketsphinx.inUse).toBe(0);
+    expect(socket.of('conversation.item.input_audio_transcription.completed')).toHaveLength(1);
+  });
+
+  it('gives its recogniser back after an utterance that was cleared', async () => {
+    const { clock, engines, send, speak } = await openSession();
+    // Longer than it takes to look whether anybody speaks, so that one look finds it busy.
+    await speak(tone(31_000, RATE));
+    send({ type: 'input_audio_buffer.clear' });
+    await settleAll();
+    clock.advance(60_000);
+    await settleAll();
+    expect(engines.stt.pocketsphinx.inUse).toBe(0);
+  });
+
+  it('takes no more audio at once after a long silence than at the start', async () => {
+    const { clock, socket, send } = await openSession();
+    clock.advance(800_000);
+    const tenSeconds = bytesOf(silence(10_000, RATE));
+    for (let i = 0; i < 12; i++) append(send, tenSeconds);
+    expect(codes(socket)).toEqual([]);
+    append(send, tenSeconds);
+    expect(codes(socket)).toEqual(['audio_too_fast']);
+  });
+
+  it('takes no more speech than the reserve of a turn covers, however it comes', async () => {
+    const { clock, engines, ledger, session, socket, send, say } = await openSession();
+    engines.guide.thinking = () => new Promise(() => {});
+    await say('hello');
+    const input = { turn_detection: null, format: { type: 'audio/pcmu' } };
+    send({ type: 'session.update', session: { audio: { input } } });
+    append(send, new Uint8Array(59 * 8_000));
+    send({ type: 'input_audio_buffer.commit' });
+    clock.advance(59_000);
+    append(send, new Uint8Array(98_880 * 8));
+    expect(codes(socket)).toEqual(['input_audio_over_reserve']);
+    append(send, new Uint8Array(59 * 8_000));
+    send({ type: 'input_audio_buffer.commit' });
+    append(send, new Uint8Array(3 * 8_000));
+    expect(codes(socket)).toHaveLength(2);
+    session.socketClosed();
+    await session.settled;
+    expect(ledger.charges[0]?.usage.audio_second).toBeCloseTo(118, 0);
+  });
+
+  it('charges nothing for speech that no recogniser heard', async () => {
+    const { engines, ledger, session, socket, speak } = await openSession();
+    engines.stt.pocketsphinx.places = 0;
+    await speak(tone(1_000, RATE));
+    await speak(silence(900, RATE));
+    expect(socket.of('conversation.item.input_audio_transcription.failed')).toHaveLength(1);
+    session.socketClosed();
+    await session.settled;
+    expect(ledger.charges).toEqual([]);
+  });
+
+  it('still makes out and answers what was committed when the turn detection changes', async () => {
+    const { engines, socket, send, speak } = await openSession();
+    takeTurnsByHand(send);
+    engines.stt.pocketsphinx.script.push('by hand');
+    await speak(tone(800, RATE));
+    send({ type: 'input_audio_buffer.commit' });
+    send({ type: 'session.update', session: { turn_detection: { type: 'server_vad' } } });
+    send({ type: 'response.create' });
+    await settleAll();
+    expect(engines.guide.asked.map(({ messages }) => messages.at(-1)?.content)).toEqual([
+      'by hand',
+    ]);
+    expect(socket.of('conversation.item.input_audio_transcription.completed')).toHaveLength(1);
+    expect(engines.stt.pocketsphinx.inUse).toBe(0);
+  });
+
+  it('keeps the words of two utterances apart when the way of listening changes between them', async () => {
+    const { engines, socket, send, speak } = await openSession();
+    const { pocketsphinx } = engines.stt;
+    const open = pocketsphinx.open.bind(pocketsphinx);
+    let decode = () => {};
+    const decoded = new Promise<void>((resolve) => {
+      decode = resolve;
+    });
+    let most = 0;
+    pocketsphinx.open = async (options) => {
+      const stream = await open(options);
+      most = Math.max(most, pocketsphinx.inUse);
+      return { ...stream, endUtterance: () => decoded.then(() => stream.endUtterance()) };
+    };
+    pocketsphinx.script.push('first', 'second');
+    takeTurnsByHand(send);
+    await speak(tone(800, RATE));
+    send({ type: 'input_audio_buffer.commit' });
+    send({ type: 'session.update', session: { input_audio_format: 'g711_ulaw' } });
+    append(send, new Uint8Array(8_000));
+    send({ type: 'input_audio_buffer.commit' });
+    await settleAll();
+    decode();
+    await settleAll();
+    const items = socket.of('input_audio_buffer.committed').map((event) => event.item_id);
+    const told = socket.of('conversation.item.input_audio_transcription.completed');
+    expect(told.map((event) => [event.item_id, event.transcript])).toEqual([
+      [items[0], 'first'],
+      [items[1], 'second'],
+    ]);
+    expect(most).toBe(1);
+  });
+
+  it('says that all recognisers are busy and stays usable for text', async () => {
+    const { engines, socket, speak, say } = await openSession();
+    engines.stt.pocketsphinx.places = 0;
+    await speak(tone(800, RATE));
+    await speak(silence(900, RATE));
+    expect(socket.of('error')[0]).toMatchObject({ error: { code: 'engine_overloaded' } });
+    expect(socket.of('conversation.item.input_audio_transcription.failed')).toHaveLength(1);
+    await say('hello');
+    expect(socket.of('response.done')).toHaveLength(1);
+  });
+});

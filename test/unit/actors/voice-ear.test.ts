@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { type EarOptions, type Heard, VoiceEar } from '../../../src/actors/voice-ear.ts';
+import type { SttListener, SttStream } from '../../../src/engines/engine.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { bytesOf, createFakeEngines, silence, tone } from '../../support/voice-fakes.ts';
+import { settleAll } from '../../support/voice-world.ts';
+
+const RATE = 16_000;
+const ENDPOINTING = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };
+
+/** An ear over a fake recogniser; `change` stands in for the stream that it opens. */
+function openEar(
+  endpointing: EarOptions['endpointing'],
+  change: (stream: SttStream, listener: SttListener) => SttStream = (stream) => stream,
+) {
+  const clock = new ManualClock();
+  const engines = createFakeEngines();
+  const { pocketsphinx } = engines.stt;
+  const heard: Heard[] = [];
+  const failures: string[] = [];
+  const ear = new VoiceEar({
+    ...{ clock, endpointing },
+    encoding: 'linear16',
+    sampleRateHz: RATE,
+    vad: engines.vad,
+    gates: undefined,
+    openStt: async (listener) => change(await pocketsphinx.open({ listener }), listener),
+    events: {
+      began: () => {},
+      ended: () => {},
+      segment: () => {},
+      heard: (utterance) => heard.push(utterance),
+      failed: ({ message }) => failures.push(message),
+    },
+  });
+
+  /** Real-time pace, 100 ms at a time. */
+  async function hear(pcm: Int16Array) {
+    for (let at = 0; at < pcm.length; at += RATE / 10) {
+      ear.push(bytesOf(pcm.slice(at, at + RATE / 10)));
+      await settleAll();
+      clock.advance(100);
+    }
+  }
+  return { ear, clock, pocketsphinx, heard, failures, hear };
+}
+
+describe('VoiceEar', () => {
+  it('gives back a recogniser that could not take sound, and says once that it is gone', async () => {
+    const broken = openEar(null, (stream) => ({
+      ...stream,
+      push: () => {
+        throw new Error('trap');
+      },
+    }));
+    await broken.hear(tone(600, RATE));
+    broken.ear.commit();
+    await broken.ear.transcribed();
+    expect(broken.failures).toEqual(['trap']);
+    expect(broken.heard).toMatchObject([{ text: '', failed: true, heardMs: 600 }]);
+    expect(broken.pocketsphinx.inUse).toBe(0);
+  });
+
+  it('gives back a recogniser that told of its failure, and hears the next speech with another', async () => {
+    let opened = 0;
+    const { ear, failures, hear, heard, pocketsphinx } = openEar(null, (stream, listener) => {
+      opened += 1;
+      if (opened > 1) return stream;
+      return { ...stream, push: () => listener.failed(new Error('the decoder trapped')) };
+    });
+    await hear(tone(600, RATE));
+    ear.commit();
+    await hear(tone(1_000, RATE));
+    ear.commit();
+    await ear.transcribed();
+    expect(failures).toEqual(['the decoder trapped']);
+    expect(heard.map(({ failed, text }) => [failed, text])).toEqual([
+      [true, ''],
+      [false, 'w1 w2'],
+    ]);
+    expect([pocketsphinx.opened, pocketsphinx.inUse]).toEqual([2, 1]);
+  });
+
+  it('counts the silence that proved the end as latency, and none that nobody waited for', async () => {
+    const ended = openEar(ENDPOINTING);
+    await ended.hear(tone(1_000, RATE));
+    await ended.hear(silence(900, RATE));
+    expect(ended.heard[0]?.latencyMs).toBeGreaterThanOrEqual(500);
+    expect(ended.heard[0]?.latencyMs).toBeLessThanOrEqual(700);
+
+    const committed = openEar(ENDPOINTING);
+    await committed.hear(tone(1_000, RATE));
+    committed.ear.commit();
+    await committed.ear.transcribed();
+
+    const finished = openEar(ENDPOINTING);
+    await finished.hear(tone(1_000, RATE));
+    await finished.ear.finish();
+
+    const cut = openEar(ENDPOINTING);
+    await cut.hear(tone(61_000, RATE));
+    for (const { heard } of [committed, finished, cut]) {
+      expect(heard.map(({ latencyMs }) => latencyMs)).toEqual([0]);
+    }
+  });
+});

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AudioMeter } from '../../../src/actors/voice-meter.ts';
+import { priceRaw, type Usage } from '../../../src/kernel/price.ts';
+
+const RATES = { audio_second: 11_111_112n };
+const price = (usage: Usage) => priceRaw(usage, RATES, 500);
+const meterOf = (bytesPerSecond: number) =>
+  new AudioMeter({ bytesPerSecond, sliceSeconds: 10, price });
+
+describe('AudioMeter', () => {
+  it('admits to the byte what is held and nothing beyond it', () => {
+    const meter = meterOf(16_000);
+    expect(meter.admit(100_000)).toBe(100_000);
+    expect(meter.admit(100_000)).toBe(60_000);
+    expect([meter.isSpent, meter.admit(2)]).toEqual([true, 0]);
+    meter.grantSlice();
+    expect([meter.isSpent, meter.admit(2)]).toEqual([false, 2]);
+  });
+
+  it('asks for the next slice when less than half of one is left', () => {
+    const meter = meterOf(16_000);
+    meter.admit(80_000);
+    expect(meter.isLow).toBe(false);
+    meter.admit(1);
+    expect(meter.isLow).toBe(true);
+  });
+
+  it('bills in lines that add up to the price of the whole, within what is held', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(8_000, 16_000, 32_000, 96_000),
+        fc.array(fc.integer({ min: 1, max: 2_000_000 }), { minLength: 1, maxLength: 30 }),
+        (bytesPerSecond, pieces) => {
+          const meter = meterOf(bytesPerSecond);
+          let used = 0;
+          let billedRaw = 0n;
+          let heldRaw = price({ audio_second: 10 });
+          for (const [index, piece] of pieces.entries()) {
+            used += meter.admit(piece);
+            if (index % 3 === 0) billedRaw += meter.takeBill()?.costRaw ?? 0n;
+            if (meter.isSpent) {
+              meter.grantSlice();
+              heldRaw += price({ audio_second: 10 });
+            }
+          }
+          billedRaw += meter.takeBill()?.costRaw ?? 0n;
+          const seconds = Math.round((used / bytesPerSecond) * 1_000) / 1_000;
+          expect(billedRaw).toBe(price({ audio_second: seconds }));
+          expect(billedRaw <= heldRaw).toBe(true);
+          expect(meter.takeBill()).toBeUndefined();
+        },
+      ),
+    );
+  });
+});
