@@ -1,0 +1,134 @@
+import type { Clock } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import type { ChargeRow } from '../ledger/companion.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Node } from '../store/apply-batch.ts';
+import { pruneLeases } from '../store/lease-store.ts';
+import {
+  claimOrphanSessions,
+  endSession,
+  findHold,
+  findOrphanHolds,
+  type Journal,
+  type OrphanSession,
+  sumJournal,
+} from '../store/orphan-store.ts';
+import type { Sql } from '../store/sql.ts';
+import type { LeaseKeeper } from './renew-lease.ts';
+
+const REASON = 'process_lost';
+
+export type SettleOrphans = {
+  /** Resolves what dead processes left behind, a bounded number at a time. */
+  tick(): Promise<{ readonly sessions: number; readonly holds: number }>;
+};
+
+/**
+ * Settles the sessions of dead processes from their journals and releases the holds of their requests.
+ * Whoever gets there second moves nothing, so any number of processes may run it.
+ */
+export function createSettleOrphans(deps: {
+  readonly sql: Sql;
+  readonly ledger: Ledger;
+  readonly lease: Pick<LeaseKeeper, 'mayReap'>;
+  readonly node: Node;
+  readonly clock: Clock;
+  readonly log: Log;
+}): SettleOrphans {
+  const { sql, ledger, lease, node, clock, log } = deps;
+  // Claimed, but not settled yet because that failed. At most one tick's worth.
+  let claimed: readonly OrphanSession[] = [];
+
+  async function settleSessions(): Promise<number> {
+    const room = LIMITS.orphansPerTick - claimed.length;
+    if (room > 0) claimed = [...claimed, ...(await claimOrphanSessions(sql, node, room))];
+    const failed: OrphanSession[] = [];
+    for (const session of claimed) {
+      try {
+        await settleSession(session);
+      } catch (err) {
+        const { sessionId, agentId } = session;
+        log.error({ err, sessionId, agentId }, 'an orphaned session was not settled; tried again');
+        failed.push(session);
+      }
+    }
+    const settled = claimed.length - failed.length;
+    claimed = failed;
+    return settled;
+  }
+
+  async function settleSession(session: OrphanSession): Promise<void> {
+    const hold = await findHold(sql, session.sessionId);
+    if (hold === undefined) return endSession(sql, session, REASON);
+    // Read after the claim: nothing can be added any more.
+    const journal = await sumJournal(sql, session.sessionId);
+    const { sessionId, epoch, agentId } = session;
+    const verdict = await ledger.closeSession({
+      claim: { sessionId, epoch, hold },
+      reason: REASON,
+      actualRaw: journal.costRaw,
+      account: session.account,
+      source: session.model.split('/')[0] ?? session.model,
+      charge: (chargedRaw) =>
+        chargeOf(session, journal, chargedRaw, clock.now() - session.openedMs),
+    });
+    log.warn(
+      { sessionId, agentId, costRaw: `${journal.costRaw}`, verdict: verdict.kind },
+      'settled the session of a dead process from its journal',
+    );
+  }
+
+  async function releaseHolds(): Promise<number> {
+    const holds = await findOrphanHolds(sql, LIMITS.orphansPerTick);
+    await Promise.all(
+      holds.map((hold) =>
+        ledger.settle({ hold, actualRaw: 0n, account: 'gateway', source: REASON }),
+      ),
+    );
+    if (holds.length > 0) log.warn({ holds: holds.length }, 'released the holds of a dead process');
+    return holds.length;
+  }
+
+  return {
+    async tick() {
+      if (!lease.mayReap()) return { sessions: 0, holds: 0 };
+      const [sessions, holds] = [settleSessions(), releaseHolds()];
+      // Neither is held up by what goes wrong with the other; it is told when both are done.
+      await Promise.allSettled([sessions, holds]);
+      await pruneLeases(sql, LIMITS.leaseRetentionMs);
+      return { sessions: await sessions, holds: await holds };
+    },
+  };
+}
+
+function chargeOf(
+  session: OrphanSession,
+  journal: Journal,
+  chargedRaw: bigint,
+  ageMs: number,
+): ChargeRow {
+  return {
+    agentId: session.agentId,
+    keyId: session.keyId,
+    targetUrl: session.target,
+    targetHost: hostOf(session.target),
+    method: 'GET',
+    status: 'failed',
+    costRaw: chargedRaw,
+    model: session.model,
+    rail: null,
+    usage: journal.usage,
+    taskId: session.taskId,
+    actionId: session.actionId,
+    customerId: session.customerId,
+    sessionId: session.sessionId,
+    responseStatusCode: null,
+    latencyMs: Math.min(Math.max(0, Math.round(ageMs)), 2_147_483_647),
+    overheadMs: null,
+    upstreamMs: null,
+  };
+}
+
+/** `gateway://openai/gpt` reads `openai`. */
+const hostOf = (target: string): string => /^[a-z+.-]+:\/\/([^/]*)/.exec(target)?.[1] ?? target;

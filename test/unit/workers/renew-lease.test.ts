@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import type { Sql } from '../../../src/store/sql.ts';
+import { CallTimeout } from '../../../src/store/transient.ts';
+import { createLeaseKeeper } from '../../../src/workers/renew-lease.ts';
+
+const NODE = { nodeId: 'n', leaseEpoch: 1 };
+
+/** A database that answers a renewal, or hangs. */
+function world() {
+  const clock = new ManualClock();
+  const state = { hangs: false, asked: 0 };
+  const sql = (() => {
+    state.asked++;
+    return state.hangs ? new Promise(() => {}) : Promise.resolve([{ one: 1 }]);
+  }) as unknown as Sql;
+  const lease = createLeaseKeeper({ sql, clock, log: silentLog, node: NODE });
+  return { clock, state, lease };
+}
+
+describe('the lease of a process', () => {
+  it('is renewed again after a renewal that hung', async () => {
+    const { clock, state, lease } = world();
+    state.hangs = true;
+    const hung = expect(lease.tick()).rejects.toBeInstanceOf(CallTimeout);
+    clock.advance(LIMITS.leaseRenewMs);
+    await hung;
+    state.hangs = false;
+    await lease.tick();
+    expect(state.asked).toBe(2);
+  });
+
+  it('lets nobody be reaped before it has stood for one whole lease without a gap', async () => {
+    const { clock, state, lease } = world();
+    await lease.tick();
+    const renewFor = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += LIMITS.leaseRenewMs) {
+        expect(lease.mayReap()).toBe(false);
+        clock.advance(LIMITS.leaseRenewMs);
+        await lease.tick();
+      }
+    };
+    await renewFor(LIMITS.leaseMs);
+    expect(lease.mayReap()).toBe(true);
+    state.hangs = true;
+    const hung = lease.tick().catch(() => {});
+    clock.advance(LIMITS.leaseRenewMs);
+    await hung;
+    state.hangs = false;
+    await lease.tick();
+    await renewFor(LIMITS.leaseMs);
+    expect(lease.mayReap()).toBe(true);
+  });
+});
