@@ -1,0 +1,15 @@
+/** An answer as it goes to the wire: everything decided, nothing written. */
+export type Answer = {
+  readonly status: number;
+  /** Names in lower case; `content-type` among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
+};
+
+export const JSON_TYPE = 'application/json';
+
+/** Headers in the order they are written. Merging objects per request costs more than writing them. */
+export type HeaderLine = readonly [name: string, value: string];
+
+export const isStream = (body: unknown): body is AsyncIterable<Uint8Array> =>
+  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;

@@ -1,0 +1,217 @@
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { assert } from '../kernel/assert.ts';
+import { type Clock, sleep } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Metrics } from '../kernel/metrics.ts';
+import type { Random } from '../kernel/random.ts';
+import { createAdmitAgent, createAuthenticate } from './authenticate.ts';
+import { createClientAddress } from './client-address.ts';
+import type { Credentials } from './credentials.ts';
+import { createHttpMetrics } from './http-metrics.ts';
+import type { IdempotencyStore } from './idempotency.ts';
+import { commonHeaders } from './output-headers.ts';
+import { createRateGate, DEFAULT_RATE_LIMITS, type RateLimits } from './rate-gate.ts';
+import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
+import { createRequestIds } from './request-id.ts';
+import type { AnyRoute, RouteSpec } from './route.ts';
+import { createRouter } from './router.ts';
+import { type Endpoint, type ServeDeps, serveRequest } from './serve-request.ts';
+import { createSocketRegistry, type SocketCaps, type SocketRegistry } from './socket-registry.ts';
+import type { AnySocket, SocketSpec } from './socket-route.ts';
+import { loadUws } from './uws.ts';
+import { type SocketDeps, socketBehavior } from './web-socket.ts';
+
+/** What one endpoint reaches into. */
+type Reach<E> =
+  // biome-ignore lint/suspicious/noExplicitAny: only the services are of interest.
+  E extends RouteSpec<infer S, any, any, any, any>
+    ? (services: S) => void
+    : // biome-ignore lint/suspicious/noExplicitAny: only the services are of interest.
+      E extends SocketSpec<infer S, any>
+      ? (services: S) => void
+      : never;
+
+/** What all endpoints together reach into; the compiler holds the roof to it. */
+export type ServicesOf<E> = Reach<E> extends (services: infer All) => void ? All : never;
+
+export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
+  readonly routes: readonly R[];
+  readonly sockets: readonly S[];
+  readonly services: ServicesOf<R | S>;
+  readonly credentials: Credentials;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly secureCookies: boolean;
+  readonly publicUrl?: string | undefined;
+  readonly trustedProxies?: readonly string[];
+  readonly rateLimits?: Partial<RateLimits>;
+  readonly rateLimiter?: RateLimiter;
+  readonly socketCaps?: Partial<SocketCaps>;
+  readonly idempotency?: IdempotencyStore;
+  /** Names of advisory headers that are switched on, to be exposed to browsers. */
+  readonly advisoryHeaders?: readonly string[];
+};
+
+export interface HttpServer extends AsyncDisposable {
+  /** Listens and answers the port, which is the system's choice for 0. Rejects when it is taken. */
+  listen(place: { readonly host: string; readonly port: number }): Promise<number>;
+  /** Stops accepting, lets requests and sockets finish for so long, then closes what is left. */
+  drain(graceMs: number): Promise<void>;
+  /** Closes 1008 the sockets of an agent, or of one of its keys, at once. */
+  closeAgentSockets(agentId: number, keyId?: number): void;
+  readonly openRequests: number;
+  readonly openSockets: number;
+}
+
+/** The port could not be had; the message names it. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** How often a draining server looks whether it is empty. */
+const DRAIN_POLL_MS = 20;
+
+/** Builds the edge from its routes and sockets. Nothing is open until `listen`. */
+export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
+  deps: HttpServerDeps<R, S>,
+): Promise<HttpServer> {
+  assert(
+    deps.idempotency !== undefined || !deps.routes.some(({ idempotent }) => idempotent),
+    'a route that takes Idempotency-Key has a store that keeps its answers',
+  );
+  const uws = await loadUws();
+  const { clock } = deps;
+  const state = { draining: false, openRequests: 0 };
+  const registry = createSocketRegistry({
+    perAgent: deps.socketCaps?.perAgent ?? LIMITS.socketsPerAgent,
+    perAddress: deps.socketCaps?.perAddress ?? LIMITS.socketsPerAddress,
+  });
+  const { serving, sockets } = wire(deps, registry, state);
+
+  const app = uws.App();
+  for (const spec of deps.sockets) {
+    app.ws(spec.path, socketBehavior(sockets, spec));
+  }
+  app.any('/*', (res, req) => {
+    state.openRequests += 1;
+    void serveRequest(serving, res, req).finally(() => {
+      state.openRequests -= 1;
+    });
+  });
+
+  let listening: us_listen_socket | undefined;
+  let closed = false;
+  const stopListening = () => {
+    if (listening !== undefined) uws.us_listen_socket_close(listening);
+    listening = undefined;
+  };
+  const close = () => {
+    if (closed) return;
+    closed = true;
+    stopListening();
+    app.close();
+  };
+
+  return {
+    async listen({ host, port }) {
+      listening = await listenOn(app, host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT);
+      return uws.us_socket_local_port(listening as never);
+    },
+    async drain(graceMs) {
+      state.draining = true;
+      stopListening();
+      registry.drain();
+      const deadline = clock.monotonicMs() + graceMs;
+      while (state.openRequests + registry.size > 0 && clock.monotonicMs() < deadline) {
+        await sleep(clock, DRAIN_POLL_MS);
+      }
+      registry.closeAll(1001, 'server is shutting down');
+      close();
+    },
+    closeAgentSockets: registry.closeAgentSockets,
+    get openRequests() {
+      return state.openRequests;
+    },
+    get openSockets() {
+      return registry.size;
+    },
+    async [Symbol.asyncDispose]() {
+      close();
+    },
+  };
+}
+
+type ServerState = { readonly draining: boolean; readonly openRequests: number };
+
+/** Gives requests and upgrades what they need; most of it is the same for both. */
+function wire<R extends AnyRoute, S extends AnySocket>(
+  deps: HttpServerDeps<R, S>,
+  registry: SocketRegistry,
+  state: ServerState,
+): { readonly serving: ServeDeps; readonly sockets: SocketDeps } {
+  const { clock, random, log, services } = deps;
+  const limits = { ...DEFAULT_RATE_LIMITS, ...deps.rateLimits };
+  const shared = {
+    services,
+    clock,
+    log,
+    requestId: createRequestIds(random),
+    rateGate: createRateGate(deps.rateLimiter ?? createRateLimiter(clock), limits),
+    metrics: createHttpMetrics(deps.metrics, {
+      requests: () => state.openRequests,
+      sockets: () => registry.size,
+    }),
+    clientAddress: createClientAddress(deps.trustedProxies ?? []),
+    commonHeaders: commonHeaders(deps.advisoryHeaders),
+    isDraining: () => state.draining,
+  };
+  return {
+    sockets: { ...shared, registry, admitAgent: createAdmitAgent(deps) },
+    serving: {
+      ...shared,
+      authenticate: createAuthenticate(deps),
+      idempotency: deps.idempotency,
+      router: createRouter(endpointsOf(deps.routes, deps.sockets)),
+      bodyBudget: { heldBytes: 0, maxBytes: LIMITS.bodyBytesInFlight },
+    },
+  };
+}
+
+function endpointsOf(routes: readonly AnyRoute[], sockets: readonly AnySocket[]): Endpoint[] {
+  return [
+    ...routes.map((route) => ({
+      kind: 'route' as const,
+      method: route.method,
+      path: route.path,
+      route,
+    })),
+    ...sockets.map(({ path }) => ({ kind: 'socket' as const, method: 'GET', path })),
+  ];
+}
+
+/** The library takes four arguments here, though its types know three at most. */
+type ListenExclusively = (
+  host: string,
+  port: number,
+  options: number,
+  callback: (token: us_listen_socket | false) => void,
+) => unknown;
+
+/** Exclusive, because the library's default lets a second process share the port and take half. */
+function listenOn(
+  app: TemplatedApp,
+  host: string,
+  port: number,
+  exclusive: number,
+): Promise<us_listen_socket> {
+  const listen = app.listen.bind(app) as unknown as ListenExclusively;
+  return new Promise((resolve, reject) => {
+    listen(host, port, exclusive, (token) => {
+      if (token) resolve(token);
+      else reject(new ListenError(`${host}:${port} cannot be listened on; is it in use?`));
+    });
+  });
+}

@@ -1,0 +1,41 @@
+export type Permission = 'read' | 'read_write';
+
+/** A developer, by whichever management credential: the account and the wallet that owns it. */
+export type DeveloperCaller = {
+  readonly kind: 'developer';
+  readonly via: 'developer_key' | 'signature' | 'session';
+  readonly accountId: string;
+  /** Lower case. */
+  readonly wallet: string;
+  readonly keyId: number | null;
+  readonly permission: Permission;
+};
+
+export type AgentStatus = 'pending_delegation' | 'active' | 'suspended' | 'closed';
+
+export type AgentCaller = {
+  readonly kind: 'agent';
+  readonly agentId: number;
+  readonly accountId: string;
+  readonly keyId: number;
+  readonly permission: Permission;
+  readonly status: AgentStatus;
+  /** Unix seconds at which the delegation ends; null without one. */
+  readonly operatorExpiry: number | null;
+};
+
+export type AdminCaller = { readonly kind: 'admin' };
+export type NoCaller = { readonly kind: 'none' };
+
+/** Which callers a route takes. `signature` is the verify route's own: a fresh wallet signature only. */
+export type CallerOf = {
+  none: NoCaller;
+  management: DeveloperCaller;
+  signature: DeveloperCaller;
+  agent: AgentCaller;
+  any: DeveloperCaller | AgentCaller;
+  admin: AdminCaller;
+};
+
+export type Credential = keyof CallerOf;
+export type Caller = CallerOf[Credential];

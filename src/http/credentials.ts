@@ -1,0 +1,18 @@
+import type { AgentCaller, DeveloperCaller } from './caller.ts';
+
+/** What the edge asks of the rooms to learn who is calling. The secrets never go further than this. */
+export interface Credentials {
+  /** Undefined: unknown, revoked or expired. */
+  developerKey(key: string): Promise<DeveloperCaller | undefined>;
+  /** Answered from memory for a key seen lately; a revoked key leaves memory within a second. */
+  agentKey(key: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
+  /** Throws the refusal of the specification's developer-auth table, or 503 when the chain is needed and away. */
+  signature(proof: {
+    wallet: string;
+    signature: string;
+    timestamp: string;
+  }): Promise<DeveloperCaller>;
+  /** Throws `Invalid JWT`. A token past half of its life comes back renewed. */
+  session(token: string): Promise<{ caller: DeveloperCaller; renewedToken?: string }>;
+  isAdminKey(key: string): boolean;
+}

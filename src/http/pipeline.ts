@@ -1,0 +1,182 @@
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import { refuse } from '../kernel/refuse.ts';
+import { type Answer, type HeaderLine, isStream, JSON_TYPE } from './answer.ts';
+import type { Authenticate, Demand } from './authenticate.ts';
+import type { BodyReading } from './body.ts';
+import type { Caller } from './caller.ts';
+import type { IdempotencyStore, IdempotencyVerdict } from './idempotency.ts';
+import { checkHeaders } from './output-headers.ts';
+import { decodeJson, decodeParams, decodeQuery, parseShape, refuseInput } from './parse-input.ts';
+import { countingFailures, type RateGate } from './rate-gate.ts';
+import { renderError } from './render-error.ts';
+import type { IncomingRequest } from './request.ts';
+import type { AnyRoute, Context, Reply } from './route.ts';
+
+export type PipelineDeps = {
+  readonly services: unknown;
+  readonly authenticate: Authenticate;
+  readonly rateGate: RateGate;
+  readonly idempotency: IdempotencyStore | undefined;
+};
+
+/** One request on its way through the pipeline. */
+export type Exchange = {
+  readonly request: IncomingRequest;
+  readonly route: AnyRoute;
+  readonly rawParams: readonly (readonly [string, string])[];
+  readonly body: BodyReading | undefined;
+  readonly requestId: string;
+  readonly clientAddress: () => string;
+  readonly signal: () => AbortSignal;
+  /** Made on demand: most requests have nothing to say. */
+  readonly log: () => Log;
+};
+
+export type Outcome = {
+  readonly answer: Answer;
+  /** Headers that were earned on the way, whatever came of it. */
+  readonly earned: readonly HeaderLine[];
+  readonly upstreamMs: number;
+};
+
+/** The client left while its body was still arriving; there is nobody to answer. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError';
+}
+
+/** What a route demands, with the defaults that its verb and credential imply. */
+const demandOf = (route: AnyRoute): Demand => ({
+  credential: route.credential,
+  permission: route.permission ?? (route.method === 'GET' ? 'read' : 'read_write'),
+  admitsClosed: route.admitsClosed ?? false,
+});
+
+/**
+ * The one order in which every request is served: credential → idempotency lookup → rate limit →
+ * parse → handle → store answer → render. Refusals keep the headers that were earned on the way.
+ */
+export async function runPipeline(deps: PipelineDeps, exchange: Exchange): Promise<Outcome> {
+  const { route } = exchange;
+  const earned: HeaderLine[] = [];
+  let reserved: Extract<IdempotencyVerdict, { kind: 'fresh' }> | undefined;
+  let admitted = false;
+  try {
+    const { rateGate } = deps;
+    const found = countingFailures(rateGate, exchange, () =>
+      deps.authenticate(demandOf(route), exchange.request),
+    );
+    const authenticated = found instanceof Promise ? await found : found;
+    if (authenticated.setCookie !== undefined) {
+      earned.push(['set-cookie', authenticated.setCookie]);
+    }
+
+    const begun = beginIdempotent(deps, exchange, authenticated.caller);
+    const verdict = begun === undefined ? undefined : await begun;
+    if (verdict?.kind === 'replay') return { answer: verdict.answer, earned, upstreamMs: 0 };
+    reserved = verdict;
+
+    const limited = rateGate.admit(exchange, authenticated.caller, earned);
+    if (limited !== undefined) await limited;
+    admitted = true;
+
+    const reply = await handle(deps, exchange, authenticated.caller);
+    const rendered = render(reply);
+    const answer = reserved === undefined ? rendered : await reserved.store(rendered);
+    return { answer, earned, upstreamMs: reply.upstreamMs ?? 0 };
+  } catch (thrown) {
+    const isGone = thrown instanceof ClientGoneError;
+    // A request that was told to come back later must not meet that answer again when it does.
+    if (isGone || !admitted) await reserved?.abandon();
+    if (isGone) throw thrown;
+
+    const refusal = renderError(thrown, route.envelope ?? 'flat', exchange.log);
+    const answer = reserved !== undefined && admitted ? await reserved.store(refusal) : refusal;
+    return { answer, earned, upstreamMs: 0 };
+  }
+}
+
+function beginIdempotent(
+  { idempotency }: PipelineDeps,
+  { route, request }: Exchange,
+  caller: Caller,
+): Promise<IdempotencyVerdict> | undefined {
+  const key = request.headers.get('idempotency-key');
+  if (route.idempotent !== true || key === undefined || idempotency === undefined) return undefined;
+  if (caller.kind !== 'agent' && caller.kind !== 'developer') return undefined;
+  if (key === '' || key.length > LIMITS.idempotencyKeyChars) {
+    throw refuseInput(
+      [
+        {
+          path: ['Idempotency-Key'],
+          message: `must have 1 to ${LIMITS.idempotencyKeyChars} characters`,
+          code: 'invalid_idempotency_key',
+        },
+      ],
+      route.envelope ?? 'flat',
+    );
+  }
+  return idempotency.begin({ caller, key, method: request.method, path: request.path });
+}
+
+async function handle(deps: PipelineDeps, exchange: Exchange, caller: Caller): Promise<Reply> {
+  const { route, request, rawParams } = exchange;
+  const envelope = route.envelope ?? 'flat';
+  const params = parseShape(route.params, decodeParams(rawParams, envelope), envelope);
+  const query =
+    route.query === undefined
+      ? undefined
+      : parseShape(route.query, decodeQuery(request.query), envelope);
+  const body = await parseBody(exchange);
+
+  // biome-ignore lint/suspicious/noExplicitAny: the route's own type arguments are erased here.
+  const context: Context<any, any, any, any, any> = {
+    caller,
+    params,
+    query,
+    body,
+    services: deps.services,
+    headers: request.headers,
+    get clientAddress() {
+      return exchange.clientAddress();
+    },
+    requestId: exchange.requestId,
+    get signal() {
+      return exchange.signal();
+    },
+    get log() {
+      return exchange.log();
+    },
+  };
+  return route.handle(context);
+}
+
+async function parseBody({ route, body }: Exchange): Promise<unknown> {
+  if (body === undefined) return undefined;
+  const read = await body.body;
+  switch (read.kind) {
+    case 'gone':
+      throw new ClientGoneError('the client left before its body had arrived');
+    case 'overloaded':
+      throw refuse.request.overloaded();
+    case 'too_large':
+      throw refuse.request.payloadTooLarge(bodyLimit(route));
+    case 'whole':
+      return parseShape(route.body, decodeJson(route, read.bytes), route.envelope ?? 'flat');
+  }
+}
+
+export const bodyLimit = (route: AnyRoute): number => route.maxBodyBytes ?? LIMITS.jsonBodyBytes;
+
+function render(reply: Reply): Answer {
+  checkHeaders(reply.headers);
+  const { status, body, headers } = reply;
+  if (body instanceof Uint8Array || isStream(body)) return { status, headers, body };
+  const text = JSON.stringify(body);
+  for (const _ in headers) {
+    return { status, headers: { 'content-type': JSON_TYPE, ...headers }, body: text };
+  }
+  return { status, headers: JUST_JSON, body: text };
+}
+
+const JUST_JSON = { 'content-type': JSON_TYPE };

@@ -1,0 +1,143 @@
+import { LIMITS } from '../kernel/limits.ts';
+import type { RateLimitReason } from '../kernel/refusals/request.ts';
+import { refuse } from '../kernel/refuse.ts';
+import type { HeaderLine } from './answer.ts';
+import type { Caller } from './caller.ts';
+import { type Allowance, type RateLimiter, rateHeaders } from './rate-limit.ts';
+import type { Envelope } from './render-error.ts';
+import type { RateLimit } from './route.ts';
+
+export type RateLimits = {
+  readonly developerKeyPerMinute: number;
+  readonly gatewayPerMinute: number;
+  readonly ipPerMinute: number;
+  readonly globalPerMinute: number;
+};
+
+export const DEFAULT_RATE_LIMITS: RateLimits = LIMITS;
+
+/** What the gate needs to know of a request; a route and a socket both have it. */
+export type Counted = {
+  readonly route: {
+    readonly path: string;
+    readonly rateLimit?: RateLimit | undefined;
+    readonly credential: string;
+    readonly envelope?: Envelope | undefined;
+  };
+  readonly clientAddress: () => string;
+};
+
+export interface RateGate {
+  /**
+   * Takes this request's tokens, or throws the 429. Adds the rate headers to `earned` either way. Undefined means it was
+   * decided at once.
+   */
+  admit(request: Counted, caller: Caller, earned: HeaderLine[]): Promise<void> | undefined;
+  /** Counts a request whose credential failed; throws the 429 once the server-wide bucket is empty. */
+  countFailure(request: Counted): Promise<void> | undefined;
+}
+
+type Bucket = {
+  readonly name: string;
+  readonly perMinute: number;
+  readonly reason: RateLimitReason;
+};
+
+/**
+ * Builds the rate-limit step: the route's own bucket first, then the server-wide one of `/v1/*`. The order
+ * matters: the limiter forgets what was not asked for longest, and what is asked last is never that.
+ */
+export function createRateGate(limiter: RateLimiter, limits: RateLimits): RateGate {
+  const global: Bucket = {
+    name: 'global',
+    perMinute: limits.globalPerMinute,
+    reason: 'global_rate_limit',
+  };
+
+  const takeGlobal = ({ route }: Counted): Promise<void> | undefined => {
+    // A health probe must not fail because others are busy.
+    if (!route.path.startsWith('/v1/') || route.path === '/v1/health') return undefined;
+    return settle(limiter.take(global.name, global.perMinute), (allowance) => {
+      if (!allowance.allowed) throw refusal(global, allowance, route.envelope);
+    });
+  };
+
+  return {
+    countFailure: takeGlobal,
+    admit(request, caller, earned) {
+      const bucket = bucketOf(request, caller, limits);
+      if (bucket === undefined) return takeGlobal(request);
+      const own = settle(limiter.take(bucket.name, bucket.perMinute), (allowance) => {
+        earned.push(...rateHeaders(allowance));
+        if (!allowance.allowed) throw refusal(bucket, allowance, request.route.envelope);
+      });
+      return own === undefined ? takeGlobal(request) : own.then(() => takeGlobal(request));
+    },
+  };
+}
+
+/** Checks a credential. One that fails takes from the server-wide bucket, since every try costs a lookup. */
+export function countingFailures<T>(
+  gate: RateGate,
+  request: Counted,
+  check: () => T | Promise<T>,
+): T | Promise<T> {
+  const countFailure = async (refusal: unknown): Promise<never> => {
+    await gate.countFailure(request);
+    throw refusal;
+  };
+  try {
+    const found = check();
+    return found instanceof Promise ? found.catch(countFailure) : found;
+  } catch (refusal) {
+    return countFailure(refusal);
+  }
+}
+
+function settle(
+  allowance: Allowance | Promise<Allowance>,
+  check: (allowance: Allowance) => void,
+): Promise<void> | undefined {
+  if (allowance instanceof Promise) return allowance.then(check);
+  check(allowance);
+  return undefined;
+}
+
+/** Management routes count per developer key, or per account where there is no key. */
+function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket | undefined {
+  const { rateLimit, credential } = request.route;
+  switch (rateLimit ?? (credential === 'management' ? 'key' : 'none')) {
+    case 'none':
+      return undefined;
+    case 'ip':
+      return {
+        name: `ip:${request.clientAddress()}`,
+        perMinute: limits.ipPerMinute,
+        reason: 'ip_rate_limit',
+      };
+    case 'gateway':
+      if (caller.kind !== 'agent') return undefined;
+      return {
+        name: `gateway:${caller.agentId}`,
+        perMinute: limits.gatewayPerMinute,
+        reason: 'gateway_limit',
+      };
+    case 'key':
+      if (caller.kind !== 'developer') return undefined;
+      return {
+        name: caller.keyId === null ? `account:${caller.accountId}` : `key:${caller.keyId}`,
+        perMinute: limits.developerKeyPerMinute,
+        reason: 'key_rate_limit',
+      };
+  }
+}
+
+function refusal(bucket: Bucket, allowance: Allowance, envelope: Envelope | undefined): Error {
+  const { retryAfterSeconds, limit } = allowance;
+  if (envelope === 'openai') return refuse.gateway.rateLimited(retryAfterSeconds);
+  return refuse.request.rateLimited({
+    reason: bucket.reason,
+    retryAfterSeconds,
+    limitPerMinute: limit,
+  });
+}

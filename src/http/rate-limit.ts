@@ -1,0 +1,70 @@
+import type { Clock } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { HeaderLine } from './answer.ts';
+
+/** How one request stands against one bucket. */
+export type Allowance = {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Unix seconds at which the bucket is whole again. */
+  readonly resetAtSec: number;
+  readonly retryAfterSeconds: number;
+};
+
+/** Counts requests. A limiter shared by several processes answers with a promise. */
+export interface RateLimiter {
+  /** Takes one token of a bucket that has `perMinute`; a refused request takes none. */
+  take(bucket: string, perMinute: number): Allowance | Promise<Allowance>;
+}
+
+type Window = { startedMs: number; taken: number };
+
+/**
+ * Counts in this process's memory: a window of a minute per bucket, begun by its first request. At
+ * most `capacity` buckets are remembered and the one that was not asked for longest is forgotten first,
+ * so that a bucket that every request asks, such as the server-wide one, never is.
+ */
+export function createRateLimiter(
+  clock: Clock,
+  capacity: number = LIMITS.rateWindows,
+): RateLimiter {
+  const windows = new Map<string, Window>();
+
+  const windowOf = (bucket: string, nowMs: number): Window => {
+    const known = windows.get(bucket);
+    const isOn = known !== undefined && nowMs - known.startedMs < LIMITS.rateWindowMs;
+    const window = isOn ? known : { startedMs: nowMs, taken: 0 };
+    // A map keeps the order of insertion: what is asked goes to its end.
+    windows.delete(bucket);
+    if (windows.size >= capacity) {
+      const oldest = windows.keys().next().value;
+      if (oldest !== undefined) windows.delete(oldest);
+    }
+    windows.set(bucket, window);
+    return window;
+  };
+
+  return {
+    take(bucket, perMinute) {
+      const nowMs = clock.now();
+      const window = windowOf(bucket, nowMs);
+      const allowed = window.taken < perMinute;
+      if (allowed) window.taken += 1;
+      const resetMs = window.startedMs + LIMITS.rateWindowMs;
+      return {
+        allowed,
+        limit: perMinute,
+        remaining: perMinute - window.taken,
+        resetAtSec: Math.ceil(resetMs / 1_000),
+        retryAfterSeconds: Math.max(1, Math.ceil((resetMs - nowMs) / 1_000)),
+      };
+    },
+  };
+}
+
+export const rateHeaders = (allowance: Allowance): readonly HeaderLine[] => [
+  ['x-ratelimit-limit', String(allowance.limit)],
+  ['x-ratelimit-remaining', String(Math.max(0, allowance.remaining))],
+  ['x-ratelimit-reset', String(allowance.resetAtSec)],
+];

@@ -1,0 +1,90 @@
+import type { ZodType, z } from 'zod';
+import type { Log } from '../kernel/log.ts';
+import type { CallerOf, Credential } from './caller.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a handler answers. Bytes and streams of bytes go out as they are, everything else as JSON. */
+export type Reply = {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Time spent waiting for others, which is not counted as this server's overhead. */
+  readonly upstreamMs?: number;
+};
+
+export type RateLimit = 'none' | 'key' | 'gateway' | 'ip';
+
+type Output<S> = S extends ZodType ? z.output<S> : undefined;
+
+export type Context<Services, C extends Credential, P, Q, B> = {
+  readonly caller: CallerOf[C];
+  readonly params: Output<P>;
+  readonly query: Output<Q>;
+  readonly body: Output<B>;
+  readonly services: Services;
+  /** Request headers, names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly clientAddress: string;
+  readonly requestId: string;
+  /** Fires when the client goes away. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+};
+
+export type RouteSpec<Services, C extends Credential, P, Q, B> = {
+  readonly method: Method;
+  /** `:name` marks a parameter. */
+  readonly path: `/${string}`;
+  readonly credential: C;
+  /** One line for the API description. */
+  readonly summary: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** The successful answer's shape, for the API description. */
+  readonly response?: ZodType;
+  readonly status?: number;
+  /** `read_write` by default on everything but GET; estimates and the like state `read`. */
+  readonly permission?: 'read' | 'read_write';
+  readonly rateLimit?: RateLimit;
+  /** Answers closed agents too. Every other agent route refuses them with `account_closed`. */
+  readonly admitsClosed?: boolean;
+  /** Takes Idempotency-Key. */
+  readonly idempotent?: boolean;
+  readonly maxBodyBytes?: number;
+  /** How refusals look: `flat` by default, `openai` on the inference gateway. */
+  readonly envelope?: 'flat' | 'openai';
+  /** A body that is not JSON reads as this refusal; the specification spells it differently per area. */
+  readonly badJson?: () => Error;
+  handle(context: Context<Services, C, P, Q, B>): Promise<Reply> | Reply;
+};
+
+/** A route as the edge sees it, whatever services and shapes it declared. */
+// biome-ignore lint/suspicious/noExplicitAny: the one place where routes of all shapes meet.
+export type AnyRoute<Services = any> = RouteSpec<Services, any, any, any, any>;
+
+/** Declares a route. The type argument is its whole reach into the world. */
+export const route =
+  <Services = unknown>() =>
+  <
+    C extends Credential,
+    P extends ZodType | undefined = undefined,
+    Q extends ZodType | undefined = undefined,
+    B extends ZodType | undefined = undefined,
+  >(
+    spec: RouteSpec<Services, C, P, Q, B>,
+  ): RouteSpec<Services, C, P, Q, B> =>
+    spec;
+
+export const ok = (body: unknown, headers: Record<string, string> = {}): Reply => ({
+  status: 200,
+  body,
+  headers,
+});
+
+export const created = (body: unknown, headers: Record<string, string> = {}): Reply => ({
+  status: 201,
+  body,
+  headers,
+});

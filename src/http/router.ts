@@ -1,0 +1,88 @@
+/** Finds what answers a path. Case and trailing slashes matter; parameters match one whole segment. */
+
+export type Matched<T> = {
+  readonly byMethod: ReadonlyMap<string, T>;
+  /** Parameter values as sent, still percent-encoded. */
+  readonly rawParams: readonly (readonly [name: string, value: string])[];
+};
+
+export type Routable = { readonly method: string; readonly path: string };
+
+type Pattern<T> = {
+  readonly segments: readonly string[];
+  readonly byMethod: Map<string, T>;
+};
+
+export interface Router<T> {
+  find(path: string): Matched<T> | undefined;
+}
+
+/** Builds a router. Two routes of the same method and shape are a mistake and throw. */
+export function createRouter<T extends Routable>(routes: readonly T[]): Router<T> {
+  const fixed = new Map<string, Matched<T>>();
+  const patterns = new Map<number, Pattern<T>[]>();
+
+  for (const route of routes) {
+    const byMethod = route.path.includes('/:')
+      ? patternFor(patterns, route.path)
+      : (fixed.get(route.path)?.byMethod as Map<string, T> | undefined);
+    const target = byMethod ?? new Map<string, T>();
+    if (byMethod === undefined) fixed.set(route.path, { byMethod: target, rawParams: [] });
+    if (target.has(route.method))
+      throw new Error(`two routes answer ${route.method} ${route.path}`);
+    target.set(route.method, route);
+  }
+
+  return {
+    find(path) {
+      const exact = fixed.get(path);
+      if (exact !== undefined) return exact;
+      const segments = path.split('/');
+      const candidates = patterns.get(segments.length);
+      if (candidates === undefined) return undefined;
+      return matchPattern(candidates, segments);
+    },
+  };
+}
+
+/** One shape has one spelling of its parameters, so that every verb on it reads the same. */
+function patternFor<T>(patterns: Map<number, Pattern<T>[]>, path: string): Map<string, T> {
+  const segments = path.split('/');
+  const shape = (parts: readonly string[]) =>
+    parts.map((part) => (part.startsWith(':') ? ':' : part)).join('/');
+  const sameLength = patterns.get(segments.length) ?? [];
+  patterns.set(segments.length, sameLength);
+
+  const known = sameLength.find((pattern) => pattern.segments.join('/') === path);
+  if (known !== undefined) return known.byMethod;
+  const alike = sameLength.find((pattern) => shape(pattern.segments) === shape(segments));
+  if (alike !== undefined) {
+    throw new Error(`${path} names its parameters unlike ${alike.segments.join('/')}`);
+  }
+
+  const pattern = { segments, byMethod: new Map<string, T>() };
+  sameLength.push(pattern);
+  // A literal segment beats a parameter in the same place: `/keys/self` before `/keys/:id`.
+  sameLength.sort((a, b) => (rank(a.segments) < rank(b.segments) ? -1 : 1));
+  return pattern.byMethod;
+}
+
+const rank = (segments: readonly string[]) =>
+  segments.map((segment) => (segment.startsWith(':') ? '1' : '0')).join('');
+
+function matchPattern<T>(
+  candidates: readonly Pattern<T>[],
+  segments: readonly string[],
+): Matched<T> | undefined {
+  for (const { segments: wanted, byMethod } of candidates) {
+    const rawParams: [string, string][] = [];
+    const fits = wanted.every((part, index) => {
+      const value = segments[index] ?? '';
+      if (!part.startsWith(':')) return part === value;
+      rawParams.push([part.slice(1), value]);
+      return value !== '';
+    });
+    if (fits) return { byMethod, rawParams };
+  }
+  return undefined;
+}

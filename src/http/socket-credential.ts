@@ -1,0 +1,52 @@
+import { BRAND } from '../kernel/ids.ts';
+import { bearerToken, type Presented, presentKey } from './presented-credential.ts';
+import type { AnySocket } from './socket-route.ts';
+
+/** Finds the key of an upgrade in the places its route allows, in that order. */
+export function socketCredential(
+  spec: Pick<AnySocket, 'authenticateFrom' | 'keyProtocolPrefix'>,
+  headers: ReadonlyMap<string, string>,
+  query: Readonly<Record<string, string>>,
+): Presented {
+  for (const source of spec.authenticateFrom) {
+    switch (source) {
+      case 'bearer': {
+        const authorization = headers.get('authorization');
+        if (authorization === undefined) break;
+        const token = bearerToken(authorization);
+        return token === undefined ? { kind: 'malformed' } : presentKey(token);
+      }
+      case 'subprotocol': {
+        const key = offeredProtocols(headers)
+          .map((offer) => keyAmong(offer, spec.keyProtocolPrefix))
+          .find((found) => found !== undefined);
+        if (key !== undefined) return presentKey(key);
+        break;
+      }
+      case 'query': {
+        // biome-ignore lint/complexity/useLiteralKeys: an index signature is read by its wire name.
+        const key = query['api_key'];
+        if (key !== undefined) return presentKey(key);
+        break;
+      }
+    }
+  }
+  return { kind: 'nothing' };
+}
+
+const offeredProtocols = (headers: ReadonlyMap<string, string>): string[] =>
+  (headers.get('sec-websocket-protocol') ?? '').split(',').map((offer) => offer.trim());
+
+function keyAmong(offer: string, prefix: string | undefined): string | undefined {
+  if (offer.startsWith(BRAND.agentKeyPrefix)) return offer;
+  return prefix !== undefined && offer.startsWith(prefix) ? offer.slice(prefix.length) : undefined;
+}
+
+/** The server's favourite among the offered sub-protocols. Never a key: only names of the route are chosen. */
+export function chooseProtocol(
+  supported: readonly string[],
+  headers: ReadonlyMap<string, string>,
+): string | undefined {
+  const offered = offeredProtocols(headers);
+  return supported.find((name) => offered.includes(name));
+}

@@ -1,0 +1,8 @@
+/**
+ * What the native binaries of uWebSockets.js must hash to, by `platform-arch-abi`. Only those that
+ * were examined stand here; any other binary fails the check rather than passing unseen.
+ */
+export const UWS_SHA256: Readonly<Record<string, string>> = {
+  'linux-x64-115': '4d482084b665c225892917ee0e9b9572d89eaa6f3dc200ff5e536293d3456c89',
+  'linux-x64-127': 'f687e7c3666b5cca9d355184bbf07bb0550f5ba0d3ffd453248ccfec552dde6c',
+};

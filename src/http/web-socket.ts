@@ -1,0 +1,180 @@
+import type {
+  HttpRequest,
+  HttpResponse,
+  us_socket_context_t,
+  WebSocketBehavior,
+} from 'uWebSockets.js';
+import type { Clock } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import { refuse } from '../kernel/refuse.ts';
+import type { HeaderLine } from './answer.ts';
+import type { createAdmitAgent } from './authenticate.ts';
+import type { HttpMetrics } from './http-metrics.ts';
+import { decodeQuery, parseShape, refuseInput } from './parse-input.ts';
+import { countingFailures, type RateGate } from './rate-gate.ts';
+import { renderError } from './render-error.ts';
+import { Reply } from './reply.ts';
+import { copyRequest, type IncomingRequest, untilParserIsDone } from './request.ts';
+import { chooseProtocol, socketCredential } from './socket-credential.ts';
+import type { SocketRegistry } from './socket-registry.ts';
+import type { AnySocket, SocketHandler } from './socket-route.ts';
+import { type SocketData, SocketSession } from './socket-session.ts';
+
+export type SocketDeps = {
+  readonly services: unknown;
+  readonly admitAgent: ReturnType<typeof createAdmitAgent>;
+  readonly rateGate: RateGate;
+  readonly registry: SocketRegistry;
+  readonly metrics: HttpMetrics;
+  readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
+  readonly commonHeaders: readonly HeaderLine[];
+  readonly requestId: (sent: string | undefined) => string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly isDraining: () => boolean;
+};
+
+type Handshake = {
+  readonly spec: AnySocket;
+  readonly request: IncomingRequest;
+  readonly reply: Reply;
+  readonly requestId: string;
+  readonly clientAddress: string;
+  readonly log: Log;
+  readonly context: us_socket_context_t;
+  /** Headers that a refusal carries because of how far the handshake came. */
+  readonly earned: HeaderLine[];
+};
+
+/** What the library is told about one socket endpoint. */
+export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBehavior<SocketData> {
+  return {
+    // Ours is lower and closes with a frame; what passes even this is cut off without one.
+    maxPayloadLength: LIMITS.socketHardMessageBytes,
+    maxBackpressure: LIMITS.socketBackpressureBytes,
+    idleTimeout: LIMITS.socketPingSeconds,
+    upgrade: (res, req, context) => beginUpgrade(deps, spec, res, req, context),
+    open: (ws) => ws.getUserData().session.opened(ws),
+    message: (ws, data, isBinary) => ws.getUserData().session.message(data, isBinary),
+    drain: (ws) => ws.getUserData().session.drained(),
+    close: (ws, code, reason) =>
+      ws.getUserData().session.closed(code, Buffer.from(reason).toString('utf8')),
+  };
+}
+
+function beginUpgrade(
+  deps: SocketDeps,
+  spec: AnySocket,
+  res: HttpResponse,
+  req: HttpRequest,
+  context: us_socket_context_t,
+): void {
+  const reply = new Reply(res, deps.clock);
+  const request = copyRequest(req);
+  const requestId = deps.requestId(request.headers.get('x-request-id'));
+  const clientAddress = deps.clientAddress(
+    reply.remoteAddress(),
+    request.headers.get('x-forwarded-for'),
+  );
+  const log = deps.log.child({ requestId, route: spec.path });
+  const earned: HeaderLine[] = [];
+  const handshake = { spec, request, reply, requestId, clientAddress, log, context, earned };
+
+  upgrade(deps, handshake)
+    .catch((thrown: unknown) => {
+      const answer = renderError(thrown, spec.envelope ?? 'flat', () => log);
+      deps.metrics.socketRefused(spec.path, answer.status);
+      const lead = [deps.commonHeaders, [['x-request-id', requestId]] as const, earned];
+      return reply.send(answer, { lead, headOnly: false, closeConnection: true });
+    })
+    .catch((err: unknown) => log.error({ err }, 'an upgrade could not be answered'));
+}
+
+/** Everything that can be refused is refused here, as a plain HTTP answer; then the socket stands. */
+async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
+  const { spec, request, reply, requestId, clientAddress, log, earned } = handshake;
+  const { headers } = request;
+  const envelope = spec.envelope ?? 'flat';
+  if (request.doubledHeader !== undefined) {
+    await untilParserIsDone(deps.clock);
+    const path = [request.doubledHeader];
+    throw refuseInput([{ path, message: 'came twice', code: 'doubled_header' }], envelope);
+  }
+
+  if (deps.isDraining()) throw refuse.request.draining();
+  if (headers.get('sec-websocket-version') !== '13') throw refuse.request.upgradeRequired();
+
+  const rawQuery = decodeQuery(request.query);
+  const counted = {
+    route: { ...spec, rateLimit: 'gateway' as const },
+    clientAddress: () => clientAddress,
+  };
+  const { caller } = await countingFailures(deps.rateGate, counted, () =>
+    deps.admitAgent(
+      { credential: 'agent', permission: 'read_write', admitsClosed: false },
+      socketCredential(spec, headers, rawQuery),
+    ),
+  );
+  await deps.rateGate.admit(counted, caller, earned);
+  const query = parseShape(spec.query, rawQuery, envelope);
+
+  const seat = deps.registry.reserve({
+    agentId: caller.agentId,
+    keyId: caller.keyId,
+    address: clientAddress,
+  });
+  let handler: SocketHandler;
+  try {
+    const { services } = deps;
+    const { signal } = reply;
+    handler = await spec.open({
+      caller,
+      query,
+      headers,
+      services,
+      clientAddress,
+      requestId,
+      signal,
+      log,
+    });
+  } catch (refusal) {
+    seat.release();
+    throw refusal;
+  }
+
+  const protocol = chooseProtocol(spec.protocols, headers);
+  const session = new SocketSession({
+    id: requestId,
+    agentId: caller.agentId,
+    keyId: caller.keyId,
+    protocol,
+    handler,
+    seat,
+    maxMessageBytes: spec.maxMessageBytes ?? LIMITS.socketMessageBytes,
+    log,
+  });
+  if (!reply.isOpen) {
+    session.closed(1006, 'the client left before the upgrade was done');
+    return;
+  }
+  handOver(handshake, session, protocol);
+}
+
+function handOver(
+  { request: { headers }, reply, requestId, context }: Handshake,
+  session: SocketSession,
+  protocol: string | undefined,
+): void {
+  reply.handOver((res) => {
+    res.writeStatus('101 Switching Protocols');
+    res.writeHeader('x-request-id', requestId);
+    res.upgrade<SocketData>(
+      { session },
+      headers.get('sec-websocket-key') ?? '',
+      protocol ?? '',
+      headers.get('sec-websocket-extensions') ?? '',
+      context,
+    );
+  });
+}

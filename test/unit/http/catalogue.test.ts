@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { ApiError } from '../../../src/kernel/api-error.ts';
+import { refuse } from '../../../src/kernel/refuse.ts';
+
+type Row = { readonly section: string; readonly status: number; readonly error: string };
+
+const vectors = JSON.parse(
+  readFileSync(new URL('../../vectors/errors.json', import.meta.url), 'utf8'),
+) as { specification: Row[]; added: Omit<Row, 'section'>[] };
+
+/** Sections of the specification whose routes exist; the others follow with theirs. */
+const BUILT = ['Developer auth', 'Developer keys', 'Agent registration and management', 'Admin'];
+
+const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
+  invalid: [[]],
+  methodNotAllowed: [['GET']],
+};
+
+const refusals = Object.values(refuse).flatMap((group) =>
+  Object.entries(group as Record<string, (...given: unknown[]) => ApiError>).map(([name, make]) =>
+    make(...(ARGUMENTS[name] ?? [{}, {}, {}])),
+  ),
+);
+const spelled = (row: { status: number; error: string }) => `${row.status} ${row.error}`;
+
+describe('the catalogue of refusals', () => {
+  it('spells every refusal of the built sections letter by letter as the specification does', () => {
+    const made = new Set(refusals.map(spelled));
+    const due = vectors.specification.filter(({ section }) => BUILT.includes(section));
+    expect(due.length).toBeGreaterThan(15);
+    expect(due.map(spelled).filter((row) => !made.has(row))).toEqual([]);
+  });
+
+  it('adds no spelling that is not written down as an addition', () => {
+    const known = new Set([...vectors.specification, ...vectors.added].map(spelled));
+    expect(refusals.map(spelled).filter((row) => !known.has(row))).toEqual([]);
+  });
+
+  it('says the same sentence in message and detail, and when to come back wherever that is known', () => {
+    for (const refusal of refusals) {
+      if (refusal.error === 'Invalid request') continue;
+      expect(refusal.fields.message, refusal.error).toBe(refusal.fields.detail);
+      if (refusal.status === 429) expect(refusal.headers['retry-after']).toBeDefined();
+    }
+  });
+});

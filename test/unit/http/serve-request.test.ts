@@ -1,0 +1,184 @@
+import type { HttpRequest } from 'uWebSockets.js';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createAuthenticate } from '../../../src/http/authenticate.ts';
+import { createHttpMetrics } from '../../../src/http/http-metrics.ts';
+import type { IdempotencyStore } from '../../../src/http/idempotency.ts';
+import { createMetrics } from '../../../src/http/metrics.ts';
+import { commonHeaders } from '../../../src/http/output-headers.ts';
+import { createRateGate, DEFAULT_RATE_LIMITS } from '../../../src/http/rate-gate.ts';
+import { createRateLimiter } from '../../../src/http/rate-limit.ts';
+import { createRequestIds } from '../../../src/http/request-id.ts';
+import { ok, route } from '../../../src/http/route.ts';
+import { createRouter } from '../../../src/http/router.ts';
+import { type Endpoint, serveRequest } from '../../../src/http/serve-request.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { systemRandom } from '../../../src/kernel/random.ts';
+import { bearer, fakeCredentials, KEYS } from '../../support/edge.ts';
+import { FakeResponse } from '../../support/fake-response.ts';
+
+const buy = route()({
+  method: 'POST',
+  path: '/v1/buy',
+  credential: 'agent',
+  summary: 'test',
+  rateLimit: 'gateway',
+  idempotent: true,
+  body: z.object({ what: z.string() }),
+  handle: ({ body, clientAddress }) =>
+    ({ ...ok({ bought: body.what, clientAddress }), upstreamMs: 4 }) as const,
+});
+
+/** Keeps answers in a map; what the database-backed store will do. */
+function memoryStore(): IdempotencyStore & { readonly log: string[] } {
+  const kept = new Map<string, Parameters<typeof remember>[1]>();
+  const log: string[] = [];
+  const remember = (key: string, answer: import('../../../src/http/answer.ts').Answer) => {
+    log.push(`store ${answer.status}`);
+    kept.set(key, answer);
+    return answer;
+  };
+  return {
+    log,
+    async begin({ key }) {
+      const answer = kept.get(key);
+      if (answer !== undefined) return { kind: 'replay', answer };
+      return {
+        kind: 'fresh',
+        store: async (fresh) => remember(key, fresh),
+        abandon: async () => void log.push('abandon'),
+      };
+    },
+  };
+}
+
+function edge(gatewayPerMinute = 100) {
+  const clock = new ManualClock();
+  const idempotency = memoryStore();
+  const metrics = createMetrics({ withProcess: false });
+  const limits = { ...DEFAULT_RATE_LIMITS, gatewayPerMinute };
+  const endpoint: Endpoint = { kind: 'route', method: 'POST', path: '/v1/buy', route: buy };
+  const deps: Parameters<typeof serveRequest>[0] = {
+    services: {},
+    authenticate: createAuthenticate({ credentials: fakeCredentials, clock, secureCookies: false }),
+    rateGate: createRateGate(createRateLimiter(clock), limits),
+    idempotency,
+    router: createRouter([endpoint]),
+    metrics: createHttpMetrics(metrics, { requests: () => 0, sockets: () => 0 }),
+    clientAddress: (remote) => remote,
+    requestId: createRequestIds(systemRandom),
+    commonHeaders: commonHeaders(),
+    bodyBudget: { heldBytes: 0, maxBytes: 1_000 },
+    clock,
+    log: silentLog,
+    isDraining: () => false,
+  };
+
+  /** The request object dies with the call, as the library's does. */
+  const post = (headers: Record<string, string>, ...pieces: string[]) => {
+    const response = new FakeResponse();
+    let isAlive = true;
+    const alive = <T>(value: T): T => {
+      if (!isAlive) throw new Error('the request was read after its callback');
+      return value;
+    };
+    const request = {
+      getMethod: () => alive('post'),
+      getUrl: () => alive('/v1/buy'),
+      getQuery: () => alive(''),
+      forEach: (callback: (name: string, value: string) => void) => {
+        for (const [name, value] of Object.entries(alive(headers))) callback(name, value);
+      },
+    } as unknown as HttpRequest;
+    const served = serveRequest(deps, response.asResponse, request);
+    isAlive = false;
+    pieces.forEach((piece, i) => {
+      response.receive(piece, i === pieces.length - 1);
+    });
+    return { response, served };
+  };
+  return { post, idempotency, metrics, deps };
+}
+
+const me = bearer(KEYS.agent);
+
+describe('serving a request', () => {
+  it('reads nothing of the library after its callback, and puts body pieces together', async () => {
+    const { post, deps } = edge();
+    const { response, served } = post(me, '{"what":', '"tea"}');
+    await served;
+    expect(response.status).toBe('200 OK');
+    expect(JSON.parse(response.body)).toEqual({ bought: 'tea', clientAddress: '127.0.0.1' });
+    expect(deps.bodyBudget.heldBytes).toBe(0);
+  });
+
+  it('refuses a wrong credential without waiting for the body', async () => {
+    const { post } = edge();
+    const { response, served } = post(bearer(KEYS.developer));
+    await served;
+    expect(response.status).toBe('401 Unauthorized');
+  });
+
+  it('replays before it counts: a replay takes no rate-limit token', async () => {
+    const { post, idempotency } = edge(2);
+    const keyed = { ...me, 'idempotency-key': 'k1' };
+    const statuses: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      const { response, served } = post(keyed, '{"what":"tea"}');
+      await served;
+      statuses.push(response.status);
+    }
+    expect(statuses).toEqual(Array(5).fill('200 OK'));
+    expect(idempotency.log).toEqual(['store 200']);
+
+    const plain = [post(me, '{"what":"a"}'), post(me, '{"what":"b"}')];
+    await Promise.all(plain.map(({ served }) => served));
+    expect(plain.map(({ response }) => response.status)).toEqual([
+      '200 OK',
+      '429 Too Many Requests',
+    ]);
+  });
+
+  it('keeps refusals under their key too, but frees the key of a client that left', async () => {
+    const { post, idempotency } = edge();
+    const { served } = post({ ...me, 'idempotency-key': 'k2' }, '{"what":5}');
+    await served;
+    const leaving = post({ ...me, 'idempotency-key': 'k3' }, '{"wh', '');
+    const halfway = post({ ...me, 'idempotency-key': 'k4' });
+    halfway.response.receive('{"wh', false);
+    halfway.response.abort();
+    await Promise.all([leaving.served, halfway.served]);
+    expect(idempotency.log.toSorted()).toEqual(['abandon', 'store 400', 'store 400']);
+    const tooLong = post({ ...me, 'idempotency-key': 'k'.repeat(256) }, '{}');
+    await tooLong.served;
+    expect(tooLong.response.status).toBe('400 Bad Request');
+  });
+
+  it('frees the key of a request that was told to come back later', async () => {
+    const { post, idempotency } = edge(0);
+    const { response, served } = post({ ...me, 'idempotency-key': 'k5' }, '{"what":"tea"}');
+    await served;
+    expect(response.status).toBe('429 Too Many Requests');
+    expect(idempotency.log).toEqual(['abandon']);
+  });
+
+  it('counts its answers by template and leaves the time of others out of its overhead', async () => {
+    const { post, metrics } = edge();
+    await post(me, '{"what":"tea"}').served;
+    const text = await metrics.render();
+    expect(text).toContain('http_requests_total{method="POST",route="/v1/buy",status="200"} 1');
+    expect(text).toContain('http_request_duration_seconds_bucket{route="/v1/buy",le="0.001"} 1');
+    expect(text).toContain('http_request_duration_seconds_count{route="/v1/buy"} 1');
+    expect(text).toContain('svc_overhead_ms_sum 0');
+  });
+});
+
+describe('request ids', () => {
+  it('never repeat, across the edges of what is drawn at once', () => {
+    const next = createRequestIds(systemRandom);
+    const ids = Array.from({ length: 2_000 }, () => next(undefined));
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^req_[0-9a-f]{24}$/);
+  });
+});
