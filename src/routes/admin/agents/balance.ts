@@ -1,0 +1,17 @@
+import type { Admin } from '../../../admin/admin.ts';
+import { ok, route } from '../../../http/route.ts';
+import { AdminBalance, AgentRef } from './admin-shape.ts';
+
+/** Any agent's balance, as the agent itself would see it. */
+export const adminAgentBalance = route<{ admin: Admin }>()({
+  method: 'GET',
+  path: '/v1/admin/agents/:agentId/balance',
+  credential: 'admin',
+  summary: "An agent's balance",
+  params: AgentRef,
+  response: AdminBalance,
+
+  async handle({ params, services }) {
+    return ok(await services.admin.balance(params.agentId));
+  },
+});

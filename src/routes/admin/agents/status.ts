@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import type { Admin } from '../../../admin/admin.ts';
+import { ok, route } from '../../../http/route.ts';
+import { refuse } from '../../../kernel/refuse.ts';
+import { AgentRef } from './admin-shape.ts';
+
+/** Suspends or resumes any account's agent. */
+export const adminSetAgentStatus = route<{ admin: Admin }>()({
+  method: 'PATCH',
+  path: '/v1/admin/agents/:agentId',
+  credential: 'admin',
+  summary: 'Suspend or resume an agent',
+  params: AgentRef,
+  body: z.object({ status: z.enum(['active', 'suspended']) }),
+  badJson: refuse.admin.invalidJson,
+  response: z.object({ id: z.number(), status: z.string() }),
+
+  async handle({ params, body, services }) {
+    return ok(await services.admin.setStatus(params.agentId, body.status));
+  },
+});

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import type { Admin } from '../../../admin/admin.ts';
+import { ok, route } from '../../../http/route.ts';
+import { AdminBalance } from '../agents/admin-shape.ts';
+
+/** The balance of the agent that has a wallet. */
+export const adminBalance = route<{ admin: Admin }>()({
+  method: 'GET',
+  path: '/v1/admin/balances/:address',
+  credential: 'admin',
+  summary: "An agent's balance by its wallet",
+  params: z.object({ address: z.string() }),
+  response: AdminBalance,
+
+  async handle({ params, services }) {
+    return ok(await services.admin.balance(params.address));
+  },
+});

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import type { Agents } from '../../agents/agents.ts';
+import { ok, route } from '../../http/route.ts';
+import { AgentBalance } from '../developer/agents/agent-shape.ts';
+
+/** What the agent may spend now. A closed agent may still look. */
+export const agentBalance = route<{ agents: Agents }>()({
+  method: 'GET',
+  path: '/v1/agents/balance',
+  credential: 'agent',
+  summary: "The calling agent's balance",
+  admitsClosed: true,
+  response: AgentBalance.extend({
+    status: z.literal('closed').optional(),
+    remainingLoans: z.array(z.unknown()).optional(),
+  }),
+
+  async handle({ caller, services }) {
+    return ok(await services.agents.balance(caller.agentId));
+  },
+});

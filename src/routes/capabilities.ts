@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { API_VERSION } from '../http/api-version.ts';
+import { ok, route } from '../http/route.ts';
+
+/** What this server can do as it is configured; clients grey out what reads false. */
+export type Capabilities = {
+  readonly gateway: boolean;
+  readonly llmProxy: boolean;
+  readonly telephony: boolean;
+  readonly onrampHeadless: boolean;
+  readonly x402Facilitator: boolean;
+};
+
+export const capabilities = route<{ capabilities: Capabilities }>()({
+  method: 'GET',
+  path: '/v1/capabilities',
+  credential: 'none',
+  summary: 'What this server can do as it is configured',
+  response: z.object({ version: z.string(), capabilities: z.record(z.string(), z.boolean()) }),
+
+  handle: ({ services }) => ok({ version: API_VERSION, capabilities: services.capabilities }),
+});

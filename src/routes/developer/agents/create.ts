@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { Agents } from '../../../agents/agents.ts';
+import { created, route } from '../../../http/route.ts';
+import { parseAmountRaw } from '../../../kernel/amount.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { AgentRecord } from './agent-shape.ts';
+
+const Body = z.object({
+  name: z
+    .string()
+    .min(1)
+    .max(LIMITS.agentNameChars)
+    .regex(/^[A-Za-z0-9 _-]*$/, 'may hold letters, digits, space, _ and -'),
+  /** Absent: a prepaid agent. */
+  borrowLimitRaw: z
+    .string()
+    .refine((text) => text !== '0' && parseAmountRaw(text) !== undefined, {
+      message: 'must be raw USDC above zero, in digits',
+    })
+    .transform((text) => BigInt(text))
+    .optional(),
+  maxRateBps: z.number().int().min(1).max(LIMITS.maxRateBps),
+  expirySeconds: z.number().int().min(LIMITS.expirySeconds.min).max(LIMITS.expirySeconds.max),
+});
+
+/** Creates an agent with its own wallet and an empty balance. */
+export const createAgent = route<{ agents: Agents }>()({
+  method: 'POST',
+  path: '/v1/developer/agents',
+  credential: 'management',
+  summary: 'Create an agent',
+  body: Body,
+  status: 201,
+  response: AgentRecord.extend({ agent: AgentRecord }),
+
+  async handle({ caller, body, services }) {
+    return created(await services.agents.create(caller.accountId, body));
+  },
+});

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { ok, route } from '../../../../http/route.ts';
+import type { AgentKeys } from '../../../../keys/agent-keys.ts';
+import { agentKeyRecord } from '../../../../keys/key.ts';
+import { AgentParams } from '../agent-shape.ts';
+import { AgentKeyRecord } from './agent-key-shape.ts';
+
+/** An agent's keys that work. Of a secret only its prefix is ever shown again. */
+export const listAgentKeys = route<{ agentKeys: AgentKeys }>()({
+  method: 'GET',
+  path: '/v1/developer/agents/:agentId/keys',
+  credential: 'management',
+  summary: 'List agent keys, prefixes only',
+  params: AgentParams,
+  response: z.object({ keys: z.array(AgentKeyRecord) }),
+
+  async handle({ caller, params, services }) {
+    const keys = await services.agentKeys.list(caller, params.agentId);
+    return ok({ keys: keys.map(agentKeyRecord) });
+  },
+});

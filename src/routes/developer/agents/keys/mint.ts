@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { created, route } from '../../../../http/route.ts';
+import type { AgentKeys } from '../../../../keys/agent-keys.ts';
+import { agentKeyRecord } from '../../../../keys/key.ts';
+import { AgentParams } from '../agent-shape.ts';
+import { AgentKeyRecord, MintBody } from './agent-key-shape.ts';
+
+/** Issues a runtime key of an agent. Without `permissions` it may read and spend. */
+export const mintAgentKey = route<{ agentKeys: AgentKeys }>()({
+  method: 'POST',
+  path: '/v1/developer/agents/:agentId/keys',
+  credential: 'management',
+  summary: 'Mint an agent key; the secret is shown once',
+  params: AgentParams,
+  body: MintBody,
+  status: 201,
+  response: AgentKeyRecord.extend({ key: z.string() }),
+
+  async handle({ caller, params, body, services }) {
+    const wish = { label: body.label ?? undefined, permissions: body.permissions };
+    const { record, secret } = await services.agentKeys.mint(caller, params.agentId, wish);
+    return created({ ...agentKeyRecord(record), key: secret });
+  },
+});

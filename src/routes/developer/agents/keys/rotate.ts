@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { created, route } from '../../../../http/route.ts';
+import type { AgentKeys } from '../../../../keys/agent-keys.ts';
+import { agentKeyRecord } from '../../../../keys/key.ts';
+import { keyWish } from '../../keys/key-shape.ts';
+import { AgentKeyParams, AgentKeyRecord } from './agent-key-shape.ts';
+
+/** Replaces an agent key by a new one in one step. What is not given is inherited. */
+export const rotateAgentKey = route<{ agentKeys: AgentKeys }>()({
+  method: 'POST',
+  path: '/v1/developer/agents/:agentId/keys/:keyId/rotate',
+  credential: 'management',
+  summary: 'Revoke an agent key and mint its heir atomically',
+  params: AgentKeyParams,
+  body: z.object({ label: keyWish.label }),
+  status: 201,
+  response: AgentKeyRecord.extend({ key: z.string() }),
+
+  async handle({ caller, params, body, services }) {
+    const { record, secret } = await services.agentKeys.rotate(
+      caller,
+      params.agentId,
+      params.keyId,
+      { label: body.label ?? undefined },
+    );
+    return created({ ...agentKeyRecord(record), key: secret });
+  },
+});

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { Agents } from '../../../agents/agents.ts';
+import { ok, route } from '../../../http/route.ts';
+import { AgentParams } from './agent-shape.ts';
+
+/** Suspends an agent or lets it go on. Its next call meets the change. */
+export const setAgentStatus = route<{ agents: Agents }>()({
+  method: 'PATCH',
+  path: '/v1/developer/agents/:agentId/status',
+  credential: 'management',
+  summary: 'Suspend or resume an agent',
+  params: AgentParams,
+  body: z.object({ status: z.enum(['suspended', 'active']) }),
+  response: z.object({
+    id: z.number(),
+    status: z.string(),
+    suspendedReason: z.string().nullable(),
+  }),
+
+  async handle({ caller, params, body, services }) {
+    const { accountId } = caller;
+    return ok(await services.agents.setStatus(accountId, params.agentId, body.status));
+  },
+});

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { refuse } from '../../../kernel/refuse.ts';
+
+/** What both kinds of key may be asked for. */
+export const keyWish = {
+  label: z
+    .string()
+    .max(LIMITS.labelChars)
+    .refine(isStorable, { message: 'may hold no NUL and no half of a surrogate pair' })
+    .nullish(),
+  permissions: z.enum(['read', 'read_write']).optional(),
+};
+
+/** PostgreSQL takes no NUL, and half a character would come back as another one. */
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && !/\p{Cs}/u.test(text);
+}
+
+const expiresAt = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .nullish();
+
+/** The specification has an own spelling for a bad body here, so the handler refuses what is undefined. */
+export const DeveloperKeyBody = z
+  .object({ ...keyWish, expiresAt })
+  .or(z.unknown().transform((): undefined => undefined));
+
+export const requireKeyBody = <T>(body: T | undefined): T => {
+  if (body === undefined) throw unreadableKeyBody();
+  return body;
+};
+
+export const unreadableKeyBody = (): Error =>
+  refuse.request.invalidBody(
+    `Send JSON: label (a string of at most ${LIMITS.labelChars} characters), permissions (read or read_write), expiresAt (an ISO 8601 time).`,
+  );
+
+/** A developer key in lists; `key` is there in the answer that creates it, and nowhere else. */
+export const DeveloperKeyRecord = z.object({
+  id: z.number(),
+  keyId: z.string(),
+  keyPrefix: z.string(),
+  prefix: z.string(),
+  label: z.string().nullable(),
+  permissions: z.enum(['read', 'read_write']),
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+  lastUsedAt: z.string().nullable(),
+});

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { ok, route } from '../../../http/route.ts';
+import type { DeveloperKeys } from '../../../keys/developer-keys.ts';
+import { developerKeyRecord } from '../../../keys/key.ts';
+import { DeveloperKeyRecord } from './key-shape.ts';
+
+/** The account's keys that still work. Of a secret only its prefix is ever shown again. */
+export const listDeveloperKeys = route<{ developerKeys: DeveloperKeys }>()({
+  method: 'GET',
+  path: '/v1/developer/keys',
+  credential: 'management',
+  summary: 'List developer keys, prefixes only',
+  response: z.object({ keys: z.array(DeveloperKeyRecord) }),
+
+  async handle({ caller, services }) {
+    const keys = await services.developerKeys.list(caller);
+    return ok({ keys: keys.map(developerKeyRecord) });
+  },
+});

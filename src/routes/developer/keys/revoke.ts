@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { ok, route } from '../../../http/route.ts';
+import type { DeveloperKeys } from '../../../keys/developer-keys.ts';
+import { RowId } from '../../row-id.ts';
+
+/** Revokes a developer key at once. A second time it is not found, which changes nothing. */
+export const revokeDeveloperKey = route<{ developerKeys: DeveloperKeys }>()({
+  method: 'DELETE',
+  path: '/v1/developer/keys/:keyId',
+  credential: 'management',
+  summary: 'Revoke a developer key',
+  params: z.object({ keyId: RowId }),
+  response: z.object({ message: z.string(), deleted: z.literal(true), keyId: z.string() }),
+
+  async handle({ caller, params, services }) {
+    await services.developerKeys.revoke(caller, params.keyId);
+    return ok({ message: 'API key revoked', deleted: true, keyId: String(params.keyId) });
+  },
+});

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { created, route } from '../../../http/route.ts';
+import type { DeveloperKeys } from '../../../keys/developer-keys.ts';
+import { developerKeyRecord } from '../../../keys/key.ts';
+import { RowId } from '../../row-id.ts';
+import {
+  DeveloperKeyBody,
+  DeveloperKeyRecord,
+  requireKeyBody,
+  unreadableKeyBody,
+} from './key-shape.ts';
+
+/** Replaces a developer key by a new one in one step. What is not given is inherited. */
+export const rotateDeveloperKey = route<{ developerKeys: DeveloperKeys }>()({
+  method: 'POST',
+  path: '/v1/developer/keys/:keyId/rotate',
+  credential: 'management',
+  summary: 'Revoke a developer key and issue its heir atomically',
+  params: z.object({ keyId: RowId }),
+  body: DeveloperKeyBody,
+  badJson: unreadableKeyBody,
+  status: 201,
+  response: DeveloperKeyRecord.extend({ key: z.string() }),
+
+  async handle({ caller, params, body, services }) {
+    const { label, permissions } = requireKeyBody(body);
+    const wish = { label: label ?? undefined, permissions };
+    const { record, secret } = await services.developerKeys.rotate(caller, params.keyId, wish);
+    return created({ ...developerKeyRecord(record), key: secret });
+  },
+});

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { Developers } from '../../developers/developers.ts';
+import { ok, route } from '../../http/route.ts';
+import { AgentRecord } from './agents/agent-shape.ts';
+
+/** Who the credential belongs to, with the account's agents and what they have used. */
+export const developerProfile = route<{ developers: Developers }>()({
+  method: 'GET',
+  path: '/v1/developer/profile',
+  credential: 'management',
+  summary: 'The account, its agents and its usage',
+  response: z.object({
+    developer: z.object({
+      walletAddress: z.string(),
+      displayName: z.string().nullable(),
+      email: z.string().nullable(),
+      accountId: z.string(),
+      role: z.string(),
+      createdAt: z.string(),
+    }),
+    agents: z.array(AgentRecord.extend({ creditUsed: z.string() })),
+    walletAddress: z.string(),
+    displayName: z.string().nullable(),
+    registeredAt: z.string(),
+    usage: z.object({ totalRequests: z.number(), totalSpentRaw: z.string() }),
+  }),
+
+  async handle({ caller, services }) {
+    return ok(await services.developers.profile(caller));
+  },
+});

@@ -1,0 +1,74 @@
+import { adminAgentBalance } from './admin/agents/balance.ts';
+import { adminCloseAgent } from './admin/agents/close.ts';
+import { adminCreditAgent } from './admin/agents/credit.ts';
+import { adminListAgents } from './admin/agents/list.ts';
+import { adminSetAgentStatus } from './admin/agents/status.ts';
+import { adminBalance } from './admin/balances/detail.ts';
+import { agentBalance } from './agents/balance.ts';
+import { capabilities } from './capabilities.ts';
+import { chatCompletions } from './chat/completions.ts';
+import { closeAgent } from './developer/agents/close.ts';
+import { createAgent } from './developer/agents/create.ts';
+import { agentDetail } from './developer/agents/detail.ts';
+import { listAgentKeys } from './developer/agents/keys/list.ts';
+import { mintAgentKey } from './developer/agents/keys/mint.ts';
+import { revokeAgentKey } from './developer/agents/keys/revoke.ts';
+import { rotateAgentKey } from './developer/agents/keys/rotate.ts';
+import { listAgents } from './developer/agents/list.ts';
+import { setAgentStatus } from './developer/agents/status.ts';
+import { verifyWallet } from './developer/auth/verify.ts';
+import { developerBalances } from './developer/balances.ts';
+import { createDeveloperKey } from './developer/keys/create.ts';
+import { listDeveloperKeys } from './developer/keys/list.ts';
+import { revokeDeveloperKey } from './developer/keys/revoke.ts';
+import { rotateDeveloperKey } from './developer/keys/rotate.ts';
+import { developerProfile } from './developer/profile.ts';
+import { health } from './health.ts';
+import { markets } from './markets.ts';
+import { metrics } from './metrics.ts';
+import { modelDetail } from './models/detail.ts';
+import { listModels } from './models/list.ts';
+import { openapi } from './openapi.ts';
+
+/** Every route, in the order of the specification's Endpoints; what it does not list stands last. */
+export const ROUTES = [
+  // Public
+  health,
+  markets,
+  // Agent runtime
+  agentBalance,
+  // Developer keys
+  createDeveloperKey,
+  listDeveloperKeys,
+  revokeDeveloperKey,
+  // Developer agents
+  createAgent,
+  listAgents,
+  agentDetail,
+  setAgentStatus,
+  closeAgent,
+  mintAgentKey,
+  listAgentKeys,
+  revokeAgentKey,
+  rotateAgentKey,
+  // Developer account
+  verifyWallet,
+  developerProfile,
+  developerBalances,
+  // Inference gateway
+  chatCompletions,
+  listModels,
+  // Admin
+  adminListAgents,
+  adminSetAgentStatus,
+  adminAgentBalance,
+  adminBalance,
+  adminCloseAgent,
+  adminCreditAgent,
+  // Beside the specification
+  rotateDeveloperKey,
+  modelDetail,
+  capabilities,
+  openapi,
+  metrics,
+] as const;

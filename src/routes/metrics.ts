@@ -1,0 +1,15 @@
+import type { MetricsRegistry } from '../http/metrics.ts';
+import { ok, route } from '../http/route.ts';
+
+/** Measurements for Prometheus, behind the admin key: they tell how much business is done here. */
+export const metrics = route<{ metrics: Pick<MetricsRegistry, 'render' | 'contentType'> }>()({
+  method: 'GET',
+  path: '/metrics',
+  credential: 'admin',
+  summary: 'Measurements in the Prometheus text form',
+
+  async handle({ services }) {
+    const text = await services.metrics.render();
+    return ok(Buffer.from(text), { 'content-type': services.metrics.contentType });
+  },
+});

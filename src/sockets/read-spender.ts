@@ -1,0 +1,18 @@
+import { readAttribution } from '../gateway/attribution.ts';
+import type { AgentCaller } from '../http/caller.ts';
+import { BRAND } from '../kernel/ids.ts';
+import type { Spender } from '../ledger/ledger.ts';
+
+/** Who spends on a socket. A browser cannot set headers, so that its customer may stand in the query. */
+export function readSpender(
+  caller: AgentCaller,
+  headers: ReadonlyMap<string, string>,
+  customerId: string | undefined,
+): Spender {
+  const header = `${BRAND.headerPrefix}customer-id`;
+  const tagged =
+    customerId === undefined || headers.has(header)
+      ? headers
+      : new Map([...headers, [header, customerId]]);
+  return { agentId: caller.agentId, keyId: caller.keyId, ...readAttribution(tagged) };
+}

@@ -1,0 +1,85 @@
+import { HEARING_HZ } from '../../media/hearing.ts';
+import type { TranscriptionInput } from '../actors/transcription-stream.ts';
+import {
+  EngineBusy,
+  EngineInputRefused,
+  EngineMissing,
+  type LocalEngines,
+  type SttEngine,
+  type SttListener,
+  type SttStream,
+} from '../engines/engine.ts';
+import type { Catalogue, Modality, Model, Source } from '../gateway/catalogue.ts';
+import { refuse } from '../kernel/refuse.ts';
+
+/** Finds a model that this server can serve live over a socket, or throws the refusal of the upgrade. */
+export function requireLiveModel(
+  catalogue: Catalogue,
+  id: string,
+  modality: Modality,
+): { readonly model: Model; readonly source: Source } {
+  const model = catalogue.find(id);
+  if (model === undefined) throw refuse.gateway.modelNotFound(id, catalogue.suggest(id));
+  if (model.modality !== modality) {
+    throw refuse.gateway.invalidRequest(
+      `The model "${id}" is of the modality ${model.modality}; this socket takes ${modality}.`,
+      'model',
+    );
+  }
+  const source = model.sources.find(
+    ({ provider }) => catalogue.provider(provider)?.dialect === 'local',
+  );
+  if (source === undefined) {
+    throw refuse.gateway.noSourceAvailable(`No source of "${id}" can be streamed from here.`);
+  }
+  return { model, source };
+}
+
+type EngineName = Parameters<LocalEngines['missing']>[0];
+
+/** Refuses the upgrade when a package that it needs was pruned from this installation. */
+export function requireEngines(engines: Pick<LocalEngines, 'missing'>, names: EngineName[]): void {
+  for (const name of names) {
+    const missing = engines.missing(name);
+    if (missing !== undefined) throw refuse.gateway.noSourceAvailable(missing);
+  }
+}
+
+/** Takes one recogniser for the life of a stream, before anything is promised or held for it. */
+export async function takeRecogniser(
+  engine: SttEngine,
+  options: { readonly grammar?: string; readonly language?: string },
+): Promise<Pick<TranscriptionInput, 'stt' | 'listen'>> {
+  let target: SttListener | undefined;
+  let early: Error | undefined;
+  const listener: SttListener = {
+    transcript: (transcript) => target?.transcript(transcript),
+    failed(error) {
+      if (target === undefined) early = error;
+      else target.failed(error);
+    },
+  };
+  let stt: SttStream;
+  try {
+    stt = await engine.open({ sampleRateHz: HEARING_HZ, listener, ...options });
+  } catch (error) {
+    throw refuseEngine(error);
+  }
+  return {
+    stt,
+    listen(heard) {
+      if (early !== undefined) throw early;
+      target = heard;
+    },
+  };
+}
+
+/** An engine's refusal in the words of the gateway. Anything else is a bug and stays what it is. */
+function refuseEngine(error: unknown): unknown {
+  if (error instanceof EngineBusy) return refuse.gateway.engineBusy(error.retryAfterSeconds);
+  if (error instanceof EngineMissing) return refuse.gateway.noSourceAvailable(error.message);
+  if (error instanceof EngineInputRefused) {
+    return refuse.gateway.invalidRequest(error.message, 'prompt');
+  }
+  return error;
+}
