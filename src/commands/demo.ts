@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encodeWav } from '../../media/wav.ts';
+import { readConfig } from '../config.ts';
+import { formatUsdc } from '../kernel/amount.ts';
+import { nowSeconds, sleep, systemClock } from '../kernel/clock.ts';
+import { silentLog } from '../kernel/log.ts';
+import { systemRandom } from '../kernel/random.ts';
+import { Teardown } from '../kernel/teardown.ts';
+import { completeSettings } from '../local-secrets.ts';
+import { type Server, startServer } from '../server.ts';
+import { type Api, createApi } from './demo/api.ts';
+import { aside, heading, line } from './demo/banner.ts';
+import { converse } from './demo/converse.ts';
+import { balanceOf, type FundedAgent, fundAgent } from './demo/fund-agent.ts';
+import { printLedger, waitForSettlement } from './demo/print-ledger.ts';
+import { readRecordings, synthesise } from './demo/sound.ts';
+import { transcribe } from './demo/transcribe.ts';
+
+/** `npm run demo`: a voice agent speaks, is answered, and is billed to the raw unit, in under a minute. */
+
+const SENTENCES = ['librivox-0880.wav', 'librivox-0890.wav'];
+const QUESTION = 'What is my balance?';
+const REALTIME_HZ = 24_000;
+const FUNDS_RAW = 5_000_000n;
+
+const directory = mkdtempSync(join(tmpdir(), 'voice-demo-'));
+const keep = process.argv.includes('--keep');
+let step = '';
+
+function begin(name: string): void {
+  step = name;
+  heading(name);
+}
+
+async function startThrowaway(): Promise<{ server: Server; adminApiKey: string }> {
+  const config = readConfig({
+    NODE_ENV: 'development',
+    DATABASE_URL: join(directory, 'db'),
+    LOG_LEVEL: 'silent',
+  });
+  const { settings } = completeSettings(config, systemRandom);
+  const server = await startServer({
+    ...{ settings, clock: systemClock, random: systemRandom, log: silentLog },
+    port: 0,
+    secret: () => undefined,
+  });
+  return { server, adminApiKey: settings.adminApiKey };
+}
+
+type Stage = { readonly server: Server; readonly api: Api; readonly agent: FundedAgent };
+
+async function setUp(ends: Teardown): Promise<Stage> {
+  begin('1. A server of its own');
+  const { server, adminApiKey } = await startThrowaway();
+  ends.use('server', server);
+  line(`listens on ${server.url}, with an embedded PostgreSQL in ${directory}`);
+
+  begin('2. An agent with a key and a balance');
+  const api = createApi(server.url);
+  const agent = await fundAgent(api, {
+    ...{ name: 'demo', amountRaw: FUNDS_RAW, adminApiKey, said: line },
+    nowSeconds: nowSeconds(systemClock),
+  });
+  line(`balance ${formatUsdc(agent.spendableRaw)} USDC`);
+  return { server, api, agent };
+}
+
+const wsUrl = ({ server }: Stage) => server.url.replace(/^http/, 'ws');
+
+async function listen(stage: Stage): Promise<void> {
+  begin('3. Live transcription of recorded human speech (LibriVox, public domain)');
+  const target = { wsUrl: wsUrl(stage), agentKey: stage.agent.agentKey };
+  await transcribe(systemClock, target, readRecordings(SENTENCES), line);
+  aside('local/pocketsphinx is basic: about three words in ten of open speech are misheard.');
+}
+
+async function talk(stage: Stage): Promise<void> {
+  begin('4. A spoken question, answered in speech');
+  const question = await synthesise(QUESTION, REALTIME_HZ);
+  line(`asked: "${QUESTION}"   [spoken by local/flite, a synthetic voice]`);
+  const target = { wsUrl: wsUrl(stage), agentKey: stage.agent.agentKey };
+  const answer = await converse(systemClock, target, question);
+  line(`heard: "${answer.heard.trim()}"`);
+  line(`answered: "${answer.answer.trim()}"`);
+  for (const [stageName, ms] of Object.entries(answer.stages)) {
+    line(`${String(ms).padStart(6)} ms after the question   ${stageName}`);
+  }
+  if (answer.pcm.length === 0) throw new Error('the answer had no sound');
+  const file = join(tmpdir(), 'voice-demo-answer.wav');
+  writeFileSync(file, encodeWav(answer.pcm, answer.sampleRateHz));
+  line(`the answer's sound: ${file} (${(answer.pcm.length / answer.sampleRateHz).toFixed(1)} s)`);
+}
+
+async function account(stage: Stage): Promise<void> {
+  begin('5. What it cost, to the raw unit (0.000001 USDC)');
+  await waitForSettlement(systemClock, stage.server.database.sql, stage.agent.agentId);
+  const spentRaw = await printLedger(stage.server.database.sql, stage.agent.agentId, line);
+  const afterRaw = await balanceOf(stage.api, stage.agent.agentKey);
+  line(`balance before ${formatUsdc(stage.agent.spendableRaw)} USDC`);
+  line(`balance after  ${formatUsdc(afterRaw)} USDC`);
+  if (stage.agent.spendableRaw - afterRaw !== spentRaw) {
+    throw new Error(
+      `the ledger says ${spentRaw} raw were spent, the balance fell by another amount`,
+    );
+  }
+  line(`spent          ${formatUsdc(spentRaw)} USDC, which is what the ledger says`);
+}
+
+/** With `--keep` the server stays until Ctrl-C. */
+async function linger({ server, agent }: Stage): Promise<void> {
+  heading('The server stays up. Talk to it, and end it with Ctrl-C:');
+  line(`curl ${server.url}/v1/agents/balance -H 'Authorization: Bearer ${agent.agentKey}'`);
+  line(`ws:  ${server.url.replace(/^http/, 'ws')}/v1/realtime?model=local/realtime`);
+  const ended = new AbortController();
+  process.once('SIGINT', () => ended.abort());
+  process.once('SIGTERM', () => ended.abort());
+  while (!ended.signal.aborted) await sleep(systemClock, 60_000, ended.signal);
+}
+
+const ends = new Teardown();
+const startedMs = systemClock.monotonicMs();
+try {
+  const stage = await setUp(ends);
+  await listen(stage);
+  await talk(stage);
+  await account(stage);
+  const seconds = ((systemClock.monotonicMs() - startedMs) / 1_000).toFixed(1);
+  heading(`Done in ${seconds} s.`);
+  if (keep) await linger(stage);
+} catch (error) {
+  console.error(
+    `\nThe demo failed at "${step}":\n  ${error instanceof Error ? error.message : error}`,
+  );
+  process.exitCode = 1;
+} finally {
+  await ends[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true, force: true });
+}

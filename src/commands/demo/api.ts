@@ -1,0 +1,40 @@
+import { request } from 'undici';
+
+/** A refusal of the server, with what it said. */
+class ApiFailure extends Error {
+  override readonly name = 'ApiFailure';
+}
+
+export type Api = {
+  readonly baseUrl: string;
+  call<T>(
+    method: 'GET' | 'POST',
+    path: string,
+    options?: { headers?: Record<string, string>; body?: unknown },
+  ): Promise<T>;
+};
+
+/** A small JSON client of this server. A status of 400 or more throws, naming the call and the answer. */
+export function createApi(baseUrl: string): Api {
+  return {
+    baseUrl,
+    async call<T>(
+      method: 'GET' | 'POST',
+      path: string,
+      options: { headers?: Record<string, string>; body?: unknown } = {},
+    ) {
+      const response = await request(`${baseUrl}${path}`, {
+        method,
+        headers: { 'content-type': 'application/json', ...options.headers },
+        body: options.body === undefined ? null : JSON.stringify(options.body),
+      });
+      const text = await response.body.text();
+      if (response.statusCode >= 400) {
+        throw new ApiFailure(`${method} ${path} answered ${response.statusCode}: ${text}`);
+      }
+      return JSON.parse(text) as T;
+    },
+  };
+}
+
+export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

@@ -1,0 +1,18 @@
+/** Runs a command to its end: exit code 0, or 1 with one sentence on standard error. */
+export async function runCommand(command: () => Promise<void>): Promise<void> {
+  try {
+    await command();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+}
+
+/** The one file that a command takes; without it the usage is shown and the exit code is 2. */
+export function fileArgument(usage: string): string | undefined {
+  const [file, ...more] = process.argv.slice(2);
+  if (file !== undefined && !file.startsWith('-') && more.length === 0) return file;
+  console.error(`usage: ${usage}`);
+  process.exitCode = 2;
+  return undefined;
+}

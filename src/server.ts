@@ -1,0 +1,141 @@
+import type { VoiceDeps } from './actors/voice-deps.ts';
+import { loadChainCode } from './chain/account.ts';
+import { createFetch } from './egress/fetch.ts';
+import { loadCatalogue } from './gateway/load-catalogue.ts';
+import { createApiDescription } from './http/api-description.ts';
+import { createHttpServer, type HttpServer } from './http/app.ts';
+import { createHealthChecks, type HealthChecks } from './http/health-checks.ts';
+import { createMetrics } from './http/metrics.ts';
+import { Teardown } from './kernel/teardown.ts';
+import { ROUTES } from './routes/index.ts';
+import { createRealtimeSocket } from './sockets/realtime.ts';
+import { createTranscriptionSocket } from './sockets/transcriptions-stream.ts';
+import { type Database, openDatabase } from './store/database.ts';
+import { flushKeyUse } from './workers/flush-key-use.ts';
+import { pollInvalidations } from './workers/poll-invalidations.ts';
+import { pushMonitoring } from './workers/push-monitoring.ts';
+import { retryDelegations } from './workers/retry-delegations.ts';
+import { startWorkers } from './workers/schedule.ts';
+import { type AccountParts, buildAccounts } from './world/build-accounts.ts';
+import { buildGateway } from './world/build-gateway.ts';
+import { buildLedger } from './world/build-ledger.ts';
+import { buildVoice } from './world/build-voice.ts';
+import { forget } from './world/forget.ts';
+import type { ServerDeps, World } from './world/world.ts';
+
+/** A running server. Disposing of it drains: what is live may finish for `drainSeconds`. */
+export type Server = AsyncDisposable & {
+  readonly url: string;
+  readonly port: number;
+  readonly database: Database;
+};
+
+/** Builds the world, brings the schema up to date and listens. Rejects with nothing left half-started. */
+export async function startServer(deps: ServerDeps): Promise<Server> {
+  const teardown = new Teardown();
+  try {
+    return await compose(deps, teardown);
+  } catch (error) {
+    await teardown[Symbol.asyncDispose]().catch((err: unknown) => {
+      // What went wrong first is what the operator must read.
+      deps.log.error({ err }, 'a start that failed was not undone cleanly');
+    });
+    throw error;
+  }
+}
+
+async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
+  const { settings, secret, clock, signal } = deps;
+  // What a wrong file can stop comes before the database, which it would leave to be ended again.
+  const catalogue = await loadCatalogue({ file: settings.catalogFile, secret });
+  // The chain library takes 200 ms to load: now, and not in the middle of somebody's call.
+  await loadChainCode();
+  const place = deps.database ?? settings.database;
+  const database = teardown.use('database', await openDatabase({ ...deps, database: place }));
+  signal?.throwIfAborted();
+  await database.migrate();
+  signal?.throwIfAborted();
+
+  const metrics = createMetrics({ withProcess: true });
+  const { fetch, close: closeOutbound } = createFetch();
+  teardown.defer('outbound', closeOutbound);
+  const world: World = { ...deps, sql: database.sql, metrics, catalogue, fetch };
+  const ledger = await buildLedger(world, teardown);
+  const accounts = buildAccounts(world, ledger);
+  const voice = await buildVoice(world, ledger, teardown);
+  const sockets = [createTranscriptionSocket(voice), createRealtimeSocket(voice)];
+  const health = createHealthChecks(clock, {
+    db: database.ping,
+    managedWallet: accounts.wallets === undefined ? undefined : async () => {},
+    indexer: undefined,
+  });
+  const http = teardown.use(
+    'http',
+    await createHttpServer({
+      routes: ROUTES,
+      sockets,
+      services: {
+        ...accounts.services,
+        ...buildGateway(world, ledger, voice, teardown),
+        metrics,
+        capabilities: CAPABILITIES,
+        health,
+        apiDescription: createApiDescription({
+          routes: ROUTES,
+          sockets,
+          publicUrl: settings.publicUrl,
+        }),
+      },
+      credentials: accounts.credentials,
+      ...world,
+      secureCookies: settings.environment === 'production',
+      publicUrl: settings.publicUrl,
+      trustedProxies: settings.trustedProxies,
+    }),
+  );
+  accounts.invalidations.subscribe((notice) => forget(notice, accounts.credentials, ledger, http));
+  startLife(world, accounts, health, teardown);
+
+  const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });
+  teardown.defer('live sessions', () => drain(settings.drainSeconds * 1_000, http, voice));
+  return {
+    url: settings.publicUrl ?? `http://${settings.host}:${port}`,
+    port,
+    database,
+    [Symbol.asyncDispose]: () => teardown[Symbol.asyncDispose](),
+  };
+}
+
+function startLife(
+  world: World,
+  accounts: AccountParts,
+  health: HealthChecks,
+  teardown: Teardown,
+): void {
+  const { url, key } = world.settings.monitoring;
+  const { log, fetch } = world;
+  const monitoring = { fetch, log, url, status: health.report };
+  teardown.defer('key use', () => accounts.keyUse.flush());
+  teardown.use(
+    'workers',
+    startWorkers(world, [
+      pollInvalidations(accounts),
+      flushKeyUse(accounts),
+      retryDelegations(accounts.provisioning),
+      ...(key === undefined ? [] : [pushMonitoring({ ...monitoring, key })]),
+    ]),
+  );
+}
+
+/** Requests and sessions finish side by side; both have the same time. */
+async function drain(graceMs: number, http: HttpServer, voice: VoiceDeps): Promise<void> {
+  await Promise.all([http.drain(graceMs), voice.sessions.drain(graceMs)]);
+}
+
+const CAPABILITIES = {
+  gateway: true,
+  llmProxy: false,
+  telephony: false,
+  onrampHeadless: false,
+  x402Facilitator: false,
+};

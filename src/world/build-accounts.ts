@@ -1,0 +1,75 @@
+import { createAdmin } from '../admin/admin.ts';
+import { createAgents } from '../agents/agents.ts';
+import { createLocalDelegation } from '../agents/local-delegation.ts';
+import { createLocalWallets } from '../agents/local-wallets.ts';
+import type { ManagedWallets } from '../agents/managed-wallets.ts';
+import { createRpc } from '../chain/rpc.ts';
+import { createUsdcBalances } from '../chain/usdc-balances.ts';
+import { createWalletSignatures } from '../chain/wallet-signature.ts';
+import { createAccounts } from '../developers/accounts.ts';
+import { createDevelopers } from '../developers/developers.ts';
+import { createSessions } from '../developers/session.ts';
+import { createAgentKeys } from '../keys/agent-keys.ts';
+import { createCredentials } from '../keys/credentials.ts';
+import { createDeveloperKeys } from '../keys/developer-keys.ts';
+import { createInvalidations } from '../keys/invalidations.ts';
+import { createKeyUse } from '../keys/key-use.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { World } from './world.ts';
+
+export type AccountParts = ReturnType<typeof buildAccounts>;
+
+/** Who may come in and what they own: developers, agents, keys, and whatever checks them. */
+export function buildAccounts(world: World, ledger: Ledger) {
+  const { settings, sql, clock, random, log, fetch } = world;
+  const { rpcUrl, usdc } = settings.chain;
+  const rpc = rpcUrl === undefined ? undefined : createRpc({ url: rpcUrl, fetch });
+  const balances = createUsdcBalances({ rpc, usdc, clock, log });
+  const invalidations = createInvalidations({ sql, log });
+  const keyUse = createKeyUse({ sql, clock });
+  const accounts = createAccounts({ sql, random });
+  const sessions = createSessions({ secret: settings.jwtSecret, clock });
+  const wallets = openWallets(world);
+  const { facilitatorPrivateKey } = settings;
+  const delegation =
+    facilitatorPrivateKey === undefined
+      ? undefined
+      : createLocalDelegation({ sql, facilitatorPrivateKey });
+  const agentDeps = { ...world, wallets, delegation, ledger, invalidations, balances };
+  const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse };
+  return {
+    wallets,
+    keyUse,
+    invalidations,
+    provisioning: agentDeps,
+    credentials: createCredentials({
+      ...{ sql, clock, accounts, sessions, keyUse },
+      secrets: { apiKeyHmac: settings.apiKeyHmacSecret, adminKey: settings.adminApiKey },
+      signatures: createWalletSignatures({ clock, rpc, log }),
+    }),
+    services: {
+      developers: createDevelopers({ sql, clock, accounts, sessions, balances }),
+      developerKeys: createDeveloperKeys(keyDeps),
+      agentKeys: createAgentKeys(keyDeps),
+      agents: createAgents(agentDeps),
+      admin: createAdmin(agentDeps),
+      secureCookies: settings.environment === 'production',
+    },
+  };
+}
+
+/** Any of the three settings missing: agent routes answer 503, as the specification says. */
+function openWallets({ settings, sql, random, log }: World): ManagedWallets | undefined {
+  const { appId, appSecret, authorizationPrivateKey: authorizationKey } = settings.managedWallet;
+  if (appId === undefined || appSecret === undefined || authorizationKey === undefined) {
+    log.warn('managed wallets are not configured; agent routes answer 503');
+    return undefined;
+  }
+  if (appId !== 'local') {
+    log.warn(
+      'MANAGED_WALLET_APP_ID names a provider that this server has no adapter for; agent routes answer 503',
+    );
+    return undefined;
+  }
+  return createLocalWallets({ sql, random, authorizationKey, appSecret });
+}

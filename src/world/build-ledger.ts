@@ -1,0 +1,48 @@
+import { createLedger } from '../actors/ledger.ts';
+import { watchLedger } from '../actors/ledger-metrics.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { randomHex } from '../kernel/random.ts';
+import type { Teardown } from '../kernel/teardown.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { createBalanceStore } from '../store/balance-store.ts';
+import { takeLease } from '../store/lease-store.ts';
+import { checkLedger } from '../workers/check-ledger.ts';
+import { createLeaseKeeper } from '../workers/renew-lease.ts';
+import { startWorkers } from '../workers/schedule.ts';
+import { createSettleOrphans } from '../workers/settle-orphans.ts';
+import type { World } from './world.ts';
+
+/** The ledger with what lives beside it: this process's lease, the reaper of the dead, the self-check. */
+export async function buildLedger(world: World, teardown: Teardown): Promise<Ledger> {
+  const { sql } = world;
+  // Before the first hold: what a process without a lease holds looks orphaned.
+  const node = await takeLease(sql, randomHex(world.random, 16), LIMITS.leaseMs);
+  const lease = createLeaseKeeper({ ...world, node });
+  teardown.defer('lease', () => lease.end());
+  const store = createBalanceStore({ sql, node });
+  const ledger = createLedger({ ...world, store, renewLease: lease.tick });
+  teardown.use('ledger', ledger);
+  watchLedger(world.metrics, ledger);
+  const orphans = createSettleOrphans({ ...world, ledger, lease, node });
+  const checking = new AbortController();
+  const check = checkLedger({ ...world, signal: checking.signal }).catch((error: unknown) => {
+    if (!checking.signal.aborted)
+      world.log.error({ err: error }, 'the ledger could not be checked');
+  });
+  teardown.use(
+    'ledger workers',
+    startWorkers(world, [
+      { name: 'renew-lease', everyMs: LIMITS.leaseRenewMs, tick: lease.tick },
+      {
+        name: 'settle-orphans',
+        everyMs: LIMITS.leaseRenewMs,
+        tick: async () => void (await orphans.tick()),
+      },
+    ]),
+  );
+  teardown.defer('self-check', () => {
+    checking.abort();
+    return check.then(() => {});
+  });
+  return ledger;
+}

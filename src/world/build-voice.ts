@@ -1,0 +1,35 @@
+import { createPatientRead } from '../actors/retry.ts';
+import type { VoiceDeps } from '../actors/voice-deps.ts';
+import { createVoiceMetrics } from '../actors/voice-metrics.ts';
+import { createVoiceSessions } from '../actors/voice-sessions.ts';
+import { readCallerFacts } from '../agents/caller-facts-store.ts';
+import { EngineMissing } from '../engines/engine.ts';
+import { loadSpeechGates } from '../engines/fvad-gate.ts';
+import { createLocalEngines } from '../engines/local-engines.ts';
+import type { Teardown } from '../kernel/teardown.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { World } from './world.ts';
+
+/** What the sockets share: engines, live sessions and the facts that a session asks for. */
+export async function buildVoice(
+  world: World,
+  ledger: Ledger,
+  teardown: Teardown,
+): Promise<VoiceDeps> {
+  const { catalogue, clock, random, log, metrics } = world;
+  const engines = teardown.use('engines', createLocalEngines({ clock, random, log }));
+  const sessions = createVoiceSessions({ clock });
+  const read = createPatientRead(clock);
+  return {
+    ...{ engines, sessions, ledger, catalogue, clock, random, log },
+    speechGates: await loadSpeechGates().catch(whenPruned),
+    callerFacts: (agentId) => read(() => readCallerFacts(world.sql, agentId)),
+    metrics: createVoiceMetrics(metrics, () => sessions.size),
+  };
+}
+
+/** Without the gate's package loudness alone is the gate; anything else that fails is a bug. */
+function whenPruned(error: unknown): undefined {
+  if (error instanceof EngineMissing) return undefined;
+  throw error;
+}

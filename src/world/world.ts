@@ -1,0 +1,32 @@
+import type { Fetch } from '../egress/fetch.ts';
+import type { Catalogue } from '../gateway/catalogue.ts';
+import type { MetricsRegistry } from '../http/metrics.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Random } from '../kernel/random.ts';
+import type { Settings } from '../local-secrets.ts';
+import type { DatabaseTarget, Sql } from '../store/sql.ts';
+
+export type ServerDeps = {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The port to listen on, when it is not the settings'; 0 lets the system choose. */
+  readonly port?: number;
+  /** Where the database is, when it is not the settings'. */
+  readonly database?: DatabaseTarget;
+  /** Gives up a start that is under way. */
+  readonly signal?: AbortSignal;
+  /** A provider's credential by the name of its variable. */
+  readonly secret: (name: string) => string | undefined;
+};
+
+/** What every part of the world may ask for. */
+export type World = ServerDeps & {
+  readonly sql: Sql;
+  readonly metrics: MetricsRegistry;
+  readonly catalogue: Catalogue;
+  /** The outbound door. */
+  readonly fetch: Fetch;
+};

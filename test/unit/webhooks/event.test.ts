@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { agentCreated, keyCreated, keyRotated } from '../../../src/webhooks/event.ts';
+
+const ORIGIN = { accountId: 'acct_9f1c20b7d4e1', actorWallet: '0xdev' };
+const KEY = { keyId: 7, keyPrefix: 'svc_live_Jx4q...', label: null };
+
+describe('events', () => {
+  it('of a developer key reach no agent, so that only global webhooks hear them', () => {
+    expect(keyCreated(ORIGIN, KEY)).toEqual({
+      name: 'key.created',
+      accountId: 'acct_9f1c20b7d4e1',
+      agentWallet: null,
+      correlationId: null,
+      payload: {
+        keyId: 7,
+        keyType: 'developer',
+        keyPrefix: 'svc_live_Jx4q...',
+        label: null,
+        actorWallet: '0xdev',
+      },
+    });
+  });
+
+  it('of an agent key name the agent, and a rotation the key before', () => {
+    const agent = { agentId: 42, walletAddress: '0xagent' };
+    const event = keyRotated(ORIGIN, { ...KEY, agent }, 6);
+    expect(event).toMatchObject({ name: 'key.rotated', agentWallet: '0xagent' });
+    expect(event.payload).toMatchObject({
+      keyType: 'agent',
+      rotatedFromKeyId: 6,
+      agentId: 42,
+      agentWalletAddress: '0xagent',
+    });
+  });
+
+  it('of a new agent carry its wallet under both names', () => {
+    const { payload } = agentCreated(ORIGIN, {
+      agentId: 42,
+      name: 'caller',
+      walletAddress: '0xagent',
+      fundingMode: 'wallet',
+      delegationTxHash: null,
+    });
+    expect(payload).toEqual({
+      agentId: 42,
+      name: 'caller',
+      agentWalletAddress: '0xagent',
+      managedWalletAddress: '0xagent',
+      fundingMode: 'wallet',
+      delegationTxHash: null,
+      actorWallet: '0xdev',
+    });
+  });
+});
