@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort, startServerProcess } from '../support/server-process.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-start-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Runs the server to its end, which must come soon, and gives what an operator would see. */
+function refusedStart(environment: Record<string, string>) {
+  const { PATH, HOME } = process.env;
+  const result = spawnSync(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    env: { PATH, HOME, ...environment } as NodeJS.ProcessEnv,
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  return { code: result.status, said: result.stderr.trim(), out: result.stdout };
+}
+
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  JWT_SECRET: 'j'.repeat(32),
+  API_KEY_HMAC_SECRET: 'h'.repeat(32),
+  ADMIN_API_KEY: 'admin-key',
+  DATABASE_URL: 'postgres://127.0.0.1:1/none',
+};
+
+describe('starting', () => {
+  it('is complete with nothing configured, and a stop by SIGTERM ends with 0', async () => {
+    const environment = { DATABASE_URL: join(directory, 'db') };
+    await using first = await startServerProcess(environment);
+    const health = await request(`${first.url}/v1/health`);
+    expect(health.statusCode).toBe(200);
+    expect(await health.body.json()).toMatchObject({
+      status: 'ok',
+      checks: { db: { status: 'ok' } },
+    });
+    expect(await first.stop(), first.output()).toBe(0);
+
+    await using second = await startServerProcess(environment);
+    expect((await request(`${second.url}/v1/health`)).statusCode).toBe(200);
+    second.child.kill('SIGINT');
+    expect(await second.exited, second.output()).toBe(0);
+  });
+
+  it('is refused on a directory that another server holds, by the name of the directory', async () => {
+    const environment = { DATABASE_URL: join(directory, 'db') };
+    await using holder = await startServerProcess(environment);
+    const refused = refusedStart({ ...environment, PORT: String(await freePort()) });
+    expect(refused.code).toBe(1);
+    expect(refused.said).toContain(join(directory, 'db'));
+    expect(refused.said).toContain('in use');
+    expect((await request(`${holder.url}/v1/health`)).statusCode).toBe(200);
+    expect(await holder.stop()).toBe(0);
+  });
+
+  it('is refused on a port that is taken, and leaves no database running', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as { port: number };
+    const environment = { DATABASE_URL: join(directory, 'db') };
+    const refused = refusedStart({ ...environment, PORT: String(port) });
+    taken.close();
+    expect(refused.code).toBe(1);
+    expect(refused.said).toContain(String(port));
+    await using second = await startServerProcess(environment);
+    expect(await second.stop()).toBe(0);
+  });
+
+  it('names the variable that production misses, in one line, with code 1 and nothing started', () => {
+    for (const name of [
+      'JWT_SECRET',
+      'API_KEY_HMAC_SECRET',
+      'ADMIN_API_KEY',
+      'DATABASE_URL',
+    ] as const) {
+      const { [name]: _, ...rest } = PRODUCTION;
+      const { code, said, out } = refusedStart(rest);
+      expect({ code, lines: said.split('\n').length, out }, name).toEqual({
+        code: 1,
+        lines: 1,
+        out: '',
+      });
+      expect(said).toContain(name);
+    }
+    expect(refusedStart({ PORT: '70000' }).said).toBe('Invalid PORT: "70000"');
+    expect(refusedStart({ TRUSTED_PROXIES: 'all' }).said).toContain('TRUSTED_PROXIES: "all"');
+    expect(refusedStart({ X402_VALID_BEFORE_SECONDS: '0' }).said).toBe(
+      'Invalid X402_VALID_BEFORE_SECONDS: "0"',
+    );
+  });
+});

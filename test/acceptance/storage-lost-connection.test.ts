@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSql, type Sql } from '../../src/store/sql.ts';
+import { type BreakableDatabase, breakable } from '../support/breakable-database.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+/** Far below the ten seconds after which the driver gives a connection up. */
+const SOON_MS = 3_000;
+const POOL = 3;
+
+let database: TestDatabase;
+let line: BreakableDatabase;
+let sql: Sql;
+const crashes: unknown[] = [];
+const noteCrash = (error: unknown) => crashes.push(error);
+beforeAll(async () => {
+  process.on('uncaughtExceptionMonitor', noteCrash);
+  database = await testDatabase(1);
+  line = await breakable(database.target);
+  sql = openSql(line.target, POOL);
+});
+afterAll(async () => {
+  await sql.end({ timeout: 1 });
+  await line[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+  process.off('uncaughtExceptionMonitor', noteCrash);
+});
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Every connection of the pool is used at the same time, so that none hides. */
+const useAll = () => Promise.all(Array.from({ length: POOL }, () => sql`select pg_sleep(0.05)`));
+
+describe('a connection that is lost', () => {
+  for (const how of ['destroy', 'end'] as const) {
+    it(`by ${how} in a sql transaction fails it, ends nothing else, and the pool works at once`, async () => {
+      for (let round = 0; round <= POOL; round++) {
+        const lost = sql.begin(async (tx) => {
+          await tx`select pg_sleep(5)`;
+        });
+        const failed = expect(lost).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+        await pause(100);
+        line.breakAll(how);
+        await failed;
+        await pause(50);
+        const startMs = performance.now();
+        await useAll();
+        expect(performance.now() - startMs).toBeLessThan(SOON_MS);
+      }
+      expect(crashes).toEqual([]);
+    });
+  }
+
+  it('at the moment of a write leaves no connection that never writes again', async () => {
+    for (let round = 0; round < 20; round++) {
+      const asked = Array.from({ length: 12 }, () => sql`select 1`.catch(() => 'lost'));
+      line.breakAll('destroy');
+      await Promise.race([Promise.all(asked), pause(SOON_MS).then(() => expect.fail('it hangs'))]);
+    }
+    await pause(50);
+    const startMs = performance.now();
+    await useAll();
+    expect(performance.now() - startMs).toBeLessThan(SOON_MS);
+    expect(crashes).toEqual([]);
+  });
+});

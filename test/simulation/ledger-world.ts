@@ -1,0 +1,148 @@
+import { createLedger, type LiveLedger } from '../../src/actors/ledger.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { ManualClock } from '../../src/kernel/manual-clock.ts';
+import type { Part } from '../../src/ledger/change.ts';
+import type { Balance, BalanceStore } from '../../src/store/balance-store.ts';
+import { CallTimeout } from '../../src/store/transient.ts';
+import { MemoryLedger } from '../support/fakes/memory-ledger.ts';
+import type { Chance } from './seeded.ts';
+
+type Call = {
+  /** Carries it out in the database. */
+  readonly run: () => unknown;
+  readonly answer: (value: unknown) => void;
+  readonly fail: (error: unknown) => void;
+  readonly node: SimNode;
+  /** A process that dies takes the transaction with it in which it was deciding. */
+  readonly diesWithNode: boolean;
+  done?: { readonly value: unknown };
+  /** Its sender has given up on it; the server has not. */
+  orphaned: boolean;
+};
+
+export type SimNode = { readonly name: string; ledger: LiveLedger; alive: boolean };
+
+/**
+ * One database and some processes under one seeded roof: which call goes on next, which answer is
+ * lost, who dies and when is chance that can be played again.
+ */
+export class SimWorld {
+  readonly store = new MemoryLedger();
+  readonly clock = new ManualClock();
+  readonly nodes: SimNode[] = [];
+  /** Which process opened each hold: what its lease is for. */
+  readonly openedBy = new Map<string, SimNode>();
+  readonly #chance: Chance;
+  readonly #ready: (() => void)[] = [];
+  #calls: Call[] = [];
+  #names = 0;
+  /** While set nothing is lost and nobody dies. */
+  calm = false;
+  lost = 0;
+  crashes = 0;
+
+  constructor(chance: Chance, agents: number) {
+    this.#chance = chance;
+    for (let agentId = 1; agentId <= agents; agentId++) this.store.addAgent(agentId);
+  }
+
+  get busy(): boolean {
+    return this.#calls.length > 0 || this.#ready.length > 0;
+  }
+
+  start(): SimNode {
+    const node: SimNode = { name: `n${++this.#names}`, ledger: {} as LiveLedger, alive: true };
+    node.ledger = createLedger({
+      store: this.#doorOf(node),
+      clock: this.clock,
+      log: silentLog,
+      soon: (callback) => this.#ready.push(() => node.alive && callback()),
+    });
+    this.nodes.push(node);
+    return node;
+  }
+
+  /** The process is gone between two instructions; what it had sent may still be carried out. */
+  crash(node: SimNode): void {
+    node.alive = false;
+    this.crashes++;
+    this.nodes.splice(this.nodes.indexOf(node), 1);
+    for (const call of this.#calls) if (call.node === node) call.orphaned = true;
+    this.#calls = this.#calls.filter((call) => call.node !== node || !call.diesWithNode);
+  }
+
+  /** Lets one thing happen: a callback runs, a call is carried out, answered or lost, or time passes. */
+  async step(): Promise<void> {
+    const choice = this.#chance.below(10);
+    if (choice < 4 && this.#ready.length > 0) {
+      this.#ready.splice(this.#chance.below(this.#ready.length), 1)[0]?.();
+    } else if (choice < 9 && this.#calls.length > 0) {
+      this.#advance(this.#chance.pick(this.#calls));
+    } else this.clock.advance(1 + this.#chance.below(300));
+    for (let i = 0; i < 12; i++) await Promise.resolve();
+  }
+
+  #advance(call: Call): void {
+    if (call.done === undefined) {
+      if (!this.calm && this.#chance.oneIn(12)) {
+        this.#lose(call);
+        return;
+      }
+      try {
+        call.done = { value: call.run() };
+      } catch (error) {
+        this.#drop(call);
+        call.fail(error);
+      }
+      return;
+    }
+    this.#drop(call);
+    if (call.orphaned) return;
+    if (!this.calm && this.#chance.oneIn(12)) {
+      this.lost++;
+      call.fail(new CallTimeout('the answer was lost'));
+    } else call.answer(call.done.value);
+  }
+
+  /** The sender hears of a failure. Whether the server ever does what was asked is another matter. */
+  #lose(call: Call): void {
+    this.lost++;
+    call.orphaned = true;
+    if (call.diesWithNode || this.#chance.oneIn(2)) this.#drop(call);
+    call.fail(new CallTimeout('the connection was lost'));
+  }
+
+  #drop(call: Call): void {
+    this.#calls.splice(this.#calls.indexOf(call), 1);
+  }
+
+  #doorOf(node: SimNode): BalanceStore {
+    const send = <T>(run: () => T, diesWithNode = false): Promise<T> =>
+      new Promise<T>((resolve, fail) => {
+        const answer = (value: unknown) => resolve(value as T);
+        this.#calls.push({ run, answer, fail, node, diesWithNode, orphaned: false });
+      });
+    return {
+      load: (agentId) => send(() => this.store.balances.get(agentId)),
+      apply: (parts) => send(() => this.#apply(node, parts)),
+      fenced: (agentId, decide: (balance: Balance) => Part) =>
+        send(() => {
+          const balance = this.store.balances.get(agentId);
+          if (balance === undefined) return { kind: 'agent_unknown' } as const;
+          const [outcome] = this.#apply(node, [decide(balance)]);
+          return outcome ?? ({ kind: 'agent_unknown' } as const);
+        }, true),
+    };
+  }
+
+  #apply(node: SimNode, parts: readonly Part[]) {
+    const outcomes = this.store.applyNow(parts);
+    parts.forEach((part, i) => {
+      if (outcomes[i]?.kind !== 'applied') return;
+      for (const { hold } of part.changes) {
+        if (hold !== null && hold.fromRaw === null) this.openedBy.set(hold.holdId, node);
+      }
+    });
+    return outcomes;
+  }
+}

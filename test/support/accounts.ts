@@ -1,0 +1,125 @@
+import { createAdmin } from '../../src/admin/admin.ts';
+import { createAgents } from '../../src/agents/agents.ts';
+import type { Delegation } from '../../src/agents/delegation.ts';
+import { createLocalDelegation } from '../../src/agents/local-delegation.ts';
+import { createLocalWallets } from '../../src/agents/local-wallets.ts';
+import type { ManagedWallets } from '../../src/agents/managed-wallets.ts';
+import type { Rpc } from '../../src/chain/rpc.ts';
+import { createUsdcBalances } from '../../src/chain/usdc-balances.ts';
+import { createWalletSignatures } from '../../src/chain/wallet-signature.ts';
+import { createAccounts } from '../../src/developers/accounts.ts';
+import { createDevelopers } from '../../src/developers/developers.ts';
+import { createSessions } from '../../src/developers/session.ts';
+import type { Credentials } from '../../src/http/credentials.ts';
+import { type Log, silentLog } from '../../src/kernel/log.ts';
+import { ManualClock } from '../../src/kernel/manual-clock.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
+import { createAgentKeys } from '../../src/keys/agent-keys.ts';
+import { createCredentials } from '../../src/keys/credentials.ts';
+import { createDeveloperKeys } from '../../src/keys/developer-keys.ts';
+import { createInvalidations } from '../../src/keys/invalidations.ts';
+import { createKeyUse } from '../../src/keys/key-use.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Sql } from '../../src/store/sql.ts';
+import { createFakeLedger } from './fake-ledger.ts';
+import { type TestWallet, testWallet } from './wallet.ts';
+
+export const ADMIN_KEY = 'admin-key-of-the-tests';
+
+export type AccountsWorld = ReturnType<typeof accountsWorld>;
+
+type Overrides = {
+  readonly clock?: ManualClock;
+  readonly log?: Log;
+  readonly rpc?: Rpc;
+  readonly ledger?: Ledger;
+  readonly wallets?: ManagedWallets | undefined;
+  readonly delegation?: Delegation | undefined;
+};
+
+/** Everything about accounts on one database, as one process has it. A second call is a second process. */
+export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
+  const clock = overrides.clock ?? new ManualClock();
+  const log = overrides.log ?? silentLog;
+  const random = systemRandom;
+  const hmacSecret = 'hmac secret of the tests';
+  const invalidations = createInvalidations({ sql, log });
+  const keyUse = createKeyUse({ sql, clock });
+  const accounts = createAccounts({ sql, random });
+  const sessions = createSessions({ secret: 'session secret of the tests, long enough', clock });
+  const { rpc } = overrides;
+  const balances = createUsdcBalances({ rpc, usdc: `0x${'11'.repeat(20)}`, clock, log });
+  const credentials = createCredentials({
+    sql,
+    clock,
+    secrets: { apiKeyHmac: hmacSecret, adminKey: ADMIN_KEY },
+    accounts,
+    sessions,
+    signatures: createWalletSignatures({ clock, rpc, log }),
+    keyUse,
+  });
+  invalidations.subscribe(credentials.forget);
+  const keyDeps = { sql, clock, random, hmacSecret, invalidations, keyUse };
+  const localWallets = createLocalWallets({
+    sql,
+    random,
+    authorizationKey: 'authorization key of the tests',
+    appSecret: 'app secret of the tests',
+  });
+  const localDelegation = createLocalDelegation({
+    sql,
+    facilitatorPrivateKey: testWallet('facilitator').privateKey,
+  });
+  const agentsDeps = {
+    sql,
+    clock,
+    log,
+    wallets: 'wallets' in overrides ? overrides.wallets : localWallets,
+    delegation: 'delegation' in overrides ? overrides.delegation : localDelegation,
+    ledger: overrides.ledger ?? ledgerWithEmptyAccounts(),
+    invalidations,
+    balances,
+  };
+  return {
+    sql,
+    clock,
+    accounts,
+    sessions,
+    invalidations,
+    keyUse,
+    agentsDeps,
+    localWallets,
+    localDelegation,
+    // What the edge asks for is what the rooms give: the compiler checks it here.
+    credentials: credentials satisfies Credentials,
+    developers: createDevelopers({ sql, clock, accounts, sessions, balances }),
+    developerKeys: createDeveloperKeys(keyDeps),
+    agentKeys: createAgentKeys(keyDeps),
+    agents: createAgents(agentsDeps),
+    admin: createAdmin(agentsDeps),
+
+    /** The account of a wallet, as a credential would tell it. */
+    async owner(name: string): Promise<TestWallet & { accountId: string; wallet: string }> {
+      const wallet = testWallet(name);
+      const { accountId } = await accounts.ofWallet(wallet.address);
+      return { ...wallet, accountId, wallet: wallet.address };
+    },
+  };
+}
+
+/** The fake knows an agent from its first credit on; here every agent has a balance from the start. */
+function ledgerWithEmptyAccounts(): Ledger {
+  const fake = createFakeLedger();
+  return {
+    ...fake,
+    funds: async (agentId) => (await fake.funds(agentId)) ?? { spendableRaw: 0n, heldRaw: 0n },
+  };
+}
+
+/** What a create body says where the test does not care. */
+export const agentWish = (name: string, more: { borrowLimitRaw?: bigint } = {}) => ({
+  name,
+  maxRateBps: 1_000,
+  expirySeconds: 3_600,
+  ...more,
+});

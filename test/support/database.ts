@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import type { DatabaseTarget, Sql } from '../../src/store/sql.ts';
+import { openSql } from '../../src/store/sql.ts';
+
+export type TestDatabase = {
+  readonly target: DatabaseTarget;
+  readonly sql: Sql;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** The same server, another database on it. */
+export function targetOn(server: DatabaseTarget, database: string): DatabaseTarget {
+  if (server.kind === 'socket') return { ...server, database };
+  const url = new URL(server.url);
+  url.pathname = `/${database}`;
+  return { kind: 'url', url: url.href };
+}
+
+/** A fresh, fully migrated database that nobody else uses; dropped when disposed of. */
+export async function testDatabase(connections = 8): Promise<TestDatabase> {
+  const server = inject('testServer');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await administer(server, `create database "${name}" template "${inject('testTemplate')}"`);
+  const target = targetOn(server, name);
+  const sql = openSql(target, connections);
+  return {
+    target,
+    sql,
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 1 });
+      await administer(server, `drop database if exists "${name}" with (force)`);
+    },
+  };
+}
+
+async function administer(server: DatabaseTarget, statement: string): Promise<void> {
+  const admin = openSql(server, 1);
+  try {
+    await admin.unsafe(statement);
+  } finally {
+    await admin.end({ timeout: 1 });
+  }
+}

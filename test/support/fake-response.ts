@@ -1,0 +1,82 @@
+import type { HttpResponse } from 'uWebSockets.js';
+
+/** Stands where the socket library stands, and is as unforgiving: a call after the end throws. */
+export class FakeResponse {
+  status = '';
+  readonly headers: [string, string][] = [];
+  body = '';
+  ended = false;
+  closed = false;
+  /** While true, writes are taken but answered with "wait". */
+  isFull = false;
+  #aborted: (() => void) | undefined;
+  #writable: (() => boolean) | undefined;
+  #data: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
+
+  readonly asResponse = this as unknown as HttpResponse;
+
+  onAborted(handler: () => void): void {
+    this.#aborted = handler;
+  }
+  onWritable(handler: () => boolean): void {
+    this.#writable = handler;
+  }
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
+    this.#data = handler;
+  }
+  cork(work: () => void): void {
+    this.#alive();
+    work();
+  }
+  writeStatus(status: string): void {
+    this.#alive();
+    this.status = status;
+  }
+  writeHeader(name: string, value: string): void {
+    this.#alive();
+    this.headers.push([name, value]);
+  }
+  write(chunk: Uint8Array): boolean {
+    this.#alive();
+    this.body += Buffer.from(chunk).toString();
+    return !this.isFull;
+  }
+  end(body?: string | Uint8Array): void {
+    this.#alive();
+    if (body !== undefined) this.body += Buffer.from(body).toString();
+    this.ended = true;
+  }
+  endWithoutBody(): void {
+    this.end();
+  }
+  close(): void {
+    this.#alive();
+    this.closed = true;
+    this.abort();
+  }
+  getRemoteAddressAsText(): ArrayBuffer {
+    this.#alive();
+    return new TextEncoder().encode('127.0.0.1').buffer as ArrayBuffer;
+  }
+
+  /** The client goes away. */
+  abort(): void {
+    this.ended = true;
+    this.#aborted?.();
+  }
+  /** The client has caught up. */
+  drain(): void {
+    this.isFull = false;
+    this.#writable?.();
+  }
+  /** A piece of the body arrives; its memory is taken back at once, as in life. */
+  receive(bytes: string | Uint8Array, isLast: boolean): void {
+    const chunk = Uint8Array.from(Buffer.from(bytes));
+    this.#data?.(chunk.buffer, isLast);
+    chunk.fill(0);
+  }
+
+  #alive(): void {
+    if (this.ended) throw new Error('the response is over');
+  }
+}

@@ -1,0 +1,106 @@
+import OpenAI from 'openai';
+import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
+import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
+import { createChatRails } from '../../src/gateway/chat-rails.ts';
+import { createChatCompletions } from '../../src/gateway/complete-chat.ts';
+import { createHttpServer } from '../../src/http/app.ts';
+import type { AgentCaller } from '../../src/http/caller.ts';
+import type { Credentials } from '../../src/http/credentials.ts';
+import type { RateLimits } from '../../src/http/rate-gate.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { noMetrics } from '../../src/kernel/metrics.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { ChatRail } from '../../src/rails/chat-rail.ts';
+import type { OpenAiRailLimits } from '../../src/rails/openai.ts';
+import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
+import { chatCompletions } from '../../src/routes/chat/completions.ts';
+import { modelDetail } from '../../src/routes/models/detail.ts';
+import { listModels } from '../../src/routes/models/list.ts';
+
+export const AGENT_KEY = `svc_${'a'.repeat(64)}`;
+
+export type GatewayWorld = AsyncDisposable & {
+  readonly baseUrl: string;
+  readonly openai: OpenAI;
+  /** A raw request with the agent's key, for what an SDK would not send. */
+  request(
+    path: string,
+    init?: { body?: string | object; headers?: Record<string, string> },
+  ): Promise<Response>;
+};
+
+/** The gateway's routes behind the real edge, with the catalogue, ledger and limits of the test. */
+export async function gatewayWorld(options: {
+  readonly ledger: Ledger;
+  readonly agentId?: number;
+  readonly keyId?: number;
+  readonly providers: Readonly<Record<string, ProviderEntry>>;
+  readonly models: readonly ModelEntry[];
+  readonly localGuide?: ChatRail;
+  readonly secret?: (name: string) => string | undefined;
+  readonly limits?: Partial<OpenAiRailLimits>;
+  readonly rateLimits?: Partial<RateLimits>;
+}): Promise<GatewayWorld> {
+  const { ledger, agentId = 1, keyId = 1, limits, rateLimits, secret = () => undefined } = options;
+  const clock = systemClock;
+  const catalogue = buildCatalogue({
+    providers: new Map(Object.entries(options.providers)),
+    models: options.models,
+    secret,
+  });
+  const nobody: ChatRail = { complete: async () => ({ kind: 'aborted' }) };
+  const localGuide = options.localGuide ?? nobody;
+  const rails = createChatRails({ catalogue, localGuide, clock, ...(limits && { limits }) });
+  const rests = createSourceRests({ clock });
+  const shared = { clock, random: systemRandom, log: silentLog };
+  const chat = createChatCompletions({ catalogue, rails, rests, ledger, ...shared });
+  const server = await createHttpServer({
+    routes: [chatCompletions, listModels, modelDetail],
+    sockets: [],
+    services: { catalogue, chat },
+    credentials: oneAgent(agentId, keyId),
+    metrics: noMetrics,
+    secureCookies: false,
+    ...(rateLimits && { rateLimits }),
+    ...shared,
+  });
+  const port = await server.listen({ host: '127.0.0.1', port: 0 });
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
+  return {
+    baseUrl,
+    openai: new OpenAI({ apiKey: AGENT_KEY, baseURL: baseUrl }),
+    request(path, { body, headers = {} } = {}) {
+      const text = typeof body === 'object' ? JSON.stringify(body) : body;
+      return fetch(baseUrl + path, {
+        method: text === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${AGENT_KEY}`, ...headers },
+        ...(text === undefined ? {} : { body: text }),
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await rails[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function oneAgent(agentId: number, keyId: number): Credentials {
+  const caller: AgentCaller = {
+    kind: 'agent',
+    agentId,
+    accountId: 'acct_000000000001',
+    keyId,
+    permission: 'read_write',
+    status: 'active',
+    operatorExpiry: null,
+  };
+  return {
+    developerKey: async () => undefined,
+    agentKey: (key) => (key === AGENT_KEY ? caller : undefined),
+    signature: () => Promise.reject(new Error('no signatures here')),
+    session: () => Promise.reject(new Error('no sessions here')),
+    isAdminKey: () => false,
+  };
+}

@@ -1,0 +1,53 @@
+import { type DatabaseTarget, openSql } from '../../src/store/sql.ts';
+import { type LoadResult, liveLedger, loadLedger, type Spendable } from './ledger-load.ts';
+
+/** What a parent may ask of a process that has a ledger of its own. */
+export type ChildTask =
+  | {
+      readonly kind: 'race';
+      readonly agent: Spendable;
+      readonly holds: number;
+      readonly prefix: string;
+    }
+  | {
+      readonly kind: 'load';
+      readonly agents: readonly Spendable[];
+      readonly callers: number;
+      readonly forMs: number;
+      readonly prefix: string;
+    };
+
+export type ChildAnswer =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'raced'; readonly held: number; readonly mostMisses: number }
+  | ({ readonly kind: 'loaded' } & LoadResult)
+  | { readonly kind: 'failed'; readonly message: string };
+
+const [, , target = '', nodeId = ''] = process.argv;
+const sql = openSql(JSON.parse(target) as DatabaseTarget, 4);
+const ledger = liveLedger(sql, nodeId);
+
+async function run(task: ChildTask): Promise<ChildAnswer> {
+  if (task.kind === 'load')
+    return { kind: 'loaded', ...(await loadLedger(ledger, task.agents, task)) };
+  const verdicts = await Promise.all(
+    Array.from({ length: task.holds }, (_, i) =>
+      ledger.hold({
+        spender: task.agent,
+        holdId: `${task.prefix}-${i}`,
+        amountRaw: 1n,
+      }),
+    ),
+  );
+  const held = verdicts.filter((verdict) => verdict.kind === 'held').length;
+  return { kind: 'raced', held, mostMisses: ledger.counters.mostMisses };
+}
+
+process.on('message', (task: ChildTask) => {
+  run(task).then(
+    (answer) => process.send?.(answer),
+    (error: unknown) => process.send?.({ kind: 'failed', message: String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ kind: 'ready' });

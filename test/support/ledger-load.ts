@@ -1,0 +1,68 @@
+import { createLedger, type LiveLedger } from '../../src/actors/ledger.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { createBalanceStore } from '../../src/store/balance-store.ts';
+import type { Sql } from '../../src/store/sql.ts';
+
+export type Spendable = { readonly agentId: number; readonly keyId: number };
+
+export type LoadResult = {
+  readonly operations: number;
+  readonly seconds: number;
+  readonly cpuMicros: number;
+  readonly p99Ms: number;
+  readonly mostMisses: number;
+  readonly fences: number;
+};
+
+export const liveLedger = (sql: Sql, nodeId: string): LiveLedger =>
+  createLedger({
+    store: createBalanceStore({ sql, node: { nodeId, leaseEpoch: 1 } }),
+    clock: systemClock,
+    log: silentLog,
+  });
+
+/** Callers that hold and settle, each one operation at a time, for a while. Any refusal is an error. */
+export async function loadLedger(
+  ledger: LiveLedger,
+  agents: readonly Spendable[],
+  options: { readonly callers: number; readonly forMs: number; readonly prefix: string },
+): Promise<LoadResult> {
+  const { callers, forMs, prefix } = options;
+  const latencies: number[] = [];
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  const timed = async <T>(work: Promise<T>): Promise<T> => {
+    const begin = performance.now();
+    const result = await work;
+    latencies.push(performance.now() - begin);
+    return result;
+  };
+  const caller = async (c: number) => {
+    for (let i = 0; performance.now() - start < forMs; i++) {
+      const agent = agents[(c * 7 + i) % agents.length];
+      if (agent === undefined) throw new Error('no agents');
+      const verdict = await timed(
+        ledger.hold({
+          spender: agent,
+          holdId: `${prefix}-${agent.agentId}-${c}-${i}`,
+          amountRaw: 10n,
+        }),
+      );
+      if (verdict.kind !== 'held') throw new Error(`refused: ${verdict.refusal.reason}`);
+      const { hold } = verdict;
+      await timed(ledger.settle({ hold, actualRaw: 0n, account: 'gateway', source: 'bench' }));
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, (_, c) => caller(c)));
+  const used = process.cpuUsage(cpu);
+  latencies.sort((a, b) => a - b);
+  return {
+    operations: latencies.length,
+    seconds: (performance.now() - start) / 1_000,
+    cpuMicros: (used.user + used.system) / Math.max(1, latencies.length),
+    p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? 0,
+    mostMisses: ledger.counters.mostMisses,
+    fences: ledger.counters.fences,
+  };
+}

@@ -1,0 +1,44 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { DatabaseTarget } from '../../src/store/sql.ts';
+import type { ChildAnswer, ChildTask } from './ledger-child.ts';
+import { nextMessage } from './next-message.ts';
+
+export type LedgerProcess = {
+  run(task: ChildTask): Promise<ChildAnswer>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** A real process with a ledger of its own on the database at `target`. */
+export async function ledgerProcess(
+  target: DatabaseTarget,
+  nodeId: string,
+): Promise<LedgerProcess> {
+  const child = fork(
+    join(import.meta.dirname, 'ledger-child.ts'),
+    [JSON.stringify(target), nodeId],
+    {
+      execArgv: ['--import', 'tsx'],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    },
+  );
+  await next(child);
+  return {
+    run(task) {
+      child.send(task);
+      return next(child);
+    },
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}
+
+async function next(child: ChildProcess): Promise<ChildAnswer> {
+  const answer = await nextMessage<ChildAnswer>(child);
+  if (answer.kind === 'failed') throw new Error(answer.message);
+  return answer;
+}

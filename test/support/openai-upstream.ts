@@ -1,0 +1,149 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What the peer does with the next request, beyond answering it. */
+type Fault =
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly body?: unknown;
+      readonly headers?: Record<string, string>;
+    }
+  /** 200 with exactly this text. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** 200 with so many bytes, announced or in chunks. */
+  | { readonly kind: 'bytes'; readonly bytes: number; readonly announced: boolean }
+  /** Drops the connection without an answer, or in the middle of one. */
+  | { readonly kind: 'drop'; readonly after: 'request' | 'head' }
+  /** Says nothing until the client leaves. */
+  | { readonly kind: 'silence' }
+  | { readonly kind: 'redirect'; readonly location: string }
+  /** Answers well, but only then. */
+  | { readonly kind: 'late'; readonly byMs: number };
+
+type Usage = {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens?: number;
+  readonly prompt_tokens_details?: { readonly cached_tokens: number };
+};
+
+type Seen = {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: Record<string, unknown>;
+};
+
+export type OpenAiUpstream = AsyncDisposable & {
+  readonly baseUrl: string;
+  readonly seen: Seen[];
+  /** Requests whose client went away before the answer. */
+  readonly abandoned: { count: number };
+  usage: Usage | undefined;
+  content: string;
+  /** Applied to requests in order, one each; an empty queue answers well. */
+  readonly faults: Fault[];
+};
+
+/** A peer that speaks the OpenAI chat protocol on loopback and fails on request. */
+export async function openAiUpstream(): Promise<OpenAiUpstream> {
+  const seen: Seen[] = [];
+  const faults: Fault[] = [];
+  const abandoned = { count: 0 };
+  const peer = {
+    seen,
+    faults,
+    abandoned,
+    usage: { prompt_tokens: 1_200, completion_tokens: 400, total_tokens: 1_600 } as
+      | Usage
+      | undefined,
+    content: 'Good morning.',
+  };
+
+  const server = createServer((request, response) => {
+    void readBody(request).then((body) => {
+      const { authorization } = request.headers;
+      seen.push({ path: request.url ?? '', authorization, body });
+      const fault = faults.shift();
+      if (fault === undefined) answer(response, 200, completion(peer, body));
+      else if (fault.kind === 'silence') response.once('close', () => abandoned.count++);
+      else if (fault.kind === 'late')
+        setTimeout(() => answer(response, 200, completion(peer, body)), fault.byMs);
+      else misbehave(response, fault);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(peer, {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}
+
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
+}
+
+function completion(peer: { usage: Usage | undefined; content: string }, body: object) {
+  return {
+    id: 'chatcmpl-upstream',
+    object: 'chat.completion',
+    created: 1_735_689_600,
+    model: (body as { model?: string }).model,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: peer.content, refusal: null },
+        finish_reason: 'stop',
+        logprobs: null,
+      },
+    ],
+    ...(peer.usage === undefined ? {} : { usage: peer.usage }),
+  };
+}
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+function misbehave(
+  response: ServerResponse,
+  fault: Exclude<Fault, { kind: 'silence' | 'late' }>,
+): void {
+  switch (fault.kind) {
+    case 'status': {
+      const body = fault.body ?? { error: { message: 'as told', type: 'server_error' } };
+      answer(response, fault.status, body, fault.headers);
+      break;
+    }
+    case 'text':
+      answer(response, 200, fault.text);
+      break;
+    case 'bytes': {
+      const headers = fault.announced ? { 'content-length': String(fault.bytes) } : undefined;
+      response.writeHead(200, { 'content-type': 'application/json', ...headers });
+      response.end(Buffer.alloc(fault.bytes, 0x20));
+      break;
+    }
+    case 'drop':
+      if (fault.after === 'head') response.write('{"choices":');
+      // One turn later, so that the head is on its way before the connection goes.
+      setImmediate(() => response.destroy());
+      break;
+    case 'redirect':
+      response.writeHead(307, { location: fault.location });
+      response.end();
+      break;
+  }
+}

@@ -1,0 +1,64 @@
+import { turnCap, turnReserveRaw } from '../../src/actors/realtime/turn-meter.ts';
+import { RealtimeSession } from '../../src/actors/realtime-session.ts';
+import { openPurse } from '../../src/actors/voice-purse.ts';
+import { assert } from '../../src/kernel/assert.ts';
+import { ManualClock } from '../../src/kernel/manual-clock.ts';
+import { bytesOf } from './voice-fakes.ts';
+import { AGENT, createVoiceWorld, FakeSocket, type SentEvent, settleAll } from './voice-world.ts';
+
+export const RATE = 24_000;
+const PLENTY = 10_000_000n;
+
+/** A realtime session over fakes and a clock that stands still, with a client to speak for. */
+export async function openSession(creditRaw = PLENTY) {
+  const clock = new ManualClock();
+  const world = await createVoiceWorld({ clock, creditRaw });
+  const { deps } = world;
+  const model = deps.catalogue.find('local/realtime');
+  const source = model?.sources[0];
+  assert(model !== undefined && source !== undefined, 'the catalogue has the local voice');
+  const cap = turnCap(model);
+  const reserveRaw = turnReserveRaw(source, cap);
+  const owner = {
+    spender: { agentId: AGENT, keyId: 70 },
+    sessionId: 'sess_test',
+    kind: 'realtime',
+    model: model.id,
+    source,
+  } as const;
+  const opened = await openPurse(deps, owner, reserveRaw);
+  assert(opened.kind === 'opened', 'one turn fits');
+  const session = new RealtimeSession(deps, { owner, purse: opened.purse, cap, reserveRaw });
+  const socket = new FakeSocket();
+  session.attach(socket);
+  const send = (event: Readonly<Record<string, unknown>>) => session.message(JSON.stringify(event));
+
+  /** Real-time pace, 100 ms at a time. */
+  async function speak(pcm: Int16Array) {
+    for (let at = 0; at < pcm.length; at += RATE / 10) {
+      const audio = Buffer.from(bytesOf(pcm.slice(at, at + RATE / 10))).toString('base64');
+      send({ type: 'input_audio_buffer.append', audio });
+      clock.advance(100);
+      await settleAll();
+    }
+  }
+  async function say(text: string) {
+    send({
+      type: 'conversation.item.create',
+      item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    });
+    send({ type: 'response.create' });
+    await settleAll();
+  }
+  return { ...world, clock, session, socket, send, speak, say, reserveRaw };
+}
+
+/** The response that an event carries. */
+export const response = (event: SentEvent | undefined) =>
+  event?.response as {
+    status: string;
+    status_details: unknown;
+    usage: Record<string, number>;
+    output: { content?: { transcript?: string; text?: string }[] }[];
+    metadata: Record<string, string>;
+  };

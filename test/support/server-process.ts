@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+
+const ROOT = new URL('../..', import.meta.url).pathname;
+
+/** A port that was free a moment ago: the real server takes a number, not "any". */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+    probe.on('error', reject);
+  });
+}
+
+/** `await using` it: what a failing test leaves behind would hold its database and its port. */
+export type ServerProcess = AsyncDisposable & {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** Everything it wrote, for a failing test to show. */
+  output(): string;
+  /** Waits for the exit and gives its code, or the signal that ended it. */
+  readonly exited: Promise<number | string>;
+  kill(): Promise<void>;
+  /** SIGTERM, and the exit code that follows. */
+  stop(): Promise<number | string>;
+};
+
+const START_TIMEOUT_MS = 40_000;
+const FROM_SOURCE = ['--import', 'tsx', 'src/main.ts'];
+
+/** Starts the server exactly as an operator would, in a process of its own, and waits until it listens. */
+export async function startServerProcess(
+  environment: Record<string, string>,
+  options: { readonly entry?: readonly string[]; readonly cwd?: string } = {},
+): Promise<ServerProcess> {
+  const port = environment.PORT ?? String(await freePort());
+  const child = spawn(process.execPath, [...(options.entry ?? FROM_SOURCE)], {
+    cwd: options.cwd ?? ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: port, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stderr?.on('data', (data) => {
+    output += data;
+  });
+  const exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  const listening = new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`the server did not listen:\n${output}`)),
+      START_TIMEOUT_MS,
+    );
+    const settle = (error?: Error) => {
+      clearTimeout(timer);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      output += `${line}\n`;
+      if (line.includes('"msg":"listening"')) settle();
+    });
+    void exited.then((code) => settle(new Error(`the server ended with ${code}:\n${output}`)));
+  });
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  try {
+    await listening;
+  } catch (error) {
+    await kill();
+    throw error;
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    child,
+    output: () => output,
+    exited,
+    kill,
+    [Symbol.asyncDispose]: kill,
+    stop() {
+      child.kill('SIGTERM');
+      return exited;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { RealtimeClient } from './realtime-client.ts';
+import { ask, type Developer, type Told } from './whole-world.ts';
+
+export type LiveAgent = { readonly agentId: number; readonly keyId: number; readonly key: string };
+
+/** Every way in which an agent's program loses its right to spend, and how its next call is refused. */
+export const WAYS_TO_STOP: readonly {
+  readonly name: string;
+  readonly status: number;
+  readonly code: string;
+  stop(url: string, developer: Developer, agent: LiveAgent): Promise<Told>;
+}[] = [
+  {
+    name: 'revoking its key',
+    status: 401,
+    code: 'invalid_api_key',
+    stop: (url, { headers }, { agentId, keyId }) =>
+      ask(`${url}/v1/developer/agents/${agentId}/keys/${keyId}`, { method: 'DELETE', headers }),
+  },
+  {
+    name: 'rotating its key',
+    status: 401,
+    code: 'invalid_api_key',
+    stop: (url, { headers }, { agentId, keyId }) =>
+      ask(`${url}/v1/developer/agents/${agentId}/keys/${keyId}/rotate`, { headers, body: {} }),
+  },
+  {
+    name: 'suspending the agent',
+    status: 403,
+    code: 'agent_suspended',
+    stop: (url, { headers }, { agentId }) =>
+      ask(`${url}/v1/developer/agents/${agentId}/status`, {
+        ...{ method: 'PATCH', headers },
+        body: { status: 'suspended' },
+      }),
+  },
+  {
+    name: 'closing the agent',
+    status: 403,
+    code: 'account_closed',
+    stop: (url, { headers }, { agentId }) =>
+      ask(`${url}/v1/developer/agents/${agentId}/close`, { method: 'POST', headers }),
+  },
+];
+
+export type LiveSockets = {
+  readonly transcription: RealtimeClient;
+  readonly realtime: RealtimeClient;
+};
+
+/** A transcription and a realtime session, both standing and both with money held. */
+export async function openBoth(wsUrl: string, key: string): Promise<LiveSockets> {
+  const bearer = { authorization: `Bearer ${key}` };
+  const path = '/v1/audio/transcriptions/stream?model=local/pocketsphinx';
+  const transcription = new RealtimeClient(`${wsUrl}${path}`, [], bearer);
+  await transcription.opened();
+  const realtime = new RealtimeClient(`${wsUrl}/v1/realtime?model=local/realtime`, [], bearer);
+  await realtime.until(({ type }) => type === 'session.created');
+  return { transcription, realtime };
+}
+
+/** The code by which a socket was closed, or `open` when it still stands after so long. */
+export function closeCode(socket: RealtimeClient, withinMs: number): Promise<number | 'open'> {
+  const late = new Promise<'open'>((resolve) => setTimeout(() => resolve('open'), withinMs));
+  return Promise.race([socket.closed.then(({ code }) => code), late]);
+}

@@ -1,0 +1,155 @@
+import {
+  EngineBusy,
+  type GuideEngine,
+  type GuideReply,
+  type LocalEngines,
+  type SpeechChunk,
+  type SttEngine,
+  type SttListener,
+  type TtsEngine,
+  type VadEngine,
+} from '../../src/engines/engine.ts';
+
+/** Hears `w1 w2 …`: one interim word for each half second of audio, all of them final at the end. */
+class FakeStt implements SttEngine {
+  /** Streams that may be open at a time. */
+  places: number;
+  inUse = 0;
+  opened = 0;
+  heardSamples = 0;
+  grammar: string | undefined;
+  /** Fails the stream after this many samples. */
+  breakAfterSamples = Number.POSITIVE_INFINITY;
+  /** What the next utterances turn out to say, instead of counted words. */
+  readonly script: string[] = [];
+
+  constructor(places = 4) {
+    this.places = places;
+  }
+
+  async open(options: { listener: SttListener; grammar?: string }) {
+    if (this.inUse >= this.places) throw new EngineBusy(5);
+    this.inUse += 1;
+    this.opened += 1;
+    this.grammar = options.grammar;
+    const { listener } = options;
+    let samples = 0;
+    let words = 0;
+    let open = true;
+    const counted = () => Array.from({ length: words }, (_, i) => `w${i + 1}`).join(' ');
+    return {
+      push: (pcm: Int16Array) => {
+        if (!open) return;
+        samples += pcm.length;
+        this.heardSamples += pcm.length;
+        if (this.heardSamples > this.breakAfterSamples) {
+          listener.failed(new Error('the decoder trapped'));
+          return;
+        }
+        const heard = Math.floor(samples / 8_000);
+        if (heard === words) return;
+        words = heard;
+        listener.transcript({ text: counted(), isFinal: false });
+      },
+      endUtterance: async () => {
+        const text = this.script.shift() ?? counted();
+        if (open && text !== '') listener.transcript({ text, isFinal: true });
+        samples = 0;
+        words = 0;
+      },
+      close: () => {
+        if (open) this.inUse -= 1;
+        open = false;
+      },
+    };
+  }
+}
+
+/** Says each sentence as a 16 kHz tone of 100 ms a word. `hold` keeps the second sentence back. */
+class FakeTts implements TtsEngine {
+  readonly voices = ['rms'];
+  spoken: string[] = [];
+  /** Set by a test: awaited before every sentence but the first. */
+  between: (() => Promise<void>) | undefined;
+
+  async *speak(request: { text: string; signal: AbortSignal }): AsyncIterable<SpeechChunk> {
+    const sentences = request.text.match(/[^.!?]+[.!?]?/g) ?? [];
+    for (const [index, sentence] of sentences.entries()) {
+      if (index > 0) await this.between?.();
+      if (request.signal.aborted) return;
+      const text = sentence.trim();
+      this.spoken.push(text);
+      yield { text, sampleRateHz: 16_000, pcm: tone(text.split(/\s+/).length * 100, 16_000) };
+    }
+  }
+}
+
+/** Loud is speech. */
+class FakeVad implements VadEngine {
+  async open() {
+    return {
+      async probability(frame: Int16Array) {
+        return frame.some((sample) => Math.abs(sample) > 1_000) ? 0.9 : 0.02;
+      },
+      close() {},
+    };
+  }
+}
+
+class FakeGuide implements GuideEngine {
+  answers: GuideReply[] = [];
+  readonly asked: Parameters<GuideEngine['reply']>[0][] = [];
+  /** Set by a test: awaited before every reply. */
+  thinking: (() => Promise<void>) | undefined;
+
+  async reply(request: Parameters<GuideEngine['reply']>[0]): Promise<GuideReply> {
+    this.asked.push(request);
+    await this.thinking?.();
+    const last = request.messages.at(-1)?.content ?? '';
+    const reply = this.answers.shift() ?? { text: `You said ${last}. Is that so?` };
+    const inputTokens = request.messages.reduce((sum, m) => sum + this.countTokens(m.content), 0);
+    return { usage: { inputTokens, outputTokens: this.countTokens(reply.text) }, ...reply };
+  }
+
+  countTokens(text: string): number {
+    return text.split(/\s+/).filter((word) => word !== '').length;
+  }
+}
+
+export type FakeEngines = Pick<
+  LocalEngines,
+  'stt' | 'tts' | 'vad' | 'guide' | 'missing' | 'warmUp'
+> & {
+  readonly stt: { readonly pocketsphinx: FakeStt; readonly grammar: FakeStt };
+  readonly tts: { readonly flite: FakeTts };
+  readonly guide: FakeGuide;
+  /** Engines whose package a test takes away. */
+  readonly gone: Set<string>;
+};
+
+export function createFakeEngines(): FakeEngines {
+  const gone = new Set<string>();
+  return {
+    stt: { pocketsphinx: new FakeStt(), grammar: new FakeStt() },
+    tts: { flite: new FakeTts() },
+    vad: new FakeVad(),
+    guide: new FakeGuide(),
+    gone,
+    warmUp: () => {},
+    missing: (engine) =>
+      gone.has(engine) ? `the package of ${engine} is not installed` : undefined,
+  };
+}
+
+/** A 440 Hz tone, loud enough to pass for speech where loudness decides. */
+export function tone(ms: number, sampleRateHz: number): Int16Array {
+  return Int16Array.from({ length: Math.round((ms * sampleRateHz) / 1_000) }, (_, i) =>
+    Math.round(12_000 * Math.sin((2 * Math.PI * 440 * i) / sampleRateHz)),
+  );
+}
+
+export const silence = (ms: number, sampleRateHz: number): Int16Array =>
+  new Int16Array(Math.round((ms * sampleRateHz) / 1_000));
+
+export const bytesOf = (pcm: Int16Array): Uint8Array =>
+  new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);

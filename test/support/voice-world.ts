@@ -1,0 +1,101 @@
+import type { ClientSocket } from '../../src/actors/realtime/outlet.ts';
+import type { VoiceDeps } from '../../src/actors/voice-deps.ts';
+import { createVoiceMetrics } from '../../src/actors/voice-metrics.ts';
+import { createVoiceSessions } from '../../src/actors/voice-sessions.ts';
+import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
+import { BUILTIN_MODELS } from '../../src/gateway/builtin/models.ts';
+import { BUILTIN_PROVIDERS } from '../../src/gateway/builtin/providers.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { noMetrics } from '../../src/kernel/metrics.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
+import { createFakeLedger, type FakeLedger } from './fake-ledger.ts';
+import { createFakeEngines, type FakeEngines } from './voice-fakes.ts';
+
+export const AGENT = 7;
+
+export type VoiceWorld = {
+  readonly deps: VoiceDeps;
+  readonly ledger: FakeLedger;
+  readonly engines: FakeEngines;
+};
+
+/** Live voice over fakes: the built-in catalogue, a ledger in memory, engines that need no model. */
+export async function createVoiceWorld(options: {
+  readonly clock: Clock;
+  readonly creditRaw: bigint;
+  readonly change?: Partial<VoiceDeps>;
+}): Promise<VoiceWorld> {
+  const { clock, creditRaw } = options;
+  const ledger = createFakeLedger();
+  const engines = createFakeEngines();
+  await ledger.credit({ agentId: AGENT, amountRaw: creditRaw, reference: 'world' });
+  const sessions = createVoiceSessions({ clock });
+  const deps: VoiceDeps = {
+    engines,
+    speechGates: undefined,
+    catalogue: buildCatalogue({
+      providers: new Map(Object.entries(BUILTIN_PROVIDERS)),
+      models: BUILTIN_MODELS,
+      secret: () => undefined,
+    }),
+    ledger,
+    sessions,
+    async callerFacts(agentId) {
+      const funds = await ledger.funds(agentId);
+      return {
+        agentName: 'tester',
+        spendableRaw: funds?.spendableRaw ?? 0n,
+        heldRaw: funds?.heldRaw ?? 0n,
+        spentRaw: ledger.consumedRaw(agentId),
+      };
+    },
+    metrics: createVoiceMetrics(noMetrics, () => sessions.size),
+    clock,
+    random: systemRandom,
+    log: silentLog,
+    ...options.change,
+  };
+  return { deps, ledger, engines };
+}
+
+export type SentEvent = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** The client's end of a socket, without a network. */
+export class FakeSocket implements ClientSocket {
+  readonly events: SentEvent[] = [];
+  closed: { readonly code: number; readonly reason: string } | undefined;
+  bufferedAmount = 0;
+
+  get isOpen(): boolean {
+    return this.closed === undefined;
+  }
+
+  send(data: string): boolean {
+    if (!this.isOpen) return false;
+    this.events.push(JSON.parse(data) as SentEvent);
+    return true;
+  }
+
+  batch(work: () => void): void {
+    work();
+  }
+
+  close(code: number, reason = ''): void {
+    this.closed ??= { code, reason };
+  }
+
+  /** Everything of one type that was sent. */
+  of(type: string): SentEvent[] {
+    return this.events.filter((event) => event.type === type);
+  }
+
+  types(): string[] {
+    return this.events.map(({ type }) => type);
+  }
+}
+
+/** Lets everything run that waits for a promise and not for the clock. */
+export async function settleAll(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+}
