@@ -1,0 +1,94 @@
+/**
+ * The other side of the gateway bench, in a process of its own: an upstream without latency, and the
+ * callers. Speaks to its parent over IPC: `{ port, requests, callers }` in, a `Load` out.
+ */
+
+import uws from 'uWebSockets.js';
+import { Pool } from 'undici';
+
+export type LoadOrder = {
+  readonly port: number;
+  readonly requests: number;
+  readonly callers: number;
+  readonly key: string;
+};
+export type Load = { readonly p50Ms: number; readonly p99Ms: number; readonly perSecond: number };
+
+const COMPLETION = JSON.stringify({
+  id: 'chatcmpl-bench',
+  object: 'chat.completion',
+  created: 1_735_689_600,
+  model: 'bench',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'x'.repeat(560), refusal: null },
+      finish_reason: 'stop',
+      logprobs: null,
+    },
+  ],
+  usage: {
+    prompt_tokens: 64,
+    completion_tokens: 140,
+    total_tokens: 204,
+    prompt_tokens_details: { cached_tokens: 0 },
+  },
+});
+
+const BODY = JSON.stringify({
+  model: 'bench/model',
+  max_tokens: 200,
+  messages: [
+    { role: 'system', content: 'You answer briefly.' },
+    { role: 'user', content: 'y'.repeat(180) },
+  ],
+});
+
+async function apply({ port, requests, callers, key }: LoadOrder): Promise<Load> {
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: callers });
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const tookMs: number[] = [];
+  let left = requests;
+  const startedMs = performance.now();
+  const caller = async () => {
+    while (left-- > 0) {
+      const sentMs = performance.now();
+      const path = '/v1/chat/completions';
+      const { statusCode, body } = await pool.request({
+        path,
+        method: 'POST',
+        headers,
+        body: BODY,
+      });
+      await body.text();
+      if (statusCode !== 200) throw new Error(`status ${statusCode}`);
+      tookMs.push(performance.now() - sentMs);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  const perSecond = (requests * 1_000) / (performance.now() - startedMs);
+  await pool.close();
+  tookMs.sort((a, b) => a - b);
+  const at = (share: number) => tookMs[Math.floor(tookMs.length * share)] ?? 0;
+  return { p50Ms: at(0.5), p99Ms: at(0.99), perSecond };
+}
+
+uws
+  .App()
+  .post('/v1/chat/completions', (response) => {
+    response.onAborted(() => {});
+    response.onData((_chunk, isLast) => {
+      if (isLast) response.writeHeader('content-type', 'application/json').end(COMPLETION);
+    });
+  })
+  .listen('127.0.0.1', 0, (socket) => {
+    process.send?.({ upstreamPort: uws.us_socket_local_port(socket) });
+  });
+
+process.on('message', (order: LoadOrder) => {
+  apply(order).then(
+    (load) => process.send?.(load),
+    (error: Error) => process.send?.({ failed: error.message }),
+  );
+});
+process.on('disconnect', () => process.exit(0));

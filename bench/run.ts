@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import type { BenchRow } from './bench-row.ts';
+
+/** `npm run bench [-- name …]`: runs the benches named, or all, and adds one line each to results.md. */
+
+type Bench = { readonly name: string; run(): Promise<readonly BenchRow[]> };
+
+const BENCHES: readonly Bench[] = [
+  { name: 'ledger', run: async () => (await import('./ledger.bench.ts')).benchLedger() },
+  { name: 'sockets', run: async () => (await import('./sockets.bench.ts')).benchSockets() },
+  { name: 'gateway', run: async () => (await import('./gateway.bench.ts')).benchGateway() },
+  { name: 'engines', run: async () => (await import('./engines.bench.ts')).benchEngines() },
+  { name: 'media', run: async () => (await import('./media.bench.ts')).benchMedia() },
+];
+
+const RESULTS = new URL('./results.md', import.meta.url);
+
+function show(rows: readonly BenchRow[]): void {
+  for (const { bar, what, value, unit, note } of rows) {
+    const figure = `${Number(value.toPrecision(4))} ${unit}`;
+    console.log(`  ${bar.padEnd(4)} ${what.padEnd(58)} ${figure.padStart(18)}  ${note ?? ''}`);
+  }
+}
+
+/** One line a run: when, on what, which commit, and the figures that a bar speaks of. */
+function keep(name: string, rows: readonly BenchRow[]): void {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  const machine = `${cpus().length}× ${cpus()[0]?.model ?? 'unknown'}, Node ${process.versions.node}`;
+  const figures = rows.map(
+    ({ bar, what, value, unit }) => `${bar} ${what}: ${Number(value.toPrecision(4))} ${unit}`,
+  );
+  const day = new Date().toISOString().slice(0, 10);
+  appendFileSync(
+    RESULTS,
+    `| ${day} | ${commit} | ${machine} | ${name} | ${figures.join('; ')} |\n`,
+  );
+}
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  console.error(
+    `no bench named ${unknown.join(', ')}; there are ${BENCHES.map((b) => b.name).join(', ')}`,
+  );
+  process.exitCode = 1;
+} else {
+  for (const bench of BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+    console.log(`\n${bench.name} …`);
+    const rows = await bench.run();
+    show(rows);
+    keep(bench.name, rows);
+  }
+}

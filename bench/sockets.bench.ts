@@ -1,0 +1,145 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import WebSocket from 'ws';
+import { LIMITS } from '../src/kernel/limits.ts';
+import { nextMessage } from '../test/support/next-message.ts';
+import { LIBRIVOX, loadRecording } from '../test/support/speech.ts';
+import { bytesOf, tone } from '../test/support/voice-fakes.ts';
+import { type BenchRow, benchRow } from './bench-row.ts';
+import type { HostReport } from './sockets-host.ts';
+
+const HOST = new URL('./sockets-host.ts', import.meta.url);
+const SESSIONS = 500;
+const WARM_SESSIONS = 200;
+const LOOP_MS = 8_000;
+
+/** What a live session costs in memory, and what saturated engines cost the event loop. */
+export async function benchSockets(): Promise<BenchRow[]> {
+  return [...(await benchMemory()), ...(await benchLoop())];
+}
+
+async function benchMemory(): Promise<BenchRow[]> {
+  const host = await startHost('sessions');
+  try {
+    // The first sessions pay for compiled code and grown pools, which later ones share.
+    const warm = await openSessions(host.port, WARM_SESSIONS, 0);
+    for (const socket of warm) socket.close();
+    await pause(1_000);
+    const empty = await host.ask('memory');
+    const sockets = await openSessions(host.port, SESSIONS, WARM_SESSIONS);
+    const idle = await host.ask('memory');
+    for (const socket of sockets) speakOnce(socket);
+    await pause(3_000);
+    const spoken = await host.ask('memory');
+    for (const socket of sockets) socket.close();
+    const each = (of: 'heapBytes' | 'rssBytes', after: HostReport) =>
+      ((after[of] ?? 0) - (empty[of] ?? 0)) / SESSIONS / 1_024;
+    const note = `${SESSIONS} sessions, bar 100 KB`;
+    return [
+      benchRow(
+        'P8',
+        'idle realtime session, heap and buffers',
+        each('heapBytes', idle),
+        'KB',
+        note,
+      ),
+      benchRow('P8', 'idle realtime session, resident', each('rssBytes', idle), 'KB', note),
+      benchRow('P8', 'after a turn, heap and buffers', each('heapBytes', spoken), 'KB', note),
+      benchRow('P8', 'after a turn, resident', each('rssBytes', spoken), 'KB', note),
+    ];
+  } finally {
+    host.end();
+  }
+}
+
+async function benchLoop(): Promise<BenchRow[]> {
+  const host = await startHost('engines');
+  try {
+    const query = 'model=local/pocketsphinx';
+    const sockets = await Promise.all(
+      Array.from({ length: LIMITS.engines.decodersMax }, (_, i) =>
+        connect(host.port, `/v1/audio/transcriptions/stream?${query}`, i + 1),
+      ),
+    );
+    const idle = await host.ask(`loop ${LOOP_MS}`);
+    const sound = LIBRIVOX.map(({ file }) => bytesOf(loadRecording(file)));
+    // Well ahead of real time, so that no decoder waits for sound: about 100 s for each.
+    for (const socket of sockets) {
+      for (let i = 0; i < 4; i++) for (const bytes of sound) socket.send(bytes);
+    }
+    await host.tell('spend');
+    await pause(1_000);
+    const busy = await host.ask(`loop ${LOOP_MS}`);
+    for (const socket of sockets) socket.terminate();
+    const idleMs = idle.loopP99Ms ?? 0;
+    const busyMs = busy.loopP99Ms ?? 0;
+    const perSecond = ((busy.operations ?? 0) / LOOP_MS) * 1_000;
+    return [
+      benchRow('loop', 'event-loop delay at rest, p99', idleMs, 'ms'),
+      benchRow(
+        'loop',
+        'event-loop delay, decoders and writer saturated, p99',
+        busyMs,
+        'ms',
+        `${sockets.length} streams, ${Math.round(perSecond)} ledger operations a second`,
+      ),
+      benchRow('loop', 'added by saturation', busyMs - idleMs, 'ms', 'bar 10 ms'),
+    ];
+  } finally {
+    host.end();
+  }
+}
+
+async function startHost(kind: 'sessions' | 'engines') {
+  const child: ChildProcess = fork(HOST, [kind], {
+    execArgv: ['--expose-gc', '--import', 'tsx'],
+  });
+  const heard = () => nextMessage<HostReport>(child);
+  const { port = 0 } = await heard();
+  return {
+    port,
+    ask(question: string) {
+      const answer = heard();
+      child.send(question);
+      return answer;
+    },
+    async tell(order: string) {
+      child.send(order);
+    },
+    end: () => child.send('end'),
+  };
+}
+
+async function connect(port: number, path: string, agentId: number): Promise<WebSocket> {
+  const headers = { authorization: `Bearer svc_${agentId}` };
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, {
+    headers,
+    perMessageDeflate: false,
+  });
+  socket.on('error', () => {});
+  await once(socket, 'open');
+  return socket;
+}
+
+/** Each from an agent of its own, some at a time. */
+async function openSessions(port: number, count: number, from: number): Promise<WebSocket[]> {
+  const sockets: WebSocket[] = [];
+  while (sockets.length < count) {
+    const batch = Array.from({ length: Math.min(50, count - sockets.length) }, (_, i) =>
+      connect(port, '/v1/realtime?model=local/realtime', from + sockets.length + i + 1),
+    );
+    sockets.push(...(await Promise.all(batch)));
+  }
+  return sockets;
+}
+
+/** One utterance with its silence: the session hears, answers and is at rest again. */
+function speakOnce(socket: WebSocket): void {
+  const sound = tone(600, 24_000);
+  for (const pcm of [sound, new Int16Array(24_000)]) {
+    const audio = Buffer.from(bytesOf(pcm)).toString('base64');
+    socket.send(JSON.stringify({ type: 'input_audio_buffer.append', audio }));
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
