@@ -154,25 +154,6 @@ describe('key rows', () => {
     await saveKeyUses(db.sql, 'agent', new Map([[record.id, used.getTime() - 1_000]]));
     expect(await lastUse()).toEqual(used);
   });
-
-  it('is written by two processes at once, in whatever order each used the keys', async () => {
-    const world = accountsWorld(db.sql);
-    const owner = await world.owner('hurried');
-    const { agentId } = await world.agents.create(owner.accountId, agentWish('hurried'));
-    const ids: number[] = [];
-    for (let i = 0; i < 5; i++) {
-      ids.push((await world.agentKeys.mint(owner, agentId, {})).record.id);
-    }
-    const usedAtMs = world.clock.now();
-    const save = (order: readonly number[]) =>
-      saveKeyUses(db.sql, 'agent', new Map(order.map((id) => [id, usedAtMs])));
-    await Promise.all(
-      Array.from({ length: 200 }, (_, i) => save(i % 2 === 0 ? ids : ids.toReversed())),
-    );
-    const rows = await db.sql`
-      select last_used_at from agent_keys where id = any(${ids}::int[])`;
-    expect(rows.map((row) => row.last_used_at)).toEqual(ids.map(() => new Date(usedAtMs)));
-  });
 });
 
 describe('what an account has and has used', () => {
