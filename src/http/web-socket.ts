@@ -159,6 +159,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
     return;
   }
   handOver(handshake, session, protocol);
+  session.begin();
 }
 
 function handOver(

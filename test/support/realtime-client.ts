@@ -1,5 +1,5 @@
 import type { SentEvent } from './voice-world.ts';
-import { TestSocket } from './web-socket-client.ts';
+import { describeClosed, TestSocket } from './web-socket-client.ts';
 
 /** A client of one of the two voice sockets: it parses what it hears and waits for what it needs. */
 export class RealtimeClient extends TestSocket {
@@ -24,10 +24,12 @@ export class RealtimeClient extends TestSocket {
     const known = this.events.find(test);
     if (known !== undefined) return known;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new Error(`not among ${this.types().join(', ')}`)),
-        withinMs,
-      );
+      const fail = (why: string) => {
+        clearTimeout(timer);
+        reject(new Error(`not among ${this.types().join(', ')}; ${why}`));
+      };
+      const timer = setTimeout(() => fail(`waited ${withinMs} ms`), withinMs);
+      void this.closed.then((closed) => fail(describeClosed(closed)));
       const waiter = {
         test,
         done: () => {

@@ -4,6 +4,9 @@ import { RawSocket } from './raw-socket.ts';
 
 export type Closed = { readonly code: number; readonly reason: string };
 
+export const describeClosed = ({ code, reason }: Closed): string =>
+  `closed ${code}${reason === '' ? '' : ` ("${reason}")`}`;
+
 /** A well-behaved client that remembers what it heard. */
 export class TestSocket {
   readonly ws: WebSocket;
