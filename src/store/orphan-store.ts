@@ -35,7 +35,10 @@ type SessionRow = {
 
 /**
  * Takes over living sessions whose lease has run out, at most `limit`. Two processes never take the
- * same one: the rows are skipped while locked, and their lease is the taker's afterwards.
+ * same one: the rows are skipped while locked, and their lease is the taker's afterwards. What this
+ * process took before and has not ended is taken again, after what is new: a session is opened with
+ * epoch 1 and only a claim raises it. A settlement of the earlier claim that is still under way then
+ * misses its guard.
  */
 export async function claimOrphanSessions(
   sql: Sql,
@@ -48,8 +51,10 @@ export async function claimOrphanSessions(
     where s.id in (
       select o.id from sessions o
       left join leases l on l.node_id = o.node_id and l.epoch = o.lease_epoch
-      where o.ended_at is null and (l.node_id is null or l.expires_at < clock_timestamp())
-      order by o.id
+      where o.ended_at is null
+        and (l.node_id is null or l.expires_at < clock_timestamp()
+          or (o.node_id = ${node.nodeId} and o.lease_epoch = ${node.leaseEpoch} and o.epoch > 1))
+      order by o.epoch, o.id
       limit ${limit}
       for no key update of o skip locked)
     returning s.id, s.epoch, s.agent_id, s.key_id, s.target, s.model, s.account, s.task_id,

@@ -37,25 +37,24 @@ export function createSettleOrphans(deps: {
   readonly log: Log;
 }): SettleOrphans {
   const { sql, ledger, lease, node, clock, log } = deps;
-  // Claimed, but not settled yet because that failed. At most one tick's worth.
-  let claimed: readonly OrphanSession[] = [];
-
   async function settleSessions(): Promise<number> {
-    const room = LIMITS.orphansPerTick - claimed.length;
-    if (room > 0) claimed = [...claimed, ...(await claimOrphanSessions(sql, node, room))];
-    const failed: OrphanSession[] = [];
-    for (const session of claimed) {
-      try {
-        await settleSession(session);
-      } catch (err) {
-        const { sessionId, agentId } = session;
-        log.error({ err, sessionId, agentId }, 'an orphaned session was not settled; tried again');
-        failed.push(session);
-      }
-    }
-    const settled = claimed.length - failed.length;
-    claimed = failed;
-    return settled;
+    const claimed = await claimOrphanSessions(sql, node, LIMITS.orphansPerTick);
+    const settled = await Promise.all(
+      claimed.map(async (session) => {
+        try {
+          await settleSession(session);
+          return true;
+        } catch (err) {
+          const { sessionId, agentId } = session;
+          log.error(
+            { err, sessionId, agentId },
+            'an orphaned session was not settled; tried again',
+          );
+          return false;
+        }
+      }),
+    );
+    return settled.filter(Boolean).length;
   }
 
   async function settleSession(session: OrphanSession): Promise<void> {

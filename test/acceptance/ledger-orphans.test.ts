@@ -5,6 +5,7 @@ import { silentLog } from '../../src/kernel/log.ts';
 import { createBalanceStore } from '../../src/store/balance-store.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
 import { takeLease } from '../../src/store/lease-store.ts';
+import { claimOrphanSessions } from '../../src/store/orphan-store.ts';
 import type { Sql } from '../../src/store/sql.ts';
 import { createLeaseKeeper } from '../../src/workers/renew-lease.ts';
 import { createSettleOrphans } from '../../src/workers/settle-orphans.ts';
@@ -137,6 +138,60 @@ describe('what a dead process leaves behind', () => {
     poisoned = false;
     expect(await orphans.tick()).toEqual({ sessions: 1, holds: 0 });
     expect(await ledger.funds(agentId)).toMatchObject({ spendableRaw: 1_000n, heldRaw: 0n });
+    expect(await checkInvariants(sql)).toEqual([]);
+  });
+
+  it('is settled by the next tick where the answer to its claim was lost', async () => {
+    await using db = await testDatabase();
+    const { sql } = db;
+    const { agentId, keyId } = await seedAgent(sql);
+    const spender = { agentId, keyId };
+    const dead = await processOn(sql, 'dead');
+    await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
+    await dead.ledger.openSession({ ...SESSION, spender });
+    await sql`update leases set expires_at = now() - interval '1 second'`;
+
+    const node = await takeLease(sql, 'living', REAPED_WITHIN_MS);
+    const deps = { sql, node, clock: systemClock, log: silentLog };
+    const ledger = createLedger({ ...deps, store: createBalanceStore(deps) });
+    await ledger.openSession({ ...SESSION, sessionId: 'sess_own', spender });
+    const [taken] = await claimOrphanSessions(sql, node, 10);
+    if (taken === undefined) throw new Error('nothing was claimed');
+    expect(taken).toMatchObject({ sessionId: 'sess_1', epoch: 2 });
+
+    const orphans = createSettleOrphans({ ...deps, ledger, lease: { mayReap: () => true } });
+    expect(await orphans.tick()).toEqual({ sessions: 1, holds: 0 });
+    expect(await orphans.tick()).toEqual({ sessions: 0, holds: 0 });
+    // Its own living session is left alone.
+    expect(await sql`select id, epoch from sessions where ended_at is null`).toEqual([
+      { id: 'sess_own', epoch: 1 },
+    ]);
+    expect(await ledger.funds(agentId)).toMatchObject({ spendableRaw: 900n, heldRaw: 100n });
+    expect(await checkInvariants(sql)).toEqual([]);
+  });
+
+  it('is settled once where it was claimed again while a settlement was under way', async () => {
+    await using db = await testDatabase();
+    const { sql } = db;
+    const { agentId, keyId } = await seedAgent(sql);
+    const dead = await processOn(sql, 'dead');
+    await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
+    const opened = await dead.ledger.openSession({ ...SESSION, spender: { agentId, keyId } });
+    if (opened.kind !== 'opened') throw new Error('refused');
+    await sql`update leases set expires_at = now() - interval '1 second'`;
+    const living = await processOn(sql, 'living', REAPED_WITHIN_MS);
+    const close = (epoch: number) =>
+      living.ledger.closeSession({
+        claim: { ...opened.claim, epoch },
+        ...{ reason: 'process_lost', actualRaw: 7n, account: 'gateway', source: 'local' },
+      });
+
+    expect(await claimOrphanSessions(sql, living.node, 10)).toMatchObject([{ epoch: 2 }]);
+    expect(await claimOrphanSessions(sql, living.node, 10)).toMatchObject([{ epoch: 3 }]);
+    const verdicts = await Promise.all([close(2), close(3)]);
+    expect(verdicts.map(({ kind }) => kind)).toEqual(['already_resolved', 'settled']);
+    expect(await claimOrphanSessions(sql, living.node, 10)).toEqual([]);
+    expect(await living.ledger.funds(agentId)).toMatchObject({ spendableRaw: 993n, heldRaw: 0n });
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
