@@ -10,10 +10,13 @@ describe('guide tokens', () => {
     expect(countTokens(encoder, '')).toBe(0);
   });
 
-  it('takes no more than a moment for a long run without a space', () => {
+  it('takes no more than a moment for a long run, of space or without any', () => {
     const started = performance.now();
     expect(countTokens(encoder, 'a'.repeat(100_000))).toBeGreaterThan(5_000);
     expect(countTokens(encoder, '日本語'.repeat(10_000))).toBeGreaterThan(5_000);
+    const space = ' '.repeat(200_000);
+    expect(countTokens(encoder, space)).toBeGreaterThan(500);
+    expect(countTokens(encoder, `${space}x\n${'\n \t'.repeat(50_000)}`)).toBeGreaterThan(500);
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 
