@@ -28,13 +28,13 @@ export function createUsdcBalances(deps: {
       if (rpc === undefined) return null;
       const address = wallet.toLowerCase();
       const last = known.get(address);
-      if (last !== undefined && clock.now() - last.atMs < LIMITS.walletBalanceMs) {
+      if (last !== undefined && clock.monotonicMs() - last.atMs < LIMITS.walletBalanceMs) {
         return last.balanceRaw;
       }
       try {
         const balanceRaw = await readBalance(rpc, deps.usdc, address);
         known.delete(address);
-        known.set(address, { balanceRaw, atMs: clock.now() });
+        known.set(address, { balanceRaw, atMs: clock.monotonicMs() });
         const oldest = known.keys().next().value;
         if (known.size > LIMITS.walletBalancesKept && oldest !== undefined) known.delete(oldest);
         return balanceRaw;

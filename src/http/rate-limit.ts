@@ -47,17 +47,18 @@ export function createRateLimiter(
 
   return {
     take(bucket, perMinute) {
-      const nowMs = clock.now();
+      // Not the wall clock: one that is set back would keep every window for as long.
+      const nowMs = clock.monotonicMs();
       const window = windowOf(bucket, nowMs);
       const allowed = window.taken < perMinute;
       if (allowed) window.taken += 1;
-      const resetMs = window.startedMs + LIMITS.rateWindowMs;
+      const leftMs = window.startedMs + LIMITS.rateWindowMs - nowMs;
       return {
         allowed,
         limit: perMinute,
         remaining: perMinute - window.taken,
-        resetAtSec: Math.ceil(resetMs / 1_000),
-        retryAfterSeconds: Math.max(1, Math.ceil((resetMs - nowMs) / 1_000)),
+        resetAtSec: Math.ceil((clock.now() + leftMs) / 1_000),
+        retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
       };
     },
   };

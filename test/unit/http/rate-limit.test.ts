@@ -23,6 +23,22 @@ describe('the rate limiter of one process', () => {
     expect(take()).toMatchObject({ allowed: true, remaining: 2 });
   });
 
+  it('keeps no window longer because the wall clock was set back', () => {
+    let backMs = 0;
+    class SteppedClock extends ManualClock {
+      override now(): number {
+        return super.now() - backMs;
+      }
+    }
+    const clock = new SteppedClock();
+    const limiter = createRateLimiter(clock);
+    const take = () => limiter.take('global', 1) as Allowance;
+    expect([take().allowed, take().allowed]).toEqual([true, false]);
+    backMs = 3_600_000;
+    clock.advance(60_000);
+    expect(take().allowed).toBe(true);
+  });
+
   it('remembers no more buckets than its capacity, and forgets the least recently asked first', () => {
     const clock = new ManualClock();
     const limiter = createRateLimiter(clock, 2);
