@@ -2,6 +2,12 @@
 export class SpokenText {
   readonly #pieces: { readonly text: string; readonly endMs: number }[] = [];
   #endMs = 0;
+  #cutAtMs: number | undefined;
+
+  /** The words that a listener who broke in has heard; undefined when nobody did. */
+  get cut(): string | undefined {
+    return this.#cutAtMs === undefined ? undefined : this.heardBy(this.#cutAtMs);
+  }
 
   get durationMs(): number {
     return this.#endMs;
@@ -14,6 +20,11 @@ export class SpokenText {
   add(text: string, durationMs: number): void {
     this.#endMs += durationMs;
     this.#pieces.push({ text, endMs: this.#endMs });
+  }
+
+  /** The listener broke in at `atMs`: what was spoken after it was not heard, and no later cut adds to it. */
+  cutAt(atMs: number): void {
+    this.#cutAtMs = Math.min(atMs, this.#cutAtMs ?? atMs);
   }
 
   /**

@@ -121,7 +121,8 @@ function truncateItem(
       param: event.content_index === 0 ? 'audio_end_ms' : 'content_index',
     };
   }
-  const transcript = spoken.heardBy(event.audio_end_ms);
+  spoken.cutAt(event.audio_end_ms);
+  const transcript = spoken.cut ?? '';
   deps.conversation.replace({ ...item, content: [{ type: 'output_audio', transcript }] });
   deps.outlet.send('conversation.item.truncated', {
     item_id: event.item_id,

@@ -169,6 +169,11 @@ export class ResponseWriter {
       status: cause === undefined ? 'completed' : 'incomplete',
       content: [part],
     });
+    const heard = this.spoken.cut;
+    if (heard === undefined) return;
+    // Truncated while it was still being spoken: the history keeps what was heard, not what was sent.
+    const content: ContentPart[] = [{ type: 'output_audio', transcript: heard }];
+    this.#conversation.replace({ ...message, status: 'incomplete', content });
   }
 
   done(usage: ResponseUsage, timings: Readonly<Record<string, string>>): void {

@@ -25,6 +25,30 @@ describe('answering', () => {
     expect(socket.of('error')).toHaveLength(1);
   });
 
+  it('keeps the heard words of an answer that was truncated while it was still being spoken', async () => {
+    const { engines, socket, send, say } = await openSession();
+    engines.guide.answers.push({
+      text: 'One two three four. Five six seven eight.',
+      usage: { inputTokens: 1, outputTokens: 8 },
+    });
+    let goOn = () => {};
+    engines.tts.flite.between = () =>
+      new Promise((resolve) => {
+        goOn = resolve;
+      });
+    await say('count');
+    const item = socket.of('response.output_item.added')[0]?.item as { id: string };
+    const about = { item_id: item.id, content_index: 0 };
+    send({ type: 'conversation.item.truncate', ...about, audio_end_ms: 250 });
+    goOn();
+    await settleAll();
+    expect(socket.of('response.done')).toHaveLength(1);
+    send({ type: 'conversation.item.retrieve', item_id: item.id });
+    expect(socket.of('conversation.item.retrieved')[0]?.item).toMatchObject({
+      content: [{ type: 'output_audio', transcript: 'One two' }],
+    });
+  });
+
   it('cancels on request, and refuses to cancel what is not running', async () => {
     const { engines, socket, send, say } = await openSession();
     send({ type: 'response.cancel', event_id: 'mine' });
