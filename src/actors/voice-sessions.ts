@@ -1,5 +1,6 @@
 import { type Clock, sleep } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { refuse } from '../kernel/refuse.ts';
 
 /** A session as the registry sees it. */
 interface LiveSession {
@@ -12,8 +13,10 @@ interface LiveSession {
 /** The live sessions of this process: how many there may be, and how they all end. */
 export interface VoiceSessions {
   readonly size: number;
-  /** False: the process is full or shutting down, and the session must be refused. */
-  enter(sessionId: string, session: LiveSession): boolean;
+  /** Refuses what could not enter: the process is full or shutting down. To be asked before money is held. */
+  requireRoom(): void;
+  /** Refuses as `requireRoom` does; the session is then the caller's to end. */
+  enter(sessionId: string, session: LiveSession): void;
   /** The session is settled. */
   leave(sessionId: string): void;
   /**
@@ -41,14 +44,19 @@ export function createVoiceSessions(deps: {
     await sleep(clock, withinMs, empty.signal);
   }
 
+  function requireRoom(): void {
+    if (draining) throw refuse.request.draining();
+    if (live.size >= limit) throw refuse.request.tooManySessions(limit);
+  }
+
   return {
     get size() {
       return live.size;
     },
+    requireRoom,
     enter(sessionId, session) {
-      if (draining || live.size >= limit) return false;
+      requireRoom();
       live.set(sessionId, session);
-      return true;
     },
     leave(sessionId) {
       live.delete(sessionId);

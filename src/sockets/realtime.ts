@@ -7,7 +7,6 @@ import { refuseHold } from '../gateway/refuse-hold.ts';
 import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
 import { BRAND, newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { refuse } from '../kernel/refuse.ts';
 import { readSpender } from './read-spender.ts';
 import { requireEngines, requireLiveModel } from './take-engine.ts';
 
@@ -38,6 +37,7 @@ async function openSession(
 ): Promise<RealtimeSession> {
   const { model, source } = requireLiveModel(deps.catalogue, query.model, 'realtime');
   requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
+  deps.sessions.requireRoom();
 
   const owner: PurseOwner = {
     spender: readSpender(caller, headers, query.customer_id),
@@ -52,16 +52,17 @@ async function openSession(
   if (opened.kind === 'refused') throw refuseHold(opened.refusal);
 
   const session = new RealtimeSession(deps, { owner, purse: opened.purse, cap, reserveRaw });
-  const entered = deps.sessions.enter(owner.sessionId, {
-    drain: () => session.drain(),
-    abandon: () => session.socketClosed(),
-  });
-  if (entered) {
-    deps.engines.warmUp();
-    return session;
+  try {
+    deps.sessions.enter(owner.sessionId, {
+      drain: () => session.drain(),
+      abandon: () => session.socketClosed(),
+    });
+  } catch (refusal) {
+    session.socketClosed();
+    throw refusal;
   }
-  session.socketClosed();
-  throw refuse.request.draining();
+  deps.engines.warmUp();
+  return session;
 }
 
 const handlerOf = (session: RealtimeSession): SocketHandler => ({

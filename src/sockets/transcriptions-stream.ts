@@ -6,7 +6,6 @@ import { refuseHold } from '../gateway/refuse-hold.ts';
 import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
 import { BRAND, newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { refuse } from '../kernel/refuse.ts';
 import { readSpender } from './read-spender.ts';
 import { requireEngines, requireLiveModel, takeRecogniser } from './take-engine.ts';
 
@@ -48,6 +47,7 @@ async function openStream(deps: VoiceDeps, context: Context): Promise<Transcript
   const { model, source } = requireLiveModel(deps.catalogue, query.model, 'stt');
   const engine = source.upstreamModel === 'grammar' ? 'grammar' : 'pocketsphinx';
   requireEngines(deps.engines, [engine]);
+  deps.sessions.requireRoom();
 
   const recogniser = await takeRecogniser(deps.engines.stt[engine], {
     ...(query.prompt !== undefined && engine === 'grammar' && { grammar: query.prompt }),
@@ -84,13 +84,16 @@ function admit(
   sessionId: string,
   stream: TranscriptionStream,
 ): TranscriptionStream {
-  const entered = deps.sessions.enter(sessionId, {
-    drain: () => stream.drain(),
-    abandon: () => stream.socketClosed(),
-  });
-  if (entered) return stream;
-  stream.socketClosed();
-  throw refuse.request.draining();
+  try {
+    deps.sessions.enter(sessionId, {
+      drain: () => stream.drain(),
+      abandon: () => stream.socketClosed(),
+    });
+    return stream;
+  } catch (refusal) {
+    stream.socketClosed();
+    throw refusal;
+  }
 }
 
 const handlerOf = (stream: TranscriptionStream): SocketHandler => ({

@@ -80,6 +80,14 @@ export const request = {
       {},
       { 'retry-after': '1', ...NO_RETRY },
     ),
+  tooManySessions: (max: number) =>
+    refusal(
+      503,
+      'server_overloaded',
+      `This server holds ${max} live sessions, as many as it may; try again shortly.`,
+      {},
+      { 'retry-after': '5', ...NO_RETRY },
+    ),
   upgradeRequired: () =>
     refusal(
       426,
