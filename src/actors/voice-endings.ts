@@ -1,5 +1,7 @@
 import type { Ending } from '../../machines/transcription-stream.ts';
+import { refuseHold } from '../gateway/refuse-hold.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { HoldRefusal } from '../ledger/ledger.ts';
 
 /** An ending that the client is told the reason of. */
 const failure = (code: number, error: string, message: string): Ending => ({
@@ -22,14 +24,20 @@ export const TOO_FAST = failure(
 );
 export const TOO_MANY_EVENTS = failure(1008, 'rate_limit_exceeded', 'Too many events.');
 
-/** The balance refused a further slice of a transcription. */
-export const audioRefused = (reason: string): Ending =>
-  failure(1008, reason, 'No further audio can be paid for.');
+type Reason = HoldRefusal['reason'];
 
-/** The balance refused a further turn, in the words of the realtime protocol. */
-export const turnRefused = (reason: string): Ending =>
+/** In the words of the upgrade, but for a balance that ran out in the middle. */
+const sentence = (reason: Reason, spent: string): string =>
+  reason === 'insufficient_balance' ? spent : String(refuseHold({ reason }).fields.message);
+
+/** The ledger refused a further slice of a transcription. */
+export const audioRefused = (reason: Reason): Ending =>
+  failure(1008, reason, sentence(reason, 'No further audio can be paid for.'));
+
+/** The ledger refused a further turn, in the words of the realtime protocol. */
+export const turnRefused = (reason: Reason): Ending =>
   failure(
     1008,
     reason === 'insufficient_balance' ? 'budget_exhausted' : reason,
-    'The balance does not cover another turn.',
+    sentence(reason, 'The balance does not cover another turn.'),
   );
