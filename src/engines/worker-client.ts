@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../kernel/clock.ts';
-import { sleep } from '../kernel/clock.ts';
+import { within } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { EngineBusy, EngineCrashed, EngineInputRefused } from './engine.ts';
@@ -179,9 +179,7 @@ function newThread<Options>(deps: WorkerClientDeps<Options>, turn: TurnPass | un
 async function endThread(thread: Worker, clock: Clock): Promise<void> {
   const gone = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   thread.postMessage({ end: true });
-  const grace = new AbortController();
-  await Promise.race([gone, sleep(clock, LIMITS.engines.endGraceMs, grace.signal)]);
-  grace.abort();
+  await within(clock, LIMITS.engines.endGraceMs, gone, () => {});
   await thread.terminate();
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, isoTime } from '../kernel/clock.ts';
+import { type Clock, isoTime, within } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
 /** Resolves when the part works, and rejects with a sentence when it does not. */
@@ -70,18 +70,12 @@ async function check(
 ): Promise<CheckResult> {
   if (probe === undefined) return { status: 'skipped', reason: 'not configured' };
   const startedMs = clock.monotonicMs();
-  let timer: object | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = clock.setTimeout(() => resolve('late'), LIMITS.healthProbeMs);
-  });
   try {
-    const outcome = await Promise.race([probe(), late]);
+    const outcome = await within(clock, LIMITS.healthProbeMs, probe(), () => 'late' as const);
     if (outcome === 'late') return { status: onFailure, reason: 'no answer in time' };
     return { status: 'ok', latency_ms: Math.round(clock.monotonicMs() - startedMs) };
   } catch {
     // The probe's own words may hold addresses and names that are nobody's business here.
     return { status: onFailure, reason: 'unreachable' };
-  } finally {
-    if (timer !== undefined) clock.clearTimeout(timer);
   }
 }
