@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Developers } from '../../developers/developers.ts';
 import { ok, route } from '../../http/route.ts';
 import { AgentRecord } from './agents/agent-shape.ts';
+import { DeveloperRecord } from './developer-shape.ts';
 
 /** Who the credential belongs to, with the account's agents and what they have used. */
 export const developerProfile = route<{ developers: Developers }>()({
@@ -10,14 +11,7 @@ export const developerProfile = route<{ developers: Developers }>()({
   credential: 'management',
   summary: 'The account, its agents and its usage',
   response: z.object({
-    developer: z.object({
-      walletAddress: z.string(),
-      displayName: z.string().nullable(),
-      email: z.string().nullable(),
-      accountId: z.string(),
-      role: z.string(),
-      createdAt: z.string(),
-    }),
+    developer: DeveloperRecord.extend({ role: z.string() }),
     agents: z.array(AgentRecord.extend({ creditUsed: z.string() })),
     walletAddress: z.string(),
     displayName: z.string().nullable(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Developers } from '../../../developers/developers.ts';
 import { ok, route } from '../../../http/route.ts';
 import { sessionCookie } from '../../../http/session-cookie.ts';
+import { DeveloperRecord } from '../developer-shape.ts';
 
 /** Signs a wallet in: a fresh signature opens a session of seven days, which rides in a cookie. */
 export const verifyWallet = route<{ developers: Developers; secureCookies: boolean }>()({
@@ -10,15 +11,7 @@ export const verifyWallet = route<{ developers: Developers; secureCookies: boole
   credential: 'signature',
   summary: 'Open a session with a wallet signature',
   rateLimit: 'ip',
-  response: z.object({
-    developer: z.object({
-      walletAddress: z.string(),
-      displayName: z.string().nullable(),
-      email: z.string().nullable(),
-      accountId: z.string(),
-      createdAt: z.string(),
-    }),
-  }),
+  response: z.object({ developer: DeveloperRecord }),
 
   async handle({ caller, services }) {
     const { developer, token } = await services.developers.signIn(caller);
