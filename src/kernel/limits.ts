@@ -123,6 +123,10 @@ export const LIMITS = {
   monitoringPushMs: 15_000,
   monitoringTimeoutMs: 5_000,
 
+  // Database
+  /** The server ends a connection whose sql transaction has asked nothing for so long. */
+  idleInTransactionMs: 15_000,
+
   // Leases and polling
   leaseMs: 15_000,
   leaseRenewMs: 5_000,

@@ -1,4 +1,5 @@
 import type postgres from 'postgres';
+import { LIMITS } from '../kernel/limits.ts';
 import { ARRAY_TYPES } from './array-types.ts';
 import { driver } from './driver.ts';
 
@@ -32,6 +33,8 @@ export function openSql(target: DatabaseTarget, connections: number): Sql {
     backoff: reconnectAfterSeconds,
     idle_timeout: 0,
     max_lifetime: null,
+    // A process that is frozen in a sql transaction must not keep its rows from the others for ever.
+    connection: { idle_in_transaction_session_timeout: LIMITS.idleInTransactionMs },
   } as const;
   if (target.kind === 'url') return driver(target.url, options) as unknown as Sql;
   return driver({

@@ -10,6 +10,8 @@ const CONNECTION = new Set([
   ...['08000', '08001', '08003', '08004', '08006', '08007', '40003'],
   // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections
   ...['57P01', '57P02', '57P03', '53300'],
+  // idle_in_transaction_session_timeout: the server has ended the connection
+  '25P03',
 ]);
 
 /** The server is there, and could not do it now: two calls got in each other's way, or it has no room. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import { openSql, type Sql } from '../../src/store/sql.ts';
+import { isConnectionError } from '../../src/store/transient.ts';
 import { type BreakableDatabase, breakable } from '../support/breakable-database.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
@@ -60,6 +62,30 @@ describe('a connection that is lost', () => {
     const startMs = performance.now();
     await useAll();
     expect(performance.now() - startMs).toBeLessThan(SOON_MS);
+    expect(crashes).toEqual([]);
+  });
+
+  it('is what becomes of a sql transaction that asks nothing for long, and its rows are free', async () => {
+    const [limit] = await sql`
+      select setting::int as ms from pg_settings where name = 'idle_in_transaction_session_timeout'`;
+    expect(limit?.ms).toBe(LIMITS.idleInTransactionMs);
+
+    await sql`create table kept (id int)`;
+    await sql`insert into kept values (1)`;
+    const frozen = sql.begin(async (tx) => {
+      await tx`set local idle_in_transaction_session_timeout = 100`;
+      await tx`select id from kept for update`;
+      await pause(500);
+      await tx`update kept set id = 2`;
+    });
+    const failed = expect(frozen).rejects.toSatisfy(isConnectionError);
+    await pause(300);
+    expect(await sql`select id from kept for update nowait`).toEqual([{ id: 1 }]);
+    await failed;
+    // Its next statement comes late, to a connection that is gone.
+    await pause(400);
+    await useAll();
+    expect(await sql`select id from kept`).toEqual([{ id: 1 }]);
     expect(crashes).toEqual([]);
   });
 });
