@@ -210,10 +210,13 @@ export class Listening {
   }
 
   #failed(error: Error): void {
-    this.#deps.outlet.error('server_error', {
-      code: error instanceof EngineBusy ? 'engine_overloaded' : 'engine_failed',
-      message: error.message,
-    });
+    const { outlet } = this.#deps;
+    if (error instanceof EngineBusy) {
+      const message = `${error.message}; speak again in ${error.retryAfterSeconds} s`;
+      outlet.error('server_error', { code: 'engine_overloaded', message });
+    } else {
+      outlet.error('server_error', { code: 'engine_failed', message: error.message });
+    }
   }
 
   #armIdleTimer(): void {
