@@ -1,3 +1,4 @@
+import { assert } from '../kernel/assert.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Queryable, Sql } from '../store/sql.ts';
 import type { Invalidation, Notice } from './invalidation.ts';
@@ -9,13 +10,16 @@ export type StoredInvalidation = {
 
 type Row = { id: bigint; kind: string; agent_id: number | null; key_id: number | null };
 
-/** Writes a notice in the sql transaction that makes it true. */
-export async function insertInvalidation(tx: Queryable, notice: Invalidation): Promise<void> {
+/** Writes a notice in the sql transaction that makes it true, and answers its id. */
+export async function insertInvalidation(tx: Queryable, notice: Invalidation): Promise<bigint> {
   const agentId = 'agentId' in notice ? notice.agentId : null;
   const keyId = 'keyId' in notice ? notice.keyId : null;
-  await tx`
+  const [row] = await tx<{ id: bigint }[]>`
     insert into invalidations (kind, agent_id, key_id) values (${notice.kind}, ${agentId}, ${keyId})
+    returning id
   `;
+  assert(row !== undefined, 'an insert returns its row');
+  return row.id;
 }
 
 /** The newest id below which nothing can appear any more. */

@@ -43,8 +43,12 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
      * revoked key fails with the next request. Work that answers undefined changed nothing.
      */
     async commit<T>(notice: Invalidation, work: (tx: Queryable) => Promise<T>): Promise<T> {
-      const done = await commitWith(deps.sql, notice, work);
-      if (done !== undefined) tell(notice);
+      const { done, id } = await commitWith(deps.sql, notice, work);
+      if (id !== undefined) {
+        // The poll would tell it here once more, and undo what was built since.
+        seen.add(id);
+        tell(notice);
+      }
       return done;
     },
 
@@ -88,18 +92,20 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
   }
 }
 
+/** What work answered, and the id of its notice where it changed anything. */
+type Committed<T> = { readonly done: T; readonly id: bigint | undefined };
+
 async function commitWith<T>(
   sql: Sql,
   notice: Invalidation,
   work: (tx: Queryable) => Promise<T>,
-): Promise<T> {
-  return sql.begin(async (tx) => {
+): Promise<Committed<T>> {
+  return sql.begin(async (tx): Promise<Committed<T>> => {
     const done = await work(tx);
-    if (done === undefined) return done;
+    if (done === undefined) return { done, id: undefined };
     if ('agentId' in notice) await bumpRules(tx, notice.agentId);
-    await insertInvalidation(tx, notice);
-    return done;
-  }) as Promise<T>;
+    return { done, id: await insertInvalidation(tx, notice) };
+  }) as Promise<Committed<T>>;
 }
 
 /** Those who must hear of every notice; one that fails keeps it from nobody else. */

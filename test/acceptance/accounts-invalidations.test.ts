@@ -103,6 +103,9 @@ describe('invalidations', () => {
     expect(await rules()).toBe(before + 1n);
     await other.invalidations.tick();
     expect(other.heard).toEqual([changed(agentId)]);
+    // A poll that told it once more would close what was opened since.
+    await invalidations.tick();
+    expect(heard).toEqual([changed(agentId)]);
   });
 
   it('say that everything is to be dropped after the database was away', async () => {
