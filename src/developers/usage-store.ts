@@ -10,9 +10,11 @@ export async function findUsage(sql: Queryable, accountId: string): Promise<Usag
       (select count(*)::int from charges where agent_id in (select id from own)) as requests,
       (select coalesce(sum(consumed_raw), 0)::text from agent_funds
         where agent_id in (select id from own)) as consumed,
-      (select coalesce(sum(amounts[1]), 0)::text from postings
-        where code = 'agent.withdraw'
-          and agent_id in (select id from own where status = 'closed')) as withdrawn
+      (select coalesce(sum((
+          -- One agent's withdrawals by their ids, ';' being next to ':'. Its other postings are not read.
+          select sum(p.amounts[1]) from postings p
+          where p.id >= 'withdraw:' || own.id || ':' and p.id < 'withdraw:' || own.id || ';')), 0)::text
+        from own where own.status = 'closed') as withdrawn
   `;
   return {
     totalRequests: row?.requests ?? 0,

@@ -12,6 +12,7 @@ import {
   revokeDeveloperKey,
 } from '../../src/keys/developer-key-store.ts';
 import { saveKeyUses } from '../../src/keys/key-use-store.ts';
+import { withdrawPosting } from '../../src/ledger/build-postings.ts';
 import { flushKeyUse } from '../../src/workers/flush-key-use.ts';
 import { accountsWorld, agentWish } from '../support/accounts.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -169,10 +170,20 @@ describe('what an account has and has used', () => {
     await saveStatus(db.sql, closed, 'closed', null, NOW);
     await db.sql`
       update agent_funds set spendable_raw = 0, consumed_raw = 90 where agent_id = ${closed.id}`;
-    await db.sql`
-      insert into postings (id, agent_id, code, asked_raw, debits, credits, amounts)
-      values (${`withdraw:${closed.id}`}, ${closed.id}, 'agent.withdraw', 0,
-        ${['a']}, ${['withdrawn']}, ${['60']}::bigint[])`;
+    // Another account's agent, whose number begins alike.
+    const other = closed.id * 10;
+    for (const [agentId, reference, amountRaw] of [
+      [closed.id, `close:${closed.id}`, 50n],
+      [closed.id, `close:${closed.id}:rest:${NOW.getTime()}`, 10n],
+      [other, `close:${other}`, 5n],
+    ] as const) {
+      const posting = withdrawPosting(agentId, reference, amountRaw);
+      const { debit, credit } = posting.entries[0] ?? expect.fail('a withdrawal moves money');
+      await db.sql`
+        insert into postings (id, agent_id, code, asked_raw, debits, credits, amounts)
+        values (${posting.id}, ${agentId}, ${posting.code}, ${`${posting.askedRaw}`}::bigint,
+          ${[debit]}, ${[credit]}, ${[`${amountRaw}`]}::bigint[])`;
+    }
     expect(await findSpendable(db.sql, accountId)).toBe(60n);
     expect(await findUsage(db.sql, accountId)).toEqual({ totalRequests: 0, totalSpentRaw: 60n });
     expect(await findSpendableOf(db.sql, [open.id, closed.id])).toEqual(
