@@ -16,7 +16,7 @@ export async function checkLedger(deps: {
   const lastAgentId = await findLastAgentId(sql);
   const all: Violation[] = [];
   for (let from = 0; from <= lastAgentId; from += LIMITS.selfCheckAgents) {
-    if (signal?.aborted) break;
+    if (signal?.aborted) return all;
     const range = { fromAgentId: from, toAgentId: from + LIMITS.selfCheckAgents - 1 };
     for (const violation of await checkInvariants(sql, range)) {
       log.error({ ...violation }, 'the ledger does not add up');
