@@ -1,5 +1,7 @@
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
+import { DatabaseUnreachable } from './await-server.ts';
+import { describeTarget } from './describe-target.ts';
 import { migrationsFolder } from './migrations-folder.ts';
 import type { DatabaseTarget, Sql } from './sql.ts';
 import { openSql } from './sql.ts';
@@ -7,30 +9,37 @@ import { errorCode } from './transient.ts';
 
 /** Any fixed number does; every process that migrates this schema must use the same one. */
 const MIGRATION_LOCK = 4_021_402;
-const LOCK_TIMEOUT = '120s';
+const LOCK_TIMEOUT_MS = 120_000;
 const LOCK_NOT_AVAILABLE = '55P03';
+const FIND_HOLDER =
+  'select a.pid, a.client_addr, a.state from pg_locks l join pg_stat_activity a using (pid) ' +
+  `where l.locktype = 'advisory' and l.objid = ${MIGRATION_LOCK} and l.granted ` +
+  'and a.datname = current_database();';
 
 /**
  * Brings the schema up to date. Any number of processes may call it at once: one migrates, the others
- * wait and find nothing to do. Everything is applied in one SQL transaction or not at all.
+ * wait and find nothing to do. Everything is applied in one SQL transaction or not at all. Where one
+ * waits for too long, the operator is told how to find whom for.
  */
-export async function migrateDatabase(target: DatabaseTarget): Promise<void> {
+export async function migrateDatabase(
+  target: DatabaseTarget,
+  lockTimeoutMs = LOCK_TIMEOUT_MS,
+): Promise<void> {
   const lockSql = openSql(target, 1);
   try {
-    await lockSql.unsafe(`set lock_timeout = '${LOCK_TIMEOUT}'`);
-    await lockSql`select pg_advisory_lock(${MIGRATION_LOCK})`.catch(explainLock);
+    await lockSql.unsafe(`set lock_timeout = ${lockTimeoutMs}`);
+    await lockSql`select pg_advisory_lock(${MIGRATION_LOCK})`.catch((error: unknown) => {
+      if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
+      throw new DatabaseUnreachable(
+        `Cannot migrate ${describeTarget(target)}: another process has held its advisory lock ` +
+          `${MIGRATION_LOCK} for ${lockTimeoutMs / 1_000} s. This finds it: ${FIND_HOLDER}`,
+      );
+    });
     await applyMigrations(target);
   } finally {
     // The lock is the session's: it goes with the connection.
     await lockSql.end({ timeout: 5 });
   }
-}
-
-function explainLock(error: unknown): never {
-  if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
-  throw new Error(
-    `Another process has been migrating this database for ${LOCK_TIMEOUT}: see to it.`,
-  );
 }
 
 /** Drizzle changes the parsers of the client it is given, so it gets one of its own. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DatabaseUnreachable } from '../../src/store/await-server.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
 import { openSql } from '../../src/store/sql.ts';
 import { targetOn, testDatabase } from '../support/database.ts';
@@ -41,5 +42,21 @@ describe('migrations', () => {
     // Everything is there already, so that the first migration cannot be applied again.
     await expect(migrateDatabase(scratch.target)).rejects.toThrow();
     await expect.poll(async () => (await scratch.sql.unsafe(lockCount))[0]?.count).toBe(0);
+  });
+
+  it('say in one sentence whom they wait for in vain', async () => {
+    await using scratch = await testDatabase(1);
+    const holder = openSql(scratch.target, 1);
+    try {
+      const [own] = await holder`select pg_backend_pid() as pid, pg_advisory_lock(4021402)`;
+      const error = await migrateDatabase(scratch.target, 100).catch((caught: unknown) => caught);
+      if (!(error instanceof DatabaseUnreachable)) throw error;
+      expect(error.message).toMatch(/^Cannot migrate .*advisory lock 4021402 for 0\.1 s\. /);
+      const query = /This finds it: (select .*)$/.exec(error.message)?.[1] ?? '';
+      expect(await scratch.sql.unsafe(query)).toMatchObject([{ pid: own?.pid }]);
+    } finally {
+      await holder.end({ timeout: 1 });
+    }
+    await migrateDatabase(scratch.target, 5_000);
   });
 });
