@@ -193,4 +193,26 @@ describe('what an account has and has used', () => {
       ]),
     );
   });
+
+  it('is read without the postings of the work that a closed agent did', async () => {
+    const { accountId, requireAgent } = await account('busy');
+    const { id } = await requireAgent('busy');
+    await db.sql`update agents set status = 'closed' where id = ${id}`;
+    await db.sql`
+      insert into postings (id, agent_id, code, asked_raw, debits, credits, amounts)
+      select 'hold:busy' || i, ${id}, 'hold.open', 1, '{a}', '{b}', '{1}'
+      from generate_series(1, 500) i`;
+    await db.sql`analyze postings`;
+    const postingsRead = await db.sql.begin(async (tx) => {
+      // So few rows fit a page or two, which would be read whole.
+      await tx`set local enable_seqscan = off`;
+      await findUsage(tx, accountId);
+      const [read] = await tx`
+        select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as count
+        from pg_stat_xact_user_tables where relname = 'postings'`;
+      return read?.count;
+    });
+    // The planner looks at either end of the index.
+    expect(postingsRead).toBeLessThanOrEqual(2);
+  });
 });
