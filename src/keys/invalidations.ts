@@ -8,6 +8,7 @@ import {
   findSettledId,
   insertInvalidation,
   pruneInvalidations,
+  type StoredInvalidation,
 } from './invalidation-store.ts';
 
 export type Invalidations = ReturnType<typeof createInvalidations>;
@@ -24,14 +25,15 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
   let floor: bigint | undefined;
   let missed = false;
   let ticks = 0;
+  const hear = ({ id, notice }: StoredInvalidation): void => {
+    seen.add(id);
+    tell(notice);
+  };
 
   async function readBatch(): Promise<boolean> {
     floor ??= await findSettledId(deps.sql);
     const batch = await findInvalidations(deps.sql, floor, [...seen]);
-    for (const { id, notice } of batch) {
-      seen.add(id);
-      tell(notice);
-    }
+    batch.forEach(hear);
     if (seen.size > LIMITS.invalidationsRemembered) forgetOldest();
     return batch.length === LIMITS.invalidationBatch;
   }
@@ -40,15 +42,11 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
     /**
      * The one way to change what others remember. In one sql transaction `work` changes it, the agent's rules
      * are raised and the notice is written; once that has committed this process is told at once, so that a
-     * revoked key fails with the next request. Work that answers undefined changed nothing.
+     * revoked key fails with the next request; the poll skips it. Work that answers undefined changed nothing.
      */
     async commit<T>(notice: Invalidation, work: (tx: Queryable) => Promise<T>): Promise<T> {
       const { done, id } = await commitWith(deps.sql, notice, work);
-      if (id !== undefined) {
-        // The poll would tell it here once more, and undo what was built since.
-        seen.add(id);
-        tell(notice);
-      }
+      if (id !== undefined) hear({ id, notice });
       return done;
     },
 
