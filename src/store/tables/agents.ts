@@ -43,6 +43,10 @@ export const agents = pgTable(
     createdAt: now('created_at'),
     updatedAt: now('updated_at'),
     closedAt: instant('closed_at'),
+    /** off, host, vendor or both: which destinations must stand in an api or vendor policy. */
+    allowlistMode: text('allowlist_mode').notNull().default('off'),
+    /** While true the agent's own key may tighten its controls, and loosen none. */
+    selfServiceLocked: boolean('self_service_locked').notNull().default(false),
   },
   (table) => [
     // A closed agent gives its name and its slot back.
@@ -54,6 +58,10 @@ export const agents = pgTable(
     check(
       'agents_status',
       sql`${table.status} in ('pending_delegation', 'active', 'suspended', 'closed')`,
+    ),
+    check(
+      'agents_allowlist_mode',
+      sql`${table.allowlistMode} in ('off', 'host', 'vendor', 'both')`,
     ),
     check('agents_funding_mode', sql`${table.fundingMode} in ('wallet', 'credit_line')`),
   ],

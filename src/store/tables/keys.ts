@@ -42,6 +42,8 @@ export const agentKeys = pgTable(
     agentId: integer('agent_id')
       .notNull()
       .references(() => agents.id),
+    /** The first key of its line of rotations, whose budget its heirs have; null: it is the first itself. */
+    rootId: integer('root_id'),
   },
   (table) => [
     index('agent_keys_active').on(table.agentId).where(sql`revoked_at is null`),

@@ -17,7 +17,7 @@ export const agentFunds = pgTable(
     heldRaw: raw('held_raw').notNull().default(sql`0`),
     creditedRaw: raw('credited_raw').notNull().default(sql`0`),
     consumedRaw: raw('consumed_raw').notNull().default(sql`0`),
-    /** Spend-control counters, packed; null while the agent has no policy. */
+    /** What counts under the agent's own policies, packed; null while it has none. */
     counters: bytea('counters'),
   },
   (table) => [
@@ -29,14 +29,6 @@ export const agentFunds = pgTable(
     ),
   ],
 );
-
-/** What an account's agents share: the counters of its team policies. One row an account. */
-export const teamFunds = pgTable('team_funds', {
-  accountId: text('account_id').primaryKey(),
-  version: raw('version').notNull().default(sql`0`),
-  /** Null while the account has no team policy; such a row is never locked. */
-  counters: bytea('counters'),
-});
 
 /**
  * Append-only and kept for ever: the truth that the balances are derived from. The id is the
@@ -70,8 +62,11 @@ export const holds = pgTable(
     sessionId: text('session_id'),
     nodeId: id('node_id').notNull(),
     leaseEpoch: integer('lease_epoch').notNull(),
-    /** The policies and generations that this hold was counted under. */
-    counted: jsonb('counted'),
+    /** What decides which policies it is counted under, for as long as it is open. */
+    keyRootId: integer('key_root_id'),
+    taskId: text('task_id'),
+    host: text('host'),
+    payee: text('payee'),
     openedAt: now('opened_at'),
   },
   // No further index: the reaper reads it only where a lease has run out.
@@ -98,6 +93,8 @@ export const charges = pgTable(
     actionId: text('action_id'),
     customerId: text('customer_id'),
     sessionId: text('session_id'),
+    /** Whom a vendor payment went to, lower case. */
+    payee: text('payee'),
     responseStatusCode: integer('response_status_code'),
     latencyMs: integer('latency_ms'),
     overheadMs: integer('overhead_ms'),

@@ -1,0 +1,92 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigserial,
+  check,
+  date,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { instant, now, raw } from '../columns.ts';
+
+/** What became of an action, as its agent or its owner reported it last. */
+export const actionOutcomes = pgTable(
+  'action_outcomes',
+  {
+    agentId: integer('agent_id').notNull(),
+    actionId: text('action_id').notNull(),
+    status: text('status').notNull(),
+    scoreBps: integer('score_bps'),
+    note: text('note'),
+    reportCount: integer('report_count').notNull().default(1),
+    reportedAt: now('reported_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.agentId, table.actionId] }),
+    // Quality is the mean over a window of time.
+    index('action_outcomes_recent').on(table.agentId, table.reportedAt),
+    check(
+      'action_outcomes_status',
+      sql`${table.status} in ('success', 'failure', 'partial', 'unknown')`,
+    ),
+  ],
+);
+
+/** Charges by action: written with each of them, so that the view of the actions never counts rows. */
+export const actionTotals = pgTable(
+  'action_totals',
+  {
+    agentId: integer('agent_id').notNull(),
+    actionId: text('action_id').notNull(),
+    calls: integer('calls').notNull(),
+    /** Of settled charges alone. */
+    spentRaw: raw('spent_raw').notNull(),
+    firstSeen: instant('first_seen').notNull(),
+    lastSeen: instant('last_seen').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.agentId, table.actionId] }),
+    index('action_totals_recent').on(table.agentId, table.lastSeen),
+  ],
+);
+
+/** Charges by UTC day, model and rail: written with each of them. An empty model is a paid request. */
+export const spendTotals = pgTable(
+  'spend_totals',
+  {
+    agentId: integer('agent_id').notNull(),
+    day: date('day').notNull(),
+    model: text('model').notNull(),
+    rail: text('rail').notNull(),
+    calls: integer('calls').notNull(),
+    failed: integer('failed').notNull(),
+    costRaw: raw('cost_raw').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.day, table.model, table.rail] })],
+);
+
+/** What an agent bought elsewhere and reported line by line: seen in reports, moves no money. Kept for ever. */
+export const reconciledEvents = pgTable(
+  'reconciled_events',
+  {
+    id: bigserial('id', { mode: 'bigint' }).primaryKey(),
+    agentId: integer('agent_id').notNull(),
+    /** Of the line and its number among equal ones: the same upload twice is told by it. */
+    digest: text('digest').notNull(),
+    at: instant('at').notNull(),
+    kind: text('kind').notNull(),
+    modelOrTool: text('model_or_tool').notNull(),
+    costRaw: raw('cost_raw').notNull(),
+    promptTokens: integer('prompt_tokens'),
+    completionTokens: integer('completion_tokens'),
+    label: text('label'),
+    createdAt: now('created_at'),
+  },
+  (table) => [
+    uniqueIndex('reconciled_events_digest').on(table.agentId, table.digest),
+    index('reconciled_events_at').on(table.agentId, table.at),
+  ],
+);

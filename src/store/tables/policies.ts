@@ -1,0 +1,91 @@
+import { sql } from 'drizzle-orm';
+import { bigint, boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { instant, now, raw } from '../columns.ts';
+import { agents } from './agents.ts';
+import { developers } from './developers.ts';
+
+/**
+ * Caps on spending, an agent's own or those of all agents of an account. Revoked rows stay, since refusals and
+ * suspensions name them; the indexes hold living ones only.
+ */
+export const policies = pgTable(
+  'policies',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => developers.accountId),
+    /** Null for a policy of the whole team. */
+    agentId: integer('agent_id').references(() => agents.id),
+    /** task, api, vendor, session or key. */
+    kind: text('kind').notNull(),
+    /** A task id, host, payee or the id of the first key of a line, in lower case; null for a session. */
+    matchKey: text('match_key'),
+    /** host_exact, host_suffix or recipient; null where there is one way to match. */
+    matchKind: text('match_kind'),
+    limitRaw: raw('limit_raw').notNull(),
+    limitFloorRaw: raw('limit_floor_raw'),
+    limitCeilingRaw: raw('limit_ceiling_raw'),
+    /** rolling, calendar, once or session. */
+    windowKind: text('window_kind').notNull(),
+    windowSeconds: integer('window_seconds'),
+    /** day, week or month. */
+    calendarUnit: text('calendar_unit'),
+    /** Nothing that was settled before counts. */
+    startsAt: instant('starts_at').notNull(),
+    expiresAt: bigint('expires_at', { mode: 'number' }),
+    effectiveFrom: bigint('effective_from', { mode: 'number' }),
+    effectiveUntil: bigint('effective_until', { mode: 'number' }),
+    /** block or suspend_agent. */
+    action: text('action').notNull().default('block'),
+    label: text('label'),
+    qualityThrottleFloorBps: integer('quality_throttle_floor_bps'),
+    qualityWindowSeconds: integer('quality_window_seconds'),
+    /** What is unspent of it is set aside for its task. */
+    reserves: boolean('reserves').notNull().default(false),
+    createdAt: now('created_at'),
+    updatedAt: now('updated_at'),
+    revokedAt: instant('revoked_at'),
+  },
+  (table) => [
+    index('policies_account').on(table.accountId).where(sql`revoked_at is null`),
+    index('policies_agent').on(table.agentId).where(sql`revoked_at is null`),
+    check('policies_limit', sql`${table.limitRaw} > 0`),
+    check('policies_kind', sql`${table.kind} in ('task', 'api', 'vendor', 'session', 'key')`),
+    check(
+      'policies_window_kind',
+      sql`${table.windowKind} in ('rolling', 'calendar', 'once', 'session')`,
+    ),
+    check('policies_action', sql`${table.action} in ('block', 'suspend_agent')`),
+  ],
+);
+
+/**
+ * What counts under one policy of a team: a ring of buckets, the newest numbered `head`. Written by
+ * `apply_batch` under the row's lock; goes with its policy.
+ */
+export const teamCounters = pgTable('team_counters', {
+  policyId: integer('policy_id').primaryKey(),
+  heldRaw: raw('held_raw').notNull(),
+  head: raw('head').notNull(),
+  buckets: raw('buckets').array().notNull(),
+});
+
+/** Shares of an agent's funding whose crossing is told as an event. */
+export const creditThresholds = pgTable(
+  'credit_thresholds',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    agentId: integer('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    thresholdBps: integer('threshold_bps').notNull(),
+    /** below or above. */
+    lastState: text('last_state').notNull(),
+    lastFiredAt: instant('last_fired_at'),
+    /** The one webhook that hears of it; null: every one that subscribed. */
+    webhookId: integer('webhook_id'),
+    createdAt: now('created_at'),
+  },
+  (table) => [index('credit_thresholds_agent').on(table.agentId)],
+);
