@@ -1,7 +1,7 @@
 import { type Actor, createActor } from 'xstate';
 import { balanceMachine } from '../../machines/balance.ts';
 import { assert } from '../kernel/assert.ts';
-import { type Clock, nowSeconds } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Resolution } from '../ledger/answer.ts';
@@ -28,6 +28,8 @@ export type BalanceActorDeps = {
   readonly onGone: () => void;
   readonly counters: LedgerCounters;
   readonly clock: Clock;
+  /** The database's time, in Unix milliseconds. */
+  readonly now: () => number;
   readonly log: Log;
 };
 
@@ -45,6 +47,7 @@ export class BalanceActor implements PartSource {
   /** What is under way to the database. */
   #taken = NOBODY;
   #gone = false;
+  #readMs = 0;
   /** The rules changed while a part was under way. */
   #rulesVoid = false;
 
@@ -78,6 +81,10 @@ export class BalanceActor implements PartSource {
     const { value } = this.#machine.getSnapshot();
     if (value === 'wary') this.#machine.send({ type: 'work.waiting' });
     if (value !== 'ready') return undefined;
+    if (this.#isQualityOld()) {
+      this.#machine.send({ type: 'rules.changed' });
+      return undefined;
+    }
     const part = this.#take(limit);
     return this.#taken.length === 0 ? undefined : part;
   }
@@ -123,6 +130,7 @@ export class BalanceActor implements PartSource {
   async #load(): Promise<void> {
     const { retry, store } = this.#deps;
     try {
+      this.#readMs = this.#deps.clock.monotonicMs();
       this.#balance = await retry(() => store.load(this.agentId), { until: () => this.#gone });
       if (this.#gone) return;
       const type = this.#balance === undefined ? 'agent.missing' : 'balance.loaded';
@@ -154,13 +162,19 @@ export class BalanceActor implements PartSource {
     }
   }
 
+  /** How well outcomes were is part of the rules, and moves without them. */
+  #isQualityOld(): boolean {
+    if (this.#balance === undefined || this.#balance.rules.quality.size === 0) return false;
+    return this.#deps.clock.monotonicMs() - this.#readMs > LIMITS.qualityReadingMs;
+  }
+
   #take(limit: number): Part {
     const { agentId } = this;
     assert(this.#taken.length === 0, 'what is under way is not lost from sight');
     assert(this.#balance !== undefined, 'a balance is read before anything is decided on it');
     const found = takeOperations(agentId, this.#queue, this.#balance, {
       limit,
-      nowSec: nowSeconds(this.#deps.clock),
+      nowMs: this.#deps.now(),
       openHolds: this.#openHolds,
     });
     this.#queue = found.rest;

@@ -3,7 +3,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Resolution } from '../ledger/answer.ts';
-import type { Operation } from '../ledger/operation.ts';
+import { factsOf, type Operation } from '../ledger/operation.ts';
 import type { BalanceStore } from '../store/balance-store.ts';
 import { type BalanceActors, createBalanceActors } from './balance-actors.ts';
 import { createLedgerCounters } from './ledger-counters.ts';
@@ -20,6 +20,8 @@ export type LedgerDeps = {
   readonly renewLease?: () => Promise<void>;
   /** How a callback is put behind what is ready now, where a simulation owns time. */
   readonly soon?: (callback: () => void) => void;
+  /** The database's time, in Unix milliseconds; this process's own where nothing better is known. */
+  readonly now?: () => number;
   /** How many balance actors are kept in memory. */
   readonly actors?: number;
 };
@@ -51,6 +53,7 @@ export class LedgerInbox {
     this.#actors = createBalanceActors(
       {
         ...{ store, retry, counters, clock, log },
+        now: deps.now ?? (() => clock.now()),
         offer: this.#writer.offer,
         fenceSlot: createSlots(LIMITS.ledgerFencesInFlight),
         onAbandoned: (operation, resolution) => this.#release(operation, resolution),
@@ -134,7 +137,7 @@ export class LedgerInbox {
     if (operation.kind !== 'hold') return;
     if (resolution.kind !== 'applied' && resolution.kind !== 'already') return;
     const { agentId, holdId, amountRaw, session } = operation;
-    const hold = { agentId, holdId, amountRaw };
+    const hold = { agentId, holdId, amountRaw, facts: factsOf(operation) };
     const ends = session && {
       claim: { sessionId: session.sessionId, epoch: 1, hold },
       reason: 'abandoned',

@@ -1,5 +1,6 @@
 import { assert } from '../kernel/assert.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { Resolution } from '../ledger/answer.ts';
 import {
   creditVerdict,
   extendVerdict,
@@ -9,7 +10,7 @@ import {
   withdrawVerdict,
 } from '../ledger/answer.ts';
 import type { Hold, Ledger, SessionClaim, SettleRequest } from '../ledger/ledger.ts';
-import type { Operation } from '../ledger/operation.ts';
+import type { ExtendOperation, HoldOperation, Operation } from '../ledger/operation.ts';
 import type { LedgerCounters } from './ledger-counters.ts';
 import { type LedgerDeps, LedgerInbox } from './ledger-inbox.ts';
 
@@ -26,6 +27,19 @@ export type LiveLedger = Ledger & {
 export function createLedger(deps: LedgerDeps): LiveLedger {
   const inbox = new LedgerInbox(deps);
 
+  /** A cap that is a kill switch has suspended its agent before anybody hears of the refusal. */
+  async function admit(operation: HoldOperation | ExtendOperation): Promise<Resolution> {
+    const resolution = await inbox.submit(operation);
+    if (resolution.kind !== 'refused') return resolution;
+    const { refusal } = resolution;
+    if (refusal.reason !== 'cap_exceeded') return resolution;
+    const { policy } = refusal.breach;
+    if (policy.action !== 'suspend_agent') return resolution;
+    const { agentId } = operation;
+    await inbox.submit({ kind: 'suspend', agentId, policyId: policy.id });
+    return { kind: 'refused', refusal: { ...refusal, suspended: true } };
+  }
+
   return {
     counters: inbox.counters,
     load: () => ({ waiting: inbox.waiting, actors: inbox.actors }),
@@ -33,12 +47,11 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
     [Symbol.asyncDispose]: () => inbox.stop(),
 
     async hold(request) {
-      const { spender, holdId, amountRaw } = request;
-      assert(amountRaw >= 0n, 'a hold is not negative');
-      const { agentId } = spender;
+      assert(request.amountRaw >= 0n, 'a hold is not negative');
+      const { agentId } = request.spender;
       return holdVerdict(
         request,
-        await inbox.submit({ kind: 'hold', agentId, spender, holdId, amountRaw, session: null }),
+        await admit({ kind: 'hold', agentId, ...request, session: null }),
       );
     },
     async settle({ hold, ...request }) {
@@ -57,22 +70,18 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
       return (await inbox.read(() => deps.store.load(agentId)))?.state;
     },
     async openSession(session) {
-      const { spender, sessionId: holdId, reserveRaw: amountRaw } = session;
+      const { spender, destination, sessionId: holdId, reserveRaw: amountRaw } = session;
       assert(amountRaw >= 0n, 'a reserve is not negative');
       const { agentId } = spender;
       return openVerdict(
         session,
-        await inbox.submit({ kind: 'hold', agentId, spender, holdId, amountRaw, session }),
+        await admit({ kind: 'hold', agentId, spender, destination, holdId, amountRaw, session }),
       );
     },
     async extend(claim, byRaw) {
       assert(byRaw > 0n, 'an extension adds something');
       const { agentId } = claim.hold;
-      return extendVerdict(
-        claim,
-        byRaw,
-        await inbox.submit({ kind: 'extend', agentId, claim, byRaw }),
-      );
+      return extendVerdict(claim, byRaw, await admit({ kind: 'extend', agentId, claim, byRaw }));
     },
     async journal(claim, entries) {
       assert(entries.length <= LIMITS.journalEntriesPerCall, 'a journal entry a piece of work');

@@ -14,7 +14,7 @@ export type PaidAudioOptions = {
   /** Less than half a slice is left: `extend` should be called, off the audio path. */
   readonly low: () => void;
   /** The last slice is used up and there is no further one. */
-  readonly spent: (reason: HoldRefusal['reason']) => void;
+  readonly spent: (refusal: HoldRefusal) => void;
   /** Another process has settled this session. */
   readonly lost: () => void;
   /** The ledger cannot be reached, or what its answer set off went wrong. */
@@ -69,7 +69,7 @@ export class PaidAudio {
         if (this.#isStopped) return;
         if (verdict.kind === 'lost') this.#options.lost();
         else if (verdict.kind === 'extended') this.#extended();
-        else this.#refused(verdict.refusal.reason, isLast);
+        else this.#refused(verdict.refusal, isLast);
       })
       .catch(away);
   }
@@ -118,9 +118,14 @@ export class PaidAudio {
     else this.#emptied?.();
   }
 
-  #refused(reason: HoldRefusal['reason'], isLast: boolean): void {
+  #refused(refusal: HoldRefusal, isLast: boolean): void {
     this.#isRefused = true;
-    if (isLast || reason !== 'insufficient_balance') this.#options.spent(reason);
+    if (isLast || !isShort(refusal)) this.#options.spent(refusal);
     else if (this.#backlog.bytes > 0) this.extend();
   }
 }
+
+/** There is less money than was asked for, so that there may still be enough for what waits. */
+const isShort = (refusal: HoldRefusal): boolean =>
+  refusal.reason === 'insufficient_balance' ||
+  (refusal.reason === 'cap_exceeded' && !refusal.suspended);

@@ -1,6 +1,7 @@
 import type { Resolution } from '../ledger/answer.ts';
-import type { Change, Part } from '../ledger/change.ts';
-import { applyDelta, type Decision, decide, partOf } from '../ledger/decide.ts';
+import type { BalanceState, Change, Part } from '../ledger/change.ts';
+import { applyChange, type Decision, decide, partOf, tellCrossings } from '../ledger/decide.ts';
+import { alignCounters, momentOf } from '../ledger/moment.ts';
 import { exclusiveKey, type Operation } from '../ledger/operation.ts';
 import type { Balance } from '../store/balance-store.ts';
 
@@ -68,18 +69,24 @@ export function takeOperations(
   balance: Balance,
   options: {
     readonly limit: number;
-    readonly nowSec: number;
+    /** By the database's clock. */
+    readonly nowMs: number;
     readonly openHolds: ReadonlyMap<string, bigint>;
   },
 ): Take {
-  const { nowSec, openHolds } = options;
-  const world = { rules: balance.rules, nowSec, openHolds };
+  const { rules } = balance;
+  const moment = momentOf(rules, options.nowMs);
+  const world = { rules, moment, openHolds: options.openHolds };
   const limit = queue[0]?.alone ? 1 : options.limit;
   const taken: Taken[] = [];
   const changes: Change[] = [];
   const rest: Pending[] = [];
   const busy = new Set<string>();
-  let state = balance.state;
+  const before = {
+    ...balance.state,
+    counters: alignCounters(rules, balance.state.counters, moment),
+  };
+  let state: BalanceState = before;
   for (const pending of queue) {
     const key = exclusiveKey(pending.operation);
     const waits = key !== undefined && busy.has(key);
@@ -90,7 +97,7 @@ export function takeOperations(
     if (key !== undefined) busy.add(key);
     try {
       const decision = decide(state, pending.operation, world);
-      if (!decision.change.probe) state = applyDelta(state, decision.change.delta);
+      if (!decision.change.probe) state = applyChange(state, decision.change, moment);
       pending.sent = true;
       taken.push({ pending, decision });
       changes.push(decision.change);
@@ -99,5 +106,6 @@ export function takeOperations(
       pending.reject(error);
     }
   }
-  return { taken, part: partOf(agentId, balance.state, state, changes), rest };
+  tellCrossings(rules, agentId, before, state, changes);
+  return { taken, part: partOf(agentId, before, state, changes), rest };
 }

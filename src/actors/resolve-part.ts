@@ -1,6 +1,8 @@
+import { assert } from '../kernel/assert.ts';
 import type { Resolution } from '../ledger/answer.ts';
 import type { ChangeOutcome, PartOutcome } from '../ledger/change.ts';
-import type { Funds } from '../ledger/ledger.ts';
+import type { Decision } from '../ledger/decide.ts';
+import type { Funds, HoldRefusal } from '../ledger/ledger.ts';
 import type { Pending, Taken } from './pending-operation.ts';
 
 export type Resolved = {
@@ -47,14 +49,14 @@ function resolveDeclined(
   const again: Pending[] = [];
   const resolved: Resolved[] = [];
   const openHolds = new Map<string, bigint>();
-  taken.forEach(({ pending }, i) => {
+  taken.forEach(({ pending, decision }, i) => {
     const said = outcome.outcomes[i] ?? { kind: 'again' };
     const { operation } = pending;
     if (operation.kind === 'settle' && said.kind === 'mismatch' && said.openRaw !== null) {
       // A hold that grew meanwhile is settled at its true amount.
       openHolds.set(operation.hold.holdId, said.openRaw);
     } else {
-      const resolution = resolutionOf(said, outcome.state);
+      const resolution = resolutionOf(said, outcome.state, decision);
       if (resolution !== undefined) {
         resolved.push({ pending, resolution, shortfallRaw: 0n });
         return;
@@ -67,7 +69,11 @@ function resolveDeclined(
 }
 
 /** Undefined: decide it again. */
-function resolutionOf(said: ChangeOutcome, state: Funds): Resolution | undefined {
+function resolutionOf(
+  said: ChangeOutcome,
+  state: Funds,
+  decision: Decision,
+): Resolution | undefined {
   switch (said.kind) {
     case 'already':
       return { kind: 'already', leftRaw: said.leftRaw, funds: state };
@@ -76,7 +82,20 @@ function resolutionOf(said: ChangeOutcome, state: Funds): Resolution | undefined
     case 'lost':
     case 'mismatch':
       return { kind: 'lost' };
+    case 'capped':
+      return { kind: 'refused', refusal: cappedBy(said, decision) };
     case 'again':
       return undefined;
   }
+}
+
+function cappedBy(
+  { policyId, spentRaw }: Extract<ChangeOutcome, { kind: 'capped' }>,
+  { change }: Decision,
+): HoldRefusal {
+  const counted = change.count?.team.find(({ policy }) => policy.id === policyId);
+  assert(counted !== undefined, 'an operation is refused by a cap that it named');
+  const requiredRaw = change.count?.heldRaw ?? 0n;
+  const breach = { policy: counted.policy, requiredRaw, spentRaw, capRaw: counted.capRaw ?? 0n };
+  return { reason: 'cap_exceeded', breach, suspended: false };
 }

@@ -63,7 +63,7 @@ export class TranscriptionStream {
       bytesPerSecond: this.#bytesPerSecond,
       hear: (bytes) => this.#ear.push(bytes),
       low: () => this.#tell({ type: 'budget.low' }),
-      spent: (reason) => this.#tell({ type: 'budget.spent', ending: audioRefused(reason) }),
+      spent: (refusal) => this.#tell({ type: 'budget.spent', ending: audioRefused(refusal) }),
       lost: () => this.#tell({ type: 'claim.lost' }),
       away: (error) => this.#fail(LEDGER_AWAY, error),
     });

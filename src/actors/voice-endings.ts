@@ -24,20 +24,22 @@ export const TOO_FAST = failure(
 );
 export const TOO_MANY_EVENTS = failure(1008, 'rate_limit_exceeded', 'Too many events.');
 
-type Reason = HoldRefusal['reason'];
-
 /** In the words of the upgrade, but for a balance that ran out in the middle. */
-const sentence = (reason: Reason, spent: string): string =>
-  reason === 'insufficient_balance' ? spent : String(refuseHold({ reason }).fields.message);
+const sentence = (refusal: HoldRefusal, spent: string): string =>
+  refusal.reason === 'insufficient_balance' ? spent : String(refuseHold(refusal).fields.message);
 
 /** The ledger refused a further slice of a transcription. */
-export const audioRefused = (reason: Reason): Ending =>
-  failure(1008, reason, sentence(reason, 'No further audio can be paid for.'));
+export const audioRefused = (refusal: HoldRefusal): Ending =>
+  failure(1008, codeOf(refusal), sentence(refusal, 'No further audio can be paid for.'));
 
 /** The ledger refused a further turn, in the words of the realtime protocol. */
-export const turnRefused = (reason: Reason): Ending =>
+export const turnRefused = (refusal: HoldRefusal): Ending =>
   failure(
     1008,
-    reason === 'insufficient_balance' ? 'budget_exhausted' : reason,
-    sentence(reason, 'The balance does not cover another turn.'),
+    refusal.reason === 'insufficient_balance' ? 'budget_exhausted' : codeOf(refusal),
+    sentence(refusal, 'The balance does not cover another turn.'),
   );
+
+/** A cap reads as a budget that is used up, as it does on every route of the gateway. */
+const codeOf = ({ reason }: HoldRefusal): string =>
+  reason === 'cap_exceeded' ? 'budget_exhausted' : reason;

@@ -1,4 +1,5 @@
 import type { Source } from '../gateway/catalogue.ts';
+import { destinationOf, makerOf } from '../gateway/destination.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { priceRaw, type Usage } from '../kernel/price.ts';
@@ -61,6 +62,7 @@ export async function openPurse(
     kind,
     target,
     model,
+    destination: destinationOf(model),
     account: 'gateway',
   });
   if (opened.kind === 'refused') return opened;
@@ -166,7 +168,7 @@ function chargeRow(
     agentId: spender.agentId,
     keyId: spender.keyId ?? null,
     targetUrl: gatewayTarget(source),
-    targetHost: source.provider,
+    targetHost: makerOf(owner.model),
     method: 'GET',
     model: owner.model,
     rail: source.rail,
@@ -174,6 +176,7 @@ function chargeRow(
     actionId: spender.actionId ?? null,
     customerId: spender.customerId ?? null,
     sessionId: owner.sessionId,
+    payee: null,
     responseStatusCode: 101,
     overheadMs: null,
     upstreamMs: null,

@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Usage } from '../kernel/price.ts';
 import type { ChargeRow } from '../ledger/companion.ts';
 import type { Spender } from '../ledger/ledger.ts';
+import { makerOf } from './destination.ts';
 import type { Tried } from './try-sources.ts';
 
 /** The line of the agent's history that one chat request leaves, whether it cost something or not. */
@@ -23,7 +24,7 @@ export function chatCharge(
     agentId: spender.agentId,
     keyId: spender.keyId ?? null,
     targetUrl: `gateway://${source.provider}/${source.upstreamModel}`,
-    targetHost: source.provider,
+    targetHost: makerOf(request.model),
     method: 'POST',
     status: bought === undefined ? 'failed' : 'success',
     model: request.model,
@@ -33,6 +34,7 @@ export function chatCharge(
     actionId: spender.actionId ?? null,
     customerId: spender.customerId ?? null,
     sessionId: null,
+    payee: null,
     responseStatusCode: 'status' in outcome ? outcome.status : null,
     latencyMs: Math.round(latencyMs),
     overheadMs: Math.round(Math.max(0, latencyMs - tried.upstreamMs)),

@@ -12,6 +12,7 @@ import { chatCharge } from './chat-charge.ts';
 import type { ChatRails } from './chat-rails.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw, chatUsage } from './chat-usage.ts';
+import { destinationOf } from './destination.ts';
 import { estimateChat, estimatePrompt, tokensOf } from './estimate-chat.ts';
 import { holdForRaw, type Offer, planOffers } from './plan-offers.ts';
 import { passthroughHeaders, receiptHeaders } from './receipt.ts';
@@ -65,7 +66,7 @@ export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletion
       model,
       planOffers(model, bound, (source) => rails.railOf(source)),
     );
-    const hold = await openHold(spender, holdForRaw(offers));
+    const hold = await openHold(spender, model.id, holdForRaw(offers));
 
     let resolving = false;
     const settle = (request: Outcome) => {
@@ -82,9 +83,10 @@ export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletion
     }
   }
 
-  async function openHold(spender: Spender, amountRaw: bigint): Promise<Hold> {
+  async function openHold(spender: Spender, modelId: string, amountRaw: bigint): Promise<Hold> {
     const holdId = newId(random, 'chat_');
-    const verdict = await ledger.hold({ spender, holdId, amountRaw });
+    const destination = destinationOf(modelId);
+    const verdict = await ledger.hold({ spender, holdId, amountRaw, destination });
     if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
     return verdict.hold;
   }

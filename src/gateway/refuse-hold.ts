@@ -1,3 +1,4 @@
+import { breachFields, breachSentence } from '../controls/breach-fields.ts';
 import type { ApiError } from '../kernel/api-error.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { HoldRefusal } from '../ledger/ledger.ts';
@@ -10,6 +11,12 @@ export function refuseHold(refusal: HoldRefusal): ApiError {
         available: refusal.availableRaw.toString(),
         required: refusal.requiredRaw.toString(),
       });
+    case 'cap_exceeded':
+      return refuse.gateway.capExceeded(breachSentence(refusal.breach), breachFields(refusal));
+    case 'host_not_allowlisted':
+      return refuse.controls.hostNotAllowlisted(refusal.host);
+    case 'vendor_not_allowlisted':
+      return refuse.controls.vendorNotAllowlisted(refusal.recipient, refusal.host);
     case 'agent_suspended':
       return refuse.credential.agentSuspended();
     case 'agent_closed':

@@ -18,6 +18,8 @@ export type AgentCaller = {
   readonly agentId: number;
   readonly accountId: string;
   readonly keyId: number;
+  /** The first key of its line of rotations, whose budget it spends. */
+  readonly keyRootId: number;
   readonly permission: Permission;
   readonly status: AgentStatus;
   /** Unix seconds at which the delegation ends; null without one. */

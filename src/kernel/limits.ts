@@ -18,6 +18,7 @@ export const LIMITS = {
 
   // Tags
   taskIdChars: 128,
+  taskValueBps: { min: 1, max: 100_000 },
   idempotencyKeyChars: 255,
 
   // Requests a minute
@@ -108,6 +109,8 @@ export const LIMITS = {
   ledgerRetryMs: { min: 20, max: 1_000 },
   /** Balance actors kept in memory; beyond it the one idle for longest goes. */
   ledgerActors: 10_000,
+  /** How old a reading of outcomes may be that tightens a cap. */
+  qualityReadingMs: 30_000,
   journalEntriesPerCall: 1_000,
   orphansPerTick: 50,
   /** Lease rows of processes dead for this long go, once nothing refers to them. */
@@ -130,6 +133,8 @@ export const LIMITS = {
   // Leases and polling
   leaseMs: 15_000,
   leaseRenewMs: 5_000,
+  /** By how much what is known of the database's clock is worth less at each measurement. */
+  clockDoubtMs: 5,
   invalidationPollMs: 1_000,
 
   // What a process remembers of keys

@@ -1,9 +1,10 @@
 import type { AgentStatus } from '../agents/agent.ts';
 import type { Queryable } from '../store/sql.ts';
-import type { Key, Permissions } from './key.ts';
+import type { AgentKey, Permissions } from './key.ts';
 
 type Row = {
   id: number;
+  root_id: number | null;
   agent_id: number;
   prefix: string;
   label: string | null;
@@ -12,8 +13,9 @@ type Row = {
   last_used_at: Date | null;
 };
 
-const toKey = (row: Row): Key => ({
+const toKey = (row: Row): AgentKey => ({
   id: row.id,
+  rootId: row.root_id ?? row.id,
   prefix: row.prefix,
   label: row.label,
   permissions: row.permissions,
@@ -28,20 +30,23 @@ export type NewAgentKey = {
   readonly label: string | null;
   readonly permissions: Permissions;
   readonly rotatedFrom: number | null;
+  /** Null: it is the first of its line. */
+  readonly rootId: number | null;
 };
 
-export async function insertAgentKey(tx: Queryable, key: NewAgentKey): Promise<Key> {
+export async function insertAgentKey(tx: Queryable, key: NewAgentKey): Promise<AgentKey> {
   const [row] = await tx<Row[]>`
-    insert into agent_keys (agent_id, digest, prefix, label, permissions, rotated_from)
+    insert into agent_keys (agent_id, digest, prefix, label, permissions, rotated_from,
+      root_id)
     values (${key.agentId}, ${key.digest}, ${key.prefix}, ${key.label}, ${key.permissions},
-      ${key.rotatedFrom})
+      ${key.rotatedFrom}, ${key.rootId})
     returning *
   `;
   return toKey(row as Row);
 }
 
 /** The agent's keys that work, oldest first. The cap bounds them. */
-export async function findAgentKeys(sql: Queryable, agentId: number): Promise<Key[]> {
+export async function findAgentKeys(sql: Queryable, agentId: number): Promise<AgentKey[]> {
   const rows = await sql<Row[]>`
     select * from agent_keys where agent_id = ${agentId} and revoked_at is null order by id
   `;
@@ -54,7 +59,7 @@ export async function revokeAgentKey(
   agentId: number,
   keyId: number,
   now: Date,
-): Promise<Key | undefined> {
+): Promise<AgentKey | undefined> {
   const [row] = await tx<Row[]>`
     update agent_keys set revoked_at = ${now}
     where id = ${keyId} and agent_id = ${agentId} and revoked_at is null
@@ -65,6 +70,8 @@ export async function revokeAgentKey(
 
 export type KnownAgentKey = {
   readonly keyId: number;
+  /** The first key of its line of rotations. */
+  readonly keyRootId: number;
   readonly agentId: number;
   readonly accountId: string;
   readonly permissions: Permissions;
@@ -80,6 +87,7 @@ export async function findAgentByDigest(
   const [row] = await sql<
     {
       id: number;
+      root_id: number;
       agent_id: number;
       account_id: string;
       permissions: Permissions;
@@ -87,13 +95,14 @@ export async function findAgentByDigest(
       operator_expiry: bigint | null;
     }[]
   >`
-    select k.id, k.agent_id, a.account_id, k.permissions, a.status, a.operator_expiry
+    select k.id, coalesce(k.root_id, k.id) as root_id, k.agent_id, a.account_id, k.permissions, a.status, a.operator_expiry
     from agent_keys k join agents a on a.id = k.agent_id
     where k.digest = ${digest} and k.revoked_at is null
   `;
   if (row === undefined) return undefined;
   return {
     keyId: row.id,
+    keyRootId: row.root_id,
     agentId: row.agent_id,
     accountId: row.account_id,
     permissions: row.permissions,

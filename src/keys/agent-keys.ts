@@ -17,7 +17,7 @@ import {
 } from './agent-key-store.ts';
 import type { Invalidation } from './invalidation.ts';
 import type { Invalidations } from './invalidations.ts';
-import type { Issued, Key, KeyOwner, KeyWish } from './key.ts';
+import type { AgentKey, Issued, Key, KeyOwner, KeyWish } from './key.ts';
 import type { KeyUse } from './key-use.ts';
 
 export type AgentKeyWish = Omit<KeyWish, 'expiresAt'>;
@@ -38,7 +38,7 @@ export function createAgentKeys(deps: Deps) {
   const { sql, invalidations } = deps;
 
   return {
-    async mint(owner: KeyOwner, agentId: number, wish: AgentKeyWish): Promise<Issued<Key>> {
+    async mint(owner: KeyOwner, agentId: number, wish: AgentKeyWish): Promise<Issued<AgentKey>> {
       // The balance knows an agent's keys, so a new one must reach it before it is used.
       return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
         const agent = await requireOpenAgent(tx, owner, agentId);
@@ -51,13 +51,14 @@ export function createAgentKeys(deps: Deps) {
           label: wish.label ?? null,
           permissions: wish.permissions ?? 'read_write',
           rotatedFrom: null,
+          rootId: null,
         });
         await insertEvents(tx, [keyCreated(origin(owner), named(issued.record, agent))]);
         return issued;
       });
     },
 
-    async list(owner: KeyOwner, agentId: number): Promise<Key[]> {
+    async list(owner: KeyOwner, agentId: number): Promise<AgentKey[]> {
       const agent = await findAgent(sql, { agentId, accountId: owner.accountId });
       if (agent === undefined) throw refuse.agents.notFound();
       await deps.keyUse.flush();
@@ -78,7 +79,7 @@ export function createAgentKeys(deps: Deps) {
       agentId: number,
       keyId: number,
       wish: AgentKeyWish,
-    ): Promise<Issued<Key>> {
+    ): Promise<Issued<AgentKey>> {
       return invalidations.commit(revoked(agentId, keyId), async (tx) => {
         const agent = await requireOpenAgent(tx, owner, agentId);
         const old = await requireRevoked(deps, tx, agentId, keyId);
@@ -87,6 +88,7 @@ export function createAgentKeys(deps: Deps) {
           label: wish.label ?? old.label,
           permissions: wish.permissions ?? old.permissions,
           rotatedFrom: keyId,
+          rootId: old.rootId,
         });
         await insertEvents(tx, [keyRotated(origin(owner), named(heir.record, agent), keyId)]);
         return heir;
@@ -108,7 +110,7 @@ async function requireRevoked(
   tx: Queryable,
   agentId: number,
   keyId: number,
-): Promise<Key> {
+): Promise<AgentKey> {
   const old = await revokeAgentKey(tx, agentId, keyId, new Date(deps.clock.now()));
   if (old === undefined) throw refuse.keys.notFound();
   return old;
@@ -118,7 +120,7 @@ async function issue(
   deps: Deps,
   tx: Queryable,
   key: Omit<NewAgentKey, 'digest' | 'prefix'>,
-): Promise<Issued<Key>> {
+): Promise<Issued<AgentKey>> {
   const secret = newAgentKey(deps.random);
   const record = await insertAgentKey(tx, {
     ...key,

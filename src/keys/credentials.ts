@@ -96,6 +96,7 @@ const agentCaller = (known: KnownAgentKey) =>
     agentId: known.agentId,
     accountId: known.accountId,
     keyId: known.keyId,
+    keyRootId: known.keyRootId,
     permission: known.permissions,
     status: known.status,
     operatorExpiry: known.operatorExpiry,

@@ -12,6 +12,11 @@ export type Key = {
   readonly lastUsedAt: Date | null;
 };
 
+export type AgentKey = Key & {
+  /** The first key of its line of rotations, whose budget it has. */
+  readonly rootId: number;
+};
+
 export type DeveloperKey = Key & { readonly expiresAt: Date | null };
 
 /** Whose keys they are, and who acts. */

@@ -1,19 +1,50 @@
+import { type AllowlistMode, refusalOfDestination } from '../policy/allowlist.ts';
+import { type Counter, spentRaw } from '../policy/counter.ts';
+import { type CapReading, effectiveCapRaw } from '../policy/effective-cap.ts';
+import { type Breach, worseBreach } from '../policy/evaluate.ts';
+import { matches } from '../policy/match.ts';
+import { isEffective, type Policy, type SpendFacts } from '../policy/policy.ts';
 import type { HoldRefusal } from './ledger.ts';
 
 /** What an agent may do, as of one `rulesVersion` of its row. */
 export type Rules = {
   readonly status: 'pending_delegation' | 'active' | 'suspended' | 'closed';
+  readonly accountId: string;
+  /** Null until it is provisioned. */
+  readonly walletAddress: string | null;
   /** Unix seconds; null without a delegation. */
   readonly operatorExpirySec: number | null;
   /** Keys that are not revoked. */
   readonly keyIds: ReadonlySet<number>;
+  readonly allowlistMode: AllowlistMode;
+  /** The agent's own, by id: its counters stand in the same order. */
+  readonly policies: readonly Policy[];
+  /** Those of its whole team, by id: their counters are not the agent's, and only the database knows them. */
+  readonly teamPolicies: readonly Policy[];
+  /** How well outcomes were, in bps, by the seconds of the window; null where none was reported. */
+  readonly quality: ReadonlyMap<number, number | null>;
+  /** Shares of the agent's funding, in bps, whose crossing is told. */
+  readonly thresholds: readonly Threshold[];
 };
 
-type Demand = {
+export type Threshold = { readonly id: number; readonly thresholdBps: number };
+
+/** The present, as the rules see it. */
+export type Moment = {
+  readonly nowMs: number;
+  readonly nowSec: number;
+  /** The bucket of each of the agent's own policies that it lies in, and of each of its team's. */
+  readonly buckets: readonly number[];
+  readonly teamBuckets: readonly number[];
+};
+
+export type Demand = {
   readonly keyId: number | undefined;
   readonly amountRaw: bigint;
+  readonly facts: SpendFacts;
+  readonly taskValueBps: number | null;
   readonly spendableRaw: bigint;
-  readonly nowSec: number;
+  readonly counters: readonly Counter[];
 };
 
 const BY_STATUS = {
@@ -22,21 +53,77 @@ const BY_STATUS = {
   closed: 'agent_closed',
 } as const;
 
-/** Whether the agent may set this amount aside now. Undefined: it may. */
-export function refusalOf(rules: Rules, demand: Demand): HoldRefusal | undefined {
+/**
+ * Whether the agent may set this amount aside now. Undefined: it may, as far as it alone is concerned; what a
+ * team shares is admitted in the database.
+ */
+export function refusalOf(rules: Rules, demand: Demand, moment: Moment): HoldRefusal | undefined {
   if (rules.status !== 'active') return { reason: BY_STATUS[rules.status] };
   if (demand.keyId !== undefined && !rules.keyIds.has(demand.keyId)) {
     return { reason: 'key_revoked' };
   }
-  if (rules.operatorExpirySec !== null && demand.nowSec >= rules.operatorExpirySec) {
+  if (rules.operatorExpirySec !== null && moment.nowSec >= rules.operatorExpirySec) {
     return { reason: 'delegation_expired' };
   }
-  if (demand.amountRaw > demand.spendableRaw) {
+  const { facts, amountRaw } = demand;
+  // A destination that the agent has chosen and pays itself; the sources of a model are the operator's choice.
+  if (facts.payee !== null && facts.host !== null && rules.allowlistMode !== 'off') {
+    const known = [...rules.policies, ...rules.teamPolicies];
+    const destination = { host: facts.host, payee: facts.payee };
+    const refusal = refusalOfDestination(rules.allowlistMode, known, destination, moment.nowSec);
+    if (refusal !== undefined) return refusal;
+  }
+  const availableRaw =
+    demand.spendableRaw - reservedRaw(rules, demand.counters, moment, facts.taskId);
+  if (amountRaw > availableRaw) {
     return {
       reason: 'insufficient_balance',
-      availableRaw: demand.spendableRaw,
-      requiredRaw: demand.amountRaw,
+      availableRaw: availableRaw > 0n ? availableRaw : 0n,
+      requiredRaw: amountRaw,
     };
   }
-  return undefined;
+  const breach = breachOf(rules, demand, moment);
+  return breach && { reason: 'cap_exceeded', breach, suspended: false };
 }
+
+/** What of the agent's money is kept for tasks other than this one: nobody else may spend it. */
+export function reservedRaw(
+  rules: Rules,
+  counters: readonly Counter[],
+  moment: Moment,
+  exceptTaskId: string | null,
+): bigint {
+  let keptRaw = 0n;
+  for (let i = 0; i < rules.policies.length; i++) {
+    const policy = rules.policies[i] as Policy;
+    if (!policy.reserves || policy.matchKey === exceptTaskId) continue;
+    if (!isEffective(policy, moment.nowSec)) continue;
+    const unspentRaw =
+      policy.limitRaw - spentRaw(counters[i] as Counter, moment.buckets[i] as number);
+    if (unspentRaw > 0n) keptRaw += unspentRaw;
+  }
+  return keptRaw;
+}
+
+function breachOf(rules: Rules, demand: Demand, moment: Moment): Breach | undefined {
+  const { facts, amountRaw, counters } = demand;
+  let worst: Breach | undefined;
+  for (let i = 0; i < rules.policies.length; i++) {
+    const policy = rules.policies[i] as Policy;
+    if (!matches(policy, facts) || !isEffective(policy, moment.nowSec)) continue;
+    const spent = spentRaw(counters[i] as Counter, moment.buckets[i] as number);
+    const capRaw = effectiveCapRaw(policy, readingOf(rules, demand.taskValueBps));
+    if (spent + amountRaw <= capRaw) continue;
+    worst = worseBreach(worst, { policy, requiredRaw: amountRaw, spentRaw: spent, capRaw });
+  }
+  return worst;
+}
+
+/** What the caps of these rules are computed with. */
+export const readingOf = (
+  rules: Pick<Rules, 'quality'>,
+  taskValueBps: number | null,
+): CapReading => ({
+  taskValueBps,
+  qualityBps: (seconds) => rules.quality.get(seconds) ?? null,
+});

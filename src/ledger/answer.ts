@@ -4,12 +4,14 @@ import type {
   ExtendVerdict,
   Funds,
   HoldRefusal,
+  HoldRequest,
   HoldVerdict,
   OpenSession,
   OpenSessionVerdict,
   SessionClaim,
   SettleVerdict,
 } from './ledger.ts';
+import { factsOf } from './operation.ts';
 
 /** What became of an operation, once the database has spoken. */
 export type Resolution =
@@ -26,28 +28,23 @@ const done = (
 ): resolution is Extract<Resolution, { kind: 'applied' | 'already' }> =>
   resolution.kind === 'applied' || resolution.kind === 'already';
 
-export function holdVerdict(
-  request: {
-    readonly spender: { readonly agentId: number };
-    readonly holdId: string;
-    readonly amountRaw: bigint;
-  },
-  resolution: Resolution,
-): HoldVerdict {
+export function holdVerdict(request: HoldRequest, resolution: Resolution): HoldVerdict {
   if (resolution.kind === 'refused') return resolution;
   if (resolution.kind === 'agent_unknown') {
     return { kind: 'refused', refusal: { reason: 'agent_unknown' } };
   }
-  const { holdId, amountRaw } = request;
+  const { holdId, amountRaw, spender, destination } = request;
   // A reused id is the caller's bug.
   assert(done(resolution), `hold ${holdId} was used before for something else`);
-  const hold = { holdId, agentId: request.spender.agentId, amountRaw };
+  const facts = factsOf({ spender, destination });
+  const hold = { holdId, agentId: spender.agentId, amountRaw, facts };
   return { kind: 'held', hold, funds: resolution.funds };
 }
 
 export function openVerdict(request: OpenSession, resolution: Resolution): OpenSessionVerdict {
-  const { sessionId, spender, reserveRaw: amountRaw } = request;
-  const verdict = holdVerdict({ spender, holdId: sessionId, amountRaw }, resolution);
+  const { sessionId, spender, destination, reserveRaw: amountRaw } = request;
+  const asked = { spender, destination, holdId: sessionId, amountRaw };
+  const verdict = holdVerdict(asked, resolution);
   if (verdict.kind === 'refused') return verdict;
   return {
     kind: 'opened',

@@ -1,4 +1,7 @@
+import type { Counter } from '../policy/counter.ts';
+import type { SpendFacts } from '../policy/policy.ts';
 import type { ChargeRow, EventRow } from './companion.ts';
+import type { Count } from './count.ts';
 import type { JournalEntry, OpenSession } from './ledger.ts';
 import type { Posting } from './posting.ts';
 
@@ -11,6 +14,8 @@ export type BalanceState = {
   readonly heldRaw: bigint;
   readonly creditedRaw: bigint;
   readonly consumedRaw: bigint;
+  /** What counts under the agent's own policies. */
+  readonly counters: readonly Counter[];
 };
 
 /** How the guarded row moves. */
@@ -27,6 +32,7 @@ export type HoldChange = {
   readonly fromRaw: bigint | null;
   readonly toRaw: bigint | null;
   readonly sessionId: string | null;
+  readonly facts: SpendFacts;
 };
 
 /** The state a companion row must be in; where it is not, the operation is `lost` and nothing moves. */
@@ -38,6 +44,13 @@ export type Companion =
   | { readonly row: 'event'; readonly event: EventRow }
   | { readonly row: 'session.opened'; readonly session: OpenSession }
   | { readonly row: 'session.ended'; readonly sessionId: string; readonly reason: string }
+  /** The agent is stopped by one of its caps; its rules move. */
+  | { readonly row: 'agent.suspended'; readonly agentId: number; readonly policyId: number }
+  | {
+      readonly row: 'threshold.crossed';
+      readonly thresholdId: number;
+      readonly state: 'above' | 'below';
+    }
   | {
       readonly row: 'journal';
       readonly sessionId: string;
@@ -57,6 +70,8 @@ export type Change = {
   readonly delta: Delta;
   readonly hold: HoldChange | null;
   readonly guard: Guard | null;
+  /** How counters move with it; null where no policy counts it. */
+  readonly count: Count | null;
   readonly companions: readonly Companion[];
 };
 
@@ -69,18 +84,22 @@ export type Part = {
   readonly after: BalanceState;
   /** How many of the changes are written; the others are only looked for. */
   readonly writes: number;
+  /** The agent's own counters moved. */
+  readonly counted: boolean;
   readonly changes: readonly Change[];
 };
 
 /**
  * What the database says to one change.
  * `already`: the same posting stands. `conflict`: another posting stands under its id.
- * `lost`: its guard failed. `mismatch`: its hold is not open at that amount. `again`: not looked at.
+ * `lost`: its guard failed. `mismatch`: its hold is not open at that amount. `capped`: a cap of the team would be
+ * crossed. `again`: not looked at.
  */
 export type ChangeOutcome =
   | { readonly kind: 'already'; readonly leftRaw: bigint }
   | { readonly kind: 'conflict' | 'lost' | 'again' }
-  | { readonly kind: 'mismatch'; readonly openRaw: bigint | null };
+  | { readonly kind: 'mismatch'; readonly openRaw: bigint | null }
+  | { readonly kind: 'capped'; readonly policyId: number; readonly spentRaw: bigint };
 
 /** A part stands whole or not at all; either way its answer carries the agent's present state. */
 export type PartOutcome =

@@ -17,6 +17,8 @@ export type ChargeRow = {
   readonly actionId: string | null;
   readonly customerId: string | null;
   readonly sessionId: string | null;
+  /** Whom a vendor payment went to, lower case. */
+  readonly payee: string | null;
   readonly responseStatusCode: number | null;
   readonly latencyMs: number | null;
   /** Ours and theirs, apart: what this server added, and what the upstream took. */

@@ -1,4 +1,5 @@
-import { type Rules, refusalOf } from './admit.ts';
+import type { SpendFacts } from '../policy/policy.ts';
+import { type Moment, type Rules, refusalOf } from './admit.ts';
 import {
   creditPosting,
   extendPosting,
@@ -7,15 +8,19 @@ import {
   withdrawPosting,
 } from './build-postings.ts';
 import type { BalanceState, Change, Companion, Delta, Guard, Part } from './change.ts';
+import { applyCount, countHeld, countSettled } from './count.ts';
 import type { HoldRefusal, SessionClaim } from './ledger.ts';
-import type {
-  ExtendOperation,
-  HoldOperation,
-  JournalOperation,
-  Operation,
-  SettleOperation,
+import {
+  type ExtendOperation,
+  factsOf,
+  type HoldOperation,
+  type JournalOperation,
+  type Operation,
+  type SettleOperation,
+  type SuspendOperation,
 } from './operation.ts';
 import type { Posting } from './posting.ts';
+import { agentSuspended, crossedThresholds } from './spend-events.ts';
 
 /** What an operation comes to on the state it was decided on. */
 export type Decision =
@@ -30,7 +35,7 @@ export type Decision =
 
 export type World = {
   readonly rules: Rules;
-  readonly nowSec: number;
+  readonly moment: Moment;
   /** Amounts of open holds where the database has said that the caller's knowledge is old. */
   readonly openHolds: ReadonlyMap<string, bigint>;
 };
@@ -38,8 +43,9 @@ export type World = {
 const NOTHING: Delta = { spendableRaw: 0n, heldRaw: 0n, creditedRaw: 0n, consumedRaw: 0n };
 const NO_ROWS: readonly Companion[] = [];
 
-/** The state after a delta; the version stays, since it moves once a part. */
-export function applyDelta(state: BalanceState, delta: Delta): BalanceState {
+/** The state after a change; the version stays, since it moves once a part. */
+export function applyChange(state: BalanceState, change: Change, moment: Moment): BalanceState {
+  const { delta, count } = change;
   return {
     version: state.version,
     rulesVersion: state.rulesVersion,
@@ -47,6 +53,7 @@ export function applyDelta(state: BalanceState, delta: Delta): BalanceState {
     heldRaw: state.heldRaw + delta.heldRaw,
     creditedRaw: state.creditedRaw + delta.creditedRaw,
     consumedRaw: state.consumedRaw + delta.consumedRaw,
+    counters: count === null ? state.counters : applyCount(state.counters, count, moment.buckets),
   };
 }
 
@@ -58,9 +65,34 @@ export function partOf(
   changes: readonly Change[],
 ): Part {
   let writes = 0;
-  for (const change of changes) if (!change.probe) writes++;
+  let counted = false;
+  let { rulesVersion } = before;
+  for (const change of changes) {
+    if (change.probe) continue;
+    writes++;
+    if (change.count !== null && change.count.own.length > 0) counted = true;
+    for (const { row } of change.companions) if (row === 'agent.suspended') rulesVersion++;
+  }
   const version = writes > 0 ? before.version + 1n : before.version;
-  return { agentId, before, after: { ...after, version }, writes, changes };
+  return { agentId, before, after: { ...after, version, rulesVersion }, writes, counted, changes };
+}
+
+/** What becomes true with a part as a whole rides with the last change that is written. */
+export function tellCrossings(
+  rules: Rules,
+  agentId: number,
+  before: BalanceState,
+  after: BalanceState,
+  changes: Change[],
+): void {
+  const told = crossedThresholds(rules, agentId, before, after);
+  if (told.length === 0) return;
+  for (let last = changes.length - 1; last >= 0; last--) {
+    const change = changes[last] as Change;
+    if (change.probe) continue;
+    changes[last] = { ...change, companions: [...change.companions, ...told] };
+    return;
+  }
 }
 
 /** Decides one operation on `state`. Pure: the caller carries the state from one to the next. */
@@ -74,6 +106,8 @@ export function decide(state: BalanceState, operation: Operation, world: World):
       return decideSettle(state, operation, world);
     case 'journal':
       return decideJournal(operation);
+    case 'suspend':
+      return decideSuspend(operation, world);
     case 'credit': {
       const { agentId, amountRaw, reference } = operation;
       return changed({
@@ -100,6 +134,7 @@ function changed(change: Partial<Change>, leftRaw = 0n, shortfallRaw = 0n): Deci
       delta: change.delta ?? NOTHING,
       hold: change.hold ?? null,
       guard: change.guard ?? null,
+      count: change.count ?? null,
       companions: change.companions ?? NO_ROWS,
     },
     leftRaw,
@@ -110,7 +145,15 @@ function changed(change: Partial<Change>, leftRaw = 0n, shortfallRaw = 0n): Deci
 const refused = (refusal: HoldRefusal, posting: Posting): Decision => ({
   kind: 'refused',
   refusal,
-  change: { probe: true, posting, delta: NOTHING, hold: null, guard: null, companions: NO_ROWS },
+  change: {
+    probe: true,
+    posting,
+    delta: NOTHING,
+    hold: null,
+    guard: null,
+    count: null,
+    companions: NO_ROWS,
+  },
 });
 
 const setAside = (amountRaw: bigint): Delta => ({
@@ -126,39 +169,49 @@ const guardOf = (claim: SessionClaim): Guard => ({
   epoch: claim.epoch,
 });
 
+const asked = (
+  state: BalanceState,
+  facts: SpendFacts,
+  amountRaw: bigint,
+  taskValueBps: number | null,
+) => ({
+  ...{ keyId: undefined, amountRaw, facts, taskValueBps },
+  ...{ spendableRaw: state.spendableRaw, counters: state.counters },
+});
+
 function decideHold(state: BalanceState, operation: HoldOperation, world: World): Decision {
   const { agentId, holdId, amountRaw, session } = operation;
-  const refusal = refusalOf(world.rules, {
+  const { rules, moment } = world;
+  const facts = factsOf(operation);
+  const taskValueBps = operation.spender.taskValueBps ?? null;
+  const demand = {
+    ...asked(state, facts, amountRaw, taskValueBps),
     keyId: operation.spender.keyId,
-    amountRaw,
-    spendableRaw: state.spendableRaw,
-    nowSec: world.nowSec,
-  });
+  };
+  const refusal = refusalOf(rules, demand, moment);
   const posting = holdPosting(agentId, holdId, amountRaw);
   if (refusal !== undefined) return refused(refusal, posting);
   return changed({
     posting,
     delta: setAside(amountRaw),
-    hold: { holdId, fromRaw: null, toRaw: amountRaw, sessionId: session?.sessionId ?? null },
+    hold: { holdId, fromRaw: null, toRaw: amountRaw, sessionId: session?.sessionId ?? null, facts },
+    count: countHeld(rules, facts, amountRaw, { moment, taskValueBps }),
     companions: session === null ? NO_ROWS : [{ row: 'session.opened', session }],
   });
 }
 
 function decideExtend(state: BalanceState, operation: ExtendOperation, world: World): Decision {
   const { agentId, claim, byRaw } = operation;
-  const refusal = refusalOf(world.rules, {
-    keyId: undefined,
-    amountRaw: byRaw,
-    spendableRaw: state.spendableRaw,
-    nowSec: world.nowSec,
-  });
-  const { holdId, amountRaw: fromRaw } = claim.hold;
+  const { rules, moment } = world;
+  const { holdId, amountRaw: fromRaw, facts } = claim.hold;
+  const refusal = refusalOf(rules, asked(state, facts, byRaw, null), moment);
   const posting = extendPosting(agentId, { holdId, fromRaw }, byRaw);
   if (refusal !== undefined) return refused(refusal, posting);
   return changed({
     posting,
     delta: setAside(byRaw),
-    hold: { holdId, fromRaw, toRaw: fromRaw + byRaw, sessionId: claim.sessionId },
+    hold: { holdId, fromRaw, toRaw: fromRaw + byRaw, sessionId: claim.sessionId, facts },
+    count: countHeld(rules, facts, byRaw, { moment, taskValueBps: null }),
     guard: guardOf(claim),
   });
 }
@@ -198,7 +251,12 @@ function decideSettle(state: BalanceState, operation: SettleOperation, world: Wo
         fromRaw: heldRaw,
         toRaw: null,
         sessionId: ends?.claim.sessionId ?? null,
+        facts: hold.facts,
       },
+      count: countSettled(world.rules, hold.facts, world.moment, {
+        heldRaw,
+        chargedRaw: settled.chargedRaw,
+      }),
       guard: ends === null ? null : guardOf(ends.claim),
       companions,
     },
@@ -212,5 +270,16 @@ function decideJournal(operation: JournalOperation): Decision {
   return changed({
     guard: guardOf(operation.claim),
     companions: operation.entries.map((entry) => ({ row: 'journal', sessionId, epoch, entry })),
+  });
+}
+
+/** One that is not active is as good as suspended: its owner's word stands. */
+function decideSuspend({ agentId, policyId }: SuspendOperation, { rules }: World): Decision {
+  if (rules.status !== 'active') return changed({});
+  return changed({
+    companions: [
+      { row: 'agent.suspended', agentId, policyId },
+      { row: 'event', event: agentSuspended(rules, agentId, policyId) },
+    ],
   });
 }

@@ -1,3 +1,6 @@
+import type { AllowlistRefusal } from '../policy/allowlist.ts';
+import type { Breach } from '../policy/evaluate.ts';
+import type { SpendFacts } from '../policy/policy.ts';
 import type { SpendAccount } from './accounts.ts';
 import type { ChargeRow, EventRow } from './companion.ts';
 
@@ -12,9 +15,21 @@ export type Spender = {
   readonly agentId: number;
   /** The agent key that asks; a revoked one is refused at its next hold, in every process. */
   readonly keyId?: number;
+  /** The first key of its line of rotations, whose budget it spends; absent: it is the first itself. */
+  readonly keyRootId?: number;
+  /** What the task is worth to the caller, 10000 being once. */
+  readonly taskValueBps?: number;
   readonly taskId?: string;
   readonly actionId?: string;
   readonly customerId?: string;
+};
+
+/** Where the money is to go. */
+export type Destination = {
+  /** A vendor's host, or the maker of a model; null where spend controls know no name for it. */
+  readonly host: string | null;
+  /** A vendor's wallet, lower case, where the money goes straight to it. */
+  readonly payee: string | null;
 };
 
 /** An upper bound set aside. Whoever has it settles or releases it exactly once. */
@@ -22,6 +37,8 @@ export type Hold = {
   readonly holdId: string;
   readonly agentId: number;
   readonly amountRaw: bigint;
+  /** Under which policies it counts, while it is open and when it is settled. */
+  readonly facts: SpendFacts;
 };
 
 export type HoldRefusal =
@@ -31,7 +48,17 @@ export type HoldRefusal =
       readonly requiredRaw: bigint;
     }
   | { readonly reason: 'agent_suspended' | 'agent_closed' | 'agent_not_active' | 'agent_unknown' }
-  | { readonly reason: 'delegation_expired' | 'key_revoked' };
+  | { readonly reason: 'delegation_expired' | 'key_revoked' }
+  | AllowlistRefusal
+  /** `suspended`: the cap was a kill switch, and the agent is suspended now. */
+  | { readonly reason: 'cap_exceeded'; readonly breach: Breach; readonly suspended: boolean };
+
+export type HoldRequest = {
+  readonly spender: Spender;
+  readonly holdId: string;
+  readonly amountRaw: bigint;
+  readonly destination: Destination;
+};
 
 export type HoldVerdict =
   | { readonly kind: 'held'; readonly hold: Hold; readonly funds: Funds }
@@ -77,6 +104,7 @@ export type OpenSession = {
   /** What the session's charge row will say if another process has to settle it. */
   readonly target: string;
   readonly model: string;
+  readonly destination: Destination;
   readonly account: SpendAccount;
 };
 
@@ -101,7 +129,7 @@ export type JournalEntry = {
  * is known; ids make a repeated call harmless. Rejects only when the database stays away.
  */
 export interface Ledger {
-  hold(request: { spender: Spender; holdId: string; amountRaw: bigint }): Promise<HoldVerdict>;
+  hold(request: HoldRequest): Promise<HoldVerdict>;
   /** Actual 0 releases the whole hold. */
   settle(request: SettleRequest): Promise<SettleVerdict>;
   /** Idempotent on `reference`. */

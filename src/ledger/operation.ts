@@ -1,5 +1,7 @@
+import type { SpendFacts } from '../policy/policy.ts';
 import type { EventRow } from './companion.ts';
 import type {
+  Destination,
   Hold,
   JournalEntry,
   OpenSession,
@@ -14,6 +16,7 @@ export type HoldOperation = {
   readonly spender: Spender;
   readonly holdId: string;
   readonly amountRaw: bigint;
+  readonly destination: Destination;
   /** Opens the session in the same commit; its hold has the session's id. */
   readonly session: OpenSession | null;
 };
@@ -55,6 +58,13 @@ export type JournalOperation = {
   readonly entries: readonly JournalEntry[];
 };
 
+/** A cap that stops its agent was crossed: nobody spends from it until its owner resumes it. */
+export type SuspendOperation = {
+  readonly kind: 'suspend';
+  readonly agentId: number;
+  readonly policyId: number;
+};
+
 /** Everything that can be asked of one agent's balance. There is no second way to move its money. */
 export type Operation =
   | HoldOperation
@@ -62,6 +72,7 @@ export type Operation =
   | SettleOperation
   | CreditOperation
   | WithdrawOperation
+  | SuspendOperation
   | JournalOperation;
 
 /**
@@ -80,7 +91,17 @@ export function exclusiveKey(operation: Operation): string | undefined {
       return `credit:${operation.reference}`;
     case 'withdraw':
       return `withdraw:${operation.reference}`;
+    case 'suspend':
+      return 'suspend';
     case 'journal':
       return undefined;
   }
 }
+
+/** What spend controls are told of whoever wants money set aside. Fixed for the hold's whole life. */
+export const factsOf = (operation: Pick<HoldOperation, 'spender' | 'destination'>): SpendFacts => ({
+  keyRootId: operation.spender.keyRootId ?? operation.spender.keyId ?? null,
+  taskId: operation.spender.taskId ?? null,
+  host: operation.destination.host,
+  payee: operation.destination.payee,
+});

@@ -7,7 +7,7 @@ import { refuseHold } from '../gateway/refuse-hold.ts';
 import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
 import { BRAND, newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { readSpender } from './read-spender.ts';
+import { readSocketSpender } from './read-socket-spender.ts';
 import { requireEngines, requireLiveModel } from './take-engine.ts';
 
 const Query = z.object({
@@ -40,7 +40,7 @@ async function openSession(
   deps.sessions.requireRoom();
 
   const owner: PurseOwner = {
-    spender: readSpender(caller, headers, query.customer_id),
+    spender: readSocketSpender(caller, headers, query.customer_id),
     sessionId: newId(deps.random, 'sess_'),
     kind: 'realtime',
     model: model.id,

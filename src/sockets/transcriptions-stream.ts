@@ -6,7 +6,7 @@ import { refuseHold } from '../gateway/refuse-hold.ts';
 import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
 import { BRAND, newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { readSpender } from './read-spender.ts';
+import { readSocketSpender } from './read-socket-spender.ts';
 import { requireEngines, requireLiveModel, takeRecogniser } from './take-engine.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
@@ -54,7 +54,7 @@ async function openStream(deps: VoiceDeps, context: Context): Promise<Transcript
     ...(query.language !== undefined && { language: query.language }),
   });
   const owner: PurseOwner = {
-    spender: readSpender(context.caller, context.headers, query.customer_id),
+    spender: readSocketSpender(context.caller, context.headers, query.customer_id),
     sessionId: newId(deps.random, 'stt_'),
     kind: 'transcription',
     model: model.id,

@@ -1,4 +1,5 @@
 import type { BalanceState, ChangeOutcome, Part, PartOutcome } from '../ledger/change.ts';
+import { unpackCounters } from './counter-codec.ts';
 import { encodeBatch } from './encode-batch.ts';
 import type { Queryable } from './sql.ts';
 
@@ -13,6 +14,7 @@ export type StateRow = {
   held: bigint;
   credited: bigint;
   consumed: bigint;
+  counters: Buffer | null;
 };
 
 export const stateOf = (row: StateRow): BalanceState => ({
@@ -22,6 +24,7 @@ export const stateOf = (row: StateRow): BalanceState => ({
   heldRaw: row.held,
   creditedRaw: row.credited,
   consumedRaw: row.consumed,
+  counters: unpackCounters(row.counters),
 });
 
 /** A part that does not stand, and the state it should be decided on: null where there is no such agent. */
@@ -29,13 +32,16 @@ type Row = (StateRow | { version: null }) & {
   part: number;
   verdicts: string;
   details: (bigint | null)[] | null;
+  spent: (bigint | null)[] | null;
 };
 
 /** The arguments of `apply_batch`, in order. A fixed text spares the driver from building it each call. */
 const ARGUMENTS =
-  'integer[] bigint[] integer[] bigint[] bigint[] bigint[] bigint[] ' +
+  'integer[] bigint[] integer[] bigint[] bigint[] bigint[] bigint[] text[] ' +
   'integer[] text[] text[] bigint[] text[] text[] text[] ' +
-  'integer[] text[] bigint[] bigint[] text[] integer[] text[] integer[] text integer text::json';
+  'integer[] text[] bigint[] bigint[] text[] integer[] text[] text[] text[] ' +
+  'integer[] integer[] bigint[] bigint[] bigint[] bigint[] ' +
+  'integer[] text[] integer[] text integer text::json';
 
 const CALL = `select * from apply_batch(${ARGUMENTS.split(' ')
   .map((type, i) => `$${i + 1}::${type}`)
@@ -50,13 +56,17 @@ export async function applyBatch(
   node: Node,
   parts: readonly Part[],
 ): Promise<readonly PartOutcome[]> {
-  const { parts: p, operations: o, holds: h, guards: g, companions } = encodeBatch(parts);
+  const encoded = encodeBatch(parts);
+  const { parts: p, operations: o, holds: h, team: t, guards: g, companions } = encoded;
   const rows = await sql.unsafe<Row[]>(
     CALL,
     [
-      ...[p.agent, p.version, p.size, p.spendable, p.held, p.credited, p.consumed],
+      ...[p.agent, p.version, p.size, p.spendable, p.held, p.credited, p.consumed, p.counters],
       ...[o.part, o.id, o.code, o.asked, o.debits, o.credits, o.amounts],
       ...[h?.op ?? null, h?.id ?? null, h?.from ?? null, h?.to ?? null, h?.session ?? null],
+      ...[h?.key ?? null, h?.task ?? null, h?.host ?? null, h?.payee ?? null],
+      ...[t?.op ?? null, t?.policy ?? null, t?.bucket ?? null],
+      ...[t?.held ?? null, t?.settled ?? null, t?.cap ?? null],
       ...[g?.op ?? null, g?.session ?? null, g?.epoch ?? null],
       ...[node.nodeId, node.leaseEpoch, companions],
     ],
@@ -73,12 +83,18 @@ export async function applyBatch(
 function declined(part: Part, row: Row): PartOutcome {
   if (row.version === null) return { kind: 'agent_unknown' };
   const state = stateOf(row);
-  const { verdicts, details } = row;
-  const outcomes = part.changes.map((_, i) => changeOutcome(verdicts[i], details?.[i] ?? null));
+  const { verdicts, details, spent } = row;
+  const outcomes = part.changes.map((_, i) =>
+    changeOutcome(verdicts[i], details?.[i] ?? null, spent?.[i] ?? null),
+  );
   return { kind: 'declined', state, stale: state.version !== part.before.version, outcomes };
 }
 
-function changeOutcome(letter: string | undefined, detail: bigint | null): ChangeOutcome {
+function changeOutcome(
+  letter: string | undefined,
+  detail: bigint | null,
+  spentRaw: bigint | null,
+): ChangeOutcome {
   switch (letter) {
     case 'd':
       return { kind: 'already', leftRaw: detail ?? 0n };
@@ -88,6 +104,8 @@ function changeOutcome(letter: string | undefined, detail: bigint | null): Chang
       return { kind: 'lost' };
     case 'm':
       return { kind: 'mismatch', openRaw: detail };
+    case 't':
+      return { kind: 'capped', policyId: Number(detail), spentRaw: spentRaw ?? 0n };
     default:
       // An id that stands earlier in the same batch is decided again too, on what became of the first.
       return { kind: 'again' };

@@ -1,7 +1,9 @@
 import { assert } from '../kernel/assert.ts';
 import type { Rules } from '../ledger/admit.ts';
 import type { BalanceState, Part, PartOutcome } from '../ledger/change.ts';
+import type { Policy } from '../policy/policy.ts';
 import { applyBatch, type Node, type StateRow, stateOf } from './apply-batch.ts';
+import { type PolicyJson, policyOf } from './policy-row.ts';
 import type { Queryable, Sql } from './sql.ts';
 
 /** An agent's money and what it may do, read as of one instant. */
@@ -34,18 +36,29 @@ export function createBalanceStore(deps: { readonly sql: Sql; readonly node: Nod
 }
 
 type Row = StateRow & {
+  account_id: string;
+  wallet_address: string | null;
   status: Rules['status'];
   operator_expiry: bigint | null;
+  allowlist_mode: Rules['allowlistMode'];
   keys: number[];
+  policies: PolicyJson[];
+  quality: { seconds: number; bps: number | null }[];
+  thresholds: Rules['thresholds'];
 };
 
 /** Undefined where there is no such agent. */
 export async function findBalance(sql: Queryable, agentId: number): Promise<Balance | undefined> {
   const [row] = await sql<Row[]>`
     select f.version, f.rules_version, f.spendable_raw as spendable, f.held_raw as held,
-      f.credited_raw as credited, f.consumed_raw as consumed, a.status, a.operator_expiry,
-      array(select k.id from agent_keys k where k.agent_id = f.agent_id and k.revoked_at is null) as keys
-    from agent_funds f join agents a on a.id = f.agent_id
+      f.credited_raw as credited, f.consumed_raw as consumed, f.counters,
+      a.account_id, a.wallet_address, a.status, a.operator_expiry, a.allowlist_mode,
+      array(select k.id from agent_keys k where k.agent_id = f.agent_id and k.revoked_at is null) as keys,
+      coalesce(own.policies, '[]') as policies, coalesce(own.quality, '[]') as quality,
+      (select coalesce(json_agg(json_build_object('id', t.id, 'thresholdBps', t.threshold_bps)), '[]')
+        from credit_thresholds t where t.agent_id = f.agent_id) as thresholds
+    from agent_funds f join agents a on a.id = f.agent_id,
+    lateral living_policies(f.agent_id, f.account_id) as own
     where f.agent_id = ${agentId}`;
   return row === undefined ? undefined : balanceOf(row);
 }
@@ -64,7 +77,18 @@ const balanceOf = (row: Row): Balance => ({
   state: stateOf(row),
   rules: {
     status: row.status,
+    accountId: row.account_id,
+    walletAddress: row.wallet_address,
     operatorExpirySec: row.operator_expiry === null ? null : Number(row.operator_expiry),
     keyIds: new Set(row.keys),
+    allowlistMode: row.allowlist_mode,
+    ...splitPolicies(row.policies.map(policyOf)),
+    quality: new Map(row.quality.map(({ seconds, bps }) => [seconds, bps])),
+    thresholds: row.thresholds,
   },
+});
+
+const splitPolicies = (policies: readonly Policy[]) => ({
+  policies: policies.filter((policy) => policy.agentId !== null),
+  teamPolicies: policies.filter((policy) => policy.agentId === null),
 });

@@ -1,6 +1,8 @@
 import type { Account } from '../ledger/accounts.ts';
 import type { HoldChange, Part } from '../ledger/change.ts';
+import type { Count } from '../ledger/count.ts';
 import type { Entry } from '../ledger/posting.ts';
+import { packCounters } from './counter-codec.ts';
 import { addCompanion, type CompanionSheet, sheetJson } from './encode-companions.ts';
 import { numberArray, textArray } from './pg-array.ts';
 
@@ -14,6 +16,8 @@ export type EncodedBatch = {
     readonly held: string;
     readonly credited: string;
     readonly consumed: string;
+    /** Packed, in hex; null where they stay as they are. */
+    readonly counters: string | null;
   };
   readonly operations: {
     readonly part: string;
@@ -24,7 +28,8 @@ export type EncodedBatch = {
     readonly credits: string;
     readonly amounts: string;
   };
-  readonly holds: Record<'op' | 'id' | 'from' | 'to' | 'session', string> | null;
+  readonly holds: Record<keyof HoldColumns, string> | null;
+  readonly team: Record<keyof TeamColumns, string> | null;
   readonly guards: Record<'op' | 'session' | 'epoch', string> | null;
   readonly companions: string | null;
 };
@@ -59,7 +64,11 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
     credits: [] as (string | null)[],
     amounts: [] as (string | null)[],
   };
-  const h = { op: [], id: [], from: [], to: [], session: [] } as HoldColumns;
+  const h: HoldColumns = {
+    ...{ op: [], id: [], from: [], to: [], session: [] },
+    ...{ key: [], task: [], host: [], payee: [] },
+  };
+  const t: TeamColumns = { op: [], policy: [], bucket: [], held: [], settled: [], cap: [] };
   const guards = { op: [] as number[], session: [] as string[], epoch: [] as number[] };
   const sheet: CompanionSheet = {};
   let rides = false;
@@ -74,6 +83,7 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
       o.credits.push(column(entries, 'credit'));
       o.amounts.push(amounts(entries));
       if (change.hold !== null) addHold(h, op, change.hold);
+      if (change.count !== null) addTeamCounts(t, op, change.count);
       if (change.guard !== null) {
         guards.op.push(op);
         guards.session.push(change.guard.id);
@@ -97,6 +107,7 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
       amounts: textArray(o.amounts),
     },
     holds: h.op.length === 0 ? null : encodeHolds(h),
+    team: t.op.length === 0 ? null : encodeTeam(t),
     guards:
       guards.op.length === 0
         ? null
@@ -112,7 +123,32 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
 type HoldColumns = Columns<'op', number> &
   Columns<'id', string> &
   Columns<'from' | 'to', bigint | null> &
-  Columns<'session', string | null>;
+  Columns<'session' | 'task' | 'host' | 'payee', string | null> &
+  Columns<'key', number | null>;
+
+type TeamColumns = Columns<'op' | 'policy' | 'bucket', number> &
+  Columns<'held' | 'settled', bigint> &
+  Columns<'cap', bigint | null>;
+
+function addTeamCounts(columns: TeamColumns, op: number, count: Count): void {
+  for (const { policy, bucket, capRaw } of count.team) {
+    columns.op.push(op);
+    columns.policy.push(policy.id);
+    columns.bucket.push(bucket);
+    columns.held.push(count.heldRaw);
+    columns.settled.push(count.settledRaw);
+    columns.cap.push(capRaw);
+  }
+}
+
+const encodeTeam = (columns: TeamColumns) => ({
+  op: numberArray(columns.op),
+  policy: numberArray(columns.policy),
+  bucket: numberArray(columns.bucket),
+  held: numberArray(columns.held),
+  settled: numberArray(columns.settled),
+  cap: numberArray(columns.cap),
+});
 
 function addHold(columns: HoldColumns, op: number, hold: HoldChange): void {
   columns.op.push(op);
@@ -120,6 +156,12 @@ function addHold(columns: HoldColumns, op: number, hold: HoldChange): void {
   columns.from.push(hold.fromRaw);
   columns.to.push(hold.toRaw);
   columns.session.push(hold.sessionId);
+  // Read when it is opened; one that grows or goes keeps what its row says.
+  const { facts } = hold;
+  columns.key.push(facts.keyRootId);
+  columns.task.push(facts.taskId);
+  columns.host.push(facts.host);
+  columns.payee.push(facts.payee);
 }
 
 const encodeHolds = (columns: HoldColumns) => ({
@@ -128,6 +170,10 @@ const encodeHolds = (columns: HoldColumns) => ({
   from: numberArray(columns.from),
   to: numberArray(columns.to),
   session: textArray(columns.session),
+  key: numberArray(columns.key),
+  task: textArray(columns.task),
+  host: textArray(columns.host),
+  payee: textArray(columns.payee),
 });
 
 function encodeParts(parts: readonly Part[]): EncodedBatch['parts'] {
@@ -139,5 +185,9 @@ function encodeParts(parts: readonly Part[]): EncodedBatch['parts'] {
     held: numberArray(parts.map((p) => p.after.heldRaw - p.before.heldRaw)),
     credited: numberArray(parts.map((p) => p.after.creditedRaw - p.before.creditedRaw)),
     consumed: numberArray(parts.map((p) => p.after.consumedRaw - p.before.consumedRaw)),
+    counters: parts.some((p) => p.counted) ? textArray(parts.map(packed)) : null,
   };
 }
+
+const packed = ({ counted, after }: Part): string | null =>
+  counted ? packCounters(after.counters).toString('hex') : null;

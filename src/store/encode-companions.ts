@@ -10,6 +10,8 @@ export type CompanionSheet = {
   sessions?: object[];
   ends?: object[];
   journal?: object[];
+  suspends?: object[];
+  thresholds?: object[];
 };
 
 const put = <K extends keyof CompanionSheet>(
@@ -41,6 +43,12 @@ export function addCompanion(
       break;
     case 'session.ended':
       put(sheet, 'ends', { op, id: companion.sessionId, reason: companion.reason });
+      break;
+    case 'agent.suspended':
+      put(sheet, 'suspends', { op, agent: companion.agentId, policy: companion.policyId });
+      break;
+    case 'threshold.crossed':
+      put(sheet, 'thresholds', { op, id: companion.thresholdId, state: companion.state });
       break;
     case 'journal':
       put(sheet, 'journal', journalFields(op, companion));
@@ -74,6 +82,7 @@ const chargeFields = (op: number, postingId: string | null, row: ChargeRow) => (
   action: row.actionId,
   customer: row.customerId,
   session: row.sessionId,
+  payee: row.payee,
   code: row.responseStatusCode,
   latency: whole(row.latencyMs),
   overhead: whole(row.overheadMs),

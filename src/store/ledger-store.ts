@@ -6,7 +6,6 @@ export async function insertAgentFunds(
   tx: Queryable,
   agent: { readonly agentId: number; readonly accountId: string },
 ): Promise<void> {
-  await tx`insert into team_funds (account_id) values (${agent.accountId}) on conflict do nothing`;
   await tx`insert into agent_funds (agent_id, account_id) values (${agent.agentId}, ${agent.accountId})`;
 }
 

@@ -95,17 +95,32 @@ export async function sumJournal(sql: Sql, sessionId: string): Promise<Journal> 
   return { costRaw, usage };
 }
 
-type HoldRow = { id: string; agent_id: number; amount_raw: bigint };
+type HoldRow = {
+  id: string;
+  agent_id: number;
+  amount_raw: bigint;
+  key_root_id: number | null;
+  task_id: string | null;
+  host: string | null;
+  payee: string | null;
+};
 
 const holdOf = (row: HoldRow): Hold => ({
   holdId: row.id,
   agentId: row.agent_id,
   amountRaw: row.amount_raw,
+  facts: {
+    keyRootId: row.key_root_id,
+    taskId: row.task_id,
+    host: row.host,
+    payee: row.payee,
+  },
 });
 
 export async function findHold(sql: Sql, holdId: string): Promise<Hold | undefined> {
   const [row] = await sql<HoldRow[]>`
-    select id, agent_id, amount_raw from holds where id = ${holdId}`;
+    select id, agent_id, amount_raw, key_root_id, task_id, host, payee from holds
+    where id = ${holdId}`;
   return row === undefined ? undefined : holdOf(row);
 }
 
@@ -116,7 +131,7 @@ export async function findOrphanHolds(sql: Sql, limit: number): Promise<Hold[]> 
   // While everybody lives the holds, which change all day, are not read at all.
   if (dead.length === 0) return [];
   const rows = await sql<HoldRow[]>`
-    select h.id, h.agent_id, h.amount_raw
+    select h.id, h.agent_id, h.amount_raw, h.key_root_id, h.task_id, h.host, h.payee
     from holds h join leases l on l.node_id = h.node_id
     where h.kind = 'request' and (l.epoch <> h.lease_epoch or l.expires_at < clock_timestamp())
     limit ${limit}`;

@@ -1,3 +1,4 @@
+import { makerOf } from '../gateway/destination.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
@@ -111,7 +112,7 @@ function chargeOf(
     agentId: session.agentId,
     keyId: session.keyId,
     targetUrl: session.target,
-    targetHost: hostOf(session.target),
+    targetHost: makerOf(session.model),
     method: 'GET',
     status: 'failed',
     costRaw: chargedRaw,
@@ -122,12 +123,10 @@ function chargeOf(
     actionId: session.actionId,
     customerId: session.customerId,
     sessionId: session.sessionId,
+    payee: null,
     responseStatusCode: null,
     latencyMs: Math.min(Math.max(0, Math.round(ageMs)), 2_147_483_647),
     overheadMs: null,
     upstreamMs: null,
   };
 }
-
-/** `gateway://openai/gpt` reads `openai`. */
-const hostOf = (target: string): string => /^[a-z+.-]+:\/\/([^/]*)/.exec(target)?.[1] ?? target;

@@ -5,6 +5,7 @@ import { randomHex } from '../kernel/random.ts';
 import type { Teardown } from '../kernel/teardown.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createBalanceStore } from '../store/balance-store.ts';
+import { createDatabaseClock } from '../store/database-clock.ts';
 import { takeLease } from '../store/lease-store.ts';
 import { checkLedger } from '../workers/check-ledger.ts';
 import { createLeaseKeeper } from '../workers/renew-lease.ts';
@@ -19,8 +20,10 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
   const node = await takeLease(sql, randomHex(world.random, 16), LIMITS.leaseMs);
   const lease = createLeaseKeeper({ ...world, node });
   teardown.defer('lease', () => lease.end());
+  const time = createDatabaseClock(world.clock);
+  await time.measure(sql);
   const store = createBalanceStore({ sql, node });
-  const ledger = createLedger({ ...world, store, renewLease: lease.tick });
+  const ledger = createLedger({ ...world, store, now: time.now, renewLease: lease.tick });
   teardown.use('ledger', ledger);
   watchLedger(world.metrics, ledger);
   const orphans = createSettleOrphans({ ...world, ledger, lease, node });
@@ -33,6 +36,7 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
     'ledger workers',
     startWorkers(world, [
       { name: 'renew-lease', everyMs: LIMITS.leaseRenewMs, tick: lease.tick },
+      { name: 'measure-clock', everyMs: LIMITS.leaseRenewMs, tick: () => time.measure(sql) },
       {
         name: 'settle-orphans',
         everyMs: LIMITS.leaseRenewMs,

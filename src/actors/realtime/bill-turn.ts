@@ -52,7 +52,7 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
       const missingRaw = deps.reserveRaw - (purse.heldRaw - purse.spentRaw);
       const extension = await purse.extend(missingRaw);
       if (extension.kind === 'refused') {
-        return { type: 'budget.spent', ending: turnRefused(extension.refusal.reason) };
+        return { type: 'budget.spent', ending: turnRefused(extension.refusal) };
       }
       return extension.kind === 'lost' ? LOST : BILLED;
     },

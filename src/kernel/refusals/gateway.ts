@@ -16,6 +16,9 @@ export const gateway = {
     ),
   budgetExhausted: (fields: Fields & { message?: string } = {}) =>
     refusal(402, 'budget_exhausted', 'The balance does not cover this request.', fields, NO_RETRY),
+  /** The same code as for a balance that is empty; what stands beside it tells which cap it was. */
+  capExceeded: (message: string, fields: Fields) =>
+    refusal(402, 'budget_exhausted', message, fields, NO_RETRY),
   allSourcesFailed: (attempts: number) =>
     refusal(
       502,

@@ -1,6 +1,6 @@
-import { readAttribution } from '../../gateway/attribution.ts';
 import { ChatRequest } from '../../gateway/chat-request.ts';
 import type { ChatCompletions } from '../../gateway/complete-chat.ts';
+import { readSpender } from '../../gateway/read-spender.ts';
 import { route } from '../../http/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refuse.ts';
@@ -21,8 +21,7 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
       const message = 'Streamed answers are not available yet; leave out "stream".';
       throw refuse.gateway.invalidRequest(message, 'stream');
     }
-    const { agentId, keyId } = caller;
-    const spender = { agentId, keyId, ...readAttribution(headers) };
+    const spender = readSpender(caller, headers);
     return services.chat.complete({ spender, body, signal });
   },
 });

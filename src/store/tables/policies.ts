@@ -64,12 +64,16 @@ export const policies = pgTable(
  * What counts under one policy of a team: a ring of buckets, the newest numbered `head`. Written by
  * `apply_batch` under the row's lock; goes with its policy.
  */
-export const teamCounters = pgTable('team_counters', {
-  policyId: integer('policy_id').primaryKey(),
-  heldRaw: raw('held_raw').notNull(),
-  head: raw('head').notNull(),
-  buckets: raw('buckets').array().notNull(),
-});
+export const teamCounters = pgTable(
+  'team_counters',
+  {
+    policyId: integer('policy_id').primaryKey(),
+    heldRaw: raw('held_raw').notNull(),
+    head: raw('head').notNull(),
+    buckets: raw('buckets').array().notNull(),
+  },
+  (table) => [check('team_counters_held', sql`${table.heldRaw} >= 0`)],
+);
 
 /** Shares of an agent's funding whose crossing is told as an event. */
 export const creditThresholds = pgTable(

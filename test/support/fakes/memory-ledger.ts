@@ -6,13 +6,24 @@ import type {
   Part,
   PartOutcome,
 } from '../../../src/ledger/change.ts';
+import type { TeamCount } from '../../../src/ledger/count.ts';
 import type { Posting } from '../../../src/ledger/posting.ts';
+import { type Counter, count, spentRaw } from '../../../src/policy/counter.ts';
+import type { SpendFacts } from '../../../src/policy/policy.ts';
 import type { Balance, BalanceStore } from '../../../src/store/balance-store.ts';
+import { packCounters, unpackCounters } from '../../../src/store/counter-codec.ts';
 
 export const ACTIVE: Rules = {
   status: 'active',
+  accountId: 'acct_1',
+  walletAddress: '0x01',
   operatorExpirySec: null,
   keyIds: new Set([1]),
+  allowlistMode: 'off',
+  policies: [],
+  teamPolicies: [],
+  quality: new Map(),
+  thresholds: [],
 };
 
 type Session = { agentId: number; epoch: number; ended: string | null };
@@ -21,14 +32,16 @@ type Session = { agentId: number; epoch: number; ended: string | null };
 export class MemoryLedger implements BalanceStore {
   readonly balances = new Map<number, Balance>();
   readonly postings = new Map<string, { agentId: number; posting: Posting }>();
-  readonly holds = new Map<string, { agentId: number; amountRaw: bigint }>();
+  readonly holds = new Map<string, { agentId: number; amountRaw: bigint; facts: SpendFacts }>();
+  /** What counts under the policies of teams, by policy. */
+  readonly teamCounters = new Map<number, Counter>();
   readonly sessions = new Map<string, Session>();
   readonly journal = new Map<string, bigint>();
   charges = 0;
   events = 0;
 
   addAgent(agentId: number, rules: Rules = ACTIVE): void {
-    const zero = { spendableRaw: 0n, heldRaw: 0n, creditedRaw: 0n, consumedRaw: 0n };
+    const zero = { spendableRaw: 0n, heldRaw: 0n, creditedRaw: 0n, consumedRaw: 0n, counters: [] };
     this.balances.set(agentId, { state: { version: 0n, rulesVersion: 0n, ...zero }, rules });
   }
 
@@ -67,11 +80,14 @@ export class MemoryLedger implements BalanceStore {
     const verdicts = parts.map((part) =>
       part.changes.map((change) => this.#look(part.agentId, change, seen)),
     );
+    const isStale = (part: Part) =>
+      this.balances.get(part.agentId)?.state.version !== part.before.version;
+    this.#admitTeams(parts, verdicts, isStale);
     return parts.map((part, p) => {
       const balance = this.balances.get(part.agentId);
       if (balance === undefined) return { kind: 'agent_unknown' };
       const outcomes = verdicts[p] ?? [];
-      const stale = balance.state.version !== part.before.version;
+      const stale = isStale(part);
       if (stale || outcomes.some((outcome) => outcome !== undefined)) {
         return {
           kind: 'declined',
@@ -83,6 +99,54 @@ export class MemoryLedger implements BalanceStore {
       const state = this.#write(part, balance);
       return { kind: 'applied', state };
     });
+  }
+
+  /** Admits what teams share in arrival order; what a part has taken that does not stand is given back. */
+  #admitTeams(
+    parts: readonly Part[],
+    verdicts: (ChangeOutcome | undefined)[][],
+    isStale: (part: Part) => boolean,
+  ): void {
+    const spent = new Map<number, bigint>();
+    parts.forEach((part, p) => {
+      const outcomes = verdicts[p] ?? [];
+      if (isStale(part) || outcomes.some((outcome) => outcome !== undefined)) return;
+      const taken = new Map<number, bigint>();
+      const spentOf = ({ policy, bucket }: TeamCount) =>
+        (spent.get(policy.id) ?? spentRaw(this.#teamCounter(policy.id), bucket)) +
+        (taken.get(policy.id) ?? 0n);
+      part.changes.forEach((change, i) => {
+        const { count } = change;
+        if (count === null || change.probe) return;
+        const over = count.team
+          .filter((t) => t.capRaw !== null && spentOf(t) + count.heldRaw > t.capRaw)
+          .sort((a, b) => Number((a.capRaw ?? 0n) - spentOf(a) - ((b.capRaw ?? 0n) - spentOf(b))));
+        const [worst] = over;
+        if (worst !== undefined) {
+          outcomes[i] = { kind: 'capped', policyId: worst.policy.id, spentRaw: spentOf(worst) };
+          return;
+        }
+        for (const { policy } of count.team) {
+          const by = count.heldRaw + count.settledRaw;
+          taken.set(policy.id, (taken.get(policy.id) ?? 0n) + by);
+        }
+      });
+      if (outcomes.some((outcome) => outcome !== undefined)) return;
+      for (const change of part.changes) {
+        for (const t of change.count?.team ?? []) {
+          if (!spent.has(t.policy.id)) {
+            spent.set(t.policy.id, spentRaw(this.#teamCounter(t.policy.id), t.bucket));
+          }
+        }
+      }
+      for (const [policyId, by] of taken) spent.set(policyId, (spent.get(policyId) ?? 0n) + by);
+    });
+  }
+
+  #teamCounter(policyId: number): Counter {
+    const counter = this.teamCounters.get(policyId);
+    if (counter === undefined) throw new Error(`policy ${policyId} of a team has no counter`);
+    return counter;
   }
 
   #look(agentId: number, change: Change, seen: Set<string>): ChangeOutcome | undefined {
@@ -120,12 +184,25 @@ export class MemoryLedger implements BalanceStore {
       creditedRaw += change.delta.creditedRaw;
       consumedRaw += change.delta.consumedRaw;
       this.#writeRows(part.agentId, change);
+      for (const { policy, bucket } of change.count?.team ?? []) {
+        if (change.count === null) continue;
+        const counter = this.#teamCounter(policy.id);
+        this.teamCounters.set(policy.id, count(counter, bucket, change.count));
+      }
     }
     if (spendableRaw < 0n || heldRaw < 0n) throw new Error('a balance went below zero');
     const version = balance.state.version + 1n;
-    const { rulesVersion } = balance.state;
-    const state = { version, rulesVersion, spendableRaw, heldRaw, creditedRaw, consumedRaw };
-    this.balances.set(part.agentId, { state, rules: balance.rules });
+    const { rulesVersion } = part.after;
+    // Packed and unpacked, as the row keeps them.
+    const counters = part.counted
+      ? unpackCounters(packCounters(part.after.counters))
+      : balance.state.counters;
+    const state = {
+      ...{ version, rulesVersion, spendableRaw, heldRaw, creditedRaw, consumedRaw, counters },
+    };
+    const suspended = rulesVersion !== balance.state.rulesVersion;
+    const rules = suspended ? { ...balance.rules, status: 'suspended' as const } : balance.rules;
+    this.balances.set(part.agentId, { state, rules });
     return state;
   }
 
@@ -137,7 +214,8 @@ export class MemoryLedger implements BalanceStore {
     }
     if (hold !== null && hold.toRaw === null) this.holds.delete(hold.holdId);
     else if (hold !== null && hold.toRaw !== null) {
-      this.holds.set(hold.holdId, { agentId, amountRaw: hold.toRaw });
+      const { toRaw: amountRaw, facts } = hold;
+      this.holds.set(hold.holdId, { agentId, amountRaw, facts });
     }
     for (const companion of change.companions) {
       if (companion.row === 'charge') this.charges++;

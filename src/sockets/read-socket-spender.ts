@@ -1,10 +1,10 @@
-import { readAttribution } from '../gateway/attribution.ts';
+import { readSpender } from '../gateway/read-spender.ts';
 import type { AgentCaller } from '../http/caller.ts';
 import { BRAND } from '../kernel/ids.ts';
 import type { Spender } from '../ledger/ledger.ts';
 
 /** Who spends on a socket. A browser cannot set headers, so that its customer may stand in the query. */
-export function readSpender(
+export function readSocketSpender(
   caller: AgentCaller,
   headers: ReadonlyMap<string, string>,
   customerId: string | undefined,
@@ -14,5 +14,5 @@ export function readSpender(
     customerId === undefined || headers.has(header)
       ? headers
       : new Map([...headers, [header, customerId]]);
-  return { agentId: caller.agentId, keyId: caller.keyId, ...readAttribution(tagged) };
+  return readSpender(caller, tagged);
 }

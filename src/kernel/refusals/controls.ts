@@ -1,0 +1,58 @@
+import type { Fields } from '../api-error.ts';
+import { NO_RETRY, refusal } from './refusal.ts';
+
+/** Refusals of spend controls, and of those who change them. */
+export const controls = {
+  spendLimitExceeded: (message: string, fields: Fields) =>
+    refusal(402, 'spend_limit_exceeded', message, fields, NO_RETRY),
+  insufficientBalance: (available: string, required: string) =>
+    refusal(
+      402,
+      'insufficient_balance',
+      'The balance does not cover this.',
+      { available, required },
+      NO_RETRY,
+    ),
+  hostNotAllowlisted: (host: string) =>
+    refusal(
+      403,
+      'host_not_allowlisted',
+      `No policy of this agent or its team allows the host "${host}".`,
+      { host },
+    ),
+  vendorNotAllowlisted: (recipient: string, host: string | null) =>
+    refusal(
+      403,
+      'vendor_not_allowlisted',
+      `No policy of this agent or its team allows payments to ${recipient}.`,
+      { recipient, host },
+    ),
+  duplicatePolicy: (policyId: number) =>
+    refusal(
+      409,
+      'duplicate_active_policy',
+      `Policy ${policyId} caps the same thing already; change it or revoke it first.`,
+      { policyId },
+    ),
+  notResettable: () =>
+    refusal(
+      400,
+      'invalid_window_kind',
+      'Only a rolling policy can be reset; others begin anew by themselves or never.',
+    ),
+  selfServiceLocked: () =>
+    refusal(
+      403,
+      'self_service_locked',
+      'The developer has locked the controls of this agent: its own key may only tighten them.',
+      {
+        next: {
+          hint: 'Ask the developer to change it, or to unlock self-service',
+          method: 'PUT',
+          path: '/v1/developer/agents/{agentId}/self-service-lock',
+        },
+      },
+    ),
+  taskAlreadyHeld: (policyId: number) =>
+    refusal(409, 'task_already_held', 'Money is set aside for this task already.', { policyId }),
+};

@@ -1,0 +1,61 @@
+import type { Rules } from './admit.ts';
+import type { BalanceState, Companion } from './change.ts';
+import type { EventRow } from './companion.ts';
+
+/** From this share on a crossing reads as the limit itself. */
+const AT_LIMIT_BPS = 9_500;
+const WHOLE_BPS = 10_000n;
+
+/** Which share of all that was ever put in has been spent, in bps. Work in flight is not spent yet. */
+export function utilizationBps(state: Pick<BalanceState, 'creditedRaw' | 'consumedRaw'>): number {
+  if (state.creditedRaw === 0n) return 0;
+  return Number((state.consumedRaw * WHOLE_BPS) / state.creditedRaw);
+}
+
+/** `agent.suspended`: one of its caps was a kill switch. */
+export const agentSuspended = (rules: Rules, agentId: number, policyId: number): EventRow => ({
+  name: 'agent.suspended',
+  accountId: rules.accountId,
+  agentWallet: rules.walletAddress,
+  correlationId: null,
+  payload: {
+    agentId,
+    agentWalletAddress: rules.walletAddress,
+    policyId,
+    reason: `policy:${policyId}`,
+  },
+});
+
+/** The thresholds that lie between two states, with the events that tell of it: each crossing once. */
+export function crossedThresholds(
+  rules: Rules,
+  agentId: number,
+  before: BalanceState,
+  after: BalanceState,
+): Companion[] {
+  if (rules.thresholds.length === 0) return [];
+  const [was, is] = [utilizationBps(before), utilizationBps(after)];
+  return rules.thresholds.flatMap(({ id, thresholdBps }): Companion[] => {
+    const above = is >= thresholdBps;
+    if (was >= thresholdBps === above) return [];
+    const upwards = thresholdBps >= AT_LIMIT_BPS ? 'credit.at_limit' : 'credit.warning';
+    const event: EventRow = {
+      name: above ? upwards : 'credit.recovered',
+      accountId: rules.accountId,
+      agentWallet: rules.walletAddress,
+      correlationId: null,
+      payload: {
+        agentId,
+        agentWalletAddress: rules.walletAddress,
+        thresholdId: id,
+        thresholdBps,
+        utilizationBps: is,
+        available: after.spendableRaw.toString(),
+      },
+    };
+    return [
+      { row: 'threshold.crossed', thresholdId: id, state: above ? 'above' : 'below' },
+      { row: 'event', event },
+    ];
+  });
+}

@@ -1,0 +1,60 @@
+/**
+ * What counts under one policy: what is held now, and what was settled, in a ring of buckets of which `head` is the
+ * newest. Bucket `n` lies at `n` modulo the length. Never changed in place.
+ */
+export type Counter = {
+  readonly policyId: number;
+  readonly heldRaw: bigint;
+  readonly head: number;
+  readonly buckets: readonly bigint[];
+  /** The sum of the buckets. */
+  readonly settledRaw: bigint;
+};
+
+export function emptyCounter(policyId: number, buckets: number): Counter {
+  return {
+    policyId,
+    heldRaw: 0n,
+    head: 0,
+    buckets: Array.from({ length: buckets }, () => 0n),
+    settledRaw: 0n,
+  };
+}
+
+/** The counter as it reads in a bucket; earlier than its newest one it reads as it is. */
+export function rollTo(counter: Counter, bucket: number): Counter {
+  if (bucket <= counter.head) return counter;
+  // With nothing settled there is nothing to drop.
+  if (counter.settledRaw === 0n) return { ...counter, head: bucket };
+  const span = counter.buckets.length;
+  const buckets = counter.buckets.slice();
+  let { settledRaw } = counter;
+  const first = Math.max(counter.head + 1, bucket - span + 1);
+  for (let n = first; n <= bucket; n++) {
+    settledRaw -= buckets[n % span] ?? 0n;
+    buckets[n % span] = 0n;
+  }
+  return { ...counter, head: bucket, buckets, settledRaw };
+}
+
+/** Settled plus held, in a bucket. */
+export function spentRaw(counter: Counter, bucket: number): bigint {
+  const { settledRaw, heldRaw } = rollTo(counter, bucket);
+  return settledRaw + heldRaw;
+}
+
+/** Moves what is held, and adds what was settled to the bucket. */
+export function count(
+  counter: Counter,
+  bucket: number,
+  by: { readonly heldRaw: bigint; readonly settledRaw: bigint },
+): Counter {
+  const heldRaw = counter.heldRaw + by.heldRaw;
+  // Holding moves no bucket; that it rolls is seen when it is read.
+  if (by.settledRaw === 0n) return { ...counter, heldRaw };
+  const rolled = rollTo(counter, bucket);
+  const buckets = rolled.buckets.slice();
+  const place = rolled.head % buckets.length;
+  buckets[place] = (buckets[place] ?? 0n) + by.settledRaw;
+  return { ...rolled, heldRaw, buckets, settledRaw: rolled.settledRaw + by.settledRaw };
+}

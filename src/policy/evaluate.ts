@@ -1,0 +1,55 @@
+import { type Counter, spentRaw } from './counter.ts';
+import { type CapReading, effectiveCapRaw } from './effective-cap.ts';
+import { matches } from './match.ts';
+import { isEffective, type Policy, type SpendFacts } from './policy.ts';
+
+/** A cap that a spending would cross. */
+export type Breach = {
+  readonly policy: Policy;
+  readonly requiredRaw: bigint;
+  /** Settled plus held before it. */
+  readonly spentRaw: bigint;
+  /** What the policy allowed at that moment. */
+  readonly capRaw: bigint;
+};
+
+/** How one policy stands to one spending. */
+export type Standing = {
+  readonly policy: Policy;
+  readonly spentRaw: bigint;
+  readonly capRaw: bigint;
+  /** Never negative: a cap that was lowered below what is spent leaves nothing. */
+  readonly remainingRaw: bigint;
+};
+
+/** How a policy stands at this moment. `bucket` is the one that the moment lies in. */
+export function standingOf(
+  policy: Policy,
+  counter: Counter,
+  bucket: number,
+  reading: CapReading,
+): Standing {
+  const capRaw = effectiveCapRaw(policy, reading);
+  const spent = spentRaw(counter, bucket);
+  return { policy, spentRaw: spent, capRaw, remainingRaw: capRaw > spent ? capRaw - spent : 0n };
+}
+
+/** The policies that bind a spending now: they match it and are in effect. */
+export const bindingPolicies = (
+  policies: readonly Policy[],
+  facts: SpendFacts,
+  nowSec: number,
+): Policy[] => policies.filter((policy) => matches(policy, facts) && isEffective(policy, nowSec));
+
+/**
+ * The one of two breaches that is reported: one that suspends before one that only blocks, then the one with the
+ * least room left, then the older policy.
+ */
+export function worseBreach(a: Breach | undefined, b: Breach): Breach {
+  if (a === undefined) return b;
+  const [left, right] = [a.policy.action, b.policy.action];
+  if (left !== right) return left === 'suspend_agent' ? a : b;
+  const room = a.capRaw - a.spentRaw - (b.capRaw - b.spentRaw);
+  if (room !== 0n) return room < 0n ? a : b;
+  return a.policy.id <= b.policy.id ? a : b;
+}

@@ -1,0 +1,25 @@
+import type { Policy, SpendFacts } from './policy.ts';
+
+/** Whether a spending counts under a policy. Facts that are not known match nothing. */
+export function matches(policy: Policy, facts: SpendFacts): boolean {
+  const { matchKey } = policy;
+  switch (policy.kind) {
+    case 'session':
+      return true;
+    case 'task':
+      return facts.taskId !== null && facts.taskId === matchKey;
+    case 'key':
+      return facts.keyRootId !== null && facts.keyRootId === Number(matchKey);
+    case 'vendor':
+      return facts.payee !== null && facts.payee === matchKey;
+    case 'api':
+      return facts.host !== null && matchKey !== null && hostMatches(policy, matchKey, facts.host);
+  }
+}
+
+/** A suffix takes the domain itself and everything below it; an exact host takes itself alone. */
+function hostMatches(policy: Policy, matchKey: string, host: string): boolean {
+  if (policy.matchKind === 'host_exact') return host === matchKey;
+  const domain = matchKey.startsWith('.') ? matchKey.slice(1) : matchKey;
+  return host === domain || host.endsWith(`.${domain}`);
+}

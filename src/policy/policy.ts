@@ -1,0 +1,61 @@
+/** What a cap may be matched on. A `session` and everything of a `key` is made by its own routes. */
+export type PolicyKind = 'task' | 'api' | 'vendor' | 'session' | 'key';
+
+export type MatchKind = 'host_exact' | 'host_suffix' | 'recipient';
+
+/** Over which time spending is summed. */
+export type SpendWindow =
+  /** Slides; what is older than `seconds` leaves it. */
+  | { readonly kind: 'rolling'; readonly seconds: number }
+  /** The present day, week (from Monday) or month, in UTC. */
+  | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month' }
+  /** From its start until it expires. */
+  | { readonly kind: 'once' }
+  /** From its start until somebody starts it anew. */
+  | { readonly kind: 'session' };
+
+/** A cap on spending. What was spent under it is settled plus held. */
+export type Policy = {
+  readonly id: number;
+  /** Null: it caps all agents of the account together. */
+  readonly agentId: number | null;
+  readonly kind: PolicyKind;
+  /** Lower case; null for a session. */
+  readonly matchKey: string | null;
+  readonly matchKind: MatchKind | null;
+  readonly limitRaw: bigint;
+  /** With a floor or a ceiling the value of the task moves the cap between them. */
+  readonly limitFloorRaw: bigint | null;
+  readonly limitCeilingRaw: bigint | null;
+  readonly window: SpendWindow;
+  /** Unix seconds. Outside of them it counts, and refuses nothing. */
+  readonly effectiveFromSec: number | null;
+  readonly effectiveUntilSec: number | null;
+  readonly expiresAtSec: number | null;
+  readonly action: 'block' | 'suspend_agent';
+  /** How far poor outcomes may tighten the cap; null: not at all. */
+  readonly qualityFloorBps: number | null;
+  readonly qualityWindowSeconds: number | null;
+  /** What is unspent of it is kept free for its task. */
+  readonly reserves: boolean;
+  readonly label: string | null;
+};
+
+/** What of a spending decides which policies it counts under. Fixed when the money is set aside. */
+export type SpendFacts = {
+  /** The first key of the line of rotations that the caller's key stands in. */
+  readonly keyRootId: number | null;
+  readonly taskId: string | null;
+  /** Where the money goes: a vendor's host, or the maker of a model. */
+  readonly host: string | null;
+  /** A vendor's wallet, lower case. */
+  readonly payee: string | null;
+};
+
+/** Whether a policy refuses anything at this time. It counts either way. */
+export function isEffective(policy: Policy, nowSec: number): boolean {
+  const { effectiveFromSec, effectiveUntilSec, expiresAtSec } = policy;
+  if (effectiveFromSec !== null && nowSec < effectiveFromSec) return false;
+  if (effectiveUntilSec !== null && nowSec >= effectiveUntilSec) return false;
+  return expiresAtSec === null || nowSec < expiresAtSec;
+}

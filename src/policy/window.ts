@@ -1,0 +1,57 @@
+import type { Policy, SpendWindow } from './policy.ts';
+
+/** A rolling window slides over so many buckets. The others have one bucket a period. */
+const ROLLING_BUCKETS = 60;
+const DAY_MS = 86_400_000;
+
+export const bucketsOf = (window: SpendWindow): number =>
+  window.kind === 'rolling' ? ROLLING_BUCKETS : 1;
+
+/**
+ * The width of a rolling window's bucket. The oldest of the sixty is counted whole, so that 59 of them must
+ * cover the window: the sum is never of less time than was asked for.
+ */
+export const widthMs = (seconds: number): number =>
+  Math.ceil((seconds * 1_000) / (ROLLING_BUCKETS - 1));
+
+/**
+ * The number of the bucket that this instant lies in; numbers only grow with time. Once and session windows
+ * have bucket 0, and bucket 1 from the time on that they take effect: nothing spent before counts.
+ */
+export function bucketAt(policy: Policy, nowMs: number): number {
+  const { window, effectiveFromSec } = policy;
+  switch (window.kind) {
+    case 'rolling':
+      return Math.floor(nowMs / widthMs(window.seconds));
+    case 'calendar':
+      return periodAt(window.unit, nowMs);
+    case 'once':
+    case 'session':
+      return effectiveFromSec !== null && nowMs >= effectiveFromSec * 1_000 ? 1 : 0;
+  }
+}
+
+/** When the numbered bucket begins; undefined where buckets are no stretches of time. */
+export function bucketStartMs(window: SpendWindow, bucket: number): number | undefined {
+  if (window.kind === 'rolling') return bucket * widthMs(window.seconds);
+  return window.kind === 'calendar' ? periodStartMs(window.unit, bucket) : undefined;
+}
+
+type Unit = Extract<SpendWindow, { kind: 'calendar' }>['unit'];
+
+/** The first of January 1970 was a Thursday. */
+const DAYS_TO_MONDAY = 3;
+
+function periodAt(unit: Unit, nowMs: number): number {
+  const day = Math.floor(nowMs / DAY_MS);
+  if (unit === 'day') return day;
+  if (unit === 'week') return Math.floor((day + DAYS_TO_MONDAY) / 7);
+  const date = new Date(nowMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+function periodStartMs(unit: Unit, period: number): number {
+  if (unit === 'day') return period * DAY_MS;
+  if (unit === 'week') return (period * 7 - DAYS_TO_MONDAY) * DAY_MS;
+  return Date.UTC(Math.floor(period / 12), period % 12, 1);
+}
