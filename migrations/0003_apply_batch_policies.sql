@@ -8,6 +8,8 @@ ALTER TABLE holds DROP COLUMN counted;
 --> statement-breakpoint
 ALTER TABLE team_counters ADD CONSTRAINT team_counters_held CHECK (held_raw >= 0);
 --> statement-breakpoint
+CREATE INDEX charges_agent_at ON charges USING btree (agent_id, created_at);
+--> statement-breakpoint
 ALTER TABLE team_counters SET (fillfactor = 40);
 --> statement-breakpoint
 ALTER TABLE spend_totals SET (fillfactor = 60);
@@ -58,6 +60,23 @@ BEGIN
   buckets[place] := buckets[place] + amount;
   RETURN buckets;
 END $$;
+--> statement-breakpoint
+
+-- Whether a spending counts under a policy: what src/policy/match.ts decides, for what was spent before.
+CREATE FUNCTION policy_matches(kind text, match_key text, match_kind text,
+                               key_root integer, task text, host text, payee text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(CASE kind
+    WHEN 'session' THEN true
+    WHEN 'task' THEN task = match_key
+    WHEN 'key' THEN key_root::text = match_key
+    WHEN 'vendor' THEN payee = match_key
+    WHEN 'api' THEN CASE
+      WHEN match_kind = 'host_exact' THEN host = match_key
+      ELSE host = ltrim(match_key, '.') OR right(host, length(ltrim(match_key, '.')) + 1) = '.' || ltrim(match_key, '.')
+    END
+  END, false)
+$$;
 --> statement-breakpoint
 
 -- The policies that an agent spends under, its own and its team's, in id order, and how well its outcomes were

@@ -38,7 +38,7 @@ export async function insertDeveloper(
 
 /** Serializes what counts an account's rows against a cap. The first lock that a sql transaction takes. */
 export async function lockAccount(tx: Queryable, accountId: string): Promise<void> {
-  await tx`select 1 from developers where account_id = ${accountId} for update`;
+  await tx`select 1 from developers where account_id = ${accountId} for no key update`;
 }
 
 export async function findOwnerWallet(

@@ -1,6 +1,6 @@
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
-import { bumpRules } from '../store/ledger-store.ts';
+import { bumpRules, bumpTeamRules } from '../store/ledger-store.ts';
 import type { Queryable, Sql } from '../store/sql.ts';
 import type { Invalidation, Notice } from './invalidation.ts';
 import {
@@ -40,14 +40,24 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
 
   return {
     /**
-     * The one way to change what others remember. In one sql transaction `work` changes it, the agent's rules
-     * are raised and the notice is written; once that has committed this process is told at once, so that a
-     * revoked key fails with the next request; the poll skips it. Work that answers undefined changed nothing.
+     * The one way to change what others remember. In one sql transaction the agent's rules are raised, which
+     * takes its balance's row, `work` makes the change and the notice is written; once that has committed this
+     * process is told at once, so that a revoked key fails with the next request; the poll skips it. Work that
+     * answers undefined changed nothing.
      */
     async commit<T>(notice: Invalidation, work: (tx: Queryable) => Promise<T>): Promise<T> {
-      const { done, id } = await commitWith(deps.sql, notice, work);
-      if (id !== undefined) hear({ id, notice });
-      return done;
+      return commitAll(async (tx) => {
+        if ('agentId' in notice) await bumpRules(tx, notice.agentId);
+        return [notice];
+      }, work);
+    },
+
+    /** As `commit`, for what all agents of an account share: their rows are taken in the order of their ids. */
+    async commitTeam<T>(accountId: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
+      return commitAll(async (tx) => {
+        const agentIds = await bumpTeamRules(tx, accountId);
+        return agentIds.map((agentId) => ({ kind: 'agent_changed', agentId }) as const);
+      }, work);
     },
 
     /** Tells this process alone, for a change that was committed before. */
@@ -74,6 +84,15 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
     },
   };
 
+  async function commitAll<T>(
+    raise: (tx: Queryable) => Promise<readonly Invalidation[]>,
+    work: (tx: Queryable) => Promise<T>,
+  ): Promise<T> {
+    const { done, told } = await commitWith(deps.sql, raise, work);
+    told.forEach(hear);
+    return done;
+  }
+
   /** Beyond the bound a late commit may pass unnoticed, so nothing that is cached can be trusted. */
   function forgetOldest(): void {
     for (const id of seen) if (floor === undefined || id > floor) floor = id;
@@ -90,20 +109,40 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
   }
 }
 
-/** What work answered, and the id of its notice where it changed anything. */
-type Committed<T> = { readonly done: T; readonly id: bigint | undefined };
+/** What work answered, and the notices that were written where it changed anything. */
+type Committed<T> = { readonly done: T; readonly told: readonly StoredInvalidation[] };
 
+/** Undoes the sql transaction of work that changed nothing. */
+class Unchanged extends Error {
+  override readonly name = 'Unchanged';
+}
+
+/**
+ * The rules are raised first: whoever changes an agent holds its balance's row before any other, as whoever moves its
+ * money does, so that the two never wait for each other.
+ */
 async function commitWith<T>(
   sql: Sql,
-  notice: Invalidation,
+  raise: (tx: Queryable) => Promise<readonly Invalidation[]>,
   work: (tx: Queryable) => Promise<T>,
 ): Promise<Committed<T>> {
-  return sql.begin(async (tx): Promise<Committed<T>> => {
-    const done = await work(tx);
-    if (done === undefined) return { done, id: undefined };
-    if ('agentId' in notice) await bumpRules(tx, notice.agentId);
-    return { done, id: await insertInvalidation(tx, notice) };
-  }) as Promise<Committed<T>>;
+  let done: T | undefined;
+  try {
+    const told = (await sql.begin(async (tx) => {
+      const notices = await raise(tx);
+      done = await work(tx);
+      if (done === undefined) throw new Unchanged('nothing was changed');
+      const written: StoredInvalidation[] = [];
+      for (const notice of notices) {
+        written.push({ id: await insertInvalidation(tx, notice), notice });
+      }
+      return written;
+    })) as StoredInvalidation[];
+    return { done: done as T, told };
+  } catch (error) {
+    if (error instanceof Unchanged) return { done: done as T, told: [] };
+    throw error;
+  }
 }
 
 /** Those who must hear of every notice; one that fails keeps it from nobody else. */

@@ -20,6 +20,22 @@ export async function bumpRules(tx: Queryable, agentId: number): Promise<void> {
     where agent_id = ${agentId}`;
 }
 
+/**
+ * As `bumpRules` for all agents of an account, whose row is taken first: an agent that is being made either is
+ * raised here or reads what the sql transaction has changed. Answers their ids.
+ */
+export async function bumpTeamRules(tx: Queryable, accountId: string): Promise<readonly number[]> {
+  await tx`select 1 from developers where account_id = ${accountId} for no key update`;
+  const rows = await tx<{ agent_id: number }[]>`
+    with mine as (
+      select agent_id from agent_funds where account_id = ${accountId}
+      order by agent_id for no key update)
+    update agent_funds f set version = f.version + 1, rules_version = f.rules_version + 1
+    from mine where f.agent_id = mine.agent_id
+    returning f.agent_id`;
+  return rows.map((row) => row.agent_id).sort((a, b) => a - b);
+}
+
 /** Writes event rows in the caller's sql transaction, for facts that move no money. */
 export async function insertEvents(tx: Queryable, events: readonly EventRow[]): Promise<void> {
   for (const event of events) {

@@ -104,6 +104,8 @@ export const charges = pgTable(
   (table) => [
     // Newest first, page by page.
     index('charges_agent').on(table.agentId, table.id),
+    // What a new policy counts of the time before it.
+    index('charges_agent_at').on(table.agentId, table.createdAt),
     check('charges_status', sql`${table.status} in ('success', 'failed')`),
   ],
 );

@@ -1,0 +1,133 @@
+import { type Counter, emptyCounter } from '../policy/counter.ts';
+import type { Policy } from '../policy/policy.ts';
+import { bucketAt, bucketStartMs, bucketsOf } from '../policy/window.ts';
+import { packCounters, unpackCounters } from '../store/counter-codec.ts';
+import type { Queryable } from '../store/sql.ts';
+
+/** Whose policy it is: one agent's, or (without an agent) that of all agents of the account. */
+export type PolicyOwner = { readonly accountId: string; readonly agentId: number | null };
+
+/**
+ * Writes what counts under a policy now: every open hold that it matches, and what was settled in its window and not
+ * before `startsAtMs`. Belongs in the sql transaction that writes the policy, after `invalidations.commit` has taken
+ * the rows of all agents that it caps: nothing is held or settled meanwhile. The only reading of charges that a
+ * policy ever costs.
+ */
+export async function seedCounter(
+  tx: Queryable,
+  policy: Policy,
+  owner: PolicyOwner,
+  startsAtMs: number,
+  nowMs: number,
+): Promise<void> {
+  const head = bucketAt(policy, nowMs);
+  const heldRaw = await sumHeld(tx, policy.id, owner);
+  const sinceMs = windowStartMs(policy, startsAtMs, head);
+  const buckets = emptyCounter(policy.id, bucketsOf(policy.window)).buckets.slice();
+  let settledRaw = 0n;
+  for (const { bucket, amountRaw } of await sumSettled(tx, policy, owner, { sinceMs, head })) {
+    const place = bucket % buckets.length;
+    buckets[place] = (buckets[place] ?? 0n) + amountRaw;
+    settledRaw += amountRaw;
+  }
+  const counter = { policyId: policy.id, heldRaw, head, buckets, settledRaw };
+  if (owner.agentId === null) await saveTeamCounter(tx, counter);
+  else await changeOwnCounters(tx, owner.agentId, policy.id, [counter]);
+}
+
+/** Forgets what counts under a policy that is no more. */
+export async function dropCounter(tx: Queryable, policy: Policy): Promise<void> {
+  if (policy.agentId === null) {
+    await tx`delete from team_counters where policy_id = ${policy.id}`;
+  } else await changeOwnCounters(tx, policy.agentId, policy.id, []);
+}
+
+/** What counts under policies of a team, as it was counted last: roll it to the present before reading. */
+export async function readTeamCounters(
+  sql: Queryable,
+  policyIds: readonly number[],
+): Promise<Map<number, Counter>> {
+  if (policyIds.length === 0) return new Map();
+  const rows = await sql<
+    { policy_id: number; held_raw: bigint; head: bigint; buckets: bigint[] }[]
+  >`
+    select policy_id, held_raw, head, buckets from team_counters
+    where policy_id = any (${policyIds.map(String)}::integer[])`;
+  return new Map(
+    rows.map(({ policy_id: policyId, held_raw: heldRaw, head, buckets }) => {
+      const settledRaw = buckets.reduce((sum, raw) => sum + raw, 0n);
+      return [policyId, { policyId, heldRaw, head: Number(head), buckets, settledRaw }];
+    }),
+  );
+}
+
+/** The first instant that counts: a window that slides reaches back as far as its oldest bucket. */
+function windowStartMs(policy: Policy, startsAtMs: number, head: number): number {
+  const oldest = bucketStartMs(policy.window, Math.max(0, head - bucketsOf(policy.window) + 1));
+  // Bucket 1 of a once or session policy is the time since it took effect, bucket 0 the time before.
+  const effective = oldest === undefined ? (policy.effectiveFromSec ?? 0) * 1_000 * head : oldest;
+  return Math.max(startsAtMs, effective, 0);
+}
+
+async function sumHeld(tx: Queryable, policyId: number, owner: PolicyOwner): Promise<bigint> {
+  const [row] = await tx<{ held: string }[]>`
+    select coalesce(sum(h.amount_raw), 0)::text as held
+    from policies p, agent_funds f join holds h on h.agent_id = f.agent_id
+    where p.id = ${policyId} and f.account_id = ${owner.accountId}
+      and f.agent_id = coalesce(${owner.agentId}::integer, f.agent_id)
+      and policy_matches(p.kind, p.match_key, p.match_kind, h.key_root_id, h.task_id, h.host, h.payee)`;
+  return BigInt(row?.held ?? 0);
+}
+
+async function sumSettled(
+  tx: Queryable,
+  policy: Policy,
+  owner: PolicyOwner,
+  window: { readonly sinceMs: number; readonly head: number },
+): Promise<{ readonly bucket: number; readonly amountRaw: bigint }[]> {
+  // A window without stretches of time, and a calendar's present period, are one bucket.
+  const second = bucketStartMs(policy.window, window.head + 1);
+  const first = bucketStartMs(policy.window, window.head);
+  const isOne = bucketsOf(policy.window) === 1 || first === undefined || second === undefined;
+  const bucketMs = isOne ? Number.MAX_SAFE_INTEGER : second - first;
+  const rows = await tx<{ bucket: string; amount: string }[]>`
+    select floor(extract(epoch from c.created_at) * 1000 / ${String(bucketMs)}::bigint)::text as bucket,
+      sum(c.cost_raw)::text as amount
+    from policies p, agent_funds f join charges c on c.agent_id = f.agent_id
+      left join agent_keys k on k.id = c.key_id
+    where p.id = ${policy.id} and f.account_id = ${owner.accountId}
+      and f.agent_id = coalesce(${owner.agentId}::integer, f.agent_id)
+      and c.created_at >= to_timestamp(${String(window.sinceMs)}::float8 / 1000) and c.cost_raw > 0
+      and policy_matches(p.kind, p.match_key, p.match_kind, coalesce(k.root_id, k.id), c.task_id,
+        c.target_host, c.payee)
+    group by 1`;
+  return rows.map((row) => ({
+    bucket: isOne ? window.head : Math.min(Number(row.bucket), window.head),
+    amountRaw: BigInt(row.amount),
+  }));
+}
+
+async function saveTeamCounter(tx: Queryable, counter: Counter): Promise<void> {
+  const { policyId, heldRaw, head, buckets } = counter;
+  await tx`
+    insert into team_counters (policy_id, held_raw, head, buckets)
+    values (${policyId}, ${String(heldRaw)}::bigint, ${String(head)}::bigint,
+      ${buckets.map(String)}::bigint[])
+    on conflict (policy_id) do update
+    set held_raw = excluded.held_raw, head = excluded.head, buckets = excluded.buckets`;
+}
+
+/** Replaces the counter of one policy in its agent's row, which the sql transaction has taken. */
+async function changeOwnCounters(
+  tx: Queryable,
+  agentId: number,
+  policyId: number,
+  instead: readonly Counter[],
+): Promise<void> {
+  const [row] = await tx<{ counters: Buffer | null }[]>`
+    select counters from agent_funds where agent_id = ${agentId} for no key update`;
+  const others = unpackCounters(row?.counters ?? null).filter((c) => c.policyId !== policyId);
+  const counters = [...others, ...instead].sort((a, b) => a.policyId - b.policyId);
+  await tx`
+    update agent_funds set counters = ${packCounters(counters)} where agent_id = ${agentId}`;
+}
