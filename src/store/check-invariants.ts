@@ -1,7 +1,8 @@
+import { checkCounters } from './check-counters.ts';
 import type { Sql } from './sql.ts';
 
 export type Violation = {
-  readonly invariant: 1 | 2 | 3 | 4;
+  readonly invariant: 1 | 2 | 3 | 4 | 5;
   readonly agentId: number | null;
   readonly detail: string;
 };
@@ -23,6 +24,9 @@ export async function checkInvariants(
   // One after the other: it takes one of the connections that requests need.
   for (const check of [checkDerived, checkEntries, checkHolds, checkGuards]) {
     found.push(...(await check(sql, range.fromAgentId, range.toAgentId)));
+  }
+  for (const violation of await checkCounters(sql, range.fromAgentId, range.toAgentId, MOST)) {
+    found.push({ invariant: 5, ...violation });
   }
   return found;
 }

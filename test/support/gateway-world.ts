@@ -36,6 +36,8 @@ export async function gatewayWorld(options: {
   readonly ledger: Ledger;
   readonly agentId?: number;
   readonly keyId?: number;
+  /** Further agents, each by the key that it calls with. */
+  readonly others?: ReadonlyMap<string, { readonly agentId: number; readonly keyId: number }>;
   readonly providers: Readonly<Record<string, ProviderEntry>>;
   readonly models: readonly ModelEntry[];
   readonly localGuide?: ChatRail;
@@ -60,7 +62,9 @@ export async function gatewayWorld(options: {
     routes: [chatCompletions, listModels, modelDetail],
     sockets: [],
     services: { catalogue, chat },
-    credentials: oneAgent(agentId, keyId),
+    credentials: credentialsOf(
+      new Map([[AGENT_KEY, { agentId, keyId }], ...(options.others ?? [])]),
+    ),
     metrics: noMetrics,
     secureCookies: false,
     ...(rateLimits && { rateLimits }),
@@ -86,19 +90,21 @@ export async function gatewayWorld(options: {
   };
 }
 
-function oneAgent(agentId: number, keyId: number): Credentials {
-  const caller: AgentCaller = {
-    kind: 'agent',
-    agentId,
-    accountId: 'acct_000000000001',
-    keyId,
-    permission: 'read_write',
-    status: 'active',
-    operatorExpiry: null,
-  };
+function credentialsOf(
+  agents: ReadonlyMap<string, { readonly agentId: number; readonly keyId: number }>,
+): Credentials {
+  const callers = new Map(
+    [...agents].map(([key, { agentId, keyId }]): [string, AgentCaller] => [
+      key,
+      {
+        ...{ kind: 'agent', agentId, accountId: 'acct_000000000001', keyId, keyRootId: keyId },
+        ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
+      },
+    ]),
+  );
   return {
     developerKey: async () => undefined,
-    agentKey: (key) => (key === AGENT_KEY ? caller : undefined),
+    agentKey: (key) => callers.get(key),
     signature: () => Promise.reject(new Error('no signatures here')),
     session: () => Promise.reject(new Error('no sessions here')),
     isAdminKey: () => false,

@@ -1,0 +1,44 @@
+import { seedCounter } from '../../src/controls/counter-store.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { createInvalidations } from '../../src/keys/invalidations.ts';
+import { type PolicyJson, policyOf } from '../../src/store/policy-row.ts';
+import type { Sql } from '../../src/store/sql.ts';
+
+export type PolicyWish = {
+  readonly accountId: string;
+  /** Null for a team. */
+  readonly agentId: number | null;
+  readonly kind: PolicyJson['kind'];
+  readonly matchKey?: string;
+  readonly limitRaw: bigint;
+  readonly windowKind?: PolicyJson['window_kind'];
+  readonly windowSeconds?: number;
+  readonly calendarUnit?: 'day' | 'week' | 'month';
+  readonly action?: 'block' | 'suspend_agent';
+};
+
+/** A policy as its routes write it: the row, its counter and the agents' versions in one sql transaction. */
+export async function addPolicy(sql: Sql, wish: PolicyWish): Promise<number> {
+  const { accountId, agentId, kind, matchKey = null, limitRaw } = wish;
+  const windowKind = wish.windowKind ?? (kind === 'session' ? 'session' : 'rolling');
+  const seconds = windowKind === 'rolling' ? (wish.windowSeconds ?? 86_400) : null;
+  const invalidations = createInvalidations({ sql, log: silentLog });
+  const write = async (tx: Parameters<Parameters<typeof invalidations.commit>[1]>[0]) => {
+    const [row] = await tx<PolicyJson[]>`
+      insert into policies (account_id, agent_id, kind, match_key, limit_raw, window_kind,
+        window_seconds, calendar_unit, starts_at, action)
+      values (${accountId}, ${agentId}, ${kind}, ${matchKey}, ${String(limitRaw)}::bigint, ${windowKind},
+        ${seconds}, ${wish.calendarUnit ?? null},
+        ${windowKind === 'rolling' || windowKind === 'calendar' ? new Date(0) : new Date()},
+        ${wish.action ?? 'block'})
+      returning *`;
+    if (row === undefined) throw new Error('an insert returns its row');
+    const policy = policyOf(row);
+    const startsAtMs = windowKind === 'rolling' || windowKind === 'calendar' ? 0 : Date.now();
+    await seedCounter(tx, policy, { accountId, agentId }, startsAtMs, Date.now());
+    return policy.id;
+  };
+  return agentId === null
+    ? invalidations.commitTeam(accountId, write)
+    : invalidations.commit({ kind: 'agent_changed', agentId }, write);
+}
