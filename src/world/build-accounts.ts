@@ -6,9 +6,11 @@ import type { ManagedWallets } from '../agents/managed-wallets.ts';
 import { createRpc } from '../chain/rpc.ts';
 import { createUsdcBalances } from '../chain/usdc-balances.ts';
 import { createWalletSignatures } from '../chain/wallet-signature.ts';
+import { createControls } from '../controls/controls.ts';
 import { createAccounts } from '../developers/accounts.ts';
 import { createDevelopers } from '../developers/developers.ts';
 import { createSessions } from '../developers/session.ts';
+import { createAgentKeyBudgets } from '../keys/agent-key-budgets.ts';
 import { createAgentKeys } from '../keys/agent-keys.ts';
 import { createCredentials } from '../keys/credentials.ts';
 import { createDeveloperKeys } from '../keys/developer-keys.ts';
@@ -22,6 +24,7 @@ export type AccountParts = ReturnType<typeof buildAccounts>;
 /** Who may come in and what they own: developers, agents, keys, and whatever checks them. */
 export function buildAccounts(world: World, ledger: Ledger) {
   const { settings, sql, clock, random, log, fetch } = world;
+  const { now } = world.time;
   const { rpcUrl, usdc } = settings.chain;
   const rpc = rpcUrl === undefined ? undefined : createRpc({ url: rpcUrl, fetch });
   const balances = createUsdcBalances({ rpc, usdc, clock, log });
@@ -36,7 +39,7 @@ export function buildAccounts(world: World, ledger: Ledger) {
       ? undefined
       : createLocalDelegation({ sql, facilitatorPrivateKey });
   const agentDeps = { ...world, wallets, delegation, ledger, invalidations, balances };
-  const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse };
+  const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse, now };
   return {
     wallets,
     keyUse,
@@ -51,6 +54,8 @@ export function buildAccounts(world: World, ledger: Ledger) {
       developers: createDevelopers({ sql, clock, accounts, sessions, balances }),
       developerKeys: createDeveloperKeys(keyDeps),
       agentKeys: createAgentKeys(keyDeps),
+      agentKeyBudgets: createAgentKeyBudgets(keyDeps),
+      ...createControls({ sql, invalidations, now }),
       agents: createAgents(agentDeps),
       admin: createAdmin(agentDeps),
       secureCookies: settings.environment === 'production',

@@ -5,7 +5,6 @@ import { randomHex } from '../kernel/random.ts';
 import type { Teardown } from '../kernel/teardown.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createBalanceStore } from '../store/balance-store.ts';
-import { createDatabaseClock } from '../store/database-clock.ts';
 import { takeLease } from '../store/lease-store.ts';
 import { checkLedger } from '../workers/check-ledger.ts';
 import { createLeaseKeeper } from '../workers/renew-lease.ts';
@@ -15,13 +14,11 @@ import type { World } from './world.ts';
 
 /** The ledger with what lives beside it: this process's lease, the reaper of the dead, the self-check. */
 export async function buildLedger(world: World, teardown: Teardown): Promise<Ledger> {
-  const { sql } = world;
+  const { sql, time } = world;
   // Before the first hold: what a process without a lease holds looks orphaned.
   const node = await takeLease(sql, randomHex(world.random, 16), LIMITS.leaseMs);
   const lease = createLeaseKeeper({ ...world, node });
   teardown.defer('lease', () => lease.end());
-  const time = createDatabaseClock(world.clock);
-  await time.measure(sql);
   const store = createBalanceStore({ sql, node });
   const ledger = createLedger({ ...world, store, now: time.now, renewLease: lease.tick });
   teardown.use('ledger', ledger);
