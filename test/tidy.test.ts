@@ -11,6 +11,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   machines: 1,
   media: 1,
   'src/ledger': 1,
+  'src/policy': 1,
   'src/store': 2,
   'src/chain': 2,
   'src/egress': 2,

@@ -40,7 +40,7 @@ async function start(creditRaw: bigint): Promise<void> {
     credentials: {
       ...fakeCredentials,
       agentKey: () => ({
-        ...{ kind: 'agent', agentId, keyId, accountId: 'acct_1' },
+        ...{ kind: 'agent', agentId, keyId, keyRootId: keyId, accountId: 'acct_1' },
         ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
       }),
     },
