@@ -20,6 +20,11 @@ export const LIMITS = {
   taskIdChars: 128,
   idempotencyKeyChars: 255,
 
+  // Attribution
+  maxScoreBps: 10_000,
+  outcomeNoteChars: 500,
+  actionsListed: { default: 100, max: 500 },
+
   // Requests a minute
   developerKeyPerMinute: 100,
   gatewayPerMinute: 300,

@@ -4,9 +4,12 @@ import { adminCreditAgent } from './admin/agents/credit.ts';
 import { adminListAgents } from './admin/agents/list.ts';
 import { adminSetAgentStatus } from './admin/agents/status.ts';
 import { adminBalance } from './admin/balances/detail.ts';
+import { reportOutcome } from './agents/actions/outcome.ts';
 import { agentBalance } from './agents/balance.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
+import { listActions } from './developer/agents/actions/list.ts';
+import { reportOutcomeAsOwner } from './developer/agents/actions/outcome.ts';
 import { closeAgent } from './developer/agents/close.ts';
 import { createAgent } from './developer/agents/create.ts';
 import { agentDetail } from './developer/agents/detail.ts';
@@ -37,6 +40,7 @@ export const ROUTES = [
   markets,
   // Agent runtime
   agentBalance,
+  reportOutcome,
   // Developer keys
   createDeveloperKey,
   listDeveloperKeys,
@@ -51,6 +55,8 @@ export const ROUTES = [
   listAgentKeys,
   revokeAgentKey,
   rotateAgentKey,
+  listActions,
+  reportOutcomeAsOwner,
   // Developer account
   verifyWallet,
   developerProfile,

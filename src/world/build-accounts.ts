@@ -3,6 +3,7 @@ import { createAgents } from '../agents/agents.ts';
 import { createLocalDelegation } from '../agents/local-delegation.ts';
 import { createLocalWallets } from '../agents/local-wallets.ts';
 import type { ManagedWallets } from '../agents/managed-wallets.ts';
+import { createAttribution } from '../attribution/attribution.ts';
 import { createRpc } from '../chain/rpc.ts';
 import { createUsdcBalances } from '../chain/usdc-balances.ts';
 import { createWalletSignatures } from '../chain/wallet-signature.ts';
@@ -52,6 +53,7 @@ export function buildAccounts(world: World, ledger: Ledger) {
       developerKeys: createDeveloperKeys(keyDeps),
       agentKeys: createAgentKeys(keyDeps),
       agents: createAgents(agentDeps),
+      attribution: createAttribution(world),
       admin: createAdmin(agentDeps),
       secureCookies: settings.environment === 'production',
     },

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { type Action, findActions } from '../../src/attribution/action-store.ts';
+import { useAccountsEdge } from '../support/accounts-edge.ts';
+import { rowsReadBy } from '../support/rows-read.ts';
+
+const accounts = useAccountsEdge();
+const { ask } = accounts;
+
+type Total = { calls: number; spentRaw: number; firstSeen: string; lastSeen: string };
+
+const addTotal = (agentId: number, actionId: string, total: Total) => accounts.sql`
+  insert into action_totals (agent_id, action_id, calls, spent_raw, first_seen, last_seen)
+  values (${agentId}, ${actionId}, ${total.calls}, ${total.spentRaw}, ${total.firstSeen},
+    ${total.lastSeen})`;
+
+const addOutcome = (agentId: number, actionId: string, reportedAt: string) => accounts.sql`
+  insert into action_outcomes (agent_id, action_id, status, reported_at)
+  values (${agentId}, ${actionId}, 'success', ${reportedAt})`;
+
+const at = (minute: number) => `2026-08-11T12:${String(minute).padStart(2, '0')}:00.000Z`;
+
+describe('the view of the actions', () => {
+  it('shows cost and outcome side by side, the latest call or report first', async () => {
+    const { agent, headers, path } = await accounts.edge.agentOf('views');
+    const { agentId } = agent;
+    const seen = { calls: 3, spentRaw: 7_350, firstSeen: at(1), lastSeen: at(5) };
+    await addTotal(agentId, 'spent', seen);
+    await addTotal(agentId, 'both', { ...seen, lastSeen: at(2) });
+    await addOutcome(agentId, 'both', at(9));
+    await addOutcome(agentId, 'free', at(4));
+    await addTotal(agentId + 1, 'of another', seen);
+
+    const { status, body } = await ask('GET', `${path}/actions`, { headers });
+    expect(status).toBe(200);
+    const outcome = { status: 'success', scoreBps: null, note: null, reportCount: 1 };
+    const spent = { calls: 3, spentRaw: '7350', firstSeen: at(1) };
+    expect(body).toEqual({
+      actions: [
+        { actionId: 'both', ...spent, lastSeen: at(2), outcome: { ...outcome, reportedAt: at(9) } },
+        { actionId: 'spent', ...spent, lastSeen: at(5), outcome: null },
+        {
+          ...{ actionId: 'free', calls: 0, spentRaw: '0', firstSeen: null, lastSeen: null },
+          outcome: { ...outcome, reportedAt: at(4) },
+        },
+      ],
+    });
+  });
+
+  it('is as long as was asked for, within its range', async () => {
+    const { agent, headers, path } = await accounts.edge.agentOf('views many');
+    await accounts.sql`
+      insert into action_totals (agent_id, action_id, calls, spent_raw, first_seen, last_seen)
+      select ${agent.agentId}, 'action ' || i, 1, 1, now(), now() - i * interval '1 second'
+      from generate_series(1, 600) i`;
+    const length = async (query: string) =>
+      (await ask('GET', `${path}/actions${query}`, { headers })).body.actions?.length;
+    expect(await length('')).toBe(100);
+    expect(await length('?limit=2')).toBe(2);
+    expect(await length('?limit=0')).toBe(1);
+    expect(await length('?limit=-7')).toBe(1);
+    expect(await length('?limit=500')).toBe(500);
+    expect(await length(`?limit=${'9'.repeat(40)}`)).toBe(500);
+    for (const limit of ['', 'ten', '1.5', '1e2', '%00']) {
+      const answer = await ask('GET', `${path}/actions?limit=${limit}`, { headers });
+      expect([answer.status, answer.body.error], limit).toEqual([400, 'Invalid request']);
+    }
+    const stranger = await accounts.edge.developer('views others');
+    expect((await ask('GET', `${path}/actions`, { headers: stranger })).status).toBe(404);
+  });
+
+  it('reads no more than it shows, however many actions there are', async () => {
+    const agentId = 900_002;
+    await accounts.sql`
+      insert into action_totals (agent_id, action_id, calls, spent_raw, first_seen, last_seen)
+      select ${agentId}, 'action ' || i, 1, 1, now(), now() - i * interval '1 minute' - interval '30 seconds'
+      from generate_series(1, 5000) i`;
+    await accounts.sql`
+      insert into action_outcomes (agent_id, action_id, status, reported_at)
+      select ${agentId}, 'action ' || i, 'success', now() - (5000 - i) * interval '1 minute'
+      from generate_series(1, 5000) i`;
+    await accounts.sql`analyze action_totals, action_outcomes`;
+    let actions: readonly Action[] = [];
+    const read = await rowsReadBy(
+      accounts.sql,
+      ['action_totals', 'action_outcomes'],
+      async (tx) => {
+        actions = await findActions(tx, agentId, 4);
+      },
+    );
+    const names = ['action 5000', 'action 4999', 'action 1', 'action 4998'];
+    expect(actions.map(({ actionId }) => actionId)).toEqual(names);
+    expect(read).toBeLessThan(100);
+  });
+});
