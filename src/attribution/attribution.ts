@@ -3,6 +3,7 @@ import { refuse } from '../kernel/refuse.ts';
 import { normalTag } from '../kernel/tag.ts';
 import type { Sql } from '../store/sql.ts';
 import { type Action, findActions } from './action-store.ts';
+import { findGatewayUsage } from './gateway-usage-store.ts';
 import { type OutcomeReport, outcomeRecord } from './outcome.ts';
 import { saveOutcome } from './outcome-store.ts';
 
@@ -37,6 +38,16 @@ export function createAttribution({ sql }: { readonly sql: Sql }) {
     async actions(accountId: string, agentId: number, limit: number) {
       await requireOwn(accountId, agentId);
       return { actions: (await findActions(sql, agentId, limit)).map(actionRecord) };
+    },
+
+    async gatewayUsage(accountId: string, agentId: number) {
+      await requireOwn(accountId, agentId);
+      const { totalCalls, totalCostRaw, byModel } = await findGatewayUsage(sql, agentId);
+      return {
+        totalCalls,
+        totalCostRaw: totalCostRaw.toString(),
+        byModel: byModel.map((each) => ({ ...each, costRaw: each.costRaw.toString() })),
+      };
     },
   };
 }

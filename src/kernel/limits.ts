@@ -24,6 +24,8 @@ export const LIMITS = {
   maxScoreBps: 10_000,
   outcomeNoteChars: 500,
   actionsListed: { default: 100, max: 500 },
+  usageModelsListed: 500,
+  rollupDays: 30,
 
   // Requests a minute
   developerKeyPerMinute: 100,

@@ -13,11 +13,13 @@ import { reportOutcomeAsOwner } from './developer/agents/actions/outcome.ts';
 import { closeAgent } from './developer/agents/close.ts';
 import { createAgent } from './developer/agents/create.ts';
 import { agentDetail } from './developer/agents/detail.ts';
+import { agentGatewayUsage } from './developer/agents/gateway-usage.ts';
 import { listAgentKeys } from './developer/agents/keys/list.ts';
 import { mintAgentKey } from './developer/agents/keys/mint.ts';
 import { revokeAgentKey } from './developer/agents/keys/revoke.ts';
 import { rotateAgentKey } from './developer/agents/keys/rotate.ts';
 import { listAgents } from './developer/agents/list.ts';
+import { agentsRollup } from './developer/agents/rollup.ts';
 import { setAgentStatus } from './developer/agents/status.ts';
 import { verifyWallet } from './developer/auth/verify.ts';
 import { developerBalances } from './developer/balances.ts';
@@ -73,6 +75,8 @@ export const ROUTES = [
   adminCreditAgent,
   // Beside the specification
   rotateDeveloperKey,
+  agentsRollup,
+  agentGatewayUsage,
   modelDetail,
   capabilities,
   openapi,

@@ -17,6 +17,14 @@ const addOutcome = (agentId: number, actionId: string, reportedAt: string) => ac
   insert into action_outcomes (agent_id, action_id, status, reported_at)
   values (${agentId}, ${actionId}, 'success', ${reportedAt})`;
 
+const addSpend = (
+  agentId: number,
+  row: { daysAgo: number; model: string; rail: string; calls: number; costRaw: number },
+) => accounts.sql`
+  insert into spend_totals (agent_id, day, model, rail, calls, failed, cost_raw)
+  values (${agentId}, (now() at time zone 'utc')::date - ${row.daysAgo}::int, ${row.model},
+    ${row.rail}, ${row.calls}, 0, ${row.costRaw})`;
+
 const at = (minute: number) => `2026-08-11T12:${String(minute).padStart(2, '0')}:00.000Z`;
 
 describe('the view of the actions', () => {
@@ -90,5 +98,82 @@ describe('the view of the actions', () => {
     const names = ['action 5000', 'action 4999', 'action 1', 'action 4998'];
     expect(actions.map(({ actionId }) => actionId)).toEqual(names);
     expect(read).toBeLessThan(100);
+  });
+});
+
+describe('what the totals answer', () => {
+  it('are the rollup of all agents, of the last 30 days', async () => {
+    const { agent, headers, path, minted } = await accounts.edge.agentOf('rolls up');
+    const { agentId } = agent;
+    await accounts.sql`
+      insert into agent_funds (agent_id, account_id, spendable_raw, held_raw, credited_raw, consumed_raw)
+      values (${agentId}, 'acct_x', 60, 10, 100, 30)
+      on conflict (agent_id) do update set spendable_raw = 60, held_raw = 10, credited_raw = 100,
+        consumed_raw = 30`;
+    const spend = { model: 'm', rail: 'free', calls: 1 };
+    await addSpend(agentId, { ...spend, daysAgo: 0, costRaw: 1 });
+    await addSpend(agentId, { ...spend, daysAgo: 29, costRaw: 20 });
+    await addSpend(agentId, { ...spend, daysAgo: 30, costRaw: 300 });
+    await addSpend(agentId, { ...spend, model: '', rail: '', daysAgo: 3, costRaw: 4_000 });
+    await ask('POST', `${path}/keys`, { headers });
+    await ask('DELETE', `${path}/keys/${minted.id}`, { headers });
+
+    const { status, body } = await ask('GET', '/v1/developer/agents/rollup', { headers });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      agents: [
+        {
+          ...{ id: agentId, name: 'caller 1', status: 'active', phone: null, keysCount: 1 },
+          ...{ balanceRaw: '60', spend30dRaw: '4021' },
+        },
+      ],
+    });
+    const other = await accounts.edge.developer('rolls up nothing');
+    expect((await ask('GET', '/v1/developer/agents/rollup', { headers: other })).body).toEqual({
+      agents: [],
+    });
+    expect((await ask('PATCH', '/v1/developer/agents/rollup', { headers })).status).toBe(405);
+  });
+
+  it('are the gateway usage of an agent by model, and the requests of an account', async () => {
+    const { agent, headers, path } = await accounts.edge.agentOf('uses models');
+    const usage = () => ask('GET', `${path}/gateway-usage`, { headers });
+    expect((await usage()).body).toEqual({ totalCalls: 0, totalCostRaw: '0', byModel: [] });
+    const { agentId } = agent;
+    await addSpend(agentId, { daysAgo: 0, model: 'a', rail: 'free', calls: 5, costRaw: 0 });
+    await addSpend(agentId, { daysAgo: 0, model: 'b', rail: 'byok', calls: 1, costRaw: 20 });
+    await addSpend(agentId, { daysAgo: 99, model: 'b', rail: 'byok', calls: 2, costRaw: 3 });
+    await addSpend(agentId, { daysAgo: 0, model: '', rail: '', calls: 10, costRaw: 400 });
+    expect((await usage()).body).toEqual({
+      totalCalls: 8,
+      totalCostRaw: '23',
+      byModel: [
+        { model: 'b', rail: 'byok', calls: 3, costRaw: '23' },
+        { model: 'a', rail: 'free', calls: 5, costRaw: '0' },
+      ],
+    });
+    const profile = await ask('GET', '/v1/developer/profile', { headers });
+    expect(profile.body.usage).toEqual({ totalRequests: 18, totalSpentRaw: '0' });
+    const stranger = await accounts.edge.developer('asks for the usage of others');
+    expect((await ask('GET', `${path}/gateway-usage`, { headers: stranger })).status).toBe(404);
+  });
+
+  it('bound what is counted of the last 24 hours: rows they do not speak of are not read', async () => {
+    const { agent, headers, path } = await accounts.edge.agentOf('counts');
+    const { agentId } = agent;
+    const add = (count: number, ageHours: number) => accounts.sql`
+      insert into charges (agent_id, posting_id, target_url, target_host, method, status, cost_raw,
+        usage, created_at)
+      select ${agentId}, 'p', 'gateway://x', 'x', 'POST', 'success', 0, '{}',
+        now() - ${ageHours} * interval '1 hour' from generate_series(1, ${count})`;
+    const count = async () =>
+      (await ask('GET', path, { headers })).body.recentTransactionCount24h as number;
+    await add(400, 72);
+    expect(await count()).toBe(0);
+    await add(3, 0);
+    await addSpend(agentId, { daysAgo: 0, model: 'a', rail: 'free', calls: 3, costRaw: 0 });
+    expect(await count()).toBe(3);
+    await addSpend(agentId, { daysAgo: 1, model: 'a', rail: 'free', calls: 100, costRaw: 0 });
+    expect(await count()).toBe(3);
   });
 });
