@@ -6,6 +6,7 @@ import { adminSetAgentStatus } from './admin/agents/status.ts';
 import { adminBalance } from './admin/balances/detail.ts';
 import { reportOutcome } from './agents/actions/outcome.ts';
 import { agentBalance } from './agents/balance.ts';
+import { syncLedger } from './agents/ledger/sync.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
 import { listActions } from './developer/agents/actions/list.ts';
@@ -43,6 +44,7 @@ export const ROUTES = [
   // Agent runtime
   agentBalance,
   reportOutcome,
+  syncLedger,
   // Developer keys
   createDeveloperKey,
   listDeveloperKeys,

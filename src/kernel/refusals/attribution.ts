@@ -8,4 +8,8 @@ export const attribution = {
       'invalid_action_id',
       `An action id has 1 to ${LIMITS.taskIdChars} printable ASCII characters.`,
     ),
+  tooManyEvents: (max: number) =>
+    refusal(413, 'payload_too_large', `An upload may have at most ${max} events.`, {
+      limit_events: max,
+    }),
 };
