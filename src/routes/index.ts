@@ -4,17 +4,23 @@ import { adminCreditAgent } from './admin/agents/credit.ts';
 import { adminListAgents } from './admin/agents/list.ts';
 import { adminSetAgentStatus } from './admin/agents/status.ts';
 import { adminBalance } from './admin/balances/detail.ts';
+import { reportOutcome } from './agents/actions/outcome.ts';
 import { agentBalance } from './agents/balance.ts';
+import { syncLedger } from './agents/ledger/sync.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
+import { listActions } from './developer/agents/actions/list.ts';
+import { reportOutcomeAsOwner } from './developer/agents/actions/outcome.ts';
 import { closeAgent } from './developer/agents/close.ts';
 import { createAgent } from './developer/agents/create.ts';
 import { agentDetail } from './developer/agents/detail.ts';
+import { agentGatewayUsage } from './developer/agents/gateway-usage.ts';
 import { listAgentKeys } from './developer/agents/keys/list.ts';
 import { mintAgentKey } from './developer/agents/keys/mint.ts';
 import { revokeAgentKey } from './developer/agents/keys/revoke.ts';
 import { rotateAgentKey } from './developer/agents/keys/rotate.ts';
 import { listAgents } from './developer/agents/list.ts';
+import { agentsRollup } from './developer/agents/rollup.ts';
 import { setAgentStatus } from './developer/agents/status.ts';
 import { verifyWallet } from './developer/auth/verify.ts';
 import { developerBalances } from './developer/balances.ts';
@@ -37,6 +43,8 @@ export const ROUTES = [
   markets,
   // Agent runtime
   agentBalance,
+  reportOutcome,
+  syncLedger,
   // Developer keys
   createDeveloperKey,
   listDeveloperKeys,
@@ -51,6 +59,8 @@ export const ROUTES = [
   listAgentKeys,
   revokeAgentKey,
   rotateAgentKey,
+  listActions,
+  reportOutcomeAsOwner,
   // Developer account
   verifyWallet,
   developerProfile,
@@ -67,6 +77,8 @@ export const ROUTES = [
   adminCreditAgent,
   // Beside the specification
   rotateDeveloperKey,
+  agentsRollup,
+  agentGatewayUsage,
   modelDetail,
   capabilities,
   openapi,

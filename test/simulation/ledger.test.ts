@@ -44,7 +44,7 @@ class Callers {
     const amountRaw = BigInt(this.#chance.below(60));
     if (choice < 3) this.hold(node, agentId, amountRaw);
     else if (choice < 6) this.settleOne(node, BigInt(this.#chance.below(90)));
-    else if (choice < 7) this.credit(node, agentId, amountRaw + 1n);
+    else if (choice < 7) this.credit(node, agentId, amountRaw * 20n + 1n);
     else if (choice < 8) this.open(node, agentId, amountRaw);
     else if (choice < 9) this.journalOne(node);
     else this.closeOne(node, 'done');
@@ -244,6 +244,7 @@ describe('the ledger under a seeded roof', () => {
       expect(world.policies.violations()).toEqual([]);
       expect(world.policies.admitted).toBeGreaterThan(500);
       expect(world.policies.edits).toBeGreaterThan(200);
+      expect(world.policies.suspended).toBeGreaterThan(0);
       const { held, refused, charged, credited } = callers.promised;
       for (const holdId of held.keys()) {
         expect(store.postings.has(`hold:${holdId}`), holdId).toBe(true);

@@ -44,15 +44,17 @@ export class PolicyBook {
     this.edits++;
     const choice = this.#chance.below(8);
     const ids = [...this.living.keys()];
-    if (choice < 1) this.#resume();
-    else if (ids.length < 6 || (choice < 4 && ids.length < 16)) this.#create(nowMs);
+    if (choice < 2) this.#resume();
+    else if (ids.length < 6 || (choice < 4 && ids.length < 12)) this.#create(nowMs);
     else this.#change(this.#chance.pick(ids), choice, nowMs);
   }
 
   #resume(): void {
-    const agentId = 1 + this.#chance.below(this.#agents);
-    if (this.#store.require(agentId).rules.status === 'suspended') this.suspended++;
-    this.#store.changeRules(agentId, { status: 'active' });
+    for (let agentId = 1; agentId <= this.#agents; agentId++) {
+      if (this.#store.require(agentId).rules.status !== 'suspended') continue;
+      this.suspended++;
+      this.#store.changeRules(agentId, { status: 'active' });
+    }
   }
 
   #create(nowMs: number): void {
@@ -75,8 +77,8 @@ export class PolicyBook {
     const policy = policyOf({
       ...{ id: ++this.#names, kind, matchKey, window },
       agentId: chance.oneIn(3) ? null : 1 + chance.below(this.#agents),
-      limitRaw: BigInt(40 + chance.below(400)),
-      action: chance.oneIn(6) ? 'suspend_agent' : 'block',
+      limitRaw: BigInt(60 + chance.below(1_500)),
+      action: chance.oneIn(12) ? 'suspend_agent' : 'block',
       effectiveFromSec: chance.oneIn(8) ? nowSec + chance.below(60) : null,
       effectiveUntilSec: chance.oneIn(8) ? nowSec + 60 + chance.below(600) : null,
       expiresAtSec: window.kind === 'once' && chance.oneIn(2) ? nowSec + chance.below(900) : null,
@@ -90,7 +92,7 @@ export class PolicyBook {
     if (known === undefined) return;
     const { policy } = known;
     if (choice < 5) {
-      const limitRaw = BigInt(40 + this.#chance.below(400));
+      const limitRaw = BigInt(60 + this.#chance.below(1_500));
       this.#write({ ...known, policy: { ...policy, limitRaw } }, nowMs);
     } else if (choice < 6) this.#write({ ...known, startsMs: nowMs }, nowMs);
     else if (choice < 7 && policy.window.kind === 'rolling') {
