@@ -4,9 +4,11 @@ import { adminCreditAgent } from './admin/agents/credit.ts';
 import { adminListAgents } from './admin/agents/list.ts';
 import { adminSetAgentStatus } from './admin/agents/status.ts';
 import { adminBalance } from './admin/balances/detail.ts';
+import { reportOutcome } from './agents/actions/outcome.ts';
 import { readOwnAllowlistMode } from './agents/allowlist-mode/read.ts';
 import { setOwnAllowlistMode } from './agents/allowlist-mode/set.ts';
 import { agentBalance } from './agents/balance.ts';
+import { syncLedger } from './agents/ledger/sync.ts';
 import { changeOwnPolicy } from './agents/policies/change.ts';
 import { createOwnPolicy } from './agents/policies/create.ts';
 import { listOwnPolicies } from './agents/policies/list.ts';
@@ -17,11 +19,14 @@ import { readOwnSpendLimit } from './agents/spend-limit/read.ts';
 import { setOwnSpendLimit } from './agents/spend-limit/set.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
+import { listActions } from './developer/agents/actions/list.ts';
+import { reportOutcomeAsOwner } from './developer/agents/actions/outcome.ts';
 import { readAgentAllowlistMode } from './developer/agents/allowlist-mode/read.ts';
 import { setAgentAllowlistMode } from './developer/agents/allowlist-mode/set.ts';
 import { closeAgent } from './developer/agents/close.ts';
 import { createAgent } from './developer/agents/create.ts';
 import { agentDetail } from './developer/agents/detail.ts';
+import { agentGatewayUsage } from './developer/agents/gateway-usage.ts';
 import { clearAgentKeyBudget } from './developer/agents/keys/budget/clear.ts';
 import { setAgentKeyBudget } from './developer/agents/keys/budget/set.ts';
 import { listAgentKeys } from './developer/agents/keys/list.ts';
@@ -35,6 +40,7 @@ import { listAgentPolicies } from './developer/agents/policies/list.ts';
 import { resetAgentPolicy } from './developer/agents/policies/reset.ts';
 import { revokeAgentPolicy } from './developer/agents/policies/revoke.ts';
 import { preBorrow } from './developer/agents/pre-borrow.ts';
+import { agentsRollup } from './developer/agents/rollup.ts';
 import { readSelfServiceLock } from './developer/agents/self-service-lock/read.ts';
 import { setSelfServiceLock } from './developer/agents/self-service-lock/set.ts';
 import { clearAgentSpendLimit } from './developer/agents/spend-limit/clear.ts';
@@ -69,9 +75,11 @@ export const ROUTES = [
   // Agent runtime
   agentBalance,
   readOwnSpendLimit,
+  reportOutcome,
   createOwnPolicy,
   changeOwnPolicy,
   revokeOwnPolicy,
+  syncLedger,
   // Developer keys
   createDeveloperKey,
   listDeveloperKeys,
@@ -86,6 +94,8 @@ export const ROUTES = [
   listAgentKeys,
   revokeAgentKey,
   rotateAgentKey,
+  listActions,
+  reportOutcomeAsOwner,
   // Developer account
   verifyWallet,
   developerProfile,
@@ -129,6 +139,8 @@ export const ROUTES = [
   accountCap,
   policyDefaults,
   rotateDeveloperKey,
+  agentsRollup,
+  agentGatewayUsage,
   modelDetail,
   capabilities,
   openapi,

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Scope } from '../controls/change-controls.ts';
 import type { AgentCaller, DeveloperCaller } from '../http/caller.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { isStorable } from '../kernel/storable.ts';
 import { RawAmount } from './raw-amount.ts';
 import { RowId } from './row-id.ts';
-import { isStorable } from './storable-text.ts';
 
 export const PolicyParams = z.object({ policyId: RowId });
 export const AgentPolicyParams = z.object({ agentId: RowId, policyId: RowId });

@@ -3,6 +3,8 @@ import { createAgents } from '../agents/agents.ts';
 import { createLocalDelegation } from '../agents/local-delegation.ts';
 import { createLocalWallets } from '../agents/local-wallets.ts';
 import type { ManagedWallets } from '../agents/managed-wallets.ts';
+import { createAttribution } from '../attribution/attribution.ts';
+import { createLedgerSync } from '../attribution/ledger-sync.ts';
 import { createRpc } from '../chain/rpc.ts';
 import { createUsdcBalances } from '../chain/usdc-balances.ts';
 import { createWalletSignatures } from '../chain/wallet-signature.ts';
@@ -57,6 +59,8 @@ export function buildAccounts(world: World, ledger: Ledger) {
       agentKeyBudgets: createAgentKeyBudgets(keyDeps),
       ...createControls({ sql, invalidations, now }),
       agents: createAgents(agentDeps),
+      attribution: createAttribution(world),
+      ledgerSync: createLedgerSync(world),
       admin: createAdmin(agentDeps),
       secureCookies: settings.environment === 'production',
     },

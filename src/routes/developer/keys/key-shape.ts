@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { refuse } from '../../../kernel/refuse.ts';
-import { isStorable } from '../../storable-text.ts';
+import { isStorable } from '../../../kernel/storable.ts';
 
 /** What both kinds of key may be asked for. */
 export const keyWish = {
