@@ -1,23 +1,10 @@
 import type { Policy } from '../../src/policy/policy.ts';
+import { policyOf } from './spending.ts';
 
-/** A cap of one agent on one task, as plain as can be. */
-export const aPolicy = (more: Partial<Policy> = {}): Policy => ({
-  id: 1,
-  agentId: 1,
-  kind: 'task',
-  matchKey: 'task-1',
-  matchKind: null,
-  limitRaw: 1_000n,
-  limitFloorRaw: null,
-  limitCeilingRaw: null,
-  window: { kind: 'rolling', seconds: 86_400 },
-  effectiveFromSec: null,
-  effectiveUntilSec: null,
-  expiresAtSec: null,
-  action: 'block',
-  qualityFloorBps: null,
-  qualityWindowSeconds: null,
-  reserves: false,
-  label: null,
-  ...more,
-});
+/** A cap of 1000 a day on one task of agent 1. */
+export const aPolicy = (more: Partial<Policy> = {}): Policy =>
+  policyOf({
+    ...{ kind: 'task', matchKey: 'task-1', limitRaw: 1_000n },
+    window: { kind: 'rolling', seconds: 86_400 },
+    ...more,
+  });

@@ -27,7 +27,7 @@ export const PREPAID = { name: 'caller 1', maxRateBps: 1_000, expirySeconds: 31_
 const MINE = /^\/v1\/(developer|admin|agents)\b/;
 
 /** The accounts' routes on the real edge, in front of a world. */
-async function accountsEdge(world: AccountsWorld) {
+export async function accountsEdge(world: AccountsWorld) {
   const routes = ROUTES.filter(({ path }) => MINE.test(path));
   const edge = await startEdge({
     routes,

@@ -132,7 +132,7 @@ describe('no change that tightens', () => {
         (before, after, taskValueBps, quality) => {
           if (!tightens({ kind: 'edit', before, after, mode: 'off' })) return;
           tighter++;
-          const reading = { taskValueBps, qualityBps: () => quality };
+          const reading = { taskValueBps, quality: new Map([[3_600, quality]]) };
           expect(effectiveCapRaw(after, reading) <= effectiveCapRaw(before, reading)).toBe(true);
         },
       ),
