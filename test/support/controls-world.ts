@@ -1,10 +1,13 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { LiveLedger } from '../../src/actors/ledger.ts';
+import type { AnyRoute } from '../../src/http/route.ts';
+import { createRouter } from '../../src/http/router.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { Hold } from '../../src/ledger/ledger.ts';
+import { ROUTES } from '../../src/routes/index.ts';
 import { unpackCounters } from '../../src/store/counter-codec.ts';
 import { accountsWorld } from './accounts.ts';
-import { accountsEdge } from './accounts-edge.ts';
+import { type Ask, accountsEdge } from './accounts-edge.ts';
 import { testDatabase } from './database.ts';
 import { bearer } from './edge.ts';
 import { liveLedger } from './ledger-load.ts';
@@ -41,10 +44,18 @@ async function openControls() {
   world.invalidations.subscribe((notice) => {
     if ('agentId' in notice) ledger.forget(notice.agentId);
   });
-  const edge = await accountsEdge(world);
+  const edge = await accountsEdge(world, {
+    rateLimits: { developerKeyPerMinute: 1_000_000, globalPerMinute: 1_000_000 },
+  });
   let names = 0;
+  const ask: Ask = async (method, path, how) => {
+    const answer = await edge.ask(method, path, how);
+    checkDescribed(method, path, answer);
+    return answer;
+  };
   return {
     ...edge,
+    ask,
     ...spending(ledger),
     sql: db.sql,
     ledger,
@@ -82,6 +93,16 @@ async function openControls() {
       await db[Symbol.asyncDispose]();
     },
   };
+}
+
+const ROUTER = createRouter<AnyRoute>(ROUTES);
+
+/** What succeeds has the status and exactly the shape that the API description promises. */
+function checkDescribed(method: string, path: string, answer: { status: number; body: unknown }) {
+  if (answer.status >= 300) return;
+  const route = ROUTER.find(path.split('?')[0] ?? '')?.byMethod.get(method);
+  expect(answer.status, `${method} ${path}`).toBe(route?.status ?? 200);
+  expect(route?.response?.parse(answer.body), `${method} ${path}`).toEqual(answer.body);
 }
 
 /** Holds and settles as callers do, and writes down what was bought. */
