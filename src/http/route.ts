@@ -13,7 +13,7 @@ export type Reply = {
   readonly upstreamMs?: number;
 };
 
-export type RateLimit = 'none' | 'key' | 'gateway' | 'ip';
+export type RateLimit = 'none' | 'key' | 'gateway' | 'proxy' | 'ledger' | 'ip';
 
 type Output<S> = S extends ZodType ? z.output<S> : undefined;
 

@@ -20,10 +20,17 @@ export const LIMITS = {
   taskIdChars: 128,
   idempotencyKeyChars: 255,
 
+  // Pruning of keys and rate windows
+  pruneEveryMs: 15_000,
+  pruneBatch: 1_000,
+  pruneBatchesPerTick: 10,
+
   // Requests a minute
   developerKeyPerMinute: 100,
   gatewayPerMinute: 300,
   ipPerMinute: 60,
+  agentProxyPerMinute: 3_000,
+  ledgerSyncPerMinute: 60,
   globalPerMinute: 12_000,
 
   // Bodies and headers
@@ -38,6 +45,14 @@ export const LIMITS = {
   forwardedHops: 32,
   rateWindows: 50_000,
   rateWindowMs: 60_000,
+  /** A process takes this part of a shared limit at a time; what it does not use is how far the limit errs. */
+  rateSharePart: 0.02,
+  /** Buckets in one claim on the shared windows. */
+  rateClaimBuckets: 1_000,
+  /** A claim without an answer: from then on each process counts for itself. */
+  rateClaimMs: 1_000,
+  /** How often a database that was away is asked again. */
+  rateProbeMs: 1_000,
   /** How long a reader of a streamed answer may take nothing before it is cut off. */
   streamStallMs: 30_000,
   upstreamResponseBytes: 10 * 1024 * 1024,
@@ -114,7 +129,6 @@ export const LIMITS = {
   leaseRetentionMs: 3_600_000,
   selfCheckAgents: 1_000,
 
-  agentProxyPerMinute: 3_000,
   validBeforeSeconds: 90,
 
   // Health and monitoring

@@ -9,6 +9,7 @@ export type ValidationDetail = {
 
 export type RateLimitReason =
   | 'agent_proxy_limit'
+  | 'agent_ledger_limit'
   | 'ip_rate_limit'
   | 'global_rate_limit'
   | 'key_rate_limit'

@@ -56,13 +56,14 @@ function memoryStore(): IdempotencyStore & { readonly log: string[] } {
 function edge(gatewayPerMinute = 100) {
   const clock = new ManualClock();
   const idempotency = memoryStore();
+  const limiter = createRateLimiter(clock);
   const metrics = createMetrics({ withProcess: false });
   const limits = { ...DEFAULT_RATE_LIMITS, gatewayPerMinute };
   const endpoint: Endpoint = { kind: 'route', method: 'POST', path: '/v1/buy', route: buy };
   const deps: Parameters<typeof serveRequest>[0] = {
     services: {},
     authenticate: createAuthenticate({ credentials: fakeCredentials, clock, secureCookies: false }),
-    rateGate: createRateGate(createRateLimiter(clock), limits),
+    rateGate: createRateGate({ limiter, serverLimiter: createRateLimiter(clock) }, limits),
     idempotency,
     router: createRouter([endpoint]),
     metrics: createHttpMetrics(metrics, { requests: () => 0, sockets: () => 0 }),
