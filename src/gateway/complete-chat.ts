@@ -21,6 +21,8 @@ import { type Tried, trySources } from './try-sources.ts';
 type ChatPurchase = {
   readonly spender: Spender;
   readonly body: ChatRequest;
+  /** Becomes the id of the hold. */
+  readonly workId?: string | undefined;
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;
 };
@@ -58,14 +60,14 @@ export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletion
 
   async function complete(purchase: ChatPurchase): Promise<ChatAnswer> {
     const arrivedMs = clock.monotonicMs();
-    const { body, signal, spender } = purchase;
+    const { body, signal, spender, workId } = purchase;
     const model = requireChatModel(catalogue, body.model);
     const bound = estimateChat(body, model.maxOutputTokens);
     const offers = requireOffers(
       model,
       planOffers(model, bound, (source) => rails.railOf(source)),
     );
-    const hold = await openHold(spender, holdForRaw(offers));
+    const hold = await openHold(spender, holdForRaw(offers), workId);
 
     let resolving = false;
     const settle = (request: Outcome) => {
@@ -82,8 +84,8 @@ export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletion
     }
   }
 
-  async function openHold(spender: Spender, amountRaw: bigint): Promise<Hold> {
-    const holdId = newId(random, 'chat_');
+  async function openHold(spender: Spender, amountRaw: bigint, workId?: string): Promise<Hold> {
+    const holdId = workId ?? newId(random, 'chat_');
     const verdict = await ledger.hold({ spender, holdId, amountRaw });
     if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
     return verdict.hold;

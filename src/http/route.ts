@@ -27,6 +27,8 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly headers: ReadonlyMap<string, string>;
   readonly clientAddress: string;
   readonly requestId: string;
+  /** Under an Idempotency-Key: the id of the hold that this request may open, so that a crash leaves no doubt. */
+  readonly workId: string | undefined;
   /** Fires when the client goes away. */
   readonly signal: AbortSignal;
   readonly log: Log;

@@ -20,6 +20,21 @@ export const LIMITS = {
   taskIdChars: 128,
   idempotencyKeyChars: 255,
 
+  // Idempotency
+  idempotencyWindowMs: 600_000,
+  /** A longer answer is not kept; its key answers that it cannot be replayed. */
+  idempotencyAnswerBytes: 5 * 1024 * 1024,
+  /** A caller waits no longer than this for his answer to be kept. */
+  idempotencyStoreMs: 3_000,
+  /** How often a key is looked at that others take and free in the same instant. */
+  idempotencyLooks: 5,
+  /** Outcomes that the database could not take yet, tried again each second. */
+  unwrittenOutcomes: {
+    ...{ most: 10_000, bytes: 32 * 1024 * 1024, perTick: 100, retryMs: 1_000 },
+    /** A claim that got no answer is looked for once more so long after the database is back. */
+    doubtMs: 5_000,
+  },
+
   // Pruning of keys and rate windows
   pruneEveryMs: 15_000,
   pruneBatch: 1_000,

@@ -46,6 +46,7 @@ function memoryStore(): IdempotencyStore & { readonly log: string[] } {
       if (answer !== undefined) return { kind: 'replay', answer };
       return {
         kind: 'fresh',
+        workId: `work ${key}`,
         store: async (fresh) => remember(key, fresh),
         abandon: async () => void log.push('abandon'),
       };
