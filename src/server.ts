@@ -19,6 +19,7 @@ import { startWorkers } from './workers/schedule.ts';
 import { type AccountParts, buildAccounts } from './world/build-accounts.ts';
 import { buildGateway } from './world/build-gateway.ts';
 import { buildLedger } from './world/build-ledger.ts';
+import { buildRequests } from './world/build-requests.ts';
 import { buildVoice } from './world/build-voice.ts';
 import { forget } from './world/forget.ts';
 import type { ServerDeps, World } from './world/world.ts';
@@ -60,7 +61,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const { fetch, close: closeOutbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
   const world: World = { ...deps, sql: database.sql, metrics, catalogue, fetch };
-  const ledger = await buildLedger(world, teardown);
+  const { ledger, ...parts } = await buildLedger(world, teardown);
   const accounts = buildAccounts(world, ledger);
   const voice = await buildVoice(world, ledger, teardown);
   const sockets = [createTranscriptionSocket(voice), createRealtimeSocket(voice)];
@@ -69,6 +70,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     managedWallet: accounts.wallets === undefined ? undefined : async () => {},
     indexer: undefined,
   });
+  const requests = buildRequests(world, parts, teardown);
   const http = teardown.use(
     'http',
     await createHttpServer({
@@ -87,6 +89,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
         }),
       },
       credentials: accounts.credentials,
+      ...requests,
       ...world,
       secureCookies: settings.environment === 'production',
       publicUrl: settings.publicUrl,

@@ -23,6 +23,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   'src/keys': 3,
   'src/gateway': 3,
   'src/webhooks': 3,
+  'src/controls': 3,
   'src/admin': 3,
   'src/actors': 4,
   'src/workers': 4,

@@ -1,12 +1,11 @@
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
-import { bumpRules, bumpTeamRules } from '../store/ledger-store.ts';
 import type { Queryable, Sql } from '../store/sql.ts';
+import { type Committed, commitChange, commitTeamChange } from './commit-change.ts';
 import type { Invalidation, Notice } from './invalidation.ts';
 import {
   findInvalidations,
   findSettledId,
-  insertInvalidation,
   pruneInvalidations,
   type StoredInvalidation,
 } from './invalidation-store.ts';
@@ -46,18 +45,12 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
      * answers undefined changed nothing.
      */
     async commit<T>(notice: Invalidation, work: (tx: Queryable) => Promise<T>): Promise<T> {
-      return commitAll(async (tx) => {
-        if ('agentId' in notice) await bumpRules(tx, notice.agentId);
-        return [notice];
-      }, work);
+      return hearAll(await commitChange(deps.sql, notice, work));
     },
 
     /** As `commit`, for what all agents of an account share: their rows are taken in the order of their ids. */
     async commitTeam<T>(accountId: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
-      return commitAll(async (tx) => {
-        const agentIds = await bumpTeamRules(tx, accountId);
-        return agentIds.map((agentId) => ({ kind: 'agent_changed', agentId }) as const);
-      }, work);
+      return hearAll(await commitTeamChange(deps.sql, accountId, work));
     },
 
     /** Tells this process alone, for a change that was committed before. */
@@ -84,11 +77,7 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
     },
   };
 
-  async function commitAll<T>(
-    raise: (tx: Queryable) => Promise<readonly Invalidation[]>,
-    work: (tx: Queryable) => Promise<T>,
-  ): Promise<T> {
-    const { done, told } = await commitWith(deps.sql, raise, work);
+  function hearAll<T>({ done, told }: Committed<T>): T {
     told.forEach(hear);
     return done;
   }
@@ -106,42 +95,6 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
     if (floor === undefined || settled <= floor) return;
     floor = settled;
     for (const id of seen) if (id <= settled) seen.delete(id);
-  }
-}
-
-/** What work answered, and the notices that were written where it changed anything. */
-type Committed<T> = { readonly done: T; readonly told: readonly StoredInvalidation[] };
-
-/** Undoes the sql transaction of work that changed nothing. */
-class Unchanged extends Error {
-  override readonly name = 'Unchanged';
-}
-
-/**
- * The rules are raised first: whoever changes an agent holds its balance's row before any other, as whoever moves its
- * money does, so that the two never wait for each other.
- */
-async function commitWith<T>(
-  sql: Sql,
-  raise: (tx: Queryable) => Promise<readonly Invalidation[]>,
-  work: (tx: Queryable) => Promise<T>,
-): Promise<Committed<T>> {
-  let done: T | undefined;
-  try {
-    const told = (await sql.begin(async (tx) => {
-      const notices = await raise(tx);
-      done = await work(tx);
-      if (done === undefined) throw new Unchanged('nothing was changed');
-      const written: StoredInvalidation[] = [];
-      for (const notice of notices) {
-        written.push({ id: await insertInvalidation(tx, notice), notice });
-      }
-      return written;
-    })) as StoredInvalidation[];
-    return { done: done as T, told };
-  } catch (error) {
-    if (error instanceof Unchanged) return { done: done as T, told: [] };
-    throw error;
   }
 }
 
