@@ -19,22 +19,11 @@ export type Invalidations = ReturnType<typeof createInvalidations>;
  */
 export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log }) {
   const { subscribe, tell } = createAudience(deps.log);
-  /** Ids above the floor that were told already. */
-  const seen = new Set<bigint>();
-  let floor: bigint | undefined;
-  let missed = false;
-  let ticks = 0;
-  const hear = ({ id, notice }: StoredInvalidation): void => {
-    seen.add(id);
-    tell(notice);
-  };
+  const { hear, tick } = createReader(deps.sql, tell);
 
-  async function readBatch(): Promise<boolean> {
-    floor ??= await findSettledId(deps.sql);
-    const batch = await findInvalidations(deps.sql, floor, [...seen]);
-    batch.forEach(hear);
-    if (seen.size > LIMITS.invalidationsRemembered) forgetOldest();
-    return batch.length === LIMITS.invalidationBatch;
+  function hearAll<T>({ done, told }: Committed<T>): T {
+    told.forEach(hear);
+    return done;
   }
 
   return {
@@ -60,26 +49,29 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
     subscribe,
 
     /** Reads what other processes wrote. After a failure the first success tells `everything`. */
-    async tick(): Promise<void> {
-      try {
-        let batches = 0;
-        while ((await readBatch()) && ++batches < LIMITS.invalidationBatchesPerTick);
-        if (missed) tell({ kind: 'everything' });
-        missed = false;
-        if (ticks++ % PRUNE_EVERY_TICKS === 0) {
-          await pruneInvalidations(deps.sql);
-          await raiseFloor();
-        }
-      } catch (error) {
-        missed = true;
-        throw error;
-      }
-    },
+    tick,
+  };
+}
+
+/** Reads notices, and tells each once, whether it was read or heard of in this process. */
+function createReader(sql: Sql, tell: (notice: Notice) => void) {
+  /** Ids above the floor that were told already. */
+  const seen = new Set<bigint>();
+  let floor: bigint | undefined;
+  let missed = false;
+  let ticks = 0;
+
+  const hear = ({ id, notice }: StoredInvalidation): void => {
+    seen.add(id);
+    tell(notice);
   };
 
-  function hearAll<T>({ done, told }: Committed<T>): T {
-    told.forEach(hear);
-    return done;
+  async function readBatch(): Promise<boolean> {
+    floor ??= await findSettledId(sql);
+    const batch = await findInvalidations(sql, floor, [...seen]);
+    batch.forEach(hear);
+    if (seen.size > LIMITS.invalidationsRemembered) forgetOldest();
+    return batch.length === LIMITS.invalidationBatch;
   }
 
   /** Beyond the bound a late commit may pass unnoticed, so nothing that is cached can be trusted. */
@@ -91,11 +83,29 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
 
   /** Only what can have no smaller neighbour any more leaves the set, so the set stays as small as a minute. */
   async function raiseFloor(): Promise<void> {
-    const settled = await findSettledId(deps.sql);
+    const settled = await findSettledId(sql);
     if (floor === undefined || settled <= floor) return;
     floor = settled;
     for (const id of seen) if (id <= settled) seen.delete(id);
   }
+
+  async function tick(): Promise<void> {
+    try {
+      let batches = 0;
+      while ((await readBatch()) && ++batches < LIMITS.invalidationBatchesPerTick);
+      if (missed) tell({ kind: 'everything' });
+      missed = false;
+      if (ticks++ % PRUNE_EVERY_TICKS === 0) {
+        await pruneInvalidations(sql);
+        await raiseFloor();
+      }
+    } catch (error) {
+      missed = true;
+      throw error;
+    }
+  }
+
+  return { hear, tick };
 }
 
 /** Those who must hear of every notice; one that fails keeps it from nobody else. */
