@@ -11,7 +11,6 @@ import { ROUTES } from './routes/index.ts';
 import { createRealtimeSocket } from './sockets/realtime.ts';
 import { createTranscriptionSocket } from './sockets/transcriptions-stream.ts';
 import { type Database, openDatabase } from './store/database.ts';
-import { createDatabaseClock } from './store/database-clock.ts';
 import { flushKeyUse } from './workers/flush-key-use.ts';
 import { pollInvalidations } from './workers/poll-invalidations.ts';
 import { pushMonitoring } from './workers/push-monitoring.ts';
@@ -20,6 +19,7 @@ import { startWorkers } from './workers/schedule.ts';
 import { type AccountParts, buildAccounts } from './world/build-accounts.ts';
 import { buildGateway } from './world/build-gateway.ts';
 import { buildLedger } from './world/build-ledger.ts';
+import { buildRequests } from './world/build-requests.ts';
 import { buildVoice } from './world/build-voice.ts';
 import { forget } from './world/forget.ts';
 import type { ServerDeps, World } from './world/world.ts';
@@ -60,12 +60,9 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const metrics = createMetrics({ withProcess: true });
   const { fetch, close: closeOutbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
-  const { sql } = database;
-  const time = createDatabaseClock(clock);
-  await time.measure(sql);
-  const world: World = { ...deps, sql, time, metrics, catalogue, fetch };
-  const ledger = await buildLedger(world, teardown);
-  const accounts = buildAccounts(world, ledger);
+  const world: World = { ...deps, sql: database.sql, metrics, catalogue, fetch };
+  const { ledger, ...parts } = await buildLedger(world, teardown);
+  const accounts = buildAccounts(world, ledger, parts.time);
   const voice = await buildVoice(world, ledger, teardown);
   const sockets = [createTranscriptionSocket(voice), createRealtimeSocket(voice)];
   const health = createHealthChecks(clock, {
@@ -73,6 +70,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     managedWallet: accounts.wallets === undefined ? undefined : async () => {},
     indexer: undefined,
   });
+  const requests = buildRequests(world, parts, teardown);
   const http = teardown.use(
     'http',
     await createHttpServer({
@@ -91,6 +89,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
         }),
       },
       credentials: accounts.credentials,
+      ...requests,
       ...world,
       secureCookies: settings.environment === 'production',
       publicUrl: settings.publicUrl,

@@ -19,14 +19,15 @@ import { createDeveloperKeys } from '../keys/developer-keys.ts';
 import { createInvalidations } from '../keys/invalidations.ts';
 import { createKeyUse } from '../keys/key-use.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
 import type { World } from './world.ts';
 
 export type AccountParts = ReturnType<typeof buildAccounts>;
 
 /** Who may come in and what they own: developers, agents, keys, and whatever checks them. */
-export function buildAccounts(world: World, ledger: Ledger) {
+export function buildAccounts(world: World, ledger: Ledger, time: DatabaseClock) {
   const { settings, sql, clock, random, log, fetch } = world;
-  const { now } = world.time;
+  const { now } = time;
   const { rpcUrl, usdc } = settings.chain;
   const rpc = rpcUrl === undefined ? undefined : createRpc({ url: rpcUrl, fetch });
   const balances = createUsdcBalances({ rpc, usdc, clock, log });

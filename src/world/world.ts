@@ -5,7 +5,6 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Settings } from '../local-secrets.ts';
-import type { DatabaseClock } from '../store/database-clock.ts';
 import type { DatabaseTarget, Sql } from '../store/sql.ts';
 
 export type ServerDeps = {
@@ -26,8 +25,6 @@ export type ServerDeps = {
 /** What every part of the world may ask for. */
 export type World = ServerDeps & {
   readonly sql: Sql;
-  /** The one time that all processes have in common. */
-  readonly time: DatabaseClock;
   readonly metrics: MetricsRegistry;
   readonly catalogue: Catalogue;
   /** The outbound door. */

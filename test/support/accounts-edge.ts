@@ -4,7 +4,8 @@ import type { RateLimits } from '../../src/http/rate-gate.ts';
 import { ROUTES } from '../../src/routes/index.ts';
 import { type AccountsWorld, ADMIN_KEY, accountsWorld } from './accounts.ts';
 import { testDatabase } from './database.ts';
-import { bearer, startEdge } from './edge.ts';
+import { bearer } from './edge.ts';
+import { startKeyedEdge } from './keyed-edge.ts';
 import { testWallet } from './wallet.ts';
 
 /** One answer, read whole. */
@@ -33,8 +34,7 @@ export async function accountsEdge(
   options: { readonly rateLimits?: Partial<RateLimits> } = {},
 ) {
   const routes = ROUTES.filter(({ path }) => MINE.test(path));
-  const edge = await startEdge({
-    routes,
+  const edge = await startKeyedEdge(world.sql, routes, {
     services: { ...world, secureCookies: false },
     credentials: world.credentials,
     clock: world.clock,

@@ -4,7 +4,6 @@ import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { Teardown } from '../../../src/kernel/teardown.ts';
-import { createDatabaseClock } from '../../../src/store/database-clock.ts';
 import type { Sql } from '../../../src/store/sql.ts';
 import { buildLedger } from '../../../src/world/build-ledger.ts';
 import type { World } from '../../../src/world/world.ts';
@@ -17,9 +16,8 @@ describe('the ledger of a process', () => {
       hanging++;
       return new Promise(() => {});
     }) as unknown as Sql;
-    const clock = new ManualClock();
     const world = {
-      ...{ sql, clock, log: silentLog, random: systemRandom, time: createDatabaseClock(clock) },
+      ...{ sql, clock: new ManualClock(), log: silentLog, random: systemRandom },
       metrics: createMetrics({ withProcess: false }),
     } as unknown as World;
     const teardown = new Teardown();

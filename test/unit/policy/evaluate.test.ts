@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { count, emptyCounter } from '../../../src/policy/counter.ts';
+import { bindingPolicies, standingOf, worseBreach } from '../../../src/policy/evaluate.ts';
+import { FACTS, policyOf } from '../../support/spending.ts';
+
+const breach = (id: number, roomRaw: bigint, action: 'block' | 'suspend_agent' = 'block') => ({
+  policy: policyOf({ id, action }),
+  ...{ requiredRaw: 9n, spentRaw: 100n - roomRaw, capRaw: 100n },
+});
+
+describe('of two breaches the one that is reported', () => {
+  it('has the least room', () => {
+    expect(worseBreach(breach(1, 5n), breach(2, 4n)).policy.id).toBe(2);
+  });
+  it('is the older policy where they have the same', () => {
+    expect(worseBreach(breach(2, 5n), breach(1, 5n)).policy.id).toBe(1);
+    expect(worseBreach(undefined, breach(1, 5n)).policy.id).toBe(1);
+  });
+  it('suspends, whatever the room', () => {
+    expect(worseBreach(breach(1, 0n), breach(2, 5n, 'suspend_agent')).policy.id).toBe(2);
+    expect(worseBreach(breach(2, 5n, 'suspend_agent'), breach(1, 0n)).policy.id).toBe(2);
+  });
+});
+
+describe('how a policy stands', () => {
+  const reading = { taskValueBps: null, quality: new Map() };
+  it('counts settled and held, and leaves nothing rather than less', () => {
+    const counter = count(emptyCounter(1, 1), 0, { heldRaw: 30n, settledRaw: 90n });
+    const policy = policyOf({ limitRaw: 100n });
+    expect(standingOf(policy, counter, 0, reading)).toEqual({
+      ...{ policy, spentRaw: 120n, capRaw: 100n, remainingRaw: 0n },
+    });
+    const wide = policyOf({ limitRaw: 150n });
+    expect(standingOf(wide, counter, 0, reading).remainingRaw).toBe(30n);
+  });
+
+  it('binds only what it matches, while it is in effect', () => {
+    const over = policyOf({ id: 2, expiresAtSec: 5 });
+    const other = policyOf({ id: 3, kind: 'task', matchKey: 'x' });
+    expect(bindingPolicies([policyOf(), over, other], FACTS, 5).map(({ id }) => id)).toEqual([1]);
+  });
+});
