@@ -126,6 +126,30 @@ describe('the lock on self-service', () => {
     }
   });
 
+  it('holds for whoever was already waiting when it was set', async () => {
+    const { lock, own, agentId } = await locked();
+    const { sql } = controls.on;
+    const made = await own('POST', OWN, { kind: 'task', matchKey: 't', limitRaw: '10' });
+    const at = `${OWN}/${made.body.policy.id}`;
+    const waiting = async () => {
+      const rows = await sql`
+        select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      return rows.length;
+    };
+    const asked: Promise<Answer>[] = [];
+    await sql.begin(async (tx) => {
+      await tx`select 1 from agent_funds where agent_id = ${agentId} for no key update`;
+      asked.push(lock(true));
+      await expect.poll(waiting).toBe(1);
+      asked.push(own('PATCH', at, { limitRaw: '11' }), own('DELETE', at));
+      await expect.poll(waiting).toBe(3);
+    });
+    const [on, ...late] = await Promise.all(asked);
+    expect(on?.status).toBe(200);
+    expect(late).toMatchObject([refusal, refusal]);
+  });
+
   it('leaves a team to its developer', async () => {
     const { ask, lock, headers } = await locked();
     await lock(true);
