@@ -5,6 +5,7 @@ import { applyChange, decide, partOf, tellCrossings } from '../../src/ledger/dec
 import { alignCounters } from '../../src/ledger/moment.ts';
 import type { Operation } from '../../src/ledger/operation.ts';
 import { emptyCounter } from '../../src/policy/counter.ts';
+import type { SpendWindow } from '../../src/policy/policy.ts';
 import { bucketsOf } from '../../src/policy/window.ts';
 import { applyBatch } from '../../src/store/apply-batch.ts';
 import { type Balance, findBalance } from '../../src/store/balance-store.ts';
@@ -182,13 +183,13 @@ const stateOf = async (sql: Sql, agentId: number): Promise<BalanceState> =>
   (await balanceOf(sql, agentId)).state;
 
 /** Two agents with money under one cap of their team; what is sent for both goes in one batch. */
-async function cappedTeam(limitRaw: bigint) {
+async function cappedTeam(limitRaw: bigint, window: SpendWindow = { kind: 'session' }) {
   const db = await testDatabase();
   const { sql } = db;
   const agents = (await seedAgents(sql, 2)).map((agent) => agent.agentId);
   const [a = 0, b = 0] = agents;
   const { accountId } = (await balanceOf(sql, a)).rules;
-  await insertPolicy(sql, { accountId, agentId: null }, policyOf({ limitRaw }));
+  await insertPolicy(sql, { accountId, agentId: null }, policyOf({ limitRaw, window }));
   const send = async (operations: Operation[]) => {
     const parts = agents.map(async (agentId) => {
       const mine = operations.filter((operation) => operation.agentId === agentId);
@@ -319,6 +320,23 @@ describe('apply_batch', () => {
       { kind: 'applied' },
     ]);
     expect(await miscounted(w.db.sql, [a, b])).toEqual([]);
+  });
+
+  it('rolls the window of a team no further than the parts that may stand have got', async () => {
+    await using w = await cappedTeam(10n, { kind: 'calendar', unit: 'day' });
+    const { a, b, send } = w;
+    await send([hold(a, 'x', 5n)]);
+    await send([settle(a, 'x', 5n, 5n)]);
+    const { state, rules } = await balanceOf(w.db.sql, a);
+    const stale = { state: { ...state, version: state.version - 1n }, rules };
+    const outcomes = await applyBatch(w.db.sql, NODE, [
+      decidedPart(a, stale, [hold(a, 'y', 1n)], START_MS + OTHER_WINDOW_MS),
+      decidedPart(b, await balanceOf(w.db.sql, b), [hold(b, 'z', 6n)]),
+    ]);
+    expect(outcomes).toMatchObject([
+      { kind: 'declined', stale: true },
+      { kind: 'declined', outcomes: [{ kind: 'capped', spentRaw: 5n }] },
+    ]);
   });
 
   it('refuses parts that are out of order, because locks are taken in order', async () => {
