@@ -45,8 +45,9 @@ BEGIN
   IF upto <= head THEN
     RETURN buckets;
   END IF;
-  FOR n IN greatest(head + 1, upto - span + 1) .. upto LOOP
-    buckets[n % span + 1] := 0;
+  -- Numbers of buckets outgrow an integer, which is what a loop counts in.
+  FOR i IN 1 .. least(upto - head, span) LOOP
+    buckets[(head + i) % span + 1] := 0;
   END LOOP;
   RETURN buckets;
 END $$;
@@ -229,7 +230,7 @@ CREATE FUNCTION apply_batch(
   h_op integer[], h_id text[], h_from bigint[], h_to bigint[], h_session text[],
   h_key integer[], h_task text[], h_host text[], h_payee text[],
   t_op integer[], t_policy integer[], t_bucket bigint[],
-  t_held bigint[], t_settled bigint[], t_cap bigint[],
+  t_held bigint[], t_settled bigint[], t_cap bigint[], t_stops boolean[],
   g_op integer[], g_session text[], g_epoch integer[],
   node text, lease integer, companions json
 ) RETURNS TABLE (
@@ -259,6 +260,7 @@ DECLARE
   j integer;
   last integer;
   room bigint;
+  stops boolean;
   k integer := 0;
   i integer;
   r record;
@@ -366,10 +368,10 @@ BEGIN
       s_spent := array_append(s_spent, r.spent::bigint);
     END LOOP;
     is_tight := EXISTS (
-      SELECT 1 FROM unnest(t_op, t_policy, t_held, t_cap) AS t(op, policy, held, cap)
-      WHERE t.cap IS NOT NULL
+      -- What is settled beyond its hold leaves less to those behind it.
+      SELECT 1 FROM unnest(t_policy, t_held, t_settled, t_cap) AS t(policy, held, settled, cap)
       GROUP BY t.policy
-      HAVING sum(t.held) + s_spent[array_position(s_policy, t.policy)] > min(t.cap)
+      HAVING sum(greatest(t.held + t.settled, 0)) + s_spent[array_position(s_policy, t.policy)] > min(t.cap)
           OR array_position(s_policy, t.policy) IS NULL);
   END IF;
   IF is_tight THEN
@@ -397,9 +399,11 @@ BEGIN
         IF j IS NULL THEN
           RAISE EXCEPTION 'policy % of a team has no counter', t_policy[t];
         END IF;
+        -- One that stops its agent is told before one that only blocks, then the one with the least room.
         IF t_cap[t] IS NOT NULL AND s_spent[j] + t_held[t] > t_cap[t]
-           AND (room IS NULL OR t_cap[t] - s_spent[j] < room) THEN
+           AND (room IS NULL OR (t_stops[t], room) > (stops, t_cap[t] - s_spent[j])) THEN
           room := t_cap[t] - s_spent[j];
+          stops := t_stops[t];
           found_details[t_op[i]] := t_policy[t];
           found_spent[t_op[i]] := s_spent[j];
         END IF;

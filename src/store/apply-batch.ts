@@ -40,7 +40,7 @@ const ARGUMENTS =
   'integer[] bigint[] integer[] bigint[] bigint[] bigint[] bigint[] text[] ' +
   'integer[] text[] text[] bigint[] text[] text[] text[] ' +
   'integer[] text[] bigint[] bigint[] text[] integer[] text[] text[] text[] ' +
-  'integer[] integer[] bigint[] bigint[] bigint[] bigint[] ' +
+  'integer[] integer[] bigint[] bigint[] bigint[] bigint[] boolean[] ' +
   'integer[] text[] integer[] text integer text::json';
 
 const CALL = `select * from apply_batch(${ARGUMENTS.split(' ')
@@ -66,7 +66,7 @@ export async function applyBatch(
       ...[h?.op ?? null, h?.id ?? null, h?.from ?? null, h?.to ?? null, h?.session ?? null],
       ...[h?.key ?? null, h?.task ?? null, h?.host ?? null, h?.payee ?? null],
       ...[t?.op ?? null, t?.policy ?? null, t?.bucket ?? null],
-      ...[t?.held ?? null, t?.settled ?? null, t?.cap ?? null],
+      ...[t?.held ?? null, t?.settled ?? null, t?.cap ?? null, t?.stops ?? null],
       ...[g?.op ?? null, g?.session ?? null, g?.epoch ?? null],
       ...[node.nodeId, node.leaseEpoch, companions],
     ],

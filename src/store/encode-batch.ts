@@ -68,7 +68,15 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
     ...{ op: [], id: [], from: [], to: [], session: [] },
     ...{ key: [], task: [], host: [], payee: [] },
   };
-  const t: TeamColumns = { op: [], policy: [], bucket: [], held: [], settled: [], cap: [] };
+  const t: TeamColumns = {
+    op: [],
+    policy: [],
+    bucket: [],
+    held: [],
+    settled: [],
+    cap: [],
+    stops: [],
+  };
   const guards = { op: [] as number[], session: [] as string[], epoch: [] as number[] };
   const sheet: CompanionSheet = {};
   let rides = false;
@@ -128,7 +136,8 @@ type HoldColumns = Columns<'op', number> &
 
 type TeamColumns = Columns<'op' | 'policy' | 'bucket', number> &
   Columns<'held' | 'settled', bigint> &
-  Columns<'cap', bigint | null>;
+  Columns<'cap', bigint | null> &
+  Columns<'stops', string>;
 
 function addTeamCounts(columns: TeamColumns, op: number, count: Count): void {
   for (const { policy, bucket, capRaw } of count.team) {
@@ -138,6 +147,7 @@ function addTeamCounts(columns: TeamColumns, op: number, count: Count): void {
     columns.held.push(count.heldRaw);
     columns.settled.push(count.settledRaw);
     columns.cap.push(capRaw);
+    columns.stops.push(policy.action === 'suspend_agent' ? 't' : 'f');
   }
 }
 
@@ -148,6 +158,7 @@ const encodeTeam = (columns: TeamColumns) => ({
   held: numberArray(columns.held),
   settled: numberArray(columns.settled),
   cap: numberArray(columns.cap),
+  stops: `{${columns.stops.join(',')}}`,
 });
 
 function addHold(columns: HoldColumns, op: number, hold: HoldChange): void {

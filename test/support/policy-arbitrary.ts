@@ -40,9 +40,10 @@ export const arbitraryCap = (fromSec: number): fc.Arbitrary<Cap> => {
       window: fc.constantFrom(...WINDOWS),
       limits: fc.record({ limitRaw, limitFloorRaw: limit, limitCeilingRaw: limit }),
       ...{ effectiveFromSec: soon, expiresAtSec: soon, reserves: fc.boolean() },
+      action: fc.constantFrom('block' as const, 'block' as const, 'suspend_agent' as const),
     })
-    .map(({ match, window, limits, reserves, ...times }) => {
-      const { id: _, agentId: __, ...rest } = policyOf({ ...match, ...limits, ...times, window });
+    .map(({ match, window, limits, reserves, ...others }) => {
+      const { id: _, agentId: __, ...rest } = policyOf({ ...match, ...limits, ...others, window });
       return { ...rest, reserves: reserves && match.kind === 'task' };
     });
 };

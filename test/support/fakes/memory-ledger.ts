@@ -290,17 +290,21 @@ function sumByPolicy(moves: readonly TeamMove[]): Map<number, TeamMove> {
   return sums;
 }
 
-/** The cap of the team with the least room of those that this would cross. */
+/** The cap of the team that is told of those that this would cross: one that stops its agent, then the least room. */
 function tightest(
   by: Count,
   spentOf: (policyId: number) => bigint,
 ): Extract<ChangeOutcome, { kind: 'capped' }> | undefined {
-  let worst: { policyId: number; spentRaw: bigint; roomRaw: bigint } | undefined;
+  let worst: { policyId: number; spentRaw: bigint; roomRaw: bigint; stops: boolean } | undefined;
   for (const { policy, capRaw } of by.team) {
     if (capRaw === null) continue;
     const roomRaw = capRaw - spentOf(policy.id);
-    if (by.heldRaw <= roomRaw || (worst !== undefined && worst.roomRaw <= roomRaw)) continue;
-    worst = { policyId: policy.id, spentRaw: spentOf(policy.id), roomRaw };
+    const stops = policy.action === 'suspend_agent';
+    if (by.heldRaw <= roomRaw) continue;
+    const isWorse =
+      worst === undefined ||
+      (stops === worst.stops ? roomRaw < worst.roomRaw : stops && !worst.stops);
+    if (isWorse) worst = { policyId: policy.id, spentRaw: spentOf(policy.id), roomRaw, stops };
   }
   return worst && { kind: 'capped', policyId: worst.policyId, spentRaw: worst.spentRaw };
 }
