@@ -1,5 +1,6 @@
 import type { VoiceDeps } from './actors/voice-deps.ts';
 import { loadChainCode } from './chain/account.ts';
+import { BUDGET_ADVISORY_HEADER } from './controls/budget-left.ts';
 import { createFetch } from './egress/fetch.ts';
 import { loadCatalogue } from './gateway/load-catalogue.ts';
 import { createApiDescription } from './http/api-description.ts';
@@ -60,8 +61,9 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const { fetch, close: closeOutbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
   const world: World = { ...deps, sql: database.sql, metrics, catalogue, fetch };
-  const ledger = await buildLedger(world, teardown);
-  const accounts = buildAccounts(world, ledger);
+  const ledgerParts = await buildLedger(world, teardown);
+  const { ledger } = ledgerParts;
+  const accounts = buildAccounts(world, ledgerParts);
   const voice = await buildVoice(world, ledger, teardown);
   const sockets = [createTranscriptionSocket(voice), createRealtimeSocket(voice)];
   const health = createHealthChecks(clock, {
@@ -76,7 +78,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
       sockets,
       services: {
         ...accounts.services,
-        ...buildGateway(world, ledger, voice, teardown),
+        ...buildGateway(world, ledgerParts, voice, teardown),
         metrics,
         capabilities: CAPABILITIES,
         health,
@@ -88,6 +90,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
       },
       credentials: accounts.credentials,
       ...world,
+      advisoryHeaders: settings.budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : [],
       secureCookies: settings.environment === 'production',
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,

@@ -1,4 +1,5 @@
 import type { UsdcBalances } from '../chain/usdc-balances.ts';
+import type { StandingsReader } from '../controls/standings.ts';
 import { assert } from '../kernel/assert.ts';
 import { nowSeconds } from '../kernel/clock.ts';
 import { refuse } from '../kernel/refuse.ts';
@@ -15,6 +16,7 @@ import { readBalance } from './read-balance.ts';
 export type AgentsDeps = ProvisionDeps & {
   readonly ledger: Ledger;
   readonly balances: UsdcBalances;
+  readonly standings: StandingsReader;
 };
 
 export type Agents = ReturnType<typeof createAgents>;

@@ -5,6 +5,11 @@ import { adminListAgents } from './admin/agents/list.ts';
 import { adminSetAgentStatus } from './admin/agents/status.ts';
 import { adminBalance } from './admin/balances/detail.ts';
 import { agentBalance } from './agents/balance.ts';
+import { creditRemaining } from './agents/credit-remaining.ts';
+import { createCreditThreshold } from './agents/credit-thresholds/create.ts';
+import { deleteCreditThreshold } from './agents/credit-thresholds/delete.ts';
+import { listCreditThresholds } from './agents/credit-thresholds/list.ts';
+import { loanState } from './agents/loan-state.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
 import { closeAgent } from './developer/agents/close.ts';
@@ -14,7 +19,9 @@ import { listAgentKeys } from './developer/agents/keys/list.ts';
 import { mintAgentKey } from './developer/agents/keys/mint.ts';
 import { revokeAgentKey } from './developer/agents/keys/revoke.ts';
 import { rotateAgentKey } from './developer/agents/keys/rotate.ts';
+import { agentLimitChain } from './developer/agents/limit-chain.ts';
 import { listAgents } from './developer/agents/list.ts';
+import { resolveAgentSpend } from './developer/agents/resolve.ts';
 import { setAgentStatus } from './developer/agents/status.ts';
 import { verifyWallet } from './developer/auth/verify.ts';
 import { developerBalances } from './developer/balances.ts';
@@ -23,6 +30,7 @@ import { listDeveloperKeys } from './developer/keys/list.ts';
 import { revokeDeveloperKey } from './developer/keys/revoke.ts';
 import { rotateDeveloperKey } from './developer/keys/rotate.ts';
 import { developerProfile } from './developer/profile.ts';
+import { estimate } from './estimate.ts';
 import { health } from './health.ts';
 import { markets } from './markets.ts';
 import { metrics } from './metrics.ts';
@@ -37,6 +45,8 @@ export const ROUTES = [
   markets,
   // Agent runtime
   agentBalance,
+  creditRemaining,
+  loanState,
   // Developer keys
   createDeveloperKey,
   listDeveloperKeys,
@@ -58,6 +68,7 @@ export const ROUTES = [
   // Inference gateway
   chatCompletions,
   listModels,
+  estimate,
   // Admin
   adminListAgents,
   adminSetAgentStatus,
@@ -68,6 +79,11 @@ export const ROUTES = [
   // Beside the specification
   rotateDeveloperKey,
   modelDetail,
+  listCreditThresholds,
+  createCreditThreshold,
+  deleteCreditThreshold,
+  agentLimitChain,
+  resolveAgentSpend,
   capabilities,
   openapi,
   metrics,

@@ -6,6 +6,9 @@ import type { ManagedWallets } from '../agents/managed-wallets.ts';
 import { createRpc } from '../chain/rpc.ts';
 import { createUsdcBalances } from '../chain/usdc-balances.ts';
 import { createWalletSignatures } from '../chain/wallet-signature.ts';
+import { createAwareness } from '../controls/awareness.ts';
+import { createCreditThresholds } from '../controls/credit-thresholds.ts';
+import { createStandings } from '../controls/standings.ts';
 import { createAccounts } from '../developers/accounts.ts';
 import { createDevelopers } from '../developers/developers.ts';
 import { createSessions } from '../developers/session.ts';
@@ -14,13 +17,13 @@ import { createCredentials } from '../keys/credentials.ts';
 import { createDeveloperKeys } from '../keys/developer-keys.ts';
 import { createInvalidations } from '../keys/invalidations.ts';
 import { createKeyUse } from '../keys/key-use.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { LedgerParts } from './build-ledger.ts';
 import type { World } from './world.ts';
 
 export type AccountParts = ReturnType<typeof buildAccounts>;
 
 /** Who may come in and what they own: developers, agents, keys, and whatever checks them. */
-export function buildAccounts(world: World, ledger: Ledger) {
+export function buildAccounts(world: World, { ledger, now }: LedgerParts) {
   const { settings, sql, clock, random, log, fetch } = world;
   const { rpcUrl, usdc } = settings.chain;
   const rpc = rpcUrl === undefined ? undefined : createRpc({ url: rpcUrl, fetch });
@@ -35,7 +38,8 @@ export function buildAccounts(world: World, ledger: Ledger) {
     facilitatorPrivateKey === undefined
       ? undefined
       : createLocalDelegation({ sql, facilitatorPrivateKey });
-  const agentDeps = { ...world, wallets, delegation, ledger, invalidations, balances };
+  const standings = createStandings({ sql, now });
+  const agentDeps = { ...world, wallets, delegation, ledger, invalidations, balances, standings };
   const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse };
   return {
     wallets,
@@ -48,10 +52,12 @@ export function buildAccounts(world: World, ledger: Ledger) {
       signatures: createWalletSignatures({ clock, rpc, log }),
     }),
     services: {
-      developers: createDevelopers({ sql, clock, accounts, sessions, balances }),
+      developers: createDevelopers({ ...agentDeps, accounts, sessions }),
       developerKeys: createDeveloperKeys(keyDeps),
       agentKeys: createAgentKeys(keyDeps),
       agents: createAgents(agentDeps),
+      awareness: createAwareness({ sql, standings }),
+      creditThresholds: createCreditThresholds({ sql, invalidations }),
       admin: createAdmin(agentDeps),
       secureCookies: settings.environment === 'production',
     },

@@ -13,8 +13,14 @@ import { startWorkers } from '../workers/schedule.ts';
 import { createSettleOrphans } from '../workers/settle-orphans.ts';
 import type { World } from './world.ts';
 
+export type LedgerParts = {
+  readonly ledger: Ledger;
+  /** The database's time, in Unix milliseconds. */
+  readonly now: () => number;
+};
+
 /** The ledger with what lives beside it: this process's lease, the reaper of the dead, the self-check. */
-export async function buildLedger(world: World, teardown: Teardown): Promise<Ledger> {
+export async function buildLedger(world: World, teardown: Teardown): Promise<LedgerParts> {
   const { sql } = world;
   // Before the first hold: what a process without a lease holds looks orphaned.
   const node = await takeLease(sql, randomHex(world.random, 16), LIMITS.leaseMs);
@@ -46,5 +52,5 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
   );
   // A query of it that is under way is not waited for here: the pool ends it with what else is left.
   teardown.defer('self-check', () => checking.abort());
-  return ledger;
+  return { ledger, now: time.now };
 }

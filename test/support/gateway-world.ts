@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
+import type { BudgetReports } from '../../src/controls/budget-left.ts';
 import { createChatRails } from '../../src/gateway/chat-rails.ts';
 import { createChatCompletions } from '../../src/gateway/complete-chat.ts';
 import { createHttpServer } from '../../src/http/app.ts';
@@ -18,6 +19,7 @@ import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
 import { chatCompletions } from '../../src/routes/chat/completions.ts';
 import { modelDetail } from '../../src/routes/models/detail.ts';
 import { listModels } from '../../src/routes/models/list.ts';
+import { plainBudgets } from './plain-budgets.ts';
 
 export const AGENT_KEY = `svc_${'a'.repeat(64)}`;
 
@@ -44,6 +46,7 @@ export async function gatewayWorld(options: {
   readonly secret?: (name: string) => string | undefined;
   readonly limits?: Partial<OpenAiRailLimits>;
   readonly rateLimits?: Partial<RateLimits>;
+  readonly budgets?: BudgetReports;
 }): Promise<GatewayWorld> {
   const { ledger, agentId = 1, keyId = 1, limits, rateLimits, secret = () => undefined } = options;
   const clock = systemClock;
@@ -57,7 +60,8 @@ export async function gatewayWorld(options: {
   const rails = createChatRails({ catalogue, localGuide, clock, ...(limits && { limits }) });
   const rests = createSourceRests({ clock });
   const shared = { clock, random: systemRandom, log: silentLog };
-  const chat = createChatCompletions({ catalogue, rails, rests, ledger, ...shared });
+  const { budgets = plainBudgets() } = options;
+  const chat = createChatCompletions({ catalogue, rails, rests, ledger, budgets, ...shared });
   const server = await createHttpServer({
     routes: [chatCompletions, listModels, modelDetail],
     sockets: [],
