@@ -3,15 +3,26 @@ import type { Spendable } from '../test/support/ledger-load.ts';
 
 /**
  * The floor: one SQL statement an operation that makes the same checks and writes the same rows as the
- * ledger does, so that only the way there differs.
+ * ledger does, so that only the way there differs. `capped`: its counters as well, in one row an agent.
  */
-export function createFloor(sql: Sql) {
+export function createFloor(sql: Sql, capped = false) {
+  const counted = (agent: Spendable, by: string) =>
+    capped
+      ? sql`update floor_counters c
+          set held = array(select h + ${by}::bigint from unnest(c.held) as u(h))
+          where c.agent_id = ${agent.agentId}
+            and not exists (select 1 from unnest(c.held, c.caps) as u(h, cap)
+              where h + ${by}::bigint > cap)
+          returning c.agent_id`
+      : sql`select ${agent.agentId}::integer as agent_id`;
+
   const hold = (agent: Spendable, holdId: string, amountRaw: string) => sql`
-    with agent as (
+    with counted as (${counted(agent, amountRaw)}), agent as (
       update agent_funds f
       set version = f.version + 1, spendable_raw = f.spendable_raw - ${amountRaw}::bigint,
         held_raw = f.held_raw + ${amountRaw}::bigint
-      where f.agent_id = ${agent.agentId} and f.spendable_raw >= ${amountRaw}::bigint
+      from counted c
+      where f.agent_id = c.agent_id and f.spendable_raw >= ${amountRaw}::bigint
         and exists (select 1 from agents a where a.id = f.agent_id and a.status = 'active'
           and (a.operator_expiry is null or a.operator_expiry > extract(epoch from now())))
         and exists (select 1 from agent_keys k where k.id = ${agent.keyId}
@@ -32,11 +43,12 @@ export function createFloor(sql: Sql) {
   const release = (agent: Spendable, holdId: string) => sql`
     with closed as (
       delete from holds where id = ${holdId} and agent_id = ${agent.agentId} returning amount_raw
+    ), counted as (${counted(agent, '-10')}
     ), agent as (
       update agent_funds f
       set version = f.version + 1, spendable_raw = f.spendable_raw + c.amount_raw,
         held_raw = f.held_raw - c.amount_raw
-      from closed c where f.agent_id = ${agent.agentId}
+      from closed c, counted o where f.agent_id = o.agent_id
       returning f.agent_id, f.spendable_raw, f.held_raw, c.amount_raw
     ), posting as (
       insert into postings (id, agent_id, code, asked_raw, debits, credits, amounts)
@@ -52,11 +64,10 @@ export function createFloor(sql: Sql) {
 
 /** Callers that hold and release, one statement each, for a while. */
 export async function loadFloor(
-  sql: Sql,
+  { hold, release }: ReturnType<typeof createFloor>,
   agents: readonly Spendable[],
   options: { readonly callers: number; readonly forMs: number; readonly prefix: string },
 ): Promise<{ readonly operations: number; readonly seconds: number; readonly cpuMicros: number }> {
-  const { hold, release } = createFloor(sql);
   const cpu = process.cpuUsage();
   const start = performance.now();
   let operations = 0;

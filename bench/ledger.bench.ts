@@ -14,7 +14,8 @@ import {
 import { ledgerProcess } from '../test/support/ledger-process.ts';
 import { seedAgents } from '../test/support/ledger-world.ts';
 import { type BenchRow, benchRow } from './bench-row.ts';
-import { loadFloor } from './ledger-floor.ts';
+import { capAgents } from './cap-agents.ts';
+import { createFloor, loadFloor } from './ledger-floor.ts';
 
 const CALLERS = 64;
 const AGENTS = 100;
@@ -50,7 +51,9 @@ export async function benchLedger(options: LedgerBenchOptions = {}): Promise<Ben
   try {
     await using database = await openDatabase({ database: place, log: silentLog, connections: 4 });
     await database.migrate();
-    return await measure(database.target, database.sql, rounds, forMs);
+    const { target, sql } = database;
+    const bare = await measure(target, sql, { rounds, forMs, capped: false });
+    return [...bare, ...(await measure(target, sql, { rounds, forMs, capped: true }))];
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -59,45 +62,48 @@ export async function benchLedger(options: LedgerBenchOptions = {}): Promise<Ben
 async function measure(
   target: DatabaseTarget,
   sql: Sql,
-  rounds: number,
-  forMs: number,
+  { rounds, forMs, capped }: { rounds: number; forMs: number; capped: boolean },
 ): Promise<BenchRow[]> {
-  await using ledger = liveLedger(sql, 'bench');
+  const name = capped ? 'capped' : 'bare';
+  await using ledger = liveLedger(sql, `bench ${name}`);
   const agents = await seedAgents(sql, AGENTS);
+  if (capped) await capAgents(sql, agents);
   for (const { agentId } of agents) {
     await ledger.credit({ agentId, amountRaw: CREDIT_RAW, reference: `bench ${agentId}` });
   }
   const floorSql = openSql(target, FLOOR_CONNECTIONS);
+  const floor = createFloor(floorSql, capped);
   const hot = agents.slice(0, 1);
   const sets = { hot, spread: agents } as const;
   const found: Record<keyof typeof sets, Round[]> = { hot: [], spread: [] };
   const shared = { callers: CALLERS, forMs };
   // What runs first in a process is compiled while it is measured.
-  await loadLedger(ledger, agents, { ...shared, forMs: 2 * forMs, prefix: 'warm' });
-  await loadLedger(ledger, hot, { ...shared, prefix: 'warm-hot' });
-  await loadFloor(floorSql, agents, { ...shared, forMs: forMs / 3, prefix: 'warm-floor' });
+  await loadLedger(ledger, agents, { ...shared, forMs: 2 * forMs, prefix: `warm-${name}` });
+  await loadLedger(ledger, hot, { ...shared, prefix: `warm-hot-${name}` });
+  await loadFloor(floor, agents, { ...shared, forMs: forMs / 3, prefix: `warm-floor-${name}` });
   for (let round = 0; round < rounds; round++) {
-    for (const name of ['hot', 'spread'] as const) {
-      const prefix = `${round}-${name}`;
+    for (const set of ['hot', 'spread'] as const) {
+      const prefix = `${name}-${round}-${set}`;
       const options = { ...shared, prefix: `l${prefix}` };
-      const ours = () => loadLedger(ledger, sets[name], options);
-      const theirs = () => loadFloor(floorSql, sets[name], { ...shared, prefix: `f${prefix}` });
+      const ours = () => loadLedger(ledger, sets[set], options);
+      const theirs = () => loadFloor(floor, sets[set], { ...shared, prefix: `f${prefix}` });
       // By turns, because a neighbour's load comes and goes.
       const first = round % 2 === 0 ? await ours() : undefined;
-      const floor = await theirs();
+      const under = await theirs();
       // The floor writes behind the ledger's back: the actors must read again.
-      found[name].push({ ledger: first ?? (await ours()), floor });
+      found[set].push({ ledger: first ?? (await ours()), floor: under });
     }
   }
   await floorSql.end();
-  const pair = await comparePair(target, hot, rounds, forMs);
+  const pair = await comparePair(target, hot, rounds, forMs, name);
   const violations = await checkInvariants(sql);
   if (violations.length > 0) throw new Error(`unsound: ${JSON.stringify(violations[0])}`);
-  return [
+  const rows = [
     ...rowsOf('one hot agent', found.hot, 15),
     ...rowsOf('100 agents', found.spread, 3),
     ...pair,
   ];
+  return capped ? rows.map((one) => ({ ...one, what: `10 policies: ${one.what}` })) : rows;
 }
 
 function rowsOf(what: string, rounds: readonly Round[], bar: number): BenchRow[] {
@@ -118,20 +124,21 @@ async function comparePair(
   hot: readonly Spendable[],
   rounds: number,
   forMs: number,
+  name: string,
 ): Promise<BenchRow[]> {
-  await using a = await ledgerProcess(target, 'a');
-  await using b = await ledgerProcess(target, 'b');
+  await using a = await ledgerProcess(target, `a ${name}`);
+  await using b = await ledgerProcess(target, `b ${name}`);
   const load = async (process: typeof a, prefix: string): Promise<LoadResult> => {
     const task = { kind: 'load', agents: hot, callers: CALLERS, forMs, prefix } as const;
     const answer = await process.run(task);
     if (answer.kind !== 'loaded') throw new Error(`unexpected answer ${answer.kind}`);
     return answer;
   };
-  await Promise.all([load(a, 'warm-a'), load(b, 'warm-b')]);
+  await Promise.all([load(a, `warm-a-${name}`), load(b, `warm-b-${name}`)]);
   const found: { alone: LoadResult; both: LoadResult[] }[] = [];
   for (let round = 0; round < rounds; round++) {
-    const alone = await load(a, `alone-${round}`);
-    const both = await Promise.all([load(a, `a-${round}`), load(b, `b-${round}`)]);
+    const alone = await load(a, `alone-${name}-${round}`);
+    const both = await Promise.all([load(a, `a-${name}-${round}`), load(b, `b-${name}-${round}`)]);
     found.push({ alone, both });
   }
   const share = median(

@@ -17,6 +17,7 @@ import { createBalanceStore } from '../src/store/balance-store.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { fakeCredentials, startEdge } from '../test/support/edge.ts';
 import { seedAgents } from '../test/support/ledger-world.ts';
+import { DESTINATION } from '../test/support/spending.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';
 
 /**
@@ -43,6 +44,7 @@ const credentials: Credentials = {
     agentId: Number(key.slice('svc_'.length)),
     accountId: 'acct_0123456789ab',
     keyId: Number(key.slice('svc_'.length)),
+    keyRootId: Number(key.slice('svc_'.length)),
     permission: 'read_write',
     status: 'active',
     operatorExpiry: null,
@@ -153,6 +155,7 @@ async function spend(
       spender: { agentId },
       holdId: `bench ${caller} ${n}`,
       amountRaw: 10n,
+      destination: DESTINATION,
     });
     if (verdict.kind !== 'held') return;
     await ledger.settle({

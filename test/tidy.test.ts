@@ -18,6 +18,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   'src/rails': 2,
   'src/engines': 2,
   'src/agents': 3,
+  'src/attribution': 3,
   'src/developers': 3,
   'src/keys': 3,
   'src/gateway': 3,

@@ -142,12 +142,17 @@ export async function saveStatus(
   return row && toAgent(row);
 }
 
-/** The agent's charges of the last 24 hours, counted up to a bound. */
+/**
+ * The agent's charges of the last 24 hours, counted up to a bound. The totals of yesterday and today say how many
+ * rows can be among them, so that no older one is read.
+ */
 export async function countRecentCharges(sql: Queryable, agentId: number): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from (
       select created_at from charges where agent_id = ${agentId}
-      order by id desc limit ${LIMITS.recentChargesCounted}
+      order by id desc
+      limit (select least(${LIMITS.recentChargesCounted}, coalesce(sum(calls), 0)) from spend_totals
+             where agent_id = ${agentId} and day >= (now() at time zone 'utc')::date - 1)
     ) as latest
     where created_at > now() - interval '24 hours'
   `;

@@ -12,6 +12,7 @@ import { closeAgent } from './close-agent.ts';
 import { type AgentWish, createAgent } from './create-agent.ts';
 import type { ProvisionDeps } from './provision-agent.ts';
 import { readBalance } from './read-balance.ts';
+import { readRollups } from './read-rollups.ts';
 
 export type AgentsDeps = ProvisionDeps & {
   readonly ledger: Ledger;
@@ -42,6 +43,11 @@ export function createAgents(deps: AgentsDeps) {
     async list(accountId: string) {
       requireFeatures(deps);
       return (await findAgents(sql, accountId)).map(record);
+    },
+
+    async rollup(accountId: string) {
+      requireFeatures(deps);
+      return readRollups(deps, await findAgents(sql, accountId));
     },
 
     async detail(accountId: string, agentId: number) {

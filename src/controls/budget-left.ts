@@ -93,8 +93,7 @@ export function advisoryOf(tightest: Standing, nearLimitBps: number | undefined)
   return text.replace(/[\u007f-\uffff]/g, escaped);
 }
 
-const escaped = (unit: string): string =>
-  `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** A cap that outcomes have tightened to nothing is used up. */
 const usedBpsOf = ({ spentRaw, capRaw }: Standing): number =>

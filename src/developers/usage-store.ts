@@ -7,7 +7,8 @@ export async function findUsage(sql: Queryable, accountId: string): Promise<Usag
   const [row] = await sql<{ requests: number; consumed: string; withdrawn: string }[]>`
     with own as (select id, status from agents where account_id = ${accountId})
     select
-      (select count(*)::int from charges where agent_id in (select id from own)) as requests,
+      (select coalesce(sum(calls), 0)::float8 from spend_totals
+        where agent_id in (select id from own)) as requests,
       (select coalesce(sum(consumed_raw), 0)::text from agent_funds
         where agent_id in (select id from own)) as consumed,
       (select coalesce(sum((

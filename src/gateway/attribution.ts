@@ -1,5 +1,5 @@
 import { BRAND } from '../kernel/ids.ts';
-import { LIMITS } from '../kernel/limits.ts';
+import { normalTag } from '../kernel/tag.ts';
 
 /** What the caller says a call is for. */
 export type Attribution = {
@@ -14,16 +14,12 @@ const HEADERS = [
   ['customerId', `${BRAND.headerPrefix}customer-id`],
 ] as const;
 
-/** PostgreSQL takes no NUL; a query can spell one. */
-const isTag = (value: string): boolean =>
-  value !== '' && value.length <= LIMITS.taskIdChars && !value.includes('\0');
-
-/** Reads the tags, trimmed and in lower case. One that is empty, too long or unstorable reads as absent. */
+/** Reads the tags. One that is none reads as absent: a bad tag never stops a call. */
 export function readAttribution(headers: ReadonlyMap<string, string>): Attribution {
   const tags: { -readonly [K in keyof Attribution]: Attribution[K] } = {};
   for (const [tag, header] of HEADERS) {
-    const value = headers.get(header)?.trim().toLowerCase();
-    if (value !== undefined && isTag(value)) tags[tag] = value;
+    const value = normalTag(headers.get(header) ?? '');
+    if (value !== undefined) tags[tag] = value;
   }
   return tags;
 }

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { type ZodType, z } from 'zod';
 import { API_VERSION } from './api-version.ts';
 import type { Credential } from './caller.ts';
-import type { AnyRoute } from './route.ts';
+import { type AnyRoute, isStreamed, type StreamedBody } from './route.ts';
 import type { AnySocket } from './socket-route.ts';
 
 export interface ApiDescription {
@@ -67,7 +67,7 @@ function describeRoute(route: AnyRoute): Json {
     summary: route.summary,
     security: SECURITY[route.credential as Credential],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(route.body === undefined ? {} : { requestBody: { content: json(shape(route.body)) } }),
+    ...(route.body === undefined ? {} : { requestBody: { content: bodyOf(route.body) } }),
     responses: {
       [String(route.status ?? 200)]: {
         description: 'Done',
@@ -77,6 +77,9 @@ function describeRoute(route: AnyRoute): Json {
     },
   };
 }
+
+const bodyOf = (body: ZodType | StreamedBody): Json =>
+  isStreamed(body) ? { [body.streamOf]: { schema: { type: 'string' } } } : json(shape(body));
 
 function describeSocket(socket: AnySocket): Json {
   const parameters = parametersOf(socket.query, 'query');

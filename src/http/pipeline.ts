@@ -4,6 +4,7 @@ import { refuse } from '../kernel/refuse.ts';
 import { type Answer, type HeaderLine, isStream, JSON_TYPE } from './answer.ts';
 import type { Authenticate, Demand } from './authenticate.ts';
 import type { BodyReading } from './body.ts';
+import type { BodyBreak, BodyStream } from './body-stream.ts';
 import type { Caller } from './caller.ts';
 import type { IdempotencyStore, IdempotencyVerdict } from './idempotency.ts';
 import { checkHeaders } from './output-headers.ts';
@@ -25,7 +26,7 @@ export type Exchange = {
   readonly request: IncomingRequest;
   readonly route: AnyRoute;
   readonly rawParams: readonly (readonly [string, string])[];
-  readonly body: BodyReading | undefined;
+  readonly body: BodyReading | BodyStream | undefined;
   readonly requestId: string;
   readonly clientAddress: () => string;
   readonly signal: () => AbortSignal;
@@ -153,16 +154,20 @@ async function handle(deps: PipelineDeps, exchange: Exchange, caller: Caller): P
 
 async function parseBody({ route, body }: Exchange): Promise<unknown> {
   if (body === undefined) return undefined;
+  if ('chunks' in body) return body.chunks((how) => refusalOf(route, how));
   const read = await body.body;
-  switch (read.kind) {
+  if (read.kind !== 'whole') throw refusalOf(route, read.kind);
+  return parseShape(route.body, decodeJson(route, read.bytes), route.envelope ?? 'flat');
+}
+
+function refusalOf(route: AnyRoute, how: BodyBreak): Error {
+  switch (how) {
     case 'gone':
-      throw new ClientGoneError('the client left before its body had arrived');
+      return new ClientGoneError('the client left before its body had arrived');
     case 'overloaded':
-      throw refuse.request.overloaded();
+      return refuse.request.overloaded();
     case 'too_large':
-      throw refuse.request.payloadTooLarge(bodyLimit(route));
-    case 'whole':
-      return parseShape(route.body, decodeJson(route, read.bytes), route.envelope ?? 'flat');
+      return refuse.request.payloadTooLarge(bodyLimit(route));
   }
 }
 

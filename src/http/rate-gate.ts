@@ -10,6 +10,7 @@ import type { RateLimit } from './route.ts';
 export type RateLimits = {
   readonly developerKeyPerMinute: number;
   readonly gatewayPerMinute: number;
+  readonly ledgerSyncPerMinute: number;
   readonly ipPerMinute: number;
   readonly globalPerMinute: number;
 };
@@ -121,6 +122,13 @@ function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket 
         name: `gateway:${caller.agentId}`,
         perMinute: limits.gatewayPerMinute,
         reason: 'gateway_limit',
+      };
+    case 'ledger':
+      if (caller.kind !== 'agent') return undefined;
+      return {
+        name: `ledger:${caller.agentId}`,
+        perMinute: limits.ledgerSyncPerMinute,
+        reason: 'agent_ledger_limit',
       };
     case 'key':
       if (caller.kind !== 'developer') return undefined;

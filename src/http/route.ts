@@ -13,9 +13,22 @@ export type Reply = {
   readonly upstreamMs?: number;
 };
 
-export type RateLimit = 'none' | 'key' | 'gateway' | 'ip';
+export type RateLimit = 'none' | 'key' | 'gateway' | 'ledger' | 'ip';
 
-type Output<S> = S extends ZodType ? z.output<S> : undefined;
+/** In place of a shape: the handler reads the body while it arrives, and what is wrong with it is its own to say. */
+export type StreamedBody = { readonly streamOf: string };
+
+/** Declares a body that is read while it arrives, by its media type. */
+export const streamedBody = (mediaType: string): StreamedBody => ({ streamOf: mediaType });
+
+export const isStreamed = (body: object | undefined): body is StreamedBody =>
+  body !== undefined && 'streamOf' in body;
+
+type Output<S> = S extends ZodType
+  ? z.output<S>
+  : S extends StreamedBody
+    ? AsyncIterable<Uint8Array>
+    : undefined;
 
 export type Context<Services, C extends Credential, P, Q, B> = {
   readonly caller: CallerOf[C];
@@ -71,7 +84,7 @@ export const route =
     C extends Credential,
     P extends ZodType | undefined = undefined,
     Q extends ZodType | undefined = undefined,
-    B extends ZodType | undefined = undefined,
+    B extends ZodType | StreamedBody | undefined = undefined,
   >(
     spec: RouteSpec<Services, C, P, Q, B>,
   ): RouteSpec<Services, C, P, Q, B> =>

@@ -4,6 +4,7 @@ import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
 import { type Answer, type HeaderLine, JSON_TYPE } from './answer.ts';
 import { type BodyBudget, type BodyReading, readBody } from './body.ts';
+import { type BodyStream, streamBody } from './body-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { preflightHeaders } from './output-headers.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import { renderError } from './render-error.ts';
 import { Reply } from './reply.ts';
 import { copyRequest, type IncomingRequest, untilParserIsDone } from './request.ts';
-import type { AnyRoute } from './route.ts';
+import { type AnyRoute, isStreamed } from './route.ts';
 import type { Matched, Router } from './router.ts';
 
 /** A route, or the path of a socket that was asked without an upgrade. */
@@ -42,7 +43,7 @@ type Visit = {
   readonly reply: Reply;
   readonly requestId: string;
   readonly found: Found;
-  readonly body: BodyReading | undefined;
+  readonly body: BodyReading | BodyStream | undefined;
   readonly log: () => Log;
 };
 
@@ -87,9 +88,10 @@ function begin(deps: ServeDeps, res: HttpResponse, req: HttpRequest, reply: Repl
   const request = copyRequest(req);
   const requestId = deps.requestId(request.headers.get('x-request-id'));
   const found = choose(deps.router, request);
-  let body: BodyReading | undefined;
+  let body: BodyReading | BodyStream | undefined;
   if (found.kind === 'route' && found.route.body !== undefined && hasBody(request)) {
-    body = readBody(res, {
+    const read = isStreamed(found.route.body) ? streamBody : readBody;
+    body = read(res, {
       limitBytes: bodyLimit(found.route),
       budget: deps.bodyBudget,
       onGone: (callback) => reply.onGone(callback),
@@ -132,6 +134,7 @@ function send(
   { request, reply, requestId, body }: Visit,
   { answer, earned }: Outcome,
 ): Promise<void> | undefined {
+  if (body !== undefined && 'letGo' in body) body.letGo();
   return reply.send(answer, {
     lead: [commonHeaders, [['x-request-id', requestId]], earned],
     headOnly: request.method === 'HEAD',

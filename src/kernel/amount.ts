@@ -25,3 +25,24 @@ export function formatUsdc(amountRaw: bigint): string {
 export function minRaw(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
+
+/** A plain decimal number with or without an exponent, as JSON spells it, and no sign. */
+const DECIMAL = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/**
+ * Dollars as a JSON number spells them, in raw USDC, half of a unit rounded up. It reads the digits: what a
+ * float makes of 1.0000005 is already less. Undefined for what is no amount or fits no database bigint.
+ */
+export function parseUsd(text: string): bigint | undefined {
+  const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
+  if (whole === '') return undefined;
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  if (digits === '') return 0n;
+  /** How many of the digits stand before the point of the raw amount. */
+  const kept = digits.length - fraction.length + Number(exponent) + RAW_DECIMALS;
+  if (kept < 0) return 0n;
+  if (kept > MAX_RAW.toString().length) return undefined;
+  const roundsUp = (digits[kept] ?? '0') >= '5';
+  const amountRaw = BigInt(digits.slice(0, kept).padEnd(kept, '0')) + (roundsUp ? 1n : 0n);
+  return amountRaw <= MAX_RAW ? amountRaw : undefined;
+}

@@ -21,9 +21,32 @@ export const LIMITS = {
   taskValueBps: { min: 1, max: 100_000 },
   idempotencyKeyChars: 255,
 
+  // Attribution
+  maxScoreBps: 10_000,
+  outcomeNoteChars: 500,
+  actionsListed: { default: 100, max: 500 },
+  usageModelsListed: 500,
+  rollupDays: 30,
+
+  // Reports of what was bought elsewhere
+  syncBytes: 1024 * 1024,
+  syncEvents: 5_000,
+  /** A longer line is rejected without being held. */
+  syncLineBytes: 16 * 1024,
+  /** Lines between two looks at what else the process has to do. */
+  syncLinesPerTurn: 32,
+  syncRowsPerInsert: 500,
+  syncNameChars: 256,
+  syncTokens: 2_147_483_647,
+  /** A billion dollars, and more would not fit many such events. */
+  syncCostRaw: 1_000_000_000_000_000n,
+  /** The years 2000 to 2099: milliseconds taken for seconds fall outside. */
+  syncTimeSec: { min: 946_684_800, max: 4_102_444_799 },
+
   // Requests a minute
   developerKeyPerMinute: 100,
   gatewayPerMinute: 300,
+  ledgerSyncPerMinute: 60,
   ipPerMinute: 60,
   globalPerMinute: 12_000,
 
@@ -35,6 +58,8 @@ export const LIMITS = {
   bodyBytesInFlight: 256 * 1024 * 1024,
   /** A body beyond its limit is read away this far, so that the client can read the refusal. */
   bodyDiscardBytes: 16 * 1024 * 1024,
+  /** Of a body that is read while it arrives: beyond so much unread the connection rests. */
+  bodyStreamAheadBytes: 64 * 1024,
   requestIdChars: 128,
   forwardedHops: 32,
   rateWindows: 50_000,

@@ -1,5 +1,6 @@
 import { admin } from './refusals/admin.ts';
 import { agents } from './refusals/agents.ts';
+import { attribution } from './refusals/attribution.ts';
 import { controls } from './refusals/controls.ts';
 import { credential } from './refusals/credential.ts';
 import { gateway } from './refusals/gateway.ts';
@@ -11,4 +12,13 @@ import { request } from './refusals/request.ts';
  * Spellings stand nowhere else: the specification mixes snake_case and sentences, and clients compare
  * them letter by letter.
  */
-export const refuse = { request, credential, agents, keys, controls, admin, gateway } as const;
+export const refuse = {
+  request,
+  credential,
+  agents,
+  keys,
+  controls,
+  attribution,
+  admin,
+  gateway,
+} as const;

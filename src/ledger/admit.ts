@@ -1,7 +1,8 @@
 import { type AllowlistMode, refusalOfDestination } from '../policy/allowlist.ts';
 import { type Counter, spentRaw } from '../policy/counter.ts';
-import { type CapReading, effectiveCapRaw } from '../policy/effective-cap.ts';
+import { effectiveCapRaw } from '../policy/effective-cap.ts';
 import { type Breach, binds, worseBreach } from '../policy/evaluate.ts';
+import { matches } from '../policy/match.ts';
 import { isEffective, type Policy, type SpendFacts } from '../policy/policy.ts';
 import type { HoldRefusal } from './ledger.ts';
 
@@ -106,7 +107,7 @@ export function teamRefusalOf(
 ): HoldRefusal | undefined {
   const { amountRaw: requiredRaw, facts } = demand;
   if (requiredRaw === 0n) return undefined;
-  const reading = readingOf(rules, demand.taskValueBps);
+  const reading = { taskValueBps: demand.taskValueBps, quality: rules.quality };
   let tightest: Breach | undefined;
   for (let i = 0; i < rules.teamPolicies.length; i++) {
     const policy = rules.teamPolicies[i] as Policy;
@@ -141,24 +142,16 @@ export function reservedRaw(
 }
 
 function breachOf(rules: Rules, demand: Demand, moment: Moment): Breach | undefined {
-  const { facts, amountRaw, counters } = demand;
+  const { facts, amountRaw, counters, taskValueBps } = demand;
+  const reading = { taskValueBps, quality: rules.quality };
   let worst: Breach | undefined;
   for (let i = 0; i < rules.policies.length; i++) {
     const policy = rules.policies[i] as Policy;
-    if (!binds(policy, facts, moment.nowSec)) continue;
+    if (!matches(policy, facts) || !isEffective(policy, moment.nowSec)) continue;
     const spent = spentRaw(counters[i] as Counter, moment.buckets[i] as number);
-    const capRaw = effectiveCapRaw(policy, readingOf(rules, demand.taskValueBps));
+    const capRaw = effectiveCapRaw(policy, reading);
     if (spent + amountRaw <= capRaw) continue;
     worst = worseBreach(worst, { policy, requiredRaw: amountRaw, spentRaw: spent, capRaw });
   }
   return worst;
 }
-
-/** What the caps of these rules are computed with. */
-export const readingOf = (
-  rules: Pick<Rules, 'quality'>,
-  taskValueBps: number | null,
-): CapReading => ({
-  taskValueBps,
-  qualityBps: (seconds) => rules.quality.get(seconds) ?? null,
-});

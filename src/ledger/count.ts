@@ -2,7 +2,7 @@ import { type Counter, count } from '../policy/counter.ts';
 import { effectiveCapRaw } from '../policy/effective-cap.ts';
 import { matches } from '../policy/match.ts';
 import { isEffective, type Policy, type SpendFacts } from '../policy/policy.ts';
-import { type Moment, type Rules, readingOf } from './admit.ts';
+import type { Moment, Rules } from './admit.ts';
 
 /** A cap of the team that an operation counts under; the database admits it, in arrival order. */
 export type TeamCount = {
@@ -31,12 +31,9 @@ export function countHeld(
   at: { readonly moment: Moment; readonly taskValueBps: number | null },
 ): Count | null {
   if (heldRaw === 0n) return null;
-  const { moment, taskValueBps } = at;
-  return counted(rules, facts, moment, { heldRaw, settledRaw: 0n }, (policy) =>
-    isEffective(policy, moment.nowSec)
-      ? effectiveCapRaw(policy, readingOf(rules, taskValueBps))
-      : null,
-  );
+  const own = ownPlaces(rules.policies, facts);
+  const team = teamCounts(rules, facts, at.moment, at.taskValueBps, true);
+  return own.length === 0 && team.length === 0 ? null : { heldRaw, settledRaw: 0n, own, team };
 }
 
 /** A hold is resolved: all of it is held no more, and what it came to is settled. Null: no policy counts it. */
@@ -48,37 +45,40 @@ export function countSettled(
 ): Count | null {
   const { heldRaw, chargedRaw } = resolved;
   if (heldRaw === 0n && chargedRaw === 0n) return null;
-  const by = { heldRaw: -heldRaw, settledRaw: chargedRaw };
-  return counted(rules, facts, moment, by, () => null);
+  const own = ownPlaces(rules.policies, facts);
+  const team = teamCounts(rules, facts, moment, null, false);
+  if (own.length === 0 && team.length === 0) return null;
+  return { heldRaw: -heldRaw, settledRaw: chargedRaw, own, team };
 }
 
-function counted(
-  rules: Rules,
-  facts: SpendFacts,
-  moment: Moment,
-  by: { readonly heldRaw: bigint; readonly settledRaw: bigint },
-  capOf: (policy: Policy) => bigint | null,
-): Count | null {
-  const { policies, teamPolicies } = rules;
-  if (policies.length === 0 && teamPolicies.length === 0) return null;
+const NOWHERE: readonly number[] = [];
+
+function ownPlaces(policies: readonly Policy[], facts: SpendFacts): readonly number[] {
+  if (policies.length === 0) return NOWHERE;
   const own: number[] = [];
   for (let i = 0; i < policies.length; i++) {
     if (matches(policies[i] as Policy, facts)) own.push(i);
   }
-  const team = teamPolicies.length === 0 ? NO_TEAM : teamCounts(teamPolicies, facts, moment, capOf);
-  return own.length === 0 && team.length === 0 ? null : { ...by, own, team };
+  return own;
 }
 
 function teamCounts(
-  policies: readonly Policy[],
+  { teamPolicies, quality }: Rules,
   facts: SpendFacts,
   moment: Moment,
-  capOf: (policy: Policy) => bigint | null,
-): TeamCount[] {
-  return policies.flatMap((policy, i) => {
-    if (!matches(policy, facts)) return [];
-    return [{ policy, bucket: moment.teamBuckets[i] ?? 0, capRaw: capOf(policy) }];
-  });
+  taskValueBps: number | null,
+  isCapped: boolean,
+): readonly TeamCount[] {
+  if (teamPolicies.length === 0) return NO_TEAM;
+  const found: TeamCount[] = [];
+  for (let i = 0; i < teamPolicies.length; i++) {
+    const policy = teamPolicies[i] as Policy;
+    if (!matches(policy, facts)) continue;
+    const capped = isCapped && isEffective(policy, moment.nowSec);
+    const capRaw = capped ? effectiveCapRaw(policy, { taskValueBps, quality }) : null;
+    found.push({ policy, bucket: moment.teamBuckets[i] ?? 0, capRaw });
+  }
+  return found;
 }
 
 /** The agent's own counters after an operation. */

@@ -2,7 +2,7 @@ import { type Counter, emptyCounter } from '../policy/counter.ts';
 import { binds, type Standing, standingOf } from '../policy/evaluate.ts';
 import { isEffective, type Policy, type SpendFacts } from '../policy/policy.ts';
 import { bucketsOf } from '../policy/window.ts';
-import { type Moment, type Rules, readingOf, reservedRaw } from './admit.ts';
+import { type Moment, type Rules, reservedRaw } from './admit.ts';
 import type { BalanceState } from './change.ts';
 import { alignCounters, momentOf } from './moment.ts';
 
@@ -71,7 +71,7 @@ function capsOf(
   taskValueBps: number | null,
   isMeant: (policy: Policy) => boolean,
 ): Standing[] {
-  const reading = readingOf(rules, taskValueBps);
+  const reading = { taskValueBps, quality: rules.quality };
   const standings = (
     policies: readonly Policy[],
     counted: readonly Counter[],

@@ -50,11 +50,15 @@ export function count(
   by: { readonly heldRaw: bigint; readonly settledRaw: bigint },
 ): Counter {
   const heldRaw = counter.heldRaw + by.heldRaw;
-  // Holding moves no bucket; that it rolls is seen when it is read.
-  if (by.settledRaw === 0n) return { ...counter, heldRaw };
+  // Holding moves no bucket; that it rolls is seen when it is read. Written out: a spread costs several times more.
+  if (by.settledRaw === 0n) {
+    const { policyId, head, buckets, settledRaw } = counter;
+    return { policyId, heldRaw, head, buckets, settledRaw };
+  }
   const rolled = rollTo(counter, bucket);
   const buckets = rolled.buckets.slice();
   const place = rolled.head % buckets.length;
   buckets[place] = (buckets[place] ?? 0n) + by.settledRaw;
-  return { ...rolled, heldRaw, buckets, settledRaw: rolled.settledRaw + by.settledRaw };
+  const settledRaw = rolled.settledRaw + by.settledRaw;
+  return { policyId: rolled.policyId, heldRaw, head: rolled.head, buckets, settledRaw };
 }

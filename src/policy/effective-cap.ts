@@ -6,8 +6,8 @@ const WHOLE_BPS = 10_000;
 export type CapReading = {
   /** What the caller says the task is worth, 10000 being once; null: it does not say. */
   readonly taskValueBps: number | null;
-  /** How well outcomes were over a window of so many seconds, in bps; null: none was reported. */
-  readonly qualityBps: (windowSeconds: number) => number | null;
+  /** How well outcomes were, in bps, by the seconds of the window; null: none was reported. */
+  readonly quality: ReadonlyMap<number, number | null>;
 };
 
 /**
@@ -19,8 +19,8 @@ export function effectiveCapRaw(policy: Policy, reading: CapReading): bigint {
   const valued = valuedRaw(policy, reading.taskValueBps);
   const { qualityFloorBps, qualityWindowSeconds, limitFloorRaw } = policy;
   if (qualityFloorBps === null || qualityWindowSeconds === null) return valued;
-  const quality = reading.qualityBps(qualityWindowSeconds);
-  if (quality === null) return valued;
+  const quality = reading.quality.get(qualityWindowSeconds);
+  if (quality === undefined || quality === null) return valued;
   const throttled = (valued * BigInt(Math.max(quality, qualityFloorBps))) / BigInt(WHOLE_BPS);
   return limitFloorRaw !== null && throttled < limitFloorRaw ? limitFloorRaw : throttled;
 }

@@ -4,17 +4,22 @@ import { adminCreditAgent } from './admin/agents/credit.ts';
 import { adminListAgents } from './admin/agents/list.ts';
 import { adminSetAgentStatus } from './admin/agents/status.ts';
 import { adminBalance } from './admin/balances/detail.ts';
+import { reportOutcome } from './agents/actions/outcome.ts';
 import { agentBalance } from './agents/balance.ts';
 import { creditRemaining } from './agents/credit-remaining.ts';
 import { createCreditThreshold } from './agents/credit-thresholds/create.ts';
 import { deleteCreditThreshold } from './agents/credit-thresholds/delete.ts';
 import { listCreditThresholds } from './agents/credit-thresholds/list.ts';
+import { syncLedger } from './agents/ledger/sync.ts';
 import { loanState } from './agents/loan-state.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
+import { listActions } from './developer/agents/actions/list.ts';
+import { reportOutcomeAsOwner } from './developer/agents/actions/outcome.ts';
 import { closeAgent } from './developer/agents/close.ts';
 import { createAgent } from './developer/agents/create.ts';
 import { agentDetail } from './developer/agents/detail.ts';
+import { agentGatewayUsage } from './developer/agents/gateway-usage.ts';
 import { listAgentKeys } from './developer/agents/keys/list.ts';
 import { mintAgentKey } from './developer/agents/keys/mint.ts';
 import { revokeAgentKey } from './developer/agents/keys/revoke.ts';
@@ -22,6 +27,7 @@ import { rotateAgentKey } from './developer/agents/keys/rotate.ts';
 import { agentLimitChain } from './developer/agents/limit-chain.ts';
 import { listAgents } from './developer/agents/list.ts';
 import { resolveAgentSpend } from './developer/agents/resolve.ts';
+import { agentsRollup } from './developer/agents/rollup.ts';
 import { setAgentStatus } from './developer/agents/status.ts';
 import { verifyWallet } from './developer/auth/verify.ts';
 import { developerBalances } from './developer/balances.ts';
@@ -47,6 +53,8 @@ export const ROUTES = [
   agentBalance,
   creditRemaining,
   loanState,
+  reportOutcome,
+  syncLedger,
   // Developer keys
   createDeveloperKey,
   listDeveloperKeys,
@@ -61,6 +69,8 @@ export const ROUTES = [
   listAgentKeys,
   revokeAgentKey,
   rotateAgentKey,
+  listActions,
+  reportOutcomeAsOwner,
   // Developer account
   verifyWallet,
   developerProfile,
@@ -78,6 +88,8 @@ export const ROUTES = [
   adminCreditAgent,
   // Beside the specification
   rotateDeveloperKey,
+  agentsRollup,
+  agentGatewayUsage,
   modelDetail,
   listCreditThresholds,
   createCreditThreshold,

@@ -3,6 +3,8 @@ import { createAgents } from '../agents/agents.ts';
 import { createLocalDelegation } from '../agents/local-delegation.ts';
 import { createLocalWallets } from '../agents/local-wallets.ts';
 import type { ManagedWallets } from '../agents/managed-wallets.ts';
+import { createAttribution } from '../attribution/attribution.ts';
+import { createLedgerSync } from '../attribution/ledger-sync.ts';
 import { createRpc } from '../chain/rpc.ts';
 import { createUsdcBalances } from '../chain/usdc-balances.ts';
 import { createWalletSignatures } from '../chain/wallet-signature.ts';
@@ -58,6 +60,8 @@ export function buildAccounts(world: World, { ledger, now }: LedgerParts) {
       agents: createAgents(agentDeps),
       awareness: createAwareness({ sql, standings }),
       creditThresholds: createCreditThresholds({ sql, invalidations }),
+      attribution: createAttribution(world),
+      ledgerSync: createLedgerSync(world),
       admin: createAdmin(agentDeps),
       secureCookies: settings.environment === 'production',
     },

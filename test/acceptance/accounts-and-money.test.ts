@@ -6,6 +6,7 @@ import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { createBalanceStore } from '../../src/store/balance-store.ts';
 import { accountsWorld, agentWish } from '../support/accounts.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { DESTINATION } from '../support/spending.ts';
 
 let db: TestDatabase;
 const ledgers: AsyncDisposable[] = [];
@@ -32,6 +33,7 @@ const hold = (ledger: ReturnType<typeof createLedger>, agentId: number, keyId: n
     spender: { agentId, keyId },
     holdId: `accounts-${++holds}`,
     amountRaw: 1n,
+    destination: DESTINATION,
   });
 
 /** An agent with money and a key, already known to the balance actors of two processes. */

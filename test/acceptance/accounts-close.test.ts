@@ -8,6 +8,7 @@ import { pollInvalidations } from '../../src/workers/poll-invalidations.ts';
 import { accountsWorld, agentWish } from '../support/accounts.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { createFakeLedger } from '../support/fake-ledger.ts';
+import { DESTINATION } from '../support/spending.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -26,7 +27,7 @@ async function funded(name: string) {
   const hold = async (amountRaw: bigint) => {
     const spender = { agentId: agent.id };
     const holdId = `hold-${name}`;
-    const verdict = await ledger.hold({ spender, holdId, amountRaw });
+    const verdict = await ledger.hold({ spender, holdId, amountRaw, destination: DESTINATION });
     if (verdict.kind === 'refused') throw new Error(verdict.refusal.reason);
     return verdict.hold;
   };

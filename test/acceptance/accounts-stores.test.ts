@@ -3,8 +3,8 @@ import { findAgent, insertAgent, saveStatus } from '../../src/agents/agent-store
 import { saveOperatorPermission } from '../../src/agents/local-delegation-store.ts';
 import { findWallet, insertWallet } from '../../src/agents/local-wallet-store.ts';
 import { activateAgent, claimProvisions } from '../../src/agents/provision-store.ts';
-import { findDeveloper, insertDeveloper } from '../../src/developers/developer-store.ts';
 import { findAvailable } from '../../src/controls/available-store.ts';
+import { findDeveloper, insertDeveloper } from '../../src/developers/developer-store.ts';
 import { findUsage } from '../../src/developers/usage-store.ts';
 import {
   findDeveloperByDigest,

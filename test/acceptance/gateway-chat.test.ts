@@ -133,10 +133,15 @@ describe('POST /v1/chat/completions', () => {
 
   it('writes the tags of the call beside its cost, trimmed and in lower case', async () => {
     await using w = await world();
-    await w.chat({}, { 'X-Svc-Task-Id': ' Errand-1 ', 'X-Svc-Customer-Id': 'ACME' });
+    const tags = {
+      'X-Svc-Task-Id': ' Errand-1 ',
+      'X-Svc-Action-Id': 'Read',
+      'X-Svc-Customer-Id': 'ACME',
+    };
+    await w.chat({}, tags);
     expect(w.ledger.charges[0]).toMatchObject({
       taskId: 'errand-1',
-      actionId: null,
+      actionId: 'read',
       customerId: 'acme',
       rail: 'direct-account',
       targetUrl: 'gateway://up0/vendor-0',

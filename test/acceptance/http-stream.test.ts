@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { route } from '../../src/http/route.ts';
+import { ok, route, streamedBody } from '../../src/http/route.ts';
 import { type Edge, startEdge } from '../support/edge.ts';
 import { RawSocket, rawRequest } from '../support/raw-socket.ts';
 
@@ -40,6 +40,29 @@ const stream = (path: `/${string}`, body: () => AsyncIterable<Uint8Array>) =>
     handle: () => ({ status: 200, body: body(), headers: { 'content-type': 'text/plain' } }),
   });
 
+/** Reads one piece of its body, and the others when it is told to. */
+let readOn = () => {};
+const slowReader = route()({
+  method: 'POST',
+  path: '/slow-reader',
+  credential: 'none',
+  summary: 'test',
+  body: streamedBody('application/octet-stream'),
+  maxBodyBytes: 64 * 1024 * 1024,
+  async handle({ body }) {
+    let bytes = 0;
+    for await (const piece of body) {
+      if (bytes === 0) {
+        await new Promise<void>((resolve) => {
+          readOn = resolve;
+        });
+      }
+      bytes += piece.byteLength;
+    }
+    return ok({ bytes });
+  },
+});
+
 /** What was produced once that has not grown for 300 ms; fails when it still grows after five seconds. */
 async function producedAtRest(): Promise<number> {
   const bound = performance.now() + 5_000;
@@ -61,6 +84,7 @@ beforeAll(async () => {
     stream('/endless', endless),
     stream('/counted', () => counted(500)),
     stream('/broken', broken),
+    slowReader,
   ];
   edge = await startEdge({ routes });
 });
@@ -115,6 +139,46 @@ describe('a streamed answer', () => {
     const answer = await fetch(`${edge.url}/endless`, { method: 'HEAD' });
     expect(answer.status).toBe(200);
     expect(state.produced).toBe(before);
+  });
+});
+
+describe('a streamed body', () => {
+  const BYTES = 48 * 1024 * 1024;
+
+  it('waits in its client while its reader stands still, and arrives whole when it reads on', async () => {
+    const socket = await RawSocket.open(edge.port);
+    socket.send(rawRequest('POST /slow-reader', [`Content-Length: ${BYTES}`]));
+    socket.send(Buffer.alloc(BYTES, 1));
+    await expect.poll(() => edge.server.openRequests).toBe(1);
+    let unsent = -1;
+    await expect
+      .poll(
+        () => {
+          const before = unsent;
+          unsent = socket.unsentBytes;
+          return unsent === before;
+        },
+        { interval: 300 },
+      )
+      .toBe(true);
+    // What the kernel's socket buffers hold on both sides is all that was ever taken.
+    expect(unsent).toBeGreaterThan(BYTES - 32 * 1024 * 1024);
+
+    readOn();
+    expect(await socket.until((text) => text.includes('{'))).toContain(`{"bytes":${BYTES}}`);
+    socket.send(rawRequest('GET /counted', ['Connection: close']));
+    await socket.untilClosed();
+  });
+
+  it('is given up when its client leaves while the reader stands still', async () => {
+    const socket = await RawSocket.open(edge.port);
+    socket.send(rawRequest('POST /slow-reader', [`Content-Length: ${BYTES}`]));
+    socket.send(Buffer.alloc(BYTES, 1));
+    await expect.poll(() => edge.server.openRequests).toBe(1);
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    readOn();
+    await expect.poll(() => edge.server.openRequests).toBe(0);
   });
 });
 

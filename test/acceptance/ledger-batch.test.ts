@@ -1,30 +1,145 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BalanceState, Part, PartOutcome } from '../../src/ledger/change.ts';
-import { applyDelta, decide, partOf } from '../../src/ledger/decide.ts';
+import { applyChange, decide, partOf, tellCrossings } from '../../src/ledger/decide.ts';
+import { alignCounters } from '../../src/ledger/moment.ts';
 import type { Operation } from '../../src/ledger/operation.ts';
+import { emptyCounter } from '../../src/policy/counter.ts';
+import { bucketsOf } from '../../src/policy/window.ts';
 import { applyBatch } from '../../src/store/apply-batch.ts';
-import { findBalance } from '../../src/store/balance-store.ts';
+import { type Balance, findBalance } from '../../src/store/balance-store.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
 import type { Sql } from '../../src/store/sql.ts';
-import { arbitraryOperation, withAgent } from '../support/batch-arbitrary.ts';
+import { arbitraryOperation, asked, type Drawn } from '../support/batch-arbitrary.ts';
+import { clearLedger, ledgerOf, miscounted, readLedger } from '../support/compare-ledger.ts';
 import { testDatabase } from '../support/database.ts';
-import { ACTIVE, MemoryLedger } from '../support/fakes/memory-ledger.ts';
+import { MemoryLedger } from '../support/fakes/memory-ledger.ts';
 import { seedAgent, seedAgents } from '../support/ledger-world.ts';
+import { arbitraryCap, type Cap, insertPolicy } from '../support/policy-arbitrary.ts';
+import { DESTINATION, momentAt } from '../support/spending.ts';
 
 const NODE = { nodeId: 'node_a', leaseEpoch: 1 };
-const WORLD = { rules: ACTIVE, nowSec: 0, openHolds: new Map<string, bigint>() };
+/** Far from now: what ends during a run has not ended for the database. */
+const START_MS = Date.UTC(2031, 4, 30, 23, 59);
+const NOTHING_OPEN = new Map<string, bigint>();
 
-/** Decides operations in order on `state`, with no regard to which of them may ride together. */
-function decidedPart(agentId: number, state: BalanceState, operations: readonly Operation[]): Part {
-  let now = state;
+/** Decides operations in order on `balance`, with no regard to which of them may ride together. */
+function decidedPart(
+  agentId: number,
+  { state, rules }: Balance,
+  operations: readonly Operation[],
+  nowMs = START_MS,
+): Part {
+  const moment = momentAt(nowMs, rules);
+  const world = { rules, moment, openHolds: NOTHING_OPEN };
+  const before = { ...state, counters: alignCounters(rules, state.counters, moment) };
+  let now = before;
   const changes = operations.map((operation) => {
-    const { change } = decide(now, operation, WORLD);
-    if (!change.probe) now = applyDelta(now, change.delta);
+    const { change } = decide(now, operation, world);
+    if (!change.probe) now = applyChange(now, change, moment);
     return change;
   });
-  return partOf(agentId, state, now, changes);
+  tellCrossings(rules, agentId, before, now, changes);
+  return partOf(agentId, before, now, changes);
 }
+
+type Caps = { readonly own: readonly (readonly Cap[])[]; readonly teams: readonly Cap[][] };
+
+/** Some caps for each agent, and some for each of two teams. */
+const arbitraryCaps = (agents: number): fc.Arbitrary<Caps> => {
+  const some = (maxLength: number) =>
+    fc.array(arbitraryCap(START_MS / 1_000), { maxLength, minLength: 0 });
+  return fc.record({
+    own: fc.array(some(2), { minLength: agents, maxLength: agents }),
+    teams: fc.tuple(some(4), some(2)),
+  });
+};
+
+type Batch = {
+  readonly operations: readonly Drawn[];
+  /** How old the version is that each agent's part was decided on, and how late its clock. */
+  readonly lags: readonly bigint[];
+  readonly lateMs: readonly number[];
+  readonly laterMs: number;
+  readonly sentTwice: boolean;
+};
+
+const arbitraryBatches = (agents: number): fc.Arbitrary<Batch[]> => {
+  const each = <T>(...values: T[]) =>
+    fc.array(fc.constantFrom(...values), { minLength: agents, maxLength: agents });
+  return fc.array(
+    fc.record({
+      operations: fc.array(arbitraryOperation(agents), { maxLength: 8 }),
+      lags: each(0n, 0n, 0n, 0n, 0n, 1n),
+      lateMs: each(0, 0, 1_100),
+      laterMs: fc.constantFrom(0, 0, 500, 5_000, 61_000, 90_000_000),
+      sentTwice: fc.constantFrom(false, false, false, true),
+    }),
+    { maxLength: 14 },
+  );
+};
+
+/** An empty ledger with these caps and some money, and its model. */
+async function freshWorld(sql: Sql, agents: readonly number[], caps: Caps): Promise<MemoryLedger> {
+  await clearLedger(sql);
+  const model = new MemoryLedger();
+  const accounts = new Set<string>();
+  for (const [i, agentId] of agents.entries()) {
+    const { accountId } = (await balanceOf(sql, agentId)).rules;
+    for (const cap of caps.own[i] ?? []) await insertPolicy(sql, { accountId, agentId }, cap);
+    if (accounts.has(accountId)) continue;
+    for (const cap of caps.teams[accounts.size] ?? []) {
+      const policyId = await insertPolicy(sql, { accountId, agentId: null }, cap);
+      model.teamCounters.set(policyId, emptyCounter(policyId, bucketsOf(cap.window)));
+    }
+    accounts.add(accountId);
+  }
+  await sql`insert into credit_thresholds (agent_id, threshold_bps, last_state)
+    select id, bps, 'below' from agents, unnest(array[500, 5000]) as bps order by id, bps`;
+  for (const agentId of agents) model.addAgent(agentId, (await balanceOf(sql, agentId)).rules);
+  const parts = agents.map((agentId) =>
+    decidedPart(agentId, model.require(agentId), [credit(agentId, 200n, `start ${agentId}`)]),
+  );
+  expect(await applyBatch(sql, NODE, parts)).toEqual(model.applyNow(parts));
+  return model;
+}
+
+function partsOf(
+  model: MemoryLedger,
+  agents: readonly number[],
+  batch: Batch,
+  nowMs: number,
+): Part[] {
+  const operations = batch.operations.map((drawn) => asked(drawn, agents, model.holds));
+  return agents.map((agentId, i) => {
+    const { state, rules } = model.require(agentId);
+    const version = state.version - (batch.lags[i] ?? 0n);
+    const mine = operations.filter((operation) => operation.agentId === agentId);
+    const lateMs = batch.lateMs[i] ?? 0;
+    const balance = { state: { ...state, version }, rules };
+    return decidedPart(agentId, balance, firstOfEachHold(mine), nowMs - lateMs);
+  });
+}
+
+/** What changes a hold that stands does so alone: a second one is never put into the same part. */
+function firstOfEachHold(operations: readonly Operation[]): Operation[] {
+  const changed = new Map<string, Operation['kind']>();
+  return operations.filter((operation) => {
+    const { kind } = operation;
+    if (kind !== 'settle' && kind !== 'extend') return true;
+    const { holdId } = kind === 'settle' ? operation.hold : operation.claim.hold;
+    const first = changed.get(holdId) ?? kind;
+    changed.set(holdId, first);
+    return first === kind;
+  });
+}
+
+const verdictsOf = (outcomes: readonly PartOutcome[]): string[] =>
+  outcomes.flatMap((outcome) => {
+    if (outcome.kind !== 'declined') return [outcome.kind];
+    const kinds = outcome.outcomes.map(({ kind }) => kind);
+    return outcome.stale ? ['stale', ...kinds] : kinds;
+  });
 
 const credit = (agentId: number, amountRaw: bigint, reference: string): Operation => ({
   kind: 'credit',
@@ -40,64 +155,52 @@ const hold = (agentId: number, holdId: string, amountRaw: bigint): Operation => 
   spender: { agentId },
   holdId,
   amountRaw,
+  destination: DESTINATION,
   session: null,
 });
 
-async function stateOf(sql: Sql, agentId: number): Promise<BalanceState> {
+async function balanceOf(sql: Sql, agentId: number): Promise<Balance> {
   const balance = await findBalance(sql, agentId);
   if (balance === undefined) throw new Error(`no agent ${agentId}`);
-  return balance.state;
+  return balance;
 }
+
+const stateOf = async (sql: Sql, agentId: number): Promise<BalanceState> =>
+  (await balanceOf(sql, agentId)).state;
 
 describe('apply_batch', () => {
   it('does what the model of it does, for any batch, and keeps the invariants', async () => {
     await using db = await testDatabase();
-    const agents = (await seedAgents(db.sql, 3)).map((agent) => agent.agentId);
-    const model = new MemoryLedger();
-    const batches = fc.array(
-      fc.record({
-        operations: fc.array(arbitraryOperation(agents.length), { maxLength: 6 }),
-        lag: fc.constantFrom(0n, 0n, 0n, 1n),
-      }),
-      { maxLength: 12 },
-    );
-    let run = 0;
+    const team = await seedAgents(db.sql, 3);
+    const agents = [...team, await seedAgent(db.sql)].map((agent) => agent.agentId);
+    const verdicts = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(batches, async (list) => {
-        run++;
-        await db.sql`truncate postings, holds, sessions, session_journal`;
-        await db.sql`update agent_funds set version = 0, spendable_raw = 0, held_raw = 0,
-          credited_raw = 0, consumed_raw = 0`;
-        const fresh = new MemoryLedger();
-        for (const agentId of agents) fresh.addAgent(agentId);
-        Object.assign(model, fresh);
-        for (const { operations, lag } of list) {
-          const parts = agents.map((agentId, i) => {
-            const { state } = model.require(agentId);
-            const mine = operations.filter((operation) => operation.agentId === i);
-            const decided = mine.map((operation) => withAgent(operation, agentId));
-            return decidedPart(agentId, { ...state, version: state.version - lag }, decided);
-          });
-          if (parts.some((part) => goesBelowZero(model.require(part.agentId).state, part)))
-            continue;
-          const expected = model.applyNow(parts);
-          expect(await applyBatch(db.sql, NODE, parts)).toEqual(expected);
-        }
-        expect(await checkInvariants(db.sql)).toEqual([]);
-        expect(model.violations()).toEqual([]);
-        const [rows] = await db.sql<{ postings: number; holds: number; journal: number }[]>`
-          select (select count(*)::int from postings) as postings,
-            (select count(*)::int from holds) as holds,
-            (select count(*)::int from session_journal) as journal`;
-        expect(rows).toEqual({
-          postings: model.postings.size,
-          holds: model.holds.size,
-          journal: model.journal.size,
-        });
-      }),
-      { numRuns: 60 },
+      fc.asyncProperty(
+        arbitraryCaps(agents.length),
+        arbitraryBatches(agents.length),
+        async (caps, batches) => {
+          const model = await freshWorld(db.sql, agents, caps);
+          let nowMs = START_MS;
+          for (const batch of batches) {
+            nowMs += batch.laterMs;
+            const parts = partsOf(model, agents, batch, nowMs);
+            // The second time it is what a lost answer leads to.
+            for (const _ of batch.sentTwice ? [1, 2] : [1]) {
+              const expected = model.applyNow(parts);
+              expect(await applyBatch(db.sql, NODE, parts)).toEqual(expected);
+              for (const verdict of verdictsOf(expected)) verdicts.add(verdict);
+            }
+          }
+          expect(await readLedger(db.sql, agents)).toEqual(ledgerOf(model));
+          expect(await miscounted(db.sql, agents)).toEqual([]);
+          expect(await checkInvariants(db.sql)).toEqual([]);
+          expect(model.violations()).toEqual([]);
+        },
+      ),
+      { numRuns: 1500 },
     );
-    expect(run).toBeGreaterThanOrEqual(60);
+    const all = ['again', 'already', 'applied', 'capped', 'conflict', 'lost', 'mismatch', 'stale'];
+    expect([...verdicts].sort()).toEqual(all);
   });
 
   it('moves nothing for a posting that stands, and says so', async () => {
@@ -106,7 +209,7 @@ describe('apply_batch', () => {
     const send = async (operations: Operation[]) =>
       (
         await applyBatch(db.sql, NODE, [
-          decidedPart(agentId, await stateOf(db.sql, agentId), operations),
+          decidedPart(agentId, await balanceOf(db.sql, agentId), operations),
         ])
       )[0];
     expect((await send([credit(agentId, 5n, 'r')]))?.kind).toBe('applied');
@@ -126,7 +229,7 @@ describe('apply_batch', () => {
     const [a, b] = (await seedAgents(db.sql, 2)).map((agent) => agent.agentId);
     if (a === undefined || b === undefined) throw new Error('no agents');
     const fresh = async (agentId: number, operations: Operation[]) =>
-      decidedPart(agentId, await stateOf(db.sql, agentId), operations);
+      decidedPart(agentId, await balanceOf(db.sql, agentId), operations);
     const twice = await applyBatch(db.sql, NODE, [
       await fresh(a, [credit(a, 5n, 'x'), credit(a, 5n, 'x')]),
     ]);
@@ -148,7 +251,7 @@ describe('apply_batch', () => {
     const send = async (operation: Operation): Promise<PartOutcome | undefined> =>
       (
         await applyBatch(db.sql, NODE, [
-          decidedPart(agentId, await stateOf(db.sql, agentId), [operation]),
+          decidedPart(agentId, await balanceOf(db.sql, agentId), [operation]),
         ])
       )[0];
     await send(credit(agentId, 5n, 'r'));
@@ -164,8 +267,8 @@ describe('apply_batch', () => {
     const [a, b] = (await seedAgents(db.sql, 2)).map((agent) => agent.agentId);
     if (a === undefined || b === undefined) throw new Error('no agents');
     const parts = [
-      decidedPart(b, await stateOf(db.sql, b), []),
-      decidedPart(a, await stateOf(db.sql, a), []),
+      decidedPart(b, await balanceOf(db.sql, b), []),
+      decidedPart(a, await balanceOf(db.sql, a), []),
     ];
     await expect(applyBatch(db.sql, NODE, parts)).rejects.toThrow('ascending order');
   });
@@ -179,7 +282,7 @@ describe('apply_batch', () => {
         const mine = agents.filter((_, i) => (i * 7 + worker + round) % 3 !== 0);
         const parts = await Promise.all(
           mine.map(async (agentId) =>
-            decidedPart(agentId, await stateOf(db.sql, agentId), [
+            decidedPart(agentId, await balanceOf(db.sql, agentId), [
               credit(agentId, 1n, `${worker}/${round}/${agentId}`),
             ]),
           ),
@@ -196,10 +299,3 @@ describe('apply_batch', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 });
-
-/** Such a batch cannot come from a balance actor, and the database refuses it whole. */
-function goesBelowZero(state: BalanceState, part: Part): boolean {
-  let now = state;
-  for (const change of part.changes) now = applyDelta(now, change.delta);
-  return now.spendableRaw < 0n || now.heldRaw < 0n;
-}

@@ -11,6 +11,7 @@ import { createLeaseKeeper } from '../../src/workers/renew-lease.ts';
 import { createSettleOrphans } from '../../src/workers/settle-orphans.ts';
 import { testDatabase } from '../support/database.ts';
 import { seedAgent } from '../support/ledger-world.ts';
+import { DESTINATION, FACTS } from '../support/spending.ts';
 
 const LEASE_MS = 1_000;
 /** Where a busy core must not make a process look dead that only came late. */
@@ -33,8 +34,11 @@ const SESSION = {
   kind: 'realtime',
   target: 'gateway://local/guide',
   model: 'local/guide',
+  destination: DESTINATION,
   account: 'gateway',
 } as const;
+
+const REQUEST = { holdId: 'req_1', amountRaw: 50n, destination: DESTINATION } as const;
 
 /** What all agents together have held. */
 async function heldRaw(sql: Sql): Promise<bigint | undefined> {
@@ -60,7 +64,7 @@ describe('what a dead process leaves behind', () => {
     expect(await dead.ledger.journal(claim, turn(1))).toBe('written');
     expect(await dead.ledger.journal(claim, turn(1))).toBe('written');
     expect(await dead.ledger.journal(claim, turn(2))).toBe('written');
-    await dead.ledger.hold({ spender, holdId: 'req_1', amountRaw: 50n });
+    await dead.ledger.hold({ ...REQUEST, spender });
 
     const living = [await processOn(sql, 'b'), await processOn(sql, 'c')];
     const done = { sessions: 0, holds: 0 };
@@ -95,7 +99,7 @@ describe('what a dead process leaves behind', () => {
     expect(await dead.ledger.closeSession({ claim, reason: 'late', ...request })).toEqual({
       kind: 'already_resolved',
     });
-    const hold = { holdId: 'req_1', agentId, amountRaw: 50n };
+    const hold = { holdId: 'req_1', agentId, amountRaw: 50n, facts: FACTS };
     expect(await dead.ledger.settle({ hold, ...request })).toEqual({ kind: 'already_resolved' });
     expect(await dead.ledger.funds(agentId)).toMatchObject({ spendableRaw: 986n, heldRaw: 0n });
     expect(await checkInvariants(sql)).toEqual([]);
@@ -111,7 +115,7 @@ describe('what a dead process leaves behind', () => {
     for (const sessionId of ['sess_1', 'sess_2', 'sess_3']) {
       await dead.ledger.openSession({ ...SESSION, sessionId, spender });
     }
-    await dead.ledger.hold({ spender, holdId: 'req_1', amountRaw: 50n });
+    await dead.ledger.hold({ ...REQUEST, spender });
     await sql`update leases set expires_at = now() - interval '1 second'`;
     await sql`insert into leases (node_id, epoch, expires_at)
       values ('gone', 1, now() - interval '2 hours')`;

@@ -8,6 +8,7 @@ import { openSql } from '../../src/store/sql.ts';
 import { cutProxy } from '../support/cut-proxy.ts';
 import { testDatabase } from '../support/database.ts';
 import { seedAgent } from '../support/ledger-world.ts';
+import { DESTINATION, FACTS } from '../support/spending.ts';
 
 const NODE = { nodeId: 'node_a', leaseEpoch: 1 };
 
@@ -24,7 +25,7 @@ async function world() {
   const { agentId, keyId } = agent;
   await ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
   const hold = (holdId: string) =>
-    ledger.hold({ spender: { agentId, keyId }, holdId, amountRaw: 10n });
+    ledger.hold({ spender: { agentId, keyId }, holdId, amountRaw: 10n, destination: DESTINATION });
   return {
     ...{ sql: db.sql, proxy, ledger, hold, agentId },
     async [Symbol.asyncDispose]() {
@@ -77,7 +78,7 @@ describe('a connection that is lost', () => {
     await w.hold('h');
     w.proxy.loseNextAnswer();
     const verdict = await w.ledger.settle({
-      hold: { holdId: 'h', agentId: w.agentId, amountRaw: 10n },
+      hold: { holdId: 'h', agentId: w.agentId, amountRaw: 10n, facts: FACTS },
       actualRaw: 5_000n,
       account: 'gateway',
       source: 'acme',

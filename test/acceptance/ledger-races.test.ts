@@ -10,6 +10,7 @@ import type { Sql } from '../../src/store/sql.ts';
 import { checkLedger } from '../../src/workers/check-ledger.ts';
 import { testDatabase } from '../support/database.ts';
 import { seedAgent, seedAgents } from '../support/ledger-world.ts';
+import { DESTINATION, FACTS } from '../support/spending.ts';
 
 const ledgerOn = (sql: Sql, nodeId: string): LiveLedger =>
   createLedger({
@@ -44,11 +45,16 @@ describe('two ledgers on one database', () => {
           const ledger = ledgers[who] ?? ledgerOn(db.sql, 'c');
           const { agentId, keyId } = agents[agent] ?? { agentId: 0, keyId: 0 };
           const id = `${run}/${agent}/${name}`;
-          const hold = { holdId: id, agentId, amountRaw };
+          const hold = { holdId: id, agentId, amountRaw, facts: FACTS };
           if (kind === 'hold') {
             // A hold id that was used with another amount is a bug of the caller, and thrown.
             await ledger
-              .hold({ spender: { agentId, keyId }, holdId: id, amountRaw })
+              .hold({
+                spender: { agentId, keyId },
+                holdId: id,
+                amountRaw,
+                destination: DESTINATION,
+              })
               .catch(() => {});
           } else if (kind === 'settle') {
             const request = { actualRaw: amountRaw * 2n, account: 'gateway', source: 's' } as const;
@@ -82,6 +88,7 @@ describe('two ledgers on one database', () => {
           spender: { agentId, keyId },
           holdId: `h${i}`,
           amountRaw: 1n,
+          destination: DESTINATION,
         }),
       ),
     );
@@ -108,7 +115,12 @@ describe('two ledgers on one database', () => {
     const ledgers = [ledgerOn(db.sql, 'a'), ledgerOn(db.sql, 'b')];
     await ledgers[0]?.credit({ agentId, amountRaw: 100n, reference: 'start' });
     const hold = async (i: number, holdId: string) =>
-      ledgers[i]?.hold({ spender: { agentId, keyId }, holdId, amountRaw: 1n });
+      ledgers[i]?.hold({
+        spender: { agentId, keyId },
+        holdId,
+        amountRaw: 1n,
+        destination: DESTINATION,
+      });
     expect((await Promise.all([hold(0, 'a'), hold(1, 'b')])).map((v) => v?.kind)).toEqual([
       'held',
       'held',
@@ -146,17 +158,23 @@ describe('two ledgers on one database', () => {
       { name: 'agent.funded', account_id: 'acct_1', payload: event.payload },
     ]);
     await ledger.hold({
-      ...{ spender: { agentId, keyId }, holdId: 'h', amountRaw: 5n },
+      ...{ spender: { agentId, keyId }, holdId: 'h', amountRaw: 5n, destination: DESTINATION },
     });
     for (let i = 0; i < 2; i++) {
       await ledger.settle({
-        hold: { holdId: 'h', agentId, amountRaw: 5n },
+        hold: { holdId: 'h', agentId, amountRaw: 5n, facts: FACTS },
         ...{ actualRaw: 50n, account: 'gateway', source: 'acme' },
         charge: (costRaw) => ({
           ...{ agentId, keyId, targetUrl: 'gateway://acme/m', targetHost: 'acme' },
           ...{ method: 'POST', status: 'success', costRaw, model: 'm', rail: 'byok' },
           ...{ usage: { request: 1 }, taskId: 't', actionId: null, customerId: null },
-          ...{ sessionId: null, responseStatusCode: 200, latencyMs: 1.6, overheadMs: 0.2 },
+          ...{
+            sessionId: null,
+            payee: null,
+            responseStatusCode: 200,
+            latencyMs: 1.6,
+            overheadMs: 0.2,
+          },
           upstreamMs: null,
         }),
       });
@@ -174,15 +192,23 @@ describe('two ledgers on one database', () => {
     const ledger = ledgerOn(db.sql, 'a');
     await ledger.credit({ agentId, amountRaw: 10n, reference: 'r' });
     const holdId = 'h';
-    await ledger.hold({ spender: { agentId, keyId }, holdId, amountRaw: 5n });
+    await ledger.hold({
+      ...{ spender: { agentId, keyId }, holdId, amountRaw: 5n, destination: DESTINATION },
+    });
     const taskId = 'nul \0, half \ud83d, whole \u{1f600}, back\\u0000slash';
     const verdict = await ledger.settle({
-      hold: { holdId, agentId, amountRaw: 5n },
+      hold: { holdId, agentId, amountRaw: 5n, facts: FACTS },
       ...{ actualRaw: 5n, account: 'gateway', source: 'acme' },
       charge: (costRaw) => ({
         ...{ agentId, keyId, targetUrl: 'u', targetHost: 'h', method: 'POST', status: 'success' },
         ...{ costRaw, model: null, rail: null, usage: {}, taskId, actionId: null },
-        ...{ customerId: null, sessionId: null, responseStatusCode: 200, latencyMs: 1 },
+        ...{
+          customerId: null,
+          sessionId: null,
+          payee: null,
+          responseStatusCode: 200,
+          latencyMs: 1,
+        },
         ...{ overheadMs: null, upstreamMs: null },
       }),
     });

@@ -40,7 +40,7 @@ async function start(creditRaw: bigint): Promise<void> {
     credentials: {
       ...fakeCredentials,
       agentKey: () => ({
-        ...{ kind: 'agent', agentId, keyId, accountId: 'acct_1' },
+        ...{ kind: 'agent', agentId, keyId, keyRootId: keyId, accountId: 'acct_1' },
         ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
       }),
     },
@@ -56,8 +56,9 @@ afterEach(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-async function connect(path: string): Promise<RealtimeClient> {
-  const client = new RealtimeClient(`ws://127.0.0.1:${edge.port}${path}`, [], bearer('svc_1'));
+async function connect(path: string, tags: Record<string, string> = {}): Promise<RealtimeClient> {
+  const headers = { ...bearer('svc_1'), ...tags };
+  const client = new RealtimeClient(`ws://127.0.0.1:${edge.port}${path}`, [], headers);
   await client.opened();
   return client;
 }
@@ -100,5 +101,32 @@ describe('voice sessions on the real ledger', () => {
     expect(funds?.heldRaw).toBe(0n);
     expect(charges).toHaveLength(1);
     expect((funds?.spendableRaw ?? 0n) + (charges[0]?.cost_raw ?? 0n)).toBe(1_000_000n);
+  });
+
+  it('leave their tags in the line of either socket, normalized, and none for a tag that is none', async () => {
+    await start(1_000_000n);
+    const tags = {
+      'x-svc-task-id': ' Errand-7 ',
+      'x-svc-action-id': 'READ Aloud',
+      'x-svc-customer-id': 'x'.repeat(129),
+    };
+    for (const path of [
+      '/v1/audio/transcriptions/stream?model=local/pocketsphinx',
+      '/v1/realtime?model=local/realtime&customer_id=ignored',
+    ]) {
+      const client = await connect(path, tags);
+      if (path.includes('realtime')) {
+        client.say({ type: 'response.create' });
+        await client.until(() => client.of('response.done').length === 1);
+      } else client.ws.send(bytesOf(tone(1_000, RATE)));
+      client.ws.close();
+      await client.closed;
+      await settled();
+    }
+    const rows = await database.sql`
+      select task_id as task, action_id as action, customer_id as customer from charges
+      where agent_id = ${agentId}`;
+    const expected = { task: 'errand-7', action: 'read aloud', customer: null };
+    expect(rows).toEqual([expected, expected]);
   });
 });

@@ -5,6 +5,7 @@ import type { Part } from '../../src/ledger/change.ts';
 import type { Balance, BalanceStore } from '../../src/store/balance-store.ts';
 import { CallTimeout } from '../../src/store/transient.ts';
 import { MemoryLedger } from '../support/fakes/memory-ledger.ts';
+import { PolicyBook } from './policy-book.ts';
 import type { Chance } from './seeded.ts';
 
 type Call = {
@@ -36,6 +37,11 @@ export class SimWorld {
   readonly #ready: (() => void)[] = [];
   #calls: Call[] = [];
   #names = 0;
+  readonly policies: PolicyBook;
+  /** When each part was decided: the same one may be sent again much later. */
+  readonly #decidedMs = new WeakMap<Part, number>();
+  /** What was let through although a cap had no room for it. */
+  readonly crossed: string[] = [];
   /** While set nothing is lost and nobody dies. */
   calm = false;
   lost = 0;
@@ -44,6 +50,7 @@ export class SimWorld {
   constructor(chance: Chance, agents: number) {
     this.#chance = chance;
     for (let agentId = 1; agentId <= agents; agentId++) this.store.addAgent(agentId);
+    this.policies = new PolicyBook(this.store, chance, agents);
   }
 
   get busy(): boolean {
@@ -78,8 +85,15 @@ export class SimWorld {
       this.#ready.splice(this.#chance.below(this.#ready.length), 1)[0]?.();
     } else if (choice < 9 && this.#calls.length > 0) {
       this.#advance(this.#chance.pick(this.#calls));
-    } else this.clock.advance(1 + this.#chance.below(300));
+    } else this.clock.advance(this.#someTime());
     for (let i = 0; i < 12; i++) await Promise.resolve();
+  }
+
+  /** Mostly moments; now and then enough to leave a bucket, a window or a day behind. */
+  #someTime(): number {
+    if (this.#chance.oneIn(3_000)) return 1 + this.#chance.below(30 * 3_600_000);
+    if (this.#chance.oneIn(60)) return 1 + this.#chance.below(90_000);
+    return 1 + this.#chance.below(300);
   }
 
   #advance(call: Call): void {
@@ -124,21 +138,33 @@ export class SimWorld {
       });
     return {
       load: (agentId) => send(() => this.store.balances.get(agentId)),
-      apply: (parts) => send(() => this.#apply(node, parts)),
+      apply: (parts) => {
+        for (const part of parts) this.#decided(part);
+        return send(() => this.#apply(node, parts));
+      },
       fenced: (agentId, decide: (balance: Balance) => Part) =>
         send(() => {
           const balance = this.store.balances.get(agentId);
           if (balance === undefined) return { kind: 'agent_unknown' } as const;
-          const [outcome] = this.#apply(node, [decide(balance)]);
+          const part = decide(balance);
+          this.#decided(part);
+          const [outcome] = this.#apply(node, [part]);
           return outcome ?? ({ kind: 'agent_unknown' } as const);
         }, true),
     };
+  }
+
+  #decided(part: Part): void {
+    if (!this.#decidedMs.has(part)) this.#decidedMs.set(part, this.clock.now());
   }
 
   #apply(node: SimNode, parts: readonly Part[]) {
     const outcomes = this.store.applyNow(parts);
     parts.forEach((part, i) => {
       if (outcomes[i]?.kind !== 'applied') return;
+      this.crossed.push(
+        ...this.policies.applied(part, this.#decidedMs.get(part) ?? this.clock.now()),
+      );
       for (const { hold } of part.changes) {
         if (hold !== null && hold.fromRaw === null) this.openedBy.set(hold.holdId, node);
       }

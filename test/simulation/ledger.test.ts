@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Hold, SessionClaim } from '../../src/ledger/ledger.ts';
 import { type SimNode, SimWorld } from './ledger-world.ts';
+import { HOSTS, TASKS } from './policy-book.ts';
 import { type Chance, seededChance, seedsToRun } from './seeded.ts';
 
-const STEPS = 2_500;
+/** Of all worlds together; each has its own seed and so many of them. */
+const STEPS = Number(process.env.SIMULATION_STEPS ?? 100_000);
+const STEPS_A_WORLD = 25_000;
 const AGENTS = 4;
 
 type Promised = {
@@ -41,7 +44,7 @@ class Callers {
     const amountRaw = BigInt(this.#chance.below(60));
     if (choice < 3) this.hold(node, agentId, amountRaw);
     else if (choice < 6) this.settleOne(node, BigInt(this.#chance.below(90)));
-    else if (choice < 7) this.credit(node, agentId, amountRaw + 1n);
+    else if (choice < 7) this.credit(node, agentId, amountRaw * 20n + 1n);
     else if (choice < 8) this.open(node, agentId, amountRaw);
     else if (choice < 9) this.journalOne(node);
     else this.closeOne(node, 'done');
@@ -67,7 +70,12 @@ class Callers {
 
   hold(node: SimNode, agentId: number, amountRaw: bigint): void {
     const holdId = `h${++this.#names}`;
-    const request = { spender: { agentId, keyId: 1 }, holdId, amountRaw } as const;
+    const request = {
+      spender: { agentId, keyId: 1, taskId: this.#chance.pick(TASKS) },
+      holdId,
+      amountRaw,
+      destination: { host: this.#chance.pick(HOSTS), payee: null },
+    } as const;
     this.#heed(node, node.ledger.hold(request), (verdict) => {
       if (verdict.kind === 'refused') this.promised.refused.add(holdId);
       else {
@@ -112,6 +120,7 @@ class Callers {
       kind: 'realtime',
       target: 't',
       model: 'm',
+      destination: { host: this.#chance.pick(HOSTS), payee: null },
       account: 'gateway',
     } as const;
     this.#heed(node, node.ledger.openSession(request), (verdict) => {
@@ -158,10 +167,10 @@ class Callers {
    */
   reap(node: SimNode, slow?: SimNode): void {
     const { store, openedBy } = this.#world;
-    for (const [holdId, { agentId, amountRaw }] of store.holds) {
+    for (const [holdId, { agentId, amountRaw, facts }] of store.holds) {
       const opener = openedBy.get(holdId);
       if (opener?.alive && opener !== slow) continue;
-      const hold = { holdId, agentId, amountRaw };
+      const hold = { holdId, agentId, amountRaw, facts };
       const session = store.sessions.get(holdId);
       const request = { account: 'gateway', source: 'm' } as const;
       if (session === undefined) {
@@ -182,7 +191,7 @@ async function runWorld(seed: number) {
   const world = new SimWorld(chance, AGENTS);
   const callers = new Callers(world, chance);
   for (let i = 0; i < 3; i++) world.start();
-  for (let i = 0; i < STEPS; i++) {
+  for (let i = 0; i < STEPS_A_WORLD; i++) {
     if (chance.oneIn(2)) callers.act(chance.pick(world.nodes));
     if (chance.oneIn(120)) {
       world.crash(chance.pick(world.nodes));
@@ -191,8 +200,11 @@ async function runWorld(seed: number) {
     if (chance.oneIn(60)) callers.reap(chance.pick(world.nodes));
     if (chance.oneIn(90)) callers.reap(chance.pick(world.nodes), chance.pick(world.nodes));
     if (chance.oneIn(150)) world.store.changeRules(1 + chance.below(AGENTS), {});
+    if (chance.oneIn(40)) world.policies.edit(world.clock.now());
     await world.step();
-    if (i % 5 === 0) expect(world.store.violations(), `step ${i}`).toEqual([]);
+    if (world.crossed.length > 0) expect(world.crossed, `step ${i}`).toEqual([]);
+    if (i % 5 === 0) expect(world.policies.violations(), `step ${i}`).toEqual([]);
+    if (i % 250 === 0) expect(world.store.violations(), `step ${i}`).toEqual([]);
   }
   await comeToRest(world, callers);
   return { world, callers };
@@ -220,33 +232,41 @@ async function comeToRest(world: SimWorld, callers: Callers): Promise<void> {
 }
 
 describe('the ledger under a seeded roof', () => {
-  it.each(seedsToRun())('keeps every promise and every invariant (SEED=%i)', async (seed) => {
-    const { world, callers } = await runWorld(seed);
-    const { store } = world;
-    expect(world.lost).toBeGreaterThan(10);
-    expect(world.crashes).toBeGreaterThan(3);
-    expect(store.postings.size).toBeGreaterThan(100);
-    expect(store.violations()).toEqual([]);
-    const { held, refused, charged, credited } = callers.promised;
-    for (const holdId of held.keys()) {
-      expect(store.postings.has(`hold:${holdId}`), holdId).toBe(true);
-      expect(store.postings.has(`resolve:${holdId}`), holdId).toBe(true);
-    }
-    for (const holdId of refused) expect(store.postings.has(`hold:${holdId}`), holdId).toBe(false);
-    for (const [holdId, chargedRaw] of charged) {
-      const entries = store.postings.get(`resolve:${holdId}`)?.posting.entries ?? [];
-      const left = entries.filter((e) => e.debit.startsWith('agent:') && e.credit === 'gateway');
-      expect(left.reduce((sum, e) => sum + e.amountRaw, 0n)).toBe(chargedRaw);
-    }
-    for (const [reference, amountRaw] of credited) {
-      expect(store.postings.get(`credit:${reference}`)?.posting.askedRaw).toBe(amountRaw);
-    }
-    for (const [sessionId, session] of store.sessions) {
-      expect(session.ended, sessionId).not.toBeNull();
-      if (session.ended !== 'process_lost') continue;
-      // Nothing was written to the journal after it was taken over.
-      const settled = store.postings.get(`resolve:${sessionId}`)?.posting.askedRaw;
-      expect(settled, sessionId).toBe(callers.journaled(sessionId));
-    }
-  });
+  it.each(seedsToRun(STEPS / STEPS_A_WORLD))(
+    'keeps every promise and every invariant (SEED=%i)',
+    async (seed) => {
+      const { world, callers } = await runWorld(seed);
+      const { store } = world;
+      expect(world.lost).toBeGreaterThan(10);
+      expect(world.crashes).toBeGreaterThan(3);
+      expect(store.postings.size).toBeGreaterThan(100);
+      expect(store.violations()).toEqual([]);
+      expect(world.policies.violations()).toEqual([]);
+      expect(world.policies.admitted).toBeGreaterThan(500);
+      expect(world.policies.edits).toBeGreaterThan(200);
+      expect(world.policies.suspended).toBeGreaterThan(0);
+      const { held, refused, charged, credited } = callers.promised;
+      for (const holdId of held.keys()) {
+        expect(store.postings.has(`hold:${holdId}`), holdId).toBe(true);
+        expect(store.postings.has(`resolve:${holdId}`), holdId).toBe(true);
+      }
+      for (const holdId of refused)
+        expect(store.postings.has(`hold:${holdId}`), holdId).toBe(false);
+      for (const [holdId, chargedRaw] of charged) {
+        const entries = store.postings.get(`resolve:${holdId}`)?.posting.entries ?? [];
+        const left = entries.filter((e) => e.debit.startsWith('agent:') && e.credit === 'gateway');
+        expect(left.reduce((sum, e) => sum + e.amountRaw, 0n)).toBe(chargedRaw);
+      }
+      for (const [reference, amountRaw] of credited) {
+        expect(store.postings.get(`credit:${reference}`)?.posting.askedRaw).toBe(amountRaw);
+      }
+      for (const [sessionId, session] of store.sessions) {
+        expect(session.ended, sessionId).not.toBeNull();
+        if (session.ended !== 'process_lost') continue;
+        // Nothing was written to the journal after it was taken over.
+        const settled = store.postings.get(`resolve:${sessionId}`)?.posting.askedRaw;
+        expect(settled, sessionId).toBe(callers.journaled(sessionId));
+      }
+    },
+  );
 });

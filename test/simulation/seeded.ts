@@ -28,8 +28,10 @@ export function seededChance(seed: number): Chance {
   };
 }
 
-/** `SEED=…` replays one run; otherwise a few known ones and one that nobody has seen. */
-export function seedsToRun(): readonly number[] {
+/** `SEED=…` replays one run; otherwise there are so many: known ones, and half that nobody has seen. */
+export function seedsToRun(count: number): readonly number[] {
   const { SEED } = process.env;
-  return SEED === undefined ? [1, 2, 3, Date.now() % 1_000_000_007] : [Number(SEED)];
+  if (SEED !== undefined) return [Number(SEED)];
+  const unseen = Date.now() % 1_000_000_007;
+  return Array.from({ length: count }, (_, i) => (i % 2 === 0 ? 1 + i / 2 : unseen + i));
 }

@@ -4,6 +4,8 @@ import type { Delegation } from '../../src/agents/delegation.ts';
 import { createLocalDelegation } from '../../src/agents/local-delegation.ts';
 import { createLocalWallets } from '../../src/agents/local-wallets.ts';
 import type { ManagedWallets } from '../../src/agents/managed-wallets.ts';
+import { createAttribution } from '../../src/attribution/attribution.ts';
+import { createLedgerSync } from '../../src/attribution/ledger-sync.ts';
 import type { Rpc } from '../../src/chain/rpc.ts';
 import { createUsdcBalances } from '../../src/chain/usdc-balances.ts';
 import { createWalletSignatures } from '../../src/chain/wallet-signature.ts';
@@ -100,6 +102,8 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     developerKeys: createDeveloperKeys(keyDeps),
     agentKeys: createAgentKeys(keyDeps),
     agents: createAgents(agentsDeps),
+    attribution: createAttribution({ sql }),
+    ledgerSync: createLedgerSync({ sql }),
     admin: createAdmin(agentsDeps),
 
     /** The account of a wallet, as a credential would tell it. */

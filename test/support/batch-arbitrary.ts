@@ -1,102 +1,206 @@
 import fc from 'fast-check';
-import type { Operation } from '../../src/ledger/operation.ts';
+import type { ChargeRow } from '../../src/ledger/companion.ts';
+import type { Destination, Hold, SessionClaim, Spender } from '../../src/ledger/ledger.ts';
+import { factsOf, type Operation } from '../../src/ledger/operation.ts';
+import type { SpendFacts } from '../../src/policy/policy.ts';
+import { DESTINATION } from './spending.ts';
 
-/**
- * Operations over few agents, holds and references, so that repeats, conflicts and races are the rule.
- * `agentId` counts from 0 and is mapped by the test.
- */
-export const arbitraryOperation = (agents: number): fc.Arbitrary<Operation> => {
-  const agent = fc.nat({ max: agents - 1 });
-  const name = fc.constantFrom('a', 'b', 'c', 'd', 'null', 'é, "q"\\');
-  const amountRaw = fc.bigInt({ min: 0n, max: 40n });
-  const claimOf = (agentId: number, sessionId: string, epoch: number, held: bigint) => ({
-    sessionId,
-    epoch,
-    hold: { holdId: sessionId, agentId, amountRaw: held },
-  });
-  const epoch = fc.constantFrom(1, 1, 1, 2);
-  return fc.oneof(
-    fc.record({ agent, name, amountRaw, opens: fc.boolean() }).map(
-      (x): Operation => ({
-        kind: 'hold',
-        agentId: x.agent,
-        spender: { agentId: x.agent, keyId: 1 },
-        holdId: x.name,
-        amountRaw: x.amountRaw,
-        session: x.opens
-          ? {
-              spender: { agentId: x.agent },
-              sessionId: x.name,
-              reserveRaw: x.amountRaw,
-              kind: 'call',
-              target: 'phone://1',
-              model: 'local/guide',
-              account: 'telephony',
-            }
-          : null,
-      }),
-    ),
-    fc.record({ agent, name, amountRaw, actualRaw: amountRaw, ends: fc.boolean(), epoch }).map(
-      (x): Operation => ({
-        kind: 'settle',
-        agentId: x.agent,
-        hold: { holdId: x.name, agentId: x.agent, amountRaw: x.amountRaw },
-        request: { actualRaw: x.actualRaw, account: 'gateway', source: x.name },
-        ends: x.ends
-          ? { claim: claimOf(x.agent, x.name, x.epoch, x.amountRaw), reason: 'over' }
-          : null,
-      }),
-    ),
-    fc.record({ agent, name, amountRaw, byRaw: fc.bigInt({ min: 1n, max: 9n }), epoch }).map(
-      (x): Operation => ({
-        kind: 'extend',
-        agentId: x.agent,
-        claim: claimOf(x.agent, x.name, x.epoch, x.amountRaw),
-        byRaw: x.byRaw,
-      }),
-    ),
-    fc.record({ agent, name, amountRaw: fc.bigInt({ min: 1n, max: 60n }) }).map(
-      (x): Operation => ({
-        kind: 'credit',
-        agentId: x.agent,
-        amountRaw: x.amountRaw,
-        reference: x.name,
-        events: [],
-      }),
-    ),
-    fc
-      .record({ agent, name })
-      .map((x): Operation => ({ kind: 'withdraw', agentId: x.agent, reference: x.name })),
-    fc.record({ agent, name, epoch, seq: fc.nat({ max: 3 }), amountRaw }).map(
-      (x): Operation => ({
-        kind: 'journal',
-        agentId: x.agent,
-        claim: claimOf(x.agent, x.name, x.epoch, 0n),
-        entries: [{ seq: x.seq, costRaw: x.amountRaw, usage: { request: 1 } }],
-      }),
-    ),
-  );
+type Ask = { readonly spender: Omit<Spender, 'agentId'>; readonly destination: Destination };
+
+/** Who may ask, and for what. The policies of `policy-arbitrary.ts` match them each in another way. */
+const ASKS: readonly Ask[] = [
+  { spender: {}, destination: DESTINATION },
+  { spender: { taskId: 't1' }, destination: { host: 'acme.test', payee: null } },
+  {
+    spender: { keyRootId: 1, taskId: 't2' },
+    destination: { host: 'api.acme.test', payee: '0xaa' },
+  },
+  { spender: { keyRootId: 2 }, destination: { host: 'other.test', payee: '0xbb' } },
+];
+const NOBODY: Ask = { spender: {}, destination: DESTINATION };
+
+const NAMES = [...'abcdefghijklmnopqrstuvwxyz', 'null', 'é, "q"\\'];
+
+/** It follows from a hold's name: it is settled under the facts that it was opened with. */
+const askOf = (name: string): Ask => ASKS[NAMES.indexOf(name) % ASKS.length] ?? NOBODY;
+const factsOfHold = (name: string): SpendFacts => {
+  const { spender, destination } = askOf(name);
+  return factsOf({ spender: { agentId: 0, ...spender }, destination });
 };
 
-/** The same operation for another agent: what it names goes along. */
-export function withAgent(operation: Operation, agentId: number): Operation {
+/** An operation of the agent numbered `operation.agentId`, counted from 0. */
+export type Drawn = {
+  readonly operation: Operation;
+  /** Its caller knows the hold: it names the one whose it is, and its true amount. */
+  readonly knows: boolean;
+};
+
+/** Operations over few agents, holds and references, so that repeats, conflicts and races are the rule. */
+export const arbitraryOperation = (agents: number): fc.Arbitrary<Drawn> => {
+  const agent = fc.nat({ max: agents - 1 });
+  const name = fc.constantFrom(...NAMES);
+  const amountRaw = fc.bigInt({ min: 0n, max: 40n });
+  const epoch = fc.constantFrom(1, 1, 1, 2);
+  const seq = fc.nat({ max: 3 });
+  const common = { agent, name, amountRaw, epoch };
+  const operations = fc.oneof(
+    { weight: 4, arbitrary: holds(common) },
+    { weight: 3, arbitrary: settlements(common) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ ...common, byRaw: fc.bigInt({ min: 1n, max: 9n }) }).map(
+        (x): Operation => ({
+          ...{ kind: 'extend', agentId: x.agent, claim: claimOf(x), byRaw: x.byRaw },
+        }),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ agent, name, amountRaw: fc.bigInt({ min: 1n, max: 60n }) }).map(
+        (x): Operation => ({
+          kind: 'credit',
+          agentId: x.agent,
+          amountRaw: x.amountRaw,
+          reference: x.name,
+          events: [],
+        }),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ ...common, seq }).map(
+        (x): Operation => ({
+          kind: 'journal',
+          agentId: x.agent,
+          claim: claimOf(x),
+          entries: [{ seq: x.seq, costRaw: x.amountRaw, usage: { request: 1 } }],
+        }),
+      ),
+    },
+    { weight: 1, arbitrary: rareOperations(agent, name) },
+  );
+  return fc.record({ operation: operations, knows: fc.constantFrom(true, true, true, false) });
+};
+
+type Common = {
+  readonly agent: fc.Arbitrary<number>;
+  readonly name: fc.Arbitrary<string>;
+  readonly amountRaw: fc.Arbitrary<bigint>;
+  readonly epoch: fc.Arbitrary<number>;
+};
+
+const holds = ({ agent, name, amountRaw }: Common): fc.Arbitrary<Operation> =>
+  fc
+    .record({
+      ...{ agent, name, amountRaw, opens: fc.boolean() },
+      taskValueBps: fc.constantFrom(undefined, undefined, 5_000, 30_000),
+    })
+    .map((x) => {
+      const { destination } = askOf(x.name);
+      const known = { agentId: x.agent, ...askOf(x.name).spender };
+      const { taskValueBps } = x;
+      const spender = taskValueBps === undefined ? known : { ...known, taskValueBps };
+      return {
+        ...{ kind: 'hold', agentId: x.agent, holdId: x.name, amountRaw: x.amountRaw },
+        ...{ spender, destination },
+        session: !x.opens
+          ? null
+          : {
+              ...{ spender, sessionId: x.name, reserveRaw: x.amountRaw, destination },
+              ...{ kind: 'call', target: 'phone://1', model: 'local/guide' },
+              account: 'telephony',
+            },
+      };
+    });
+
+const settlements = (common: Common): fc.Arbitrary<Operation> =>
+  fc
+    .record({ ...common, actualRaw: fc.bigInt({ min: 0n, max: 50n }), ends: fc.boolean() })
+    .map((x) => ({
+      kind: 'settle',
+      agentId: x.agent,
+      hold: claimOf(x).hold,
+      request: { actualRaw: x.actualRaw, account: 'gateway', source: x.name },
+      ends: x.ends ? { claim: claimOf(x), reason: 'over' } : null,
+    }));
+
+const rareOperations = (
+  agent: fc.Arbitrary<number>,
+  name: fc.Arbitrary<string>,
+): fc.Arbitrary<Operation> =>
+  fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc
+        .record({ agent, name })
+        .map((x): Operation => ({ kind: 'withdraw', agentId: x.agent, reference: x.name })),
+    },
+    {
+      weight: 1,
+      arbitrary: agent.map((agentId): Operation => ({ kind: 'suspend', agentId, policyId: 1 })),
+    },
+  );
+
+const claimOf = (x: { agent: number; name: string; amountRaw: bigint; epoch: number }) => ({
+  sessionId: x.name,
+  epoch: x.epoch,
+  hold: {
+    ...{ holdId: x.name, agentId: x.agent, amountRaw: x.amountRaw },
+    facts: factsOfHold(x.name),
+  },
+});
+
+function chargeOf(agentId: number, name: string, costRaw: bigint): ChargeRow {
+  const { taskId, host, payee } = factsOfHold(name);
+  const odd = NAMES.indexOf(name) % 3 === 0;
+  return {
+    ...{ agentId, keyId: null, targetUrl: `https://${host}/`, targetHost: host ?? 'local' },
+    ...{ method: 'POST', status: odd ? 'failed' : 'success', costRaw },
+    ...{ model: odd ? null : name, rail: odd ? null : 'gateway', usage: { request: 1 } },
+    ...{ taskId, actionId: taskId, customerId: null, sessionId: null, payee },
+    ...{ responseStatusCode: 200, latencyMs: 1, overheadMs: null, upstreamMs: null },
+  };
+}
+
+type OpenHolds = ReadonlyMap<string, Omit<Hold, 'holdId'>>;
+
+/** What was drawn, as one of these agents asks it. Who knows of no hold by that name takes another one. */
+export function asked(
+  { operation, knows }: Drawn,
+  agents: readonly number[],
+  open: OpenHolds,
+): Operation {
+  const agentId = agents[operation.agentId] ?? 0;
+  const trueHold = (hold: Hold): Hold => {
+    const others = [...open.keys()];
+    const holdId = open.has(hold.holdId)
+      ? hold.holdId
+      : others[NAMES.indexOf(hold.holdId) % others.length];
+    const found = knows && holdId !== undefined ? open.get(holdId) : undefined;
+    return found && holdId !== undefined ? { holdId, ...found } : { ...hold, agentId };
+  };
+  const trueClaim = (claim: SessionClaim): SessionClaim => {
+    const hold = trueHold(claim.hold);
+    return { ...claim, sessionId: hold.holdId, hold };
+  };
   switch (operation.kind) {
     case 'hold': {
-      const session = operation.session && { ...operation.session, spender: { agentId } };
-      return { ...operation, agentId, spender: { agentId }, session };
+      const spender = { ...operation.spender, agentId };
+      const session = operation.session && { ...operation.session, spender };
+      return { ...operation, agentId, spender, session };
     }
     case 'settle': {
-      const hold = { ...operation.hold, agentId };
-      const ends = operation.ends && {
-        ...operation.ends,
-        claim: { ...operation.ends.claim, hold },
-      };
-      return { ...operation, agentId, hold, ends };
+      const hold = trueHold(operation.hold);
+      const charge = (chargedRaw: bigint) => chargeOf(hold.agentId, hold.holdId, chargedRaw);
+      const { ends: drawn } = operation;
+      const ends = drawn && { ...drawn, claim: trueClaim(drawn.claim) };
+      const request = { ...operation.request, charge };
+      return { ...operation, agentId: hold.agentId, hold, request, ends };
     }
     case 'extend':
     case 'journal': {
-      const { claim } = operation;
-      return { ...operation, agentId, claim: { ...claim, hold: { ...claim.hold, agentId } } };
+      const claim = trueClaim(operation.claim);
+      return { ...operation, agentId: claim.hold.agentId, claim };
     }
     default:
       return { ...operation, agentId };

@@ -41,6 +41,7 @@ const agent = (change: Partial<AgentCaller> = {}): AgentCaller => ({
   agentId: 7,
   accountId: 'acct_0123456789ab',
   keyId: 70,
+  keyRootId: change.keyId ?? 70,
   permission: 'read_write',
   status: 'active',
   operatorExpiry: null,

@@ -5,6 +5,7 @@ import type {
   Funds,
   Hold,
   HoldRefusal,
+  HoldRequest,
   HoldVerdict,
   JournalEntry,
   Ledger,
@@ -13,13 +14,14 @@ import type {
   SettleRequest,
   SettleVerdict,
 } from '../../src/ledger/ledger.ts';
+import { factsOf } from '../../src/ledger/operation.ts';
 
 type Account = {
   spendableRaw: bigint;
   heldRaw: bigint;
   consumedRaw: bigint;
-  /** Set by a test: every hold of this agent is refused for this reason. */
-  refusal: Exclude<HoldRefusal['reason'], 'insufficient_balance'> | undefined;
+  /** Set by a test: every hold of this agent is refused so. */
+  refusal: HoldRefusal | undefined;
 };
 
 type OpenHold = {
@@ -39,7 +41,7 @@ export type FakeLedger = Ledger & {
   readonly conflicts: string[];
   openHolds(): number;
   consumedRaw(agentId: number): bigint;
-  refuse(agentId: number, reason: Account['refusal']): void;
+  refuse(agentId: number, refusal: HoldRefusal): void;
   /** Another process takes a session over. */
   takeOver(sessionId: string): void;
 };
@@ -67,13 +69,16 @@ export function createFakeLedger(): FakeLedger {
 
   function refusalOf(account: Account | undefined, amountRaw: bigint): HoldRefusal | undefined {
     if (account === undefined) return { reason: 'agent_unknown' };
-    if (account.refusal !== undefined) return { reason: account.refusal };
+    if (account.refusal !== undefined) return account.refusal;
     const { spendableRaw } = account;
     if (spendableRaw >= amountRaw) return undefined;
     return { reason: 'insufficient_balance', availableRaw: spendableRaw, requiredRaw: amountRaw };
   }
 
-  function holdNow(agentId: number, holdId: string, amountRaw: bigint): HoldVerdict {
+  function holdNow(request: HoldRequest): HoldVerdict {
+    const { holdId, amountRaw, spender } = request;
+    const { agentId } = spender;
+    const hold: Hold = { holdId, agentId, amountRaw, facts: factsOf(request) };
     const account = accounts.get(agentId);
     const known = holds.get(holdId);
     if (known !== undefined && account !== undefined) {
@@ -81,7 +86,7 @@ export function createFakeLedger(): FakeLedger {
         conflicts.push(holdId);
         throw new Error(`hold ${holdId} came back with other content`);
       }
-      return { kind: 'held', hold: { holdId, agentId, amountRaw }, funds: fundsOf(account) };
+      return { kind: 'held', hold, funds: fundsOf(account) };
     }
     const refusal = refusalOf(account, amountRaw);
     if (refusal !== undefined || account === undefined) {
@@ -90,7 +95,7 @@ export function createFakeLedger(): FakeLedger {
     account.spendableRaw -= amountRaw;
     account.heldRaw += amountRaw;
     holds.set(holdId, { agentId, amountRaw });
-    return { kind: 'held', hold: { holdId, agentId, amountRaw }, funds: fundsOf(account) };
+    return { kind: 'held', hold, funds: fundsOf(account) };
   }
 
   function settleNow(request: SettleRequest): SettleVerdict {
@@ -140,15 +145,15 @@ export function createFakeLedger(): FakeLedger {
     conflicts,
     openHolds: () => [...holds.values()].filter(({ actualRaw }) => actualRaw === undefined).length,
     consumedRaw: (agentId) => accountOf(agentId).consumedRaw,
-    refuse: (agentId, reason) => {
-      accountOf(agentId).refusal = reason;
+    refuse: (agentId, refusal) => {
+      accountOf(agentId).refusal = refusal;
     },
     takeOver: (sessionId) => {
       const session = sessions.get(sessionId);
       if (session !== undefined) session.epoch++;
     },
 
-    hold: async ({ spender, holdId, amountRaw }) => holdNow(spender.agentId, holdId, amountRaw),
+    hold: async (request) => holdNow(request),
     settle: async (request) => settleNow(request),
     credit: async ({ agentId, amountRaw, reference }) => creditNow(agentId, amountRaw, reference),
     async withdrawAll({ agentId, reference }) {
@@ -164,8 +169,14 @@ export function createFakeLedger(): FakeLedger {
       return account === undefined ? undefined : fundsOf(account);
     },
 
-    async openSession({ spender, sessionId, reserveRaw }): Promise<OpenSessionVerdict> {
-      const verdict = holdNow(spender.agentId, `session:${sessionId}`, reserveRaw);
+    async openSession({
+      spender,
+      sessionId,
+      reserveRaw: amountRaw,
+      destination,
+    }): Promise<OpenSessionVerdict> {
+      const holdId = `session:${sessionId}`;
+      const verdict = holdNow({ spender, holdId, amountRaw, destination });
       if (verdict.kind === 'refused') return verdict;
       const { hold, funds } = verdict;
       sessions.set(sessionId, { holdId: hold.holdId, epoch: 1, entries: new Map() });

@@ -9,6 +9,7 @@ export class FakeResponse {
   closed = false;
   /** While true, writes are taken but answered with "wait". */
   isFull = false;
+  isPaused = false;
   #aborted: (() => void) | undefined;
   #writable: (() => boolean) | undefined;
   #data: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
@@ -23,6 +24,14 @@ export class FakeResponse {
   }
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
     this.#data = handler;
+  }
+  pause(): void {
+    this.#alive();
+    this.isPaused = true;
+  }
+  resume(): void {
+    this.#alive();
+    this.isPaused = false;
   }
   cork(work: () => void): void {
     this.#alive();

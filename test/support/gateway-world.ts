@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
+import type { BudgetReports } from '../../src/controls/budget-left.ts';
 import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
-import type { BudgetReports } from '../../src/controls/budget-left.ts';
 import { createChatRails } from '../../src/gateway/chat-rails.ts';
 import { createChatCompletions } from '../../src/gateway/complete-chat.ts';
 import { createHttpServer } from '../../src/http/app.ts';

@@ -1,5 +1,6 @@
 import { type DatabaseTarget, openSql } from '../../src/store/sql.ts';
 import { type LoadResult, liveLedger, loadLedger, type Spendable } from './ledger-load.ts';
+import { DESTINATION } from './spending.ts';
 
 /** What a parent may ask of a process that has a ledger of its own. */
 export type ChildTask =
@@ -36,6 +37,7 @@ async function run(task: ChildTask): Promise<ChildAnswer> {
         spender: task.agent,
         holdId: `${task.prefix}-${i}`,
         amountRaw: 1n,
+        destination: DESTINATION,
       }),
     ),
   );

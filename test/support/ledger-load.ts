@@ -6,6 +6,10 @@ import type { Sql } from '../../src/store/sql.ts';
 
 export type Spendable = { readonly agentId: number; readonly keyId: number };
 
+/** What every operation of a load is for: caps of tasks and hosts can match it. */
+export const LOAD_TASK = 'load';
+const LOAD_DESTINATION = { host: 'api.acme.example', payee: null };
+
 export type LoadResult = {
   readonly operations: number;
   readonly seconds: number;
@@ -44,9 +48,10 @@ export async function loadLedger(
       if (agent === undefined) throw new Error('no agents');
       const verdict = await timed(
         ledger.hold({
-          spender: agent,
+          spender: { ...agent, taskId: LOAD_TASK },
           holdId: `${prefix}-${agent.agentId}-${c}-${i}`,
           amountRaw: 10n,
+          destination: LOAD_DESTINATION,
         }),
       );
       if (verdict.kind !== 'held') throw new Error(`refused: ${verdict.refusal.reason}`);

@@ -1,7 +1,4 @@
-import {
-  type BudgetReports,
-  createBudgetReports,
-} from '../../src/controls/budget-left.ts';
+import { type BudgetReports, createBudgetReports } from '../../src/controls/budget-left.ts';
 import { readTeamCounters } from '../../src/controls/counter-store.ts';
 import { createTeamReadings } from '../../src/controls/team-readings.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -14,8 +11,7 @@ export function plainBudgets(
 ): BudgetReports {
   const { sql, enabled = false, nearLimitBps } = options;
   const team = createTeamReadings({
-    read: async (policyIds) =>
-      sql === undefined ? new Map() : readTeamCounters(sql, policyIds),
+    read: async (policyIds) => (sql === undefined ? new Map() : readTeamCounters(sql, policyIds)),
     clock: systemClock,
     log: silentLog,
   });

@@ -41,6 +41,11 @@ export class RawSocket {
     return this.#closed;
   }
 
+  /** What was sent and still waits in this process for the other side to read. */
+  get unsentBytes(): number {
+    return this.#socket.writableLength;
+  }
+
   send(bytes: string | Uint8Array): void {
     this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }

@@ -12,7 +12,8 @@ export type RateLimitReason =
   | 'ip_rate_limit'
   | 'global_rate_limit'
   | 'key_rate_limit'
-  | 'gateway_limit';
+  | 'gateway_limit'
+  | 'agent_ledger_limit';
 
 export const request = {
   invalid: (details: readonly ValidationDetail[]) =>

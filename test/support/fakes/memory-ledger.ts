@@ -1,14 +1,8 @@
 import type { Rules } from '../../../src/ledger/admit.ts';
-import type {
-  BalanceState,
-  Change,
-  ChangeOutcome,
-  Part,
-  PartOutcome,
-} from '../../../src/ledger/change.ts';
-import type { TeamCount } from '../../../src/ledger/count.ts';
+import type { Change, ChangeOutcome, Part, PartOutcome } from '../../../src/ledger/change.ts';
+import type { Count } from '../../../src/ledger/count.ts';
 import type { Posting } from '../../../src/ledger/posting.ts';
-import { type Counter, count, spentRaw } from '../../../src/policy/counter.ts';
+import { type Counter, count, rollTo, spentRaw } from '../../../src/policy/counter.ts';
 import type { SpendFacts } from '../../../src/policy/policy.ts';
 import type { Balance, BalanceStore } from '../../../src/store/balance-store.ts';
 import { packCounters, unpackCounters } from '../../../src/store/counter-codec.ts';
@@ -37,6 +31,8 @@ export class MemoryLedger implements BalanceStore {
   readonly teamCounters = new Map<number, Counter>();
   readonly sessions = new Map<string, Session>();
   readonly journal = new Map<string, bigint>();
+  /** On which side of each threshold its agent was seen last. */
+  readonly thresholds = new Map<number, 'above' | 'below'>();
   charges = 0;
   events = 0;
 
@@ -83,7 +79,8 @@ export class MemoryLedger implements BalanceStore {
     const isStale = (part: Part) =>
       this.balances.get(part.agentId)?.state.version !== part.before.version;
     this.#admitTeams(parts, verdicts, isStale);
-    return parts.map((part, p) => {
+    const counts: TeamMove[] = [];
+    const answers = parts.map((part, p): PartOutcome => {
       const balance = this.balances.get(part.agentId);
       if (balance === undefined) return { kind: 'agent_unknown' };
       const outcomes = verdicts[p] ?? [];
@@ -96,9 +93,12 @@ export class MemoryLedger implements BalanceStore {
           outcomes: outcomes.map((outcome) => outcome ?? { kind: 'again' }),
         };
       }
-      const state = this.#write(part, balance);
-      return { kind: 'applied', state };
+      this.#write(part, balance);
+      counts.push(...teamMovesOf(part));
+      return { kind: 'applied', state: part.after };
     });
+    this.#countTeams(counts);
+    return answers;
   }
 
   /** Admits what teams share in arrival order; what a part has taken that does not stand is given back. */
@@ -107,40 +107,34 @@ export class MemoryLedger implements BalanceStore {
     verdicts: (ChangeOutcome | undefined)[][],
     isStale: (part: Part) => boolean,
   ): void {
-    const spent = new Map<number, bigint>();
+    let spent = new Map<number, bigint>();
+    for (const [policyId, { bucket }] of sumByPolicy(parts.flatMap(teamMovesOf))) {
+      const counter = this.teamCounters.get(policyId);
+      if (counter !== undefined) spent.set(policyId, spentRaw(counter, bucket));
+    }
     parts.forEach((part, p) => {
       const outcomes = verdicts[p] ?? [];
       if (isStale(part) || outcomes.some((outcome) => outcome !== undefined)) return;
-      const taken = new Map<number, bigint>();
-      const spentOf = ({ policy, bucket }: TeamCount) =>
-        (spent.get(policy.id) ?? spentRaw(this.#teamCounter(policy.id), bucket)) +
-        (taken.get(policy.id) ?? 0n);
-      part.changes.forEach((change, i) => {
-        const { count } = change;
-        if (count === null || change.probe) return;
-        const over = count.team
-          .filter((t) => t.capRaw !== null && spentOf(t) + count.heldRaw > t.capRaw)
-          .sort((a, b) => Number((a.capRaw ?? 0n) - spentOf(a) - ((b.capRaw ?? 0n) - spentOf(b))));
-        const [worst] = over;
-        if (worst !== undefined) {
-          outcomes[i] = { kind: 'capped', policyId: worst.policy.id, spentRaw: spentOf(worst) };
-          return;
-        }
-        for (const { policy } of count.team) {
-          const by = count.heldRaw + count.settledRaw;
-          taken.set(policy.id, (taken.get(policy.id) ?? 0n) + by);
-        }
-      });
-      if (outcomes.some((outcome) => outcome !== undefined)) return;
-      for (const change of part.changes) {
-        for (const t of change.count?.team ?? []) {
-          if (!spent.has(t.policy.id)) {
-            spent.set(t.policy.id, spentRaw(this.#teamCounter(t.policy.id), t.bucket));
+      const before = new Map(spent);
+      part.changes.forEach(({ count: by }, i) => {
+        const over = by && tightest(by, (policyId) => spent.get(policyId) ?? 0n);
+        if (over) outcomes[i] = over;
+        else if (by) {
+          for (const { policy } of by.team) {
+            spent.set(policy.id, (spent.get(policy.id) ?? 0n) + by.heldRaw + by.settledRaw);
           }
         }
-      }
-      for (const [policyId, by] of taken) spent.set(policyId, (spent.get(policyId) ?? 0n) + by);
+      });
+      if (outcomes.some((outcome) => outcome !== undefined)) spent = before;
     });
+  }
+
+  /** All that a batch counts under a policy is one step of its counter. */
+  #countTeams(moves: readonly TeamMove[]): void {
+    for (const [policyId, by] of sumByPolicy(moves)) {
+      const rolled = rollTo(this.#teamCounter(policyId), by.bucket);
+      this.teamCounters.set(policyId, count(rolled, by.bucket, by));
+    }
   }
 
   #teamCounter(policyId: number): Counter {
@@ -174,9 +168,9 @@ export class MemoryLedger implements BalanceStore {
     return undefined;
   }
 
-  #write(part: Part, balance: Balance): BalanceState {
+  #write(part: Part, balance: Balance): void {
     const written = part.changes.filter((change) => !change.probe);
-    if (written.length === 0) return balance.state;
+    if (written.length === 0) return;
     let { spendableRaw, heldRaw, creditedRaw, consumedRaw } = balance.state;
     for (const change of written) {
       spendableRaw += change.delta.spendableRaw;
@@ -184,11 +178,6 @@ export class MemoryLedger implements BalanceStore {
       creditedRaw += change.delta.creditedRaw;
       consumedRaw += change.delta.consumedRaw;
       this.#writeRows(part.agentId, change);
-      for (const { policy, bucket } of change.count?.team ?? []) {
-        if (change.count === null) continue;
-        const counter = this.#teamCounter(policy.id);
-        this.teamCounters.set(policy.id, count(counter, bucket, change.count));
-      }
     }
     if (spendableRaw < 0n || heldRaw < 0n) throw new Error('a balance went below zero');
     const version = balance.state.version + 1n;
@@ -203,7 +192,6 @@ export class MemoryLedger implements BalanceStore {
     const suspended = rulesVersion !== balance.state.rulesVersion;
     const rules = suspended ? { ...balance.rules, status: 'suspended' as const } : balance.rules;
     this.balances.set(part.agentId, { state, rules });
-    return state;
   }
 
   #writeRows(agentId: number, change: Change): void {
@@ -226,6 +214,9 @@ export class MemoryLedger implements BalanceStore {
       if (companion.row === 'session.ended') {
         const session = this.sessions.get(companion.sessionId);
         if (session !== undefined) session.ended = companion.reason;
+      }
+      if (companion.row === 'threshold.crossed') {
+        this.thresholds.set(companion.thresholdId, companion.state);
       }
       if (companion.row === 'journal') {
         this.journal.set(`${companion.sessionId}/${companion.entry.seq}`, companion.entry.costRaw);
@@ -266,6 +257,48 @@ export class MemoryLedger implements BalanceStore {
     }
     return found;
   }
+}
+
+/** One operation's count under one policy of a team. */
+type TeamMove = { policyId: number; bucket: number; heldRaw: bigint; settledRaw: bigint };
+
+const teamMovesOf = (part: Part): TeamMove[] =>
+  part.changes.flatMap(({ count: by }) =>
+    by === null
+      ? []
+      : by.team.map(({ policy, bucket }) => ({
+          ...{ policyId: policy.id, bucket, heldRaw: by.heldRaw, settledRaw: by.settledRaw },
+        })),
+  );
+
+/** Sums by policy, in the newest of their buckets. */
+function sumByPolicy(moves: readonly TeamMove[]): Map<number, TeamMove> {
+  const sums = new Map<number, TeamMove>();
+  for (const move of moves) {
+    const sum = sums.get(move.policyId);
+    sums.set(move.policyId, {
+      policyId: move.policyId,
+      bucket: Math.max(sum?.bucket ?? 0, move.bucket),
+      heldRaw: (sum?.heldRaw ?? 0n) + move.heldRaw,
+      settledRaw: (sum?.settledRaw ?? 0n) + move.settledRaw,
+    });
+  }
+  return sums;
+}
+
+/** The cap of the team with the least room of those that this would cross. */
+function tightest(
+  by: Count,
+  spentOf: (policyId: number) => bigint,
+): Extract<ChangeOutcome, { kind: 'capped' }> | undefined {
+  let worst: { policyId: number; spentRaw: bigint; roomRaw: bigint } | undefined;
+  for (const { policy, capRaw } of by.team) {
+    if (capRaw === null) continue;
+    const roomRaw = capRaw - spentOf(policy.id);
+    if (by.heldRaw <= roomRaw || (worst !== undefined && worst.roomRaw <= roomRaw)) continue;
+    worst = { policyId: policy.id, spentRaw: spentOf(policy.id), roomRaw };
+  }
+  return worst && { kind: 'capped', policyId: worst.policyId, spentRaw: worst.spentRaw };
 }
 
 const isSame = (a: Posting, b: Posting): boolean => {

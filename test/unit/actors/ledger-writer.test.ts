@@ -9,10 +9,10 @@ import type { Part, PartOutcome } from '../../../src/ledger/change.ts';
 
 const STATE = {
   ...{ version: 1n, rulesVersion: 0n, spendableRaw: 0n, heldRaw: 0n },
-  ...{ creditedRaw: 0n, consumedRaw: 0n },
+  ...{ creditedRaw: 0n, consumedRaw: 0n, counters: [] },
 };
 const partOf = (agentId: number): Part => ({
-  ...{ agentId, before: STATE, after: STATE, writes: 0, changes: [] },
+  ...{ agentId, before: STATE, after: STATE, writes: 0, counted: false, changes: [] },
 });
 
 /** Has one part to send, and writes down what it is told. */

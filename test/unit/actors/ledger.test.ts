@@ -6,6 +6,7 @@ import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { Part, PartOutcome } from '../../../src/ledger/change.ts';
 import { CallTimeout } from '../../../src/store/transient.ts';
 import { MemoryLedger } from '../../support/fakes/memory-ledger.ts';
+import { DESTINATION, FACTS } from '../../support/spending.ts';
 
 function world(agents = [1]) {
   const store = new MemoryLedger();
@@ -13,12 +14,12 @@ function world(agents = [1]) {
   const clock = new ManualClock();
   const ledger = createLedger({ store, clock, log: silentLog });
   const hold = (holdId: string, amountRaw: bigint, agentId = 1) =>
-    ledger.hold({ spender: { agentId, keyId: 1 }, holdId, amountRaw });
+    ledger.hold({ spender: { agentId, keyId: 1 }, holdId, amountRaw, destination: DESTINATION });
   const credit = (amountRaw: bigint, reference = 'c', agentId = 1) =>
     ledger.credit({ agentId, amountRaw, reference });
   const settle = (holdId: string, amountRaw: bigint, actualRaw: bigint) =>
     ledger.settle({
-      hold: { holdId, agentId: 1, amountRaw },
+      hold: { holdId, agentId: 1, amountRaw, facts: FACTS },
       actualRaw,
       account: 'gateway',
       source: 'acme',
@@ -31,6 +32,7 @@ function world(agents = [1]) {
       kind: 'realtime',
       target: 't',
       model: 'm',
+      destination: DESTINATION,
       account: 'gateway',
     });
     if (verdict.kind !== 'opened') throw new Error('refused');

@@ -3,6 +3,7 @@ import { Pending, takeOperations } from '../../../src/actors/pending-operation.t
 import type { Operation } from '../../../src/ledger/operation.ts';
 import type { Balance } from '../../../src/store/balance-store.ts';
 import { ACTIVE } from '../../support/fakes/memory-ledger.ts';
+import { DESTINATION, FACTS } from '../../support/spending.ts';
 
 const balance: Balance = {
   rules: ACTIVE,
@@ -13,6 +14,7 @@ const balance: Balance = {
     heldRaw: 0n,
     creditedRaw: 100n,
     consumedRaw: 0n,
+    counters: [],
   },
 };
 
@@ -28,10 +30,11 @@ const hold = (holdId: string, amountRaw: bigint): Operation => ({
   spender: { agentId: 1 },
   holdId,
   amountRaw,
+  destination: DESTINATION,
   session: null,
 });
 
-const options = { limit: 10, nowSec: 0, openHolds: new Map<string, bigint>() };
+const options = { limit: 10, nowMs: 0, openHolds: new Map<string, bigint>() };
 
 describe('takeOperations', () => {
   it('decides each operation on the state that the one before it left', () => {
@@ -68,7 +71,7 @@ describe('takeOperations', () => {
     const broken: Operation = {
       kind: 'settle',
       agentId: 1,
-      hold: { holdId: 'x', agentId: 1, amountRaw: 0n },
+      hold: { holdId: 'x', agentId: 1, amountRaw: 0n, facts: FACTS },
       ends: null,
       request: {
         actualRaw: 0n,

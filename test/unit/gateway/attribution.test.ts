@@ -15,10 +15,16 @@ describe('attribution headers', () => {
     });
   });
 
-  it('read as absent when empty or longer than 128 characters', () => {
+  it('read as absent when empty, longer than 128 characters or not plain text', () => {
     expect(readAttribution(new Map())).toEqual({});
     expect(readAttribution(new Map([['x-svc-task-id', '   ']]))).toEqual({});
     expect(readAttribution(new Map([['x-svc-task-id', 'a'.repeat(129)]]))).toEqual({});
     expect(readAttribution(new Map([['x-svc-task-id', 'a'.repeat(128)]])).taskId).toHaveLength(128);
+    const odd = new Map([
+      ['x-svc-task-id', 'gr\u00f6\u00dfe'],
+      ['x-svc-action-id', 'a\tb'],
+      ['x-svc-customer-id', 'acme'],
+    ]);
+    expect(readAttribution(odd)).toEqual({ customerId: 'acme' });
   });
 });

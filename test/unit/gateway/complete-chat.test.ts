@@ -201,7 +201,7 @@ describe('a chat completion', () => {
       ['key_revoked', 401, 'Invalid API key'],
     ] as const;
     for (const [reason, status, error] of cases) {
-      ledger.refuse(AGENT, reason);
+      ledger.refuse(AGENT, { reason });
       expect(await refusal()).toMatchObject({ status, error });
     }
     expect(asked).toEqual([]);

@@ -9,12 +9,13 @@ import { commonHeaders } from '../../../src/http/output-headers.ts';
 import { createRateGate, DEFAULT_RATE_LIMITS } from '../../../src/http/rate-gate.ts';
 import { createRateLimiter } from '../../../src/http/rate-limit.ts';
 import { createRequestIds } from '../../../src/http/request-id.ts';
-import { ok, route } from '../../../src/http/route.ts';
+import { ok, route, streamedBody } from '../../../src/http/route.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { type Endpoint, serveRequest } from '../../../src/http/serve-request.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
+import { refuse } from '../../../src/kernel/refuse.ts';
 import { bearer, fakeCredentials, KEYS } from '../../support/edge.ts';
 import { FakeResponse } from '../../support/fake-response.ts';
 
@@ -28,6 +29,26 @@ const buy = route()({
   body: z.object({ what: z.string() }),
   handle: ({ body, clientAddress }) =>
     ({ ...ok({ bought: body.what, clientAddress }), upstreamMs: 4 }) as const,
+});
+
+/** Adds up a body as it arrives, and has enough of it at an `x`. */
+const sum = route()({
+  method: 'POST',
+  path: '/v1/sum',
+  credential: 'agent',
+  summary: 'test',
+  rateLimit: 'ledger',
+  idempotent: true,
+  body: streamedBody('text/plain'),
+  maxBodyBytes: 8,
+  async handle({ body }) {
+    let bytes = 0;
+    for await (const chunk of body) {
+      if (chunk.includes(120)) throw refuse.request.invalidBody('no x, please');
+      bytes += chunk.length;
+    }
+    return ok({ bytes });
+  },
 });
 
 /** Keeps answers in a map; what the database-backed store will do. */
@@ -58,13 +79,15 @@ function edge(gatewayPerMinute = 100) {
   const idempotency = memoryStore();
   const metrics = createMetrics({ withProcess: false });
   const limits = { ...DEFAULT_RATE_LIMITS, gatewayPerMinute };
-  const endpoint: Endpoint = { kind: 'route', method: 'POST', path: '/v1/buy', route: buy };
+  const endpoints = [buy, sum].map(
+    (each): Endpoint => ({ kind: 'route', method: 'POST', path: each.path, route: each }),
+  );
   const deps: Parameters<typeof serveRequest>[0] = {
     services: {},
     authenticate: createAuthenticate({ credentials: fakeCredentials, clock, secureCookies: false }),
     rateGate: createRateGate(createRateLimiter(clock), limits),
     idempotency,
-    router: createRouter([endpoint]),
+    router: createRouter(endpoints),
     metrics: createHttpMetrics(metrics, { requests: () => 0, sockets: () => 0 }),
     clientAddress: (remote) => remote,
     requestId: createRequestIds(systemRandom),
@@ -76,7 +99,7 @@ function edge(gatewayPerMinute = 100) {
   };
 
   /** The request object dies with the call, as the library's does. */
-  const post = (headers: Record<string, string>, ...pieces: string[]) => {
+  const postTo = (path: string, headers: Record<string, string>, ...pieces: string[]) => {
     const response = new FakeResponse();
     let isAlive = true;
     const alive = <T>(value: T): T => {
@@ -85,7 +108,7 @@ function edge(gatewayPerMinute = 100) {
     };
     const request = {
       getMethod: () => alive('post'),
-      getUrl: () => alive('/v1/buy'),
+      getUrl: () => alive(path),
       getQuery: () => alive(''),
       forEach: (callback: (name: string, value: string) => void) => {
         for (const [name, value] of Object.entries(alive(headers))) callback(name, value);
@@ -98,7 +121,9 @@ function edge(gatewayPerMinute = 100) {
     });
     return { response, served };
   };
-  return { post, idempotency, metrics, deps };
+  const post = (headers: Record<string, string>, ...pieces: string[]) =>
+    postTo('/v1/buy', headers, ...pieces);
+  return { post, postTo, idempotency, metrics, deps };
 }
 
 const me = bearer(KEYS.agent);
@@ -171,6 +196,67 @@ describe('serving a request', () => {
     expect(text).toContain('http_request_duration_seconds_bucket{route="/v1/buy",le="0.001"} 1');
     expect(text).toContain('http_request_duration_seconds_count{route="/v1/buy"} 1');
     expect(text).toContain('svc_overhead_ms_sum 0');
+  });
+});
+
+describe('serving a body that is read while it arrives', () => {
+  it('answers what was made of it, and gives its memory back', async () => {
+    const { postTo, deps } = edge();
+    const { response, served } = postTo('/v1/sum', me, 'abc', 'de', '');
+    await served;
+    expect([response.status, response.body]).toEqual(['200 OK', '{"bytes":5}']);
+    expect(deps.bodyBudget.heldBytes).toBe(0);
+  });
+
+  it('keeps its answer under its key, and frees the key of a client that left halfway', async () => {
+    const { postTo, idempotency } = edge();
+    const keyed = { ...me, 'idempotency-key': 's1' };
+    await postTo('/v1/sum', keyed, 'abc').served;
+    const again = postTo('/v1/sum', keyed, 'abcdef');
+    await again.served;
+    expect(again.response.body).toBe('{"bytes":3}');
+    await postTo('/v1/sum', { ...me, 'idempotency-key': 's2' }, '123456789').served;
+
+    const halfway = postTo('/v1/sum', { ...me, 'idempotency-key': 's3' });
+    halfway.response.receive('ab', false);
+    halfway.response.abort();
+    await halfway.served;
+    expect(idempotency.log).toEqual(['store 200', 'store 413', 'abandon']);
+  });
+
+  it('tells a client that writes on why it was refused, once it has written enough', async () => {
+    const { postTo, deps } = edge();
+    for (const [first, status] of [
+      ['123456789', '413 Payload Too Large'],
+      ['x', '400 Bad Request'],
+    ] as const) {
+      const { response, served } = postTo('/v1/sum', me);
+      response.receive(first, false);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(response.status).toBe('');
+      response.receive('rest', true);
+      await served;
+      expect(response.status).toBe(status);
+    }
+    const refused = postTo('/v1/sum', bearer(KEYS.developer));
+    refused.response.receive('abc', false);
+    await refused.served;
+    expect(refused.response.status).toBe('401 Unauthorized');
+    expect(deps.bodyBudget.heldBytes).toBe(0);
+  });
+
+  it('counts in a bucket of its own', async () => {
+    const { postTo, deps } = edge();
+    const statuses: string[] = [];
+    for (let i = 0; i <= DEFAULT_RATE_LIMITS.ledgerSyncPerMinute; i++) {
+      const { response, served } = postTo('/v1/sum', me, 'a');
+      await served;
+      statuses.push(response.status);
+      if (i < DEFAULT_RATE_LIMITS.ledgerSyncPerMinute) continue;
+      expect(JSON.parse(response.body)).toMatchObject({ reason: 'agent_ledger_limit' });
+    }
+    expect(statuses.filter((status) => status === '200 OK')).toHaveLength(60);
+    expect(deps.bodyBudget.heldBytes).toBe(0);
   });
 });
 

@@ -11,6 +11,7 @@ function cacheOver(keys: Record<string, Partial<KnownAgentKey>>) {
   const known = (digest: string): KnownAgentKey | undefined =>
     keys[digest] && {
       keyId: 1,
+      keyRootId: 1,
       agentId: 1,
       accountId: 'acct_000000000000',
       permissions: 'read_write',

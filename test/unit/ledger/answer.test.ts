@@ -7,16 +7,19 @@ import {
   settleVerdict,
   withdrawVerdict,
 } from '../../../src/ledger/answer.ts';
+import { DESTINATION, FACTS } from '../../support/spending.ts';
 
 const funds = { spendableRaw: 5n, heldRaw: 1n };
 const applied = { kind: 'applied', leftRaw: 3n, funds } as const;
 const already = { kind: 'already', leftRaw: 3n, funds } as const;
-const request = { spender: { agentId: 2 }, holdId: 'h', amountRaw: 1n };
-const claim = { sessionId: 's', epoch: 1, hold: { holdId: 's', agentId: 2, amountRaw: 10n } };
+const spender = { agentId: 2 };
+const request = { spender, holdId: 'h', amountRaw: 1n, destination: DESTINATION };
+const hold = { holdId: 's', agentId: 2, amountRaw: 10n, facts: FACTS };
+const claim = { sessionId: 's', epoch: 1, hold };
 
 describe('verdicts', () => {
   it('answers a repeated hold like the first one', () => {
-    const held = { kind: 'held', hold: { holdId: 'h', agentId: 2, amountRaw: 1n }, funds };
+    const held = { kind: 'held', hold: { ...hold, holdId: 'h', amountRaw: 1n }, funds };
     expect(holdVerdict(request, applied)).toEqual(held);
     expect(holdVerdict(request, already)).toEqual(held);
   });
@@ -31,12 +34,13 @@ describe('verdicts', () => {
 
   it('opens a session on its first epoch with a hold of its own name', () => {
     const session = {
-      spender: { agentId: 2 },
+      spender,
       sessionId: 's',
       reserveRaw: 10n,
       kind: 'realtime' as const,
       target: 't',
       model: 'm',
+      destination: DESTINATION,
       account: 'gateway' as const,
     };
     expect(openVerdict(session, applied)).toEqual({ kind: 'opened', claim, funds });

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BalanceState } from '../../../src/ledger/change.ts';
-import { applyDelta, decide, type World } from '../../../src/ledger/decide.ts';
+import { applyChange, decide, type World } from '../../../src/ledger/decide.ts';
 import type { Operation } from '../../../src/ledger/operation.ts';
+import { ACTIVE } from '../../support/fakes/memory-ledger.ts';
+import { DESTINATION, FACTS, momentAt } from '../../support/spending.ts';
 
 const WORLD: World = {
-  rules: { status: 'active', operatorExpirySec: null, keyIds: new Set([1]) },
-  nowSec: 1_000,
+  rules: ACTIVE,
+  moment: momentAt(1_000_000),
   openHolds: new Map(),
 };
 
@@ -17,6 +19,7 @@ const state = (spendableRaw: bigint, heldRaw = 0n): BalanceState => ({
   heldRaw,
   creditedRaw: spendableRaw + heldRaw,
   consumedRaw: 0n,
+  counters: [],
 });
 
 const hold = (amountRaw: bigint, keyId = 1): Operation => ({
@@ -25,13 +28,14 @@ const hold = (amountRaw: bigint, keyId = 1): Operation => ({
   spender: { agentId: 7, keyId },
   holdId: 'h',
   amountRaw,
+  destination: DESTINATION,
   session: null,
 });
 
 const settle = (heldRaw: bigint, actualRaw: bigint): Operation => ({
   kind: 'settle',
   agentId: 7,
-  hold: { holdId: 'h', agentId: 7, amountRaw: heldRaw },
+  hold: { holdId: 'h', agentId: 7, amountRaw: heldRaw, facts: FACTS },
   request: { actualRaw, account: 'gateway', source: 'acme' },
   ends: null,
 });
@@ -52,9 +56,9 @@ describe('decide', () => {
               expect(held > now.spendableRaw).toBe(true);
               continue;
             }
-            now = applyDelta(now, opened.change.delta);
+            now = applyChange(now, opened.change, WORLD.moment);
             const settled = decide(now, settle(held, actual), WORLD);
-            now = applyDelta(now, settled.change.delta);
+            now = applyChange(now, settled.change, WORLD.moment);
             expect(now.heldRaw).toBe(0n);
             expect(now.spendableRaw).toBeGreaterThanOrEqual(0n);
             expect(now.creditedRaw).toBe(now.spendableRaw + now.heldRaw + now.consumedRaw);

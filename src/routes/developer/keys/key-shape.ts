@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { refuse } from '../../../kernel/refuse.ts';
+import { isStorable } from '../../../kernel/storable.ts';
 
 /** What both kinds of key may be asked for. */
 export const keyWish = {
@@ -11,11 +12,6 @@ export const keyWish = {
     .nullish(),
   permissions: z.enum(['read', 'read_write']).optional(),
 };
-
-/** PostgreSQL takes no NUL, and half a character would come back as another one. */
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && !/\p{Cs}/u.test(text);
-}
 
 const expiresAt = z.iso
   .datetime({ offset: true })

@@ -1,0 +1,68 @@
+import { findAgent } from '../agents/agent-store.ts';
+import { refuse } from '../kernel/refuse.ts';
+import { normalTag } from '../kernel/tag.ts';
+import type { Sql } from '../store/sql.ts';
+import { type Action, findActions } from './action-store.ts';
+import { findGatewayUsage } from './gateway-usage-store.ts';
+import { type OutcomeReport, outcomeRecord } from './outcome.ts';
+import { saveOutcome } from './outcome-store.ts';
+
+export type Attribution = ReturnType<typeof createAttribution>;
+
+/** What spending was for and what became of it. Another developer's agent reads as absent. */
+export function createAttribution({ sql }: { readonly sql: Sql }) {
+  async function report(agentId: number, actionText: string, outcome: OutcomeReport) {
+    const actionId = requireActionId(actionText);
+    return { actionId, outcome: outcomeRecord(await saveOutcome(sql, agentId, actionId, outcome)) };
+  }
+
+  async function requireOwn(accountId: string, agentId: number): Promise<void> {
+    const agent = await findAgent(sql, { agentId, accountId });
+    if (agent === undefined) throw refuse.agents.notFound();
+  }
+
+  return {
+    /** As the agent itself reports; the caller has been admitted already. */
+    report,
+
+    async reportAsOwner(
+      accountId: string,
+      agentId: number,
+      actionText: string,
+      outcome: OutcomeReport,
+    ) {
+      await requireOwn(accountId, agentId);
+      return report(agentId, actionText, outcome);
+    },
+
+    async actions(accountId: string, agentId: number, limit: number) {
+      await requireOwn(accountId, agentId);
+      return { actions: (await findActions(sql, agentId, limit)).map(actionRecord) };
+    },
+
+    async gatewayUsage(accountId: string, agentId: number) {
+      await requireOwn(accountId, agentId);
+      const { totalCalls, totalCostRaw, byModel } = await findGatewayUsage(sql, agentId);
+      return {
+        totalCalls,
+        totalCostRaw: totalCostRaw.toString(),
+        byModel: byModel.map((each) => ({ ...each, costRaw: each.costRaw.toString() })),
+      };
+    },
+  };
+}
+
+function requireActionId(text: string): string {
+  const actionId = normalTag(text);
+  if (actionId === undefined) throw refuse.attribution.invalidActionId();
+  return actionId;
+}
+
+const actionRecord = (action: Action) => ({
+  actionId: action.actionId,
+  calls: action.calls,
+  spentRaw: action.spentRaw.toString(),
+  firstSeen: action.firstSeen?.toISOString() ?? null,
+  lastSeen: action.lastSeen?.toISOString() ?? null,
+  outcome: action.outcome === null ? null : outcomeRecord(action.outcome),
+});

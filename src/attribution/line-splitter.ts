@@ -1,0 +1,57 @@
+const NEWLINE = 0x0a;
+
+/** A line without its newline; it may be a view of the piece it came in. Or one longer than may be held. */
+export type Line = Buffer | 'too_long';
+
+/**
+ * Cuts bytes into lines wherever the pieces end, in the middle of a character too. It holds one line of the
+ * longest length and nothing else; what a longer one has beyond that is dropped as it comes.
+ */
+export class LineSplitter {
+  readonly #held: Buffer;
+  #heldBytes = 0;
+  #isTooLong = false;
+  #isBegun = false;
+
+  constructor(maxLineBytes: number) {
+    this.#held = Buffer.allocUnsafe(maxLineBytes);
+  }
+
+  /** The lines that end in this piece. A line is valid until the next one is asked for. */
+  *push(piece: Uint8Array): Generator<Line> {
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    let from = 0;
+    for (;;) {
+      const end = bytes.indexOf(NEWLINE, from);
+      if (end < 0) break;
+      yield this.#finish(bytes.subarray(from, end));
+      from = end + 1;
+    }
+    this.#hold(bytes.subarray(from));
+  }
+
+  /** The last line, when no newline ended it. */
+  end(): Line | undefined {
+    return this.#isBegun ? this.#finish(Buffer.alloc(0)) : undefined;
+  }
+
+  #finish(rest: Buffer): Line {
+    if (!this.#isBegun && rest.length <= this.#held.length) return rest;
+    this.#hold(rest);
+    const line = this.#isTooLong ? 'too_long' : this.#held.subarray(0, this.#heldBytes);
+    this.#heldBytes = 0;
+    this.#isTooLong = false;
+    this.#isBegun = false;
+    return line;
+  }
+
+  #hold(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#isBegun = true;
+    if (this.#heldBytes + bytes.length > this.#held.length) {
+      this.#isTooLong = true;
+      this.#heldBytes = 0;
+    }
+    if (!this.#isTooLong) this.#heldBytes += bytes.copy(this.#held, this.#heldBytes);
+  }
+}

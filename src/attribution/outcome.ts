@@ -1,0 +1,21 @@
+/** What became of an action, as its agent or its owner says. */
+export type OutcomeReport = {
+  readonly status: 'success' | 'failure' | 'partial' | 'unknown';
+  readonly scoreBps: number | null;
+  readonly note: string | null;
+};
+
+/** The last report of an action, and how many there were. */
+export type Outcome = OutcomeReport & {
+  readonly reportCount: number;
+  readonly reportedAt: Date;
+};
+
+/** An outcome as every route shows it. */
+export const outcomeRecord = (outcome: Outcome) => ({
+  status: outcome.status,
+  scoreBps: outcome.scoreBps,
+  note: outcome.note,
+  reportCount: outcome.reportCount,
+  reportedAt: outcome.reportedAt.toISOString(),
+});

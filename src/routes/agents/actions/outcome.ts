@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import type { Attribution } from '../../../attribution/attribution.ts';
+import { ok, route } from '../../../http/route.ts';
+import { OutcomeBody, ReportedOutcome } from './outcome-shape.ts';
+
+/** Says what became of an action, in place of what was said before. The action need not have cost anything. */
+export const reportOutcome = route<{ attribution: Attribution }>()({
+  method: 'POST',
+  path: '/v1/agents/actions/:actionId/outcome',
+  credential: 'agent',
+  summary: 'Report the outcome of an action',
+  params: z.object({ actionId: z.string() }),
+  body: OutcomeBody,
+  response: ReportedOutcome,
+
+  async handle({ caller, params, body, services }) {
+    return ok(await services.attribution.report(caller.agentId, params.actionId, body));
+  },
+});

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import type { LedgerSync } from '../../../attribution/ledger-sync.ts';
+import { ok, route, streamedBody } from '../../../http/route.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+/** Takes in what the agent bought elsewhere, one JSON object a line. It is reported on and moves no money. */
+export const syncLedger = route<{ ledgerSync: LedgerSync }>()({
+  method: 'POST',
+  path: '/v1/agents/ledger/sync',
+  credential: 'agent',
+  summary: 'Report spending that happened elsewhere, as NDJSON',
+  rateLimit: 'ledger',
+  body: streamedBody('application/x-ndjson'),
+  maxBodyBytes: LIMITS.syncBytes,
+  response: z.object({ synced: z.number(), duplicates: z.number(), rejected: z.number() }),
+
+  async handle({ caller, body, services }) {
+    return ok(await services.ledgerSync.sync(caller.agentId, body));
+  },
+});

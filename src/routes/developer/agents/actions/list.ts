@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { Attribution } from '../../../../attribution/attribution.ts';
+import { ok, route } from '../../../../http/route.ts';
+import { LIMITS } from '../../../../kernel/limits.ts';
+import { OutcomeRecord } from '../../../agents/actions/outcome-shape.ts';
+import { AgentParams } from '../agent-shape.ts';
+
+const { default: usual, max } = LIMITS.actionsListed;
+
+/** What an agent's actions cost and what became of them, the latest first. */
+export const listActions = route<{ attribution: Attribution }>()({
+  method: 'GET',
+  path: '/v1/developer/agents/:agentId/actions',
+  credential: 'management',
+  summary: 'Calls, settled spend and outcome of each action',
+  params: AgentParams,
+  query: z.object({
+    /** Taken into its range; what is no whole number is refused. */
+    limit: z
+      .string()
+      .regex(/^-?\d+$/, 'must be a whole number')
+      .default(String(usual))
+      .transform((text) => Math.min(max, Math.max(1, Number(text)))),
+  }),
+  response: z.object({
+    actions: z.array(
+      z.object({
+        actionId: z.string(),
+        calls: z.number(),
+        spentRaw: z.string(),
+        firstSeen: z.string().nullable(),
+        lastSeen: z.string().nullable(),
+        outcome: OutcomeRecord.nullable(),
+      }),
+    ),
+  }),
+
+  async handle({ caller, params, query, services }) {
+    return ok(await services.attribution.actions(caller.accountId, params.agentId, query.limit));
+  },
+});

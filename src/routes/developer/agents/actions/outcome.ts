@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import type { Attribution } from '../../../../attribution/attribution.ts';
+import { ok, route } from '../../../../http/route.ts';
+import { OutcomeBody, ReportedOutcome } from '../../../agents/actions/outcome-shape.ts';
+import { AgentParams } from '../agent-shape.ts';
+
+/** The owner's word on an action, under the same rule: the last report stands, whoever made it. */
+export const reportOutcomeAsOwner = route<{ attribution: Attribution }>()({
+  method: 'POST',
+  path: '/v1/developer/agents/:agentId/actions/:actionId/outcome',
+  credential: 'management',
+  summary: "Report the outcome of an agent's action",
+  params: AgentParams.extend({ actionId: z.string() }),
+  body: OutcomeBody,
+  response: ReportedOutcome,
+
+  async handle({ caller, params, body, services }) {
+    const { agentId, actionId } = params;
+    return ok(await services.attribution.reportAsOwner(caller.accountId, agentId, actionId, body));
+  },
+});

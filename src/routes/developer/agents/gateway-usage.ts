@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { Attribution } from '../../../attribution/attribution.ts';
+import { ok, route } from '../../../http/route.ts';
+import { AgentParams } from './agent-shape.ts';
+
+/** What an agent has bought of the gateway so far, by model and rail. */
+export const agentGatewayUsage = route<{ attribution: Attribution }>()({
+  method: 'GET',
+  path: '/v1/developer/agents/:agentId/gateway-usage',
+  credential: 'management',
+  summary: "An agent's gateway calls and their cost, by model",
+  params: AgentParams,
+  response: z.object({
+    totalCalls: z.number(),
+    totalCostRaw: z.string(),
+    byModel: z.array(
+      z.object({ model: z.string(), rail: z.string(), calls: z.number(), costRaw: z.string() }),
+    ),
+  }),
+
+  async handle({ caller, params, services }) {
+    return ok(await services.attribution.gatewayUsage(caller.accountId, params.agentId));
+  },
+});

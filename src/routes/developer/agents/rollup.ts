@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { Agents } from '../../../agents/agents.ts';
+import { ok, route } from '../../../http/route.ts';
+
+/** The developer's agents at a glance: what each may spend, has spent in 30 days, and its working keys. */
+export const agentsRollup = route<{ agents: Agents }>()({
+  method: 'GET',
+  path: '/v1/developer/agents/rollup',
+  credential: 'management',
+  summary: 'All agents with balance, spend of 30 days and number of keys',
+  response: z.object({
+    agents: z.array(
+      z.object({
+        id: z.number(),
+        name: z.string(),
+        status: z.string(),
+        balanceRaw: z.string(),
+        spend30dRaw: z.string(),
+        phone: z.null(),
+        keysCount: z.number(),
+      }),
+    ),
+  }),
+
+  async handle({ caller, services }) {
+    return ok({ agents: await services.agents.rollup(caller.accountId) });
+  },
+});
