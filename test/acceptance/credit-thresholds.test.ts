@@ -160,7 +160,7 @@ describe('a threshold that is crossed', () => {
       select consumed_raw as consumed, credited_raw as credited from agent_funds
       where agent_id = ${agentId}`;
     const usedBps = Number(((row?.consumed ?? 0n) * 10_000n) / (row?.credited ?? 1n));
-    expect(usedBps, "something was spent").toBeGreaterThan(5);
+    expect(usedBps, 'something was spent').toBeGreaterThan(5);
     expect(await eventsByShare(agentId)).toEqual(onceEach(shares.filter((bps) => bps <= usedBps)));
     for (const { thresholdBps, lastState } of await thresholds().list(agentId)) {
       expect(lastState).toBe(thresholdBps <= usedBps ? 'above' : 'below');
