@@ -21,9 +21,11 @@ export type BenchOptions = {
   readonly ledger?: Ledger;
   readonly agentId?: number;
   readonly keyId?: number;
+  /** What the database's processes have used so far, in microseconds of CPU. */
+  readonly databaseCpu?: () => Promise<number>;
 };
 
-type Measured = Load & { readonly cpuMicros: number };
+export type Measured = Load & { readonly cpuMicros: number; readonly databaseMicros: number };
 
 /**
  * CPU of this process for one metered chat completion (edge, credential, rate limits, hold, upstream,
@@ -55,12 +57,31 @@ export async function benchGateway(options: BenchOptions = {}): Promise<BenchRow
   }
 }
 
-async function measure(peer: ChildProcess, port: number): Promise<Measured> {
+async function measure(
+  peer: ChildProcess,
+  port: number,
+  databaseCpu = async () => 0,
+): Promise<Measured> {
   await load(peer, port, REQUESTS / 4);
+  const theirs = await databaseCpu();
   const before = process.cpuUsage();
   const result = await load(peer, port, REQUESTS);
   const { user, system } = process.cpuUsage(before);
-  return { ...result, cpuMicros: (user + system) / REQUESTS };
+  const databaseMicros = ((await databaseCpu()) - theirs) / REQUESTS;
+  return { ...result, cpuMicros: (user + system) / REQUESTS, databaseMicros };
+}
+
+/** Metered chat alone, with the upstream and the callers in a process of their own. */
+export async function measureMetered(options: BenchOptions): Promise<Measured> {
+  const peer = fork(new URL('./gateway-peer.ts', import.meta.url), {
+    execArgv: ['--import', 'tsx'],
+  });
+  try {
+    const { upstreamPort } = await nextMessage<{ upstreamPort: number }>(peer);
+    return await benchMetered(peer, upstreamPort, options);
+  } finally {
+    peer.disconnect();
+  }
 }
 
 async function load(peer: ChildProcess, port: number, requests: number): Promise<Load> {
@@ -78,7 +99,7 @@ async function benchMetered(
 ): Promise<Measured> {
   const { agentId = AGENT, keyId = 1 } = options;
   const ledger = options.ledger ?? createFakeLedger();
-  await ledger.credit({ agentId, amountRaw: 10n ** 12n, reference: 'bench' });
+  await ledger.credit({ agentId, amountRaw: 10n ** 12n, reference: `chat bench ${agentId}` });
   const source = { rail: 'self-host', provider: 'peer', upstreamModel: 'bench' } as const;
   const rates = { text_input_token: '2.5', text_output_token: '10' };
   await using gateway = await gatewayWorld({
@@ -89,7 +110,7 @@ async function benchMetered(
     providers: { peer: { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, dialect: 'openai' } },
     models: [{ id: 'bench/model', modality: 'text', sources: [{ ...source, rates }] }],
   });
-  return await measure(peer, Number(new URL(gateway.baseUrl).port));
+  return await measure(peer, Number(new URL(gateway.baseUrl).port), options.databaseCpu);
 }
 
 /** The limits still count; they are only out of reach. */

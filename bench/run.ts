@@ -9,6 +9,7 @@ type Bench = { readonly name: string; run(): Promise<readonly BenchRow[]> };
 
 const BENCHES: readonly Bench[] = [
   { name: 'ledger', run: async () => (await import('./ledger.bench.ts')).benchLedger() },
+  { name: 'growth', run: async () => (await import('./growth.bench.ts')).benchGrowth() },
   { name: 'sockets', run: async () => (await import('./sockets.bench.ts')).benchSockets() },
   { name: 'gateway', run: async () => (await import('./gateway.bench.ts')).benchGateway() },
   { name: 'engines', run: async () => (await import('./engines.bench.ts')).benchEngines() },

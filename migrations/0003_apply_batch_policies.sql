@@ -354,8 +354,10 @@ BEGIN
   IF t_op IS NOT NULL AND NOT (any_down AND true = ALL (down)) THEN
     FOR r IN
       SELECT c.policy_id, c.held_raw + (SELECT sum(u.b) FROM unnest(
-               roll_buckets(c.buckets, c.head, (SELECT max(t.bucket) FROM unnest(t_policy, t_bucket)
-                            AS t(policy, bucket) WHERE t.policy = c.policy_id))) AS u(b)) AS spent
+               -- What was decided on an old state may number the buckets of another window.
+               roll_buckets(c.buckets, c.head, coalesce((
+                 SELECT max(t.bucket) FROM unnest(t_op, t_policy, t_bucket) AS t(op, policy, bucket)
+                 WHERE t.policy = c.policy_id AND NOT down[o_part[t.op]]), c.head))) AS u(b)) AS spent
       FROM team_counters c WHERE c.policy_id = ANY (t_policy)
       ORDER BY c.policy_id FOR NO KEY UPDATE LOOP
       s_policy := array_append(s_policy, r.policy_id);

@@ -20,6 +20,7 @@ import { startWorkers } from './workers/schedule.ts';
 import { type AccountParts, buildAccounts } from './world/build-accounts.ts';
 import { buildGateway } from './world/build-gateway.ts';
 import { buildLedger } from './world/build-ledger.ts';
+import { buildRequests } from './world/build-requests.ts';
 import { buildVoice } from './world/build-voice.ts';
 import { forget } from './world/forget.ts';
 import type { ServerDeps, World } from './world/world.ts';
@@ -61,9 +62,9 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const { fetch, close: closeOutbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
   const world: World = { ...deps, sql: database.sql, metrics, catalogue, fetch };
-  const ledgerParts = await buildLedger(world, teardown);
-  const { ledger } = ledgerParts;
-  const accounts = buildAccounts(world, ledgerParts);
+  const parts = await buildLedger(world, teardown);
+  const { ledger } = parts;
+  const accounts = buildAccounts(world, parts);
   const voice = await buildVoice(world, ledger, teardown);
   const sockets = [createTranscriptionSocket(voice), createRealtimeSocket(voice)];
   const health = createHealthChecks(clock, {
@@ -71,6 +72,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     managedWallet: accounts.wallets === undefined ? undefined : async () => {},
     indexer: undefined,
   });
+  const requests = buildRequests(world, parts, teardown);
   const http = teardown.use(
     'http',
     await createHttpServer({
@@ -78,7 +80,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
       sockets,
       services: {
         ...accounts.services,
-        ...buildGateway(world, ledgerParts, voice, teardown),
+        ...buildGateway(world, parts, voice, teardown),
         metrics,
         capabilities: CAPABILITIES,
         health,
@@ -89,6 +91,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
         }),
       },
       credentials: accounts.credentials,
+      ...requests,
       ...world,
       advisoryHeaders: settings.budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : [],
       secureCookies: settings.environment === 'production',

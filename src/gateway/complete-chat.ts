@@ -23,6 +23,8 @@ import { type Tried, trySources } from './try-sources.ts';
 type ChatPurchase = {
   readonly spender: Spender;
   readonly body: ChatRequest;
+  /** Becomes the id of the hold. */
+  readonly workId?: string | undefined;
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;
 };
@@ -57,7 +59,7 @@ type Outcome = Pick<SettleRequest, 'actualRaw' | 'source' | 'charge'>;
 
 /** Buys buffered chat completions: holds the most one can cost, asks the cheapest source, settles to the use. */
 export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletions {
-  const { budgets, catalogue, clock, ledger, rails, random } = deps;
+  const { budgets, catalogue, clock, ledger, rails } = deps;
 
   async function complete(purchase: ChatPurchase): Promise<ChatAnswer> {
     const arrivedMs = clock.monotonicMs();
@@ -68,7 +70,7 @@ export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletion
       model,
       planOffers(model, bound, (source) => rails.railOf(source)),
     );
-    const hold = await openHold(spender, model.id, holdForRaw(offers));
+    const hold = await openHold(deps, purchase, model.id, holdForRaw(offers));
 
     let resolving = false;
     const settle = (request: Outcome) => {
@@ -84,14 +86,6 @@ export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletion
       // A bug on the way must not keep the agent's money; a settle that was sent is never sent otherwise.
       if (!resolving) await settle({ actualRaw: 0n, source: model.id });
     }
-  }
-
-  async function openHold(spender: Spender, modelId: string, amountRaw: bigint): Promise<Hold> {
-    const holdId = newId(random, 'chat_');
-    const destination = destinationOf(modelId);
-    const verdict = await ledger.hold({ spender, holdId, amountRaw, destination });
-    if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
-    return verdict.hold;
   }
 
   async function conclude(
@@ -124,6 +118,19 @@ export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletion
   }
 
   return { complete };
+}
+
+async function openHold(
+  { ledger, random }: ChatCompletionsDeps,
+  { spender, workId }: ChatPurchase,
+  modelId: string,
+  amountRaw: bigint,
+): Promise<Hold> {
+  const holdId = workId ?? newId(random, 'chat_');
+  const destination = destinationOf(modelId);
+  const verdict = await ledger.hold({ spender, holdId, amountRaw, destination });
+  if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
+  return verdict.hold;
 }
 
 /** Relayed like every other 4xx, but it is the operator's credential that was refused. */

@@ -48,6 +48,7 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
   readonly publicUrl?: string | undefined;
   readonly trustedProxies?: readonly string[];
   readonly rateLimits?: Partial<RateLimits>;
+  /** Counts everything but the server-wide limit; in this process alone where none is given. */
   readonly rateLimiter?: RateLimiter;
   readonly socketCaps?: Partial<SocketCaps>;
   readonly idempotency?: IdempotencyStore;
@@ -159,7 +160,13 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     clock,
     log,
     requestId: createRequestIds(random),
-    rateGate: createRateGate(deps.rateLimiter ?? createRateLimiter(clock), limits),
+    rateGate: createRateGate(
+      {
+        limiter: deps.rateLimiter ?? createRateLimiter(clock),
+        serverLimiter: createRateLimiter(clock),
+      },
+      limits,
+    ),
     metrics: createHttpMetrics(deps.metrics, {
       requests: () => state.openRequests,
       sockets: () => registry.size,

@@ -1,3 +1,4 @@
+import { ApiError } from '../kernel/api-error.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
@@ -6,7 +7,7 @@ import type { Authenticate, Demand } from './authenticate.ts';
 import type { BodyReading } from './body.ts';
 import type { BodyBreak, BodyStream } from './body-stream.ts';
 import type { Caller } from './caller.ts';
-import type { IdempotencyStore, IdempotencyVerdict } from './idempotency.ts';
+import type { FreshWork, IdempotencyStore, IdempotencyVerdict } from './idempotency.ts';
 import { checkHeaders } from './output-headers.ts';
 import { decodeJson, decodeParams, decodeQuery, parseShape, refuseInput } from './parse-input.ts';
 import { countingFailures, type RateGate } from './rate-gate.ts';
@@ -60,7 +61,7 @@ const demandOf = (route: AnyRoute): Demand => ({
 export async function runPipeline(deps: PipelineDeps, exchange: Exchange): Promise<Outcome> {
   const { route } = exchange;
   const earned: HeaderLine[] = [];
-  let reserved: Extract<IdempotencyVerdict, { kind: 'fresh' }> | undefined;
+  let reserved: FreshWork | undefined;
   let admitted = false;
   try {
     const { rateGate } = deps;
@@ -81,46 +82,61 @@ export async function runPipeline(deps: PipelineDeps, exchange: Exchange): Promi
     if (limited !== undefined) await limited;
     admitted = true;
 
-    const reply = await handle(deps, exchange, authenticated.caller);
+    const reply = await handle(deps, exchange, authenticated.caller, reserved?.workId);
     const rendered = render(reply);
     const answer = reserved === undefined ? rendered : await reserved.store(rendered);
     return { answer, earned, upstreamMs: reply.upstreamMs ?? 0 };
   } catch (thrown) {
     const isGone = thrown instanceof ClientGoneError;
-    // A request that was told to come back later must not meet that answer again when it does.
-    if (isGone || !admitted) await reserved?.abandon();
+    // A request that was told to come back later must not meet that answer again when it does, and whoever
+    // left before anything was bought comes back for an answer that nobody has heard yet.
+    const isKept = admitted && !isGone && !isClientClosed(thrown);
+    if (!isKept) await reserved?.abandon();
     if (isGone) throw thrown;
 
     const refusal = renderError(thrown, route.envelope ?? 'flat', exchange.log);
-    const answer = reserved !== undefined && admitted ? await reserved.store(refusal) : refusal;
+    const answer = reserved !== undefined && isKept ? await reserved.store(refusal) : refusal;
     return { answer, earned, upstreamMs: 0 };
   }
 }
 
+/** The socket library reads bytes beyond ASCII as if they were one and the same: two keys would be one. */
+const PLAIN_KEY = /^[\x20-\x7e]+$/;
+
+const isClientClosed = (thrown: unknown): boolean =>
+  thrown instanceof ApiError && thrown.status === refuse.request.clientClosed().status;
+
 function beginIdempotent(
   { idempotency }: PipelineDeps,
-  { route, request }: Exchange,
+  { route, request, log }: Exchange,
   caller: Caller,
 ): Promise<IdempotencyVerdict> | undefined {
   const key = request.headers.get('idempotency-key');
   if (route.idempotent !== true || key === undefined || idempotency === undefined) return undefined;
   if (caller.kind !== 'agent' && caller.kind !== 'developer') return undefined;
-  if (key === '' || key.length > LIMITS.idempotencyKeyChars) {
+  if (!PLAIN_KEY.test(key) || key.length > LIMITS.idempotencyKeyChars) {
     throw refuseInput(
       [
         {
           path: ['Idempotency-Key'],
-          message: `must have 1 to ${LIMITS.idempotencyKeyChars} characters`,
+          message: `must have 1 to ${LIMITS.idempotencyKeyChars} printable ASCII characters`,
           code: 'invalid_idempotency_key',
         },
       ],
       route.envelope ?? 'flat',
     );
   }
-  return idempotency.begin({ caller, key, method: request.method, path: request.path });
+  const { method, path } = request;
+  const render = (refusal: ApiError) => renderError(refusal, route.envelope ?? 'flat', log);
+  return idempotency.begin({ caller, key, method, path, render });
 }
 
-async function handle(deps: PipelineDeps, exchange: Exchange, caller: Caller): Promise<Reply> {
+async function handle(
+  deps: PipelineDeps,
+  exchange: Exchange,
+  caller: Caller,
+  workId: string | undefined,
+): Promise<Reply> {
   const { route, request, rawParams } = exchange;
   const envelope = route.envelope ?? 'flat';
   const params = parseShape(route.params, decodeParams(rawParams, envelope), envelope);
@@ -142,6 +158,7 @@ async function handle(deps: PipelineDeps, exchange: Exchange, caller: Caller): P
       return exchange.clientAddress();
     },
     requestId: exchange.requestId,
+    workId,
     get signal() {
       return exchange.signal();
     },

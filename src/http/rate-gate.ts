@@ -10,6 +10,7 @@ import type { RateLimit } from './route.ts';
 export type RateLimits = {
   readonly developerKeyPerMinute: number;
   readonly gatewayPerMinute: number;
+  readonly agentProxyPerMinute: number;
   readonly ledgerSyncPerMinute: number;
   readonly ipPerMinute: number;
   readonly globalPerMinute: number;
@@ -45,10 +46,16 @@ type Bucket = {
 };
 
 /**
- * Builds the rate-limit step: the route's own bucket first, then the server-wide one of `/v1/*`. The order
- * matters: the limiter forgets what was not asked for longest, and what is asked last is never that.
+ * Builds the rate-limit step: the route's own bucket first, so that its headers are told either way, then the
+ * server-wide one of `/v1/*`. That one is of this server alone: every request asks it, and it must cost nothing.
  */
-export function createRateGate(limiter: RateLimiter, limits: RateLimits): RateGate {
+export function createRateGate(
+  {
+    limiter,
+    serverLimiter,
+  }: { readonly limiter: RateLimiter; readonly serverLimiter: RateLimiter },
+  limits: RateLimits,
+): RateGate {
   const global: Bucket = {
     name: 'global',
     perMinute: limits.globalPerMinute,
@@ -58,7 +65,7 @@ export function createRateGate(limiter: RateLimiter, limits: RateLimits): RateGa
   const takeGlobal = ({ route }: Counted): Promise<void> | undefined => {
     // A health probe must not fail because others are busy.
     if (!route.path.startsWith('/v1/') || route.path === '/v1/health') return undefined;
-    return settle(limiter.take(global.name, global.perMinute), (allowance) => {
+    return settle(serverLimiter.take(global.name, global.perMinute), (allowance) => {
       if (!allowance.allowed) throw refusal(global, allowance, route.envelope);
     });
   };
@@ -117,19 +124,11 @@ function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket 
         reason: 'ip_rate_limit',
       };
     case 'gateway':
-      if (caller.kind !== 'agent') return undefined;
-      return {
-        name: `gateway:${caller.agentId}`,
-        perMinute: limits.gatewayPerMinute,
-        reason: 'gateway_limit',
-      };
+      return agentBucket('gateway', caller, limits.gatewayPerMinute, 'gateway_limit');
+    case 'proxy':
+      return agentBucket('proxy', caller, limits.agentProxyPerMinute, 'agent_proxy_limit');
     case 'ledger':
-      if (caller.kind !== 'agent') return undefined;
-      return {
-        name: `ledger:${caller.agentId}`,
-        perMinute: limits.ledgerSyncPerMinute,
-        reason: 'agent_ledger_limit',
-      };
+      return agentBucket('ledger', caller, limits.ledgerSyncPerMinute, 'agent_ledger_limit');
     case 'key':
       if (caller.kind !== 'developer') return undefined;
       return {
@@ -139,6 +138,14 @@ function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket 
       };
   }
 }
+
+const agentBucket = (
+  kind: string,
+  caller: Caller,
+  perMinute: number,
+  reason: RateLimitReason,
+): Bucket | undefined =>
+  caller.kind === 'agent' ? { name: `${kind}:${caller.agentId}`, perMinute, reason } : undefined;
 
 function refusal(bucket: Bucket, allowance: Allowance, envelope: Envelope | undefined): Error {
   const { retryAfterSeconds, limit } = allowance;

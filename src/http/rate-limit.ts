@@ -12,7 +12,7 @@ export type Allowance = {
   readonly retryAfterSeconds: number;
 };
 
-/** Counts requests. A limiter shared by several processes answers with a promise. */
+/** Counts requests. A limiter that must ask elsewhere answers with a promise, which never rejects. */
 export interface RateLimiter {
   /** Takes one token of a bucket that has `perMinute`; a refused request takes none. */
   take(bucket: string, perMinute: number): Allowance | Promise<Allowance>;
@@ -53,16 +53,23 @@ export function createRateLimiter(
       const allowed = window.taken < perMinute;
       if (allowed) window.taken += 1;
       const leftMs = window.startedMs + LIMITS.rateWindowMs - nowMs;
-      return {
-        allowed,
-        limit: perMinute,
-        remaining: perMinute - window.taken,
-        resetAtSec: Math.ceil((clock.now() + leftMs) / 1_000),
-        retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
-      };
+      const remaining = perMinute - window.taken;
+      return allowanceOf(clock, { allowed, limit: perMinute, remaining, leftMs });
     },
   };
 }
+
+/** What to tell of a window that ends in `leftMs`. */
+export const allowanceOf = (
+  clock: Clock,
+  window: Pick<Allowance, 'allowed' | 'limit' | 'remaining'> & { readonly leftMs: number },
+): Allowance => ({
+  allowed: window.allowed,
+  limit: window.limit,
+  remaining: window.remaining,
+  resetAtSec: Math.ceil((clock.now() + window.leftMs) / 1_000),
+  retryAfterSeconds: Math.max(1, Math.ceil(window.leftMs / 1_000)),
+});
 
 export const rateHeaders = (allowance: Allowance): readonly HeaderLine[] => [
   ['x-ratelimit-limit', String(allowance.limit)],

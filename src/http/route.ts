@@ -13,7 +13,7 @@ export type Reply = {
   readonly upstreamMs?: number;
 };
 
-export type RateLimit = 'none' | 'key' | 'gateway' | 'ledger' | 'ip';
+export type RateLimit = 'none' | 'key' | 'gateway' | 'proxy' | 'ledger' | 'ip';
 
 /** In place of a shape: the handler reads the body while it arrives, and what is wrong with it is its own to say. */
 export type StreamedBody = { readonly streamOf: string };
@@ -40,6 +40,8 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly headers: ReadonlyMap<string, string>;
   readonly clientAddress: string;
   readonly requestId: string;
+  /** Under an Idempotency-Key: the id of the hold that this request may open, so that a crash leaves no doubt. */
+  readonly workId: string | undefined;
   /** Fires when the client goes away. */
   readonly signal: AbortSignal;
   readonly log: Log;

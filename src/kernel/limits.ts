@@ -43,11 +43,32 @@ export const LIMITS = {
   /** The years 2000 to 2099: milliseconds taken for seconds fall outside. */
   syncTimeSec: { min: 946_684_800, max: 4_102_444_799 },
 
+  // Idempotency
+  idempotencyWindowMs: 600_000,
+  /** A longer answer is not kept; its key answers that it cannot be replayed. */
+  idempotencyAnswerBytes: 5 * 1024 * 1024,
+  /** A caller waits no longer than this for his answer to be kept. */
+  idempotencyStoreMs: 3_000,
+  /** How often a key is looked at that others take and free in the same instant. */
+  idempotencyLooks: 5,
+  /** Outcomes that the database could not take yet, tried again each second. */
+  unwrittenOutcomes: {
+    ...{ most: 10_000, bytes: 32 * 1024 * 1024, perTick: 100, retryMs: 1_000 },
+    /** A claim that got no answer is looked for once more so long after the database is back. */
+    doubtMs: 5_000,
+  },
+
+  // Pruning of keys and rate windows
+  pruneEveryMs: 15_000,
+  pruneBatch: 1_000,
+  pruneBatchesPerTick: 10,
+
   // Requests a minute
   developerKeyPerMinute: 100,
   gatewayPerMinute: 300,
   ledgerSyncPerMinute: 60,
   ipPerMinute: 60,
+  agentProxyPerMinute: 3_000,
   globalPerMinute: 12_000,
 
   // Bodies and headers
@@ -64,6 +85,14 @@ export const LIMITS = {
   forwardedHops: 32,
   rateWindows: 50_000,
   rateWindowMs: 60_000,
+  /** A process takes this part of a shared limit at a time; what it does not use is how far the limit errs. */
+  rateSharePart: 0.02,
+  /** Buckets in one claim on the shared windows. */
+  rateClaimBuckets: 1_000,
+  /** A claim without an answer: from then on each process counts for itself. */
+  rateClaimMs: 1_000,
+  /** How often a database that was away is asked again. */
+  rateProbeMs: 1_000,
   /** How long a reader of a streamed answer may take nothing before it is cut off. */
   streamStallMs: 30_000,
   upstreamResponseBytes: 10 * 1024 * 1024,
@@ -152,7 +181,6 @@ export const LIMITS = {
   leaseRetentionMs: 3_600_000,
   selfCheckAgents: 1_000,
 
-  agentProxyPerMinute: 3_000,
   validBeforeSeconds: 90,
 
   // Health and monitoring

@@ -25,7 +25,7 @@ import type { World } from './world.ts';
 export type AccountParts = ReturnType<typeof buildAccounts>;
 
 /** Who may come in and what they own: developers, agents, keys, and whatever checks them. */
-export function buildAccounts(world: World, { ledger, now }: LedgerParts) {
+export function buildAccounts(world: World, { ledger, time }: LedgerParts) {
   const { settings, sql, clock, random, log, fetch } = world;
   const { rpcUrl, usdc } = settings.chain;
   const rpc = rpcUrl === undefined ? undefined : createRpc({ url: rpcUrl, fetch });
@@ -40,7 +40,7 @@ export function buildAccounts(world: World, { ledger, now }: LedgerParts) {
     facilitatorPrivateKey === undefined
       ? undefined
       : createLocalDelegation({ sql, facilitatorPrivateKey });
-  const standings = createStandings({ sql, now });
+  const standings = createStandings({ sql, now: time.now });
   const agentDeps = { ...world, wallets, delegation, ledger, invalidations, balances, standings };
   const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse };
   return {

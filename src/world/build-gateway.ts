@@ -13,7 +13,7 @@ import type { World } from './world.ts';
 /** The gateway: its rails, and the rest that a failing source is given. */
 export function buildGateway(
   world: World,
-  { ledger, now }: LedgerParts,
+  { ledger, time }: LedgerParts,
   voice: VoiceDeps,
   teardown: Teardown,
 ) {
@@ -23,7 +23,10 @@ export function buildGateway(
   const rails = teardown.use('rails', createChatRails({ catalogue, localGuide, clock }));
   const rests = createSourceRests({ clock });
   const team = createTeamReadings({ ...world, read: (ids) => readTeamCounters(sql, ids) });
-  const budgets = createBudgetReports({ team, now, advisory: settings.budgetAdvisory });
+  const budgets = createBudgetReports({
+    ...{ team, now: time.now },
+    advisory: settings.budgetAdvisory,
+  });
   return {
     catalogue,
     chat: createChatCompletions({ ...world, rails, rests, ledger, budgets }),

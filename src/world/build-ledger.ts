@@ -4,19 +4,23 @@ import { LIMITS } from '../kernel/limits.ts';
 import { randomHex } from '../kernel/random.ts';
 import type { Teardown } from '../kernel/teardown.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Node } from '../store/apply-batch.ts';
 import { createBalanceStore } from '../store/balance-store.ts';
-import { createDatabaseClock } from '../store/database-clock.ts';
+import { createDatabaseClock, type DatabaseClock } from '../store/database-clock.ts';
 import { takeLease } from '../store/lease-store.ts';
 import { checkLedger } from '../workers/check-ledger.ts';
-import { createLeaseKeeper } from '../workers/renew-lease.ts';
+import { createLeaseKeeper, type LeaseKeeper } from '../workers/renew-lease.ts';
 import { startWorkers } from '../workers/schedule.ts';
 import { createSettleOrphans } from '../workers/settle-orphans.ts';
 import type { World } from './world.ts';
 
 export type LedgerParts = {
   readonly ledger: Ledger;
-  /** The database's time, in Unix milliseconds. */
-  readonly now: () => number;
+  /** This process among those on the database, and its sign of life. */
+  readonly node: Node;
+  readonly lease: LeaseKeeper;
+  /** The one time that all processes have in common. */
+  readonly time: DatabaseClock;
 };
 
 /** The ledger with what lives beside it: this process's lease, the reaper of the dead, the self-check. */
@@ -52,5 +56,5 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
   );
   // A query of it that is under way is not waited for here: the pool ends it with what else is left.
   teardown.defer('self-check', () => checking.abort());
-  return { ledger, now: time.now };
+  return { ledger, node, lease, time };
 }

@@ -37,14 +37,18 @@ describe('a thousand calls at once against a cap that fits a hundred', () => {
   it.each(RACE_KINDS)('lets exactly a hundred pass: $name', async (kind) => {
     const { agents, policyId } = await prepareRace(database.sql, kind, CALLS, ROOM);
     await using gateway = await gatewayOf(agents);
+    upstream.seen.length = 0;
     const statuses = await raceCalls([gateway.baseUrl], agents, CALLS, RACE_HEADERS);
     const after = await afterRace(database.sql, agents, policyId);
     expect(Object.fromEntries(statuses)).toEqual({ 200: ROOM, 402: CALLS - ROOM });
+    // What is refused is refused before anything goes upstream, and what passed has its line.
+    expect(upstream.seen).toHaveLength(ROOM);
     const spentRaw = PRICE_RAW * BigInt(ROOM);
     expect(after).toEqual({
       heldRaw: 0n,
       settledRaw: policyId === undefined ? 0n : spentRaw,
       chargedRaw: spentRaw,
+      charges: ROOM,
       violations: [],
     });
   });
@@ -59,6 +63,9 @@ describe('a thousand calls at once against a cap that fits a hundred', () => {
     expect(statuses.get(200)).toBeUndefined();
     expect(statuses.get(400)).toBeGreaterThanOrEqual(ROOM);
     const after = await afterRace(database.sql, agents, policyId);
-    expect(after).toEqual({ heldRaw: 0n, settledRaw: 0n, chargedRaw: 0n, violations: [] });
+    expect(after).toEqual({
+      ...{ heldRaw: 0n, settledRaw: 0n, chargedRaw: 0n, violations: [] },
+      charges: statuses.get(400),
+    });
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Hold, SessionClaim } from '../../src/ledger/ledger.ts';
 import { type SimNode, SimWorld } from './ledger-world.ts';
 import { HOSTS, TASKS } from './policy-book.ts';
@@ -231,7 +231,17 @@ async function comeToRest(world: SimWorld, callers: Callers): Promise<void> {
   throw new Error('the world did not come to rest');
 }
 
+/** A world may be a quiet one; all of them together are not. */
+const totals = { worlds: 0, admitted: 0, suspended: 0, crashes: 0 };
+
 describe('the ledger under a seeded roof', () => {
+  afterAll(() => {
+    if (totals.worlds < 4) return;
+    expect(totals.admitted).toBeGreaterThan(400 * totals.worlds);
+    expect(totals.suspended).toBeGreaterThan(totals.worlds / 4);
+    expect(totals.crashes).toBeGreaterThan(20 * totals.worlds);
+  });
+
   it.each(seedsToRun(STEPS / STEPS_A_WORLD))(
     'keeps every promise and every invariant (SEED=%i)',
     async (seed) => {
@@ -242,9 +252,12 @@ describe('the ledger under a seeded roof', () => {
       expect(store.postings.size).toBeGreaterThan(100);
       expect(store.violations()).toEqual([]);
       expect(world.policies.violations()).toEqual([]);
-      expect(world.policies.admitted).toBeGreaterThan(500);
+      expect(world.policies.admitted).toBeGreaterThan(100);
       expect(world.policies.edits).toBeGreaterThan(200);
-      expect(world.policies.suspended).toBeGreaterThan(0);
+      totals.worlds++;
+      totals.admitted += world.policies.admitted;
+      totals.suspended += world.policies.suspended;
+      totals.crashes += world.crashes;
       const { held, refused, charged, credited } = callers.promised;
       for (const holdId of held.keys()) {
         expect(store.postings.has(`hold:${holdId}`), holdId).toBe(true);

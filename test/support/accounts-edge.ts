@@ -3,7 +3,8 @@ import { describeApi } from '../../src/http/api-description.ts';
 import { ROUTES } from '../../src/routes/index.ts';
 import { type AccountsWorld, ADMIN_KEY, accountsWorld } from './accounts.ts';
 import { testDatabase } from './database.ts';
-import { bearer, startEdge } from './edge.ts';
+import { bearer } from './edge.ts';
+import { startKeyedEdge } from './keyed-edge.ts';
 import { testWallet } from './wallet.ts';
 
 /** One answer, read whole. */
@@ -29,8 +30,7 @@ const MINE = /^\/v1\/(developer|admin|agents)\b/;
 /** The accounts' routes on the real edge, in front of a world. */
 async function accountsEdge(world: AccountsWorld) {
   const routes = ROUTES.filter(({ path }) => MINE.test(path));
-  const edge = await startEdge({
-    routes,
+  const edge = await startKeyedEdge(world.sql, routes, {
     services: { ...world, secureCookies: false },
     credentials: world.credentials,
     clock: world.clock,

@@ -7,8 +7,11 @@ import { createChatCompletions } from '../../src/gateway/complete-chat.ts';
 import { createHttpServer } from '../../src/http/app.ts';
 import type { AgentCaller } from '../../src/http/caller.ts';
 import type { Credentials } from '../../src/http/credentials.ts';
+import { createAnswerKeeper } from '../../src/http/keep-answers.ts';
+import { createOutcomeKeeper } from '../../src/http/keep-outcomes.ts';
 import type { RateLimits } from '../../src/http/rate-gate.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { noMetrics } from '../../src/kernel/metrics.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
@@ -19,6 +22,7 @@ import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
 import { chatCompletions } from '../../src/routes/chat/completions.ts';
 import { modelDetail } from '../../src/routes/models/detail.ts';
 import { listModels } from '../../src/routes/models/list.ts';
+import { memoryKeys } from './fakes/memory-keys.ts';
 import { plainBudgets } from './plain-budgets.ts';
 
 export const AGENT_KEY = `svc_${'a'.repeat(64)}`;
@@ -62,7 +66,11 @@ export async function gatewayWorld(options: {
   const shared = { clock, random: systemRandom, log: silentLog };
   const { budgets = plainBudgets() } = options;
   const chat = createChatCompletions({ catalogue, rails, rests, ledger, budgets, ...shared });
+  const keys = memoryKeys(clock.now, LIMITS.idempotencyWindowMs);
+  const outcomes = createOutcomeKeeper({ keys, ...shared });
+  const lease = { mayReap: () => true, tick: async () => {} };
   const server = await createHttpServer({
+    idempotency: createAnswerKeeper({ keys, outcomes, lease, ...shared }),
     routes: [chatCompletions, listModels, modelDetail],
     sockets: [],
     services: { catalogue, chat },

@@ -97,12 +97,17 @@ export async function afterRace(
   readonly heldRaw: bigint;
   readonly settledRaw: bigint;
   readonly chargedRaw: bigint;
+  /** Lines of the agents' history. */
+  readonly charges: number;
   readonly violations: readonly Violation[];
 }> {
   const ids = agents.map(({ agentId }) => String(agentId));
-  const rows = await sql<{ held: bigint; charged: string; counters: Buffer | null }[]>`
+  const rows = await sql<
+    { held: bigint; charged: string; charges: number; counters: Buffer | null }[]
+  >`
     select f.held_raw as held, f.counters, coalesce((
-      select sum(c.cost_raw) from charges c where c.agent_id = f.agent_id), 0)::text as charged
+      select sum(c.cost_raw) from charges c where c.agent_id = f.agent_id), 0)::text as charged,
+      (select count(*)::integer from charges c where c.agent_id = f.agent_id) as charges
     from agent_funds f where f.agent_id = any (${ids}::integer[])`;
   const [team] = await sql<{ held: bigint; settled: bigint }[]>`
     select held_raw as held, (select sum(b) from unnest(buckets) as u(b))::bigint as settled
@@ -115,6 +120,7 @@ export async function afterRace(
     heldRaw: team?.held ?? own?.heldRaw ?? heldNow,
     settledRaw: team?.settled ?? own?.settledRaw ?? 0n,
     chargedRaw: rows.reduce((sum, row) => sum + BigInt(row.charged), 0n),
+    charges: rows.reduce((sum, row) => sum + row.charges, 0),
     violations: await checkInvariants(sql),
   };
 }

@@ -13,15 +13,16 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
   summary: 'Buy a chat completion, metered by tokens.',
   envelope: 'openai',
   rateLimit: 'gateway',
+  idempotent: true,
   maxBodyBytes: LIMITS.chatBodyBytes,
   body: ChatRequest,
 
-  async handle({ body, caller, headers, services, signal }) {
+  async handle({ body, caller, headers, services, signal, workId }) {
     if (body.stream === true) {
       const message = 'Streamed answers are not available yet; leave out "stream".';
       throw refuse.gateway.invalidRequest(message, 'stream');
     }
     const spender = readSpender(caller, headers);
-    return services.chat.complete({ spender, body, signal });
+    return services.chat.complete({ spender, body, workId, signal });
   },
 });

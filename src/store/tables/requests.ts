@@ -1,7 +1,7 @@
 import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { bytea, id, instant, now, raw } from '../columns.ts';
 
-/** Answers under an `Idempotency-Key`, and keys whose work is under way. Pruned ten minutes after they were taken. */
+/** Answers under an `Idempotency-Key`, and keys whose work is under way. Pruned ten minutes after the answer. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
@@ -27,7 +27,10 @@ export const idempotencyKeys = pgTable(
   ],
 );
 
-/** Requests counted over all processes, a row a bucket; unlogged, since a crash may forget a minute. */
+/**
+ * Requests counted over all processes, a row a bucket; unlogged, since a crash may forget a minute. Windows that
+ * are over are pruned.
+ */
 export const rateWindows = pgTable(
   'rate_windows',
   {

@@ -108,7 +108,11 @@ export class MemoryLedger implements BalanceStore {
     isStale: (part: Part) => boolean,
   ): void {
     let spent = new Map<number, bigint>();
-    for (const [policyId, { bucket }] of sumByPolicy(parts.flatMap(teamMovesOf))) {
+    // What was decided on an old state may number the buckets of another window.
+    const fresh = parts.filter(
+      (part, p) => !isStale(part) && !verdicts[p]?.some((verdict) => verdict !== undefined),
+    );
+    for (const [policyId, { bucket }] of sumByPolicy(fresh.flatMap(teamMovesOf))) {
       const counter = this.teamCounters.get(policyId);
       if (counter !== undefined) spent.set(policyId, spentRaw(counter, bucket));
     }

@@ -112,7 +112,7 @@ describe('a chat completion', () => {
         keyId: 3,
         taskId: 'errand',
         targetUrl: 'gateway://cheap/m',
-        targetHost: 'cheap',
+        targetHost: 'acme',
         status: 'success',
         costRaw: 7_350n,
         model: 'acme/fast-1',

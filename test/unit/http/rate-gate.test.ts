@@ -13,8 +13,11 @@ const from = (address: string) => ({
 
 describe('the rate gate', () => {
   it('holds the server-wide limit however many fresh buckets come by', () => {
-    const limiter = createRateLimiter(new ManualClock(), 5);
-    const gate = createRateGate(limiter, { ...DEFAULT_RATE_LIMITS, globalPerMinute: 2 });
+    const clock = new ManualClock();
+    const gate = createRateGate(
+      { limiter: createRateLimiter(clock, 5), serverLimiter: createRateLimiter(clock, 5) },
+      { ...DEFAULT_RATE_LIMITS, globalPerMinute: 2 },
+    );
     const passes = (n: number) => {
       try {
         void gate.admit(from(`203.0.113.${n}`), NOBODY, []);

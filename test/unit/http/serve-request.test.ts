@@ -67,6 +67,7 @@ function memoryStore(): IdempotencyStore & { readonly log: string[] } {
       if (answer !== undefined) return { kind: 'replay', answer };
       return {
         kind: 'fresh',
+        workId: `work ${key}`,
         store: async (fresh) => remember(key, fresh),
         abandon: async () => void log.push('abandon'),
       };
@@ -77,6 +78,7 @@ function memoryStore(): IdempotencyStore & { readonly log: string[] } {
 function edge(gatewayPerMinute = 100) {
   const clock = new ManualClock();
   const idempotency = memoryStore();
+  const limiter = createRateLimiter(clock);
   const metrics = createMetrics({ withProcess: false });
   const limits = { ...DEFAULT_RATE_LIMITS, gatewayPerMinute };
   const endpoints = [buy, sum].map(
@@ -85,7 +87,7 @@ function edge(gatewayPerMinute = 100) {
   const deps: Parameters<typeof serveRequest>[0] = {
     services: {},
     authenticate: createAuthenticate({ credentials: fakeCredentials, clock, secureCookies: false }),
-    rateGate: createRateGate(createRateLimiter(clock), limits),
+    rateGate: createRateGate({ limiter, serverLimiter: createRateLimiter(clock) }, limits),
     idempotency,
     router: createRouter(endpoints),
     metrics: createHttpMetrics(metrics, { requests: () => 0, sockets: () => 0 }),

@@ -10,6 +10,7 @@ export const syncLedger = route<{ ledgerSync: LedgerSync }>()({
   credential: 'agent',
   summary: 'Report spending that happened elsewhere, as NDJSON',
   rateLimit: 'ledger',
+  idempotent: true,
   body: streamedBody('application/x-ndjson'),
   maxBodyBytes: LIMITS.syncBytes,
   response: z.object({ synced: z.number(), duplicates: z.number(), rejected: z.number() }),

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Sql } from '../src/store/sql.ts';
+
+const TICK_MICROS = 10_000;
+
+/** What a PostgreSQL on this machine has used of its CPUs so far, in microseconds, over all of its processes. */
+export async function databaseCpuOf(sql: Sql): Promise<() => Promise<number>> {
+  const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  const postmaster = statOf(row?.pid ?? 0)?.parent ?? 0;
+  return async () => {
+    const pids = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+    let ticks = 0;
+    for (const pid of pids) {
+      const stat = statOf(pid);
+      if (stat === undefined) continue;
+      if (pid === postmaster) ticks += stat.own + stat.reaped;
+      else if (stat.parent === postmaster) ticks += stat.own;
+    }
+    return ticks * TICK_MICROS;
+  };
+}
+
+/** Undefined where the process is gone. The name before the last parenthesis may hold anything. */
+function statOf(pid: number): { parent: number; own: number; reaped: number } | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const [, parent = 0] = fields;
+    const at = (field: number) => fields[field - 3] ?? 0;
+    return { parent, own: at(14) + at(15), reaped: at(16) + at(17) };
+  } catch {
+    return undefined;
+  }
+}

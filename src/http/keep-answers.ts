@@ -1,0 +1,134 @@
+import { createPatientRead } from '../actors/retry.ts';
+import { ApiError } from '../kernel/api-error.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { newId } from '../kernel/ids.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Random } from '../kernel/random.ts';
+import { refuse } from '../kernel/refuse.ts';
+import type { IdempotencyKeys, KeyClaim, StandingKey } from '../store/idempotency-store.ts';
+import type { LeaseKeeper } from '../workers/renew-lease.ts';
+import { type Answer, isStream } from './answer.ts';
+import type { AgentCaller, DeveloperCaller } from './caller.ts';
+import type {
+  FreshWork,
+  IdempotencyStore,
+  IdempotencyVerdict,
+  KeyedRequest,
+} from './idempotency.ts';
+import type { OutcomeKeeper } from './keep-outcomes.ts';
+import { recordStream } from './record-stream.ts';
+import { decodeReplay, encodeAnswer } from './stored-answer.ts';
+
+export type AnswerKeeperDeps = {
+  readonly keys: IdempotencyKeys;
+  readonly outcomes: OutcomeKeeper;
+  readonly lease: Pick<LeaseKeeper, 'mayReap' | 'tick'>;
+  readonly clock: Clock;
+  readonly random: Random;
+};
+
+/**
+ * Keeps answers in the database, for all processes on it. The work under a key runs once: what a dead process left
+ * is run again only when the ledger says that nothing was charged for it and nothing can be any more.
+ */
+export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
+  const { keys, lease, random } = deps;
+  const patiently = createPatientRead(deps.clock);
+
+  /** Undefined: the key was taken or freed by others meanwhile. */
+  async function look(
+    request: KeyedRequest,
+    claim: KeyClaim,
+  ): Promise<IdempotencyVerdict | undefined> {
+    const verdict = await patiently(() => keys.take(claim));
+    switch (verdict.kind) {
+      case 'taken':
+        return freshWork(deps, claim);
+      case 'raced':
+        return undefined;
+      case 'lease_lost':
+        await lease.tick();
+        return undefined;
+      case 'standing':
+        return answerFor(request, claim, verdict.standing);
+    }
+  }
+
+  async function answerFor(
+    request: KeyedRequest,
+    claim: KeyClaim,
+    standing: StandingKey,
+  ): Promise<IdempotencyVerdict | undefined> {
+    const { key, method, path } = request;
+    if (standing.method !== method || standing.path !== path) {
+      throw refuse.request.keyReused(key, `${standing.method} ${standing.path}`);
+    }
+    if (standing.state === 'done') {
+      if (standing.answer === null) throw refuse.request.notReplayable(key);
+      return { kind: 'replay', answer: decodeReplay(standing.answer) };
+    }
+    if (standing.ownerLives || !lease.mayReap()) throw refuse.request.inFlight(key);
+    const fate = await patiently(() => keys.fateOf(standing.workId));
+    if (fate.kind === 'undecided') throw refuse.request.inFlight(key);
+    if (fate.kind === 'unpaid' || standing.isOver) {
+      const isOurs = await patiently(() => keys.takeOver(claim, standing.workId));
+      return isOurs ? freshWork(deps, claim) : undefined;
+    }
+    // It stands as long as the answer would have, and is found at the next look.
+    const lost = { ...claim, workId: standing.workId };
+    const answer = encodeLost(request, standing.workId, fate.chargedRaw);
+    await patiently(() => keys.finish(lost, answer, 0));
+    return undefined;
+  }
+
+  return {
+    async begin(request) {
+      const { caller, key, method, path } = request;
+      const claim = { owner: ownerOf(caller), key, method, path, workId: newId(random, 'work_') };
+      try {
+        for (let looks = 0; looks < LIMITS.idempotencyLooks; looks++) {
+          const verdict = await look(request, claim);
+          if (verdict !== undefined) return verdict;
+        }
+      } catch (error) {
+        if (!(error instanceof ApiError)) deps.outcomes.doubt(claim);
+        throw error;
+      }
+      throw refuse.request.inFlight(key);
+    },
+  };
+}
+
+/** What is told of work that was paid for by a process that died before its answer was kept. */
+function encodeLost(request: KeyedRequest, workId: string, chargedRaw: bigint): Uint8Array | null {
+  const answer = request.render(
+    refuse.request.paidButLost({ hold: workId, chargedRaw: chargedRaw.toString() }),
+  );
+  return encodeAnswer(answer, answer.body as string, LIMITS.idempotencyAnswerBytes);
+}
+
+const ownerOf = (caller: AgentCaller | DeveloperCaller): string =>
+  caller.kind === 'agent' ? `agent:${caller.agentId}` : `account:${caller.accountId}`;
+
+function freshWork({ outcomes }: AnswerKeeperDeps, work: KeyClaim): FreshWork {
+  const most = LIMITS.idempotencyAnswerBytes;
+  const done = (answer: Answer, body: string | Uint8Array | null) =>
+    outcomes.write({
+      kind: 'done',
+      work,
+      answer: body === null ? null : encodeAnswer(answer, body, most),
+    });
+  return {
+    kind: 'fresh',
+    workId: work.workId,
+    async store(answer) {
+      const { body } = answer;
+      if (isStream(body)) {
+        return { ...answer, body: recordStream(body, most, (whole) => done(answer, whole)) };
+      }
+      await done(answer, body);
+      return answer;
+    },
+    abandon: () => outcomes.write({ kind: 'undone', work }),
+  };
+}

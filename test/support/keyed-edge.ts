@@ -1,0 +1,31 @@
+import { createAnswerKeeper } from '../../src/http/keep-answers.ts';
+import { createOutcomeKeeper, type OutcomeKeeper } from '../../src/http/keep-outcomes.ts';
+import type { AnyRoute } from '../../src/http/route.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { LIMITS } from '../../src/kernel/limits.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
+import type { Node } from '../../src/store/apply-batch.ts';
+import { createIdempotencyKeys } from '../../src/store/idempotency-store.ts';
+import { takeLease } from '../../src/store/lease-store.ts';
+import type { Sql } from '../../src/store/sql.ts';
+import { type Edge, startEdge } from './edge.ts';
+
+export type KeyedEdge = Edge & { readonly node: Node; readonly outcomes: OutcomeKeeper };
+
+let nodes = 0;
+
+/** The real edge with the real store of answers, as one process on the database. */
+export async function startKeyedEdge(
+  sql: Sql,
+  routes: readonly AnyRoute[],
+  options: Parameters<typeof startEdge>[0] = {},
+): Promise<KeyedEdge> {
+  const node = await takeLease(sql, `edge ${process.pid} ${++nodes}`, 3_600_000);
+  const shared = { clock: systemClock, random: systemRandom, log: silentLog };
+  const keys = createIdempotencyKeys({ sql, node, windowMs: LIMITS.idempotencyWindowMs });
+  const outcomes = createOutcomeKeeper({ keys, ...shared });
+  const lease = { mayReap: () => true, tick: async () => {} };
+  const idempotency = createAnswerKeeper({ keys, outcomes, lease, ...shared });
+  return Object.assign(await startEdge({ routes, idempotency, ...options }), { node, outcomes });
+}
