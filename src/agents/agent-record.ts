@@ -17,8 +17,8 @@ export const agentRecord = (agent: Agent, nowSec: number) => ({
   delegationActive: isDelegationActive(agent, nowSec),
   // A string here and a number in the balance: both are published and clients read each in its place.
   operatorExpiry: agent.operatorExpiry?.toString() ?? null,
-  sessionSpendLimitRaw: null,
-  selfServiceLocked: false,
+  sessionSpendLimitRaw: agent.session?.limitRaw.toString() ?? null,
+  selfServiceLocked: agent.selfServiceLocked,
   delegationTxHash: agent.delegationTxHash,
   createdAt: agent.createdAt.toISOString(),
   updatedAt: agent.updatedAt.toISOString(),

@@ -16,6 +16,9 @@ type Row = {
   expiry_seconds: number;
   operator_expiry: bigint | null;
   delegation_tx_hash: string | null;
+  self_service_locked: boolean;
+  session_limit_raw: bigint | null;
+  session_started_at: Date | null;
   created_at: Date;
   updated_at: Date;
   closed_at: Date | null;
@@ -35,17 +38,29 @@ const toAgent = (row: Row): Agent => ({
   expirySeconds: row.expiry_seconds,
   operatorExpiry: row.operator_expiry === null ? null : Number(row.operator_expiry),
   delegationTxHash: row.delegation_tx_hash,
+  selfServiceLocked: row.self_service_locked,
+  session:
+    row.session_limit_raw === null || row.session_started_at === null
+      ? null
+      : { limitRaw: row.session_limit_raw, startedAt: row.session_started_at },
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   closedAt: row.closed_at,
 });
+
+/** An agent's row with the limit of its session, which lies among its policies. */
+const columns = (sql: Queryable) => sql`agents.*,
+  (select p.limit_raw from policies p where p.agent_id = agents.id and p.kind = 'session'
+    and p.revoked_at is null) as session_limit_raw,
+  (select p.starts_at from policies p where p.agent_id = agents.id and p.kind = 'session'
+    and p.revoked_at is null) as session_started_at`;
 
 /** Which agent is meant; with an account, another account's agent reads as absent. */
 export type AgentRef = { readonly agentId: number; readonly accountId?: string };
 
 export async function findAgent(sql: Queryable, ref: AgentRef): Promise<Agent | undefined> {
   const [row] = await sql<Row[]>`
-    select * from agents
+    select ${columns(sql)} from agents
     where id = ${ref.agentId} and account_id = coalesce(${ref.accountId ?? null}, account_id)
   `;
   return row && toAgent(row);
@@ -54,7 +69,7 @@ export async function findAgent(sql: Queryable, ref: AgentRef): Promise<Agent | 
 /** As `findAgent`, and holds the row until the sql transaction ends: what counts an agent's rows is serialized. */
 export async function lockAgent(tx: Queryable, ref: AgentRef): Promise<Agent | undefined> {
   const [row] = await tx<Row[]>`
-    select * from agents
+    select ${columns(tx)} from agents
     where id = ${ref.agentId} and account_id = coalesce(${ref.accountId ?? null}, account_id)
     for update
   `;
@@ -65,17 +80,19 @@ export async function findAgentByWallet(
   sql: Queryable,
   walletAddress: string,
 ): Promise<Agent | undefined> {
-  const [row] = await sql<Row[]>`select * from agents where wallet_address = ${walletAddress}`;
+  const [row] = await sql<
+    Row[]
+  >`select ${columns(sql)} from agents where wallet_address = ${walletAddress}`;
   return row && toAgent(row);
 }
 
 /** An account's agents: the open ones by id, then its latest closed ones. */
 export async function findAgents(sql: Queryable, accountId: string): Promise<Agent[]> {
   const open = await sql<Row[]>`
-    select * from agents where account_id = ${accountId} and status <> 'closed' order by id
+    select ${columns(sql)} from agents where account_id = ${accountId} and status <> 'closed' order by id
   `;
   const closed = await sql<Row[]>`
-    select * from agents where account_id = ${accountId} and status = 'closed'
+    select ${columns(sql)} from agents where account_id = ${accountId} and status = 'closed'
     order by closed_at desc, id desc limit ${LIMITS.closedAgentsListed}
   `;
   return [...open, ...closed].map(toAgent);
@@ -88,7 +105,7 @@ export async function findAllAgents(
   limit: number,
 ): Promise<Agent[]> {
   const rows = await sql<Row[]>`
-    select * from agents where id > ${afterId} order by id limit ${limit + 1}
+    select ${columns(sql)} from agents where id > ${afterId} order by id limit ${limit + 1}
   `;
   return rows.map(toAgent);
 }
@@ -120,7 +137,7 @@ export async function insertAgent(tx: Queryable, agent: NewAgent): Promise<Agent
       ${agent.borrowLimitRaw?.toString() ?? null}::bigint, ${agent.maxRateBps},
       ${agent.expirySeconds}, ${agent.provisionNextAt})
     on conflict (account_id, name) where status <> 'closed' do nothing
-    returning *
+    returning ${columns(tx)}
   `;
   return row && toAgent(row);
 }
@@ -137,7 +154,7 @@ export async function saveStatus(
     update agents set status = ${to}, suspended_reason = ${suspendedReason}, updated_at = ${now},
       closed_at = ${to === 'closed' ? now : null}
     where id = ${agent.id} and status = ${agent.status}
-    returning *
+    returning ${columns(tx)}
   `;
   return row && toAgent(row);
 }

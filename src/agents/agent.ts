@@ -18,6 +18,10 @@ export type Agent = {
   /** Unix seconds at which the delegation ends; null until it is made. */
   readonly operatorExpiry: number | null;
   readonly delegationTxHash: string | null;
+  /** While it is so, the agent's own keys may only tighten its controls. */
+  readonly selfServiceLocked: boolean;
+  /** What it may spend until somebody sets the limit anew; null: it has no such limit. */
+  readonly session: { readonly limitRaw: bigint; readonly startedAt: Date } | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly closedAt: Date | null;

@@ -57,7 +57,7 @@ export function createAgents(deps: AgentsDeps) {
         creditUsed: '0',
         utilizationBps: 0,
         recentTransactionCount24h: await countRecentCharges(sql, agentId),
-        sessionSpend: { limitRaw: null, startedAtUnix: null },
+        sessionSpend: sessionSpend(agent),
       };
     },
 
@@ -83,6 +83,12 @@ export function createAgents(deps: AgentsDeps) {
       return readBalance(deps, agent);
     },
   };
+}
+
+function sessionSpend({ session }: Agent) {
+  if (session === null) return { limitRaw: null, startedAtUnix: null };
+  const startedAtUnix = Math.floor(session.startedAt.getTime() / 1_000);
+  return { limitRaw: session.limitRaw.toString(), startedAtUnix };
 }
 
 function requireFeatures(deps: ProvisionDeps): void {

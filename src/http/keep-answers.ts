@@ -68,6 +68,10 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
       return { kind: 'replay', answer: decodeReplay(standing.answer) };
     }
     if (standing.ownerLives || !lease.mayReap()) throw refuse.request.inFlight(key);
+    const { caller } = request;
+    if (caller.kind === 'agent') {
+      await patiently(() => keys.forbid(standing.workId, caller.agentId));
+    }
     const fate = await patiently(() => keys.fateOf(standing.workId));
     if (fate.kind === 'undecided') throw refuse.request.inFlight(key);
     if (fate.kind === 'unpaid' || standing.isOver) {

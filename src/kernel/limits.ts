@@ -21,6 +21,22 @@ export const LIMITS = {
   taskValueBps: { min: 1, max: 100_000 },
   idempotencyKeyChars: 255,
 
+  // Spend controls
+  /** Living ones that their callers made; the limit of the session and the budgets of keys come on top. */
+  policiesPerAgent: 64,
+  policiesPerTeam: 64,
+  /** Expired and revoked ones that a list shows, newest first. */
+  pastPoliciesListed: 200,
+  matchKeyChars: 255,
+  policyLabelChars: 255,
+  windowSeconds: { min: 60, max: 31_536_000, default: 86_400 },
+  qualityWindowSeconds: { min: 60, max: 31_536_000, default: 86_400 },
+  qualityBps: 10_000,
+  keyBudgetWindowSeconds: 30 * 86_400,
+  preBorrowSeconds: { default: 3_600, max: 86_400 },
+  /** The last second of the year 9999, beyond which no date is written. */
+  unixSeconds: 253_402_300_799,
+
   // Attribution
   maxScoreBps: 10_000,
   outcomeNoteChars: 500,

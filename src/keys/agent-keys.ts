@@ -1,5 +1,12 @@
 import type { Agent } from '../agents/agent.ts';
 import { findAgent, lockAgent } from '../agents/agent-store.ts';
+import {
+  type BudgetView,
+  type BudgetWish,
+  endKeyBudget,
+  readKeyBudgets,
+  setKeyBudget,
+} from '../controls/key-budgets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { agentKeyPrefix, newAgentKey } from '../kernel/ids.ts';
 import { keyedHash } from '../kernel/keyed-hash.ts';
@@ -20,7 +27,12 @@ import type { Invalidations } from './invalidations.ts';
 import type { AgentKey, Issued, Key, KeyOwner, KeyWish } from './key.ts';
 import type { KeyUse } from './key-use.ts';
 
-export type AgentKeyWish = Omit<KeyWish, 'expiresAt'>;
+export type AgentKeyWish = Omit<KeyWish, 'expiresAt'> & {
+  readonly budget?: BudgetWish | undefined;
+};
+
+/** A key with what it may spend; null: as much as its agent. */
+export type Budgeted<T> = T & { readonly budget: BudgetView | null };
 
 export type AgentKeys = ReturnType<typeof createAgentKeys>;
 
@@ -31,6 +43,8 @@ type Deps = {
   readonly hmacSecret: string;
   readonly invalidations: Invalidations;
   readonly keyUse: KeyUse;
+  /** The database's time, Unix milliseconds. */
+  readonly now: () => number;
 };
 
 /** Runtime keys of an agent: at most five that work, whatever races; revoked for the very next hold. */
@@ -38,7 +52,12 @@ export function createAgentKeys(deps: Deps) {
   const { sql, invalidations } = deps;
 
   return {
-    async mint(owner: KeyOwner, agentId: number, wish: AgentKeyWish): Promise<Issued<AgentKey>> {
+    /** With a budget, or not at all. */
+    async mint(
+      owner: KeyOwner,
+      agentId: number,
+      wish: AgentKeyWish,
+    ): Promise<Budgeted<Issued<AgentKey>>> {
       // The balance knows an agent's keys, so a new one must reach it before it is used.
       return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
         const agent = await requireOpenAgent(tx, owner, agentId);
@@ -46,40 +65,42 @@ export function createAgentKeys(deps: Deps) {
         if (active.length >= LIMITS.keysPerAgent) {
           throw refuse.agents.limitExceeded(LIMITS.keysPerAgent, 'active keys for each agent');
         }
-        const issued = await issue(deps, tx, {
-          agentId,
-          label: wish.label ?? null,
-          permissions: wish.permissions ?? 'read_write',
-          rotatedFrom: null,
-          rootId: null,
-        });
+        const issued = await issueFirst(deps, tx, agent, wish);
         await insertEvents(tx, [keyCreated(origin(owner), named(issued.record, agent))]);
-        return issued;
+        return withBudget(deps, tx, agent, issued);
       });
     },
 
-    async list(owner: KeyOwner, agentId: number): Promise<AgentKey[]> {
+    async list(owner: KeyOwner, agentId: number): Promise<Budgeted<AgentKey>[]> {
       const agent = await findAgent(sql, { agentId, accountId: owner.accountId });
       if (agent === undefined) throw refuse.agents.notFound();
       await deps.keyUse.flush();
-      return findAgentKeys(sql, agentId);
+      const keys = await findAgentKeys(sql, agentId);
+      const budgets = await readKeyBudgets(sql, agentOf(agent), deps.now());
+      return keys.map((key) => ({ ...key, budget: budgets.get(key.rootId) ?? null }));
     },
 
     async revoke(owner: KeyOwner, agentId: number, keyId: number): Promise<void> {
       await invalidations.commit(revoked(agentId, keyId), async (tx) => {
         const agent = await lockAgent(tx, { agentId, accountId: owner.accountId });
         if (agent === undefined) throw refuse.agents.notFound();
-        return requireRevoked(deps, tx, agentId, keyId);
+        const key = await requireRevoked(deps, tx, agentId, keyId);
+        // A line has one key that works: without it nobody can spend its budget.
+        await endKeyBudget(tx, agentOf(agent), key.rootId, deps.now());
+        return key;
       });
     },
 
-    /** Revokes the old key and issues its heir in one commit: there is no gap and no overlap. */
+    /**
+     * Revokes the old key and issues its heir in one commit: there is no gap and no overlap. The heir has the
+     * budget of its line, and what was spent of it stays spent.
+     */
     async rotate(
       owner: KeyOwner,
       agentId: number,
       keyId: number,
       wish: AgentKeyWish,
-    ): Promise<Issued<AgentKey>> {
+    ): Promise<Budgeted<Issued<AgentKey>>> {
       return invalidations.commit(revoked(agentId, keyId), async (tx) => {
         const agent = await requireOpenAgent(tx, owner, agentId);
         const old = await requireRevoked(deps, tx, agentId, keyId);
@@ -91,7 +112,7 @@ export function createAgentKeys(deps: Deps) {
           rootId: old.rootId,
         });
         await insertEvents(tx, [keyRotated(origin(owner), named(heir.record, agent), keyId)]);
-        return heir;
+        return withBudget(deps, tx, agent, heir);
       });
     },
   };
@@ -105,6 +126,18 @@ async function requireOpenAgent(tx: Queryable, owner: KeyOwner, agentId: number)
   return agent;
 }
 
+const agentOf = ({ id: agentId, accountId }: Agent) => ({ agentId, accountId });
+
+async function withBudget(
+  deps: Deps,
+  tx: Queryable,
+  agent: Agent,
+  issued: Issued<AgentKey>,
+): Promise<Budgeted<Issued<AgentKey>>> {
+  const budgets = await readKeyBudgets(tx, agentOf(agent), deps.now());
+  return { ...issued, budget: budgets.get(issued.record.rootId) ?? null };
+}
+
 async function requireRevoked(
   deps: Deps,
   tx: Queryable,
@@ -114,6 +147,26 @@ async function requireRevoked(
   const old = await revokeAgentKey(tx, agentId, keyId, new Date(deps.clock.now()));
   if (old === undefined) throw refuse.keys.notFound();
   return old;
+}
+
+/** The first key of a new line, with its budget. */
+async function issueFirst(
+  deps: Deps,
+  tx: Queryable,
+  agent: Agent,
+  wish: AgentKeyWish,
+): Promise<Issued<AgentKey>> {
+  const issued = await issue(deps, tx, {
+    agentId: agent.id,
+    label: wish.label ?? null,
+    permissions: wish.permissions ?? 'read_write',
+    rotatedFrom: null,
+    rootId: null,
+  });
+  if (wish.budget !== undefined) {
+    await setKeyBudget(tx, agentOf(agent), issued.record.rootId, wish.budget, deps.now());
+  }
+  return issued;
 }
 
 async function issue(

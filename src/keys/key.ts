@@ -1,3 +1,5 @@
+import type { BudgetView } from '../controls/key-budgets.ts';
+
 /** What a key may do: `read` only looks, `read_write` also changes and spends. */
 export type Permissions = 'read' | 'read_write';
 
@@ -47,7 +49,7 @@ export const developerKeyRecord = (key: DeveloperKey) => ({
 });
 
 /** An agent key on the wire. */
-export const agentKeyRecord = (key: Key) => ({
+export const agentKeyRecord = (key: Key, budget: BudgetView | null) => ({
   id: key.id,
   keyId: key.id,
   keyPrefix: key.prefix,
@@ -55,5 +57,5 @@ export const agentKeyRecord = (key: Key) => ({
   permissions: key.permissions,
   lastUsedAt: iso(key.lastUsedAt),
   createdAt: key.createdAt.toISOString(),
-  budget: null,
+  budget,
 });

@@ -1,8 +1,8 @@
-import { type Counter, rollTo, spentRaw } from './counter.ts';
+import { type Counter, spentRaw } from './counter.ts';
 import { type CapReading, effectiveCapRaw } from './effective-cap.ts';
 import { matches } from './match.ts';
 import { isEffective, type Policy, type SpendFacts } from './policy.ts';
-import { bucketStartMs } from './window.ts';
+import { windowResetIn } from './window-reset.ts';
 
 /** A cap that a spending would cross. */
 export type Breach = {
@@ -37,35 +37,8 @@ export function standingOf(
   return {
     ...{ policy, spentRaw: spent, capRaw },
     remainingRaw: capRaw > spent ? capRaw - spent : 0n,
-    windowResetsAtMs: windowResetsAtMs(policy, counter, bucket),
+    windowResetsAtMs: windowResetIn(policy, counter, bucket),
   };
-}
-
-function windowResetsAtMs(policy: Policy, counter: Counter, bucket: number): number | null {
-  const { window } = policy;
-  switch (window.kind) {
-    case 'rolling': {
-      const oldest = oldestBucket(rollTo(counter, bucket));
-      if (oldest === undefined) return null;
-      return bucketStartMs(window, oldest + counter.buckets.length) ?? null;
-    }
-    case 'calendar':
-      return bucketStartMs(window, bucket + 1) ?? null;
-    case 'once':
-      return policy.expiresAtSec === null ? null : policy.expiresAtSec * 1_000;
-    case 'session':
-      return null;
-  }
-}
-
-/** The oldest bucket that anything was settled in. */
-function oldestBucket({ buckets, head, settledRaw }: Counter): number | undefined {
-  if (settledRaw === 0n) return undefined;
-  const span = buckets.length;
-  for (let n = Math.max(0, head - span + 1); n <= head; n++) {
-    if (buckets[n % span] !== 0n) return n;
-  }
-  return undefined;
 }
 
 /** The one with the least room left; of equals the first. */

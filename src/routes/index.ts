@@ -5,6 +5,8 @@ import { adminListAgents } from './admin/agents/list.ts';
 import { adminSetAgentStatus } from './admin/agents/status.ts';
 import { adminBalance } from './admin/balances/detail.ts';
 import { reportOutcome } from './agents/actions/outcome.ts';
+import { readOwnAllowlistMode } from './agents/allowlist-mode/read.ts';
+import { setOwnAllowlistMode } from './agents/allowlist-mode/set.ts';
 import { agentBalance } from './agents/balance.ts';
 import { creditRemaining } from './agents/credit-remaining.ts';
 import { createCreditThreshold } from './agents/credit-thresholds/create.ts';
@@ -12,22 +14,45 @@ import { deleteCreditThreshold } from './agents/credit-thresholds/delete.ts';
 import { listCreditThresholds } from './agents/credit-thresholds/list.ts';
 import { syncLedger } from './agents/ledger/sync.ts';
 import { loanState } from './agents/loan-state.ts';
+import { changeOwnPolicy } from './agents/policies/change.ts';
+import { createOwnPolicy } from './agents/policies/create.ts';
+import { listOwnPolicies } from './agents/policies/list.ts';
+import { resetOwnPolicy } from './agents/policies/reset.ts';
+import { revokeOwnPolicy } from './agents/policies/revoke.ts';
+import { clearOwnSpendLimit } from './agents/spend-limit/clear.ts';
+import { readOwnSpendLimit } from './agents/spend-limit/read.ts';
+import { setOwnSpendLimit } from './agents/spend-limit/set.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
 import { listActions } from './developer/agents/actions/list.ts';
 import { reportOutcomeAsOwner } from './developer/agents/actions/outcome.ts';
+import { readAgentAllowlistMode } from './developer/agents/allowlist-mode/read.ts';
+import { setAgentAllowlistMode } from './developer/agents/allowlist-mode/set.ts';
 import { closeAgent } from './developer/agents/close.ts';
 import { createAgent } from './developer/agents/create.ts';
 import { agentDetail } from './developer/agents/detail.ts';
 import { agentGatewayUsage } from './developer/agents/gateway-usage.ts';
+import { clearAgentKeyBudget } from './developer/agents/keys/budget/clear.ts';
+import { setAgentKeyBudget } from './developer/agents/keys/budget/set.ts';
 import { listAgentKeys } from './developer/agents/keys/list.ts';
 import { mintAgentKey } from './developer/agents/keys/mint.ts';
 import { revokeAgentKey } from './developer/agents/keys/revoke.ts';
 import { rotateAgentKey } from './developer/agents/keys/rotate.ts';
 import { agentLimitChain } from './developer/agents/limit-chain.ts';
 import { listAgents } from './developer/agents/list.ts';
+import { changeAgentPolicy } from './developer/agents/policies/change.ts';
+import { createAgentPolicy } from './developer/agents/policies/create.ts';
+import { listAgentPolicies } from './developer/agents/policies/list.ts';
+import { resetAgentPolicy } from './developer/agents/policies/reset.ts';
+import { revokeAgentPolicy } from './developer/agents/policies/revoke.ts';
+import { preBorrow } from './developer/agents/pre-borrow.ts';
 import { resolveAgentSpend } from './developer/agents/resolve.ts';
 import { agentsRollup } from './developer/agents/rollup.ts';
+import { readSelfServiceLock } from './developer/agents/self-service-lock/read.ts';
+import { setSelfServiceLock } from './developer/agents/self-service-lock/set.ts';
+import { clearAgentSpendLimit } from './developer/agents/spend-limit/clear.ts';
+import { readAgentSpendLimit } from './developer/agents/spend-limit/read.ts';
+import { setAgentSpendLimit } from './developer/agents/spend-limit/set.ts';
 import { setAgentStatus } from './developer/agents/status.ts';
 import { verifyWallet } from './developer/auth/verify.ts';
 import { developerBalances } from './developer/balances.ts';
@@ -35,6 +60,12 @@ import { createDeveloperKey } from './developer/keys/create.ts';
 import { listDeveloperKeys } from './developer/keys/list.ts';
 import { revokeDeveloperKey } from './developer/keys/revoke.ts';
 import { rotateDeveloperKey } from './developer/keys/rotate.ts';
+import { accountCap } from './developer/policies/account-cap.ts';
+import { changeTeamPolicy } from './developer/policies/change.ts';
+import { createTeamPolicy } from './developer/policies/create.ts';
+import { policyDefaults } from './developer/policies/defaults.ts';
+import { listTeamPolicies } from './developer/policies/list.ts';
+import { revokeTeamPolicy } from './developer/policies/revoke.ts';
 import { developerProfile } from './developer/profile.ts';
 import { estimate } from './estimate.ts';
 import { health } from './health.ts';
@@ -53,7 +84,11 @@ export const ROUTES = [
   agentBalance,
   creditRemaining,
   loanState,
+  readOwnSpendLimit,
   reportOutcome,
+  createOwnPolicy,
+  changeOwnPolicy,
+  revokeOwnPolicy,
   syncLedger,
   // Developer keys
   createDeveloperKey,
@@ -75,6 +110,9 @@ export const ROUTES = [
   verifyWallet,
   developerProfile,
   developerBalances,
+  createTeamPolicy,
+  changeTeamPolicy,
+  revokeTeamPolicy,
   // Inference gateway
   chatCompletions,
   listModels,
@@ -87,6 +125,30 @@ export const ROUTES = [
   adminCloseAgent,
   adminCreditAgent,
   // Beside the specification
+  setOwnSpendLimit,
+  clearOwnSpendLimit,
+  listOwnPolicies,
+  resetOwnPolicy,
+  readOwnAllowlistMode,
+  setOwnAllowlistMode,
+  readAgentSpendLimit,
+  setAgentSpendLimit,
+  clearAgentSpendLimit,
+  listAgentPolicies,
+  createAgentPolicy,
+  changeAgentPolicy,
+  revokeAgentPolicy,
+  resetAgentPolicy,
+  readAgentAllowlistMode,
+  setAgentAllowlistMode,
+  readSelfServiceLock,
+  setSelfServiceLock,
+  setAgentKeyBudget,
+  clearAgentKeyBudget,
+  preBorrow,
+  listTeamPolicies,
+  accountCap,
+  policyDefaults,
   rotateDeveloperKey,
   agentsRollup,
   agentGatewayUsage,

@@ -47,6 +47,11 @@ export type WorkFate =
 export interface IdempotencyKeys {
   /** Takes a key that is free: unknown, or over and done. */
   take(claim: KeyClaim): Promise<TakeVerdict>;
+  /**
+   * Sees to it that work which has set no money aside never does: its id is taken in the ledger. A process that only
+   * looked dead finds it taken.
+   */
+  forbid(workId: string, agentId: number): Promise<void>;
   fateOf(workId: string): Promise<WorkFate>;
   /** Takes a key over from work that is never finished. Of several who try, one has it. */
   takeOver(claim: KeyClaim, fromWorkId: string): Promise<boolean>;
@@ -107,6 +112,12 @@ export function createIdempotencyKeys(deps: {
         ) s on not exists (select from taken)`;
       return row === undefined ? { kind: 'raced' } : verdictOf(row);
     },
+    async forbid(workId, agentId) {
+      await sql`
+        insert into postings (id, agent_id, code, asked_raw, debits, credits, amounts)
+        values (${`hold:${workId}`}, ${agentId}, 'hold.void', 0, '{}', '{}', '{}')
+        on conflict (id) do nothing`;
+    },
     fateOf: (workId) => findFate(sql, workId),
     async takeOver({ owner, key, method, path, workId }, fromWorkId) {
       const rows = await sql`
@@ -154,7 +165,7 @@ function verdictOf(row: TakeRow): TakeVerdict {
 /** A piece of work has one hold, which bears its id. */
 async function findFate(sql: Queryable, workId: string): Promise<WorkFate> {
   const [row] = await sql<{ held: boolean; code: string | null; charged: bigint }[]>`
-    select exists (select from postings where id = ${`hold:${workId}`}) as held,
+    select exists (select from postings where id = ${`hold:${workId}`} and code = 'hold.open') as held,
       (select code from postings where id = ${`resolve:${workId}`}) as code,
       (select coalesce(sum(e.amount), 0)::bigint
        from postings p, unnest(p.debits, p.credits, p.amounts) as e(debit, credit, amount)
@@ -176,7 +187,7 @@ export async function pruneKeys(sql: Sql, limit: number, ofTheDead: boolean): Pr
       left join leases l on l.node_id = k.node_id and l.epoch = k.lease_epoch
       where k.expires_at <= clock_timestamp() and (k.state = 'done' or (${ofTheDead}
         and coalesce(l.expires_at < clock_timestamp(), true)
-        and (not exists (select from postings p where p.id = 'hold:' || k.work_id)
+        and (not exists (select from postings p where p.id = 'hold:' || k.work_id and p.code = 'hold.open')
           or exists (select from postings p where p.id = 'resolve:' || k.work_id))))
       order by k.expires_at
       limit ${limit}

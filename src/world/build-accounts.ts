@@ -9,11 +9,13 @@ import { createRpc } from '../chain/rpc.ts';
 import { createUsdcBalances } from '../chain/usdc-balances.ts';
 import { createWalletSignatures } from '../chain/wallet-signature.ts';
 import { createAwareness } from '../controls/awareness.ts';
+import { createControls } from '../controls/controls.ts';
 import { createCreditThresholds } from '../controls/credit-thresholds.ts';
 import { createStandings } from '../controls/standings.ts';
 import { createAccounts } from '../developers/accounts.ts';
 import { createDevelopers } from '../developers/developers.ts';
 import { createSessions } from '../developers/session.ts';
+import { createAgentKeyBudgets } from '../keys/agent-key-budgets.ts';
 import { createAgentKeys } from '../keys/agent-keys.ts';
 import { createCredentials } from '../keys/credentials.ts';
 import { createDeveloperKeys } from '../keys/developer-keys.ts';
@@ -27,6 +29,7 @@ export type AccountParts = ReturnType<typeof buildAccounts>;
 /** Who may come in and what they own: developers, agents, keys, and whatever checks them. */
 export function buildAccounts(world: World, { ledger, time }: LedgerParts) {
   const { settings, sql, clock, random, log, fetch } = world;
+  const { now } = time;
   const { rpcUrl, usdc } = settings.chain;
   const rpc = rpcUrl === undefined ? undefined : createRpc({ url: rpcUrl, fetch });
   const balances = createUsdcBalances({ rpc, usdc, clock, log });
@@ -40,9 +43,9 @@ export function buildAccounts(world: World, { ledger, time }: LedgerParts) {
     facilitatorPrivateKey === undefined
       ? undefined
       : createLocalDelegation({ sql, facilitatorPrivateKey });
-  const standings = createStandings({ sql, now: time.now });
+  const standings = createStandings({ sql, now });
   const agentDeps = { ...world, wallets, delegation, ledger, invalidations, balances, standings };
-  const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse };
+  const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse, now };
   return {
     wallets,
     keyUse,
@@ -57,6 +60,8 @@ export function buildAccounts(world: World, { ledger, time }: LedgerParts) {
       developers: createDevelopers({ ...agentDeps, accounts, sessions }),
       developerKeys: createDeveloperKeys(keyDeps),
       agentKeys: createAgentKeys(keyDeps),
+      agentKeyBudgets: createAgentKeyBudgets(keyDeps),
+      ...createControls({ sql, invalidations, now }),
       agents: createAgents(agentDeps),
       awareness: createAwareness({ sql, standings }),
       creditThresholds: createCreditThresholds({ sql, invalidations }),

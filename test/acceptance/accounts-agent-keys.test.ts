@@ -30,16 +30,6 @@ describe('agent keys', () => {
     });
   });
 
-  it('never take a budget that nobody would enforce', async () => {
-    const { headers, path } = await accounts.edge.agentOf('budgets');
-    expect(
-      await ask('POST', `${path}/keys`, { headers, body: { budgetRaw: '5000000' } }),
-    ).toMatchObject({
-      status: 400,
-      body: { error: 'Invalid request', details: [{ path: ['budgetRaw'] }] },
-    });
-  });
-
   it('are revoked and rotated without a gap', async () => {
     const { headers, path, minted, key } = await accounts.edge.agentOf('rotates');
     const keyPath = `${path}/keys/${minted.id}`;

@@ -251,12 +251,13 @@ describe('a key in flight', () => {
     expect(early.json().error).toBe('request_in_flight');
     open();
     const answers = await Promise.all(racers);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    // One that looks when the work is done is answered what it came to.
+    const winners = answers.filter(({ status, isReplay }) => status === 200 && !isReplay);
+    expect(winners).toHaveLength(1);
     expect((await lost).status).toBe(200);
     const replay = await post('slow', { key });
     // What the one that was given up for dead answered in the end is not what is kept.
-    const winner = answers.find(({ status }) => status === 200);
-    expect(replay.bytes.equals(winner?.bytes ?? Buffer.alloc(0))).toBe(true);
+    expect(replay.bytes.equals(winners[0]?.bytes ?? Buffer.alloc(0))).toBe(true);
     expect(play.runs).toBe(2);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkInvariants } from '../../src/store/check-invariants.ts';
 import {
   createIdempotencyKeys,
   type IdempotencyKeys,
@@ -164,6 +165,28 @@ describe('idempotency keys in the database', () => {
       await ledger.settle({ hold, actualRaw, account: 'gateway', source: 'x' });
       expect(await keys.fateOf(holdId)).toEqual(fate);
     }
+  });
+
+  it('keep a process that only looked dead from setting money aside, once others may do its work', async () => {
+    const { keys } = await processOn();
+    await using frozen = liveLedger(sql, 'frozen');
+    const spender = await seedAgent(sql);
+    await frozen.credit({ agentId: spender.agentId, amountRaw: 1_000n, reference: 'frozen' });
+    const hold = (holdId: string) =>
+      frozen.hold({ spender, holdId, amountRaw: 10n, destination: DESTINATION });
+    await keys.forbid('work_late', spender.agentId);
+    await keys.forbid('work_late', spender.agentId);
+    expect(await keys.fateOf('work_late')).toEqual({ kind: 'unpaid' });
+    await expect(hold('work_late')).rejects.toThrow('used before');
+    expect(await frozen.funds(spender.agentId)).toMatchObject({ heldRaw: 0n });
+    // The other way round it is the hold that stands.
+    const verdict = await hold('work_early');
+    await keys.forbid('work_early', spender.agentId);
+    expect(await keys.fateOf('work_early')).toEqual({ kind: 'undecided' });
+    if (verdict.kind !== 'held') throw new Error('refused');
+    const free = { hold: verdict.hold, actualRaw: 0n, account: 'gateway', source: 'x' } as const;
+    await frozen.settle(free);
+    expect(await checkInvariants(sql)).toEqual([]);
   });
 
   it('go ten minutes after their answer, some at a time; what is undecided stays', async () => {

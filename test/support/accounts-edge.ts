@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { describeApi } from '../../src/http/api-description.ts';
+import type { RateLimits } from '../../src/http/rate-gate.ts';
 import { ROUTES } from '../../src/routes/index.ts';
 import { type AccountsWorld, ADMIN_KEY, accountsWorld } from './accounts.ts';
 import { testDatabase } from './database.ts';
@@ -28,12 +29,16 @@ export const PREPAID = { name: 'caller 1', maxRateBps: 1_000, expirySeconds: 31_
 const MINE = /^\/v1\/(developer|admin|agents)\b/;
 
 /** The accounts' routes on the real edge, in front of a world. */
-async function accountsEdge(world: AccountsWorld) {
+export async function accountsEdge(
+  world: AccountsWorld,
+  options: { readonly rateLimits?: Partial<RateLimits> } = {},
+) {
   const routes = ROUTES.filter(({ path }) => MINE.test(path));
   const edge = await startKeyedEdge(world.sql, routes, {
     services: { ...world, secureCookies: false },
     credentials: world.credentials,
     clock: world.clock,
+    ...options,
   });
   const ask: Ask = async (method, path, { headers = {}, body } = {}) => {
     const response = await fetch(edge.url + path, {

@@ -9,13 +9,16 @@ import { createLedgerSync } from '../../src/attribution/ledger-sync.ts';
 import type { Rpc } from '../../src/chain/rpc.ts';
 import { createUsdcBalances } from '../../src/chain/usdc-balances.ts';
 import { createWalletSignatures } from '../../src/chain/wallet-signature.ts';
+import { createControls } from '../../src/controls/controls.ts';
 import { createAccounts } from '../../src/developers/accounts.ts';
 import { createDevelopers } from '../../src/developers/developers.ts';
 import { createSessions } from '../../src/developers/session.ts';
 import type { Credentials } from '../../src/http/credentials.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { type Log, silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import { createAgentKeyBudgets } from '../../src/keys/agent-key-budgets.ts';
 import { createAgentKeys } from '../../src/keys/agent-keys.ts';
 import { createCredentials } from '../../src/keys/credentials.ts';
 import { createDeveloperKeys } from '../../src/keys/developer-keys.ts';
@@ -62,7 +65,9 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     keyUse,
   });
   invalidations.subscribe(credentials.forget);
-  const keyDeps = { sql, clock, random, hmacSecret, invalidations, keyUse };
+  // Of the database, which no test moves.
+  const { now } = systemClock;
+  const keyDeps = { sql, clock, random, hmacSecret, invalidations, keyUse, now };
   const localWallets = createLocalWallets({
     sql,
     random,
@@ -101,6 +106,8 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     developers: createDevelopers({ ...agentsDeps, accounts, sessions }),
     developerKeys: createDeveloperKeys(keyDeps),
     agentKeys: createAgentKeys(keyDeps),
+    agentKeyBudgets: createAgentKeyBudgets(keyDeps),
+    ...createControls({ sql, invalidations, now }),
     agents: createAgents(agentsDeps),
     attribution: createAttribution({ sql }),
     ledgerSync: createLedgerSync({ sql }),

@@ -68,6 +68,10 @@ export const controls = {
         },
       },
     ),
+  policyNotFound: () => refusal(404, 'not_found', 'There is no such policy.'),
+  budgetNotFound: () => refusal(404, 'not_found', 'This key has no budget.'),
+  invalidBudget: (max: string) =>
+    refusal(400, 'invalid_budget', `budgetRaw must be raw USDC from 1 to ${max}, in digits.`),
   taskAlreadyHeld: (policyId: number) =>
     refusal(409, 'task_already_held', 'Money is set aside for this task already.', { policyId }),
 };

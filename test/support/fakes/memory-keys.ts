@@ -70,6 +70,9 @@ export function memoryKeys(now: () => number, windowMs: number): MemoryKeys {
       rows.set(at(claim), fresh(claim));
       return { kind: 'taken' };
     },
+    async forbid() {
+      fail();
+    },
     async fateOf(workId) {
       fail();
       return fates.get(workId) ?? { kind: 'unpaid' };

@@ -25,6 +25,8 @@ const agent = (change: Partial<Agent> = {}): Agent => ({
   expirySeconds: 60,
   operatorExpiry: 1_790_000_000,
   delegationTxHash: null,
+  selfServiceLocked: false,
+  session: null,
   createdAt: new Date(0),
   updatedAt: new Date(0),
   closedAt: null,

@@ -12,6 +12,7 @@ const AGENT: Agent = {
   ...{ mode: 'managed', fundingMode: 'wallet', walletAddress: '0x01', borrowLimitRaw: null },
   ...{ maxRateBps: 1, expirySeconds: 60, operatorExpiry: null, delegationTxHash: null },
   ...{ createdAt: new Date(0), updatedAt: new Date(0), closedAt: null },
+  ...{ selfServiceLocked: false, session: null },
 };
 const LINE: Agent = { ...AGENT, fundingMode: 'credit_line', borrowLimitRaw: 300n };
 

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import type { Admin } from '../../../admin/admin.ts';
 import { ok, route } from '../../../http/route.ts';
-import { parseAmountRaw } from '../../../kernel/amount.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { refuse } from '../../../kernel/refuse.ts';
+import { RawAmount } from '../../raw-amount.ts';
 import { AgentRef } from './admin-shape.ts';
 
 const Body = z.object({
-  amountRaw: z
-    .string()
-    .refine(isCredit, { message: `must be raw USDC from 1 to ${LIMITS.creditRaw}, in digits` })
-    .transform((text) => BigInt(text)),
+  amountRaw: RawAmount,
   /** Names this credit for ever: a repeat with the same reference credits nothing. */
   reference: z
     .string()
@@ -18,12 +15,6 @@ const Body = z.object({
     .max(LIMITS.referenceChars)
     .regex(/^[\x21-\x7e]+$/, 'may hold printable ASCII without spaces'),
 });
-
-/** The amounts themselves may be right while their sum is beyond what a balance can count. */
-function isCredit(text: string): boolean {
-  const amountRaw = parseAmountRaw(text);
-  return amountRaw !== undefined && amountRaw > 0n && amountRaw <= LIMITS.creditRaw;
-}
 
 /** Funds an agent's balance without a chain. */
 export const adminCreditAgent = route<{ admin: Admin }>()({

@@ -1,13 +1,34 @@
 import { z } from 'zod';
+import { LIMITS } from '../../../../kernel/limits.ts';
+import { RawAmount } from '../../../raw-amount.ts';
 import { RowId } from '../../../row-id.ts';
 import { keyWish } from '../../keys/key-shape.ts';
 
 export const AgentKeyParams = z.object({ agentId: RowId, keyId: RowId });
 
-/** A budget that nobody would enforce must not look accepted. */
-const notYet = z.never({ error: 'spend policies are not part of this server version' }).optional();
+/** Absent: thirty days for a new budget, and the window that it has for one that is changed. */
+export const BudgetWindow = z
+  .number()
+  .int()
+  .min(LIMITS.windowSeconds.min)
+  .max(LIMITS.windowSeconds.max)
+  .optional();
 
-export const MintBody = z.object({ ...keyWish, budgetRaw: notYet, windowSeconds: notYet });
+export const MintBody = z
+  .object({ ...keyWish, budgetRaw: RawAmount.optional(), windowSeconds: BudgetWindow })
+  .refine((body) => body.windowSeconds === undefined || body.budgetRaw !== undefined, {
+    path: ['windowSeconds'],
+    message: 'needs budgetRaw',
+  });
+
+export const BudgetView = z.object({
+  policyId: z.number(),
+  limitRaw: z.string(),
+  spentRaw: z.string(),
+  remainingRaw: z.string(),
+  windowKind: z.enum(['rolling', 'calendar', 'once', 'session']),
+  windowResetsAt: z.string().nullable(),
+});
 
 /** An agent key in lists; `key` is there in the answer that creates it, and nowhere else. */
 export const AgentKeyRecord = z.object({
@@ -18,5 +39,5 @@ export const AgentKeyRecord = z.object({
   permissions: z.enum(['read', 'read_write']),
   lastUsedAt: z.string().nullable(),
   createdAt: z.string(),
-  budget: z.null(),
+  budget: BudgetView.nullable(),
 });

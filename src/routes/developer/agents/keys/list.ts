@@ -16,6 +16,6 @@ export const listAgentKeys = route<{ agentKeys: AgentKeys }>()({
 
   async handle({ caller, params, services }) {
     const keys = await services.agentKeys.list(caller, params.agentId);
-    return ok({ keys: keys.map(agentKeyRecord) });
+    return ok({ keys: keys.map((key) => agentKeyRecord(key, key.budget)) });
   },
 });

@@ -17,8 +17,14 @@ export const mintAgentKey = route<{ agentKeys: AgentKeys }>()({
   response: AgentKeyRecord.extend({ key: z.string() }),
 
   async handle({ caller, params, body, services }) {
-    const wish = { label: body.label ?? undefined, permissions: body.permissions };
-    const { record, secret } = await services.agentKeys.mint(caller, params.agentId, wish);
-    return created({ ...agentKeyRecord(record), key: secret });
+    const { budgetRaw, windowSeconds, permissions } = body;
+    const budget = budgetRaw === undefined ? undefined : { budgetRaw, windowSeconds };
+    const wish = { label: body.label ?? undefined, permissions, budget };
+    const {
+      record,
+      secret,
+      budget: view,
+    } = await services.agentKeys.mint(caller, params.agentId, wish);
+    return created({ ...agentKeyRecord(record, view), key: secret });
   },
 });

@@ -17,12 +17,12 @@ export const rotateAgentKey = route<{ agentKeys: AgentKeys }>()({
   response: AgentKeyRecord.extend({ key: z.string() }),
 
   async handle({ caller, params, body, services }) {
-    const { record, secret } = await services.agentKeys.rotate(
+    const { record, secret, budget } = await services.agentKeys.rotate(
       caller,
       params.agentId,
       params.keyId,
       { label: body.label ?? undefined },
     );
-    return created({ ...agentKeyRecord(record), key: secret });
+    return created({ ...agentKeyRecord(record, budget), key: secret });
   },
 });

@@ -1,0 +1,42 @@
+import { assert } from '../kernel/assert.ts';
+import { refuse } from '../kernel/refuse.ts';
+import { reservedRaw } from '../ledger/admit.ts';
+import { alignCounters, momentOf } from '../ledger/moment.ts';
+import { findBalance } from '../store/balance-store.ts';
+import type { Queryable } from '../store/sql.ts';
+import type { Change } from './change-controls.ts';
+import type { StoredPolicy } from './policy-wish.ts';
+
+/**
+ * Makes a change by which more of an agent's money may be kept for a task, and undoes it unless the money is there:
+ * what is spendable and not kept already must cover what is kept beyond it. The agent's row is taken, so that it
+ * stays there.
+ */
+export async function requireCovered(
+  { tx, nowMs }: Change,
+  policy: Pick<StoredPolicy, 'limitRaw'> & { readonly agentId: number | null },
+  work: () => Promise<unknown>,
+): Promise<void> {
+  assert(policy.agentId !== null, 'only an agent has money');
+  const before = await readKept(tx, policy.agentId, nowMs);
+  await work();
+  const after = await readKept(tx, policy.agentId, nowMs);
+  if (after.keptRaw <= before.keptRaw || after.keptRaw <= after.spendableRaw) return;
+  const freeRaw = before.spendableRaw - before.keptRaw;
+  throw refuse.controls.insufficientBalance(
+    (freeRaw > 0n ? freeRaw : 0n).toString(),
+    policy.limitRaw.toString(),
+  );
+}
+
+async function readKept(tx: Queryable, agentId: number, nowMs: number) {
+  const balance = await findBalance(tx, agentId);
+  assert(balance !== undefined, 'every agent has a balance');
+  const { rules, state } = balance;
+  const moment = momentOf(rules, nowMs);
+  const counters = alignCounters(rules, state.counters, moment);
+  return {
+    spendableRaw: state.spendableRaw,
+    keptRaw: reservedRaw(rules, counters, moment, null),
+  };
+}

@@ -1,0 +1,117 @@
+import type { AllowlistMode } from './allowlist.ts';
+import type { Policy, PolicyKind } from './policy.ts';
+
+/** A change of one agent's controls, as far as it matters whether it allows anything that was refused before. */
+export type ControlChange =
+  | { readonly kind: 'create'; readonly policyKind: PolicyKind; readonly mode: AllowlistMode }
+  | {
+      readonly kind: 'edit';
+      readonly before: Policy;
+      readonly after: Policy;
+      readonly mode: AllowlistMode;
+    }
+  | { readonly kind: 'revoke' }
+  | { readonly kind: 'reset' }
+  | {
+      readonly kind: 'session_limit';
+      /** What is left of the present limit; null: there is none. */
+      readonly remainingRaw: bigint | null;
+      readonly limitRaw: bigint;
+    }
+  | { readonly kind: 'mode'; readonly before: AllowlistMode; readonly after: AllowlistMode };
+
+/**
+ * Whether a change allows nothing new, now or ever: the one measure of the tighten-only lock. Where it cannot be
+ * told, it does not tighten.
+ */
+export function tightens(change: ControlChange): boolean {
+  switch (change.kind) {
+    case 'create':
+      // One cap more takes nothing away from the others, unless to have it is a permission.
+      return !isPermission(change.policyKind, change.mode);
+    case 'edit':
+      return editTightens(change.before, change.after, change.mode);
+    case 'revoke':
+    case 'reset':
+      return false;
+    case 'session_limit':
+      // To set it begins the session anew, so that the limit itself is what may be spent from now on.
+      return change.remainingRaw === null || change.limitRaw <= change.remainingRaw;
+    case 'mode':
+      return gatesOf(change.before).every((gate) => gatesOf(change.after).includes(gate));
+  }
+}
+
+/** Which kinds of policy are permissions in this mode. */
+export function gatesOf(mode: AllowlistMode): readonly ('api' | 'vendor')[] {
+  switch (mode) {
+    case 'off':
+      return [];
+    case 'host':
+      return ['api'];
+    case 'vendor':
+      return ['vendor'];
+    case 'both':
+      return ['api', 'vendor'];
+  }
+}
+
+const isPermission = (kind: PolicyKind, mode: AllowlistMode): boolean =>
+  gatesOf(mode).some((gate) => gate === kind);
+
+function editTightens(before: Policy, after: Policy, mode: AllowlistMode): boolean {
+  if (before.action === 'suspend_agent' && after.action === 'block') return false;
+  return (
+    periodTightens(before, after, isPermission(before.kind, mode)) &&
+    amountTightens(before, after) &&
+    qualityTightens(before, after) &&
+    windowTightens(before, after)
+  );
+}
+
+/** A cap must bind whenever it did; a permission must not hold at any other time than it did. */
+function periodTightens(before: Policy, after: Policy, isPermission: boolean): boolean {
+  const from = [before, after].map((policy) => policy.effectiveFromSec ?? Number.NEGATIVE_INFINITY);
+  const until = [before, after].map(
+    (policy) => policy.effectiveUntilSec ?? Number.POSITIVE_INFINITY,
+  );
+  const [fromBefore = 0, fromAfter = 0] = from;
+  const [untilBefore = 0, untilAfter = 0] = until;
+  if (isPermission || before.reserves) {
+    return fromAfter === fromBefore && untilAfter === untilBefore;
+  }
+  return fromAfter <= fromBefore && untilAfter >= untilBefore;
+}
+
+/** The cap moves between floor and ceiling with what the task is worth: none of the three may rise. */
+function amountTightens(before: Policy, after: Policy): boolean {
+  // Money that is kept for a task is free for others as soon as less of it is kept.
+  if (before.reserves && after.limitRaw !== before.limitRaw) return false;
+  const ends = ({ limitRaw, limitFloorRaw, limitCeilingRaw }: Policy) => ({
+    limitRaw,
+    floorRaw: limitFloorRaw ?? limitRaw,
+    ceilingRaw: limitCeilingRaw ?? limitRaw,
+  });
+  const [was, is] = [ends(before), ends(after)];
+  return (
+    is.limitRaw <= was.limitRaw && is.floorRaw <= was.floorRaw && is.ceilingRaw <= was.ceilingRaw
+  );
+}
+
+/** Poor outcomes may tighten the cap as far as they did, or further. */
+function qualityTightens(before: Policy, after: Policy): boolean {
+  if (before.qualityFloorBps === null) return true;
+  if (after.qualityFloorBps === null || after.qualityFloorBps > before.qualityFloorBps) {
+    return false;
+  }
+  // Over another time outcomes may have been better.
+  if (after.qualityWindowSeconds !== before.qualityWindowSeconds) return false;
+  // A floor that is set stops the tightening.
+  return (after.limitFloorRaw ?? 0n) <= (before.limitFloorRaw ?? 0n);
+}
+
+/** Over a longer window more is counted. The kind of a window never changes. */
+function windowTightens(before: Policy, after: Policy): boolean {
+  if (before.window.kind !== 'rolling' || after.window.kind !== 'rolling') return true;
+  return after.window.seconds >= before.window.seconds;
+}

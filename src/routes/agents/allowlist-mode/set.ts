@@ -1,0 +1,18 @@
+import type { AgentSwitches } from '../../../controls/agent-switches.ts';
+import { ok, route } from '../../../http/route.ts';
+import { ModeBody, ModeSet } from '../../control-shape.ts';
+import { ownScope } from '../../policy-shape.ts';
+
+/** Says in which dimensions destinations must be allowed, and warns where none is. */
+export const setOwnAllowlistMode = route<{ agentSwitches: AgentSwitches }>()({
+  method: 'PUT',
+  path: '/v1/agents/allowlist-mode',
+  credential: 'agent',
+  summary: "Set the calling agent's allowlist mode",
+  body: ModeBody,
+  response: ModeSet,
+
+  async handle({ caller, body, services }) {
+    return ok(await services.agentSwitches.setMode(ownScope(caller), body.mode));
+  },
+});

@@ -1,0 +1,19 @@
+import type { Policies } from '../../../controls/policies.ts';
+import { ok, route } from '../../../http/route.ts';
+import { OnePolicy, ownScope, PolicyEditBody, PolicyParams } from '../../policy-shape.ts';
+
+/** Changes what a policy allows. What is not given stays as it is. */
+export const changeOwnPolicy = route<{ policies: Policies }>()({
+  method: 'PATCH',
+  path: '/v1/agents/policies/:policyId',
+  credential: 'agent',
+  summary: "Change one of the calling agent's policies",
+  params: PolicyParams,
+  body: PolicyEditBody,
+  response: OnePolicy,
+
+  async handle({ caller, params, body, services }) {
+    const scope = ownScope(caller);
+    return ok({ policy: await services.policies.change(scope, params.policyId, body) });
+  },
+});

@@ -1,0 +1,18 @@
+import type { Policies } from '../../../controls/policies.ts';
+import { created, route } from '../../../http/route.ts';
+import { OnePolicy, ownScope, PolicyBody } from '../../policy-shape.ts';
+
+/** Makes a cap. Money that is spent and held already counts under it at once. */
+export const createOwnPolicy = route<{ policies: Policies }>()({
+  method: 'POST',
+  path: '/v1/agents/policies',
+  credential: 'agent',
+  summary: "Create one of the calling agent's policies",
+  body: PolicyBody,
+  status: 201,
+  response: OnePolicy,
+
+  async handle({ caller, body, services }) {
+    return created({ policy: await services.policies.create(ownScope(caller), body) });
+  },
+});

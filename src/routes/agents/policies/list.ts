@@ -1,0 +1,18 @@
+import type { Policies } from '../../../controls/policies.ts';
+import { ok, route } from '../../../http/route.ts';
+import { ManyPolicies, ownScope, PolicyQuery } from '../../policy-shape.ts';
+
+/** The calling agent's policies by id: the living ones, and if asked for the latest of those that are over. */
+export const listOwnPolicies = route<{ policies: Policies }>()({
+  method: 'GET',
+  path: '/v1/agents/policies',
+  credential: 'agent',
+  summary: "List the calling agent's policies",
+  query: PolicyQuery,
+  response: ManyPolicies,
+
+  async handle({ caller, query, services }) {
+    const includePast = query.includeRevoked === 'true';
+    return ok({ policies: await services.policies.list(ownScope(caller), { includePast }) });
+  },
+});

@@ -1,0 +1,18 @@
+import type { Policies } from '../../../controls/policies.ts';
+import { ok, route } from '../../../http/route.ts';
+import { OnePolicy, ownScope, PolicyParams } from '../../policy-shape.ts';
+
+/** Begins the window of a rolling policy anew: what was spent before now counts no more. */
+export const resetOwnPolicy = route<{ policies: Policies }>()({
+  method: 'POST',
+  path: '/v1/agents/policies/:policyId/reset',
+  credential: 'agent',
+  summary: "Reset one of the calling agent's rolling policies",
+  params: PolicyParams,
+  response: OnePolicy,
+
+  async handle({ caller, params, services }) {
+    const scope = ownScope(caller);
+    return ok({ policy: await services.policies.reset(scope, params.policyId) });
+  },
+});

@@ -1,0 +1,17 @@
+import type { Policies } from '../../../controls/policies.ts';
+import { ok, route } from '../../../http/route.ts';
+import { ownScope, PolicyParams, RevokedPolicy } from '../../policy-shape.ts';
+
+/** Ends a policy for good. What it refused may be spent from the next call on. */
+export const revokeOwnPolicy = route<{ policies: Policies }>()({
+  method: 'DELETE',
+  path: '/v1/agents/policies/:policyId',
+  credential: 'agent',
+  summary: "Revoke one of the calling agent's policies",
+  params: PolicyParams,
+  response: RevokedPolicy,
+
+  async handle({ caller, params, services }) {
+    return ok(await services.policies.revoke(ownScope(caller), params.policyId));
+  },
+});

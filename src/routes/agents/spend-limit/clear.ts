@@ -1,0 +1,17 @@
+import type { SessionLimit } from '../../../controls/session-limit.ts';
+import { ok, route } from '../../../http/route.ts';
+import { ClearedSessionLimit } from '../../control-shape.ts';
+import { ownScope } from '../../policy-shape.ts';
+
+/** Takes the limit away. There may be none. */
+export const clearOwnSpendLimit = route<{ sessionLimit: SessionLimit }>()({
+  method: 'DELETE',
+  path: '/v1/agents/spend-limit',
+  credential: 'agent',
+  summary: "Clear the calling agent's session limit",
+  response: ClearedSessionLimit,
+
+  async handle({ caller, services }) {
+    return ok(await services.sessionLimit.clear(ownScope(caller)));
+  },
+});

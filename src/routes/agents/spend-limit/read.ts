@@ -1,0 +1,17 @@
+import type { SessionLimit } from '../../../controls/session-limit.ts';
+import { ok, route } from '../../../http/route.ts';
+import { SessionLimitView } from '../../control-shape.ts';
+import { ownScope } from '../../policy-shape.ts';
+
+/** How much may be spent in the present session, and how much of it is left. */
+export const readOwnSpendLimit = route<{ sessionLimit: SessionLimit }>()({
+  method: 'GET',
+  path: '/v1/agents/spend-limit',
+  credential: 'agent',
+  summary: "Read the calling agent's session limit",
+  response: SessionLimitView,
+
+  async handle({ caller, services }) {
+    return ok(await services.sessionLimit.read(ownScope(caller)));
+  },
+});

@@ -1,0 +1,18 @@
+import type { SessionLimit } from '../../../controls/session-limit.ts';
+import { ok, route } from '../../../http/route.ts';
+import { ActiveSessionLimit, SessionLimitBody } from '../../control-shape.ts';
+import { ownScope } from '../../policy-shape.ts';
+
+/** Sets the limit and begins a new session: what was spent before counts no more. */
+export const setOwnSpendLimit = route<{ sessionLimit: SessionLimit }>()({
+  method: 'PUT',
+  path: '/v1/agents/spend-limit',
+  credential: 'agent',
+  summary: "Set the calling agent's session limit",
+  body: SessionLimitBody,
+  response: ActiveSessionLimit,
+
+  async handle({ caller, body, services }) {
+    return ok(await services.sessionLimit.set(ownScope(caller), body.limitRaw));
+  },
+});

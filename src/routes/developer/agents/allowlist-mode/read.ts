@@ -1,0 +1,19 @@
+import type { AgentSwitches } from '../../../../controls/agent-switches.ts';
+import { ok, route } from '../../../../http/route.ts';
+import { ModeBody } from '../../../control-shape.ts';
+import { agentScope } from '../../../policy-shape.ts';
+import { AgentParams } from '../agent-shape.ts';
+
+/** In which dimensions destinations of paid calls must be allowed. */
+export const readAgentAllowlistMode = route<{ agentSwitches: AgentSwitches }>()({
+  method: 'GET',
+  path: '/v1/developer/agents/:agentId/allowlist-mode',
+  credential: 'management',
+  summary: "Read an agent's allowlist mode",
+  params: AgentParams,
+  response: ModeBody,
+
+  async handle({ caller, params, services }) {
+    return ok(await services.agentSwitches.readMode(agentScope(caller, params)));
+  },
+});

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { ok, route } from '../../../../../http/route.ts';
+import type { AgentKeyBudgets } from '../../../../../keys/agent-key-budgets.ts';
+import { AgentKeyParams } from '../agent-key-shape.ts';
+
+/** Takes the budget of a key away: it may spend what its agent may. */
+export const clearAgentKeyBudget = route<{ agentKeyBudgets: AgentKeyBudgets }>()({
+  method: 'DELETE',
+  path: '/v1/developer/agents/:agentId/keys/:keyId/budget',
+  credential: 'management',
+  summary: 'Clear the budget of an agent key',
+  params: AgentKeyParams,
+  response: z.object({ status: z.literal('cleared') }),
+
+  async handle({ caller, params, services }) {
+    await services.agentKeyBudgets.clear(caller, params.agentId, params.keyId);
+    return ok({ status: 'cleared' });
+  },
+});

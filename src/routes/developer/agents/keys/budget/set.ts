@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { ok, route } from '../../../../../http/route.ts';
+import { LIMITS } from '../../../../../kernel/limits.ts';
+import { refuse } from '../../../../../kernel/refuse.ts';
+import type { AgentKeyBudgets } from '../../../../../keys/agent-key-budgets.ts';
+import { parseRaw } from '../../../../raw-amount.ts';
+import { AgentKeyParams, BudgetView, BudgetWindow } from '../agent-key-shape.ts';
+
+/** Gives a key a budget, or changes the one it has. What was spent of it stays spent. */
+export const setAgentKeyBudget = route<{ agentKeyBudgets: AgentKeyBudgets }>()({
+  method: 'PUT',
+  path: '/v1/developer/agents/:agentId/keys/:keyId/budget',
+  credential: 'management',
+  summary: 'Set the budget of an agent key',
+  params: AgentKeyParams,
+  body: z.object({ budgetRaw: z.string(), windowSeconds: BudgetWindow }),
+  response: z.object({ budget: BudgetView }),
+
+  async handle({ caller, params, body, services }) {
+    const budgetRaw = parseRaw(body.budgetRaw);
+    // An amount that is none has a spelling of its own here.
+    if (budgetRaw === undefined) throw refuse.controls.invalidBudget(String(LIMITS.creditRaw));
+    const wish = { budgetRaw, windowSeconds: body.windowSeconds };
+    const { agentId, keyId } = params;
+    return ok({ budget: await services.agentKeyBudgets.set(caller, agentId, keyId, wish) });
+  },
+});

@@ -1,0 +1,19 @@
+import type { Policies } from '../../../../controls/policies.ts';
+import { ok, route } from '../../../../http/route.ts';
+import { AgentPolicyParams, agentScope, OnePolicy, PolicyEditBody } from '../../../policy-shape.ts';
+
+/** Changes what a policy allows. What is not given stays as it is. */
+export const changeAgentPolicy = route<{ policies: Policies }>()({
+  method: 'PATCH',
+  path: '/v1/developer/agents/:agentId/policies/:policyId',
+  credential: 'management',
+  summary: "Change one of an agent's policies",
+  params: AgentPolicyParams,
+  body: PolicyEditBody,
+  response: OnePolicy,
+
+  async handle({ caller, params, body, services }) {
+    const scope = agentScope(caller, params);
+    return ok({ policy: await services.policies.change(scope, params.policyId, body) });
+  },
+});

@@ -1,0 +1,22 @@
+import type { Policies } from '../../../../controls/policies.ts';
+import { ok, route } from '../../../../http/route.ts';
+import { agentScope, ManyPolicies, PolicyQuery } from '../../../policy-shape.ts';
+import { AgentParams } from '../agent-shape.ts';
+
+/** An agent's policies by id: the living ones, and if asked for the latest of those that are over. */
+export const listAgentPolicies = route<{ policies: Policies }>()({
+  method: 'GET',
+  path: '/v1/developer/agents/:agentId/policies',
+  credential: 'management',
+  summary: "List an agent's policies",
+  params: AgentParams,
+  query: PolicyQuery,
+  response: ManyPolicies,
+
+  async handle({ caller, params, query, services }) {
+    const includePast = query.includeRevoked === 'true';
+    return ok({
+      policies: await services.policies.list(agentScope(caller, params), { includePast }),
+    });
+  },
+});

@@ -1,0 +1,18 @@
+import type { Policies } from '../../../../controls/policies.ts';
+import { ok, route } from '../../../../http/route.ts';
+import { AgentPolicyParams, agentScope, OnePolicy } from '../../../policy-shape.ts';
+
+/** Begins the window of a rolling policy anew: what was spent before now counts no more. */
+export const resetAgentPolicy = route<{ policies: Policies }>()({
+  method: 'POST',
+  path: '/v1/developer/agents/:agentId/policies/:policyId/reset',
+  credential: 'management',
+  summary: "Reset one of an agent's rolling policies",
+  params: AgentPolicyParams,
+  response: OnePolicy,
+
+  async handle({ caller, params, services }) {
+    const scope = agentScope(caller, params);
+    return ok({ policy: await services.policies.reset(scope, params.policyId) });
+  },
+});

@@ -1,0 +1,17 @@
+import type { Policies } from '../../../../controls/policies.ts';
+import { ok, route } from '../../../../http/route.ts';
+import { AgentPolicyParams, agentScope, RevokedPolicy } from '../../../policy-shape.ts';
+
+/** Ends a policy for good. What it refused may be spent from the next call on. */
+export const revokeAgentPolicy = route<{ policies: Policies }>()({
+  method: 'DELETE',
+  path: '/v1/developer/agents/:agentId/policies/:policyId',
+  credential: 'management',
+  summary: "Revoke one of an agent's policies",
+  params: AgentPolicyParams,
+  response: RevokedPolicy,
+
+  async handle({ caller, params, services }) {
+    return ok(await services.policies.revoke(agentScope(caller, params), params.policyId));
+  },
+});

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { PreBorrow } from '../../../controls/pre-borrow.ts';
+import { created, route } from '../../../http/route.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { normalTag } from '../../../kernel/tag.ts';
+import { agentScope } from '../../policy-shape.ts';
+import { RawAmount } from '../../raw-amount.ts';
+import { AgentParams } from './agent-shape.ts';
+
+const Body = z.object({
+  taskId: z
+    .string()
+    .refine((text) => normalTag(text) !== undefined, {
+      message: `must be a task id of 1 to ${LIMITS.taskIdChars} printable ASCII characters`,
+    })
+    .transform((text) => normalTag(text) ?? ''),
+  amountRaw: RawAmount,
+  ttlSeconds: z.number().int().min(1).max(LIMITS.preBorrowSeconds.max).optional(),
+});
+
+/** Keeps money of an agent for one task: until it expires nobody else can spend it. */
+export const preBorrow = route<{ preBorrow: PreBorrow }>()({
+  method: 'POST',
+  path: '/v1/developer/agents/:agentId/pre-borrow',
+  credential: 'management',
+  summary: "Keep an agent's money for one task",
+  params: AgentParams,
+  body: Body,
+  status: 201,
+  response: z.object({
+    policyId: z.number(),
+    taskId: z.string(),
+    limitRaw: z.string(),
+    expiresAt: z.number(),
+    expiresAtIso: z.string(),
+  }),
+
+  async handle({ caller, params, body, services }) {
+    return created(await services.preBorrow.keep(agentScope(caller, params), body));
+  },
+});

@@ -1,0 +1,20 @@
+import type { AgentSwitches } from '../../../../controls/agent-switches.ts';
+import { ok, route } from '../../../../http/route.ts';
+import { Lock } from '../../../control-shape.ts';
+import { agentScope } from '../../../policy-shape.ts';
+import { AgentParams } from '../agent-shape.ts';
+
+/** While the lock is on, the agent's own keys may only tighten its controls. */
+export const setSelfServiceLock = route<{ agentSwitches: AgentSwitches }>()({
+  method: 'PUT',
+  path: '/v1/developer/agents/:agentId/self-service-lock',
+  credential: 'management',
+  summary: "Lock or unlock an agent's self-service",
+  params: AgentParams,
+  body: Lock,
+  response: Lock,
+
+  async handle({ caller, params, body, services }) {
+    return ok(await services.agentSwitches.setLock(agentScope(caller, params), body.locked));
+  },
+});

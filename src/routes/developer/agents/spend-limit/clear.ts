@@ -1,0 +1,19 @@
+import type { SessionLimit } from '../../../../controls/session-limit.ts';
+import { ok, route } from '../../../../http/route.ts';
+import { ClearedSessionLimit } from '../../../control-shape.ts';
+import { agentScope } from '../../../policy-shape.ts';
+import { AgentParams } from '../agent-shape.ts';
+
+/** Takes the limit away. There may be none. */
+export const clearAgentSpendLimit = route<{ sessionLimit: SessionLimit }>()({
+  method: 'DELETE',
+  path: '/v1/developer/agents/:agentId/spend-limit',
+  credential: 'management',
+  summary: "Clear an agent's session limit",
+  params: AgentParams,
+  response: ClearedSessionLimit,
+
+  async handle({ caller, params, services }) {
+    return ok(await services.sessionLimit.clear(agentScope(caller, params)));
+  },
+});

@@ -1,0 +1,19 @@
+import type { SessionLimit } from '../../../../controls/session-limit.ts';
+import { ok, route } from '../../../../http/route.ts';
+import { SessionLimitView } from '../../../control-shape.ts';
+import { agentScope } from '../../../policy-shape.ts';
+import { AgentParams } from '../agent-shape.ts';
+
+/** How much may be spent in the present session, and how much of it is left. */
+export const readAgentSpendLimit = route<{ sessionLimit: SessionLimit }>()({
+  method: 'GET',
+  path: '/v1/developer/agents/:agentId/spend-limit',
+  credential: 'management',
+  summary: "Read an agent's session limit",
+  params: AgentParams,
+  response: SessionLimitView,
+
+  async handle({ caller, params, services }) {
+    return ok(await services.sessionLimit.read(agentScope(caller, params)));
+  },
+});

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import type { AccountCaps } from '../../../controls/account-caps.ts';
+import { ok, route } from '../../../http/route.ts';
+
+/** The one cap on everything that the developer's agents spend, if there is one. */
+export const accountCap = route<{ accountCaps: AccountCaps }>()({
+  method: 'GET',
+  path: '/v1/developer/policies/account-cap',
+  credential: 'management',
+  summary: 'What caps the whole account',
+  response: z.object({
+    configured: z.boolean(),
+    limitRaw: z.string().nullable(),
+    spentRaw: z.string(),
+    windowKind: z.enum(['rolling', 'calendar', 'once', 'session']).nullable(),
+    windowResetsAt: z.string().nullable(),
+  }),
+
+  async handle({ caller, services }) {
+    return ok(await services.accountCaps.accountCap(caller.accountId));
+  },
+});

@@ -1,0 +1,19 @@
+import type { Policies } from '../../../controls/policies.ts';
+import { ok, route } from '../../../http/route.ts';
+import { OnePolicy, PolicyEditBody, PolicyParams, teamScope } from '../../policy-shape.ts';
+
+/** Changes what a policy allows. What is not given stays as it is. */
+export const changeTeamPolicy = route<{ policies: Policies }>()({
+  method: 'PATCH',
+  path: '/v1/developer/policies/:policyId',
+  credential: 'management',
+  summary: "Change one of a team's policies",
+  params: PolicyParams,
+  body: PolicyEditBody,
+  response: OnePolicy,
+
+  async handle({ caller, params, body, services }) {
+    const scope = teamScope(caller);
+    return ok({ policy: await services.policies.change(scope, params.policyId, body) });
+  },
+});

@@ -1,0 +1,18 @@
+import type { Policies } from '../../../controls/policies.ts';
+import { created, route } from '../../../http/route.ts';
+import { OnePolicy, TeamPolicyBody, teamScope } from '../../policy-shape.ts';
+
+/** Makes a cap. Money that is spent and held already counts under it at once. */
+export const createTeamPolicy = route<{ policies: Policies }>()({
+  method: 'POST',
+  path: '/v1/developer/policies',
+  credential: 'management',
+  summary: "Create one of a team's policies",
+  body: TeamPolicyBody,
+  status: 201,
+  response: OnePolicy,
+
+  async handle({ caller, body, services }) {
+    return created({ policy: await services.policies.create(teamScope(caller), body) });
+  },
+});

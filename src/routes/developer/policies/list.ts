@@ -1,0 +1,18 @@
+import type { Policies } from '../../../controls/policies.ts';
+import { ok, route } from '../../../http/route.ts';
+import { ManyPolicies, PolicyQuery, teamScope } from '../../policy-shape.ts';
+
+/** A team's policies by id: the living ones, and if asked for the latest of those that are over. */
+export const listTeamPolicies = route<{ policies: Policies }>()({
+  method: 'GET',
+  path: '/v1/developer/policies',
+  credential: 'management',
+  summary: "List a team's policies",
+  query: PolicyQuery,
+  response: ManyPolicies,
+
+  async handle({ caller, query, services }) {
+    const includePast = query.includeRevoked === 'true';
+    return ok({ policies: await services.policies.list(teamScope(caller), { includePast }) });
+  },
+});

@@ -1,0 +1,17 @@
+import type { Policies } from '../../../controls/policies.ts';
+import { ok, route } from '../../../http/route.ts';
+import { PolicyParams, RevokedPolicy, teamScope } from '../../policy-shape.ts';
+
+/** Ends a policy for good. What it refused may be spent from the next call on. */
+export const revokeTeamPolicy = route<{ policies: Policies }>()({
+  method: 'DELETE',
+  path: '/v1/developer/policies/:policyId',
+  credential: 'management',
+  summary: "Revoke one of a team's policies",
+  params: PolicyParams,
+  response: RevokedPolicy,
+
+  async handle({ caller, params, services }) {
+    return ok(await services.policies.revoke(teamScope(caller), params.policyId));
+  },
+});

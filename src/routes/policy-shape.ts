@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import type { Scope } from '../controls/change-controls.ts';
+import type { AgentCaller, DeveloperCaller } from '../http/caller.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { isStorable } from '../kernel/storable.ts';
+import { RawAmount } from './raw-amount.ts';
+import { RowId } from './row-id.ts';
+
+export const PolicyParams = z.object({ policyId: RowId });
+export const AgentPolicyParams = z.object({ agentId: RowId, policyId: RowId });
+export const PolicyQuery = z.object({ includeRevoked: z.enum(['true', 'false']).optional() });
+
+const UnixSeconds = z.number().int().min(0).max(LIMITS.unixSeconds).nullish();
+const Bps = z.number().int().min(0).max(LIMITS.qualityBps).nullish();
+const secondsWithin = ({ min, max }: { readonly min: number; readonly max: number }) =>
+  z.number().int().min(min).max(max).nullish();
+
+/** What may be said when a policy is made and whenever it is changed. */
+const bounds = {
+  limitFloorRaw: RawAmount.nullish(),
+  limitCeilingRaw: RawAmount.nullish(),
+  windowSeconds: secondsWithin(LIMITS.windowSeconds),
+  effectiveFrom: UnixSeconds,
+  effectiveUntil: UnixSeconds,
+  action: z.enum(['block', 'suspend_agent']).nullish(),
+  label: z
+    .string()
+    .max(LIMITS.policyLabelChars)
+    .refine(isStorable, { message: 'may hold no NUL and no half of a surrogate pair' })
+    .nullish(),
+  qualityThrottleFloorBps: Bps,
+  qualityWindowSeconds: secondsWithin(LIMITS.qualityWindowSeconds),
+};
+
+const made = {
+  ...bounds,
+  matchKey: z.string().min(1).max(LIMITS.matchKeyChars).nullish(),
+  matchKind: z.enum(['host_exact', 'host_suffix', 'recipient']).nullish(),
+  limitRaw: RawAmount,
+  calendarUnit: z.enum(['day', 'week', 'month']).nullish(),
+  expiresAt: UnixSeconds,
+};
+
+/** A cap on what one agent does. */
+export const PolicyBody = z.object({
+  ...made,
+  kind: z.enum(['task', 'api', 'vendor']),
+  windowKind: z.enum(['rolling', 'calendar', 'once']).optional(),
+});
+
+/** A cap on what all agents do together, which may be everything they do. */
+export const TeamPolicyBody = z.object({
+  ...made,
+  kind: z.enum(['task', 'api', 'vendor', 'session']),
+  windowKind: z.enum(['rolling', 'calendar', 'once', 'session']).optional(),
+});
+
+const fixed = z.never({ error: 'cannot be changed; make another policy' }).optional();
+
+/** What was not given stays; null clears. What a policy caps, and the kind of its window, never change. */
+export const PolicyEditBody = z.object({
+  ...bounds,
+  limitRaw: RawAmount.optional(),
+  kind: fixed,
+  matchKey: fixed,
+  matchKind: fixed,
+  windowKind: fixed,
+  calendarUnit: fixed,
+  expiresAt: fixed,
+});
+
+/** A policy as every route shows it. */
+const PolicyRow = z.object({
+  id: z.number(),
+  scope: z.enum(['agent', 'developer']),
+  agentId: z.number().optional(),
+  kind: z.enum(['task', 'api', 'vendor', 'session']),
+  matchKey: z.string().nullable(),
+  matchKind: z.enum(['host_exact', 'host_suffix', 'recipient']).nullable(),
+  limitRaw: z.string(),
+  limitFloorRaw: z.string().nullable(),
+  limitCeilingRaw: z.string().nullable(),
+  windowKind: z.enum(['rolling', 'calendar', 'once', 'session']),
+  windowSeconds: z.number().nullable(),
+  calendarUnit: z.enum(['day', 'week', 'month']).nullable(),
+  expiresAt: z.number().nullable(),
+  effectiveFrom: z.number().nullable(),
+  effectiveUntil: z.number().nullable(),
+  action: z.enum(['block', 'suspend_agent']),
+  status: z.enum(['active', 'expired', 'revoked']),
+  label: z.string().nullable(),
+  qualityThrottleFloorBps: z.number().nullable(),
+  qualityWindowSeconds: z.number().nullable(),
+  reserves: z.boolean(),
+  createdAt: z.string(),
+  spentRaw: z.string().nullable(),
+  remainingRaw: z.string().nullable(),
+});
+
+export const OnePolicy = z.object({ policy: PolicyRow });
+export const ManyPolicies = z.object({ policies: z.array(PolicyRow) });
+export const RevokedPolicy = z.object({ status: z.literal('revoked') });
+
+/** The calling agent, as far as its own controls are concerned. */
+export const ownScope = ({ accountId, agentId }: AgentCaller) =>
+  ({ accountId, agentId, by: 'agent' }) as const;
+
+/** One agent of the calling developer. */
+export const agentScope = ({ accountId }: DeveloperCaller, { agentId }: { agentId: number }) =>
+  ({ accountId, agentId, by: 'developer' }) as const;
+
+/** All agents of the calling developer together. */
+export const teamScope = ({ accountId }: DeveloperCaller): Scope => ({
+  accountId,
+  agentId: null,
+  by: 'developer',
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { count, emptyCounter } from '../../../src/policy/counter.ts';
+import { bucketAt, widthMs } from '../../../src/policy/window.ts';
+import { windowResetMs } from '../../../src/policy/window-reset.ts';
+import { aPolicy } from '../../support/a-policy.ts';
+
+const NOW = Date.UTC(2026, 2, 18, 13, 30); // A Wednesday.
+
+describe('when a window resets', () => {
+  const rolling = aPolicy({ window: { kind: 'rolling', seconds: 5_900 } });
+  const empty = emptyCounter(rolling.id, 60);
+
+  it('is never where nothing was settled in a rolling window', () => {
+    expect(windowResetMs(rolling, empty, NOW)).toBeNull();
+    const held = count(empty, bucketAt(rolling, NOW), { heldRaw: 5n, settledRaw: 0n });
+    expect(windowResetMs(rolling, held, NOW)).toBeNull();
+  });
+
+  it('is when the oldest bucket that holds anything leaves, and not before', () => {
+    const width = widthMs(5_900);
+    const first = bucketAt(rolling, NOW);
+    const once = count(empty, first, { heldRaw: 0n, settledRaw: 5n });
+    const twice = count(once, first + 10, { heldRaw: 0n, settledRaw: 5n });
+    expect(windowResetMs(rolling, twice, NOW)).toBe((first + 60) * width);
+    expect(windowResetMs(rolling, twice, (first + 60) * width - 1)).toBe((first + 60) * width);
+    expect(windowResetMs(rolling, twice, (first + 60) * width)).toBe((first + 70) * width);
+    expect(windowResetMs(rolling, twice, (first + 70) * width)).toBeNull();
+  });
+
+  it('is the end of a calendar period in UTC, and unknown where no time ends it', () => {
+    const at = (unit: 'day' | 'week' | 'month') =>
+      windowResetMs(aPolicy({ window: { kind: 'calendar', unit } }), emptyCounter(1, 1), NOW);
+    expect(at('day')).toBe(Date.UTC(2026, 2, 19));
+    expect(at('week')).toBe(Date.UTC(2026, 2, 23));
+    expect(at('month')).toBe(Date.UTC(2026, 3, 1));
+    for (const kind of ['once', 'session'] as const) {
+      expect(windowResetMs(aPolicy({ window: { kind } }), emptyCounter(1, 1), NOW)).toBeNull();
+    }
+  });
+});
