@@ -10,6 +10,8 @@ ALTER TABLE team_counters ADD CONSTRAINT team_counters_held CHECK (held_raw >= 0
 --> statement-breakpoint
 CREATE INDEX charges_agent_at ON charges USING btree (agent_id, created_at);
 --> statement-breakpoint
+CREATE INDEX policies_owner ON policies USING btree (account_id, agent_id, id);
+--> statement-breakpoint
 ALTER TABLE team_counters SET (fillfactor = 40);
 --> statement-breakpoint
 ALTER TABLE spend_totals SET (fillfactor = 60);
