@@ -45,7 +45,9 @@ it('what is resolved is what becomes of the hold, for own and shared caps as the
         const [account] = await sql<{ id: string }[]>`
           select account_id as id from agents where id = ${agents[0]?.agentId ?? 0}`;
         const accountId = account?.id ?? '';
-        for (const one of own) {
+        // An agent has at most one limit of its session.
+        const first = own.findIndex(({ kind }) => kind === 'session');
+        for (const one of own.filter(({ kind }, i) => kind !== 'session' || i === first)) {
           await insertPolicy(sql, { accountId, agentId: agents[0]?.agentId ?? 0 }, one);
         }
         for (const one of team) {
