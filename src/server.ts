@@ -1,5 +1,6 @@
 import type { VoiceDeps } from './actors/voice-deps.ts';
 import { loadChainCode } from './chain/account.ts';
+import { BUDGET_ADVISORY_HEADER } from './controls/budget-left.ts';
 import { createFetch } from './egress/fetch.ts';
 import { loadCatalogue } from './gateway/load-catalogue.ts';
 import { createApiDescription } from './http/api-description.ts';
@@ -61,8 +62,9 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const { fetch, close: closeOutbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
   const world: World = { ...deps, sql: database.sql, metrics, catalogue, fetch };
-  const { ledger, ...parts } = await buildLedger(world, teardown);
-  const accounts = buildAccounts(world, ledger, parts.time);
+  const parts = await buildLedger(world, teardown);
+  const { ledger } = parts;
+  const accounts = buildAccounts(world, parts);
   const voice = await buildVoice(world, ledger, teardown);
   const sockets = [createTranscriptionSocket(voice), createRealtimeSocket(voice)];
   const health = createHealthChecks(clock, {
@@ -78,7 +80,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
       sockets,
       services: {
         ...accounts.services,
-        ...buildGateway(world, ledger, voice, teardown),
+        ...buildGateway(world, parts, voice, teardown),
         metrics,
         capabilities: CAPABILITIES,
         health,
@@ -91,6 +93,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
       credentials: accounts.credentials,
       ...requests,
       ...world,
+      advisoryHeaders: settings.budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : [],
       secureCookies: settings.environment === 'production',
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,

@@ -213,7 +213,7 @@ export class BalanceActor implements PartSource {
   #finish(outcome: PartOutcome): void {
     const { counters, log, onAbandoned } = this.#deps;
     const { agentId } = this;
-    const report = resolvePart(this.#taken, outcome);
+    const report = resolvePart(this.#taken, outcome, this.#balance?.rules);
     this.#taken = NOBODY;
     for (const { pending, resolution, shortfallRaw } of report.resolved) {
       const { operation } = pending;

@@ -1,8 +1,10 @@
 import { assert } from '../kernel/assert.ts';
+import type { Rules } from '../ledger/admit.ts';
 import type { Resolution } from '../ledger/answer.ts';
 import type { ChangeOutcome, PartOutcome } from '../ledger/change.ts';
 import type { Decision } from '../ledger/decide.ts';
-import type { Funds, HoldRefusal } from '../ledger/ledger.ts';
+import type { HoldRefusal } from '../ledger/ledger.ts';
+import type { Snapshot } from '../ledger/standings.ts';
 import type { Pending, Taken } from './pending-operation.ts';
 
 export type Resolved = {
@@ -22,9 +24,14 @@ export type PartReport = {
 const NOTHING_AGAIN: readonly Pending[] = [];
 const NO_HOLDS: ReadonlyMap<string, bigint> = new Map();
 
-/** What the database's answer to a part means for each operation that rode in it. */
-export function resolvePart(taken: readonly Taken[], outcome: PartOutcome): PartReport {
-  if (outcome.kind === 'declined') return resolveDeclined(taken, outcome);
+/** What the database's answer to a part means for each operation that rode in it, decided by these rules. */
+export function resolvePart(
+  taken: readonly Taken[],
+  outcome: PartOutcome,
+  rules: Rules | undefined,
+): PartReport {
+  if (outcome.kind === 'declined') return resolveDeclined(taken, outcome, rules);
+  const after = outcome.kind === 'applied' ? snapshotOf(outcome, rules) : undefined;
   const resolved: Resolved[] = [];
   for (const { pending, decision } of taken) {
     if (outcome.kind === 'agent_unknown') {
@@ -34,17 +41,23 @@ export function resolvePart(taken: readonly Taken[], outcome: PartOutcome): Part
       resolved.push({ pending, resolution, shortfallRaw: 0n });
     } else {
       const { leftRaw, shortfallRaw } = decision;
-      const resolution = { kind: 'applied', leftRaw, funds: outcome.state } as const;
+      const resolution = { kind: 'applied', leftRaw, funds: outcome.state, after } as const;
       resolved.push({ pending, resolution, shortfallRaw });
     }
   }
   return { again: NOTHING_AGAIN, resolved, openHolds: NO_HOLDS };
 }
 
+const snapshotOf = (
+  { state }: Exclude<PartOutcome, { kind: 'agent_unknown' }>,
+  rules: Rules | undefined,
+): Snapshot | undefined => rules && { state, rules };
+
 /** Whatever the database has not spoken about is decided again, on the state that it sent along. */
 function resolveDeclined(
   taken: readonly Taken[],
   outcome: Extract<PartOutcome, { kind: 'declined' }>,
+  rules: Rules | undefined,
 ): PartReport {
   const again: Pending[] = [];
   const resolved: Resolved[] = [];
@@ -56,7 +69,8 @@ function resolveDeclined(
       // A hold that grew meanwhile is settled at its true amount.
       openHolds.set(operation.hold.holdId, said.openRaw);
     } else {
-      const resolution = resolutionOf(said, outcome.state, decision);
+      const after = snapshotOf(outcome, rules);
+      const resolution = resolutionOf(said, { funds: outcome.state, after }, decision);
       if (resolution !== undefined) {
         resolved.push({ pending, resolution, shortfallRaw: 0n });
         return;
@@ -71,12 +85,12 @@ function resolveDeclined(
 /** Undefined: decide it again. */
 function resolutionOf(
   said: ChangeOutcome,
-  state: Funds,
+  left: Pick<Extract<Resolution, { kind: 'applied' | 'already' }>, 'funds' | 'after'>,
   decision: Decision,
 ): Resolution | undefined {
   switch (said.kind) {
     case 'already':
-      return { kind: 'already', leftRaw: said.leftRaw, funds: state };
+      return { kind: 'already', leftRaw: said.leftRaw, ...left };
     case 'conflict':
       return { kind: 'conflict' };
     case 'lost':

@@ -9,7 +9,6 @@ import { nowSeconds } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Sql } from '../store/sql.ts';
-import { findSpendableOf } from './agent-overview-store.ts';
 
 const MAX_ROW_ID = 2_147_483_647;
 
@@ -27,13 +26,10 @@ export function createAdmin(deps: AgentsDeps) {
       const limit = Math.min(page.limit, LIMITS.adminPageAgents);
       const found = await findAllAgents(sql, page.cursor, limit);
       const agents = found.slice(0, limit);
-      const spendable = await findSpendableOf(
-        sql,
-        agents.map((agent) => agent.id),
-      );
+      const available = await deps.standings.available(agents.map((agent) => agent.id));
       const nowSec = nowSeconds(deps.clock);
       return {
-        agents: agents.map((agent) => overview(agent, spendable.get(agent.id) ?? 0n, nowSec)),
+        agents: agents.map((agent) => overview(agent, available.get(agent.id) ?? 0n, nowSec)),
         nextCursor: found.length > limit ? (agents.at(-1)?.id ?? null) : null,
       };
     },
@@ -58,15 +54,18 @@ export function createAdmin(deps: AgentsDeps) {
       const verdict = await deps.ledger.credit({ agentId: agent.id, amountRaw, reference });
       switch (verdict.kind) {
         case 'credited':
-        case 'already_credited':
+        case 'already_credited': {
+          const available = await deps.standings.available([agent.id]);
+          const balance = (available.get(agent.id) ?? 0n).toString();
           return {
             agentId: agent.id,
             reference,
             amountRaw: amountRaw.toString(),
             credited: verdict.kind === 'credited',
-            balance: verdict.funds.spendableRaw.toString(),
-            spendableRaw: verdict.funds.spendableRaw.toString(),
+            balance,
+            spendableRaw: balance,
           };
+        }
         case 'conflict':
           throw refuse.admin.referenceConflict();
         case 'agent_unknown':
@@ -92,7 +91,7 @@ function findByRef(sql: Sql, ref: string): Promise<Agent | undefined> {
   return agentId > MAX_ROW_ID ? Promise.resolve(undefined) : findAgent(sql, { agentId });
 }
 
-const overview = (agent: Agent, spendableRaw: bigint, nowSec: number) => ({
+const overview = (agent: Agent, availableRaw: bigint, nowSec: number) => ({
   // A string in this list only, as published.
   id: String(agent.id),
   agentId: agent.id,
@@ -100,7 +99,7 @@ const overview = (agent: Agent, spendableRaw: bigint, nowSec: number) => ({
   accountId: agent.accountId,
   managedWalletAddress: agent.walletAddress,
   status: agent.status,
-  balance: spendableRaw.toString(),
+  balance: availableRaw.toString(),
   creditLimit: agent.borrowLimitRaw?.toString() ?? null,
   creditUsed: '0',
   activeLoanCount: 0,

@@ -1,4 +1,3 @@
-import type { Funds } from '../ledger/ledger.ts';
 import { type Agent, isDelegationActive } from './agent.ts';
 
 /** An agent as every management route shows it. */
@@ -26,14 +25,22 @@ export const agentRecord = (agent: Agent, nowSec: number) => ({
   closedAt: agent.closedAt?.toISOString() ?? null,
 });
 
+/** What an agent may spend now, what is kept of its money for tasks, and what is set aside for work in flight. */
+export type Money = {
+  readonly availableRaw: bigint;
+  readonly reservedRaw: bigint;
+  readonly heldRaw: bigint;
+};
+
 /** The balance object. Every amount is a digit string, never null, but the wallet's when nobody could read it. */
 export function balanceRecord(
   agent: Agent,
-  funds: Funds,
+  money: Money,
   walletUsdcRaw: bigint | null,
   nowSec: number,
 ) {
-  const spendable = funds.spendableRaw.toString();
+  const spendable = money.availableRaw.toString();
+  const pending = money.heldRaw.toString();
   const limit = (agent.borrowLimitRaw ?? 0n).toString();
   return {
     balance: spendable,
@@ -43,9 +50,9 @@ export function balanceRecord(
     creditLimit: limit,
     creditUsed: '0',
     walletUsdcRaw: walletUsdcRaw?.toString() ?? null,
-    pendingSettlementsRaw: '0',
-    pendingSettlements: '0',
-    heldUnspentRaw: funds.heldRaw.toString(),
+    pendingSettlementsRaw: pending,
+    pendingSettlements: pending,
+    heldUnspentRaw: money.reservedRaw.toString(),
     managedWalletAddress: agent.walletAddress,
     activeLoans: [],
     delegationActive: isDelegationActive(agent, nowSec),

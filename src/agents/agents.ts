@@ -1,4 +1,5 @@
 import type { UsdcBalances } from '../chain/usdc-balances.ts';
+import type { StandingsReader } from '../controls/standings.ts';
 import { assert } from '../kernel/assert.ts';
 import { nowSeconds } from '../kernel/clock.ts';
 import { refuse } from '../kernel/refuse.ts';
@@ -16,6 +17,7 @@ import { readRollups } from './read-rollups.ts';
 export type AgentsDeps = ProvisionDeps & {
   readonly ledger: Ledger;
   readonly balances: UsdcBalances;
+  readonly standings: StandingsReader;
 };
 
 export type Agents = ReturnType<typeof createAgents>;
@@ -45,7 +47,7 @@ export function createAgents(deps: AgentsDeps) {
 
     async rollup(accountId: string) {
       requireFeatures(deps);
-      return readRollups(sql, await findAgents(sql, accountId));
+      return readRollups(deps, await findAgents(sql, accountId));
     },
 
     async detail(accountId: string, agentId: number) {

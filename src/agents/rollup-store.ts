@@ -1,9 +1,8 @@
 import { LIMITS } from '../kernel/limits.ts';
 import type { Queryable } from '../store/sql.ts';
 
-/** What an agent has, has spent of late and is used with. */
+/** What an agent has spent of late and is used with. */
 export type Rollup = {
-  readonly spendableRaw: bigint;
   readonly recentSpendRaw: bigint;
   readonly keys: number;
 };
@@ -14,7 +13,7 @@ export async function findRollups(
   agentIds: readonly number[],
 ): Promise<ReadonlyMap<number, Rollup>> {
   const rows = await sql<(Rollup & { agentId: number })[]>`
-    select f.agent_id as "agentId", f.spendable_raw as "spendableRaw",
+    select f.agent_id as "agentId",
       (select coalesce(sum(s.cost_raw), 0)::bigint from spend_totals s
        where s.agent_id = f.agent_id
          and s.day > (now() at time zone 'utc')::date - ${LIMITS.rollupDays}::int)

@@ -1,12 +1,13 @@
 import { agentRecord } from '../agents/agent-record.ts';
 import { findAgents } from '../agents/agent-store.ts';
 import type { UsdcBalances } from '../chain/usdc-balances.ts';
+import type { StandingsReader } from '../controls/standings.ts';
 import { type Clock, nowSeconds } from '../kernel/clock.ts';
 import type { Sql } from '../store/sql.ts';
 import type { Accounts } from './accounts.ts';
 import { developerRecord } from './developer.ts';
 import type { Sessions } from './session.ts';
-import { findSpendable, findUsage } from './usage-store.ts';
+import { findUsage } from './usage-store.ts';
 
 /** The account that asks, as its credential told. */
 export type Owner = { readonly accountId: string; readonly wallet: string };
@@ -20,6 +21,7 @@ export function createDevelopers(deps: {
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly balances: UsdcBalances;
+  readonly standings: StandingsReader;
 }) {
   const { sql } = deps;
 
@@ -60,20 +62,22 @@ export function createDevelopers(deps: {
       const agents = (await findAgents(sql, owner.accountId)).filter(isOpen);
       const read = async (wallet: string | null) =>
         wallet === null ? 0n : ((await deps.balances.read(wallet)) ?? 0n);
-      const [own, spendableRaw, ...wallets] = await Promise.all([
+      const [own, available, ...wallets] = await Promise.all([
         read(owner.wallet),
-        findSpendable(sql, owner.accountId),
+        deps.standings.available(agents.map((agent) => agent.id)),
         ...agents.map((agent) => read(agent.walletAddress)),
       ]);
       return {
         developerWalletBalanceRaw: own.toString(),
-        agentWalletsBalanceRaw: wallets.reduce((sum, raw) => sum + raw, 0n).toString(),
-        apiCreditsAvailableRaw: spendableRaw.toString(),
+        agentWalletsBalanceRaw: sum(wallets).toString(),
+        apiCreditsAvailableRaw: sum([...available.values()]).toString(),
         currency: 'USDC',
         decimals: 6,
       };
     },
   };
 }
+
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((a, b) => a + b, 0n);
 
 const isOpen = (agent: { readonly status: string }): boolean => agent.status !== 'closed';

@@ -22,13 +22,3 @@ export async function findUsage(sql: Queryable, accountId: string): Promise<Usag
     totalSpentRaw: BigInt(row?.consumed ?? 0) - BigInt(row?.withdrawn ?? 0),
   };
 }
-
-/** What an account's open agents may spend together. */
-export async function findSpendable(sql: Queryable, accountId: string): Promise<bigint> {
-  const [row] = await sql<{ spendable: string }[]>`
-    select coalesce(sum(f.spendable_raw), 0)::text as spendable
-    from agent_funds f join agents a on a.id = f.agent_id
-    where a.account_id = ${accountId} and a.status <> 'closed'
-  `;
-  return BigInt(row?.spendable ?? 0);
-}

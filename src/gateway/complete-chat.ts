@@ -1,3 +1,4 @@
+import type { Bought, BudgetReports } from '../controls/budget-left.ts';
 import type { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
@@ -47,6 +48,7 @@ export type ChatCompletionsDeps = {
   readonly rails: ChatRails;
   readonly rests: SourceRests;
   readonly ledger: Pick<Ledger, 'hold' | 'settle'>;
+  readonly budgets: BudgetReports;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -57,7 +59,7 @@ type Outcome = Pick<SettleRequest, 'actualRaw' | 'source' | 'charge'>;
 
 /** Buys buffered chat completions: holds the most one can cost, asks the cheapest source, settles to the use. */
 export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletions {
-  const { catalogue, clock, ledger, rails } = deps;
+  const { budgets, catalogue, clock, ledger, rails } = deps;
 
   async function complete(purchase: ChatPurchase): Promise<ChatAnswer> {
     const arrivedMs = clock.monotonicMs();
@@ -78,7 +80,8 @@ export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletion
     try {
       const call = { agentId: spender.agentId, heldRaw: hold.amountRaw, body };
       const tried = await trySources(deps, { offers, call, signal });
-      return await conclude({ spender, model: model.id, arrivedMs, clock }, body, tried, settle);
+      const request = { spender, model: model.id, arrivedMs, clock, facts: hold.facts };
+      return await conclude(request, body, tried, settle);
     } finally {
       // A bug on the way must not keep the agent's money; a settle that was sent is never sent otherwise.
       if (!resolving) await settle({ actualRaw: 0n, source: model.id });
@@ -86,7 +89,7 @@ export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletion
   }
 
   async function conclude(
-    request: Parameters<typeof chatCharge>[0],
+    request: Bought & Parameters<typeof chatCharge>[0],
     body: ChatRequest,
     tried: Tried,
     settle: (request: Outcome) => Promise<SettleVerdict>,
@@ -109,11 +112,8 @@ export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletion
     const settled = verdict.kind === 'settled' ? verdict : undefined;
     if (settled === undefined)
       deps.log.error({ actualRaw }, 'a hold was resolved by somebody else');
-    const receipt = {
-      ...served,
-      chargedRaw: settled?.chargedRaw ?? 0n,
-      spendableRaw: settled?.funds.spendableRaw,
-    };
+    const budget = settled && (await budgets.left(settled, request));
+    const receipt = { ...served, chargedRaw: settled?.chargedRaw ?? 0n, ...budget };
     return relay(outcome, receiptHeaders(receipt), tried.upstreamMs);
   }
 

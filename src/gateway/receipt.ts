@@ -1,3 +1,4 @@
+import { BUDGET_ADVISORY_HEADER } from '../controls/budget-left.ts';
 import { formatUsdc } from '../kernel/amount.ts';
 import { BRAND } from '../kernel/ids.ts';
 
@@ -14,7 +15,10 @@ const HEADER = {
 
 export type Receipt = {
   readonly chargedRaw: bigint;
-  readonly spendableRaw: bigint | undefined;
+  /** What may still be spent like this, where it is known. */
+  readonly remainingRaw?: bigint | undefined;
+  /** What the tightest cap leaves, where that is told. */
+  readonly advisory?: string | undefined;
   readonly model: string;
   readonly rail: string;
   readonly attempts: number;
@@ -28,9 +32,10 @@ export const receiptHeaders = (receipt: Receipt): Record<string, string> => ({
   [HEADER.model]: receipt.model,
   [HEADER.rail]: receipt.rail,
   ...attempted(receipt.attempts),
-  ...(receipt.spendableRaw === undefined
+  ...(receipt.remainingRaw === undefined
     ? {}
-    : { [HEADER.remaining]: formatUsdc(receipt.spendableRaw) }),
+    : { [HEADER.remaining]: formatUsdc(receipt.remainingRaw) }),
+  ...(receipt.advisory === undefined ? {} : { [BUDGET_ADVISORY_HEADER]: receipt.advisory }),
 });
 
 /** On an upstream's own refusal, which costs nothing. Its presence tells a vendor's error from ours. */

@@ -159,6 +159,16 @@ export const LIMITS = {
   transcriptionReserveSeconds: 10,
   defaultOutputTokens: 1_024,
 
+  // Spend controls
+  thresholdsPerAgent: 20,
+  /** How old what counts under a team's caps may be where an answer only tells of it. */
+  teamReadingMs: 1_000,
+  /** An answer waits no longer for that reading, and then tells nothing of what is left. */
+  teamReadingWaitMs: 250,
+  teamReadingsKept: 1_000,
+  /** Of any one unit in an estimate: a price of so much can be computed exactly, whatever the rates. */
+  estimateQuantity: 1_000_000_000,
+
   // Ledger
   /** Operations that wait in a process, over all agents; the next one is refused at once. */
   ledgerInboxOperations: 20_000,

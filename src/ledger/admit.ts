@@ -1,7 +1,7 @@
 import { type AllowlistMode, refusalOfDestination } from '../policy/allowlist.ts';
 import { type Counter, spentRaw } from '../policy/counter.ts';
 import { effectiveCapRaw } from '../policy/effective-cap.ts';
-import { type Breach, worseBreach } from '../policy/evaluate.ts';
+import { type Breach, binds, worseBreach } from '../policy/evaluate.ts';
 import { matches } from '../policy/match.ts';
 import { isEffective, type Policy, type SpendFacts } from '../policy/policy.ts';
 import type { HoldRefusal } from './ledger.ts';
@@ -58,13 +58,8 @@ const BY_STATUS = {
  * team shares is admitted in the database.
  */
 export function refusalOf(rules: Rules, demand: Demand, moment: Moment): HoldRefusal | undefined {
-  if (rules.status !== 'active') return { reason: BY_STATUS[rules.status] };
-  if (demand.keyId !== undefined && !rules.keyIds.has(demand.keyId)) {
-    return { reason: 'key_revoked' };
-  }
-  if (rules.operatorExpirySec !== null && moment.nowSec >= rules.operatorExpirySec) {
-    return { reason: 'delegation_expired' };
-  }
+  const barred = barOf(rules, demand.keyId, moment);
+  if (barred !== undefined) return barred;
   const { facts, amountRaw } = demand;
   // A destination that the agent has chosen and pays itself; the sources of a model are the operator's choice.
   if (facts.payee !== null && facts.host !== null && rules.allowlistMode !== 'off') {
@@ -86,9 +81,50 @@ export function refusalOf(rules: Rules, demand: Demand, moment: Moment): HoldRef
   return breach && { reason: 'cap_exceeded', breach, suspended: false };
 }
 
+/** Why the agent may spend nothing at all now, with this key. */
+export function barOf(
+  rules: Rules,
+  keyId: number | undefined,
+  moment: Pick<Moment, 'nowSec'>,
+): HoldRefusal | undefined {
+  if (rules.status !== 'active') return { reason: BY_STATUS[rules.status] };
+  if (keyId !== undefined && !rules.keyIds.has(keyId)) return { reason: 'key_revoked' };
+  if (rules.operatorExpirySec !== null && moment.nowSec >= rules.operatorExpirySec) {
+    return { reason: 'delegation_expired' };
+  }
+  return undefined;
+}
+
+/**
+ * Whether a cap of the agent's team refuses what the agent alone may hold, as the database decides it: of several the
+ * one with the least room is told, then the older. The counters stand in the order of the policies.
+ */
+export function teamRefusalOf(
+  rules: Rules,
+  demand: Pick<Demand, 'amountRaw' | 'facts' | 'taskValueBps'>,
+  moment: Moment,
+  teamCounters: readonly Counter[],
+): HoldRefusal | undefined {
+  const { amountRaw: requiredRaw, facts } = demand;
+  if (requiredRaw === 0n) return undefined;
+  const reading = { taskValueBps: demand.taskValueBps, quality: rules.quality };
+  let tightest: Breach | undefined;
+  for (let i = 0; i < rules.teamPolicies.length; i++) {
+    const policy = rules.teamPolicies[i] as Policy;
+    if (!binds(policy, facts, moment.nowSec)) continue;
+    const spent = spentRaw(teamCounters[i] as Counter, moment.teamBuckets[i] as number);
+    const capRaw = effectiveCapRaw(policy, reading);
+    if (spent + requiredRaw <= capRaw) continue;
+    if (tightest === undefined || capRaw - spent < tightest.capRaw - tightest.spentRaw) {
+      tightest = { policy, requiredRaw, spentRaw: spent, capRaw };
+    }
+  }
+  return tightest && { reason: 'cap_exceeded', breach: tightest, suspended: false };
+}
+
 /** What of the agent's money is kept for tasks other than this one: nobody else may spend it. */
 export function reservedRaw(
-  rules: Rules,
+  rules: Pick<Rules, 'policies'>,
   counters: readonly Counter[],
   moment: Moment,
   exceptTaskId: string | null,

@@ -12,10 +12,17 @@ import type {
   SettleVerdict,
 } from './ledger.ts';
 import { factsOf } from './operation.ts';
+import type { Snapshot } from './standings.ts';
 
 /** What became of an operation, once the database has spoken. */
 export type Resolution =
-  | { readonly kind: 'applied' | 'already'; readonly leftRaw: bigint; readonly funds: Funds }
+  | {
+      readonly kind: 'applied' | 'already';
+      readonly leftRaw: bigint;
+      readonly funds: Funds;
+      /** The agent as it was left, where it is known. */
+      readonly after?: Snapshot | undefined;
+    }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
   /** Another posting stands under the id. */
   | { readonly kind: 'conflict' }
@@ -66,7 +73,8 @@ export function extendVerdict(
 
 export function settleVerdict(resolution: Resolution): SettleVerdict {
   if (!done(resolution)) return { kind: 'already_resolved' };
-  return { kind: 'settled', chargedRaw: resolution.leftRaw, funds: resolution.funds };
+  const { leftRaw: chargedRaw, funds, after } = resolution;
+  return { kind: 'settled', chargedRaw, funds, after };
 }
 
 export function creditVerdict(resolution: Resolution): CreditVerdict {

@@ -3,6 +3,7 @@ import type { Breach } from '../policy/evaluate.ts';
 import type { SpendFacts } from '../policy/policy.ts';
 import type { SpendAccount } from './accounts.ts';
 import type { ChargeRow, EventRow } from './companion.ts';
+import type { Snapshot } from './standings.ts';
 
 /** An agent's money, to the raw unit: credited = spendable + held + consumed. */
 export type Funds = {
@@ -77,7 +78,13 @@ export type SettleRequest = {
 };
 
 export type SettleVerdict =
-  | { readonly kind: 'settled'; readonly chargedRaw: bigint; readonly funds: Funds }
+  | {
+      readonly kind: 'settled';
+      readonly chargedRaw: bigint;
+      readonly funds: Funds;
+      /** The agent as the settlement left it, for whoever tells what it may still spend. */
+      readonly after?: Snapshot | undefined;
+    }
   /** Somebody resolved this hold before, in another way. Nothing moved. */
   | { readonly kind: 'already_resolved' };
 

@@ -2,6 +2,7 @@ import { type Counter, spentRaw } from './counter.ts';
 import { type CapReading, effectiveCapRaw } from './effective-cap.ts';
 import { matches } from './match.ts';
 import { isEffective, type Policy, type SpendFacts } from './policy.ts';
+import { windowResetIn } from './window-reset.ts';
 
 /** A cap that a spending would cross. */
 export type Breach = {
@@ -20,6 +21,8 @@ export type Standing = {
   readonly capRaw: bigint;
   /** Never negative: a cap that was lowered below what is spent leaves nothing. */
   readonly remainingRaw: bigint;
+  /** Unix milliseconds at which time alone leaves more room; null: never, or nothing has been settled. */
+  readonly windowResetsAtMs: number | null;
 };
 
 /** How a policy stands at this moment. `bucket` is the one that the moment lies in. */
@@ -31,15 +34,27 @@ export function standingOf(
 ): Standing {
   const capRaw = effectiveCapRaw(policy, reading);
   const spent = spentRaw(counter, bucket);
-  return { policy, spentRaw: spent, capRaw, remainingRaw: capRaw > spent ? capRaw - spent : 0n };
+  return {
+    ...{ policy, spentRaw: spent, capRaw },
+    remainingRaw: capRaw > spent ? capRaw - spent : 0n,
+    windowResetsAtMs: windowResetIn(policy, counter, bucket),
+  };
 }
 
-/** The policies that bind a spending now: they match it and are in effect. */
-export const bindingPolicies = (
-  policies: readonly Policy[],
-  facts: SpendFacts,
-  nowSec: number,
-): Policy[] => policies.filter((policy) => matches(policy, facts) && isEffective(policy, nowSec));
+/** The one with the least room left; of equals the first. */
+export function tightestOf(standings: readonly Standing[]): Standing | undefined {
+  let tightest: Standing | undefined;
+  for (const standing of standings) {
+    if (tightest === undefined || standing.remainingRaw < tightest.remainingRaw) {
+      tightest = standing;
+    }
+  }
+  return tightest;
+}
+
+/** Whether a policy may refuse a spending now: it matches it and is in effect. */
+export const binds = (policy: Policy, facts: SpendFacts, nowSec: number): boolean =>
+  matches(policy, facts) && isEffective(policy, nowSec);
 
 /**
  * The one of two breaches that is reported: one that suspends before one that only blocks, then the one with the

@@ -2,20 +2,38 @@ import { type Counter, rollTo } from './counter.ts';
 import type { Policy } from './policy.ts';
 import { bucketAt, bucketStartMs } from './window.ts';
 
+/** As `windowResetIn`, at a time. */
+export const windowResetMs = (policy: Policy, counter: Counter, nowMs: number): number | null =>
+  windowResetIn(policy, counter, bucketAt(policy, nowMs));
+
 /**
- * When something that counts now will count no more: the oldest bucket of a rolling window that holds anything leaves
- * it, a calendar period ends. Null where nothing leaves by itself, or nothing was settled yet.
+ * When something that counts in this bucket will count no more, in Unix milliseconds: the oldest bucket of a rolling
+ * window that holds anything leaves it, a calendar period ends, a cap for once expires. Null where nothing leaves by
+ * itself, or nothing was settled yet.
  */
-export function windowResetMs(policy: Policy, counter: Counter, nowMs: number): number | null {
-  const now = bucketAt(policy, nowMs);
-  if (policy.window.kind === 'calendar') return bucketStartMs(policy.window, now + 1) ?? null;
-  if (policy.window.kind !== 'rolling') return null;
-  const { head, buckets } = rollTo(counter, now);
+export function windowResetIn(policy: Policy, counter: Counter, bucket: number): number | null {
+  const { window, expiresAtSec } = policy;
+  switch (window.kind) {
+    case 'rolling': {
+      const oldest = oldestSettled(rollTo(counter, bucket));
+      if (oldest === undefined) return null;
+      return bucketStartMs(window, oldest + counter.buckets.length) ?? null;
+    }
+    case 'calendar':
+      return bucketStartMs(window, bucket + 1) ?? null;
+    case 'once':
+      return expiresAtSec === null ? null : expiresAtSec * 1_000;
+    case 'session':
+      return null;
+  }
+}
+
+/** The oldest bucket that anything was settled in. */
+function oldestSettled({ buckets, head, settledRaw }: Counter): number | undefined {
+  if (settledRaw === 0n) return undefined;
   const span = buckets.length;
   for (let bucket = Math.max(0, head - span + 1); bucket <= head; bucket++) {
-    if ((buckets[bucket % span] ?? 0n) > 0n) {
-      return bucketStartMs(policy.window, bucket + span) ?? null;
-    }
+    if (buckets[bucket % span] !== 0n) return bucket;
   }
-  return null;
+  return undefined;
 }

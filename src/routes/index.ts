@@ -8,7 +8,12 @@ import { reportOutcome } from './agents/actions/outcome.ts';
 import { readOwnAllowlistMode } from './agents/allowlist-mode/read.ts';
 import { setOwnAllowlistMode } from './agents/allowlist-mode/set.ts';
 import { agentBalance } from './agents/balance.ts';
+import { creditRemaining } from './agents/credit-remaining.ts';
+import { createCreditThreshold } from './agents/credit-thresholds/create.ts';
+import { deleteCreditThreshold } from './agents/credit-thresholds/delete.ts';
+import { listCreditThresholds } from './agents/credit-thresholds/list.ts';
 import { syncLedger } from './agents/ledger/sync.ts';
+import { loanState } from './agents/loan-state.ts';
 import { changeOwnPolicy } from './agents/policies/change.ts';
 import { createOwnPolicy } from './agents/policies/create.ts';
 import { listOwnPolicies } from './agents/policies/list.ts';
@@ -33,6 +38,7 @@ import { listAgentKeys } from './developer/agents/keys/list.ts';
 import { mintAgentKey } from './developer/agents/keys/mint.ts';
 import { revokeAgentKey } from './developer/agents/keys/revoke.ts';
 import { rotateAgentKey } from './developer/agents/keys/rotate.ts';
+import { agentLimitChain } from './developer/agents/limit-chain.ts';
 import { listAgents } from './developer/agents/list.ts';
 import { changeAgentPolicy } from './developer/agents/policies/change.ts';
 import { createAgentPolicy } from './developer/agents/policies/create.ts';
@@ -40,6 +46,7 @@ import { listAgentPolicies } from './developer/agents/policies/list.ts';
 import { resetAgentPolicy } from './developer/agents/policies/reset.ts';
 import { revokeAgentPolicy } from './developer/agents/policies/revoke.ts';
 import { preBorrow } from './developer/agents/pre-borrow.ts';
+import { resolveAgentSpend } from './developer/agents/resolve.ts';
 import { agentsRollup } from './developer/agents/rollup.ts';
 import { readSelfServiceLock } from './developer/agents/self-service-lock/read.ts';
 import { setSelfServiceLock } from './developer/agents/self-service-lock/set.ts';
@@ -60,6 +67,7 @@ import { policyDefaults } from './developer/policies/defaults.ts';
 import { listTeamPolicies } from './developer/policies/list.ts';
 import { revokeTeamPolicy } from './developer/policies/revoke.ts';
 import { developerProfile } from './developer/profile.ts';
+import { estimate } from './estimate.ts';
 import { health } from './health.ts';
 import { markets } from './markets.ts';
 import { metrics } from './metrics.ts';
@@ -74,6 +82,8 @@ export const ROUTES = [
   markets,
   // Agent runtime
   agentBalance,
+  creditRemaining,
+  loanState,
   readOwnSpendLimit,
   reportOutcome,
   createOwnPolicy,
@@ -106,6 +116,7 @@ export const ROUTES = [
   // Inference gateway
   chatCompletions,
   listModels,
+  estimate,
   // Admin
   adminListAgents,
   adminSetAgentStatus,
@@ -142,6 +153,11 @@ export const ROUTES = [
   agentsRollup,
   agentGatewayUsage,
   modelDetail,
+  listCreditThresholds,
+  createCreditThreshold,
+  deleteCreditThreshold,
+  agentLimitChain,
+  resolveAgentSpend,
   capabilities,
   openapi,
   metrics,

@@ -8,7 +8,10 @@ import { createLedgerSync } from '../attribution/ledger-sync.ts';
 import { createRpc } from '../chain/rpc.ts';
 import { createUsdcBalances } from '../chain/usdc-balances.ts';
 import { createWalletSignatures } from '../chain/wallet-signature.ts';
+import { createAwareness } from '../controls/awareness.ts';
 import { createControls } from '../controls/controls.ts';
+import { createCreditThresholds } from '../controls/credit-thresholds.ts';
+import { createStandings } from '../controls/standings.ts';
 import { createAccounts } from '../developers/accounts.ts';
 import { createDevelopers } from '../developers/developers.ts';
 import { createSessions } from '../developers/session.ts';
@@ -18,14 +21,13 @@ import { createCredentials } from '../keys/credentials.ts';
 import { createDeveloperKeys } from '../keys/developer-keys.ts';
 import { createInvalidations } from '../keys/invalidations.ts';
 import { createKeyUse } from '../keys/key-use.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { DatabaseClock } from '../store/database-clock.ts';
+import type { LedgerParts } from './build-ledger.ts';
 import type { World } from './world.ts';
 
 export type AccountParts = ReturnType<typeof buildAccounts>;
 
 /** Who may come in and what they own: developers, agents, keys, and whatever checks them. */
-export function buildAccounts(world: World, ledger: Ledger, time: DatabaseClock) {
+export function buildAccounts(world: World, { ledger, time }: LedgerParts) {
   const { settings, sql, clock, random, log, fetch } = world;
   const { now } = time;
   const { rpcUrl, usdc } = settings.chain;
@@ -41,7 +43,8 @@ export function buildAccounts(world: World, ledger: Ledger, time: DatabaseClock)
     facilitatorPrivateKey === undefined
       ? undefined
       : createLocalDelegation({ sql, facilitatorPrivateKey });
-  const agentDeps = { ...world, wallets, delegation, ledger, invalidations, balances };
+  const standings = createStandings({ sql, now });
+  const agentDeps = { ...world, wallets, delegation, ledger, invalidations, balances, standings };
   const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse, now };
   return {
     wallets,
@@ -54,12 +57,14 @@ export function buildAccounts(world: World, ledger: Ledger, time: DatabaseClock)
       signatures: createWalletSignatures({ clock, rpc, log }),
     }),
     services: {
-      developers: createDevelopers({ sql, clock, accounts, sessions, balances }),
+      developers: createDevelopers({ ...agentDeps, accounts, sessions }),
       developerKeys: createDeveloperKeys(keyDeps),
       agentKeys: createAgentKeys(keyDeps),
       agentKeyBudgets: createAgentKeyBudgets(keyDeps),
       ...createControls({ sql, invalidations, now }),
       agents: createAgents(agentDeps),
+      awareness: createAwareness({ sql, standings }),
+      creditThresholds: createCreditThresholds({ sql, invalidations }),
       attribution: createAttribution(world),
       ledgerSync: createLedgerSync(world),
       admin: createAdmin(agentDeps),

@@ -62,7 +62,7 @@ describe('money and accounts', () => {
     expect(answers.filter(({ credited }) => credited)).toHaveLength(1);
     expect(await here.world.admin.balance(String(agentId))).toMatchObject({
       spendableRaw: '1498',
-      heldUnspentRaw: '2',
+      pendingSettlementsRaw: '2',
     });
     await expect(there.world.admin.credit(String(agentId), 501n, 'the same')).rejects.toMatchObject(
       { status: 409, error: 'reference_conflict' },
@@ -105,7 +105,7 @@ describe('money and accounts', () => {
     expect(await here.world.admin.balance(String(agentId))).toMatchObject({
       status: 'closed',
       spendableRaw: '0',
-      heldUnspentRaw: '2',
+      pendingSettlementsRaw: '2',
     });
     expect(await here.world.developers.profile(owner)).toMatchObject({
       usage: { totalSpentRaw: '0' },

@@ -107,7 +107,8 @@ describe('a balance', () => {
     expect(await readBalance(world.agentsDeps, agent)).toMatchObject({
       spendableRaw: '60',
       balance: '60',
-      heldUnspentRaw: '40',
+      pendingSettlementsRaw: '40',
+      heldUnspentRaw: '0',
       walletUsdcRaw: '77',
     });
   });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findSpendableOf } from '../../src/admin/agent-overview-store.ts';
 import { findAgent, insertAgent, saveStatus } from '../../src/agents/agent-store.ts';
 import { saveOperatorPermission } from '../../src/agents/local-delegation-store.ts';
 import { findWallet, insertWallet } from '../../src/agents/local-wallet-store.ts';
 import { activateAgent, claimProvisions } from '../../src/agents/provision-store.ts';
+import { findAvailable } from '../../src/controls/available-store.ts';
 import { findDeveloper, insertDeveloper } from '../../src/developers/developer-store.ts';
-import { findSpendable, findUsage } from '../../src/developers/usage-store.ts';
+import { findUsage } from '../../src/developers/usage-store.ts';
 import {
   findDeveloperByDigest,
   insertDeveloperKey,
@@ -184,9 +184,8 @@ describe('what an account has and has used', () => {
         values (${posting.id}, ${agentId}, ${posting.code}, ${`${posting.askedRaw}`}::bigint,
           ${[debit]}, ${[credit]}, ${[`${amountRaw}`]}::bigint[])`;
     }
-    expect(await findSpendable(db.sql, accountId)).toBe(60n);
     expect(await findUsage(db.sql, accountId)).toEqual({ totalRequests: 0, totalSpentRaw: 60n });
-    expect(await findSpendableOf(db.sql, [open.id, closed.id])).toEqual(
+    expect(await findAvailable(db.sql, [open.id, closed.id], NOW.getTime())).toEqual(
       new Map([
         [open.id, 60n],
         [closed.id, 0n],

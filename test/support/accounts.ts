@@ -27,6 +27,7 @@ import { createKeyUse } from '../../src/keys/key-use.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { Sql } from '../../src/store/sql.ts';
 import { createFakeLedger } from './fake-ledger.ts';
+import { standingsOfFunds } from './fakes/funds-standings.ts';
 import { type TestWallet, testWallet } from './wallet.ts';
 
 export const ADMIN_KEY = 'admin-key-of-the-tests';
@@ -77,15 +78,18 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     sql,
     facilitatorPrivateKey: testWallet('facilitator').privateKey,
   });
+  const ledger = overrides.ledger ?? ledgerWithEmptyAccounts();
+  const standings = standingsOfFunds(ledger);
   const agentsDeps = {
     sql,
     clock,
     log,
     wallets: 'wallets' in overrides ? overrides.wallets : localWallets,
     delegation: 'delegation' in overrides ? overrides.delegation : localDelegation,
-    ledger: overrides.ledger ?? ledgerWithEmptyAccounts(),
+    ledger,
     invalidations,
     balances,
+    standings,
   };
   return {
     sql,
@@ -99,7 +103,7 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     localDelegation,
     // What the edge asks for is what the rooms give: the compiler checks it here.
     credentials: credentials satisfies Credentials,
-    developers: createDevelopers({ sql, clock, accounts, sessions, balances }),
+    developers: createDevelopers({ ...agentsDeps, accounts, sessions }),
     developerKeys: createDeveloperKeys(keyDeps),
     agentKeys: createAgentKeys(keyDeps),
     agentKeyBudgets: createAgentKeyBudgets(keyDeps),

@@ -1,4 +1,5 @@
 import OpenAI from 'openai';
+import type { BudgetReports } from '../../src/controls/budget-left.ts';
 import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
 import { createChatRails } from '../../src/gateway/chat-rails.ts';
@@ -22,6 +23,7 @@ import { chatCompletions } from '../../src/routes/chat/completions.ts';
 import { modelDetail } from '../../src/routes/models/detail.ts';
 import { listModels } from '../../src/routes/models/list.ts';
 import { memoryKeys } from './fakes/memory-keys.ts';
+import { plainBudgets } from './plain-budgets.ts';
 
 export const AGENT_KEY = `svc_${'a'.repeat(64)}`;
 
@@ -48,6 +50,7 @@ export async function gatewayWorld(options: {
   readonly secret?: (name: string) => string | undefined;
   readonly limits?: Partial<OpenAiRailLimits>;
   readonly rateLimits?: Partial<RateLimits>;
+  readonly budgets?: BudgetReports;
 }): Promise<GatewayWorld> {
   const { ledger, agentId = 1, keyId = 1, limits, rateLimits, secret = () => undefined } = options;
   const clock = systemClock;
@@ -61,7 +64,8 @@ export async function gatewayWorld(options: {
   const rails = createChatRails({ catalogue, localGuide, clock, ...(limits && { limits }) });
   const rests = createSourceRests({ clock });
   const shared = { clock, random: systemRandom, log: silentLog };
-  const chat = createChatCompletions({ catalogue, rails, rests, ledger, ...shared });
+  const { budgets = plainBudgets() } = options;
+  const chat = createChatCompletions({ catalogue, rails, rests, ledger, budgets, ...shared });
   const keys = memoryKeys(clock.now, LIMITS.idempotencyWindowMs);
   const outcomes = createOutcomeKeeper({ keys, ...shared });
   const lease = { mayReap: () => true, tick: async () => {} };

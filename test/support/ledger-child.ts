@@ -1,5 +1,11 @@
 import { type DatabaseTarget, openSql } from '../../src/store/sql.ts';
-import { type LoadResult, liveLedger, loadLedger, type Spendable } from './ledger-load.ts';
+import {
+  type LoadResult,
+  liveLedger,
+  loadLedger,
+  type Spendable,
+  spendUnits,
+} from './ledger-load.ts';
 import { DESTINATION } from './spending.ts';
 
 /** What a parent may ask of a process that has a ledger of its own. */
@@ -16,12 +22,20 @@ export type ChildTask =
       readonly callers: number;
       readonly forMs: number;
       readonly prefix: string;
+    }
+  /** Buys a raw unit at a time, many at once. */
+  | {
+      readonly kind: 'spend';
+      readonly agent: Spendable;
+      readonly works: number;
+      readonly prefix: string;
     };
 
 export type ChildAnswer =
   | { readonly kind: 'ready' }
   | { readonly kind: 'raced'; readonly held: number; readonly mostMisses: number }
   | ({ readonly kind: 'loaded' } & LoadResult)
+  | { readonly kind: 'spent'; readonly works: number }
   | { readonly kind: 'failed'; readonly message: string };
 
 const [, , target = '', nodeId = ''] = process.argv;
@@ -31,6 +45,10 @@ const ledger = liveLedger(sql, nodeId);
 async function run(task: ChildTask): Promise<ChildAnswer> {
   if (task.kind === 'load')
     return { kind: 'loaded', ...(await loadLedger(ledger, task.agents, task)) };
+  if (task.kind === 'spend') {
+    await spendUnits(ledger, task.agent, task.works, task.prefix);
+    return { kind: 'spent', works: task.works };
+  }
   const verdicts = await Promise.all(
     Array.from({ length: task.holds }, (_, i) =>
       ledger.hold({

@@ -71,3 +71,28 @@ export async function loadLedger(
     fences: ledger.counters.fences,
   };
 }
+
+/** Sets a raw unit aside and spends it, so often, a few at once. */
+export async function spendUnits(
+  ledger: LiveLedger,
+  agent: Spendable,
+  works: number,
+  prefix: string,
+  atOnce = 20,
+): Promise<void> {
+  let next = 0;
+  const caller = async () => {
+    while (next < works) {
+      const verdict = await ledger.hold({
+        spender: agent,
+        holdId: `${prefix}-${next++}`,
+        amountRaw: 1n,
+        destination: LOAD_DESTINATION,
+      });
+      if (verdict.kind !== 'held') throw new Error(`refused: ${verdict.refusal.reason}`);
+      const { hold } = verdict;
+      await ledger.settle({ hold, actualRaw: 1n, account: 'gateway', source: 'test' });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, caller));
+}

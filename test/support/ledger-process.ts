@@ -7,6 +7,9 @@ import { nextMessage } from './next-message.ts';
 
 export type LedgerProcess = {
   run(task: ChildTask): Promise<ChildAnswer>;
+  /** Sets it to work, to be killed before it is done. */
+  begin(task: ChildTask): void;
+  kill(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -29,7 +32,14 @@ export async function ledgerProcess(
       child.send(task);
       return next(child);
     },
+    begin: (task) => void child.send(task),
+    async kill() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
     async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
       child.disconnect();
       await exited;

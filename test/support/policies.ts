@@ -15,6 +15,9 @@ export type PolicyWish = {
   readonly windowSeconds?: number;
   readonly calendarUnit?: 'day' | 'week' | 'month';
   readonly action?: 'block' | 'suspend_agent';
+  readonly label?: string;
+  /** What is unspent of it is kept free for its task. */
+  readonly reserves?: boolean;
 };
 
 /** A policy as its routes write it: the row, its counter and the agents' versions in one sql transaction. */
@@ -26,11 +29,11 @@ export async function addPolicy(sql: Sql, wish: PolicyWish): Promise<number> {
   const write = async (tx: Parameters<Parameters<typeof invalidations.commit>[1]>[0]) => {
     const [row] = await tx<PolicyJson[]>`
       insert into policies (account_id, agent_id, kind, match_key, limit_raw, window_kind,
-        window_seconds, calendar_unit, starts_at, action)
+        window_seconds, calendar_unit, starts_at, action, label, reserves)
       values (${accountId}, ${agentId}, ${kind}, ${matchKey}, ${String(limitRaw)}::bigint, ${windowKind},
         ${seconds}, ${wish.calendarUnit ?? null},
         ${windowKind === 'rolling' || windowKind === 'calendar' ? new Date(0) : new Date()},
-        ${wish.action ?? 'block'})
+        ${wish.action ?? 'block'}, ${wish.label ?? null}, ${wish.reserves ?? false})
       returning *`;
     if (row === undefined) throw new Error('an insert returns its row');
     const policy = policyOf(row);

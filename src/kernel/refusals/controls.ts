@@ -5,6 +5,21 @@ import { NO_RETRY, refusal } from './refusal.ts';
 export const controls = {
   spendLimitExceeded: (message: string, fields: Fields) =>
     refusal(402, 'spend_limit_exceeded', message, fields, NO_RETRY),
+  policyExceeded: (message: string, fields: Fields) =>
+    refusal(402, 'policy_exceeded', message, fields, NO_RETRY),
+  unresolvableHost: (host: string) =>
+    refusal(403, 'unresolvable_host', `"${host}" is no host that a call could go to.`, { host }),
+  unresolvableRecipient: (host: string) =>
+    refusal(
+      403,
+      'unresolvable_recipient',
+      'Only payments to known wallets are allowed, and it is not said which wallet this one goes to.',
+      { recipient: null, host },
+    ),
+  noCreditLimit: () =>
+    refusal(404, 'no_credit_limit', 'Nothing was provisioned for this agent yet.'),
+  thresholdNotFound: () => refusal(404, 'not_found', 'There is no such credit threshold.'),
+  webhookNotFound: () => refusal(404, 'Webhook not found', 'There is no such webhook.'),
   insufficientBalance: (available: string, required: string) =>
     refusal(
       402,

@@ -10,6 +10,7 @@ import type { ChatOutcome } from '../../../src/rails/chat-rail.ts';
 import { failed } from '../../../src/rails/chat-rail.ts';
 import { createSourceRests } from '../../../src/rails/rest-failing-source.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
+import { plainBudgets } from '../../support/plain-budgets.ts';
 
 const AGENT = 7;
 const FUNDS = 1_000_000n;
@@ -66,7 +67,8 @@ async function world(play: (provider: string) => ChatOutcome | Promise<ChatOutco
     bytes: (length) => Buffer.from(String(serial++).padStart(length, '0')),
   };
   const rests = createSourceRests({ clock });
-  const deps = { catalogue, rails, rests, ledger, clock, random, log: silentLog };
+  const budgets = plainBudgets();
+  const deps = { catalogue, rails, rests, ledger, budgets, clock, random, log: silentLog };
   const chat = createChatCompletions(deps);
   const ask = (more: object = {}) =>
     chat.complete({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { count, emptyCounter } from '../../../src/policy/counter.ts';
-import { bindingPolicies, standingOf, worseBreach } from '../../../src/policy/evaluate.ts';
+import { binds, standingOf, worseBreach } from '../../../src/policy/evaluate.ts';
 import { FACTS, policyOf } from '../../support/spending.ts';
 
 const breach = (id: number, roomRaw: bigint, action: 'block' | 'suspend_agent' = 'block') => ({
@@ -29,6 +29,7 @@ describe('how a policy stands', () => {
     const policy = policyOf({ limitRaw: 100n });
     expect(standingOf(policy, counter, 0, reading)).toEqual({
       ...{ policy, spentRaw: 120n, capRaw: 100n, remainingRaw: 0n },
+      windowResetsAtMs: null,
     });
     const wide = policyOf({ limitRaw: 150n });
     expect(standingOf(wide, counter, 0, reading).remainingRaw).toBe(30n);
@@ -37,6 +38,7 @@ describe('how a policy stands', () => {
   it('binds only what it matches, while it is in effect', () => {
     const over = policyOf({ id: 2, expiresAtSec: 5 });
     const other = policyOf({ id: 3, kind: 'task', matchKey: 'x' });
-    expect(bindingPolicies([policyOf(), over, other], FACTS, 5).map(({ id }) => id)).toEqual([1]);
+    const bound = [policyOf(), over, other].filter((policy) => binds(policy, FACTS, 5));
+    expect(bound.map(({ id }) => id)).toEqual([1]);
   });
 });

@@ -1,0 +1,45 @@
+import type { Agent } from '../agents/agent.ts';
+import { isoTime } from '../kernel/clock.ts';
+import { utilizationBps } from '../ledger/spend-events.ts';
+import type { Standings } from '../ledger/standings.ts';
+
+/** Whether there is enough for what the agent has in mind. Amounts are digit strings, null only without a session limit. */
+export function creditRemaining(agent: Agent, standings: Standings) {
+  const { state, caps, availableRaw, moment } = standings;
+  const session = caps.find(({ policy }) => policy.kind === 'session' && policy.agentId !== null);
+  const available = availableRaw.toString();
+  return {
+    available,
+    creditIn: state.creditedRaw.toString(),
+    creditOut: outRaw(standings).toString(),
+    creditLimit: limitRaw(agent).toString(),
+    // Nothing is borrowed by itself: what is available is all there is before the agent stands still.
+    headroomToAutoBorrow: available,
+    utilizationBps: utilizationBps(state),
+    sessionSpendLimit: session?.policy.limitRaw.toString() ?? null,
+    sessionSpent: (session?.spentRaw ?? 0n).toString(),
+    sessionSpendRemaining: session?.remainingRaw.toString() ?? null,
+    asOf: isoTime(moment.nowMs),
+  };
+}
+
+/** Where the agent is in the life of its loans. Without any it is idle, or at the end of its line. */
+export function loanState(agent: Agent, standings: Standings) {
+  const isAtLimit =
+    agent.fundingMode === 'credit_line' &&
+    standings.availableRaw === 0n &&
+    outRaw(standings) >= limitRaw(agent);
+  return {
+    state: isAtLimit ? ('at_limit' as const) : ('idle' as const),
+    reason: isAtLimit ? 'credit_exhausted' : 'no_active_loans',
+    details: {
+      available: standings.availableRaw.toString(),
+      creditLimit: limitRaw(agent).toString(),
+    },
+  };
+}
+
+/** Spent and in flight. */
+const outRaw = ({ state }: Standings): bigint => state.consumedRaw + state.heldRaw;
+
+const limitRaw = (agent: Agent): bigint => agent.borrowLimitRaw ?? 0n;

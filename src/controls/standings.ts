@@ -1,0 +1,35 @@
+import { readAt, type Standings, standingsOf } from '../ledger/standings.ts';
+import { findBalance } from '../store/balance-store.ts';
+import type { Sql } from '../store/sql.ts';
+import { findAvailable } from './available-store.ts';
+import { readTeamCounters } from './counter-store.ts';
+
+/** How agents stand to their money and caps. */
+export interface StandingsReader {
+  /** As committed now; undefined where there is no such agent. */
+  read(agentId: number): Promise<Standings | undefined>;
+  /** What each of many agents may spend now. */
+  available(agentIds: readonly number[]): Promise<ReadonlyMap<number, bigint>>;
+}
+
+/** Reads an agent's row and, where its team has caps, their counters: nothing is summed and no charge is read. */
+export function createStandings(deps: {
+  readonly sql: Sql;
+  /** The database's time, in Unix milliseconds. */
+  readonly now: () => number;
+}): StandingsReader {
+  const { sql, now } = deps;
+  return {
+    async read(agentId) {
+      const snapshot = await findBalance(sql, agentId);
+      if (snapshot === undefined) return undefined;
+      const team = await readTeamCounters(
+        sql,
+        snapshot.rules.teamPolicies.map(({ id }) => id),
+      );
+      return standingsOf(readAt(snapshot, now(), team));
+    },
+
+    available: (agentIds) => findAvailable(sql, agentIds, now()),
+  };
+}

@@ -1,0 +1,73 @@
+import { formatUsdc } from '../kernel/amount.ts';
+import { priceRaw, UNITS, type Unit, type Usage } from '../kernel/price.ts';
+import { refuse } from '../kernel/refuse.ts';
+import type { Catalogue, Modality, Model, Source } from './catalogue.ts';
+
+/** What each modality is metered in. A source without a rate for one of them gives it away only on the free rail. */
+const METERED: Readonly<Record<Modality, readonly Unit[]>> = {
+  text: ['text_input_token', 'text_output_token', 'cached_input_token'],
+  embedding: ['text_input_token'],
+  tts: ['character', 'text_input_token', 'audio_output_token'],
+  stt: ['audio_second', 'audio_input_token', 'text_output_token'],
+  realtime: UNITS,
+};
+
+type Priced = { readonly source: Source; readonly usage: Usage; readonly costRaw: bigint };
+
+/** What a call would cost at the cheapest source that can price all of it. No balance is looked at. */
+export function estimatePrice(catalogue: Catalogue, modelId: string, asked: Usage) {
+  const model = catalogue.find(modelId);
+  if (model === undefined) {
+    throw refuse.gateway.modelNotFound(modelId, catalogue.suggest(modelId));
+  }
+  const { source, usage, costRaw } = requirePriced(model, dropZeroes(asked));
+  return {
+    model: model.id,
+    rail: source.rail,
+    provider: source.provider,
+    margin_bps: source.marginBps,
+    usage,
+    upstream_cost_usdc: formatUsdc(priceAt(source, usage, 0)),
+    cost_usdc: formatUsdc(costRaw),
+    cost_raw: costRaw.toString(),
+  };
+}
+
+/** Sources come cheapest first, which of equals is kept. */
+function requirePriced(model: Model, asked: Usage): Priced {
+  if (Object.keys(asked).length === 0) {
+    throw refuse.gateway.noPriceableSource('There is nothing to price: every quantity is zero.');
+  }
+  let cheapest: Priced | undefined;
+  for (const source of model.sources) {
+    if (!canPrice(model, source, asked)) continue;
+    const usage = source.rates.request === undefined ? asked : { ...asked, request: 1 };
+    const costRaw = priceAt(source, usage, source.marginBps);
+    if (cheapest === undefined || costRaw < cheapest.costRaw) cheapest = { source, usage, costRaw };
+  }
+  if (cheapest !== undefined) return cheapest;
+  const units = Object.keys(asked).join(', ');
+  throw refuse.gateway.noPriceableSource(`No source of "${model.id}" has a rate for: ${units}.`);
+}
+
+function canPrice(model: Model, source: Source, usage: Usage): boolean {
+  const { rates } = source;
+  const isByTheCall = rates.request !== undefined && Object.keys(rates).length === 1;
+  const isFree = source.rail === 'free';
+  return (Object.keys(usage) as Unit[]).every(
+    (unit) =>
+      rates[unit] !== undefined ||
+      (unit === 'cached_input_token' && rates.text_input_token !== undefined) ||
+      ((isByTheCall || isFree) && METERED[model.modality].includes(unit)),
+  );
+}
+
+/** Cached input costs what other input does where a source has no rate of its own for it, as when it is billed. */
+function priceAt({ rates }: Source, usage: Usage, marginBps: number): bigint {
+  const { text_input_token: input, cached_input_token: cached = input } = rates;
+  const filled = cached === undefined ? rates : { ...rates, cached_input_token: cached };
+  return priceRaw(usage, filled, marginBps);
+}
+
+const dropZeroes = (usage: Usage): Usage =>
+  Object.fromEntries(Object.entries(usage).filter(([, quantity]) => quantity !== 0));

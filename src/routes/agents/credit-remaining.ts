@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { Awareness } from '../../controls/awareness.ts';
+import { ok, route } from '../../http/route.ts';
+
+/** Whether there is enough for what the agent has in mind. */
+export const creditRemaining = route<{ awareness: Awareness }>()({
+  method: 'GET',
+  path: '/v1/agents/credit-remaining',
+  credential: 'agent',
+  summary: 'What the calling agent may still spend',
+  response: z.object({
+    available: z.string(),
+    creditIn: z.string(),
+    creditOut: z.string(),
+    creditLimit: z.string(),
+    headroomToAutoBorrow: z.string(),
+    utilizationBps: z.number(),
+    sessionSpendLimit: z.string().nullable(),
+    sessionSpent: z.string(),
+    sessionSpendRemaining: z.string().nullable(),
+    asOf: z.string(),
+  }),
+
+  async handle({ caller, services }) {
+    return ok(await services.awareness.creditRemaining(caller.agentId));
+  },
+});

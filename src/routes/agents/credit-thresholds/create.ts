@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { CreditThresholds } from '../../../controls/credit-thresholds.ts';
+import { created, route } from '../../../http/route.ts';
+import { Threshold } from './threshold-shape.ts';
+
+const Body = z.object({
+  /** 10000 is all that was ever put in. */
+  thresholdBps: z.number().int().min(1).max(10_000),
+  webhookId: z.number().int().positive().nullish(),
+});
+
+/** Tells of the agent's spending crossing a share of its funding, upwards and downwards, from now on. */
+export const createCreditThreshold = route<{ creditThresholds: CreditThresholds }>()({
+  method: 'POST',
+  path: '/v1/agents/credit-thresholds',
+  credential: 'agent',
+  summary: 'Hear of a share of the funding being spent',
+  body: Body,
+  status: 201,
+  response: Threshold,
+
+  async handle({ body, caller, services }) {
+    const { thresholdBps, webhookId = null } = body;
+    const wish = { thresholdBps, webhookId };
+    return created(await services.creditThresholds.create(caller.agentId, wish));
+  },
+});

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import type { CreditThresholds } from '../../../controls/credit-thresholds.ts';
+import { ok, route } from '../../../http/route.ts';
+import { RowId } from '../../row-id.ts';
+
+/** Stops telling of a threshold. */
+export const deleteCreditThreshold = route<{ creditThresholds: CreditThresholds }>()({
+  method: 'DELETE',
+  path: '/v1/agents/credit-thresholds/:thresholdId',
+  credential: 'agent',
+  summary: 'Forget a credit threshold',
+  params: z.object({ thresholdId: RowId }),
+  response: z.object({ deleted: z.number() }),
+
+  async handle({ caller, params, services }) {
+    return ok(await services.creditThresholds.remove(caller.agentId, params.thresholdId));
+  },
+});

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import type { CreditThresholds } from '../../../controls/credit-thresholds.ts';
+import { ok, route } from '../../../http/route.ts';
+import { Threshold } from './threshold-shape.ts';
+
+/** The shares of its funding whose crossing the agent wants to hear of. */
+export const listCreditThresholds = route<{ creditThresholds: CreditThresholds }>()({
+  method: 'GET',
+  path: '/v1/agents/credit-thresholds',
+  credential: 'agent',
+  summary: 'List credit thresholds',
+  response: z.object({ subscriptions: z.array(Threshold) }),
+
+  async handle({ caller, services }) {
+    return ok({ subscriptions: await services.creditThresholds.list(caller.agentId) });
+  },
+});

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import type { Awareness } from '../../controls/awareness.ts';
+import { ok, route } from '../../http/route.ts';
+
+/** Where the agent is in the life of its loans. */
+export const loanState = route<{ awareness: Awareness }>()({
+  method: 'GET',
+  path: '/v1/agents/loan-state',
+  credential: 'agent',
+  summary: "The state of the calling agent's loans",
+  response: z.object({
+    state: z.enum(['idle', 'borrowing', 'repaying', 'at_limit']),
+    reason: z.string(),
+    details: z.object({ available: z.string(), creditLimit: z.string() }),
+  }),
+
+  async handle({ caller, services }) {
+    return ok(await services.awareness.loanState(caller.agentId));
+  },
+});

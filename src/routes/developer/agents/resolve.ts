@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { Awareness } from '../../../controls/awareness.ts';
+import { ok, route } from '../../../http/route.ts';
+import { parseAmountRaw } from '../../../kernel/amount.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { AgentParams } from './agent-shape.ts';
+import { ChainRow } from './chain-shape.ts';
+
+const Body = z.object({
+  host: z.string().min(1).max(255),
+  amountRaw: z
+    .string()
+    .refine(isAmount, { message: `must be raw USDC from 0 to ${LIMITS.creditRaw}, in digits` })
+    .transform((text) => BigInt(text)),
+  recipient: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x address')
+    .nullish(),
+  taskId: z.string().trim().toLowerCase().min(1).max(LIMITS.taskIdChars).nullish(),
+  keyId: z.number().int().positive().nullish(),
+});
+
+function isAmount(text: string): boolean {
+  const amountRaw = parseAmountRaw(text);
+  return amountRaw !== undefined && amountRaw <= LIMITS.creditRaw;
+}
+
+/** What would become of a payment now, and why. Nothing is set aside by asking. */
+export const resolveAgentSpend = route<{ awareness: Awareness }>()({
+  method: 'POST',
+  path: '/v1/developer/agents/:agentId/resolve',
+  credential: 'management',
+  summary: 'What would become of a payment of an agent now',
+  params: AgentParams,
+  body: Body,
+  response: z.union([
+    z.object({
+      decision: z.literal('approve'),
+      effectiveRemainingRaw: z.string(),
+      binding: ChainRow,
+    }),
+    z.object({
+      decision: z.literal('decline'),
+      decline: z.looseObject({ error: z.string(), message: z.string(), detail: z.string() }),
+    }),
+  ]),
+
+  async handle({ caller, params, body, services }) {
+    const { host, amountRaw, recipient = null, taskId = null, keyId = null } = body;
+    const question = { host, amountRaw, recipient, taskId, keyId };
+    return ok(await services.awareness.resolve(caller.accountId, params.agentId, question));
+  },
+});

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { Catalogue } from '../gateway/catalogue.ts';
+import { estimatePrice } from '../gateway/price-estimate.ts';
+import { ok, route } from '../http/route.ts';
+import { LIMITS } from '../kernel/limits.ts';
+
+const count = z.number().int().min(0).max(LIMITS.estimateQuantity).optional();
+
+const Body = z.object({
+  model: z.string().min(1).max(LIMITS.modelIdChars),
+  input_tokens: count,
+  output_tokens: count,
+  cached_input_tokens: count,
+  characters: count,
+  audio_seconds: z.number().min(0).max(LIMITS.estimateQuantity).transform(wholeMillis).optional(),
+  audio_input_tokens: count,
+  audio_output_tokens: count,
+});
+
+/** Sound is billed by the millisecond; a part of one counts whole, so that nothing costs nothing. */
+function wholeMillis(seconds: number): number {
+  // Binary fractions end nowhere: what is off by less than a microsecond is meant to be whole.
+  return Math.ceil(Math.round(seconds * 1_000_000) / 1_000) / 1_000;
+}
+
+/** Prices a call without making it. Every quantity is priced as it is sent, apart from the others. */
+export const estimate = route<{ catalogue: Catalogue }>()({
+  method: 'POST',
+  path: '/v1/estimate',
+  credential: 'any',
+  summary: 'Price a usage vector without buying anything.',
+  envelope: 'openai',
+  permission: 'read',
+  rateLimit: 'none',
+  body: Body,
+  response: z.object({
+    model: z.string(),
+    rail: z.string(),
+    provider: z.string(),
+    margin_bps: z.number(),
+    usage: z.record(z.string(), z.number()),
+    upstream_cost_usdc: z.string(),
+    cost_usdc: z.string(),
+    cost_raw: z.string(),
+  }),
+
+  handle({ body, services }) {
+    return ok(
+      estimatePrice(services.catalogue, body.model, {
+        text_input_token: body.input_tokens ?? 0,
+        text_output_token: body.output_tokens ?? 0,
+        cached_input_token: body.cached_input_tokens ?? 0,
+        character: body.characters ?? 0,
+        audio_second: body.audio_seconds ?? 0,
+        audio_input_token: body.audio_input_tokens ?? 0,
+        audio_output_token: body.audio_output_tokens ?? 0,
+      }),
+    );
+  },
+});

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AwareWorld, bearer, startAwareWorld } from '../support/aware-world.ts';
+import { askGuide } from '../support/whole-world.ts';
+
+let aware: AwareWorld;
+beforeAll(async () => {
+  aware = await startAwareWorld();
+});
+afterAll(async () => {
+  await aware[Symbol.asyncDispose]();
+});
+
+const TASK_HELD = { kind: 'task', matchKey: 'trip', windowKind: 'once', reserves: true } as const;
+
+describe('what is kept for a task', () => {
+  it('is missing from what is free, alike wherever a balance is shown', async () => {
+    await using agent = await aware.agentWith(1_000_000n);
+    await aware.policy(agent.agentId, { ...TASK_HELD, limitRaw: 300_000n });
+    const admin = { headers: { 'x-admin-key': aware.world.adminApiKey } };
+    const { body: own } = await aware.asAgent(agent, 'balance');
+    expect(own).toMatchObject({
+      ...{ balance: '700000', spendableRaw: '700000', heldUnspentRaw: '300000' },
+      ...{ pendingSettlementsRaw: '0', pendingSettlements: '0' },
+    });
+    expect((await aware.asAgent(agent, 'credit-remaining')).body).toMatchObject({
+      ...{ available: '700000', creditIn: '1000000', creditOut: '0' },
+      headroomToAutoBorrow: '700000',
+    });
+    const detail = await aware.to(`/v1/admin/agents/${agent.agentId}/balance`, admin);
+    expect(detail.body).toMatchObject({ spendableRaw: '700000', heldUnspentRaw: '300000' });
+    const list = await aware.to('/v1/admin/agents?limit=500', admin);
+    expect(list.body.agents).toContainEqual(
+      expect.objectContaining({ agentId: agent.agentId, balance: '700000' }),
+    );
+    const credited = await aware.to(`/v1/admin/agents/${agent.agentId}/credit`, {
+      ...admin,
+      body: { amountRaw: '5', reference: `more-${agent.agentId}` },
+    });
+    expect(credited.body).toMatchObject({ balance: '700005', spendableRaw: '700005' });
+    const balances = await aware.to('/v1/developer/balances', { headers: aware.developer.headers });
+    expect(balances.body).toMatchObject({ apiCreditsAvailableRaw: '700005' });
+    const rollup = await aware.to('/v1/developer/agents/rollup', {
+      headers: aware.developer.headers,
+    });
+    expect(JSON.stringify(rollup.body)).toContain('"balanceRaw":"700005"');
+  });
+
+  it('is smaller by what the task has spent of it', async () => {
+    await using agent = await aware.agentWith(1_000_000n);
+    await aware.policy(agent.agentId, { ...TASK_HELD, limitRaw: 300_000n });
+    const answer = await aware.to('/v1/chat/completions', {
+      headers: { ...bearer(agent.key), 'x-svc-task-id': 'Trip' },
+      body: { model: 'local/guide', messages: [{ role: 'user', content: 'What is 2 + 3?' }] },
+    });
+    expect(answer.status).toBe(200);
+    const cost = BigInt(answer.headers.get('x-svc-cost-usdc') ?? '0');
+    expect(cost).toBeGreaterThan(0n);
+    expect((await aware.asAgent(agent, 'balance')).body).toMatchObject({
+      ...{ spendableRaw: '700000', heldUnspentRaw: `${300_000n - cost}` },
+    });
+  });
+});
+
+describe('what an agent is told of its money', () => {
+  it('has every field as the contract has it, and moves with what is bought', async () => {
+    await using agent = await aware.agentWith(2_000_000n);
+    await aware.policy(agent.agentId, { kind: 'session', limitRaw: 500_000n });
+    const before = (await aware.asAgent(agent, 'credit-remaining')).body;
+    expect(before).toEqual({
+      ...{ available: '2000000', creditIn: '2000000', creditOut: '0', creditLimit: '0' },
+      ...{ headroomToAutoBorrow: '2000000', utilizationBps: 0 },
+      ...{ sessionSpendLimit: '500000', sessionSpent: '0', sessionSpendRemaining: '500000' },
+      asOf: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    const bought = await askGuide(aware.world.url, agent.key);
+    const cost = BigInt(bought.headers.get('x-svc-cost-usdc') ?? '0');
+    expect((await aware.asAgent(agent, 'credit-remaining')).body).toMatchObject({
+      ...{ available: `${2_000_000n - cost}`, creditOut: `${cost}`, sessionSpent: `${cost}` },
+      sessionSpendRemaining: `${500_000n - cost}`,
+    });
+    expect((await aware.asAgent(agent, 'loan-state')).body).toEqual({
+      ...{ state: 'idle', reason: 'no_active_loans' },
+      details: { available: `${2_000_000n - cost}`, creditLimit: '0' },
+    });
+  });
+
+  it('answers an agent that nobody has funded yet', async () => {
+    await using agent = await aware.agentWith(0n);
+    expect((await aware.asAgent(agent, 'credit-remaining')).body).toMatchObject({
+      ...{ available: '0', creditIn: '0', headroomToAutoBorrow: '0', utilizationBps: 0 },
+      ...{ sessionSpendLimit: null, sessionSpent: '0', sessionSpendRemaining: null },
+    });
+  });
+
+  it.each(['credit-remaining', 'loan-state'])('asks for an agent key: %s', async (path) => {
+    expect(await aware.to(`/v1/agents/${path}`)).toMatchObject({
+      ...{ status: 401, body: { error: 'Missing or invalid Authorization header' } },
+    });
+    expect(
+      await aware.to(`/v1/agents/${path}`, { headers: aware.developer.headers }),
+    ).toMatchObject({
+      ...{ status: 401, body: { error: 'wrong_credential_type' } },
+    });
+    expect(await aware.to(`/v1/agents/${path}`, { headers: bearer('svc_none') })).toMatchObject({
+      ...{ status: 401, body: { error: 'Invalid API key' } },
+    });
+  });
+
+  it('is refused to an agent that is suspended or closed', async () => {
+    const agent = await aware.agentWith(10n);
+    const status = (to: 'suspended' | 'active') => ({
+      ...{ method: 'PATCH', headers: aware.developer.headers, body: { status: to } },
+    });
+    await aware.to(`/v1/developer/agents/${agent.agentId}/status`, status('suspended'));
+    for (const path of ['credit-remaining', 'loan-state']) {
+      expect(await aware.asAgent(agent, path)).toMatchObject({
+        ...{ status: 403, body: { error: 'agent_suspended' } },
+      });
+    }
+    await agent[Symbol.asyncDispose]();
+    for (const path of ['credit-remaining', 'loan-state']) {
+      expect(await aware.asAgent(agent, path)).toMatchObject({
+        ...{ status: 403, body: { error: 'account_closed' } },
+      });
+    }
+    expect((await aware.asAgent(agent, 'balance')).body).toMatchObject({
+      ...{ status: 'closed', spendableRaw: '0', heldUnspentRaw: '0' },
+    });
+  });
+
+  it('is 404 no_credit_limit where nothing was provisioned', async () => {
+    await using agent = await aware.agentWith(10n);
+    const wallet = aware.world
+      .sql`update agents set wallet_address = null where id = ${agent.agentId}`;
+    await wallet;
+    expect(await aware.asAgent(agent, 'credit-remaining')).toMatchObject({
+      ...{ status: 404, body: { error: 'no_credit_limit' } },
+    });
+    expect((await aware.asAgent(agent, 'loan-state')).status).toBe(200);
+  });
+});

@@ -1,0 +1,26 @@
+import type { StandingsReader } from '../../../src/controls/standings.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { readAt, standingsOf } from '../../../src/ledger/standings.ts';
+import { ACTIVE } from './memory-ledger.ts';
+
+/** Standings of agents without any policy, from what a ledger says of their funds. */
+export function standingsOfFunds(ledger: Pick<Ledger, 'funds'>): StandingsReader {
+  return {
+    async read(agentId) {
+      const funds = await ledger.funds(agentId);
+      if (funds === undefined) return undefined;
+      const { spendableRaw, heldRaw } = funds;
+      const state = {
+        ...{ version: 0n, rulesVersion: 0n, spendableRaw, heldRaw, counters: [] },
+        ...{ creditedRaw: spendableRaw + heldRaw, consumedRaw: 0n },
+      };
+      return standingsOf(readAt({ state, rules: ACTIVE }, 0));
+    },
+    async available(agentIds) {
+      const known = await Promise.all(
+        agentIds.map(async (id) => [id, (await ledger.funds(id))?.spendableRaw ?? 0n] as const),
+      );
+      return new Map(known);
+    },
+  };
+}
