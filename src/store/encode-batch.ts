@@ -64,19 +64,8 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
     credits: [] as (string | null)[],
     amounts: [] as (string | null)[],
   };
-  const h: HoldColumns = {
-    ...{ op: [], id: [], from: [], to: [], session: [] },
-    ...{ key: [], task: [], host: [], payee: [] },
-  };
-  const t: TeamColumns = {
-    op: [],
-    policy: [],
-    bucket: [],
-    held: [],
-    settled: [],
-    cap: [],
-    stops: [],
-  };
+  const h = holdColumns();
+  const t = teamColumns();
   const guards = { op: [] as number[], session: [] as string[], epoch: [] as number[] };
   const sheet: CompanionSheet = {};
   let rides = false;
@@ -138,6 +127,15 @@ type TeamColumns = Columns<'op' | 'policy' | 'bucket', number> &
   Columns<'held' | 'settled', bigint> &
   Columns<'cap', bigint | null> &
   Columns<'stops', string>;
+
+const holdColumns = (): HoldColumns => ({
+  ...{ op: [], id: [], from: [], to: [], session: [] },
+  ...{ key: [], task: [], host: [], payee: [] },
+});
+
+const teamColumns = (): TeamColumns => ({
+  ...{ op: [], policy: [], bucket: [], held: [], settled: [], cap: [], stops: [] },
+});
 
 function addTeamCounts(columns: TeamColumns, op: number, count: Count): void {
   for (const { policy, bucket, capRaw } of count.team) {
