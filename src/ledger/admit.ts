@@ -97,7 +97,7 @@ export function barOf(
 
 /**
  * Whether a cap of the agent's team refuses what the agent alone may hold, as the database decides it: of several the
- * one with the least room is told, then the older. The counters stand in the order of the policies.
+ * worst is told. The counters stand in the order of the policies.
  */
 export function teamRefusalOf(
   rules: Rules,
@@ -108,18 +108,16 @@ export function teamRefusalOf(
   const { amountRaw: requiredRaw, facts } = demand;
   if (requiredRaw === 0n) return undefined;
   const reading = { taskValueBps: demand.taskValueBps, quality: rules.quality };
-  let tightest: Breach | undefined;
+  let worst: Breach | undefined;
   for (let i = 0; i < rules.teamPolicies.length; i++) {
     const policy = rules.teamPolicies[i] as Policy;
     if (!binds(policy, facts, moment.nowSec)) continue;
     const spent = spentRaw(teamCounters[i] as Counter, moment.teamBuckets[i] as number);
     const capRaw = effectiveCapRaw(policy, reading);
     if (spent + requiredRaw <= capRaw) continue;
-    if (tightest === undefined || capRaw - spent < tightest.capRaw - tightest.spentRaw) {
-      tightest = { policy, requiredRaw, spentRaw: spent, capRaw };
-    }
+    worst = worseBreach(worst, { policy, requiredRaw, spentRaw: spent, capRaw });
   }
-  return tightest && { reason: 'cap_exceeded', breach: tightest, suspended: false };
+  return worst && { reason: 'cap_exceeded', breach: worst, suspended: false };
 }
 
 /** What of the agent's money is kept for tasks other than this one: nobody else may spend it. */

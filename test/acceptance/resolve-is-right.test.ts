@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createAwareness } from '../../src/controls/awareness.ts';
+import { refuseSpend } from '../../src/controls/refuse-spend.ts';
 import { createStandings } from '../../src/controls/standings.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
+import { bumpRules } from '../../src/store/ledger-store.ts';
 import { testDatabase } from '../support/database.ts';
 import { liveLedger } from '../support/ledger-load.ts';
 import { seedAgents } from '../support/ledger-world.ts';
@@ -33,12 +35,13 @@ it('what is resolved is what becomes of the hold, for own and shared caps as the
   });
   const seen = { approve: 0, decline: 0 };
   // Nothing takes effect, or ends, while the test runs.
-  const cap = arbitraryCap(0).map((x) => ({ ...x, effectiveFromSec: null, expiresAtSec: null }));
+  const lasting = { effectiveFromSec: null, expiresAtSec: null };
+  const cap = arbitraryCap(0).map((x) => ({ ...x, ...lasting }));
   let n = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(cap, { maxLength: 3 }),
-      fc.array(cap, { maxLength: 2 }),
+      fc.array(cap, { maxLength: 3 }),
       fc.array(arbitraryPayment, { minLength: 4, maxLength: 10 }),
       async (own, team, payments) => {
         const agents = await seedAgents(sql, 2);
@@ -59,13 +62,24 @@ it('what is resolved is what becomes of the hold, for own and shared caps as the
         for (const { who, costRaw, taskId, host, recipient, amountRaw } of payments) {
           const { agentId, keyId } = agents[who] ?? { agentId: 0, keyId: 0 };
           const question = { host, recipient, amountRaw, taskId, keyId };
-          const { decision } = await awareness.resolve(accountId, agentId, question);
-          seen[decision]++;
+          const told = await awareness.resolve(accountId, agentId, question);
+          seen[told.decision]++;
           const verdict = await ledger.hold({
             spender: { agentId, keyId, ...(taskId !== null && { taskId }) },
             ...{ holdId: `h${++n}`, amountRaw, destination: { host, payee: recipient } },
           });
-          expect(verdict.kind).toBe(decision === 'approve' ? 'held' : 'refused');
+          expect(verdict.kind).toBe(told.decision === 'approve' ? 'held' : 'refused');
+          if (verdict.kind === 'refused' && told.decision === 'decline') {
+            const { error, fields } = refuseSpend(verdict.refusal);
+            // Asking stops nobody, trying does.
+            const { auto_suspended: _, ...rest } = fields;
+            expect(told.decline).toEqual({ error, ...rest });
+            if (verdict.refusal.reason === 'cap_exceeded' && verdict.refusal.suspended) {
+              await sql`update agents set status = 'active', suspended_reason = null
+                where id = ${agentId}`;
+              await bumpRules(sql, agentId);
+            }
+          }
           if (verdict.kind !== 'held' || costRaw === null) continue;
           const { hold } = verdict;
           await ledger.settle({ hold, actualRaw: costRaw, account: 'chain:usdc', source: 's' });
