@@ -17,19 +17,23 @@ export function createStandings(deps: {
   readonly sql: Sql;
   /** The database's time, in Unix milliseconds. */
   readonly now: () => number;
+  /** Asks again where a connection was lost: what was done before must not read as failed. */
+  readonly patiently: <T>(call: () => Promise<T>) => Promise<T>;
 }): StandingsReader {
-  const { sql, now } = deps;
-  return {
-    async read(agentId) {
-      const snapshot = await findBalance(sql, agentId);
-      if (snapshot === undefined) return undefined;
-      const team = await readTeamCounters(
-        sql,
-        snapshot.rules.teamPolicies.map(({ id }) => id),
-      );
-      return standingsOf(readAt(snapshot, now(), team));
-    },
+  const { sql, now, patiently } = deps;
 
-    available: (agentIds) => findAvailable(sql, agentIds, now()),
+  async function read(agentId: number): Promise<Standings | undefined> {
+    const snapshot = await findBalance(sql, agentId);
+    if (snapshot === undefined) return undefined;
+    const team = await readTeamCounters(
+      sql,
+      snapshot.rules.teamPolicies.map(({ id }) => id),
+    );
+    return standingsOf(readAt(snapshot, now(), team));
+  }
+
+  return {
+    read: (agentId) => patiently(() => read(agentId)),
+    available: (agentIds) => patiently(() => findAvailable(sql, agentIds, now())),
   };
 }

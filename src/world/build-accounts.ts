@@ -1,3 +1,4 @@
+import { createPatientRead } from '../actors/retry.ts';
 import { createAdmin } from '../admin/admin.ts';
 import { createAgents } from '../agents/agents.ts';
 import { createLocalDelegation } from '../agents/local-delegation.ts';
@@ -43,7 +44,7 @@ export function buildAccounts(world: World, { ledger, time }: LedgerParts) {
     facilitatorPrivateKey === undefined
       ? undefined
       : createLocalDelegation({ sql, facilitatorPrivateKey });
-  const standings = createStandings({ sql, now });
+  const standings = createStandings({ sql, now, patiently: createPatientRead(world.clock) });
   const agentDeps = { ...world, wallets, delegation, ledger, invalidations, balances, standings };
   const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse, now };
   return {
