@@ -2,6 +2,9 @@
 
 DROP FUNCTION apply_batch;
 --> statement-breakpoint
+-- Nothing has ever been counted.
+ALTER TABLE agent_funds ALTER COLUMN counters TYPE text USING NULL;
+--> statement-breakpoint
 DROP TABLE team_funds;
 --> statement-breakpoint
 ALTER TABLE holds DROP COLUMN counted;
@@ -235,7 +238,7 @@ CREATE FUNCTION apply_batch(
   node text, lease integer, companions json
 ) RETURNS TABLE (
   part integer, version bigint, rules_version bigint,
-  spendable bigint, held bigint, credited bigint, consumed bigint, counters bytea,
+  spendable bigint, held bigint, credited bigint, consumed bigint, counters text,
   verdicts text, details bigint[], spent bigint[]
 ) LANGUAGE plpgsql
 -- Every table is reached by its key, however small it was when the plan was made.
@@ -435,7 +438,7 @@ BEGIN
         held_raw = f.held_raw + p.held,
         credited_raw = f.credited_raw + p.credited,
         consumed_raw = f.consumed_raw + p.consumed,
-        counters = coalesce(decode(p.counters, 'hex'), f.counters)
+        counters = coalesce(p.counters, f.counters)
     FROM unnest(p_agent, p_size, p_spendable, p_held, p_credited, p_consumed,
                 coalesce(p_counters, array_fill(NULL::text, ARRAY[cardinality(p_agent)])), down)
          AS p(agent, size, spendable, held, credited, consumed, counters, down)

@@ -1,13 +1,13 @@
 import { reservedRaw } from '../ledger/admit.ts';
 import { alignCounters, momentOf } from '../ledger/moment.ts';
-import { unpackCounters } from '../store/counter-codec.ts';
+import { decodeCounters } from '../store/counter-codec.ts';
 import { type PolicyJson, policyOf } from '../store/policy-row.ts';
 import type { Queryable } from '../store/sql.ts';
 
 type Row = {
   agent_id: number;
   spendable: bigint;
-  counters: Buffer | null;
+  counters: string | null;
   /** Null where nothing is kept for a task. */
   policies: PolicyJson[] | null;
 };
@@ -33,7 +33,7 @@ function availableOf({ spendable, counters, policies }: Row, nowMs: number): big
   const own = policies.map(policyOf).filter(({ agentId }) => agentId !== null);
   const rules = { policies: own, teamPolicies: [] };
   const moment = momentOf(rules, nowMs);
-  const aligned = alignCounters(rules, unpackCounters(counters), moment);
+  const aligned = alignCounters(rules, decodeCounters(counters), moment);
   const kept = reservedRaw(rules, aligned, moment, null);
   return spendable > kept ? spendable - kept : 0n;
 }

@@ -1,7 +1,7 @@
 import { type Counter, emptyCounter } from '../policy/counter.ts';
 import type { Policy } from '../policy/policy.ts';
 import { bucketAt, bucketStartMs, bucketsOf } from '../policy/window.ts';
-import { packCounters, unpackCounters } from '../store/counter-codec.ts';
+import { decodeCounters, encodeCounters } from '../store/counter-codec.ts';
 import type { Queryable } from '../store/sql.ts';
 
 /** Whose policy it is: one agent's, or (without an agent) that of all agents of the account. */
@@ -124,10 +124,10 @@ async function changeOwnCounters(
   policyId: number,
   instead: readonly Counter[],
 ): Promise<void> {
-  const [row] = await tx<{ counters: Buffer | null }[]>`
+  const [row] = await tx<{ counters: string | null }[]>`
     select counters from agent_funds where agent_id = ${agentId} for no key update`;
-  const others = unpackCounters(row?.counters ?? null).filter((c) => c.policyId !== policyId);
+  const others = decodeCounters(row?.counters ?? null).filter((c) => c.policyId !== policyId);
   const counters = [...others, ...instead].sort((a, b) => a.policyId - b.policyId);
   await tx`
-    update agent_funds set counters = ${packCounters(counters)} where agent_id = ${agentId}`;
+    update agent_funds set counters = ${encodeCounters(counters)} where agent_id = ${agentId}`;
 }

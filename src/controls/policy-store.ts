@@ -1,7 +1,7 @@
 import { assert } from '../kernel/assert.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { MatchKind, PolicyKind } from '../policy/policy.ts';
-import { unpackCounters } from '../store/counter-codec.ts';
+import { decodeCounters } from '../store/counter-codec.ts';
 import { type PolicyJson, policyOf } from '../store/policy-row.ts';
 import type { Queryable } from '../store/sql.ts';
 import type { PolicyOwner } from './counter-store.ts';
@@ -151,9 +151,9 @@ const raw = (amountRaw: bigint | null): string | null => amountRaw?.toString() ?
 
 /** What counts under an agent's own policies, as it was counted last. */
 export async function readOwnCounters(sql: Queryable, agentId: number) {
-  const [row] = await sql<{ counters: Buffer | null }[]>`
+  const [row] = await sql<{ counters: string | null }[]>`
     select counters from agent_funds where agent_id = ${agentId}`;
-  return new Map(unpackCounters(row?.counters ?? null).map((c) => [c.policyId, c]));
+  return new Map(decodeCounters(row?.counters ?? null).map((c) => [c.policyId, c]));
 }
 
 /** The agent's mode and lock; whoever writes under them has its balance's row. */

@@ -1,5 +1,5 @@
 import type { BalanceState, ChangeOutcome, Part, PartOutcome } from '../ledger/change.ts';
-import { unpackCounters } from './counter-codec.ts';
+import { decodeCounters } from './counter-codec.ts';
 import { encodeBatch } from './encode-batch.ts';
 import type { Queryable } from './sql.ts';
 
@@ -14,7 +14,7 @@ export type StateRow = {
   held: bigint;
   credited: bigint;
   consumed: bigint;
-  counters: Buffer | null;
+  counters: string | null;
 };
 
 export const stateOf = (row: StateRow): BalanceState => ({
@@ -24,7 +24,7 @@ export const stateOf = (row: StateRow): BalanceState => ({
   heldRaw: row.held,
   creditedRaw: row.credited,
   consumedRaw: row.consumed,
-  counters: unpackCounters(row.counters),
+  counters: decodeCounters(row.counters),
 });
 
 /** A part that does not stand, and the state it should be decided on: null where there is no such agent. */

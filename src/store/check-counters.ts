@@ -1,10 +1,10 @@
 import type { Counter } from '../policy/counter.ts';
-import { unpackCounters } from './counter-codec.ts';
+import { decodeCounters } from './counter-codec.ts';
 import type { Sql } from './sql.ts';
 
 export type CounterViolation = { readonly agentId: number | null; readonly detail: string };
 
-type Row = { id: number; agent_id: number; counters: Buffer | null; held: string };
+type Row = { id: number; agent_id: number; counters: string | null; held: string };
 
 /**
  * 5. What counts as held under a living policy is what the open holds add up to that it matches, and nothing that was
@@ -26,7 +26,7 @@ export async function checkCounters(
       and extract(epoch from clock_timestamp()) < least(coalesce(p.expires_at, 9007199254740991),
                                                         coalesce(p.effective_until, 9007199254740991))`;
   const found = own.flatMap((row) => {
-    const counter = unpackCounters(row.counters).find(({ policyId }) => policyId === row.id);
+    const counter = decodeCounters(row.counters).find(({ policyId }) => policyId === row.id);
     const detail = ownDetail(counter, BigInt(row.held));
     return detail === undefined
       ? []

@@ -1,39 +1,48 @@
-import { Packr } from 'msgpackr';
 import type { Counter } from '../policy/counter.ts';
 
-/** Amounts come back as they went in, whatever their size. */
-const packr = new Packr({ useRecords: false, int64AsType: 'bigint' });
+/*
+ * Counters as they lie in an agent's row: one behind the other with a semicolon between, each of them
+ * `policy,held,head,number of buckets`, then place and amount of every bucket that is not empty.
+ */
 
-/** Policy, held, head, number of buckets, then place and amount of each bucket that is not empty. */
-type Line = readonly [number, bigint, number, number, ...(number | bigint)[]];
+/** Spelled once for as long as they stay as they are: holding and releasing move no bucket. */
+const spelled = new WeakMap<readonly bigint[], string>();
 
-/** Counters as they lie in an agent's row. */
-export function packCounters(counters: readonly Counter[]): Buffer {
-  return packr.pack(counters.map(lineOf));
+function bucketsText(buckets: readonly bigint[]): string {
+  const known = spelled.get(buckets);
+  if (known !== undefined) return known;
+  let text = `${buckets.length}`;
+  for (let place = 0; place < buckets.length; place++) {
+    const amountRaw = buckets[place] as bigint;
+    if (amountRaw !== 0n) text += `,${place},${amountRaw}`;
+  }
+  spelled.set(buckets, text);
+  return text;
 }
 
-export function unpackCounters(packed: Buffer | null): readonly Counter[] {
-  return packed === null ? NONE : (packr.unpack(packed) as Line[]).map(counterOf);
+export function encodeCounters(counters: readonly Counter[]): string {
+  let text = '';
+  for (let i = 0; i < counters.length; i++) {
+    const { policyId, heldRaw, head, buckets } = counters[i] as Counter;
+    text += `${i === 0 ? '' : ';'}${policyId},${heldRaw},${head},${bucketsText(buckets)}`;
+  }
+  return text;
 }
 
 const NONE: readonly Counter[] = [];
 
-function lineOf({ policyId, heldRaw, head, buckets }: Counter): (number | bigint)[] {
-  const line: (number | bigint)[] = [policyId, heldRaw, head, buckets.length];
-  for (let place = 0; place < buckets.length; place++) {
-    const amountRaw = buckets[place] as bigint;
-    if (amountRaw !== 0n) line.push(place, amountRaw);
-  }
-  return line;
-}
+export const decodeCounters = (text: string | null): readonly Counter[] =>
+  text === null || text === '' ? NONE : text.split(';').map(counterOf);
 
-function counterOf([policyId, heldRaw, head, length, ...filled]: Line): Counter {
-  const buckets = Array.from({ length }, () => 0n);
+function counterOf(line: string): Counter {
+  const [policyId, heldRaw = '0', head, length, ...filled] = line.split(',');
+  const buckets = Array.from({ length: Number(length) }, () => 0n);
   let settledRaw = 0n;
-  for (let i = 0; i < filled.length; i += 2) {
-    const amountRaw = BigInt(filled[i + 1] ?? 0);
+  for (let i = 0; i + 1 < filled.length; i += 2) {
+    const amountRaw = BigInt(filled[i + 1] as string);
     buckets[Number(filled[i])] = amountRaw;
     settledRaw += amountRaw;
   }
-  return { policyId, heldRaw: BigInt(heldRaw), head: Number(head), buckets, settledRaw };
+  const names = { policyId: Number(policyId), head: Number(head) };
+  return { ...names, heldRaw: BigInt(heldRaw), buckets, settledRaw };
 }

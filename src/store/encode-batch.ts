@@ -2,7 +2,7 @@ import type { Account } from '../ledger/accounts.ts';
 import type { HoldChange, Part } from '../ledger/change.ts';
 import type { Count } from '../ledger/count.ts';
 import type { Entry } from '../ledger/posting.ts';
-import { packCounters } from './counter-codec.ts';
+import { encodeCounters } from './counter-codec.ts';
 import { addCompanion, type CompanionSheet, sheetJson } from './encode-companions.ts';
 import { numberArray, textArray } from './pg-array.ts';
 
@@ -16,7 +16,7 @@ export type EncodedBatch = {
     readonly held: string;
     readonly credited: string;
     readonly consumed: string;
-    /** Packed, in hex; null where they stay as they are. */
+    /** Null where they stay as they are. */
     readonly counters: string | null;
   };
   readonly operations: {
@@ -199,4 +199,4 @@ function encodeParts(parts: readonly Part[]): EncodedBatch['parts'] {
 }
 
 const packed = ({ counted, after }: Part): string | null =>
-  counted ? packCounters(after.counters).toString('hex') : null;
+  counted ? encodeCounters(after.counters) : null;

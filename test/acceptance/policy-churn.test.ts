@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/kernel/log.ts';
 import { createInvalidations } from '../../src/keys/invalidations.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
-import { unpackCounters } from '../../src/store/counter-codec.ts';
+import { decodeCounters } from '../../src/store/counter-codec.ts';
 import { openSql } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { seedAgents } from '../support/ledger-world.ts';
@@ -69,8 +69,8 @@ describe('policies that come and go while money is held under them', () => {
     expect(churn.edits).toBeGreaterThan(100);
     expect(churn.settled).toBe(churn.held);
     expect(await checkInvariants(sql)).toEqual([]);
-    const rows = await sql<{ counters: Buffer | null }[]>`select counters from agent_funds`;
-    const held = rows.flatMap((row) => unpackCounters(row.counters)).map((c) => c.heldRaw);
+    const rows = await sql<{ counters: string | null }[]>`select counters from agent_funds`;
+    const held = rows.flatMap((row) => decodeCounters(row.counters)).map((c) => c.heldRaw);
     const team = await sql<{ held_raw: bigint }[]>`select held_raw from team_counters`;
     expect(new Set([...held, ...team.map((row) => row.held_raw)])).toEqual(new Set([0n]));
     // What a backend has counted is told a second after it is done.

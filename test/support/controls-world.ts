@@ -5,7 +5,7 @@ import { createRouter } from '../../src/http/router.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { Hold } from '../../src/ledger/ledger.ts';
 import { ROUTES } from '../../src/routes/index.ts';
-import { unpackCounters } from '../../src/store/counter-codec.ts';
+import { decodeCounters } from '../../src/store/counter-codec.ts';
 import { accountsWorld } from './accounts.ts';
 import { type Ask, accountsEdge } from './accounts-edge.ts';
 import { testDatabase } from './database.ts';
@@ -83,9 +83,9 @@ async function openControls() {
     },
     /** What is held under each own policy, as it is stored. */
     async ownCounters(agentId: number) {
-      const [row] = await db.sql<{ counters: Buffer | null }[]>`
+      const [row] = await db.sql<{ counters: string | null }[]>`
         select counters from agent_funds where agent_id = ${agentId}`;
-      return new Map(unpackCounters(row?.counters ?? null).map((c) => [c.policyId, c]));
+      return new Map(decodeCounters(row?.counters ?? null).map((c) => [c.policyId, c]));
     },
     async [Symbol.asyncDispose]() {
       await edge[Symbol.asyncDispose]();

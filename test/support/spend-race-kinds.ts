@@ -3,7 +3,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { createBalanceStore } from '../../src/store/balance-store.ts';
 import { checkInvariants, type Violation } from '../../src/store/check-invariants.ts';
-import { unpackCounters } from '../../src/store/counter-codec.ts';
+import { decodeCounters } from '../../src/store/counter-codec.ts';
 import type { Sql } from '../../src/store/sql.ts';
 import { seedAgents } from './ledger-world.ts';
 import { addPolicy, type PolicyWish } from './policies.ts';
@@ -103,7 +103,7 @@ export async function afterRace(
 }> {
   const ids = agents.map(({ agentId }) => String(agentId));
   const rows = await sql<
-    { held: bigint; charged: string; charges: number; counters: Buffer | null }[]
+    { held: bigint; charged: string; charges: number; counters: string | null }[]
   >`
     select f.held_raw as held, f.counters, coalesce((
       select sum(c.cost_raw) from charges c where c.agent_id = f.agent_id), 0)::text as charged,
@@ -113,7 +113,7 @@ export async function afterRace(
     select held_raw as held, (select sum(b) from unnest(buckets) as u(b))::bigint as settled
     from team_counters where policy_id = ${policyId ?? 0}`;
   const own = rows
-    .flatMap((row) => unpackCounters(row.counters))
+    .flatMap((row) => decodeCounters(row.counters))
     .find((counter) => counter.policyId === policyId);
   const heldNow = rows.reduce((sum, row) => sum + row.held, 0n);
   return {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigserial, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
-import { bytea, id, now, raw } from '../columns.ts';
+import { id, now, raw } from '../columns.ts';
 
 /**
  * An agent's money, guarded: one row an agent, written by `apply_batch` alone and fenced by `version`.
@@ -17,8 +17,8 @@ export const agentFunds = pgTable(
     heldRaw: raw('held_raw').notNull().default(sql`0`),
     creditedRaw: raw('credited_raw').notNull().default(sql`0`),
     consumedRaw: raw('consumed_raw').notNull().default(sql`0`),
-    /** What counts under the agent's own policies, packed; null while it has none. */
-    counters: bytea('counters'),
+    /** What counts under the agent's own policies, in the words of the counter codec; null while it has none. */
+    counters: text('counters'),
   },
   (table) => [
     check('agent_funds_spendable', sql`${table.spendableRaw} >= 0`),

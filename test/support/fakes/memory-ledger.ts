@@ -5,7 +5,7 @@ import type { Posting } from '../../../src/ledger/posting.ts';
 import { type Counter, count, rollTo, spentRaw } from '../../../src/policy/counter.ts';
 import type { SpendFacts } from '../../../src/policy/policy.ts';
 import type { Balance, BalanceStore } from '../../../src/store/balance-store.ts';
-import { packCounters, unpackCounters } from '../../../src/store/counter-codec.ts';
+import { decodeCounters, encodeCounters } from '../../../src/store/counter-codec.ts';
 
 export const ACTIVE: Rules = {
   status: 'active',
@@ -188,7 +188,7 @@ export class MemoryLedger implements BalanceStore {
     const { rulesVersion } = part.after;
     // Packed and unpacked, as the row keeps them.
     const counters = part.counted
-      ? unpackCounters(packCounters(part.after.counters))
+      ? decodeCounters(encodeCounters(part.after.counters))
       : balance.state.counters;
     const state = {
       ...{ version, rulesVersion, spendableRaw, heldRaw, creditedRaw, consumedRaw, counters },
