@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refusal } from '../support/web-socket-client.ts';
+import {
+  ask,
+  type Developer,
+  moneyOf,
+  newDeveloper,
+  startWorld,
+  type WholeWorld,
+} from '../support/whole-world.ts';
+
+let world: WholeWorld;
+let developer: Developer;
+let names = 0;
+beforeAll(async () => {
+  world = await startWorld();
+  developer = await newDeveloper(world.api, 'capped');
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const TASK = { 'x-svc-task-id': ' Plan ' };
+/** Less than anything costs. */
+const CAP = { limitRaw: '1' };
+
+async function fundedAgent() {
+  const agentId = await developer.createAgent(`capped ${++names}`);
+  await ask(`${world.url}/v1/admin/agents/${agentId}/credit`, {
+    headers: { 'x-admin-key': world.adminApiKey },
+    body: { amountRaw: '1000000', reference: `funds-${agentId}` },
+  });
+  const { key } = await developer.mintKey(agentId);
+  return { agentId, key, headers: { authorization: `Bearer ${key}` } };
+}
+
+type Agent = Awaited<ReturnType<typeof fundedAgent>>;
+
+/** Every way to spend that there is, and what it answers. */
+const SPENDING = {
+  chat: async ({ headers }: Agent) =>
+    ask(`${world.url}/v1/chat/completions`, {
+      headers: { ...headers, ...TASK },
+      body: {
+        model: 'local/guide',
+        messages: [{ role: 'user', content: 'What is two plus two?' }],
+      },
+    }),
+  transcription: ({ headers }: Agent) =>
+    refusal(
+      `${world.wsUrl}/v1/audio/transcriptions/stream?model=local/pocketsphinx&sample_rate=16000`,
+      [],
+      { ...headers, ...TASK },
+    ),
+  realtime: ({ headers }: Agent) =>
+    refusal(`${world.wsUrl}/v1/realtime?model=local/realtime`, [], { ...headers, ...TASK }),
+};
+
+/** Every cap that the specification names, written over HTTP by whoever may. */
+const CAPS: Record<string, (agent: Agent) => Promise<{ readonly status: number }>> = {
+  'a task policy of the agent': ({ headers }) =>
+    ask(`${world.url}/v1/agents/policies`, {
+      headers,
+      body: { kind: 'task', matchKey: 'PLAN', ...CAP },
+    }),
+  'an api policy of its developer': ({ agentId }) =>
+    ask(`${world.url}/v1/developer/agents/${agentId}/policies`, {
+      headers: developer.headers,
+      body: { kind: 'api', matchKey: 'local', windowKind: 'calendar', calendarUnit: 'day', ...CAP },
+    }),
+  'a session limit': ({ headers }) =>
+    ask(`${world.url}/v1/agents/spend-limit`, { method: 'PUT', headers, body: CAP }),
+  'a key budget': async ({ agentId }) => {
+    const { body } = await ask(`${world.url}/v1/developer/agents/${agentId}/keys`, {
+      headers: developer.headers,
+    });
+    const [key] = body.keys as { id: number }[];
+    return ask(`${world.url}/v1/developer/agents/${agentId}/keys/${key?.id}/budget`, {
+      ...{ method: 'PUT', headers: developer.headers, body: { budgetRaw: '1' } },
+    });
+  },
+  'a policy of the team': () =>
+    ask(`${world.url}/v1/developer/policies`, {
+      headers: developer.headers,
+      body: { kind: 'task', matchKey: 'plan', ...CAP },
+    }),
+};
+
+describe('no way to spend goes round', () => {
+  it.each(Object.keys(CAPS))('%s', async (name) => {
+    const agent = await fundedAgent();
+    const free = await SPENDING.chat(agent);
+    expect(free.status).toBe(200);
+    const before = await moneyOf(world.sql, agent.agentId);
+    expect([200, 201]).toContain((await CAPS[name]?.(agent))?.status);
+    for (const [way, spend] of Object.entries(SPENDING)) {
+      const { status, body } = await spend(agent);
+      expect({ way, status }).toEqual({ way, status: 402 });
+      expect(body.error).toMatchObject({ type: 'insufficient_quota', code: 'budget_exhausted' });
+    }
+    expect(await moneyOf(world.sql, agent.agentId)).toEqual(before);
+  });
+});
