@@ -105,11 +105,8 @@ describe('what the totals answer', () => {
   it('are the rollup of all agents, of the last 30 days', async () => {
     const { agent, headers, path, minted } = await accounts.edge.agentOf('rolls up');
     const { agentId } = agent;
-    await accounts.sql`
-      insert into agent_funds (agent_id, account_id, spendable_raw, held_raw, credited_raw, consumed_raw)
-      values (${agentId}, 'acct_x', 60, 10, 100, 30)
-      on conflict (agent_id) do update set spendable_raw = 60, held_raw = 10, credited_raw = 100,
-        consumed_raw = 30`;
+    const { ledger } = accounts.world.agentsDeps;
+    await ledger.credit({ agentId, amountRaw: 60n, reference: `rollup ${agentId}` });
     const spend = { model: 'm', rail: 'free', calls: 1 };
     await addSpend(agentId, { ...spend, daysAgo: 0, costRaw: 1 });
     await addSpend(agentId, { ...spend, daysAgo: 29, costRaw: 20 });

@@ -130,7 +130,7 @@ describe('an upload of what was bought elsewhere', () => {
     const agent = await world.fund('stays rich');
     await askGuide(world.url, agent.agentKey);
     const state = async () => {
-      const tables = ['agent_funds', 'team_funds', 'postings', 'holds', 'charges', 'events'];
+      const tables = ['agent_funds', 'postings', 'holds', 'charges', 'events'];
       const counted = ['action_totals', 'spend_totals', 'team_counters'];
       const texts = await Promise.all(
         [...tables, ...counted].map((table) =>
