@@ -13,6 +13,8 @@ ALTER TABLE team_counters ADD CONSTRAINT team_counters_held CHECK (held_raw >= 0
 --> statement-breakpoint
 CREATE INDEX charges_agent_at ON charges USING btree (agent_id, created_at);
 --> statement-breakpoint
+CREATE INDEX agent_funds_account ON agent_funds USING btree (account_id);
+--> statement-breakpoint
 CREATE INDEX policies_owner ON policies USING btree (account_id, agent_id, id);
 --> statement-breakpoint
 ALTER TABLE team_counters SET (fillfactor = 40);
@@ -109,8 +111,9 @@ AS $$
     (SELECT json_agg(json_build_object('seconds', w.seconds, 'bps', (
        SELECT floor(avg(coalesce(o.score_bps, CASE o.status WHEN 'success' THEN 10000
                                               WHEN 'partial' THEN 5000 ELSE 0 END)))::integer
-       FROM action_outcomes o
-       WHERE o.agent_id = agent AND o.reported_at > clock_timestamp() - make_interval(secs => w.seconds))))
+       FROM (SELECT r.status, r.score_bps FROM action_outcomes r
+             WHERE r.agent_id = agent AND r.reported_at > clock_timestamp() - make_interval(secs => w.seconds)
+             ORDER BY r.reported_at DESC LIMIT 10000) AS o)))
      FROM (SELECT DISTINCT p.quality_window_seconds AS seconds FROM living p
            WHERE p.quality_throttle_floor_bps IS NOT NULL) AS w)
 $$;
@@ -152,10 +155,11 @@ BEGIN
   IF companions -> 'charges' IS NOT NULL THEN
     INSERT INTO charges (agent_id, posting_id, key_id, target_url, target_host, method, status,
                          cost_raw, model, rail, usage, task_id, action_id, customer_id, session_id,
-                         payee, response_status_code, latency_ms, overhead_ms, upstream_ms)
+                         payee, response_status_code, latency_ms, overhead_ms, upstream_ms, created_at)
     SELECT x.agent, x.posting, x.key, x.url, x.host, x.method, x.status, x.cost, x.model, x.rail,
            x.usage, x.task, x.action, x.customer, x.session, x.payee, x.code, x.latency,
-           x.overhead, x.upstream
+           -- Not when the sql transaction began: it may have waited for its rows since.
+           x.overhead, x.upstream, clock_timestamp()
     FROM json_to_recordset(companions -> 'charges') AS x(op integer, agent integer, posting text,
          key integer, url text, host text, method text, status text, cost bigint, model text,
          rail text, usage jsonb, task text, action text, customer text, session text,
@@ -163,7 +167,7 @@ BEGIN
     WHERE standing[x.op];
     -- Reports read sums, and never count rows. An agent's rows are guarded by its own, which is locked.
     INSERT INTO spend_totals AS s (agent_id, day, model, rail, calls, failed, cost_raw)
-    SELECT x.agent, (now() AT TIME ZONE 'UTC')::date, coalesce(x.model, ''), coalesce(x.rail, ''),
+    SELECT x.agent, (clock_timestamp() AT TIME ZONE 'UTC')::date, coalesce(x.model, ''), coalesce(x.rail, ''),
            count(*), count(*) FILTER (WHERE x.status = 'failed'), sum(x.cost)
     FROM json_to_recordset(companions -> 'charges') AS x(op integer, agent integer, model text,
          rail text, status text, cost bigint)

@@ -99,7 +99,9 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
       trustedProxies: settings.trustedProxies,
     }),
   );
-  accounts.invalidations.subscribe((notice) => forget(notice, accounts.credentials, ledger, http));
+  const { invalidations } = accounts;
+  parts.whenSuspended((agentId) => invalidations.tell({ kind: 'agent_stopped', agentId }));
+  invalidations.subscribe((notice) => forget(notice, accounts.credentials, ledger, http));
   startLife(world, accounts, health, teardown);
 
   const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });

@@ -22,6 +22,8 @@ export type LedgerDeps = {
   readonly soon?: (callback: () => void) => void;
   /** The database's time, in Unix milliseconds; this process's own where nothing better is known. */
   readonly now?: () => number;
+  /** A cap has stopped this agent: others read of it, this process may know at once. */
+  readonly onSuspended?: (agentId: number) => void;
   /** How many balance actors are kept in memory. */
   readonly actors?: number;
 };
@@ -75,7 +77,8 @@ export class LedgerInbox {
     if (this.#stopped) return Promise.reject(refuse.request.ledgerAway());
     const isFull = this.#waiting.count >= LIMITS.ledgerInboxOperations;
     // A settlement refused would leave its hold open for good. There is one a hold: holds bound them.
-    if (isFull && operation.kind !== 'settle') {
+    // A kill switch is for the agent that floods it; there is one an agent and batch.
+    if (isFull && operation.kind !== 'settle' && operation.kind !== 'suspend') {
       this.counters.refusedFull++;
       return Promise.reject(refuse.request.ledgerFull());
     }

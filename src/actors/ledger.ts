@@ -26,19 +26,7 @@ export type LiveLedger = Ledger & {
 /** The ledger of this process: an actor an agent in front, one writer behind, the database in the end. */
 export function createLedger(deps: LedgerDeps): LiveLedger {
   const inbox = new LedgerInbox(deps);
-
-  /** A cap that is a kill switch has suspended its agent before anybody hears of the refusal. */
-  async function admit(operation: HoldOperation | ExtendOperation): Promise<Resolution> {
-    const resolution = await inbox.submit(operation);
-    if (resolution.kind !== 'refused') return resolution;
-    const { refusal } = resolution;
-    if (refusal.reason !== 'cap_exceeded') return resolution;
-    const { policy } = refusal.breach;
-    if (policy.action !== 'suspend_agent') return resolution;
-    const { agentId } = operation;
-    await inbox.submit({ kind: 'suspend', agentId, policyId: policy.id });
-    return { kind: 'refused', refusal: { ...refusal, suspended: true } };
-  }
+  const admit = (operation: HoldOperation | ExtendOperation) => admitted(inbox, deps, operation);
 
   return {
     counters: inbox.counters,
@@ -103,4 +91,22 @@ function settlement(
 ): Operation {
   assert(request.actualRaw >= 0n, 'nothing costs less than nothing');
   return { kind: 'settle', agentId: hold.agentId, hold, request, ends };
+}
+
+/** A cap that is a kill switch has suspended its agent before anybody hears of the refusal. */
+async function admitted(
+  inbox: LedgerInbox,
+  deps: Pick<LedgerDeps, 'onSuspended'>,
+  operation: HoldOperation | ExtendOperation,
+): Promise<Resolution> {
+  const resolution = await inbox.submit(operation);
+  if (resolution.kind !== 'refused') return resolution;
+  const { refusal } = resolution;
+  if (refusal.reason !== 'cap_exceeded') return resolution;
+  const { policy } = refusal.breach;
+  if (policy.action !== 'suspend_agent') return resolution;
+  const { agentId } = operation;
+  await inbox.submit({ kind: 'suspend', agentId, policyId: policy.id });
+  deps.onSuspended?.(agentId);
+  return { kind: 'refused', refusal: { ...refusal, suspended: true } };
 }

@@ -33,5 +33,6 @@ export function breachSentence(breach: Breach): string {
   if (policy.kind === 'key') return 'The budget of this key does not cover this request.';
   const whose = policy.agentId === null ? 'team policy' : 'policy';
   const match = policy.matchKey === null ? '' : ` "${policy.matchKey}"`;
-  return `A ${policy.kind} ${whose}${match} does not cover this request.`;
+  const article = policy.kind === 'api' ? 'An' : 'A';
+  return `${article} ${policy.kind} ${whose}${match} does not cover this request.`;
 }

@@ -3,7 +3,7 @@ import { refuse } from '../kernel/refuse.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
 import { type ControlChange, tightens } from '../policy/tightens.ts';
 import type { Queryable, Sql } from '../store/sql.ts';
-import type { PolicyOwner } from './counter-store.ts';
+import type { History, PolicyOwner } from './history-store.ts';
 import { readControls } from './policy-store.ts';
 import type { AgentControls } from './policy-wish.ts';
 
@@ -46,22 +46,30 @@ const NO_CONTROLS: AgentControls = { mode: 'off', locked: false };
 export async function changeControls<T>(
   deps: ControlsDeps,
   scope: Scope,
-  work: (change: Change) => Promise<T>,
+  work: (change: Change, known: History | undefined) => Promise<T>,
+  /** Reads, before anybody has to wait, what the work will want to know. */
+  prepare: () => Promise<History | undefined> = async () => undefined,
 ): Promise<T> {
   const { accountId, agentId } = scope;
   if (agentId === null) {
+    const known = await prepare();
     return deps.invalidations.commitTeam(accountId, (tx) => {
       const time = timeOf(deps);
-      return work({ tx, ...time, controls: NO_CONTROLS, permit: () => {} });
+      return work({ tx, ...time, controls: NO_CONTROLS, permit: () => {} }, known);
     });
   }
   // Another developer's agent is not even locked for a moment.
   await requireAgent(deps.sql, scope);
+  const known = await prepare();
   return deps.invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
     const agent = await requireAgent(tx, scope);
     if (agent.status === 'closed') throw refuse.credential.accountClosed();
+    // One that was stopped a moment ago must not undo what stopped it.
+    if (scope.by === 'agent' && agent.status === 'suspended') {
+      throw refuse.credential.agentSuspended();
+    }
     const controls = (await readControls(tx, agentId)) ?? NO_CONTROLS;
-    return work({ tx, ...timeOf(deps), controls, permit: permitFor(scope, controls) });
+    return work({ tx, ...timeOf(deps), controls, permit: permitFor(scope, controls) }, known);
   });
 }
 

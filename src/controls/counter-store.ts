@@ -1,17 +1,15 @@
 import { type Counter, emptyCounter } from '../policy/counter.ts';
 import type { Policy } from '../policy/policy.ts';
-import { bucketAt, bucketStartMs, bucketsOf } from '../policy/window.ts';
+import { bucketAt, bucketsOf } from '../policy/window.ts';
 import { decodeCounters, encodeCounters } from '../store/counter-codec.ts';
 import type { Queryable } from '../store/sql.ts';
-
-/** Whose policy it is: one agent's, or (without an agent) that of all agents of the account. */
-export type PolicyOwner = { readonly accountId: string; readonly agentId: number | null };
+import { type Counted, type History, type PolicyOwner, readSettled } from './history-store.ts';
 
 /**
  * Writes what counts under a policy now: every open hold that it matches, and what was settled in its window and not
  * before `startsAtMs`. Belongs in the sql transaction that writes the policy, after `invalidations.commit` has taken
- * the rows of all agents that it caps: nothing is held or settled meanwhile. The only reading of charges that a
- * policy ever costs.
+ * the rows of all agents that it caps: nothing is held or settled meanwhile. With a history that was read before,
+ * only what came since is read while they wait.
  */
 export async function seedCounter(
   tx: Queryable,
@@ -19,13 +17,16 @@ export async function seedCounter(
   owner: PolicyOwner,
   startsAtMs: number,
   nowMs: number,
+  known?: History,
 ): Promise<void> {
   const head = bucketAt(policy, nowMs);
   const heldRaw = await sumHeld(tx, policy.id, owner);
-  const sinceMs = windowStartMs(policy, startsAtMs, head);
   const buckets = emptyCounter(policy.id, bucketsOf(policy.window)).buckets.slice();
   let settledRaw = 0n;
-  for (const { bucket, amountRaw } of await sumSettled(tx, policy, owner, { sinceMs, head })) {
+  const of = countedOf(policy, startsAtMs);
+  for (const { bucket, amountRaw } of await readSettled(tx, owner, of, nowMs, known)) {
+    // Some may have left the window while others were waited for.
+    if (bucket <= head - buckets.length) continue;
     const place = bucket % buckets.length;
     buckets[place] = (buckets[place] ?? 0n) + amountRaw;
     settledRaw += amountRaw;
@@ -34,6 +35,12 @@ export async function seedCounter(
   if (owner.agentId === null) await saveTeamCounter(tx, counter);
   else await changeOwnCounters(tx, owner.agentId, policy.id, [counter]);
 }
+
+/** What decides which charges count under it. */
+export const countedOf = (
+  { kind, matchKey, matchKind, window, effectiveFromSec }: Omit<Counted, 'startsAtMs'>,
+  startsAtMs: number,
+): Counted => ({ kind, matchKey, matchKind, window, effectiveFromSec, startsAtMs });
 
 /** Forgets what counts under a policy that is no more. */
 export async function dropCounter(tx: Queryable, policy: Policy): Promise<void> {
@@ -61,14 +68,6 @@ export async function readTeamCounters(
   );
 }
 
-/** The first instant that counts: a window that slides reaches back as far as its oldest bucket. */
-function windowStartMs(policy: Policy, startsAtMs: number, head: number): number {
-  const oldest = bucketStartMs(policy.window, Math.max(0, head - bucketsOf(policy.window) + 1));
-  // Bucket 1 of a once or session policy is the time since it took effect, bucket 0 the time before.
-  const effective = oldest === undefined ? (policy.effectiveFromSec ?? 0) * 1_000 * head : oldest;
-  return Math.max(startsAtMs, effective, 0);
-}
-
 async function sumHeld(tx: Queryable, policyId: number, owner: PolicyOwner): Promise<bigint> {
   const [row] = await tx<{ held: string }[]>`
     select coalesce(sum(h.amount_raw), 0)::text as held
@@ -77,34 +76,6 @@ async function sumHeld(tx: Queryable, policyId: number, owner: PolicyOwner): Pro
       and f.agent_id = coalesce(${owner.agentId}::integer, f.agent_id)
       and policy_matches(p.kind, p.match_key, p.match_kind, h.key_root_id, h.task_id, h.host, h.payee)`;
   return BigInt(row?.held ?? 0);
-}
-
-async function sumSettled(
-  tx: Queryable,
-  policy: Policy,
-  owner: PolicyOwner,
-  window: { readonly sinceMs: number; readonly head: number },
-): Promise<{ readonly bucket: number; readonly amountRaw: bigint }[]> {
-  // A window without stretches of time, and a calendar's present period, are one bucket.
-  const second = bucketStartMs(policy.window, window.head + 1);
-  const first = bucketStartMs(policy.window, window.head);
-  const isOne = bucketsOf(policy.window) === 1 || first === undefined || second === undefined;
-  const bucketMs = isOne ? Number.MAX_SAFE_INTEGER : second - first;
-  const rows = await tx<{ bucket: string; amount: string }[]>`
-    select floor(extract(epoch from c.created_at) * 1000 / ${String(bucketMs)}::bigint)::text as bucket,
-      sum(c.cost_raw)::text as amount
-    from policies p, agent_funds f join charges c on c.agent_id = f.agent_id
-      left join agent_keys k on k.id = c.key_id
-    where p.id = ${policy.id} and f.account_id = ${owner.accountId}
-      and f.agent_id = coalesce(${owner.agentId}::integer, f.agent_id)
-      and c.created_at >= to_timestamp(${String(window.sinceMs)}::float8 / 1000) and c.cost_raw > 0
-      and policy_matches(p.kind, p.match_key, p.match_kind, coalesce(k.root_id, k.id), c.task_id,
-        c.target_host, c.payee)
-    group by 1`;
-  return rows.map((row) => ({
-    bucket: isOne ? window.head : Math.min(Number(row.bucket), window.head),
-    amountRaw: BigInt(row.amount),
-  }));
 }
 
 async function saveTeamCounter(tx: Queryable, counter: Counter): Promise<void> {

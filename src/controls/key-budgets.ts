@@ -2,7 +2,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Counter } from '../policy/counter.ts';
 import type { SpendWindow } from '../policy/policy.ts';
 import type { Queryable } from '../store/sql.ts';
-import type { PolicyOwner } from './counter-store.ts';
+import type { PolicyOwner } from './history-store.ts';
 import { usageOf, windowResetsAt } from './policy-record.ts';
 import { findLivingPolicies, readOwnCounters } from './policy-store.ts';
 import { plainCap, type StoredPolicy } from './policy-wish.ts';
@@ -10,7 +10,7 @@ import { addPolicy, endPolicy, savePolicy } from './write-policy.ts';
 
 export type BudgetWish = {
   readonly budgetRaw: bigint;
-  readonly windowSeconds?: number | undefined;
+  readonly windowSeconds?: number | null | undefined;
 };
 
 /** A key's budget on the wire. */
@@ -67,10 +67,10 @@ export async function setKeyBudget(
     return;
   }
   const window =
-    wish.windowSeconds === undefined
+    wish.windowSeconds == null
       ? present.window
       : ({ kind: 'rolling', seconds: wish.windowSeconds } as const);
-  const isOtherWindow = wish.windowSeconds !== undefined;
+  const isOtherWindow = wish.windowSeconds != null;
   await savePolicy(at, owner, { ...present, limitRaw: wish.budgetRaw, window }, isOtherWindow);
 }
 

@@ -130,9 +130,11 @@ function matchKeyOf(
 }
 
 function windowOf(wish: PolicyWish, wrong: Complain): SpendWindow {
-  const { kind, windowKind = 'rolling', windowSeconds, calendarUnit } = wish;
-  if (windowKind !== 'rolling' && windowSeconds != null) {
-    wrong('windowSeconds', `is not for a ${windowKind} window`);
+  const { kind, windowSeconds, calendarUnit } = wish;
+  const windowKind = wish.windowKind ?? 'rolling';
+  // Clients send their default of a day along with windows that have no length.
+  if (windowKind === 'calendar' && windowSeconds != null) {
+    wrong('windowSeconds', 'is not for a calendar window');
   }
   if (windowKind !== 'calendar' && calendarUnit != null) {
     wrong('calendarUnit', `is not for a ${windowKind} window`);

@@ -11,7 +11,8 @@ import {
   type Scope,
   timeOf,
 } from './change-controls.ts';
-import { readTeamCounters } from './counter-store.ts';
+import { countedOf, readTeamCounters } from './counter-store.ts';
+import { type History, readHistory } from './history-store.ts';
 import { requireCovered } from './kept-money.ts';
 import { isRecounted, planChange } from './plan-change.ts';
 import { type Plan, planPolicy } from './plan-policy.ts';
@@ -24,7 +25,7 @@ import {
   readOwnCounters,
 } from './policy-store.ts';
 import { isLiving, type PolicyEdit, type PolicyWish, type StoredPolicy } from './policy-wish.ts';
-import { addPolicy, endPolicy, savePolicy } from './write-policy.ts';
+import { addPolicy, endPolicy, savePolicy, startsAtMs } from './write-policy.ts';
 
 export type Policies = ReturnType<typeof createPolicies>;
 
@@ -46,30 +47,10 @@ export function createPolicies(deps: ControlsDeps) {
         .map((policy) => policyRecord(policy, counters.get(policy.id), { nowMs, nowSec }));
     },
 
-    async create(scope: Scope, wish: PolicyWish) {
-      return changeControls(deps, scope, async (change) => {
-        const planned = requirePlan(planPolicy(wish, change.nowSec));
-        change.permit({ kind: 'create', policyKind: planned.kind, mode: change.controls.mode });
-        await requireRoom(change, scope);
-        await requireUnique(change, scope, planned);
-        return recordNow(change, scope, await addPolicy(change, scope, planned));
-      });
-    },
+    create: (scope: Scope, wish: PolicyWish) => createPolicy(deps, scope, wish),
 
-    async change(scope: Scope, policyId: number, edit: PolicyEdit) {
-      return changeControls(deps, scope, async (change) => {
-        const before = await requirePolicy(change, scope, policyId);
-        const after = requirePlan(planChange(before, edit, change.nowSec));
-        change.permit({ kind: 'edit', before, after, mode: change.controls.mode });
-        const revived = !isLiving(before, change.nowSec) && isLiving(after, change.nowSec);
-        if (revived) await requireRoom(change, scope);
-        if (revived) await requireUnique(change, scope, after, policyId);
-        const save = () => savePolicy(change, scope, after, isRecounted(before, after));
-        if (after.reserves) await requireCovered(change, after, save);
-        else await save();
-        return recordNow(change, scope, after);
-      });
-    },
+    change: (scope: Scope, policyId: number, edit: PolicyEdit) =>
+      changePolicy(deps, scope, policyId, edit),
 
     async revoke(scope: Scope, policyId: number): Promise<{ readonly status: 'revoked' }> {
       return changeControls(deps, scope, async (change) => {
@@ -92,6 +73,46 @@ export function createPolicies(deps: ControlsDeps) {
       });
     },
   };
+}
+
+async function createPolicy(deps: ControlsDeps, scope: Scope, wish: PolicyWish) {
+  const spentBefore = () => {
+    const { nowMs, nowSec } = timeOf(deps);
+    const planned = requirePlan(planPolicy(wish, nowSec));
+    const counted = countedOf(planned, startsAtMs(planned, nowMs));
+    return readHistory(deps.sql, scope, counted, nowMs);
+  };
+  const add = async (change: Change, known: History | undefined) => {
+    const planned = requirePlan(planPolicy(wish, change.nowSec));
+    change.permit({ kind: 'create', policyKind: planned.kind, mode: change.controls.mode });
+    await requireRoom(change, scope);
+    await requireUnique(change, scope, planned);
+    return recordNow(change, scope, await addPolicy(change, scope, planned, known));
+  };
+  return changeControls(deps, scope, add, spentBefore);
+}
+
+async function changePolicy(deps: ControlsDeps, scope: Scope, policyId: number, edit: PolicyEdit) {
+  const spentBefore = async () => {
+    const { nowMs, nowSec } = timeOf(deps);
+    const before = await requirePolicy({ tx: deps.sql }, scope, policyId);
+    const after = requirePlan(planChange(before, edit, nowSec));
+    if (!isRecounted(before, after)) return undefined;
+    return readHistory(deps.sql, scope, countedOf(after, after.startsAtMs), nowMs);
+  };
+  const save = async (change: Change, known: History | undefined) => {
+    const before = await requirePolicy(change, scope, policyId);
+    const after = requirePlan(planChange(before, edit, change.nowSec));
+    change.permit({ kind: 'edit', before, after, mode: change.controls.mode });
+    const revived = !isLiving(before, change.nowSec) && isLiving(after, change.nowSec);
+    if (revived) await requireRoom(change, scope);
+    if (revived) await requireUnique(change, scope, after, policyId);
+    const write = () => savePolicy(change, scope, after, isRecounted(before, after), known);
+    if (after.reserves) await requireCovered(change, after, write);
+    else await write();
+    return recordNow(change, scope, after);
+  };
+  return changeControls(deps, scope, save, spentBefore);
 }
 
 const kindsOf = ({ agentId }: Scope): readonly PolicyKind[] =>
@@ -120,7 +141,7 @@ function requirePlan<T>(plan: Plan<T>): T {
   return plan.policy;
 }
 
-async function requirePolicy({ tx }: Change, scope: Scope, policyId: number) {
+async function requirePolicy({ tx }: Pick<Change, 'tx'>, scope: Scope, policyId: number) {
   const policy = await findPolicy(tx, scope, kindsOf(scope), policyId);
   if (policy === undefined) throw refuse.controls.policyNotFound();
   return policy;

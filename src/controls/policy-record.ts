@@ -41,7 +41,8 @@ export function policyRecord(policy: StoredPolicy, counter: Counter | undefined,
     reserves: policy.reserves,
     createdAt: policy.createdAt.toISOString(),
     spentRaw: usage?.spentRaw.toString() ?? null,
-    remainingRaw: usage?.remainingRaw.toString() ?? null,
+    // Where outcomes tighten it, what is left is another amount for each agent and half minute.
+    remainingRaw: policy.qualityFloorBps === null ? (usage?.remainingRaw.toString() ?? null) : null,
   };
 }
 

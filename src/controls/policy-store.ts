@@ -4,7 +4,7 @@ import type { MatchKind, PolicyKind } from '../policy/policy.ts';
 import { decodeCounters } from '../store/counter-codec.ts';
 import { type PolicyJson, policyOf } from '../store/policy-row.ts';
 import type { Queryable } from '../store/sql.ts';
-import type { PolicyOwner } from './counter-store.ts';
+import type { PolicyOwner } from './history-store.ts';
 import type { AgentControls, NewPolicy, StoredPolicy } from './policy-wish.ts';
 
 type Row = Omit<PolicyJson, 'effective_from' | 'effective_until' | 'expires_at'> & {
@@ -141,6 +141,23 @@ export async function updatePolicy(tx: Queryable, policy: StoredPolicy): Promise
       label = ${policy.label}, quality_throttle_floor_bps = ${policy.qualityFloorBps},
       quality_window_seconds = ${policy.qualityWindowSeconds}, updated_at = now()
     where id = ${policy.id}`;
+}
+
+/** Whoever makes policies that end by themselves leaves no more than some of them to be revived. */
+export async function endLongOver(
+  tx: Queryable,
+  owner: PolicyOwner,
+  nowSec: number,
+): Promise<void> {
+  await tx`
+    with gone as (
+      update policies set revoked_at = now(), updated_at = now()
+      where id in (
+        select id from policies where ${ownedBy(tx, owner)} and revoked_at is null
+          and ${over(tx, nowSec)}
+        order by id desc offset ${LIMITS.pastPoliciesListed})
+      returning id)
+    delete from team_counters c using gone where c.policy_id = gone.id`;
 }
 
 export async function markRevoked(tx: Queryable, policyId: number): Promise<void> {

@@ -22,7 +22,7 @@ export type PolicyWish = PolicyBounds & {
   readonly matchKey?: string | null | undefined;
   readonly matchKind?: MatchKind | null | undefined;
   readonly limitRaw: bigint;
-  readonly windowKind?: SpendWindow['kind'] | undefined;
+  readonly windowKind?: SpendWindow['kind'] | null | undefined;
   readonly calendarUnit?: 'day' | 'week' | 'month' | null | undefined;
   readonly expiresAt?: number | null | undefined;
 };

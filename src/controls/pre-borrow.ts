@@ -11,7 +11,7 @@ export type PreBorrowWish = {
   /** In its normal spelling. */
   readonly taskId: string;
   readonly amountRaw: bigint;
-  readonly ttlSeconds?: number | undefined;
+  readonly ttlSeconds?: number | null | undefined;
 };
 
 export type PreBorrow = ReturnType<typeof createPreBorrow>;

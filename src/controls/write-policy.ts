@@ -1,23 +1,26 @@
 import type { Policy } from '../policy/policy.ts';
 import type { Queryable } from '../store/sql.ts';
-import { dropCounter, type PolicyOwner, seedCounter } from './counter-store.ts';
-import { insertPolicy, markRevoked, updatePolicy } from './policy-store.ts';
+import { dropCounter, seedCounter } from './counter-store.ts';
+import type { History, PolicyOwner } from './history-store.ts';
+import { endLongOver, insertPolicy, markRevoked, updatePolicy } from './policy-store.ts';
 import { isLiving, type NewPolicy, type StoredPolicy } from './policy-wish.ts';
 
 type At = { readonly tx: Queryable; readonly nowMs: number; readonly nowSec: number };
 
 /** Windows of time count what was spent in them before the policy was; the others begin with it. */
-const startsAtMs = ({ window }: Pick<Policy, 'window'>, nowMs: number): number =>
+export const startsAtMs = ({ window }: Pick<Policy, 'window'>, nowMs: number): number =>
   window.kind === 'rolling' || window.kind === 'calendar' ? 0 : nowMs;
 
 /** A policy comes into being together with what counts under it. */
 export async function addPolicy(
-  { tx, nowMs }: At,
+  { tx, nowMs, nowSec }: At,
   owner: PolicyOwner,
   policy: NewPolicy,
+  known?: History,
 ): Promise<StoredPolicy> {
+  await endLongOver(tx, owner, nowSec);
   const stored = await insertPolicy(tx, owner, policy, startsAtMs(policy, nowMs));
-  await seedCounter(tx, stored, owner, stored.startsAtMs, nowMs);
+  await seedCounter(tx, stored, owner, stored.startsAtMs, nowMs, known);
   return stored;
 }
 
@@ -27,10 +30,11 @@ export async function savePolicy(
   owner: PolicyOwner,
   policy: StoredPolicy,
   recounted: boolean,
+  known?: History,
 ): Promise<void> {
   await updatePolicy(tx, policy);
   if (recounted && isLiving(policy, nowSec)) {
-    await seedCounter(tx, policy, owner, policy.startsAtMs, nowMs);
+    await seedCounter(tx, policy, owner, policy.startsAtMs, nowMs, known);
   }
 }
 

@@ -5,7 +5,12 @@ import { newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import { refuse } from '../kernel/refuse.ts';
-import type { IdempotencyKeys, KeyClaim, StandingKey } from '../store/idempotency-store.ts';
+import type {
+  IdempotencyKeys,
+  KeyClaim,
+  StandingKey,
+  WorkFate,
+} from '../store/idempotency-store.ts';
 import type { LeaseKeeper } from '../workers/renew-lease.ts';
 import { type Answer, isStream } from './answer.ts';
 import type { AgentCaller, DeveloperCaller } from './caller.ts';
@@ -68,11 +73,7 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
       return { kind: 'replay', answer: decodeReplay(standing.answer) };
     }
     if (standing.ownerLives || !lease.mayReap()) throw refuse.request.inFlight(key);
-    const { caller } = request;
-    if (caller.kind === 'agent') {
-      await patiently(() => keys.forbid(standing.workId, caller.agentId));
-    }
-    const fate = await patiently(() => keys.fateOf(standing.workId));
+    const fate = await patiently(() => fateOf(keys, request, standing));
     if (fate.kind === 'undecided') throw refuse.request.inFlight(key);
     if (fate.kind === 'unpaid' || standing.isOver) {
       const isOurs = await patiently(() => keys.takeOver(claim, standing.workId));
@@ -101,6 +102,18 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
       throw refuse.request.inFlight(key);
     },
   };
+}
+
+/** What became of work whose process is gone. From here on it can set no money aside any more. */
+async function fateOf(
+  keys: IdempotencyKeys,
+  { caller }: KeyedRequest,
+  standing: StandingKey,
+): Promise<WorkFate> {
+  if (caller.kind === 'agent') await keys.forbid(standing.workId, caller.agentId);
+  // Work that holds no money leaves nothing to tell by whether it was done.
+  else if (!standing.isOver) return { kind: 'undecided' };
+  return keys.fateOf(standing.workId);
 }
 
 /** What is told of work that was paid for by a process that died before its answer was kept. */

@@ -12,6 +12,7 @@ export type RateLimits = {
   readonly gatewayPerMinute: number;
   readonly agentProxyPerMinute: number;
   readonly ledgerSyncPerMinute: number;
+  readonly agentControlPerMinute: number;
   readonly ipPerMinute: number;
   readonly globalPerMinute: number;
 };
@@ -129,6 +130,8 @@ function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket 
       return agentBucket('proxy', caller, limits.agentProxyPerMinute, 'agent_proxy_limit');
     case 'ledger':
       return agentBucket('ledger', caller, limits.ledgerSyncPerMinute, 'agent_ledger_limit');
+    case 'control':
+      return agentBucket('control', caller, limits.agentControlPerMinute, 'agent_control_limit');
     case 'key':
       if (caller.kind !== 'developer') return undefined;
       return {

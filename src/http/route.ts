@@ -13,7 +13,7 @@ export type Reply = {
   readonly upstreamMs?: number;
 };
 
-export type RateLimit = 'none' | 'key' | 'gateway' | 'proxy' | 'ledger' | 'ip';
+export type RateLimit = 'none' | 'key' | 'gateway' | 'proxy' | 'ledger' | 'control' | 'ip';
 
 /** In place of a shape: the handler reads the body while it arrives, and what is wrong with it is its own to say. */
 export type StreamedBody = { readonly streamOf: string };

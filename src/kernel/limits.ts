@@ -29,7 +29,8 @@ export const LIMITS = {
   pastPoliciesListed: 200,
   matchKeyChars: 255,
   policyLabelChars: 255,
-  windowSeconds: { min: 60, max: 31_536_000, default: 86_400 },
+  windowSeconds: { min: 60, max: 315_360_000, default: 86_400 },
+  budgetWindowSeconds: { min: 60, max: 31_536_000 },
   qualityWindowSeconds: { min: 60, max: 31_536_000, default: 86_400 },
   qualityBps: 10_000,
   keyBudgetWindowSeconds: 30 * 86_400,
@@ -83,6 +84,8 @@ export const LIMITS = {
   developerKeyPerMinute: 100,
   gatewayPerMinute: 300,
   ledgerSyncPerMinute: 60,
+  /** What an agent's own key changes of its controls, and reports of its actions. */
+  agentControlPerMinute: 300,
   ipPerMinute: 60,
   agentProxyPerMinute: 3_000,
   globalPerMinute: 12_000,

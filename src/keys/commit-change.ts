@@ -1,7 +1,7 @@
 import { bumpRules, bumpTeamRules } from '../store/ledger-store.ts';
 import type { Queryable, Sql } from '../store/sql.ts';
 import type { Invalidation } from './invalidation.ts';
-import { insertInvalidation, type StoredInvalidation } from './invalidation-store.ts';
+import { insertInvalidations, type StoredInvalidation } from './invalidation-store.ts';
 
 /** What work answered, and the notices that were written where it changed anything. */
 export type Committed<T> = { readonly done: T; readonly told: readonly StoredInvalidation[] };
@@ -56,11 +56,7 @@ async function commitWith<T>(
       const notices = await raise(tx);
       done = await work(tx);
       if (done === undefined) throw new Unchanged('nothing was changed');
-      const written: StoredInvalidation[] = [];
-      for (const notice of notices) {
-        written.push({ id: await insertInvalidation(tx, notice), notice });
-      }
-      return written;
+      return insertInvalidations(tx, notices);
     })) as StoredInvalidation[];
     return { done: done as T, told };
   } catch (error) {

@@ -10,16 +10,23 @@ export type StoredInvalidation = {
 
 type Row = { id: bigint; kind: string; agent_id: number | null; key_id: number | null };
 
-/** Writes a notice in the sql transaction that makes it true, and answers its id. */
-export async function insertInvalidation(tx: Queryable, notice: Invalidation): Promise<bigint> {
-  const agentId = 'agentId' in notice ? notice.agentId : null;
-  const keyId = 'keyId' in notice ? notice.keyId : null;
-  const [row] = await tx<{ id: bigint }[]>`
-    insert into invalidations (kind, agent_id, key_id) values (${notice.kind}, ${agentId}, ${keyId})
+/** Writes notices in the sql transaction that makes them true, and answers them with their ids. */
+export async function insertInvalidations(
+  tx: Queryable,
+  notices: readonly Invalidation[],
+): Promise<StoredInvalidation[]> {
+  const agentIds = notices.map((notice) => ('agentId' in notice ? String(notice.agentId) : null));
+  const keyIds = notices.map((notice) => ('keyId' in notice ? String(notice.keyId) : null));
+  const rows = await tx<{ id: bigint }[]>`
+    insert into invalidations (kind, agent_id, key_id)
+    select n.kind, n.agent, n.key
+    from unnest(${notices.map(({ kind }) => kind)}::text[], ${agentIds}::integer[], ${keyIds}::integer[])
+      with ordinality as n(kind, agent, key, nr)
+    order by n.nr
     returning id
   `;
-  assert(row !== undefined, 'an insert returns its row');
-  return row.id;
+  assert(rows.length === notices.length, 'an insert returns its rows');
+  return rows.map(({ id }, i) => ({ id, notice: notices[i] as Invalidation }));
 }
 
 /** The newest id below which nothing can appear any more. */

@@ -18,7 +18,10 @@ export const widthMs = (seconds: number): number =>
  * The number of the bucket that this instant lies in; numbers only grow with time. Once and session windows
  * have bucket 0, and bucket 1 from the time on that they take effect: nothing spent before counts.
  */
-export function bucketAt(policy: Policy, nowMs: number): number {
+export function bucketAt(
+  policy: Pick<Policy, 'window' | 'effectiveFromSec'>,
+  nowMs: number,
+): number {
   const { window, effectiveFromSec } = policy;
   switch (window.kind) {
     case 'rolling':

@@ -4,7 +4,7 @@ import { estimatePrice } from '../gateway/price-estimate.ts';
 import { ok, route } from '../http/route.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
-const count = z.number().int().min(0).max(LIMITS.estimateQuantity).optional();
+const count = z.number().int().min(0).max(LIMITS.estimateQuantity).nullish();
 
 const Body = z.object({
   model: z.string().min(1).max(LIMITS.modelIdChars),

@@ -8,7 +8,12 @@ import { RowId } from './row-id.ts';
 
 export const PolicyParams = z.object({ policyId: RowId });
 export const AgentPolicyParams = z.object({ agentId: RowId, policyId: RowId });
-export const PolicyQuery = z.object({ includeRevoked: z.enum(['true', 'false']).optional() });
+export const PolicyQuery = z.object({
+  includeRevoked: z
+    .string()
+    .optional()
+    .transform((text) => text === 'true' || text === '1'),
+});
 
 const UnixSeconds = z.number().int().min(0).max(LIMITS.unixSeconds).nullish();
 const Bps = z.number().int().min(0).max(LIMITS.qualityBps).nullish();
@@ -45,14 +50,14 @@ const made = {
 export const PolicyBody = z.object({
   ...made,
   kind: z.enum(['task', 'api', 'vendor']),
-  windowKind: z.enum(['rolling', 'calendar', 'once']).optional(),
+  windowKind: z.enum(['rolling', 'calendar', 'once']).nullish(),
 });
 
 /** A cap on what all agents do together, which may be everything they do. */
 export const TeamPolicyBody = z.object({
   ...made,
   kind: z.enum(['task', 'api', 'vendor', 'session']),
-  windowKind: z.enum(['rolling', 'calendar', 'once', 'session']).optional(),
+  windowKind: z.enum(['rolling', 'calendar', 'once', 'session']).nullish(),
 });
 
 const fixed = z.never({ error: 'cannot be changed; make another policy' }).optional();

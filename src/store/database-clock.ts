@@ -10,12 +10,13 @@ export type DatabaseClock = {
   measure(sql: Queryable): Promise<void>;
 };
 
-/** Reads the database's time from this process's clock and how far that is off. */
+/** Reads the database's time from this process's steady clock and how far the two are apart. */
 export function createDatabaseClock(clock: Clock): DatabaseClock {
   let aheadMs = 0;
   let doubtMs = Number.POSITIVE_INFINITY;
   return {
-    now: () => clock.now() + aheadMs,
+    // Not by the wall clock here: one that is set would move every window with it.
+    now: () => clock.monotonicMs() + aheadMs,
     async measure(sql) {
       const sentMs = clock.monotonicMs();
       const [row] = await sql<{ ms: number }[]>`
@@ -25,7 +26,7 @@ export function createDatabaseClock(clock: Clock): DatabaseClock {
       doubtMs += LIMITS.clockDoubtMs;
       if (row === undefined || tookMs > doubtMs) return;
       doubtMs = tookMs;
-      aheadMs = row.ms + tookMs / 2 - clock.now();
+      aheadMs = row.ms + tookMs / 2 - clock.monotonicMs();
     },
   };
 }

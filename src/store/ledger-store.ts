@@ -22,14 +22,16 @@ export async function bumpRules(tx: Queryable, agentId: number): Promise<void> {
 
 /**
  * As `bumpRules` for all agents of an account, whose row is taken first: an agent that is being made either is
- * raised here or reads what the sql transaction has changed. Answers their ids.
+ * raised here or reads what the sql transaction has changed. Closed agents that hold nothing any more never will
+ * again, and are left alone. Answers the ids of the others.
  */
 export async function bumpTeamRules(tx: Queryable, accountId: string): Promise<readonly number[]> {
   await tx`select 1 from developers where account_id = ${accountId} for no key update`;
   const rows = await tx<{ agent_id: number }[]>`
     with mine as (
-      select agent_id from agent_funds where account_id = ${accountId}
-      order by agent_id for no key update)
+      select f.agent_id from agent_funds f join agents a on a.id = f.agent_id
+      where f.account_id = ${accountId} and (a.status <> 'closed' or f.held_raw > 0)
+      order by f.agent_id for no key update of f)
     update agent_funds f set version = f.version + 1, rules_version = f.rules_version + 1
     from mine where f.agent_id = mine.agent_id
     returning f.agent_id`;

@@ -21,6 +21,8 @@ export type LedgerParts = {
   readonly lease: LeaseKeeper;
   /** The one time that all processes have in common. */
   readonly time: DatabaseClock;
+  /** Hears at once of an agent that one of its caps has stopped, in this process. */
+  whenSuspended(listener: (agentId: number) => void): void;
 };
 
 /** The ledger with what lives beside it: this process's lease, the reaper of the dead, the self-check. */
@@ -33,7 +35,13 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
   const time = createDatabaseClock(world.clock);
   await time.measure(sql);
   const store = createBalanceStore({ sql, node });
-  const ledger = createLedger({ ...world, store, now: time.now, renewLease: lease.tick });
+  const listeners: ((agentId: number) => void)[] = [];
+  const ledger = createLedger({
+    ...{ ...world, store, now: time.now, renewLease: lease.tick },
+    onSuspended: (agentId) => {
+      for (const listener of listeners) listener(agentId);
+    },
+  });
   teardown.use('ledger', ledger);
   watchLedger(world.metrics, ledger);
   const orphans = createSettleOrphans({ ...world, ledger, lease, node });
@@ -56,5 +64,6 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
   );
   // A query of it that is under way is not waited for here: the pool ends it with what else is left.
   teardown.defer('self-check', () => checking.abort());
-  return { ledger, node, lease, time };
+  const whenSuspended: LedgerParts['whenSuspended'] = (listener) => void listeners.push(listener);
+  return { ledger, node, lease, time, whenSuspended };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/kernel/log.ts';
 import type { Notice } from '../../src/keys/invalidation.ts';
-import { insertInvalidation } from '../../src/keys/invalidation-store.ts';
+import { insertInvalidations } from '../../src/keys/invalidation-store.ts';
 import { createInvalidations } from '../../src/keys/invalidations.ts';
 import { openSql, type SqlTransaction } from '../../src/store/sql.ts';
 import { accountsWorld, agentWish } from '../support/accounts.ts';
@@ -28,9 +28,9 @@ const changed = (agentId: number) => ({ kind: 'agent_changed', agentId }) as con
 describe('invalidations', () => {
   it('reach another process with its next poll, and each once', async () => {
     const { invalidations, heard } = await listener();
-    await insertInvalidation(db.sql, changed(1));
-    await insertInvalidation(db.sql, { kind: 'agent_key_revoked', agentId: 1, keyId: 7 });
-    await insertInvalidation(db.sql, { kind: 'developer_key_revoked', keyId: 8 });
+    await insertInvalidations(db.sql, [changed(1)]);
+    await insertInvalidations(db.sql, [{ kind: 'agent_key_revoked', agentId: 1, keyId: 7 }]);
+    await insertInvalidations(db.sql, [{ kind: 'developer_key_revoked', keyId: 8 }]);
     expect(heard).toEqual([]);
     await invalidations.tick();
     await invalidations.tick();
@@ -52,12 +52,12 @@ describe('invalidations', () => {
       published = resolve;
     });
     const late = db.sql.begin(async (tx: SqlTransaction) => {
-      await insertInvalidation(tx, changed(10));
+      await insertInvalidations(tx, [changed(10)]);
       published();
       await held;
     });
     await isPublished;
-    await insertInvalidation(db.sql, changed(11));
+    await insertInvalidations(db.sql, [changed(11)]);
     await invalidations.tick();
     expect(heard).toEqual([changed(11)]);
     commit();
@@ -69,7 +69,7 @@ describe('invalidations', () => {
   it('are not told of what was rolled back', async () => {
     const { invalidations, heard } = await listener();
     const failed = db.sql.begin(async (tx: SqlTransaction) => {
-      await insertInvalidation(tx, changed(20));
+      await insertInvalidations(tx, [changed(20)]);
       throw new Error('rolled back');
     });
     await expect(failed).rejects.toThrow('rolled back');
@@ -123,7 +123,7 @@ describe('invalidations', () => {
   });
 
   it('are deleted once every living process has read them long ago', async () => {
-    await insertInvalidation(db.sql, changed(30));
+    await insertInvalidations(db.sql, [changed(30)]);
     await db.sql`update invalidations set at = now() - interval '2 hours' where agent_id = 30`;
     await (await listener()).invalidations.tick();
     expect(await db.sql`select 1 from invalidations where agent_id = 30`).toHaveLength(0);

@@ -159,7 +159,7 @@ describe('the budget of a key', () => {
         body: { error: 'Invalid request' },
       });
     }
-    for (const windowSeconds of [59, 31_536_001, 60.5, '60', -60, null]) {
+    for (const windowSeconds of [59, 31_536_001, 60.5, '60', -60]) {
       for (const told of [
         await set(keyId, { budgetRaw: '5', windowSeconds }),
         await mint({ budgetRaw: '5', windowSeconds }),

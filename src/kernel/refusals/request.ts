@@ -10,11 +10,11 @@ export type ValidationDetail = {
 export type RateLimitReason =
   | 'agent_proxy_limit'
   | 'agent_ledger_limit'
+  | 'agent_control_limit'
   | 'ip_rate_limit'
   | 'global_rate_limit'
   | 'key_rate_limit'
-  | 'gateway_limit'
-  | 'agent_ledger_limit';
+  | 'gateway_limit';
 
 export const request = {
   invalid: (details: readonly ValidationDetail[]) =>

@@ -21,6 +21,8 @@ export const agentFunds = pgTable(
     counters: text('counters'),
   },
   (table) => [
+    // All agents of an account change together with what they share.
+    index('agent_funds_account').on(table.accountId),
     check('agent_funds_spendable', sql`${table.spendableRaw} >= 0`),
     check('agent_funds_held', sql`${table.heldRaw} >= 0`),
     check(

@@ -97,7 +97,10 @@ describe('a policy that is wished for', () => {
     expect(plan({ windowKind: 'calendar', calendarUnit: 'day', windowSeconds: 60 })).toEqual([
       'windowSeconds',
     ]);
-    expect(plan({ windowKind: 'once', windowSeconds: 60 })).toEqual(['windowSeconds']);
+    // Clients send their default length along.
+    expect(plan({ windowKind: 'once', windowSeconds: 60 })).toMatchObject({
+      window: { kind: 'once' },
+    });
     expect(plan({ windowKind: 'session' })).toEqual(['windowKind']);
     expect(plan({ expiresAt: NOW + 1 })).toEqual(['expiresAt']);
     expect(plan({ windowKind: 'once', expiresAt: NOW })).toEqual(['expiresAt']);

@@ -8,6 +8,7 @@ export const reportOutcome = route<{ attribution: Attribution }>()({
   method: 'POST',
   path: '/v1/agents/actions/:actionId/outcome',
   credential: 'agent',
+  rateLimit: 'control',
   summary: 'Report the outcome of an action',
   params: z.object({ actionId: z.string() }),
   body: OutcomeBody,

@@ -8,6 +8,7 @@ export const setOwnAllowlistMode = route<{ agentSwitches: AgentSwitches }>()({
   method: 'PUT',
   path: '/v1/agents/allowlist-mode',
   credential: 'agent',
+  rateLimit: 'control',
   summary: "Set the calling agent's allowlist mode",
   body: ModeBody,
   response: ModeSet,

@@ -14,6 +14,7 @@ export const createCreditThreshold = route<{ creditThresholds: CreditThresholds 
   method: 'POST',
   path: '/v1/agents/credit-thresholds',
   credential: 'agent',
+  rateLimit: 'control',
   summary: 'Hear of a share of the funding being spent',
   body: Body,
   status: 201,

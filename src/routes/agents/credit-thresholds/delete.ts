@@ -8,6 +8,7 @@ export const deleteCreditThreshold = route<{ creditThresholds: CreditThresholds 
   method: 'DELETE',
   path: '/v1/agents/credit-thresholds/:thresholdId',
   credential: 'agent',
+  rateLimit: 'control',
   summary: 'Forget a credit threshold',
   params: z.object({ thresholdId: RowId }),
   response: z.object({ deleted: z.number() }),

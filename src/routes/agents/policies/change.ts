@@ -7,6 +7,7 @@ export const changeOwnPolicy = route<{ policies: Policies }>()({
   method: 'PATCH',
   path: '/v1/agents/policies/:policyId',
   credential: 'agent',
+  rateLimit: 'control',
   summary: "Change one of the calling agent's policies",
   params: PolicyParams,
   body: PolicyEditBody,

@@ -7,6 +7,7 @@ export const createOwnPolicy = route<{ policies: Policies }>()({
   method: 'POST',
   path: '/v1/agents/policies',
   credential: 'agent',
+  rateLimit: 'control',
   summary: "Create one of the calling agent's policies",
   body: PolicyBody,
   status: 201,

@@ -12,7 +12,7 @@ export const listOwnPolicies = route<{ policies: Policies }>()({
   response: ManyPolicies,
 
   async handle({ caller, query, services }) {
-    const includePast = query.includeRevoked === 'true';
+    const includePast = query.includeRevoked;
     return ok({ policies: await services.policies.list(ownScope(caller), { includePast }) });
   },
 });

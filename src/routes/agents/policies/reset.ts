@@ -7,6 +7,7 @@ export const resetOwnPolicy = route<{ policies: Policies }>()({
   method: 'POST',
   path: '/v1/agents/policies/:policyId/reset',
   credential: 'agent',
+  rateLimit: 'control',
   summary: "Reset one of the calling agent's rolling policies",
   params: PolicyParams,
   response: OnePolicy,

@@ -7,6 +7,7 @@ export const revokeOwnPolicy = route<{ policies: Policies }>()({
   method: 'DELETE',
   path: '/v1/agents/policies/:policyId',
   credential: 'agent',
+  rateLimit: 'control',
   summary: "Revoke one of the calling agent's policies",
   params: PolicyParams,
   response: RevokedPolicy,

@@ -8,6 +8,7 @@ export const clearOwnSpendLimit = route<{ sessionLimit: SessionLimit }>()({
   method: 'DELETE',
   path: '/v1/agents/spend-limit',
   credential: 'agent',
+  rateLimit: 'control',
   summary: "Clear the calling agent's session limit",
   response: ClearedSessionLimit,
 

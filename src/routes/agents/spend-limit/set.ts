@@ -8,6 +8,7 @@ export const setOwnSpendLimit = route<{ sessionLimit: SessionLimit }>()({
   method: 'PUT',
   path: '/v1/agents/spend-limit',
   credential: 'agent',
+  rateLimit: 'control',
   summary: "Set the calling agent's session limit",
   body: SessionLimitBody,
   response: ActiveSessionLimit,

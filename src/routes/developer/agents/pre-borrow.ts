@@ -15,7 +15,7 @@ const Body = z.object({
     })
     .transform((text) => normalTag(text) ?? ''),
   amountRaw: RawAmount,
-  ttlSeconds: z.number().int().min(1).max(LIMITS.preBorrowSeconds.max).optional(),
+  ttlSeconds: z.number().int().min(1).max(LIMITS.preBorrowSeconds.max).nullish(),
 });
 
 /** Keeps money of an agent for one task: until it expires nobody else can spend it. */

@@ -10,13 +10,13 @@ export const AgentKeyParams = z.object({ agentId: RowId, keyId: RowId });
 export const BudgetWindow = z
   .number()
   .int()
-  .min(LIMITS.windowSeconds.min)
-  .max(LIMITS.windowSeconds.max)
-  .optional();
+  .min(LIMITS.budgetWindowSeconds.min)
+  .max(LIMITS.budgetWindowSeconds.max)
+  .nullish();
 
 export const MintBody = z
-  .object({ ...keyWish, budgetRaw: RawAmount.optional(), windowSeconds: BudgetWindow })
-  .refine((body) => body.windowSeconds === undefined || body.budgetRaw !== undefined, {
+  .object({ ...keyWish, budgetRaw: RawAmount.nullish(), windowSeconds: BudgetWindow })
+  .refine((body) => body.windowSeconds == null || body.budgetRaw != null, {
     path: ['windowSeconds'],
     message: 'needs budgetRaw',
   });

@@ -18,7 +18,7 @@ export const mintAgentKey = route<{ agentKeys: AgentKeys }>()({
 
   async handle({ caller, params, body, services }) {
     const { budgetRaw, windowSeconds, permissions } = body;
-    const budget = budgetRaw === undefined ? undefined : { budgetRaw, windowSeconds };
+    const budget = budgetRaw == null ? undefined : { budgetRaw, windowSeconds };
     const wish = { label: body.label ?? undefined, permissions, budget };
     const {
       record,

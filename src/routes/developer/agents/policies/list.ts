@@ -14,7 +14,7 @@ export const listAgentPolicies = route<{ policies: Policies }>()({
   response: ManyPolicies,
 
   async handle({ caller, params, query, services }) {
-    const includePast = query.includeRevoked === 'true';
+    const includePast = query.includeRevoked;
     return ok({
       policies: await services.policies.list(agentScope(caller, params), { includePast }),
     });
