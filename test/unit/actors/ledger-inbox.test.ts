@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { LedgerInbox } from '../../../src/actors/ledger-inbox.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { DESTINATION } from '../../support/spending.ts';
+
+const never = () => new Promise<never>(() => {});
+
+describe('an inbox that is full', () => {
+  it('refuses holds at once, and neither a settlement nor a kill switch', async () => {
+    const store = { load: never, apply: never, fenced: never };
+    const inbox = new LedgerInbox({ store, clock: new ManualClock(), log: silentLog });
+    const hold = (n: number) =>
+      inbox.submit({
+        ...{ kind: 'hold', agentId: 1, spender: { agentId: 1 }, holdId: `h${n}`, amountRaw: 1n },
+        ...{ destination: DESTINATION, session: null },
+      });
+    for (let n = 0; n < LIMITS.ledgerInboxOperations; n++) void hold(n).catch(() => {});
+    await expect(hold(-1)).rejects.toMatchObject({ status: 503 });
+    expect(inbox.waiting).toBe(LIMITS.ledgerInboxOperations);
+    void inbox.submit({ kind: 'suspend', agentId: 1, policyId: 1 }).catch(() => {});
+    expect(inbox.waiting).toBe(LIMITS.ledgerInboxOperations + 1);
+  });
+});
