@@ -45,7 +45,7 @@ function openaiBody(refusal: ApiError): Record<string, unknown> {
   return {
     ...fields,
     error: {
-      message: message ?? describeDetails(fields.details) ?? refusal.error,
+      message: message ?? refusal.error,
       type: OPENAI_TYPE[refusal.status] ?? 'invalid_request_error',
       param: param ?? null,
       code: openaiCode(refusal.error),
@@ -56,14 +56,3 @@ function openaiBody(refusal: ApiError): Record<string, unknown> {
 
 /** Clients of this envelope compare machine words: the sentence `Invalid API key` reads `invalid_api_key`. */
 const openaiCode = (error: string) => error.toLowerCase().replace(/[^a-z0-9]+/g, '_');
-
-function describeDetails(details: unknown): string | undefined {
-  if (!Array.isArray(details)) return undefined;
-  return details
-    .map((detail: { path?: unknown[]; message?: string }) =>
-      [(detail.path ?? []).join('.'), detail.message ?? '']
-        .filter((part) => part !== '')
-        .join(': '),
-    )
-    .join('; ');
-}

@@ -12,7 +12,7 @@ const Body = z.object({
   output_tokens: count,
   cached_input_tokens: count,
   characters: count,
-  audio_seconds: z.number().min(0).max(LIMITS.estimateQuantity).transform(wholeMillis).optional(),
+  audio_seconds: z.number().min(0).max(LIMITS.estimateQuantity).transform(wholeMillis).nullish(),
   audio_input_tokens: count,
   audio_output_tokens: count,
 });

@@ -1,4 +1,3 @@
-import { ApiError } from '../api-error.ts';
 import { NO_RETRY, refusal } from './refusal.ts';
 
 export type ValidationDetail = {
@@ -16,9 +15,18 @@ export type RateLimitReason =
   | 'key_rate_limit'
   | 'gateway_limit';
 
+const DETAILS_TOLD = 5;
+
+const describe = (details: readonly ValidationDetail[]): string =>
+  details
+    .slice(0, DETAILS_TOLD)
+    .map(({ path, message }) => [path.join('.'), message].filter((part) => part !== '').join(': '))
+    .join('; ');
+
 export const request = {
+  /** The sentence says what the list says: most clients print nothing but sentences. */
   invalid: (details: readonly ValidationDetail[]) =>
-    new ApiError(400, 'Invalid request', { fields: { details } }),
+    refusal(400, 'Invalid request', describe(details), { details }),
   invalidBody: (message: string) => refusal(400, 'Invalid request body', message),
   notFound: (message = 'There is no such route.') => refusal(404, 'not_found', message),
   methodNotAllowed: (allow: readonly string[]) =>

@@ -2,18 +2,13 @@ import { z } from 'zod';
 import type { PreBorrow } from '../../../controls/pre-borrow.ts';
 import { created, route } from '../../../http/route.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { normalTag } from '../../../kernel/tag.ts';
 import { agentScope } from '../../policy-shape.ts';
 import { RawAmount } from '../../raw-amount.ts';
+import { TaskId } from '../../task-id.ts';
 import { AgentParams } from './agent-shape.ts';
 
 const Body = z.object({
-  taskId: z
-    .string()
-    .refine((text) => normalTag(text) !== undefined, {
-      message: `must be a task id of 1 to ${LIMITS.taskIdChars} printable ASCII characters`,
-    })
-    .transform((text) => normalTag(text) ?? ''),
+  taskId: TaskId,
   amountRaw: RawAmount,
   ttlSeconds: z.number().int().min(1).max(LIMITS.preBorrowSeconds.max).nullish(),
 });

@@ -3,6 +3,7 @@ import type { Awareness } from '../../../controls/awareness.ts';
 import { ok, route } from '../../../http/route.ts';
 import { parseAmountRaw } from '../../../kernel/amount.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { TaskId } from '../../task-id.ts';
 import { AgentParams } from './agent-shape.ts';
 import { ChainRow } from './chain-shape.ts';
 
@@ -16,7 +17,7 @@ const Body = z.object({
     .string()
     .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x address')
     .nullish(),
-  taskId: z.string().trim().toLowerCase().min(1).max(LIMITS.taskIdChars).nullish(),
+  taskId: TaskId.nullish(),
   keyId: z.number().int().positive().nullish(),
 });
 
