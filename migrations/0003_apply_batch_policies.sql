@@ -96,7 +96,7 @@ AS $$
   WITH living AS (
     SELECT p.* FROM policies p
     WHERE p.revoked_at IS NULL AND (p.agent_id = agent OR (p.agent_id IS NULL AND p.account_id = account))
-      AND extract(epoch FROM clock_timestamp()) < least(coalesce(p.expires_at, 9007199254740991),
+      AND extract(epoch FROM statement_timestamp()) < least(coalesce(p.expires_at, 9007199254740991),
                                                         coalesce(p.effective_until, 9007199254740991)))
   SELECT
     (SELECT json_agg(json_build_object('id', p.id, 'agent_id', p.agent_id, 'kind', p.kind,
@@ -112,7 +112,8 @@ AS $$
        SELECT floor(avg(coalesce(o.score_bps, CASE o.status WHEN 'success' THEN 10000
                                               WHEN 'partial' THEN 5000 ELSE 0 END)))::integer
        FROM (SELECT r.status, r.score_bps FROM action_outcomes r
-             WHERE r.agent_id = agent AND r.reported_at > clock_timestamp() - make_interval(secs => w.seconds)
+             -- Not clock_timestamp(), which would have every outcome looked at: no index takes what may change.
+             WHERE r.agent_id = agent AND r.reported_at > statement_timestamp() - make_interval(secs => w.seconds)
              ORDER BY r.reported_at DESC LIMIT 10000) AS o)))
      FROM (SELECT DISTINCT p.quality_window_seconds AS seconds FROM living p
            WHERE p.quality_throttle_floor_bps IS NOT NULL) AS w)

@@ -21,22 +21,3 @@ export async function saveOutcome(
   `;
   return row as Outcome;
 }
-
-/**
- * How well an agent's actions turned out of late: the mean, in bps and rounded down, over what was reported
- * within the window. Where there is no score a success counts whole, a partial one half, the rest nothing.
- * Null when nothing was reported. Reads nothing older than the window.
- */
-export async function readQuality(
-  sql: Queryable,
-  agentId: number,
-  windowSeconds: number,
-): Promise<number | null> {
-  const [row] = await sql<{ quality: number | null }[]>`
-    select floor(avg(coalesce(score_bps,
-      case status when 'success' then 10000 when 'partial' then 5000 else 0 end)))::int as quality
-    from action_outcomes
-    where agent_id = ${agentId} and reported_at > now() - make_interval(secs => ${windowSeconds})
-  `;
-  return row?.quality ?? null;
-}

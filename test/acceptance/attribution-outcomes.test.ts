@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readQuality, saveOutcome } from '../../src/attribution/outcome-store.ts';
+import { saveOutcome } from '../../src/attribution/outcome-store.ts';
+import { findBalance } from '../../src/store/balance-store.ts';
+import type { Queryable } from '../../src/store/sql.ts';
 import { useAccountsEdge } from '../support/accounts-edge.ts';
 import { rowsReadBy } from '../support/rows-read.ts';
 
@@ -126,8 +128,23 @@ describe('an outcome', () => {
 });
 
 describe('quality', () => {
-  const agentId = 900_001;
-  const quality = (windowSeconds = 3_600) => readQuality(accounts.sql, agentId, windowSeconds);
+  const HOUR = 3_600;
+  const TWO_DAYS = 2 * 86_400;
+  let agentId = 0;
+  const quality = async (windowSeconds = HOUR, sql: Queryable = accounts.sql) =>
+    (await findBalance(sql, agentId))?.rules.quality.get(windowSeconds);
+
+  it('is read by those who have a cap that it tightens, and by nobody else', async () => {
+    const { agent } = await accounts.edge.agentOf('quality');
+    agentId = agent.agentId;
+    expect(await quality()).toBeUndefined();
+    await accounts.sql`
+      insert into policies (account_id, agent_id, kind, match_key, limit_raw, window_kind, starts_at,
+        quality_throttle_floor_bps, quality_window_seconds)
+      select account_id, id, 'task', 'of ' || s, 1, 'once', now(), 0, s
+      from agents, unnest(array[${HOUR}, ${TWO_DAYS}]::integer[]) as w(s) where id = ${agentId}`;
+    expect(await quality()).toBeNull();
+  });
 
   it('is unknown before a report, and the mean of scores and statuses after, rounded down', async () => {
     expect(await quality()).toBeNull();
@@ -151,10 +168,10 @@ describe('quality', () => {
       from generate_series(1, 2000) i`;
     await accounts.sql`analyze action_outcomes`;
     expect(await quality()).toBe(2_000);
-    const read = await rowsReadBy(accounts.sql, ['action_outcomes'], (tx) =>
-      readQuality(tx, agentId, 3_600),
-    );
+    await accounts.sql`delete from policies where quality_window_seconds = ${TWO_DAYS}`;
+    const read = await rowsReadBy(accounts.sql, ['action_outcomes'], (tx) => quality(HOUR, tx));
     expect(read).toBeLessThan(50);
-    expect(await quality(2 * 86_400)).toBeLessThan(10);
+    await accounts.sql`update policies set quality_window_seconds = ${TWO_DAYS} where agent_id = ${agentId}`;
+    expect(await quality(TWO_DAYS)).toBeLessThan(10);
   });
 });
