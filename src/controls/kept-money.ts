@@ -1,7 +1,6 @@
 import { assert } from '../kernel/assert.ts';
 import { refuse } from '../kernel/refuse.ts';
-import { reservedRaw } from '../ledger/admit.ts';
-import { alignCounters, momentOf } from '../ledger/moment.ts';
+import { readAt, standingsOf } from '../ledger/standings.ts';
 import { findBalance } from '../store/balance-store.ts';
 import type { Queryable } from '../store/sql.ts';
 import type { Change } from './change-controls.ts';
@@ -32,11 +31,6 @@ export async function requireCovered(
 async function readKept(tx: Queryable, agentId: number, nowMs: number) {
   const balance = await findBalance(tx, agentId);
   assert(balance !== undefined, 'every agent has a balance');
-  const { rules, state } = balance;
-  const moment = momentOf(rules, nowMs);
-  const counters = alignCounters(rules, state.counters, moment);
-  return {
-    spendableRaw: state.spendableRaw,
-    keptRaw: reservedRaw(rules, counters, moment, null),
-  };
+  const { state, reservedRaw: keptRaw } = standingsOf(readAt(balance, nowMs));
+  return { spendableRaw: state.spendableRaw, keptRaw };
 }

@@ -12,19 +12,20 @@ export function utilizationBps(state: Pick<BalanceState, 'creditedRaw' | 'consum
   return Number((state.consumedRaw * WHOLE_BPS) / state.creditedRaw);
 }
 
-/** `agent.suspended`: one of its caps was a kill switch. */
-export const agentSuspended = (rules: Rules, agentId: number, policyId: number): EventRow => ({
-  name: 'agent.suspended',
-  accountId: rules.accountId,
-  agentWallet: rules.walletAddress,
-  correlationId: null,
-  payload: {
-    agentId,
-    agentWalletAddress: rules.walletAddress,
-    policyId,
-    reason: `policy:${policyId}`,
-  },
+/** An event of this agent, with what names it. */
+const agentEvent = (
+  name: string,
+  rules: Rules,
+  agentId: number,
+  payload: EventRow['payload'],
+): EventRow => ({
+  ...{ name, accountId: rules.accountId, agentWallet: rules.walletAddress, correlationId: null },
+  payload: { agentId, agentWalletAddress: rules.walletAddress, ...payload },
 });
+
+/** `agent.suspended`: one of its caps was a kill switch. */
+export const agentSuspended = (rules: Rules, agentId: number, policyId: number): EventRow =>
+  agentEvent('agent.suspended', rules, agentId, { policyId, reason: `policy:${policyId}` });
 
 /** The thresholds that lie between two states, with the events that tell of it: each crossing once. */
 export function crossedThresholds(
@@ -39,20 +40,10 @@ export function crossedThresholds(
     const above = is >= thresholdBps;
     if (was >= thresholdBps === above) return [];
     const upwards = thresholdBps >= AT_LIMIT_BPS ? 'credit.at_limit' : 'credit.warning';
-    const event: EventRow = {
-      name: above ? upwards : 'credit.recovered',
-      accountId: rules.accountId,
-      agentWallet: rules.walletAddress,
-      correlationId: null,
-      payload: {
-        agentId,
-        agentWalletAddress: rules.walletAddress,
-        thresholdId: id,
-        thresholdBps,
-        utilizationBps: is,
-        available: after.spendableRaw.toString(),
-      },
-    };
+    const event = agentEvent(above ? upwards : 'credit.recovered', rules, agentId, {
+      ...{ thresholdId: id, thresholdBps, utilizationBps: is },
+      available: after.spendableRaw.toString(),
+    });
     return [
       { row: 'threshold.crossed', thresholdId: id, state: above ? 'above' : 'below' },
       { row: 'event', event },

@@ -1,0 +1,37 @@
+/** Of accounts, agents and keys, and what a process remembers of them. */
+export const ACCOUNT_LIMITS = {
+  // Accounts
+  agentsPerDeveloper: 5,
+  keysPerAgent: 5,
+  developerKeysPerAccount: 5,
+  labelChars: 100,
+  agentNameChars: 64,
+  maxRateBps: 10_000,
+  expirySeconds: { min: 60, max: 31_536_000 },
+  signatureWindowSeconds: 300,
+  signatureHexChars: 8_192,
+  closedAgentsListed: 200,
+  recentChargesCounted: 10_000,
+  adminPageAgents: 500,
+  referenceChars: 255,
+  sessionTokenSeconds: 7 * 24 * 3_600,
+
+  // What a process remembers of keys
+  agentKeysCached: 10_000,
+  agentKeyCacheMs: 30_000,
+  keyUsesKept: 10_000,
+  keyUseFlushMs: 15_000,
+
+  // Invalidations
+  invalidationOverlapMs: 60_000,
+  invalidationBatch: 1_000,
+  invalidationBatchesPerTick: 8,
+  invalidationsRemembered: 50_000,
+  invalidationRetentionMs: 3_600_000,
+
+  // Provisioning that is tried again
+  provisionPollMs: 2_000,
+  provisionLeaseMs: 60_000,
+  provisionRetry: { first: 5_000, max: 600_000, attempts: 20 },
+  provisionBatch: 10,
+} as const;

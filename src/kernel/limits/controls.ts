@@ -1,0 +1,57 @@
+/** Of spend controls, attribution and reports. */
+export const CONTROL_LIMITS = {
+  // Tags
+  taskIdChars: 128,
+  taskValueBps: { min: 1, max: 100_000 },
+  idempotencyKeyChars: 255,
+
+  // Spend controls
+  /** Living ones that their callers made; the limit of the session and the budgets of keys come on top. */
+  policiesPerAgent: 64,
+  policiesPerTeam: 64,
+  /** Expired and revoked ones that a list shows, newest first. */
+  pastPoliciesListed: 200,
+  matchKeyChars: 255,
+  policyLabelChars: 255,
+  windowSeconds: { min: 60, max: 315_360_000, default: 86_400 },
+  budgetWindowSeconds: { min: 60, max: 31_536_000 },
+  qualityWindowSeconds: { min: 60, max: 31_536_000, default: 86_400 },
+  qualityBps: 10_000,
+  /** How old a reading of outcomes may be that tightens a cap. */
+  qualityReadingMs: 30_000,
+  keyBudgetWindowSeconds: 30 * 86_400,
+  preBorrowSeconds: { default: 3_600, max: 86_400 },
+  /** The last second of the year 9999, beyond which no date is written. */
+  unixSeconds: 253_402_300_799,
+
+  thresholdsPerAgent: 20,
+  /** How old what counts under a team's caps may be where an answer only tells of it. */
+  teamReadingMs: 1_000,
+  /** An answer waits no longer for that reading, and then tells nothing of what is left. */
+  teamReadingWaitMs: 250,
+  teamReadingsKept: 1_000,
+  /** Of any one unit in an estimate: a price of so much can be computed exactly, whatever the rates. */
+  estimateQuantity: 1_000_000_000,
+
+  // Attribution
+  maxScoreBps: 10_000,
+  outcomeNoteChars: 500,
+  actionsListed: { default: 100, max: 500 },
+  usageModelsListed: 500,
+  rollupDays: 30,
+
+  // Reports of what was bought elsewhere
+  syncBytes: 1024 * 1024,
+  syncEvents: 5_000,
+  /** A longer line is rejected without being held. */
+  syncLineBytes: 16 * 1024,
+  /** Lines between two looks at what else the process has to do. */
+  syncLinesPerTurn: 32,
+  syncRowsPerInsert: 500,
+  syncNameChars: 256,
+  syncTokens: 2_147_483_647,
+  /** A billion dollars, and more would not fit many such events. */
+  syncCostRaw: 1_000_000_000_000_000n,
+  /** The years 2000 to 2099: milliseconds taken for seconds fall outside. */
+  syncTimeSec: { min: 946_684_800, max: 4_102_444_799 },
+} as const;

@@ -1,0 +1,52 @@
+/** Of money, the database that keeps it and the processes that share it. */
+export const LEDGER_LIMITS = {
+  // Money
+  marginBps: 500,
+  /** A billion dollars. A thousand such credits still fit a balance. */
+  creditRaw: 1_000_000_000_000_000n,
+  transcriptionReserveSeconds: 10,
+  defaultOutputTokens: 1_024,
+
+  // Ledger
+  /** Operations that wait in a process, over all agents; the next one is refused at once. */
+  ledgerInboxOperations: 20_000,
+  ledgerBatchOperations: 512,
+  ledgerBatchParts: 256,
+  ledgerCallsInFlight: 2,
+  ledgerFencesInFlight: 2,
+  /** Misses of its fence after which an agent's row is taken for a short sql transaction. */
+  ledgerMissesBeforeFence: 2,
+  /** Parts of a busy agent decided under the lock after that, before it is tried without again. */
+  ledgerWaryParts: 8,
+  /** An agent with so many operations in one part is busy. */
+  ledgerBusyOperations: 8,
+  /** A caller is told that the database is away; what it asked for may still be carried out. */
+  ledgerGiveUpMs: 10_000,
+  /** A call without an answer is sent again: the ids make that harmless. */
+  ledgerCallMs: 15_000,
+  ledgerRetryMs: { min: 20, max: 1_000 },
+  /** Balance actors kept in memory; beyond it the one idle for longest goes. */
+  ledgerActors: 10_000,
+  journalEntriesPerCall: 1_000,
+  orphansPerTick: 50,
+  /** Lease rows of processes dead for this long go, once nothing refers to them. */
+  leaseRetentionMs: 3_600_000,
+  selfCheckAgents: 1_000,
+
+  // Database
+  /** The server ends a connection whose sql transaction has asked nothing for so long. */
+  idleInTransactionMs: 15_000,
+
+  // Leases and polling
+  leaseMs: 15_000,
+  leaseRenewMs: 5_000,
+  /** By how much what is known of the database's clock is worth less at each measurement. */
+  clockDoubtMs: 5,
+  invalidationPollMs: 1_000,
+
+  // Health and monitoring
+  healthProbeMs: 2_000,
+  healthCacheMs: 1_000,
+  monitoringPushMs: 15_000,
+  monitoringTimeoutMs: 5_000,
+} as const;
