@@ -51,6 +51,7 @@ export function completeSettings(config: Config, random: Random): LocalParts {
         kept.facilitatorPrivateKey,
       ),
       managedWallet: {
+        ...wallet,
         appId: or('MANAGED_WALLET_APP_ID', wallet.appId, 'local'),
         appSecret: or('MANAGED_WALLET_APP_SECRET', wallet.appSecret, kept.managedWalletAppSecret),
         authorizationPrivateKey: or(

@@ -1,8 +1,11 @@
 import { ACCOUNT_LIMITS } from './limits/accounts.ts';
+import { CHAIN_LIMITS } from './limits/chain.ts';
 import { CONTROL_LIMITS } from './limits/controls.ts';
 import { ENGINE_LIMITS } from './limits/engines.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
+import { PAYMENT_LIMITS } from './limits/payments.ts';
+import { PAYOUT_LIMITS } from './limits/payouts.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
 import { VOICE_LIMITS } from './limits/voice.ts';
 
@@ -13,9 +16,12 @@ import { VOICE_LIMITS } from './limits/voice.ts';
 export const LIMITS = {
   ...ACCOUNT_LIMITS,
   ...CONTROL_LIMITS,
+  ...PAYMENT_LIMITS,
+  ...PAYOUT_LIMITS,
   ...REQUEST_LIMITS,
   ...VOICE_LIMITS,
   ...LEDGER_LIMITS,
   ...OUTBOUND_LIMITS,
+  ...CHAIN_LIMITS,
   engines: ENGINE_LIMITS,
 } as const;

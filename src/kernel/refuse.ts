@@ -5,6 +5,7 @@ import { controls } from './refusals/controls.ts';
 import { credential } from './refusals/credential.ts';
 import { gateway } from './refusals/gateway.ts';
 import { keys } from './refusals/keys.ts';
+import { proxy } from './refusals/proxy.ts';
 import { request } from './refusals/request.ts';
 
 /**
@@ -13,6 +14,7 @@ import { request } from './refusals/request.ts';
  * them letter by letter.
  */
 export const refuse = {
+  proxy,
   request,
   credential,
   agents,

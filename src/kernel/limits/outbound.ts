@@ -24,13 +24,46 @@ export const OUTBOUND_LIMITS = {
   restAfterFailures: 3,
   sourceRestMs: { min: 1_000, max: 30_000 },
 
-  // Chain
-  rpcTimeoutMs: 8_000,
-  rpcAnswerBytes: 1024 * 1024,
-  rpcCallsUnderWay: 32,
-  walletBalanceMs: 5_000,
-  walletBalancesKept: 10_000,
+  // Addresses that callers choose
+  outboundUrlChars: 8_192,
+  outboundHostChars: 253,
+  outboundLabelChars: 63,
+  /** What one name may resolve to; all of them are checked. */
+  outboundAddresses: 64,
+  outboundConnectAttempts: 4,
+  dnsQueryMs: 1_500,
+  dnsTries: 2,
+  dnsTotalMs: 5_000,
+  dnsUnderWay: 512,
+  outboundConnections: 2_048,
+  outboundConnectionsPerOrigin: 256,
+  outboundIdleConnections: 512,
+  /** Below the five seconds after which common servers close without having said so. */
+  outboundKeepAliveMs: 4_000,
+  outboundKeepAliveMaxMs: 60_000,
+  outboundRequestHeaders: 256,
+  outboundRequestHeaderBytes: 64 * 1024,
+  outboundAnswerHeaderBytes: 64 * 1024,
+  /** Answers such as 103 before the one that counts. */
+  outboundInterimAnswers: 16,
+  /** What an answer may hold in memory while its reader is slow. */
+  outboundBodyQueueBytes: 128 * 1024,
+
+  // Wallets
+  walletsKept: 10_000,
+  walletProviderTimeoutMs: 8_000,
+  walletProviderAnswerBytes: 256 * 1024,
+  walletProviderReasonChars: 200,
+  walletRequestsUnderWay: 64,
 
   // Payments
-  validBeforeSeconds: 90,
+  /** Of a challenge, a payment or a settlement, in base64. */
+  paymentHeaderChars: 32 * 1024,
+  /** Of a challenge that comes as a body. */
+  challengeBodyBytes: 64 * 1024,
+  paymentJsonDepth: 64,
+  /** How many entries of a challenge are looked at. */
+  challengeOffers: 64,
+  /** How much of a vendor's own words is kept. */
+  vendorReasonChars: 200,
 } as const;

@@ -5,7 +5,7 @@ export const admin = {
   invalidJson: () => refusal(400, 'Invalid JSON body', 'The body is not valid JSON.'),
   invalidAddress: () =>
     refusal(400, 'Invalid address', 'Name an agent by its number or its 0x wallet address.'),
-  notFound: () => refusal(404, 'Not found', 'There is no such agent.'),
+  notFound: (what = 'There is no such agent.') => refusal(404, 'Not found', what),
   referenceConflict: () =>
     refusal(
       409,

@@ -4,6 +4,8 @@ export const agents = {
   notFound: () => refusal(404, 'not_found', 'There is no such agent.'),
   limitExceeded: (max: number, what: string) =>
     refusal(409, 'limit_exceeded', `At most ${max} ${what}.`, { max }),
+  notProvisioned: () =>
+    refusal(409, 'agent_not_provisioned', 'This agent has no wallet yet; it is made shortly.'),
   nameConflict: (name: string) =>
     refusal(409, 'name_conflict', `An agent named "${name}" exists already.`),
   invalidStatusTransition: (from: string, to: string) =>

@@ -1,0 +1,51 @@
+/** Of everything that is asked of the chain. */
+export const CHAIN_LIMITS = {
+  // The node
+  rpcTimeoutMs: 8_000,
+  rpcAnswerBytes: 1024 * 1024,
+  rpcLogAnswerBytes: 16 * 1024 * 1024,
+  rpcCallsUnderWay: 32,
+  rpcErrorChars: 200,
+
+  // Defaults of what can be set
+  chainConfirmations: 4,
+  reconcileSeconds: 15,
+  chainClockSkewSeconds: 30,
+
+  // Balances
+  walletBalanceMs: 5_000,
+  walletBalancesKept: 10_000,
+
+  // Logs and state of many wallets
+  walletsPerLogQuery: 500,
+  /** One read of a range is never more questions than this, however small the answers that the node allows. */
+  logQueriesPerRead: 256,
+  callsPerMulticall: 500,
+  multicallsUnderWay: 4,
+  /** Where the chain has no multicall contract, one read looks at no more than this, one by one. */
+  singleStateReads: 100,
+  singleReadsUnderWay: 8,
+
+  // Circuit breaker
+  breaker: {
+    tickMs: 5_000,
+    /** A reading that is older says nothing any more. */
+    readingMs: 30_000,
+    /** So many readings that fail one after the other say that the node is away. */
+    failedReadings: 2,
+    /** For how long a start waits for the first reading, so that the first caller need not. */
+    firstReadingMs: 2_000,
+    priceAgeSeconds: 3_600,
+    /** A feed that is due each hour is not late while its update waits for a block. */
+    priceAgeMarginSeconds: 60,
+    deviationBps: 2_000n,
+    sequencerGraceSeconds: 3_600,
+  },
+
+  // Gas
+  facilitatorWaiting: 64,
+  facilitatorGas: 500_000n,
+  facilitatorFeeWei: 100_000_000_000n,
+  /** For how long the number of the last transaction counts, should a node not have heard of it. */
+  facilitatorNumberMs: 30_000,
+} as const;

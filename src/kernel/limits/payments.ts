@@ -1,0 +1,68 @@
+/** Of payments to vendors. */
+export const PAYMENT_LIMITS = {
+  validBeforeSeconds: 90,
+
+  // The proxy
+  /** Of one agent, from the beginning of each to the last byte of its answer. */
+  proxyCallsPerAgent: 256,
+  proxyBodyBytes: 10 * 1024 * 1024,
+  /** What may be told of a vendor's own words in a refusal. */
+  vendorWordsChars: 500,
+  /** Of a vendor's answer, from the connection to its last byte: before it is paid, and after. */
+  proxyUnpaidMs: 30_000,
+  proxyPaidMs: 60_000,
+  proxyIdleMs: 30_000,
+  proxyConnectMs: 10_000,
+  vendorResponseBytes: 10 * 1024 * 1024,
+  /** A vendor that takes longer over a payment is written down as sent to; a quicker one by its answer alone. */
+  proxySentMs: 25,
+  /** A paid answer waits so long for its reservation to be written on, then goes out: the reconciler writes it. */
+  proxyBookMs: 2_000,
+  /** How long a late answer is held back for the chain to speak, and how often it is asked. */
+  lateAnswerMs: 20_000,
+  lateAnswerPollMs: 1_000,
+  /** How long one question about one payment may take. */
+  chainAskMs: 10_000,
+  /** Lines of free calls that wait to be written; beyond them the oldest is forgotten. */
+  passthroughLinesWaiting: 1_000,
+  passthroughLinesPerInsert: 200,
+  passthroughKeptDays: 90,
+  passthroughWriteMs: 500,
+
+  // What is asked about targets before anything is paid
+  /** Of a target's answer, to its last byte: clients wait 15 s for ours. */
+  probeMs: 10_000,
+  /** Anybody may ask about a target, so that these must leave room for those who pay. */
+  checksUnderWay: 64,
+  quotesUnderWay: 128,
+  quoteMs: 30_000,
+  quotesKept: 1_000,
+  forecastItems: 50,
+  forecastCount: 10_000,
+  forecastProbes: 8,
+  /** What is not begun by then is told as unanswered. */
+  forecastMs: 12_000,
+  historyPage: { most: 100, usual: 50 },
+
+  // The chain's word
+  reconcileEveryMs: 15_000,
+  /** Whoever reads the chain has it for so long before another process may; a longer reading is not lost. */
+  chainClaimMs: 30_000,
+  reservationsPerTick: 20_000,
+  /** Operations given to the ledger at a time. */
+  settlementsUnderWay: 500,
+  /** How far a reorganisation is followed back. */
+  reorgBlocks: 256,
+  /** How far back a chain is read that never was: some weeks. */
+  firstReadBlocks: 1_500_000,
+  /** Payments that are looked for one by one at a time: each is a question or more to the node. */
+  explanationsUnderWay: 8,
+  /** A log that the walk has missed is looked for this far back. */
+  lookBackBlocks: 5_000,
+  /** The most blocks walked in one tick, and by what it is divided after one that failed and multiplied after others. */
+  blocksPerTick: { least: 16, most: 20_000, fewer: 4, more: 2 },
+  /** What was released is watched so long for a late word of the chain. */
+  auditSeconds: 3_600,
+  auditedPerTick: 5_000,
+  payoutsPerTick: 1_000,
+} as const;

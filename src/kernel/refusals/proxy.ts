@@ -1,0 +1,138 @@
+import type { Fields } from '../api-error.ts';
+import { NO_RETRY, refusal } from './refusal.ts';
+
+/** What a caller needs to look a payment up. */
+export type ReservationRef = {
+  readonly nonce: string;
+  /** Unix seconds. */
+  readonly validBefore: number;
+};
+
+export type ChallengeFault = 'invalid_base64' | 'invalid_json' | 'no_compatible_requirement';
+
+const lookUp = ({ nonce }: ReservationRef) => ({
+  hint: 'See what became of the payment',
+  method: 'GET',
+  path: `/v1/agents/reservations/${nonce}`,
+});
+
+/** Refusals of the paid proxy and of what is asked about it beforehand. */
+export const proxy = {
+  blockedDestination: (detail: string) => refusal(400, 'blocked_destination', detail, {}, NO_RETRY),
+  /** On the proxy every control has one code; a policy is told apart by `code`. */
+  spendLimitExceeded: (message: string, fields: Fields) =>
+    refusal(402, 'spend_limit_exceeded', message, fields, NO_RETRY),
+  /** A payment needs both: a balance, and a wallet that holds as much. `available` is the lesser. */
+  insufficientBalance: (available: string, required: string) =>
+    refusal(
+      402,
+      'insufficient_balance',
+      'The balance, or what the wallet of the agent holds and has not promised, does not cover this. Send USDC to the wallet: credit that no deposit backs pays no vendor.',
+      {
+        available,
+        required,
+        next: {
+          hint: 'See the balance and the address of the wallet',
+          method: 'GET',
+          path: '/v1/agents/balance',
+        },
+      },
+      NO_RETRY,
+    ),
+  tooManyCalls: (most: number) =>
+    refusal(
+      429,
+      'rate_limit_exceeded',
+      `This agent has ${most} calls under way, as many as it may; try again when one has ended.`,
+      { reason: 'agent_proxy_limit', retry_after_seconds: 1, remaining: 0, limit: most },
+      { 'retry-after': '1', ...NO_RETRY },
+    ),
+  unreachable: (detail: string) => refusal(502, 'Failed to reach target URL', detail, {}, NO_RETRY),
+  responseTooLarge: (limitBytes: number) =>
+    refusal(
+      502,
+      'upstream_response_too_large',
+      `The vendor's answer has more than ${limitBytes} bytes.`,
+      { limit_bytes: limitBytes },
+      NO_RETRY,
+    ),
+  unreadableChallenge: (code: ChallengeFault, detail: string) =>
+    refusal(502, 'Failed to parse PAYMENT-REQUIRED header', detail, { code }, NO_RETRY),
+  challengeMissing: () =>
+    refusal(
+      502,
+      '402 response missing PAYMENT-REQUIRED header',
+      'The vendor demands a payment and does not say which.',
+      {},
+      NO_RETRY,
+    ),
+  walletMissing: () =>
+    refusal(
+      503,
+      'agent_wallet_not_configured',
+      'This agent has no wallet to pay from.',
+      {},
+      NO_RETRY,
+    ),
+  breakerActive: (detail: string) =>
+    refusal(503, 'circuit_breaker_active', detail, {}, { 'retry-after': '60', ...NO_RETRY }),
+  breakerStale: (detail: string) =>
+    refusal(503, 'circuit_breaker_stale', detail, {}, { 'retry-after': '15', ...NO_RETRY }),
+  signingFailed: () =>
+    refusal(
+      500,
+      'Payment signing failed',
+      'The wallet did not sign the payment; nothing was paid. Try again shortly.',
+      {},
+      NO_RETRY,
+    ),
+  persistenceFailed: () =>
+    refusal(
+      500,
+      'Reservation persistence failed',
+      'The payment could not be written down, so nothing of it was sent. Try again shortly.',
+      {},
+      NO_RETRY,
+    ),
+  notAccepted: (status: number, detail: string, reservation: ReservationRef) =>
+    refusal(
+      status,
+      'Payment was not accepted by resource server',
+      detail,
+      { reservation, next: lookUp(reservation) },
+      NO_RETRY,
+    ),
+  ambiguous: (detail: string, reservation: ReservationRef) =>
+    refusal(
+      502,
+      'upstream_paid_request_failed_ambiguous',
+      detail,
+      { reservation, next: lookUp(reservation) },
+      NO_RETRY,
+    ),
+  unsettled: (reservation: ReservationRef) =>
+    refusal(
+      502,
+      'upstream_payment_unsettled',
+      'The vendor answered after the payment had lapsed, and the chain shows that it was not taken. The balance is released; it is safe to try again.',
+      { reservation },
+      NO_RETRY,
+    ),
+  reservationNotFound: () => refusal(404, 'not_found', 'This agent has no such reservation.'),
+  invalidCursor: () =>
+    refusal(400, 'invalid_cursor', 'The cursor is not one that a page of this list ended with.'),
+  preflightFailed: (detail: string) => refusal(502, 'preflight_failed', detail, {}, NO_RETRY),
+  forecastFailed: (detail: string) => refusal(502, 'forecast_failed', detail, {}, NO_RETRY),
+  /** Only evidence on chain releases money that was signed away. */
+  reservationUndecided: (detail: string, state: string) =>
+    refusal(409, 'reservation_undecided', detail, { state }, NO_RETRY),
+  /** It was paid: there is nothing that could be released. */
+  reservationSettled: (record: Fields) =>
+    refusal(
+      409,
+      'reservation_settled',
+      'The chain shows that this payment was made; it is settled and cannot be released.',
+      record,
+      NO_RETRY,
+    ),
+};

@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { RecentMap } from '../../../src/kernel/recent-map.ts';
+
+describe('a recent map', () => {
+  it('forgets the least recently used beyond its bound, and nothing before', () => {
+    const map = new RecentMap<string, number>(2);
+    map.set('a', 1);
+    map.set('b', 2);
+    expect(map.get('a')).toBe(1);
+    map.set('c', 3);
+    expect(map.get('b')).toBeUndefined();
+    expect([map.get('a'), map.get('c')]).toEqual([1, 3]);
+    map.set('a', 4);
+    map.set('d', 5);
+    expect([map.get('a'), map.get('c'), map.get('d')]).toEqual([4, undefined, 5]);
+  });
+});
