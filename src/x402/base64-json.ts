@@ -1,0 +1,64 @@
+import { LIMITS } from '../kernel/limits.ts';
+
+/** What stands in a header, by its name in lower case: one value, or each of several. */
+export type HeaderLookup = (name: string) => string | readonly string[] | undefined;
+
+export type Decoded =
+  | { readonly kind: 'decoded'; readonly value: unknown }
+  | {
+      readonly kind: 'unreadable';
+      readonly code: 'invalid_base64' | 'invalid_json';
+      readonly detail: string;
+    };
+
+/** Padding may be missing, as published decoders allow; the URL alphabet is another coding. */
+const STANDARD_BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** Reads JSON that a header carries in base64. Bounded in size and depth; never throws. */
+export function decodeBase64Json(text: string): Decoded {
+  if (text.length > LIMITS.paymentHeaderChars) {
+    return unreadable('invalid_base64', `longer than ${LIMITS.paymentHeaderChars} characters`);
+  }
+  const padded = text.endsWith('=');
+  if (!STANDARD_BASE64.test(text) || text.length % 4 === 1 || (padded && text.length % 4 !== 0)) {
+    return unreadable('invalid_base64', 'not standard base64');
+  }
+  return parseJson(Buffer.from(text, 'base64'));
+}
+
+/** Reads JSON from bytes. Never throws. */
+export function parseJson(bytes: Uint8Array): Decoded {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return unreadable('invalid_json', 'not JSON');
+  }
+  // What is echoed is written again, and writing recurses where reading does not.
+  if (nestsDeeper(value, LIMITS.paymentJsonDepth)) {
+    return unreadable('invalid_json', `nested deeper than ${LIMITS.paymentJsonDepth} levels`);
+  }
+  return { kind: 'decoded', value };
+}
+
+export const encodeBase64Json = (value: object): string =>
+  Buffer.from(JSON.stringify(value)).toString('base64');
+
+/** The values of a header that say something, trimmed. */
+export function headerValues(header: HeaderLookup, name: string): readonly string[] {
+  const found = header(name) ?? [];
+  const values = typeof found === 'string' ? [found] : found;
+  return values.map((value) => value.trim()).filter((value) => value !== '');
+}
+
+const unreadable = (code: 'invalid_base64' | 'invalid_json', detail: string): Decoded => ({
+  kind: 'unreadable',
+  code,
+  detail,
+});
+
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((member) => nestsDeeper(member, levels - 1));
+}

@@ -1,0 +1,98 @@
+import { isObject, type Json } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { decodeBase64Json, type HeaderLookup, headerValues, parseJson } from './base64-json.ts';
+import { type Offer, type ProtocolVersion, parseOffer, type Terms } from './offer.ts';
+
+/** What a vendor asks for: at least one offer that can be paid here. */
+export type Challenge = {
+  readonly version: ProtocolVersion;
+  readonly offers: readonly Offer[];
+  /** Both are sent back as they came (version 2). */
+  readonly resource: Json | undefined;
+  readonly extensions: Json | undefined;
+};
+
+export type ParsedChallenge =
+  | { readonly kind: 'challenge'; readonly challenge: Challenge }
+  | {
+      readonly kind: 'unreadable';
+      /** As the proxy tells it on the wire. */
+      readonly code: 'invalid_base64' | 'invalid_json' | 'no_compatible_requirement';
+      readonly detail: string;
+    }
+  | { readonly kind: 'absent' };
+
+/** A 402 as far as it can carry a challenge; the body cut or left out where it is too long. */
+export type VendorAnswer = {
+  readonly header: HeaderLookup;
+  readonly body: Uint8Array | undefined;
+};
+
+/**
+ * Reads what a 402 asks for: the header of version 2, the header of version 1 (one requirement, a list, or
+ * an envelope), or the body that published servers of version 1 send. The header wins. Never throws.
+ */
+export function parseChallenge(answer: VendorAnswer, terms: Terms): ParsedChallenge {
+  const [value, another] = headerValues(answer.header, 'payment-required');
+  if (value === undefined) return parseBody(answer.body, terms);
+  // Two headers are two prices: whoever put the second one there must not choose.
+  if (another !== undefined) return unreadable('invalid_base64', 'the header stands there twice');
+  const decoded = decodeBase64Json(value);
+  return decoded.kind === 'unreadable' ? decoded : compatible(unwrap(decoded.value), terms);
+}
+
+function parseBody(body: Uint8Array | undefined, terms: Terms): ParsedChallenge {
+  if (body === undefined || body.byteLength > LIMITS.challengeBodyBytes) return { kind: 'absent' };
+  const decoded = parseJson(body);
+  if (decoded.kind === 'unreadable' || !isObject(decoded.value)) return { kind: 'absent' };
+  const { x402Version, accepts } = decoded.value;
+  // Only what calls itself a challenge is one: a 402 may have any other body.
+  if (x402Version !== 1 || !Array.isArray(accepts)) return { kind: 'absent' };
+  return compatible(unwrap(decoded.value), terms);
+}
+
+type Envelope = { readonly version: ProtocolVersion; readonly entries: readonly unknown[] } & Pick<
+  Challenge,
+  'resource' | 'extensions'
+>;
+
+function unwrap(document: unknown): Envelope | undefined {
+  const bare = { version: 1, resource: undefined, extensions: undefined } as const;
+  if (Array.isArray(document)) return { ...bare, entries: document };
+  if (!isObject(document)) return undefined;
+  const { x402Version, accepts } = document;
+  if (accepts === undefined && (x402Version === undefined || x402Version === 1)) {
+    return { ...bare, entries: [document] };
+  }
+  if (!Array.isArray(accepts)) return undefined;
+  if (x402Version === 1) return { ...bare, entries: accepts };
+  if (x402Version !== 2) return undefined;
+  const resource = objectOrNothing(document.resource);
+  const extensions = objectOrNothing(document.extensions);
+  return { version: 2, entries: accepts, resource, extensions };
+}
+
+/** Entries are judged one by one: what is foreign or broken never hides one that can be paid. */
+function compatible(envelope: Envelope | undefined, terms: Terms): ParsedChallenge {
+  if (envelope === undefined) {
+    return unreadable('no_compatible_requirement', 'neither a requirement nor a list of them');
+  }
+  const { version, entries, resource, extensions } = envelope;
+  const offers = entries
+    .slice(0, LIMITS.challengeOffers)
+    .map((entry) => parseOffer(entry, version, terms))
+    .filter((offer) => offer !== undefined);
+  if (offers.length === 0) {
+    const asked = `exact, ${version === 1 ? 'base or ' : ''}eip155:${terms.chainId}, USDC`;
+    return unreadable('no_compatible_requirement', `no usable offer (${asked})`);
+  }
+  return { kind: 'challenge', challenge: { version, offers, resource, extensions } };
+}
+
+const objectOrNothing = (value: unknown): Json | undefined =>
+  isObject(value) && !Array.isArray(value) ? value : undefined;
+
+const unreadable = (
+  code: 'invalid_base64' | 'invalid_json' | 'no_compatible_requirement',
+  detail: string,
+): ParsedChallenge => ({ kind: 'unreadable', code, detail });

@@ -1,0 +1,25 @@
+import { isObject } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { decodeBase64Json, headerValues, parseJson } from './base64-json.ts';
+import type { VendorAnswer } from './challenge.ts';
+import { decodeSettlement, vendorText } from './settlement.ts';
+
+/**
+ * Why a vendor says that it did not take a payment, from wherever either version puts it: the settlement header,
+ * the new challenge, the body. Its words only, and no evidence of anything. Never throws.
+ */
+export function readRefusal(answer: VendorAnswer): string | undefined {
+  const { body } = answer;
+  const [header] = headerValues(answer.header, 'payment-required');
+  const settled = decodeSettlement(answer.header)?.errorReason;
+  if (settled !== undefined) return settled;
+  const again = header === undefined ? undefined : errorOf(decodeBase64Json(header));
+  if (again !== undefined) return again;
+  if (body === undefined || body.byteLength > LIMITS.challengeBodyBytes) return undefined;
+  return errorOf(parseJson(body));
+}
+
+const errorOf = (decoded: ReturnType<typeof parseJson>): string | undefined =>
+  decoded.kind === 'decoded' && isObject(decoded.value)
+    ? vendorText(decoded.value.error)
+    : undefined;

@@ -1,0 +1,62 @@
+import { isObject, type Json } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { parseAddress } from './address.ts';
+import { decodeBase64Json, type HeaderLookup, headerValues, parseJson } from './base64-json.ts';
+
+/** What a vendor says became of a payment. A claim: the chain decides. */
+export type ClaimedSettlement = {
+  readonly success: boolean | undefined;
+  /** Lower case. */
+  readonly transaction: string | undefined;
+  readonly payer: string | undefined;
+  readonly network: string | undefined;
+  readonly errorReason: string | undefined;
+};
+
+/** Both stand in an answer under these names, whichever version was paid. */
+const SETTLEMENT_HEADERS = ['payment-response', 'x-payment-response'];
+
+const NOTHING: ClaimedSettlement = {
+  ...{ success: undefined, transaction: undefined, payer: undefined },
+  ...{ network: undefined, errorReason: undefined },
+};
+
+/** Reads the settlement header of either version; undefined when there is none that says anything. Never throws. */
+export function decodeSettlement(header: HeaderLookup): ClaimedSettlement | undefined {
+  for (const name of SETTLEMENT_HEADERS) {
+    for (const value of headerValues(header, name).slice(0, 1)) {
+      const claimed = decodeValue(value);
+      if (claimed !== undefined) return claimed;
+    }
+  }
+  return undefined;
+}
+
+/** Base64 of JSON; in version 1, whose header is free in form, also plain JSON or the bare hash. */
+function decodeValue(value: string): ClaimedSettlement | undefined {
+  if (value.length > LIMITS.paymentHeaderChars) return undefined;
+  const hash = parseHash(value);
+  if (hash !== undefined) return { ...NOTHING, transaction: hash };
+  const decoded = value.startsWith('{') ? parseJson(Buffer.from(value)) : decodeBase64Json(value);
+  if (decoded.kind === 'unreadable' || !isObject(decoded.value)) return undefined;
+  return readMembers(decoded.value);
+}
+
+function readMembers(says: Json): ClaimedSettlement | undefined {
+  const success = typeof says.success === 'boolean' ? says.success : undefined;
+  const transaction = parseHash(says.transaction ?? says.transactionHash ?? says.txHash);
+  if (success === undefined && transaction === undefined) return undefined;
+  return {
+    ...{ success, transaction },
+    payer: parseAddress(says.payer),
+    network: vendorText(says.network),
+    errorReason: vendorText(says.errorReason),
+  };
+}
+
+const parseHash = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value) ? value.toLowerCase() : undefined;
+
+/** A vendor's own words, as far as they are kept. */
+export const vendorText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value.slice(0, LIMITS.vendorReasonChars) : undefined;

@@ -1,0 +1,58 @@
+import { encodePaymentResponseHeader } from '@x402/core/http';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { decodeSettlement } from '../../../src/x402/settlement.ts';
+import { base64, PAYEE } from '../../support/challenges.ts';
+
+const HASH = `0x${'Ab'.repeat(32)}`;
+const settlement = (value: string, name = 'payment-response') =>
+  decodeSettlement((asked) => (asked === name ? value : undefined));
+
+describe('a claimed settlement', () => {
+  it('is read from what the published servers write', () => {
+    const value = encodePaymentResponseHeader({
+      ...{ success: true, transaction: HASH, network: 'eip155:8453', payer: PAYEE },
+    });
+    const said = {
+      success: true,
+      transaction: HASH.toLowerCase(),
+      payer: PAYEE.toLowerCase(),
+      network: 'eip155:8453',
+    };
+    expect(settlement(value)).toMatchObject(said);
+    expect(settlement(value, 'x-payment-response')).toMatchObject(said);
+  });
+
+  it('is read from the free forms of version 1', () => {
+    for (const value of [HASH, `{"txHash":"${HASH}"}`, base64({ transactionHash: HASH })]) {
+      expect(settlement(value, 'x-payment-response')?.transaction).toBe(HASH.toLowerCase());
+    }
+  });
+
+  it('tells why a settlement failed, without more words than are kept', () => {
+    const value = base64({ success: false, errorReason: 'x'.repeat(5_000), transaction: '' });
+    const { errorReason, ...said } = settlement(value) ?? {};
+    expect(said).toMatchObject({ success: false, transaction: undefined });
+    expect(errorReason).toHaveLength(LIMITS.vendorReasonChars);
+  });
+
+  it('is nothing where nothing is said, and never an exception', () => {
+    for (const value of [
+      '',
+      ' ',
+      'x',
+      '{',
+      base64([]),
+      base64({ transaction: 7 }),
+      base64('null'),
+    ]) {
+      expect(settlement(value), value).toBeUndefined();
+    }
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json().map(base64)), (value) => {
+        settlement(value);
+      }),
+    );
+  });
+});
