@@ -1,0 +1,116 @@
+import { setup, transition } from 'xstate';
+
+/** The words of the specification; `released` is read as `expired_unsettled` by callers. */
+export type ReservationState =
+  | 'reserved'
+  | 'sent'
+  | 'pending_settlement'
+  | 'settled'
+  | 'expired_unsettled'
+  | 'payment_rejected'
+  | 'released';
+
+export type ReservationEvent =
+  /** The payment header is on its way: from here on somebody else may have it. */
+  | { readonly type: 'request.sent' }
+  /** Something went wrong after that, or the process that sent it is gone. */
+  | { readonly type: 'request.broken' }
+  /** Not a byte of the payment has left this process, and none will. */
+  | { readonly type: 'request.unsent' }
+  /** The vendor has answered. What it says proves nothing, either way. */
+  | { readonly type: 'response.arrived' }
+  /** `AuthorizationUsed` stands in a canonical block. */
+  | { readonly type: 'authorization.used' }
+  /** A canonical block at or after `validBefore` shows it unused, or it was cancelled on chain. */
+  | { readonly type: 'authorization.void'; readonly refused: boolean };
+
+/** What becomes of the hold; carried out by the ledger in the commit that saves the state. */
+export type ReservationEffect = 'consume' | 'release';
+
+/** Effects are named here and carried out by the ledger. */
+const effect = () => {};
+
+/** One signed payment, from the moment funds are held until the chain has spoken. */
+export const reservationMachine = setup({
+  types: { events: {} as ReservationEvent },
+  actions: { consume: effect, release: effect },
+  guards: {
+    refused: ({ event }) => event.type === 'authorization.void' && event.refused,
+  },
+}).createMachine({
+  id: 'reservation',
+  initial: 'reserved',
+  states: {
+    reserved: {
+      on: {
+        'request.sent': 'sent',
+        'request.broken': 'pending_settlement',
+        'request.unsent': 'released',
+        'response.arrived': 'pending_settlement',
+        'authorization.used': 'settled',
+        'authorization.void': [
+          { guard: 'refused', target: 'payment_rejected' },
+          { target: 'expired_unsettled' },
+        ],
+      },
+    },
+    sent: {
+      on: {
+        'request.broken': 'pending_settlement',
+        'request.unsent': 'released',
+        'response.arrived': 'pending_settlement',
+        'authorization.used': 'settled',
+        'authorization.void': [
+          { guard: 'refused', target: 'payment_rejected' },
+          { target: 'expired_unsettled' },
+        ],
+      },
+    },
+    pending_settlement: {
+      on: {
+        'authorization.used': 'settled',
+        'authorization.void': [
+          { guard: 'refused', target: 'payment_rejected' },
+          { target: 'expired_unsettled' },
+        ],
+      },
+    },
+    settled: { type: 'final', entry: 'consume' },
+    expired_unsettled: { type: 'final', entry: 'release' },
+    payment_rejected: { type: 'final', entry: 'release' },
+    released: { type: 'final', entry: 'release' },
+  },
+});
+
+export type ReservationStep = {
+  readonly to: ReservationState;
+  /** Undefined: the hold stays open. */
+  readonly effect: ReservationEffect | undefined;
+};
+
+/** The machine's answers so far: it has few, and a payment asks for one at each of its steps. */
+const known = new Map<string, ReservationStep | undefined>();
+
+/** Where an event takes a reservation; undefined where it means nothing to it, as after its end. */
+export function planReservation(
+  from: ReservationState,
+  event: ReservationEvent,
+): ReservationStep | undefined {
+  const question = `${from} ${event.type} ${'refused' in event && event.refused}`;
+  if (!known.has(question)) known.set(question, stepOf(from, event));
+  return known.get(question);
+}
+
+function stepOf(from: ReservationState, event: ReservationEvent): ReservationStep | undefined {
+  const stored = reservationMachine.resolveState({ value: from });
+  if (stored.status === 'done') return undefined;
+  const [next, effects] = transition(reservationMachine, stored, event);
+  const to = next.value as ReservationState;
+  if (to === from) return undefined;
+  const [told] = effects;
+  return { to, effect: told?.type as ReservationEffect | undefined };
+}
+
+/** Whether the chain has yet to speak. */
+export const isLive = (state: ReservationState): boolean =>
+  state === 'reserved' || state === 'sent' || state === 'pending_settlement';
