@@ -17,6 +17,11 @@ export type OutboundResponse = {
   readonly body: Uint8Array;
 };
 
+/** The answer has more bytes than were asked for; nothing of it was kept. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
+
 /** One outbound exchange, whole. Rejects on network failure, when time is up, and past the size bound. */
 export type Fetch = (request: OutboundRequest) => Promise<OutboundResponse>;
 
@@ -38,7 +43,7 @@ export function createFetch(): { readonly fetch: Fetch; close(): Promise<void> }
       seenBytes += chunk.byteLength;
       // Leaving the loop destroys the body, which frees the connection.
       if (seenBytes > maxResponseBytes) {
-        throw new Error(`the answer has more than ${maxResponseBytes} bytes`);
+        throw new AnswerTooLarge(`the answer has more than ${maxResponseBytes} bytes`);
       }
       chunks.push(chunk);
     }

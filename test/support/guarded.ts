@@ -1,0 +1,82 @@
+import {
+  createDestinationGuard,
+  type Destination,
+  type DestinationGuardDeps,
+} from '../../src/egress/destination-guard.ts';
+import {
+  createGuardedClient,
+  type GuardedClient,
+  type GuardedClientDeps,
+  type GuardedRequest,
+} from '../../src/egress/guarded-client.ts';
+import { SendFailed } from '../../src/egress/send-failed.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+
+/** A client that may call this machine, with names that resolve as it is told. */
+export function guardedClient(
+  options: Partial<DestinationGuardDeps & Omit<GuardedClientDeps, 'guard'>> = {},
+): GuardedClient {
+  const { clock = systemClock, ca, bounds } = options;
+  const guard = createDestinationGuard({
+    resolve: async () => ['127.0.0.1'],
+    clock,
+    allowLocalhost: true,
+    domainAllowlist: [],
+    ...options,
+  });
+  return createGuardedClient({
+    guard,
+    clock,
+    ...(ca === undefined ? {} : { ca }),
+    ...(bounds === undefined ? {} : { bounds }),
+  });
+}
+
+const PATIENT = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000, totalMs: 10_000 };
+
+/** A request with defaults that nothing here runs into. */
+export const request = (
+  options: Partial<Omit<GuardedRequest, 'timeouts'>> & {
+    readonly timeouts?: Partial<GuardedRequest['timeouts']>;
+  } = {},
+): GuardedRequest => ({
+  method: 'GET',
+  headers: [],
+  signal: new AbortController().signal,
+  maxHeaderBytes: 16 * 1024,
+  maxResponseBytes: 1024 * 1024,
+  ...options,
+  timeouts: { ...PATIENT, ...options.timeouts },
+});
+
+/** A place at a port of this machine, as the guard would have admitted it. */
+export const at = (port: number, options: Partial<Destination> = {}): Destination => ({
+  url: `http://vendor.example:${port}/`,
+  origin: `http://vendor.example:${port}`,
+  host: 'vendor.example',
+  addresses: ['127.0.0.1'],
+  ...options,
+});
+
+export const secure = (port: number): Destination =>
+  at(port, {
+    url: `https://vendor.example:${port}/`,
+    origin: `https://vendor.example:${port}`,
+  });
+
+/** How a request failed, or a test that fails because it did not. */
+export async function failureOf(sent: Promise<unknown>): Promise<SendFailed> {
+  const outcome = await sent.then(
+    (answer) => answer,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof SendFailed) return outcome;
+  throw new Error('the request did not fail as one', { cause: outcome });
+}
+
+/** The whole body as text, one character a byte. */
+export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = '';
+  for await (const chunk of body) text += Buffer.from(chunk).toString('latin1');
+  return text;
+}
