@@ -1,4 +1,4 @@
-import { pointFromScalar, recover } from 'tiny-secp256k1';
+import { pointFromScalar, recover, signRecoverable } from 'tiny-secp256k1';
 
 /** viem takes some 100 ms to load, so it is loaded at the first use or by `loadChainCode`. */
 const viemUtils = () => import('viem/utils');
@@ -30,6 +30,28 @@ export async function recoverSigner(
     // The library throws on scalars outside of the curve's order.
     return undefined;
   }
+}
+
+/** Signs a hash as wallets do: 65 bytes in 0x hex, low s, v 27 or 28. The same input gives the same bytes. */
+export function signHash(hash: Uint8Array, privateKey: Uint8Array): string {
+  const { signature, recoveryId } = signRecoverable(hash, privateKey);
+  return `0x${Buffer.from(signature).toString('hex')}${(27 + recoveryId).toString(16)}`;
+}
+
+/** Half of the curve's order: the token refuses a signature whose s is above it. */
+const HALF_ORDER = Buffer.from(
+  '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0',
+  'hex',
+);
+
+/** A 65-byte signature in the one form that the token takes, with v 27 or 28; nothing when it has no such form. */
+export function tokenSignature(signature: Uint8Array): Uint8Array | undefined {
+  const v = signature[64];
+  if (signature.length !== 65 || v === undefined) return undefined;
+  if (HALF_ORDER.compare(signature.subarray(32, 64)) < 0) return undefined;
+  const taken = Uint8Array.from(signature);
+  if (v < 27) taken[64] = v + 27;
+  return taken;
 }
 
 /** The address, in lower case, of a private key; nothing when the 32 bytes are not one. */

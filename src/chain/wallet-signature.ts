@@ -5,7 +5,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
 import { hashSignedText, recoverSigner } from './account.ts';
-import { type Rpc, RpcReverted } from './rpc.ts';
+import { type CallRpc, RpcReverted } from './rpc.ts';
 
 export type WalletProof = {
   readonly wallet: string;
@@ -27,7 +27,7 @@ export type WalletSignatures = ReturnType<typeof createWalletSignatures>;
 export function createWalletSignatures(deps: {
   readonly clock: Clock;
   /** Without one there is no chain: contract wallets cannot be checked. */
-  readonly rpc: Rpc | undefined;
+  readonly rpc: CallRpc | undefined;
   readonly log: Log;
 }) {
   return {
@@ -63,7 +63,7 @@ function requireShape(proof: WalletProof): { wallet: string; signature: Uint8Arr
 }
 
 async function askContract(
-  deps: { readonly rpc: Rpc | undefined; readonly log: Log },
+  deps: { readonly rpc: CallRpc | undefined; readonly log: Log },
   wallet: string,
   hash: Uint8Array,
   signature: Uint8Array,
@@ -80,7 +80,7 @@ async function askContract(
 }
 
 async function contractAccepts(
-  rpc: Rpc,
+  rpc: CallRpc,
   log: Log,
   wallet: string,
   hash: Uint8Array,

@@ -34,18 +34,31 @@ describe('wallet balances', () => {
     expect(await balances.read(WALLET)).toBe(6n);
   });
 
-  it('keep the last known amount while the node is away', async () => {
+  it('are unknown while the node is away, once they are too old', async () => {
+    const { balances, clock, node } = setUp();
+    await balances.read(WALLET);
+    node.balance = undefined;
+    clock.advance(LIMITS.walletBalanceMs - 1);
+    expect(await balances.read(WALLET)).toBe(5n);
+    clock.advance(1);
+    expect(await balances.read(WALLET)).toBeNull();
+  });
+
+  it('are told as last known, where that is asked for, and read anew as soon as they can be', async () => {
     const { balances, clock, node } = setUp();
     await balances.read(WALLET);
     node.balance = undefined;
     clock.advance(LIMITS.walletBalanceMs);
-    expect(await balances.read(WALLET)).toBe(5n);
-    expect(await balances.read(USDC)).toBeNull();
+    expect(await balances.lastKnown(WALLET)).toBe(5n);
+    expect(await balances.lastKnown(USDC)).toBeNull();
+    node.balance = 6n;
+    expect(await balances.lastKnown(WALLET)).toBe(6n);
   });
 
   it('are unknown, not zero, where there is no chain', async () => {
     const { clock } = setUp();
     const balances = createUsdcBalances({ rpc: undefined, usdc: USDC, clock, log: silentLog });
     expect(await balances.read(WALLET)).toBeNull();
+    expect(await balances.lastKnown(WALLET)).toBeNull();
   });
 });

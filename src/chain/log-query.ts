@@ -1,0 +1,46 @@
+import type { Block, ChainLog } from './rpc-answers.ts';
+
+/** Which logs: of one contract, in a range of blocks, with these topics. */
+export type LogQuery = {
+  readonly address: string;
+  /** By position: one of these, or null for any. */
+  readonly topics: readonly (readonly string[] | null)[];
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  /**
+   * A block that the node must know under this name while it answers, so that one which lags or follows
+   * another branch fails instead of answering too little. `toBlock` under any name when it is not given.
+   */
+  readonly knowing?: Pick<Block, 'number' | 'hash'>;
+};
+
+export const hexNumber = (value: number) => `0x${value.toString(16)}`;
+
+/** The same question as nodes read it. */
+export const logFilter = ({ address, topics, fromBlock, toBlock }: LogQuery) => ({
+  address,
+  topics,
+  fromBlock: hexNumber(fromBlock),
+  toBlock: hexNumber(toBlock),
+});
+
+/** The same of the one block that whoever answers must know: a node that does not know it says so. */
+export const witnessFilter = ({ address, topics, knowing }: LogQuery) =>
+  knowing === undefined ? undefined : { address, topics, blockHash: knowing.hash };
+
+/** Whether a log is one that was asked for: a node's word alone never makes it so. */
+export function isAskedFor(query: LogQuery, log: ChainLog): boolean {
+  return (
+    log.address === query.address.toLowerCase() &&
+    log.blockNumber >= query.fromBlock &&
+    log.blockNumber <= query.toBlock &&
+    query.topics.every((wanted, position) => {
+      const topic = log.topics[position];
+      return topic !== undefined && (wanted === null || wanted.includes(topic));
+    })
+  );
+}
+
+/** In the order in which the chain told them. */
+export const byPlace = (a: ChainLog, b: ChainLog): number =>
+  a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+
+/** A block as far as anybody here cares: its place, its name and its time. */
+export type Block = {
+  readonly number: number;
+  readonly hash: string;
+  readonly timestampSec: number;
+};
+
+/** An event that a contract of the canonical chain has told. Hex is in lower case. */
+export type ChainLog = {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  readonly txHash: string;
+  readonly logIndex: number;
+};
+
+export type Receipt = {
+  readonly txHash: string;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  readonly succeeded: boolean;
+};
+
+const hexOf = (bytes: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`))
+    .toLowerCase();
+
+/** 32 bytes, as a transaction hash or an answer of one word has them. */
+export const Word = hexOf(32);
+/** A number that JavaScript counts exactly: thirteen hex digits are 52 bits. */
+export const Count = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{1,13}$/)
+  .transform(Number);
+/** A number of any size that the chain has. */
+export const Quantity = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{1,64}$/)
+  .transform(BigInt);
+/** Whole bytes. */
+export const Bytes = z
+  .string()
+  .regex(/^0x([0-9a-fA-F]{2})*$/)
+  .toLowerCase();
+
+export const BlockAnswer = z
+  .object({ number: Count, hash: Word, timestamp: Count })
+  .transform(({ number, hash, timestamp }): Block => ({ number, hash, timestampSec: timestamp }));
+
+export const BaseFeeAnswer = z.object({ baseFeePerGas: Quantity });
+
+export const LogAnswers = z
+  .array(
+    z.object({
+      removed: z.boolean().optional(),
+      address: hexOf(20),
+      topics: z.array(Word).max(4),
+      data: Bytes,
+      blockNumber: Count,
+      blockHash: Word,
+      transactionHash: Word,
+      logIndex: Count,
+    }),
+  )
+  .transform((logs): ChainLog[] =>
+    logs
+      .filter(({ removed }) => removed !== true)
+      .map(({ removed: _, transactionHash, ...log }) => ({ ...log, txHash: transactionHash })),
+  );
+
+export const ReceiptAnswer = z
+  .object({ transactionHash: Word, blockNumber: Count, blockHash: Word, status: Count })
+  .transform(
+    ({ transactionHash, blockNumber, blockHash, status }): Receipt => ({
+      txHash: transactionHash,
+      blockNumber,
+      blockHash,
+      succeeded: status === 1,
+    }),
+  );
