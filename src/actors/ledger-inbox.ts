@@ -139,7 +139,7 @@ export class LedgerInbox {
   #release(operation: Operation, resolution: Resolution): void {
     if (operation.kind !== 'hold') return;
     if (resolution.kind !== 'applied' && resolution.kind !== 'already') return;
-    const { agentId, holdId, amountRaw, session } = operation;
+    const { agentId, holdId, amountRaw, session, reservation } = operation;
     const hold = { agentId, holdId, amountRaw, facts: factsOf(operation) };
     const ends = session && {
       claim: { sessionId: session.sessionId, epoch: 1, hold },
@@ -147,7 +147,10 @@ export class LedgerInbox {
     };
     const account = session?.account ?? 'gateway';
     const request = { actualRaw: 0n, account, source: 'abandoned' };
-    this.#enter({ kind: 'settle', agentId, hold, request, ends }).catch((error) =>
+    // Whoever asked for it was told that it was not to be had, and has sent nothing.
+    const move =
+      reservation && ({ nonce: reservation.nonce, from: 'reserved', to: 'released' } as const);
+    this.#enter({ kind: 'settle', agentId, hold, request, ends, move }).catch((error) =>
       this.#log.error({ err: error, agentId }, 'an abandoned hold was not released'),
     );
   }

@@ -89,13 +89,15 @@ export function createLedgerWriter(deps: {
 
   async function send(batch: readonly Riding[]): Promise<void> {
     const parts = batch.map((riding) => riding.part);
+    let resent = false;
     const before = () => {
+      resent = true;
       counters.resends++;
       return deps.afterOutage().catch(() => {});
     };
     let outcomes: readonly PartOutcome[];
     try {
-      outcomes = await retry(() => store.apply(parts), { until: () => stopped, before });
+      outcomes = await retry(() => store.apply(parts, resent), { until: () => stopped, before });
     } catch (error) {
       underWay--;
       if (stopped) return;

@@ -1,3 +1,4 @@
+import { isLive } from '../../machines/reservation.ts';
 import { assert } from '../kernel/assert.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Resolution } from '../ledger/answer.ts';
@@ -9,8 +10,16 @@ import {
   settleVerdict,
   withdrawVerdict,
 } from '../ledger/answer.ts';
-import type { Hold, Ledger, SessionClaim, SettleRequest } from '../ledger/ledger.ts';
+import type {
+  Hold,
+  HoldRequest,
+  Ledger,
+  OpenSession,
+  SessionClaim,
+  SettleRequest,
+} from '../ledger/ledger.ts';
 import type { ExtendOperation, HoldOperation, Operation } from '../ledger/operation.ts';
+import type { ReservationMove } from '../ledger/payment.ts';
 import type { LedgerCounters } from './ledger-counters.ts';
 import { type LedgerDeps, LedgerInbox } from './ledger-inbox.ts';
 
@@ -37,34 +46,26 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
     async hold(request) {
       assert(request.amountRaw >= 0n, 'a hold is not negative');
       const { agentId } = request.spender;
-      return holdVerdict(
-        request,
-        await admit({ kind: 'hold', agentId, ...request, session: null }),
-      );
+      return holdVerdict(request, await admit(holdOf(agentId, request)));
     },
-    async settle({ hold, ...request }) {
-      return settleVerdict(await inbox.submit(settlement(hold, request, null)));
+    async settle({ hold, move, ...request }) {
+      return settleVerdict(await inbox.submit(settlement(hold, request, null, move)));
     },
-    async credit({ agentId, amountRaw, reference, events = [] }) {
+    async credit({ agentId, amountRaw, reference, events = [], deposit = false }) {
       assert(amountRaw > 0n, 'a credit adds something');
       return creditVerdict(
-        await inbox.submit({ kind: 'credit', agentId, amountRaw, reference, events }),
+        await inbox.submit({ kind: 'credit', agentId, amountRaw, reference, events, deposit }),
       );
     },
-    async withdrawAll({ agentId, reference }) {
-      return withdrawVerdict(await inbox.submit({ kind: 'withdraw', agentId, reference }));
+    async withdrawAll({ agentId, reference, payout = null }) {
+      return withdrawVerdict(await inbox.submit({ kind: 'withdraw', agentId, reference, payout }));
     },
     async funds(agentId) {
       return (await inbox.read(() => deps.store.load(agentId)))?.state;
     },
     async openSession(session) {
-      const { spender, destination, sessionId: holdId, reserveRaw: amountRaw } = session;
-      assert(amountRaw >= 0n, 'a reserve is not negative');
-      const { agentId } = spender;
-      return openVerdict(
-        session,
-        await admit({ kind: 'hold', agentId, spender, destination, holdId, amountRaw, session }),
-      );
+      assert(session.reserveRaw >= 0n, 'a reserve is not negative');
+      return openVerdict(session, await admit(holdOfSession(session)));
     },
     async extend(claim, byRaw) {
       assert(byRaw > 0n, 'an extension adds something');
@@ -80,6 +81,23 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
     async closeSession({ claim, reason, ...request }) {
       return settleVerdict(await inbox.submit(settlement(claim.hold, request, { claim, reason })));
     },
+    async advance({ agentId, holdId, move }) {
+      assert(isLive(move.from) && isLive(move.to), 'what ends a payment resolves its hold');
+      const resolution = await inbox.submit({ kind: 'advance', agentId, holdId, move });
+      return isDone(resolution) ? 'moved' : 'lost';
+    },
+    async sweep({ agentId, payout, leastRaw }) {
+      await inbox.submit({ kind: 'sweep', agentId, payout, leastRaw });
+    },
+    async paid({ agentId, nonce, amountRaw, txHash }) {
+      requireDone(await inbox.submit({ kind: 'paid', agentId, nonce, amountRaw, txHash }));
+    },
+    async correct(request) {
+      const { amountRaw, move } = request;
+      assert(amountRaw > 0n, 'a correction takes something');
+      assert(!isLive(move.from) && move.to === move.from, 'a correction changes no end');
+      requireDone(await inbox.submit({ kind: 'correct', ...request }));
+    },
     forget: (agentId) => inbox.forget(agentId),
   };
 }
@@ -88,9 +106,38 @@ function settlement(
   hold: Hold,
   request: Omit<SettleRequest, 'hold'>,
   ends: { readonly claim: SessionClaim; readonly reason: string } | null,
+  move: ReservationMove | null = null,
 ): Operation {
   assert(request.actualRaw >= 0n, 'nothing costs less than nothing');
-  return { kind: 'settle', agentId: hold.agentId, hold, request, ends };
+  if (move !== null) {
+    const takenRaw = move.to === 'settled' ? hold.amountRaw : 0n;
+    assert(!isLive(move.to), 'a payment that has not ended keeps its hold');
+    assert(request.actualRaw === takenRaw, 'a payment takes all of its hold, or nothing');
+  }
+  return { kind: 'settle', agentId: hold.agentId, hold, request, ends, move };
+}
+
+const holdOfSession = (session: OpenSession): HoldOperation => {
+  const { spender, destination, sessionId: holdId, reserveRaw: amountRaw } = session;
+  const { agentId } = spender;
+  return {
+    ...{ kind: 'hold', agentId, spender, destination, holdId, amountRaw },
+    ...{ session, reservation: null },
+  };
+};
+
+const holdOf = (agentId: number, request: HoldRequest): HoldOperation => {
+  const { spender, holdId, amountRaw, destination, reservation = null } = request;
+  return {
+    ...{ kind: 'hold', agentId, spender, holdId, amountRaw, destination },
+    ...{ session: null, reservation },
+  };
+};
+
+const isDone = ({ kind }: Resolution): boolean => kind === 'applied' || kind === 'already';
+
+function requireDone(resolution: Resolution): void {
+  assert(isDone(resolution), `what the chain has said came to "${resolution.kind}"`);
 }
 
 /** A cap that is a kill switch has suspended its agent before anybody hears of the refusal. */

@@ -1,6 +1,7 @@
 import type { Resolution } from '../ledger/answer.ts';
 import type { BalanceState, Change, Part } from '../ledger/change.ts';
-import { applyChange, type Decision, decide, partOf, tellCrossings } from '../ledger/decide.ts';
+import { applyChange, decide, partOf, tellCrossings } from '../ledger/decide.ts';
+import type { Decision } from '../ledger/decision.ts';
 import { alignCounters, momentOf } from '../ledger/moment.ts';
 import { exclusiveKey, type Operation } from '../ledger/operation.ts';
 import type { Balance } from '../store/balance-store.ts';

@@ -2,7 +2,7 @@ import { assert } from '../kernel/assert.ts';
 import type { Rules } from '../ledger/admit.ts';
 import type { Resolution } from '../ledger/answer.ts';
 import type { ChangeOutcome, PartOutcome } from '../ledger/change.ts';
-import type { Decision } from '../ledger/decide.ts';
+import type { Decision } from '../ledger/decision.ts';
 import type { HoldRefusal } from '../ledger/ledger.ts';
 import type { Snapshot } from '../ledger/standings.ts';
 import type { Pending, Taken } from './pending-operation.ts';

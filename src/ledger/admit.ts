@@ -1,3 +1,4 @@
+import { minRaw } from '../kernel/amount.ts';
 import { type AllowlistMode, refusalOfDestination } from '../policy/allowlist.ts';
 import { type Counter, spentRaw } from '../policy/counter.ts';
 import { effectiveCapRaw } from '../policy/effective-cap.ts';
@@ -44,6 +45,8 @@ export type Demand = {
   readonly facts: SpendFacts;
   readonly taskValueBps: number | null;
   readonly spendableRaw: bigint;
+  /** What the wallet has left to promise, where the money leaves it on chain. */
+  readonly walletFreeRaw?: bigint | undefined;
   readonly counters: readonly Counter[];
 };
 
@@ -68,8 +71,8 @@ export function refusalOf(rules: Rules, demand: Demand, moment: Moment): HoldRef
     const refusal = refusalOfDestination(rules.allowlistMode, known, destination, moment.nowSec);
     if (refusal !== undefined) return refusal;
   }
-  const availableRaw =
-    demand.spendableRaw - reservedRaw(rules, demand.counters, moment, facts.taskId);
+  const leftRaw = demand.spendableRaw - reservedRaw(rules, demand.counters, moment, facts.taskId);
+  const availableRaw = minRaw(leftRaw, demand.walletFreeRaw ?? leftRaw);
   if (amountRaw > availableRaw) {
     return {
       reason: 'insufficient_balance',

@@ -10,6 +10,7 @@ import type {
   OpenSessionVerdict,
   SessionClaim,
   SettleVerdict,
+  WithdrawVerdict,
 } from './ledger.ts';
 import { factsOf } from './operation.ts';
 import type { Snapshot } from './standings.ts';
@@ -45,7 +46,7 @@ export function holdVerdict(request: HoldRequest, resolution: Resolution): HoldV
   assert(done(resolution), `hold ${holdId} was used before for something else`);
   const facts = factsOf({ spender, destination });
   const hold = { holdId, agentId: spender.agentId, amountRaw, facts };
-  return { kind: 'held', hold, funds: resolution.funds };
+  return { kind: 'held', hold, funds: resolution.funds, after: resolution.after };
 }
 
 export function openVerdict(request: OpenSession, resolution: Resolution): OpenSessionVerdict {
@@ -90,7 +91,8 @@ export function creditVerdict(resolution: Resolution): CreditVerdict {
   }
 }
 
-export function withdrawVerdict(resolution: Resolution): { withdrawnRaw: bigint; funds: Funds } {
+export function withdrawVerdict(resolution: Resolution): WithdrawVerdict {
   assert(done(resolution), `a withdrawal came to "${resolution.kind}"`);
-  return { withdrawnRaw: resolution.leftRaw, funds: resolution.funds };
+  const { leftRaw: withdrawnRaw, funds, kind } = resolution;
+  return { withdrawnRaw, isRepeat: kind === 'already', funds };
 }

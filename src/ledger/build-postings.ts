@@ -1,6 +1,6 @@
 import { minRaw } from '../kernel/amount.ts';
 import { type Account, held, type SpendAccount, spendable } from './accounts.ts';
-import type { Entry, Posting } from './posting.ts';
+import type { Entry, Posting, PostingCode } from './posting.ts';
 
 const holdPostingId = (holdId: string): string => `hold:${holdId}`;
 /** Amounts only grow, so the amount before names the extension. */
@@ -15,11 +15,17 @@ const entry = (debit: Entry['debit'], credit: Entry['credit'], amountRaw: bigint
   amountRaw > 0n ? [{ debit, credit, amountRaw }] : [];
 
 /** Sets an upper bound aside before anything is bought. */
-export const holdPosting = (agentId: number, holdId: string, amountRaw: bigint): Posting => ({
+export const holdPosting = (
+  agentId: number,
+  holdId: string,
+  amountRaw: bigint,
+  nonce?: string,
+): Posting => ({
   id: holdPostingId(holdId),
   code: 'hold.open',
   askedRaw: amountRaw,
   entries: entry(spendable(agentId), held(agentId), amountRaw),
+  nonce,
 });
 
 /** Sets more aside for a session that goes on. */
@@ -35,9 +41,14 @@ export const extendPosting = (
 });
 
 /** Money came in from outside. */
-export const creditPosting = (agentId: number, reference: string, amountRaw: bigint): Posting => ({
+export const creditPosting = (
+  agentId: number,
+  reference: string,
+  amountRaw: bigint,
+  deposit: boolean,
+): Posting => ({
   id: creditPostingId(reference),
-  code: 'funding.credit',
+  code: deposit ? 'funding.deposit' : 'funding.credit',
   askedRaw: amountRaw,
   entries: entry('funding', spendable(agentId), amountRaw),
 });
@@ -53,6 +64,25 @@ export const withdrawPosting = (
   askedRaw: 0n,
   entries: entry(spendable(agentId), 'withdrawn', amountRaw),
 });
+
+/** Says that something became true which moves no balance here, once and for ever. */
+export const markPosting = (
+  id: string,
+  code: Extract<PostingCode, 'wallet.sweep' | 'wallet.paid'>,
+  askedRaw: bigint,
+): Posting => ({ id, code, askedRaw, entries: [] });
+
+/** A payment that was released moved on chain after all. */
+export function correctPosting(
+  agentId: number,
+  nonce: string,
+  { amountRaw, chargedRaw }: { readonly amountRaw: bigint; readonly chargedRaw: bigint },
+): Posting {
+  const entries: Entry[] = [];
+  move(entries, spendable(agentId), 'chain:usdc', chargedRaw);
+  move(entries, 'shortfall:x402', 'chain:usdc', amountRaw - chargedRaw);
+  return { id: `correct:${nonce}`, code: 'x402.correct', askedRaw: amountRaw, entries };
+}
 
 function move(entries: Entry[], debit: Account, credit: Account, amountRaw: bigint): void {
   if (amountRaw > 0n) entries.push({ debit, credit, amountRaw });

@@ -1,8 +1,10 @@
+import type { ReservationState } from '../../machines/reservation.ts';
 import type { Counter } from '../policy/counter.ts';
 import type { SpendFacts } from '../policy/policy.ts';
 import type { ChargeRow, EventRow } from './companion.ts';
 import type { Count } from './count.ts';
-import type { JournalEntry, OpenSession } from './ledger.ts';
+import type { JournalEntry, OpenSession, Spender } from './ledger.ts';
+import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
 import type { Posting } from './posting.ts';
 
 /** An agent's guarded row: credited = spendable + held + consumed, and `version` fences every write. */
@@ -14,6 +16,9 @@ export type BalanceState = {
   readonly heldRaw: bigint;
   readonly creditedRaw: bigint;
   readonly consumedRaw: bigint;
+  /** USDC that the agent's wallet holds by the book, and what of it is signed away and undecided. */
+  readonly walletRaw: bigint;
+  readonly promisedRaw: bigint;
   /** What counts under the agent's own policies. */
   readonly counters: readonly Counter[];
 };
@@ -24,6 +29,8 @@ export type Delta = {
   readonly heldRaw: bigint;
   readonly creditedRaw: bigint;
   readonly consumedRaw: bigint;
+  readonly walletRaw: bigint;
+  readonly promisedRaw: bigint;
 };
 
 /** What becomes of a hold row: opened (`from` null), grown, or resolved (`to` null). */
@@ -36,12 +43,41 @@ export type HoldChange = {
 };
 
 /** The state a companion row must be in; where it is not, the operation is `lost` and nothing moves. */
-export type Guard = { readonly row: 'session'; readonly id: string; readonly epoch: number };
+export type Guard =
+  | { readonly row: 'session'; readonly id: string; readonly epoch: number }
+  | {
+      readonly row: 'reservation';
+      readonly id: string;
+      readonly state: ReservationState;
+      /** In this state the operation is found done `already`; null where its posting says so. */
+      readonly doneAt: ReservationState | null;
+    };
 
 /** A row that rides in the same commit as the posting. */
 export type Companion =
   | { readonly row: 'charge'; readonly charge: ChargeRow }
   | { readonly row: 'event'; readonly event: EventRow }
+  | {
+      readonly row: 'reservation.opened';
+      readonly reservation: NewReservation;
+      readonly holdId: string;
+      readonly spender: Spender;
+      readonly valueRaw: bigint;
+    }
+  | {
+      readonly row: 'reservation.moved';
+      readonly move: ReservationMove;
+      /** It has come to its end; or it had, and the chain has overruled it. */
+      readonly decided: boolean;
+      readonly corrected: boolean;
+    }
+  | {
+      readonly row: 'payout.planned';
+      readonly agentId: number;
+      readonly payout: NewPayout;
+      readonly amountRaw: bigint;
+    }
+  | { readonly row: 'payout.done'; readonly nonce: string; readonly txHash: string }
   | { readonly row: 'session.opened'; readonly session: OpenSession }
   | { readonly row: 'session.ended'; readonly sessionId: string; readonly reason: string }
   /** The agent is stopped by one of its caps; its rules move. */
@@ -91,7 +127,7 @@ export type Part = {
 
 /**
  * What the database says to one change.
- * `already`: the same posting stands. `conflict`: another posting stands under its id.
+ * `already`: the same posting stands, or the row is where the operation leaves it. `conflict`: another posting stands under its id.
  * `lost`: its guard failed. `mismatch`: its hold is not open at that amount. `capped`: a cap of the team would be
  * crossed. `again`: not looked at.
  */

@@ -1,15 +1,20 @@
 import type { SpendFacts } from '../policy/policy.ts';
 import { type Moment, type Rules, refusalOf } from './admit.ts';
-import {
-  creditPosting,
-  extendPosting,
-  holdPosting,
-  settlePosting,
-  withdrawPosting,
-} from './build-postings.ts';
+import { creditPosting, extendPosting, holdPosting, settlePosting } from './build-postings.ts';
 import type { BalanceState, Change, Companion, Delta, Guard, Part } from './change.ts';
 import { applyCount, countHeld, countSettled } from './count.ts';
-import type { HoldRefusal, SessionClaim } from './ledger.ts';
+import {
+  decideAdvance,
+  decideCorrect,
+  decidePaid,
+  decideSweep,
+  decideWithdraw,
+  movedRow,
+  moveGuard,
+  walletFreeRaw,
+} from './decide-payment.ts';
+import { changed, type Decision, NO_ROWS, NOTHING, refused, type World } from './decision.ts';
+import type { SessionClaim } from './ledger.ts';
 import {
   type ExtendOperation,
   factsOf,
@@ -19,29 +24,7 @@ import {
   type SettleOperation,
   type SuspendOperation,
 } from './operation.ts';
-import type { Posting } from './posting.ts';
 import { agentSuspended, crossedThresholds } from './spend-events.ts';
-
-/** What an operation comes to on the state it was decided on. */
-export type Decision =
-  | {
-      readonly kind: 'change';
-      readonly change: Change;
-      /** What left the agent: charged or withdrawn. */
-      readonly leftRaw: bigint;
-      readonly shortfallRaw: bigint;
-    }
-  | { readonly kind: 'refused'; readonly refusal: HoldRefusal; readonly change: Change };
-
-export type World = {
-  readonly rules: Rules;
-  readonly moment: Moment;
-  /** Amounts of open holds where the database has said that the caller's knowledge is old. */
-  readonly openHolds: ReadonlyMap<string, bigint>;
-};
-
-const NOTHING: Delta = { spendableRaw: 0n, heldRaw: 0n, creditedRaw: 0n, consumedRaw: 0n };
-const NO_ROWS: readonly Companion[] = [];
 
 /** The state after a change; the version stays, since it moves once a part. */
 export function applyChange(state: BalanceState, change: Change, moment: Moment): BalanceState {
@@ -53,6 +36,8 @@ export function applyChange(state: BalanceState, change: Change, moment: Moment)
     heldRaw: state.heldRaw + delta.heldRaw,
     creditedRaw: state.creditedRaw + delta.creditedRaw,
     consumedRaw: state.consumedRaw + delta.consumedRaw,
+    walletRaw: state.walletRaw + delta.walletRaw,
+    promisedRaw: state.promisedRaw + delta.promisedRaw,
     counters: count === null ? state.counters : applyCount(state.counters, count, moment.buckets),
   };
 }
@@ -109,58 +94,31 @@ export function decide(state: BalanceState, operation: Operation, world: World):
     case 'suspend':
       return decideSuspend(operation, world);
     case 'credit': {
-      const { agentId, amountRaw, reference } = operation;
+      const { agentId, amountRaw, reference, deposit } = operation;
+      const walletRaw = deposit ? amountRaw : 0n;
       return changed({
-        posting: creditPosting(agentId, reference, amountRaw),
-        delta: { ...NOTHING, spendableRaw: amountRaw, creditedRaw: amountRaw },
+        posting: creditPosting(agentId, reference, amountRaw, deposit),
+        delta: { ...NOTHING, spendableRaw: amountRaw, creditedRaw: amountRaw, walletRaw },
         companions: operation.events.map((event) => ({ row: 'event', event })),
       });
     }
-    case 'withdraw': {
-      const leftRaw = state.spendableRaw;
-      const posting = withdrawPosting(operation.agentId, operation.reference, leftRaw);
-      const delta = { ...NOTHING, spendableRaw: -leftRaw, consumedRaw: leftRaw };
-      return changed({ posting, delta }, leftRaw);
-    }
+    case 'withdraw':
+      return decideWithdraw(state, operation);
+    case 'advance':
+      return decideAdvance(operation);
+    case 'sweep':
+      return decideSweep(state, operation);
+    case 'paid':
+      return decidePaid(operation);
+    case 'correct':
+      return decideCorrect(state, operation, world);
   }
 }
 
-function changed(change: Partial<Change>, leftRaw = 0n, shortfallRaw = 0n): Decision {
-  return {
-    kind: 'change',
-    change: {
-      probe: false,
-      posting: change.posting ?? null,
-      delta: change.delta ?? NOTHING,
-      hold: change.hold ?? null,
-      guard: change.guard ?? null,
-      count: change.count ?? null,
-      companions: change.companions ?? NO_ROWS,
-    },
-    leftRaw,
-    shortfallRaw,
-  };
-}
-
-const refused = (refusal: HoldRefusal, posting: Posting): Decision => ({
-  kind: 'refused',
-  refusal,
-  change: {
-    probe: true,
-    posting,
-    delta: NOTHING,
-    hold: null,
-    guard: null,
-    count: null,
-    companions: NO_ROWS,
-  },
-});
-
 const setAside = (amountRaw: bigint): Delta => ({
+  ...NOTHING,
   spendableRaw: -amountRaw,
   heldRaw: amountRaw,
-  creditedRaw: 0n,
-  consumedRaw: 0n,
 });
 
 const guardOf = (claim: SessionClaim): Guard => ({
@@ -180,24 +138,40 @@ const asked = (
 });
 
 function decideHold(state: BalanceState, operation: HoldOperation, world: World): Decision {
-  const { agentId, holdId, amountRaw, session } = operation;
+  const { agentId, holdId, amountRaw, session, reservation, spender } = operation;
   const { rules, moment } = world;
   const facts = factsOf(operation);
   const taskValueBps = operation.spender.taskValueBps ?? null;
   const demand = {
     ...asked(state, facts, amountRaw, taskValueBps),
-    keyId: operation.spender.keyId,
+    keyId: spender.keyId,
+    walletFreeRaw: reservation === null ? undefined : walletFreeRaw(state),
   };
   const refusal = refusalOf(rules, demand, moment);
-  const posting = holdPosting(agentId, holdId, amountRaw);
+  const posting = holdPosting(agentId, holdId, amountRaw, reservation?.nonce);
   if (refusal !== undefined) return refused(refusal, posting);
   return changed({
     posting,
-    delta: setAside(amountRaw),
+    delta:
+      reservation === null
+        ? setAside(amountRaw)
+        : { ...setAside(amountRaw), promisedRaw: amountRaw },
     hold: { holdId, fromRaw: null, toRaw: amountRaw, sessionId: session?.sessionId ?? null, facts },
     count: countHeld(rules, facts, amountRaw, { moment, taskValueBps }),
-    companions: session === null ? NO_ROWS : [{ row: 'session.opened', session }],
+    companions: rowsOfHold(operation),
   });
+}
+
+function rowsOfHold({
+  holdId,
+  amountRaw: valueRaw,
+  session,
+  reservation,
+  spender,
+}: HoldOperation): readonly Companion[] {
+  if (session !== null) return [{ row: 'session.opened', session }];
+  if (reservation === null) return NO_ROWS;
+  return [{ row: 'reservation.opened', reservation, holdId, spender, valueRaw }];
 }
 
 function decideExtend(state: BalanceState, operation: ExtendOperation, world: World): Decision {
@@ -217,7 +191,7 @@ function decideExtend(state: BalanceState, operation: ExtendOperation, world: Wo
 }
 
 function decideSettle(state: BalanceState, operation: SettleOperation, world: World): Decision {
-  const { agentId, hold, request, ends } = operation;
+  const { agentId, hold, request, ends, move } = operation;
   const heldRaw = world.openHolds.get(hold.holdId) ?? hold.amountRaw;
   const settled = settlePosting({
     agentId,
@@ -237,6 +211,7 @@ function decideSettle(state: BalanceState, operation: SettleOperation, world: Wo
     const { sessionId } = ends.claim;
     companions.push({ row: 'session.ended', sessionId, reason: ends.reason });
   }
+  if (move !== null) companions.push(movedRow(move, { decided: true, corrected: false }));
   return changed(
     {
       posting: settled.posting,
@@ -245,6 +220,9 @@ function decideSettle(state: BalanceState, operation: SettleOperation, world: Wo
         heldRaw: -heldRaw,
         creditedRaw: 0n,
         consumedRaw: settled.chargedRaw,
+        // A payment takes all of its hold, or nothing.
+        walletRaw: move === null ? 0n : -request.actualRaw,
+        promisedRaw: move === null ? 0n : -heldRaw,
       },
       hold: {
         holdId: hold.holdId,
@@ -257,12 +235,17 @@ function decideSettle(state: BalanceState, operation: SettleOperation, world: Wo
         heldRaw,
         chargedRaw: settled.chargedRaw,
       }),
-      guard: ends === null ? null : guardOf(ends.claim),
+      guard: settleGuard(operation),
       companions,
     },
     settled.chargedRaw,
     settled.shortfallRaw,
   );
+}
+
+function settleGuard({ ends, move }: SettleOperation): Guard | null {
+  if (ends !== null) return guardOf(ends.claim);
+  return move === null ? null : moveGuard(move);
 }
 
 function decideJournal(operation: JournalOperation): Decision {

@@ -3,6 +3,8 @@ import type { Breach } from '../policy/evaluate.ts';
 import type { SpendFacts } from '../policy/policy.ts';
 import type { SpendAccount } from './accounts.ts';
 import type { ChargeRow, EventRow } from './companion.ts';
+import type { CorrectOperation } from './operation.ts';
+import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
 import type { Snapshot } from './standings.ts';
 
 /** An agent's money, to the raw unit: credited = spendable + held + consumed. */
@@ -59,10 +61,18 @@ export type HoldRequest = {
   readonly holdId: string;
   readonly amountRaw: bigint;
   readonly destination: Destination;
+  /** A signed payment to a vendor, written in the same commit. What the wallet has left bounds it, too. */
+  readonly reservation?: NewReservation;
 };
 
 export type HoldVerdict =
-  | { readonly kind: 'held'; readonly hold: Hold; readonly funds: Funds }
+  | {
+      readonly kind: 'held';
+      readonly hold: Hold;
+      readonly funds: Funds;
+      /** The agent as the hold left it, for whoever tells what it may still spend. */
+      readonly after?: Snapshot | undefined;
+    }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
 
 export type SettleRequest = {
@@ -75,6 +85,8 @@ export type SettleRequest = {
   /** The row that says what was bought; written in the same commit, with what was really charged. */
   readonly charge?: (chargedRaw: bigint) => ChargeRow;
   readonly events?: readonly EventRow[];
+  /** The end of the reservation that this hold is for: `already_resolved` where its row is not where it starts. */
+  readonly move?: ReservationMove;
 };
 
 export type SettleVerdict =
@@ -87,6 +99,13 @@ export type SettleVerdict =
     }
   /** Somebody resolved this hold before, in another way. Nothing moved. */
   | { readonly kind: 'already_resolved' };
+
+export type WithdrawVerdict = {
+  readonly withdrawnRaw: bigint;
+  /** It was taken before; this call has taken nothing. */
+  readonly isRepeat: boolean;
+  readonly funds: Funds;
+};
 
 export type CreditVerdict =
   | { readonly kind: 'credited'; readonly funds: Funds }
@@ -145,13 +164,40 @@ export interface Ledger {
     amountRaw: bigint;
     reference: string;
     events?: readonly EventRow[];
+    /** It is USDC that came into the agent's wallet. */
+    deposit?: boolean;
   }): Promise<CreditVerdict>;
-  /** Takes everything spendable out at a close. Idempotent on `reference`; answers what was taken. */
+  /**
+   * Takes everything spendable out at a close, and plans the payout of what of it the wallet backs. Idempotent on
+   * `reference`; a repeat answers what was taken.
+   */
   withdrawAll(request: {
     agentId: number;
     reference: string;
-  }): Promise<{ withdrawnRaw: bigint; funds: Funds }>;
+    payout?: NewPayout;
+  }): Promise<WithdrawVerdict>;
   funds(agentId: number): Promise<Funds | undefined>;
+
+  /**
+   * Moves a reservation on while its hold stays open. `moved`: it is where the move ends. `lost`: it is neither there
+   * nor where the move starts.
+   */
+  advance(request: {
+    agentId: number;
+    holdId: string;
+    move: ReservationMove;
+  }): Promise<'moved' | 'lost'>;
+  /** Plans the payout of what a wallet holds beyond all claims; nothing where that is less than `leastRaw`. */
+  sweep(request: { agentId: number; payout: NewPayout; leastRaw: bigint }): Promise<void>;
+  /** A payout was seen on chain. Idempotent. */
+  paid(request: {
+    agentId: number;
+    nonce: string;
+    amountRaw: bigint;
+    txHash: string;
+  }): Promise<void>;
+  /** Debits a payment that moved after its release, as far as funds reach; the rest is a shortfall. Idempotent. */
+  correct(request: Omit<CorrectOperation, 'kind'>): Promise<void>;
 
   /** Holds the reserve and writes the session row in one commit. */
   openSession(request: OpenSession): Promise<OpenSessionVerdict>;

@@ -1,5 +1,5 @@
 import type { SpendFacts } from '../policy/policy.ts';
-import type { EventRow } from './companion.ts';
+import type { ChargeRow, EventRow } from './companion.ts';
 import type {
   Destination,
   Hold,
@@ -9,6 +9,7 @@ import type {
   SettleRequest,
   Spender,
 } from './ledger.ts';
+import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
 
 export type HoldOperation = {
   readonly kind: 'hold';
@@ -19,6 +20,8 @@ export type HoldOperation = {
   readonly destination: Destination;
   /** Opens the session in the same commit; its hold has the session's id. */
   readonly session: OpenSession | null;
+  /** Writes the signed payment in the same commit; what the wallet still holds bounds it, too. */
+  readonly reservation: NewReservation | null;
 };
 
 export type ExtendOperation = {
@@ -35,6 +38,8 @@ export type SettleOperation = {
   readonly request: Omit<SettleRequest, 'hold'>;
   /** Ends the session in the same commit, unless somebody else has taken it over. */
   readonly ends: { readonly claim: SessionClaim; readonly reason: string } | null;
+  /** Brings the reservation of this hold to its end in the same commit, unless somebody else has. */
+  readonly move: ReservationMove | null;
 };
 
 export type CreditOperation = {
@@ -43,12 +48,16 @@ export type CreditOperation = {
   readonly amountRaw: bigint;
   readonly reference: string;
   readonly events: readonly EventRow[];
+  /** It came as USDC into the agent's wallet. */
+  readonly deposit: boolean;
 };
 
 export type WithdrawOperation = {
   readonly kind: 'withdraw';
   readonly agentId: number;
   readonly reference: string;
+  /** How the part of it that the wallet backs is paid out on chain; null where nobody can be paid. */
+  readonly payout: NewPayout | null;
 };
 
 export type JournalOperation = {
@@ -65,6 +74,43 @@ export type SuspendOperation = {
   readonly policyId: number;
 };
 
+/** A step of a reservation that leaves its hold as it is. */
+export type AdvanceOperation = {
+  readonly kind: 'advance';
+  readonly agentId: number;
+  readonly holdId: string;
+  readonly move: ReservationMove;
+};
+
+/** What a wallet holds beyond anything its agent may claim goes to the operator. */
+export type SweepOperation = {
+  readonly kind: 'sweep';
+  readonly agentId: number;
+  readonly payout: NewPayout;
+  /** Less is not worth its gas. */
+  readonly leastRaw: bigint;
+};
+
+/** A payout was seen on chain: the wallet holds that much less. */
+export type PaidOperation = {
+  readonly kind: 'paid';
+  readonly agentId: number;
+  readonly nonce: string;
+  readonly amountRaw: bigint;
+  readonly txHash: string;
+};
+
+/** A payment moved on chain although its hold had been released: it is debited after all. */
+export type CorrectOperation = {
+  readonly kind: 'correct';
+  readonly agentId: number;
+  readonly amountRaw: bigint;
+  readonly facts: SpendFacts;
+  /** From the end that it had come to, to the same. */
+  readonly move: ReservationMove;
+  readonly charge: (chargedRaw: bigint) => ChargeRow;
+};
+
 /** Everything that can be asked of one agent's balance. There is no second way to move its money. */
 export type Operation =
   | HoldOperation
@@ -73,7 +119,11 @@ export type Operation =
   | CreditOperation
   | WithdrawOperation
   | SuspendOperation
-  | JournalOperation;
+  | JournalOperation
+  | AdvanceOperation
+  | SweepOperation
+  | PaidOperation
+  | CorrectOperation;
 
 /**
  * Two operations with the same key never ride in one part: the second is decided on what became of
@@ -93,6 +143,14 @@ export function exclusiveKey(operation: Operation): string | undefined {
       return `withdraw:${operation.reference}`;
     case 'suspend':
       return 'suspend';
+    case 'advance':
+      return operation.holdId;
+    case 'sweep':
+      return 'sweep';
+    case 'paid':
+      return `paid:${operation.nonce}`;
+    case 'correct':
+      return `correct:${operation.move.nonce}`;
     case 'journal':
       return undefined;
   }

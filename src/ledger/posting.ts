@@ -16,12 +16,18 @@ export type Posting = {
   /** What was asked for. With code, agent and first credited account it decides whether a repeat is the same. */
   readonly askedRaw: bigint;
   readonly entries: readonly Entry[];
+  /** The signed payment that it is written with: with another one it is another content. */
+  readonly nonce?: string | undefined;
 };
 
 export type PostingCode =
   | 'funding.credit'
+  | 'funding.deposit'
   | 'agent.withdraw'
   | 'hold.open'
   | 'hold.extend'
   | 'hold.settle'
-  | 'hold.release';
+  | 'hold.release'
+  | 'wallet.sweep'
+  | 'wallet.paid'
+  | 'x402.correct';

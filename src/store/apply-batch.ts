@@ -14,6 +14,8 @@ export type StateRow = {
   held: bigint;
   credited: bigint;
   consumed: bigint;
+  wallet: bigint;
+  promised: bigint;
   counters: string | null;
 };
 
@@ -24,6 +26,8 @@ export const stateOf = (row: StateRow): BalanceState => ({
   heldRaw: row.held,
   creditedRaw: row.credited,
   consumedRaw: row.consumed,
+  walletRaw: row.wallet,
+  promisedRaw: row.promised,
   counters: decodeCounters(row.counters),
 });
 
@@ -37,11 +41,11 @@ type Row = (StateRow | { version: null }) & {
 
 /** The arguments of `apply_batch`, in order. A fixed text spares the driver from building it each call. */
 const ARGUMENTS =
-  'integer[] bigint[] integer[] bigint[] bigint[] bigint[] bigint[] text[] ' +
-  'integer[] text[] text[] bigint[] text[] text[] text[] ' +
+  'integer[] bigint[] integer[] bigint[] bigint[] bigint[] bigint[] bigint[] bigint[] text[] ' +
+  'integer[] text[] text[] bigint[] text[] text[] text[] text[] ' +
   'integer[] text[] bigint[] bigint[] text[] integer[] text[] text[] text[] ' +
   'integer[] integer[] bigint[] bigint[] bigint[] bigint[] boolean[] ' +
-  'integer[] text[] integer[] text integer text::json';
+  'integer[] text[] integer[] text[] text[] text integer boolean text::json';
 
 const CALL = `select * from apply_batch(${ARGUMENTS.split(' ')
   .map((type, i) => `$${i + 1}::${type}`)
@@ -49,26 +53,28 @@ const CALL = `select * from apply_batch(${ARGUMENTS.split(' ')
 
 /**
  * Applies what stands and answers a part for a part, in one round trip and one commit. The parts must
- * be in ascending order of their agents. Sending the same parts again is harmless.
+ * be in ascending order of their agents. Sending the same parts again, as `resent`, is harmless.
  */
 export async function applyBatch(
   sql: Queryable,
   node: Node,
   parts: readonly Part[],
+  resent = false,
 ): Promise<readonly PartOutcome[]> {
   const encoded = encodeBatch(parts);
   const { parts: p, operations: o, holds: h, team: t, guards: g, companions } = encoded;
   const rows = await sql.unsafe<Row[]>(
     CALL,
     [
-      ...[p.agent, p.version, p.size, p.spendable, p.held, p.credited, p.consumed, p.counters],
-      ...[o.part, o.id, o.code, o.asked, o.debits, o.credits, o.amounts],
+      ...[p.agent, p.version, p.size, p.spendable, p.held, p.credited, p.consumed],
+      ...[p.wallet, p.promised, p.counters],
+      ...[o.part, o.id, o.code, o.asked, o.debits, o.credits, o.amounts, o.nonce],
       ...[h?.op ?? null, h?.id ?? null, h?.from ?? null, h?.to ?? null, h?.session ?? null],
       ...[h?.key ?? null, h?.task ?? null, h?.host ?? null, h?.payee ?? null],
       ...[t?.op ?? null, t?.policy ?? null, t?.bucket ?? null],
       ...[t?.held ?? null, t?.settled ?? null, t?.cap ?? null, t?.stops ?? null],
-      ...[g?.op ?? null, g?.session ?? null, g?.epoch ?? null],
-      ...[node.nodeId, node.leaseEpoch, companions],
+      ...[g?.op ?? null, g?.id ?? null, g?.epoch ?? null, g?.state ?? null, g?.done ?? null],
+      ...[node.nodeId, node.leaseEpoch, resent, companions],
     ],
     { prepare: true },
   );

@@ -13,8 +13,11 @@ export type Balance = { readonly state: BalanceState; readonly rules: Rules };
 export interface BalanceStore {
   /** Undefined where there is no such agent. */
   load(agentId: number): Promise<Balance | undefined>;
-  /** One answer a part, in one commit. Parts are in ascending order of their agents. */
-  apply(parts: readonly Part[]): Promise<readonly PartOutcome[]>;
+  /**
+   * One answer a part, in one commit. Parts are in ascending order of their agents. `resent`: the same were sent before,
+   * and what became of that is not known; what is refused now will not come to pass by it.
+   */
+  apply(parts: readonly Part[], resent: boolean): Promise<readonly PartOutcome[]>;
   /** Decides and applies while nobody else can: the agent's row is taken for one short sql transaction. */
   fenced(agentId: number, decide: (balance: Balance) => Part): Promise<PartOutcome>;
 }
@@ -23,7 +26,7 @@ export function createBalanceStore(deps: { readonly sql: Sql; readonly node: Nod
   const { sql, node } = deps;
   return {
     load: (agentId) => findBalance(sql, agentId),
-    apply: (parts) => applyBatch(sql, node, parts),
+    apply: (parts, resent) => applyBatch(sql, node, parts, resent),
     fenced: (agentId, decide) =>
       sql.begin(async (tx): Promise<PartOutcome> => {
         const balance = await lockBalance(tx, agentId);
@@ -51,7 +54,8 @@ type Row = StateRow & {
 export async function findBalance(sql: Queryable, agentId: number): Promise<Balance | undefined> {
   const [row] = await sql<Row[]>`
     select f.version, f.rules_version, f.spendable_raw as spendable, f.held_raw as held,
-      f.credited_raw as credited, f.consumed_raw as consumed, f.counters,
+      f.credited_raw as credited, f.consumed_raw as consumed, f.wallet_raw as wallet,
+      f.promised_raw as promised, f.counters,
       a.account_id, a.wallet_address, a.status, a.operator_expiry, a.allowlist_mode,
       array(select k.id from agent_keys k where k.agent_id = f.agent_id and k.revoked_at is null) as keys,
       coalesce(own.policies, '[]') as policies, coalesce(own.quality, '[]') as quality,

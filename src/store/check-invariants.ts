@@ -1,8 +1,10 @@
 import { checkCounters } from './check-counters.ts';
+import { checkPayments } from './check-payments.ts';
 import type { Sql } from './sql.ts';
 
 export type Violation = {
-  readonly invariant: 1 | 2 | 3 | 4 | 5;
+  /** As `src/ledger/README.md` numbers them; 6 and 7 are about what is answered. */
+  readonly invariant: 1 | 2 | 3 | 4 | 5 | 8;
   readonly agentId: number | null;
   readonly detail: string;
 };
@@ -27,6 +29,9 @@ export async function checkInvariants(
   }
   for (const violation of await checkCounters(sql, range.fromAgentId, range.toAgentId, MOST)) {
     found.push({ invariant: 5, ...violation });
+  }
+  for (const violation of await checkPayments(sql, range.fromAgentId, range.toAgentId, MOST)) {
+    found.push({ invariant: 8, ...violation });
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import type { Account } from '../ledger/accounts.ts';
-import type { HoldChange, Part } from '../ledger/change.ts';
+import type { Guard, HoldChange, Part } from '../ledger/change.ts';
 import type { Count } from '../ledger/count.ts';
 import type { Entry } from '../ledger/posting.ts';
 import { encodeCounters } from './counter-codec.ts';
@@ -16,6 +16,8 @@ export type EncodedBatch = {
     readonly held: string;
     readonly credited: string;
     readonly consumed: string;
+    readonly wallet: string;
+    readonly promised: string;
     /** Null where they stay as they are. */
     readonly counters: string | null;
   };
@@ -27,10 +29,11 @@ export type EncodedBatch = {
     readonly debits: string;
     readonly credits: string;
     readonly amounts: string;
+    readonly nonce: string | null;
   };
   readonly holds: Record<keyof HoldColumns, string> | null;
   readonly team: Record<keyof TeamColumns, string> | null;
-  readonly guards: Record<'op' | 'session' | 'epoch', string> | null;
+  readonly guards: Record<keyof GuardColumns, string> | null;
   readonly companions: string | null;
 };
 
@@ -63,10 +66,11 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
     debits: [] as (string | null)[],
     credits: [] as (string | null)[],
     amounts: [] as (string | null)[],
+    nonce: [] as (string | null)[],
   };
   const h = holdColumns();
   const t = teamColumns();
-  const guards = { op: [] as number[], session: [] as string[], epoch: [] as number[] };
+  const g: GuardColumns = { op: [], id: [], epoch: [], state: [], done: [] };
   const sheet: CompanionSheet = {};
   let rides = false;
   for (let p = 0; p < parts.length; p++) {
@@ -79,13 +83,10 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
       o.debits.push(change.probe ? null : column(entries, 'debit'));
       o.credits.push(column(entries, 'credit'));
       o.amounts.push(amounts(entries));
+      o.nonce.push(change.posting?.nonce ?? null);
       if (change.hold !== null) addHold(h, op, change.hold);
       if (change.count !== null) addTeamCounts(t, op, change.count);
-      if (change.guard !== null) {
-        guards.op.push(op);
-        guards.session.push(change.guard.id);
-        guards.epoch.push(change.guard.epoch);
-      }
+      if (change.guard !== null) addGuard(g, op, change.guard);
       for (const companion of change.companions) {
         addCompanion(sheet, op, change.posting?.id ?? null, companion);
         rides = true;
@@ -102,17 +103,11 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
       debits: textArray(o.debits),
       credits: textArray(o.credits),
       amounts: textArray(o.amounts),
+      nonce: o.nonce.some((nonce) => nonce !== null) ? textArray(o.nonce) : null,
     },
     holds: h.op.length === 0 ? null : encodeHolds(h),
     team: t.op.length === 0 ? null : encodeTeam(t),
-    guards:
-      guards.op.length === 0
-        ? null
-        : {
-            op: numberArray(guards.op),
-            session: textArray(guards.session),
-            epoch: numberArray(guards.epoch),
-          },
+    guards: g.op.length === 0 ? null : encodeGuards(g),
     companions: rides ? sheetJson(sheet) : null,
   };
 }
@@ -122,6 +117,11 @@ type HoldColumns = Columns<'op', number> &
   Columns<'from' | 'to', bigint | null> &
   Columns<'session' | 'task' | 'host' | 'payee', string | null> &
   Columns<'key', number | null>;
+
+type GuardColumns = Columns<'op', number> &
+  Columns<'id', string> &
+  Columns<'epoch', number | null> &
+  Columns<'state' | 'done', string | null>;
 
 type TeamColumns = Columns<'op' | 'policy' | 'bucket', number> &
   Columns<'held' | 'settled', bigint> &
@@ -159,6 +159,22 @@ const encodeTeam = (columns: TeamColumns) => ({
   stops: `{${columns.stops.join(',')}}`,
 });
 
+function addGuard(columns: GuardColumns, op: number, guard: Guard): void {
+  columns.op.push(op);
+  columns.id.push(guard.id);
+  columns.epoch.push(guard.row === 'session' ? guard.epoch : null);
+  columns.state.push(guard.row === 'reservation' ? guard.state : null);
+  columns.done.push(guard.row === 'reservation' ? guard.doneAt : null);
+}
+
+const encodeGuards = (columns: GuardColumns) => ({
+  op: numberArray(columns.op),
+  id: textArray(columns.id),
+  epoch: numberArray(columns.epoch),
+  state: textArray(columns.state),
+  done: textArray(columns.done),
+});
+
 function addHold(columns: HoldColumns, op: number, hold: HoldChange): void {
   columns.op.push(op);
   columns.id.push(hold.holdId);
@@ -194,6 +210,8 @@ function encodeParts(parts: readonly Part[]): EncodedBatch['parts'] {
     held: numberArray(parts.map((p) => p.after.heldRaw - p.before.heldRaw)),
     credited: numberArray(parts.map((p) => p.after.creditedRaw - p.before.creditedRaw)),
     consumed: numberArray(parts.map((p) => p.after.consumedRaw - p.before.consumedRaw)),
+    wallet: numberArray(parts.map((p) => p.after.walletRaw - p.before.walletRaw)),
+    promised: numberArray(parts.map((p) => p.after.promisedRaw - p.before.promisedRaw)),
     counters: parts.some((p) => p.counted) ? textArray(parts.map(packed)) : null,
   };
 }

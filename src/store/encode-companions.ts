@@ -12,6 +12,10 @@ export type CompanionSheet = {
   journal?: object[];
   suspends?: object[];
   thresholds?: object[];
+  reservations?: object[];
+  moves?: object[];
+  payouts?: object[];
+  paid?: object[];
 };
 
 const put = <K extends keyof CompanionSheet>(
@@ -49,6 +53,18 @@ export function addCompanion(
       break;
     case 'threshold.crossed':
       put(sheet, 'thresholds', { op, id: companion.thresholdId, state: companion.state });
+      break;
+    case 'reservation.opened':
+      put(sheet, 'reservations', reservationFields(op, companion));
+      break;
+    case 'reservation.moved':
+      put(sheet, 'moves', moveFields(op, companion));
+      break;
+    case 'payout.planned':
+      put(sheet, 'payouts', payoutFields(op, companion));
+      break;
+    case 'payout.done':
+      put(sheet, 'paid', { op, nonce: companion.nonce, tx: companion.txHash });
       break;
     case 'journal':
       put(sheet, 'journal', journalFields(op, companion));
@@ -104,6 +120,54 @@ const sessionFields = (op: number, session: OpenSession) => ({
   task: session.spender.taskId,
   action: session.spender.actionId,
   customer: session.spender.customerId,
+});
+
+type Row<K extends Companion['row']> = Extract<Companion, { row: K }>;
+
+const reservationFields = (
+  op: number,
+  { reservation, holdId, spender, valueRaw }: Row<'reservation.opened'>,
+) => ({
+  op,
+  nonce: reservation.nonce,
+  hold: holdId,
+  agent: spender.agentId,
+  key: spender.keyId,
+  wallet: reservation.wallet,
+  payee: reservation.payee,
+  value: valueRaw.toString(),
+  valid_before: reservation.validBefore,
+  signature: reservation.signature,
+  version: reservation.x402Version,
+  network: reservation.network,
+  url: reservation.targetUrl,
+  host: reservation.targetHost,
+  method: reservation.method,
+  task: spender.taskId,
+  action: spender.actionId,
+  customer: spender.customerId,
+});
+
+const moveFields = (op: number, { move, decided, corrected }: Row<'reservation.moved'>) => ({
+  op,
+  nonce: move.nonce,
+  state: move.to,
+  refused: move.learnt?.refused === true,
+  tx: move.learnt?.txHash,
+  code: move.learnt?.responseStatusCode,
+  latency: whole(move.learnt?.latencyMs ?? null),
+  decided,
+  corrected,
+});
+
+const payoutFields = (op: number, { agentId, payout, amountRaw }: Row<'payout.planned'>) => ({
+  op,
+  nonce: payout.nonce,
+  agent: agentId,
+  kind: payout.kind,
+  wallet: payout.wallet,
+  payee: payout.payee,
+  amount: amountRaw.toString(),
 });
 
 type JournalRow = Extract<Companion, { row: 'journal' }>;

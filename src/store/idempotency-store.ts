@@ -41,7 +41,12 @@ export type WorkFate =
   /** Nothing was held for it, or the hold was released: nothing was charged, and nothing will be. */
   | { readonly kind: 'unpaid' }
   | { readonly kind: 'undecided' }
-  | { readonly kind: 'charged'; readonly chargedRaw: bigint };
+  | {
+      readonly kind: 'charged';
+      readonly chargedRaw: bigint;
+      /** The payment to a vendor that it was. */
+      readonly reservation: { readonly nonce: string; readonly validBefore: number } | null;
+    };
 
 /** Idempotency keys as rows. Time is the database's; each function is one statement. */
 export interface IdempotencyKeys {
@@ -162,16 +167,32 @@ function verdictOf(row: TakeRow): TakeVerdict {
   };
 }
 
+type FateRow = {
+  held: boolean;
+  code: string | null;
+  charged: bigint;
+  nonce: string | null;
+  valid_before: bigint | null;
+  settled: boolean;
+};
+
 /** A piece of work has one hold, which bears its id. */
 async function findFate(sql: Queryable, workId: string): Promise<WorkFate> {
-  const [row] = await sql<{ held: boolean; code: string | null; charged: bigint }[]>`
+  const [row] = await sql<FateRow[]>`
     select exists (select from postings where id = ${`hold:${workId}`} and code = 'hold.open') as held,
       (select code from postings where id = ${`resolve:${workId}`}) as code,
       (select coalesce(sum(e.amount), 0)::bigint
        from postings p, unnest(p.debits, p.credits, p.amounts) as e(debit, credit, amount)
        where p.id = ${`resolve:${workId}`}
-         and e.debit like 'agent:%' and e.credit not like 'agent:%') as charged`;
-  if (row?.code === 'hold.settle') return { kind: 'charged', chargedRaw: row.charged };
+         and e.debit like 'agent:%' and e.credit not like 'agent:%') as charged,
+      r.nonce, r.valid_before, coalesce(r.state = 'settled', false) as settled
+    from (select 1) one left join reservations r on r.hold_id = ${workId}`;
+  // A payment of nothing takes nothing from its hold, and was made all the same.
+  if (row?.code === 'hold.settle' || row?.settled === true) {
+    const { nonce, valid_before: validBefore, charged: chargedRaw } = row;
+    const reservation = nonce === null ? null : { nonce, validBefore: Number(validBefore) };
+    return { kind: 'charged', chargedRaw, reservation };
+  }
   return { kind: row?.held === true && row.code === null ? 'undecided' : 'unpaid' };
 }
 

@@ -124,7 +124,7 @@ export async function findHold(sql: Sql, holdId: string): Promise<Hold | undefin
   return row === undefined ? undefined : holdOf(row);
 }
 
-/** Holds of single requests whose process is gone, at most `limit`. */
+/** Holds of single requests whose process is gone, at most `limit`. What is signed away is the chain's to decide. */
 export async function findOrphanHolds(sql: Sql, limit: number): Promise<Hold[]> {
   const dead = await sql`
     select 1 from leases where expires_at < clock_timestamp() or epoch > 1 limit 1`;
@@ -134,6 +134,7 @@ export async function findOrphanHolds(sql: Sql, limit: number): Promise<Hold[]> 
     select h.id, h.agent_id, h.amount_raw, h.key_root_id, h.task_id, h.host, h.payee
     from holds h join leases l on l.node_id = h.node_id
     where h.kind = 'request' and (l.epoch <> h.lease_epoch or l.expires_at < clock_timestamp())
+      and not exists (select 1 from reservations r where r.hold_id = h.id)
     limit ${limit}`;
   return rows.map(holdOf);
 }

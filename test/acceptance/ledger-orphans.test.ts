@@ -11,6 +11,7 @@ import { createLeaseKeeper } from '../../src/workers/renew-lease.ts';
 import { createSettleOrphans } from '../../src/workers/settle-orphans.ts';
 import { testDatabase } from '../support/database.ts';
 import { seedAgent } from '../support/ledger-world.ts';
+import { moveOf, nonceOf, reservationOf } from '../support/payments.ts';
 import { DESTINATION, FACTS } from '../support/spending.ts';
 
 const LEASE_MS = 1_000;
@@ -196,6 +197,42 @@ describe('what a dead process leaves behind', () => {
     expect(verdicts.map(({ kind }) => kind)).toEqual(['already_resolved', 'settled']);
     expect(await claimOrphanSessions(sql, living.node, 10)).toEqual([]);
     expect(await living.ledger.funds(agentId)).toMatchObject({ spendableRaw: 993n, heldRaw: 0n });
+    expect(await checkInvariants(sql)).toEqual([]);
+  });
+
+  it('keeps a signed payment held, which the chain alone gives back, and releases the work beside it', async () => {
+    await using db = await testDatabase();
+    const { sql } = db;
+    const { agentId, keyId } = await seedAgent(sql);
+    const spender = { agentId, keyId };
+    const dead = await processOn(sql, 'dead');
+    await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start', deposit: true });
+    for (const holdId of ['reserved', 'sent']) {
+      const reservation = reservationOf(holdId);
+      await dead.ledger.hold({ ...REQUEST, spender, holdId, reservation });
+    }
+    const sent = moveOf('sent', 'reserved', 'sent');
+    expect(await dead.ledger.advance({ agentId, holdId: 'sent', move: sent })).toBe('moved');
+    await dead.ledger.hold({ ...REQUEST, spender });
+    await sql`update leases set expires_at = now() - interval '1 second'`;
+
+    const node = await takeLease(sql, 'living', REAPED_WITHIN_MS);
+    const deps = { sql, node, clock: systemClock, log: silentLog };
+    const ledger = createLedger({ ...deps, store: createBalanceStore(deps) });
+    const orphans = createSettleOrphans({ ...deps, ledger, lease: { mayReap: () => true } });
+    expect(await orphans.tick()).toEqual({ sessions: 0, holds: 1 });
+    expect(await orphans.tick()).toEqual({ sessions: 0, holds: 0 });
+    expect(await sql`select id from holds order by id`).toEqual([
+      { id: 'reserved' },
+      { id: 'sent' },
+    ]);
+    expect(await ledger.funds(agentId)).toMatchObject({ spendableRaw: 900n, heldRaw: 100n });
+
+    const hold = { holdId: 'sent', agentId, amountRaw: 50n, facts: FACTS };
+    const move = { nonce: nonceOf('sent'), from: 'sent', to: 'expired_unsettled' } as const;
+    const none = { actualRaw: 0n, account: 'chain:usdc', source: 'x402' } as const;
+    expect(await ledger.settle({ hold, move, ...none })).toMatchObject({ kind: 'settled' });
+    expect(await ledger.funds(agentId)).toMatchObject({ spendableRaw: 950n, heldRaw: 50n });
     expect(await checkInvariants(sql)).toEqual([]);
   });
 

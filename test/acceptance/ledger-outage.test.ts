@@ -8,6 +8,7 @@ import { openSql } from '../../src/store/sql.ts';
 import { cutProxy } from '../support/cut-proxy.ts';
 import { testDatabase } from '../support/database.ts';
 import { seedAgent } from '../support/ledger-world.ts';
+import { moveOf, reservationOf } from '../support/payments.ts';
 import { DESTINATION, FACTS } from '../support/spending.ts';
 
 const NODE = { nodeId: 'node_a', leaseEpoch: 1 };
@@ -27,7 +28,7 @@ async function world() {
   const hold = (holdId: string) =>
     ledger.hold({ spender: { agentId, keyId }, holdId, amountRaw: 10n, destination: DESTINATION });
   return {
-    ...{ sql: db.sql, proxy, ledger, hold, agentId },
+    ...{ sql: db.sql, proxy, ledger, hold, agentId, keyId },
     async [Symbol.asyncDispose]() {
       await ledger[Symbol.asyncDispose]();
       await through.end({ timeout: 1 });
@@ -48,6 +49,37 @@ describe('a connection that is lost', () => {
     }
     expect(w.ledger.counters.resends).toBeGreaterThan(0);
     expect(await w.ledger.funds(w.agentId)).toMatchObject({ spendableRaw: 900n, heldRaw: 100n });
+    expect(await checkInvariants(w.sql)).toEqual([]);
+  });
+
+  it('takes a payment through each of its steps once, and none of them loses to itself', async () => {
+    await using w = await world();
+    const { ledger, agentId, keyId } = w;
+    const lost = <T>(work: () => Promise<T>): Promise<T> => {
+      w.proxy.loseNextAnswer();
+      return work();
+    };
+    await ledger.credit({ agentId, amountRaw: 50n, reference: 'deposit', deposit: true });
+    const request = { holdId: 'h', amountRaw: 10n, destination: DESTINATION };
+    const spender = { agentId, keyId };
+    const held = await lost(() =>
+      ledger.hold({ ...request, spender, reservation: reservationOf('h') }),
+    );
+    expect(held.kind).toBe('held');
+    const sent = moveOf('h', 'reserved', 'sent');
+    expect(await lost(() => ledger.advance({ agentId, holdId: 'h', move: sent }))).toBe('moved');
+    const settled = await lost(() =>
+      ledger.settle({
+        hold: { holdId: 'h', agentId, amountRaw: 10n, facts: FACTS },
+        ...{ actualRaw: 10n, account: 'chain:usdc', source: 'x402' },
+        move: moveOf('h', 'sent', 'settled'),
+      }),
+    );
+    expect(settled).toMatchObject({ kind: 'settled', chargedRaw: 10n });
+    expect(w.proxy.cuts).toBe(3);
+    expect(await w.sql`select wallet_raw, promised_raw from agent_funds`).toEqual([
+      { wallet_raw: 40n, promised_raw: 0n },
+    ]);
     expect(await checkInvariants(w.sql)).toEqual([]);
   });
 

@@ -1,12 +1,15 @@
 import { createLedger, type LiveLedger } from '../../src/actors/ledger.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { Part } from '../../src/ledger/change.ts';
 import type { Balance, BalanceStore } from '../../src/store/balance-store.ts';
 import { CallTimeout } from '../../src/store/transient.ts';
 import { MemoryLedger } from '../support/fakes/memory-ledger.ts';
+import { PaymentBook } from './payment-book.ts';
 import { PolicyBook } from './policy-book.ts';
 import type { Chance } from './seeded.ts';
+import { SimChain } from './sim-chain.ts';
 
 type Call = {
   /** Carries it out in the database. */
@@ -38,19 +41,25 @@ export class SimWorld {
   #calls: Call[] = [];
   #names = 0;
   readonly policies: PolicyBook;
+  readonly chain: SimChain;
+  readonly payments: PaymentBook;
   /** When each part was decided: the same one may be sent again much later. */
   readonly #decidedMs = new WeakMap<Part, number>();
-  /** What was let through although a cap had no room for it. */
-  readonly crossed: string[] = [];
+  /** What stands and should not: let through by a full cap, or a payment that the chain says otherwise of. */
+  readonly wrong: string[] = [];
   /** While set nothing is lost and nobody dies. */
   calm = false;
   lost = 0;
   crashes = 0;
 
-  constructor(chance: Chance, agents: number) {
+  /** Those behind the first ones are capped by nobody. */
+  constructor(chance: Chance, agents: { readonly capped: number; readonly free: number }) {
     this.#chance = chance;
-    for (let agentId = 1; agentId <= agents; agentId++) this.store.addAgent(agentId);
-    this.policies = new PolicyBook(this.store, chance, agents);
+    const count = agents.capped + agents.free;
+    for (let agentId = 1; agentId <= count; agentId++) this.store.addAgent(agentId);
+    this.policies = new PolicyBook(this.store, chance, agents.capped);
+    this.chain = new SimChain(chance);
+    this.payments = new PaymentBook(this.store, this.chain);
   }
 
   get busy(): boolean {
@@ -61,7 +70,7 @@ export class SimWorld {
     const node: SimNode = { name: `n${++this.#names}`, ledger: {} as LiveLedger, alive: true };
     node.ledger = createLedger({
       store: this.#doorOf(node),
-      clock: this.clock,
+      clock: this.#clockOf(node),
       log: silentLog,
       soon: (callback) => this.#ready.push(() => node.alive && callback()),
     });
@@ -130,17 +139,41 @@ export class SimWorld {
     this.#calls.splice(this.#calls.indexOf(call), 1);
   }
 
+  /** What the database says when it is asked, if it is and the answer arrives. */
+  read<T>(node: SimNode, run: () => T): Promise<T> {
+    return this.#send(node, run, true);
+  }
+
+  /** Something else happens first; a process that dies meanwhile does not go on. */
+  pause(node: SimNode): Promise<void> {
+    return new Promise((resolve) => this.#ready.push(() => node.alive && resolve()));
+  }
+
+  #send<T>(node: SimNode, run: () => T, diesWithNode: boolean): Promise<T> {
+    return new Promise<T>((resolve, fail) => {
+      const answer = (value: unknown) => resolve(value as T);
+      this.#calls.push({ run, answer, fail, node, diesWithNode, orphaned: false });
+    });
+  }
+
+  /** The one clock, as long as the process lives. */
+  #clockOf(node: SimNode): Clock {
+    const { clock } = this;
+    return {
+      now: () => clock.now(),
+      monotonicMs: () => clock.monotonicMs(),
+      setTimeout: (callback, delayMs) => clock.setTimeout(() => node.alive && callback(), delayMs),
+      clearTimeout: (handle) => clock.clearTimeout(handle),
+    };
+  }
+
   #doorOf(node: SimNode): BalanceStore {
-    const send = <T>(run: () => T, diesWithNode = false): Promise<T> =>
-      new Promise<T>((resolve, fail) => {
-        const answer = (value: unknown) => resolve(value as T);
-        this.#calls.push({ run, answer, fail, node, diesWithNode, orphaned: false });
-      });
+    const send = <T>(run: () => T, diesWithNode = false) => this.#send(node, run, diesWithNode);
     return {
       load: (agentId) => send(() => this.store.balances.get(agentId)),
-      apply: (parts) => {
+      apply: (parts, resent) => {
         for (const part of parts) this.#decided(part);
-        return send(() => this.#apply(node, parts));
+        return send(() => this.#apply(node, parts, resent));
       },
       fenced: (agentId, decide: (balance: Balance) => Part) =>
         send(() => {
@@ -148,7 +181,7 @@ export class SimWorld {
           if (balance === undefined) return { kind: 'agent_unknown' } as const;
           const part = decide(balance);
           this.#decided(part);
-          const [outcome] = this.#apply(node, [part]);
+          const [outcome] = this.#apply(node, [part], false);
           return outcome ?? ({ kind: 'agent_unknown' } as const);
         }, true),
     };
@@ -158,13 +191,12 @@ export class SimWorld {
     if (!this.#decidedMs.has(part)) this.#decidedMs.set(part, this.clock.now());
   }
 
-  #apply(node: SimNode, parts: readonly Part[]) {
-    const outcomes = this.store.applyNow(parts);
+  #apply(node: SimNode, parts: readonly Part[], resent: boolean) {
+    const outcomes = this.store.applyNow(parts, resent);
     parts.forEach((part, i) => {
       if (outcomes[i]?.kind !== 'applied') return;
-      this.crossed.push(
-        ...this.policies.applied(part, this.#decidedMs.get(part) ?? this.clock.now()),
-      );
+      const decidedMs = this.#decidedMs.get(part) ?? this.clock.now();
+      this.wrong.push(...this.policies.applied(part, decidedMs), ...this.payments.applied(part));
       for (const { hold } of part.changes) {
         if (hold !== null && hold.fromRaw === null) this.openedBy.set(hold.holdId, node);
       }

@@ -1,218 +1,55 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Hold, SessionClaim } from '../../src/ledger/ledger.ts';
-import { type SimNode, SimWorld } from './ledger-world.ts';
-import { HOSTS, TASKS } from './policy-book.ts';
-import { type Chance, seededChance, seedsToRun } from './seeded.ts';
+import { Callers } from './callers.ts';
+import { SimWorld } from './ledger-world.ts';
+import { Payers } from './payers.ts';
+import { seededChance, seedsToRun } from './seeded.ts';
 
 /** Of all worlds together; each has its own seed and so many of them. */
 const STEPS = Number(process.env.SIMULATION_STEPS ?? 100_000);
 const STEPS_A_WORLD = 25_000;
-const AGENTS = 4;
+const AGENTS = { capped: 4, free: 2 };
+/** Some that spend otherwise, too, and some that do nothing but pay. */
+const PAYING = [3, 4, 5, 6];
 
-type Promised = {
-  readonly held: Map<string, bigint>;
-  readonly refused: Set<string>;
-  readonly charged: Map<string, bigint>;
-  readonly credited: Map<string, bigint>;
-};
-
-/** What processes and their callers do, at random, and what they were promised. */
-class Callers {
-  readonly promised: Promised = {
-    held: new Map(),
-    refused: new Set(),
-    charged: new Map(),
-    credited: new Map(),
-  };
-  /** Work in hand, by the process that does it: it dies with it. */
-  readonly inHand = new Map<
-    SimNode,
-    { holds: Hold[]; claims: { claim: SessionClaim; seq: number }[] }
-  >();
-  readonly #world: SimWorld;
-  readonly #chance: Chance;
-  #names = 0;
-
-  constructor(world: SimWorld, chance: Chance) {
-    this.#world = world;
-    this.#chance = chance;
-  }
-
-  act(node: SimNode): void {
-    const choice = this.#chance.below(10);
-    const agentId = 1 + this.#chance.below(AGENTS);
-    const amountRaw = BigInt(this.#chance.below(60));
-    if (choice < 3) this.hold(node, agentId, amountRaw);
-    else if (choice < 6) this.settleOne(node, BigInt(this.#chance.below(90)));
-    else if (choice < 7) this.credit(node, agentId, amountRaw * 20n + 1n);
-    else if (choice < 8) this.open(node, agentId, amountRaw);
-    else if (choice < 9) this.journalOne(node);
-    else this.closeOne(node, 'done');
-  }
-
-  /** A promise that is never kept, because its process died, says nothing. */
-  #heed<T>(node: SimNode, promise: Promise<T>, then: (value: T) => void): void {
-    promise.then(
-      (value) => {
-        if (node.alive) then(value);
-      },
-      () => {},
-    );
-  }
-
-  #work(node: SimNode) {
-    const known = this.inHand.get(node);
-    if (known !== undefined) return known;
-    const work = { holds: [], claims: [] };
-    this.inHand.set(node, work);
-    return work;
-  }
-
-  hold(node: SimNode, agentId: number, amountRaw: bigint): void {
-    const holdId = `h${++this.#names}`;
-    const request = {
-      spender: { agentId, keyId: 1, taskId: this.#chance.pick(TASKS) },
-      holdId,
-      amountRaw,
-      destination: { host: this.#chance.pick(HOSTS), payee: null },
-    } as const;
-    this.#heed(node, node.ledger.hold(request), (verdict) => {
-      if (verdict.kind === 'refused') this.promised.refused.add(holdId);
-      else {
-        this.promised.held.set(holdId, amountRaw);
-        this.#work(node).holds.push(verdict.hold);
-      }
-    });
-  }
-
-  settleOne(node: SimNode, actualRaw: bigint): void {
-    const { holds } = this.#work(node);
-    const hold = holds.splice(this.#chance.below(Math.max(1, holds.length)), 1)[0];
-    if (hold === undefined) return;
-    const request = { hold, actualRaw, account: 'gateway', source: 'acme' } as const;
-    // The same settlement twice at once, as a caller with a short patience would send it.
-    for (let i = 0; i < (this.#chance.oneIn(5) ? 2 : 1); i++) {
-      this.#heed(node, node.ledger.settle(request), (verdict) => {
-        if (verdict.kind !== 'settled') return;
-        expect(this.promised.charged.get(hold.holdId) ?? verdict.chargedRaw).toBe(
-          verdict.chargedRaw,
-        );
-        this.promised.charged.set(hold.holdId, verdict.chargedRaw);
-      });
-    }
-  }
-
-  credit(node: SimNode, agentId: number, amountRaw: bigint): void {
-    const reference = `c${this.#chance.below(400)}`;
-    this.#heed(node, node.ledger.credit({ agentId, amountRaw, reference }), (verdict) => {
-      if (verdict.kind === 'credited' || verdict.kind === 'already_credited') {
-        this.promised.credited.set(reference, amountRaw);
-      }
-    });
-  }
-
-  open(node: SimNode, agentId: number, reserveRaw: bigint): void {
-    const sessionId = `s${++this.#names}`;
-    const request = {
-      spender: { agentId, keyId: 1 },
-      sessionId,
-      reserveRaw,
-      kind: 'realtime',
-      target: 't',
-      model: 'm',
-      destination: { host: this.#chance.pick(HOSTS), payee: null },
-      account: 'gateway',
-    } as const;
-    this.#heed(node, node.ledger.openSession(request), (verdict) => {
-      if (verdict.kind === 'opened') this.#work(node).claims.push({ claim: verdict.claim, seq: 0 });
-    });
-  }
-
-  journalOne(node: SimNode): void {
-    const { claims } = this.#work(node);
-    const session = claims[this.#chance.below(Math.max(1, claims.length))];
-    if (session === undefined) return;
-    if (this.#chance.oneIn(3)) {
-      const extended = node.ledger.extend(session.claim, 1n + BigInt(this.#chance.below(20)));
-      this.#heed(node, extended, (verdict) => {
-        if (verdict.kind === 'extended') session.claim = verdict.claim;
-      });
-      return;
-    }
-    const entry = { seq: ++session.seq, costRaw: BigInt(this.#chance.below(9)), usage: {} };
-    this.#heed(node, node.ledger.journal(session.claim, [entry]), () => {});
-  }
-
-  closeOne(node: SimNode, reason: string): void {
-    const { claims } = this.#work(node);
-    const session = claims.splice(this.#chance.below(Math.max(1, claims.length)), 1)[0];
-    if (session === undefined) return;
-    const { claim } = session;
-    const actualRaw = this.journaled(claim.sessionId);
-    const request = { claim, reason, actualRaw, account: 'gateway', source: 'm' } as const;
-    this.#heed(node, node.ledger.closeSession(request), () => {});
-  }
-
-  journaled(sessionId: string): bigint {
-    let costRaw = 0n;
-    for (const [key, raw] of this.#world.store.journal) {
-      if (key.startsWith(`${sessionId}/`)) costRaw += raw;
-    }
-    return costRaw;
-  }
-
-  /**
-   * What the reaper does for a dead process: takes sessions over, settles from the journal, releases
-   * holds. `slow` is one that only looks dead: its lease ran out, and it goes on.
-   */
-  reap(node: SimNode, slow?: SimNode): void {
-    const { store, openedBy } = this.#world;
-    for (const [holdId, { agentId, amountRaw, facts }] of store.holds) {
-      const opener = openedBy.get(holdId);
-      if (opener?.alive && opener !== slow) continue;
-      const hold = { holdId, agentId, amountRaw, facts };
-      const session = store.sessions.get(holdId);
-      const request = { account: 'gateway', source: 'm' } as const;
-      if (session === undefined) {
-        this.#heed(node, node.ledger.settle({ hold, actualRaw: 0n, ...request }), () => {});
-      } else {
-        session.epoch++;
-        const claim = { sessionId: holdId, epoch: session.epoch, hold };
-        const actualRaw = this.journaled(holdId);
-        const ends = { claim, reason: 'process_lost', actualRaw, ...request };
-        this.#heed(node, node.ledger.closeSession(ends), () => {});
-      }
-    }
-  }
+/** An expectation costs more than a step. */
+function nothing(found: readonly string[], step: number): void {
+  if (found.length > 0) expect(found, `step ${step}`).toEqual([]);
 }
 
 async function runWorld(seed: number) {
   const chance = seededChance(seed);
   const world = new SimWorld(chance, AGENTS);
-  const callers = new Callers(world, chance);
+  const callers = new Callers(world, chance, AGENTS.capped);
+  const payers = new Payers(world, chance, PAYING);
   for (let i = 0; i < 3; i++) world.start();
   for (let i = 0; i < STEPS_A_WORLD; i++) {
     if (chance.oneIn(2)) callers.act(chance.pick(world.nodes));
+    if (chance.oneIn(8)) payers.act(chance.pick(world.nodes));
+    if (chance.oneIn(12)) world.chain.mine(world.clock.now());
     if (chance.oneIn(120)) {
       world.crash(chance.pick(world.nodes));
       world.start();
     }
     if (chance.oneIn(60)) callers.reap(chance.pick(world.nodes));
     if (chance.oneIn(90)) callers.reap(chance.pick(world.nodes), chance.pick(world.nodes));
-    if (chance.oneIn(150)) world.store.changeRules(1 + chance.below(AGENTS), {});
+    if (chance.oneIn(150)) world.store.changeRules(1 + chance.below(AGENTS.capped), {});
     if (chance.oneIn(40)) world.policies.edit(world.clock.now());
     await world.step();
-    if (world.crossed.length > 0) expect(world.crossed, `step ${i}`).toEqual([]);
-    if (i % 5 === 0) expect(world.policies.violations(), `step ${i}`).toEqual([]);
-    if (i % 250 === 0) expect(world.store.violations(), `step ${i}`).toEqual([]);
+    nothing(world.wrong, i);
+    nothing(payers.broken, i);
+    if (i % 5 === 0) nothing(world.policies.violations(), i);
+    if (i % 250 === 0) nothing(world.store.violations(), i);
   }
-  await comeToRest(world, callers);
-  return { world, callers };
+  await comeToRest(world, callers, payers);
+  return { world, callers, payers };
 }
 
 /** Nothing fails any more: everything that was begun comes to its end. */
-async function comeToRest(world: SimWorld, callers: Callers): Promise<void> {
+async function comeToRest(world: SimWorld, callers: Callers, payers: Payers): Promise<void> {
   world.calm = true;
+  world.chain.settleDown();
+  // What late payments have taken out of a wallet is missing where its agent is to be paid out.
+  world.chain.deposit(payers.lateAgentId, 100_000n);
   const [reaper] = world.nodes;
   for (let i = 0; i < 60_000; i++) {
     await world.step();
@@ -224,15 +61,22 @@ async function comeToRest(world: SimWorld, callers: Callers): Promise<void> {
     }
     if (world.nodes.some((node) => node.ledger.load().waiting > 0)) continue;
     // A caller that was told to give up has left its work behind; its process would end it in time.
-    if (world.store.holds.size === 0) return;
+    if (world.store.holds.size === 0 && payers.isDone()) return;
     for (const holdId of world.store.holds.keys()) world.openedBy.delete(holdId);
-    if (reaper !== undefined) callers.reap(reaper);
+    if (reaper === undefined) throw new Error('no process is left');
+    callers.reap(reaper);
+    payers.submitPayouts();
+    world.chain.mine(world.clock.now());
+    payers.begin(payers.reconcile(reaper));
   }
   throw new Error('the world did not come to rest');
 }
 
 /** A world may be a quiet one; all of them together are not. */
 const totals = { worlds: 0, admitted: 0, suspended: 0, crashes: 0 };
+/** Ends that payments came to, and what was paid out of wallets. */
+const ends = new Map<string, number>();
+const ENDS = ['settled', 'expired_unsettled', 'payment_rejected', 'released', 'corrected'];
 
 describe('the ledger under a seeded roof', () => {
   afterAll(() => {
@@ -240,12 +84,14 @@ describe('the ledger under a seeded roof', () => {
     expect(totals.admitted).toBeGreaterThan(400 * totals.worlds);
     expect(totals.suspended).toBeGreaterThan(totals.worlds / 4);
     expect(totals.crashes).toBeGreaterThan(20 * totals.worlds);
+    for (const end of ENDS) expect(ends.get(end), end).toBeGreaterThan(5 * totals.worlds);
+    for (const kind of ['close', 'sweep']) expect(ends.get(kind), kind).toBeGreaterThan(0);
   });
 
   it.each(seedsToRun(STEPS / STEPS_A_WORLD))(
     'keeps every promise and every invariant (SEED=%i)',
     async (seed) => {
-      const { world, callers } = await runWorld(seed);
+      const { world, callers, payers } = await runWorld(seed);
       const { store } = world;
       expect(world.lost).toBeGreaterThan(10);
       expect(world.crashes).toBeGreaterThan(3);
@@ -258,6 +104,8 @@ describe('the ledger under a seeded roof', () => {
       totals.admitted += world.policies.admitted;
       totals.suspended += world.policies.suspended;
       totals.crashes += world.crashes;
+      expect(payers.violations()).toEqual([]);
+      for (const [end, times] of world.payments.ends) ends.set(end, (ends.get(end) ?? 0) + times);
       const { held, refused, charged, credited } = callers.promised;
       for (const holdId of held.keys()) {
         expect(store.postings.has(`hold:${holdId}`), holdId).toBe(true);

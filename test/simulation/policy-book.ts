@@ -1,4 +1,4 @@
-import type { Part } from '../../src/ledger/change.ts';
+import type { Change, Part } from '../../src/ledger/change.ts';
 import type { Counter } from '../../src/policy/counter.ts';
 import { emptyCounter } from '../../src/policy/counter.ts';
 import { matches } from '../../src/policy/match.ts';
@@ -147,7 +147,9 @@ export class PolicyBook {
   }
 
   #caps(policy: Policy, spent: { agentId: number; facts: SpendFacts }): boolean {
-    const isWhose = policy.agentId === null || policy.agentId === spent.agentId;
+    const { agentId } = policy;
+    // Those behind the first ones belong to no team.
+    const isWhose = agentId === null ? spent.agentId <= this.#agents : agentId === spent.agentId;
     return isWhose && matches(policy, spent.facts);
   }
 
@@ -172,18 +174,17 @@ export class PolicyBook {
   applied(part: Part, decidedMs: number): string[] {
     this.#nowMs = Math.max(this.#nowMs, decidedMs);
     const found: string[] = [];
-    for (const { probe, hold, delta } of part.changes) {
-      if (probe || hold === null) continue;
+    for (const change of part.changes) {
+      const { probe, hold, delta } = change;
       const { agentId } = part;
+      if (change.posting?.code === 'x402.correct')
+        this.#charged(lateCharge(agentId, change, decidedMs));
+      if (probe || hold === null) continue;
       const { holdId, fromRaw, toRaw, facts } = hold;
       if (toRaw === null) {
         this.#holds.delete(holdId);
         if (delta.consumedRaw > 0n) {
-          const charge = { atMs: decidedMs, agentId, facts, amountRaw: delta.consumedRaw };
-          this.#charges.push(charge);
-          for (const living of this.living.values()) {
-            if (this.#caps(living.policy, charge)) living.charges.push(charge);
-          }
+          this.#charged({ atMs: decidedMs, agentId, facts, amountRaw: delta.consumedRaw });
         }
         continue;
       }
@@ -201,6 +202,13 @@ export class PolicyBook {
       }
     }
     return found;
+  }
+
+  #charged(charge: Charge): void {
+    this.#charges.push(charge);
+    for (const living of this.living.values()) {
+      if (this.#caps(living.policy, charge)) living.charges.push(charge);
+    }
   }
 
   /** 5. What counts as held is what is open, and what was settled without an end of time is all of it. */
@@ -234,6 +242,17 @@ export class PolicyBook {
             .state.counters.find(({ policyId }) => policyId === policy.id);
     return counter ?? emptyCounter(policy.id, bucketsOf(policy.window));
   }
+}
+
+/** What is debited after its release counts as what it was paid for, when it is debited. */
+function lateCharge(agentId: number, change: Change, atMs: number): Charge {
+  for (const companion of change.companions) {
+    if (companion.row !== 'charge') continue;
+    const { taskId, targetHost: host, payee } = companion.charge;
+    const facts = { keyRootId: 1, taskId, host, payee };
+    return { atMs, agentId, facts, amountRaw: change.delta.consumedRaw };
+  }
+  throw new Error('what was debited late is in no history');
 }
 
 /** A window's first instant as everybody would understand it, without buckets. */

@@ -1,5 +1,14 @@
 import { sql } from 'drizzle-orm';
-import { bigserial, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import {
+  bigserial,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
 import { id, now, raw } from '../columns.ts';
 
 /**
@@ -17,6 +26,10 @@ export const agentFunds = pgTable(
     heldRaw: raw('held_raw').notNull().default(sql`0`),
     creditedRaw: raw('credited_raw').notNull().default(sql`0`),
     consumedRaw: raw('consumed_raw').notNull().default(sql`0`),
+    /** USDC that the agent's wallet holds, by the book: deposits, less what was paid out of it on chain. */
+    walletRaw: raw('wallet_raw').notNull().default(sql`0`),
+    /** Of that, what is signed away and not decided yet. */
+    promisedRaw: raw('promised_raw').notNull().default(sql`0`),
     /** What counts under the agent's own policies, in the words of the counter codec; null while it has none. */
     counters: text('counters'),
   },
@@ -25,6 +38,7 @@ export const agentFunds = pgTable(
     index('agent_funds_account').on(table.accountId),
     check('agent_funds_spendable', sql`${table.spendableRaw} >= 0`),
     check('agent_funds_held', sql`${table.heldRaw} >= 0`),
+    check('agent_funds_promised', sql`${table.promisedRaw} >= 0`),
     check(
       'agent_funds_balanced',
       sql`${table.creditedRaw} = ${table.spendableRaw} + ${table.heldRaw} + ${table.consumedRaw}`,
@@ -113,12 +127,21 @@ export const charges = pgTable(
 );
 
 /** What became true, written in the commit that made it so; delivery reads it in id order. */
-export const events = pgTable('events', {
-  id: bigserial('id', { mode: 'bigint' }).primaryKey(),
-  name: text('name').notNull(),
-  accountId: text('account_id').notNull(),
-  agentWallet: text('agent_wallet'),
-  correlationId: text('correlation_id'),
-  payload: jsonb('payload').notNull(),
-  createdAt: now('created_at'),
-});
+export const events = pgTable(
+  'events',
+  {
+    id: bigserial('id', { mode: 'bigint' }).primaryKey(),
+    name: text('name').notNull(),
+    accountId: text('account_id').notNull(),
+    agentWallet: text('agent_wallet'),
+    correlationId: text('correlation_id'),
+    payload: jsonb('payload').notNull(),
+    createdAt: now('created_at'),
+  },
+  (table) => [
+    // There is one first payment an agent.
+    uniqueIndex('events_first_settlement')
+      .on(table.agentWallet)
+      .where(sql`name = 'x402.first_settlement'`),
+  ],
+);

@@ -11,3 +11,13 @@ export const managedWallets = pgTable('managed_wallets', {
   sealedKey: bytea('sealed_key').notNull(),
   createdAt: now('created_at'),
 });
+
+/** Wallets that a provider holds: what it calls them. One row an agent at most; never deleted. */
+export const remoteWallets = pgTable('remote_wallets', {
+  /** `<accountId>:<agentId>`. */
+  reference: text('reference').primaryKey(),
+  walletId: text('wallet_id').notNull().unique(),
+  /** Lower case. */
+  address: text('address').notNull().unique(),
+  createdAt: now('created_at'),
+});

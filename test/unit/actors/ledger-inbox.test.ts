@@ -14,7 +14,7 @@ describe('an inbox that is full', () => {
     const hold = (n: number) =>
       inbox.submit({
         ...{ kind: 'hold', agentId: 1, spender: { agentId: 1 }, holdId: `h${n}`, amountRaw: 1n },
-        ...{ destination: DESTINATION, session: null },
+        ...{ destination: DESTINATION, session: null, reservation: null },
       });
     for (let n = 0; n < LIMITS.ledgerInboxOperations; n++) void hold(n).catch(() => {});
     await expect(hold(-1)).rejects.toMatchObject({ status: 503 });

@@ -9,7 +9,7 @@ import type { Part, PartOutcome } from '../../../src/ledger/change.ts';
 
 const STATE = {
   ...{ version: 1n, rulesVersion: 0n, spendableRaw: 0n, heldRaw: 0n },
-  ...{ creditedRaw: 0n, consumedRaw: 0n, counters: [] },
+  ...{ creditedRaw: 0n, consumedRaw: 0n, walletRaw: 0n, promisedRaw: 0n, counters: [] },
 };
 const partOf = (agentId: number): Part => ({
   ...{ agentId, before: STATE, after: STATE, writes: 0, counted: false, changes: [] },
@@ -36,7 +36,9 @@ function source(agentId: number, told: string[], answered: () => void = () => {}
 
 const settleDown = () => new Promise((resolve) => setImmediate(resolve));
 
-function world(apply: (parts: readonly Part[]) => Promise<readonly PartOutcome[]>) {
+function world(
+  apply: (parts: readonly Part[], resent: boolean) => Promise<readonly PartOutcome[]>,
+) {
   const clock = new ManualClock();
   const hang = () => new Promise<void>(() => {});
   const writer = createLedgerWriter({
@@ -72,10 +74,10 @@ describe('createLedgerWriter', () => {
     expect(most).toBeLessThanOrEqual(LIMITS.ledgerCallsInFlight);
   });
 
-  it('sends a batch again although the lease cannot be renewed', async () => {
-    let calls = 0;
-    const { clock, writer } = world(async (parts) => {
-      if (++calls === 1) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
+  it('sends a batch again although the lease cannot be renewed, and says that it does', async () => {
+    const sent: boolean[] = [];
+    const { clock, writer } = world(async (parts, resent) => {
+      if (sent.push(resent) === 1) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
       return parts.map(({ after }) => ({ kind: 'applied', state: after }));
     });
     const told: string[] = [];
@@ -86,5 +88,9 @@ describe('createLedgerWriter', () => {
     clock.advance(LIMITS.leaseRenewMs);
     await settleDown();
     expect(told).toEqual(['1 answered']);
+    expect(sent).toEqual([false, true]);
+    writer.offer(source(2, told));
+    await settleDown();
+    expect(sent).toEqual([false, true, false]);
   });
 });

@@ -14,6 +14,8 @@ const balance: Balance = {
     heldRaw: 0n,
     creditedRaw: 100n,
     consumedRaw: 0n,
+    walletRaw: 0n,
+    promisedRaw: 0n,
     counters: [],
   },
 };
@@ -32,6 +34,7 @@ const hold = (holdId: string, amountRaw: bigint): Operation => ({
   amountRaw,
   destination: DESTINATION,
   session: null,
+  reservation: null,
 });
 
 const options = { limit: 10, nowMs: 0, openHolds: new Map<string, bigint>() };
@@ -73,6 +76,7 @@ describe('takeOperations', () => {
       agentId: 1,
       hold: { holdId: 'x', agentId: 1, amountRaw: 0n, facts: FACTS },
       ends: null,
+      move: null,
       request: {
         actualRaw: 0n,
         account: 'gateway',

@@ -68,7 +68,7 @@ describe('verdicts', () => {
   });
 
   it('answers a repeated withdrawal with what was taken the first time', () => {
-    expect(withdrawVerdict(already)).toEqual({ withdrawnRaw: 3n, funds });
+    expect(withdrawVerdict(already)).toEqual({ withdrawnRaw: 3n, isRepeat: true, funds });
     expect(() => withdrawVerdict({ kind: 'agent_unknown' })).toThrow('withdrawal');
   });
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BalanceState } from '../../../src/ledger/change.ts';
-import { applyChange, decide, type World } from '../../../src/ledger/decide.ts';
+import { applyChange, decide } from '../../../src/ledger/decide.ts';
+import type { World } from '../../../src/ledger/decision.ts';
 import type { Operation } from '../../../src/ledger/operation.ts';
 import { ACTIVE } from '../../support/fakes/memory-ledger.ts';
 import { DESTINATION, FACTS, momentAt } from '../../support/spending.ts';
@@ -19,6 +20,8 @@ const state = (spendableRaw: bigint, heldRaw = 0n): BalanceState => ({
   heldRaw,
   creditedRaw: spendableRaw + heldRaw,
   consumedRaw: 0n,
+  walletRaw: 0n,
+  promisedRaw: 0n,
   counters: [],
 });
 
@@ -30,6 +33,7 @@ const hold = (amountRaw: bigint, keyId = 1): Operation => ({
   amountRaw,
   destination: DESTINATION,
   session: null,
+  reservation: null,
 });
 
 const settle = (heldRaw: bigint, actualRaw: bigint): Operation => ({
@@ -38,6 +42,7 @@ const settle = (heldRaw: bigint, actualRaw: bigint): Operation => ({
   hold: { holdId: 'h', agentId: 7, amountRaw: heldRaw, facts: FACTS },
   request: { actualRaw, account: 'gateway', source: 'acme' },
   ends: null,
+  move: null,
 });
 
 const amount = fc.bigInt({ min: 0n, max: 1_000n });

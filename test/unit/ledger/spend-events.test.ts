@@ -7,7 +7,13 @@ import { ACTIVE } from '../../support/fakes/memory-ledger.ts';
 
 const state = (creditedRaw: bigint, consumedRaw: bigint): BalanceState => ({
   ...{ version: 1n, rulesVersion: 1n, creditedRaw, consumedRaw },
-  ...{ spendableRaw: creditedRaw - consumedRaw, heldRaw: 0n, counters: [] },
+  ...{
+    spendableRaw: creditedRaw - consumedRaw,
+    heldRaw: 0n,
+    walletRaw: 0n,
+    promisedRaw: 0n,
+    counters: [],
+  },
 });
 
 const watching = (...bps: number[]): Rules => ({

@@ -1,0 +1,140 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  check,
+  index,
+  integer,
+  pgSequence,
+  pgTable,
+  smallint,
+  text,
+} from 'drizzle-orm/pg-core';
+import { id, instant, now, raw } from '../columns.ts';
+
+/** Paid and free calls through the proxy share their numbers: an agent's history is one list, newest first. */
+export const proxyCallIds = pgSequence('proxy_call_ids');
+
+const callId = () =>
+  bigint('id', { mode: 'number' }).notNull().default(sql`nextval('proxy_call_ids')`);
+
+/**
+ * One signed payment to a vendor, written with its hold before a byte of it leaves, and kept for ever. Whoever has the
+ * signature can have it mined until chain time reaches `valid_before`, so nothing but the chain moves it to its end.
+ */
+export const reservations = pgTable(
+  'reservations',
+  {
+    /** 0x and 64 hex digits in lower case; with the wallet it is unique on chain, too. */
+    nonce: id('nonce').primaryKey(),
+    id: callId().unique(),
+    holdId: id('hold_id').notNull().unique(),
+    agentId: integer('agent_id').notNull(),
+    keyId: integer('key_id'),
+    wallet: id('wallet').notNull(),
+    payee: text('payee').notNull(),
+    valueRaw: raw('value_raw').notNull(),
+    /** Unix seconds, by the chain's clock. */
+    validBefore: bigint('valid_before', { mode: 'number' }).notNull(),
+    signature: text('signature').notNull(),
+    x402Version: smallint('x402_version').notNull(),
+    network: text('network').notNull(),
+    targetUrl: text('target_url').notNull(),
+    targetHost: text('target_host').notNull(),
+    method: text('method').notNull(),
+    taskId: text('task_id'),
+    actionId: text('action_id'),
+    customerId: text('customer_id'),
+    state: text('state').notNull().default('reserved'),
+    /** The vendor has said that it does not take the payment, which proves nothing. */
+    refused: boolean('refused').notNull().default(false),
+    txHash: text('tx_hash'),
+    responseStatusCode: integer('response_status_code'),
+    latencyMs: integer('latency_ms'),
+    reservedAt: now('reserved_at'),
+    sentAt: instant('sent_at'),
+    /** When it came to its end, whichever; watched on for a while after. */
+    decidedAt: instant('decided_at'),
+    /** It moved on chain after it had been released, and was debited then. */
+    correctedAt: instant('corrected_at'),
+  },
+  (table) => [
+    // What the reconciler walks: all that is undecided, soonest over first.
+    index('reservations_live')
+      .on(table.validBefore)
+      .where(sql`state in ('reserved', 'sent', 'pending_settlement')`),
+    // What is still watched after its end: paid, and not.
+    index('reservations_decided').on(table.decidedAt),
+    index('reservations_watched')
+      .on(table.decidedAt)
+      .where(sql`state <> 'settled' and corrected_at is null`),
+    index('reservations_agent').on(table.agentId, table.id),
+    // What an agent's balance says is on its way.
+    index('reservations_waiting').on(table.agentId).where(sql`state = 'pending_settlement'`),
+    check(
+      'reservations_state',
+      sql`${table.state} in ('reserved', 'sent', 'pending_settlement', 'settled', 'expired_unsettled', 'payment_rejected', 'released')`,
+    ),
+  ],
+);
+
+/** A call that cost nothing: no money moved, so there is nothing but this line. Pruned when it is old. */
+export const proxyPassthroughs = pgTable(
+  'proxy_passthroughs',
+  {
+    id: callId().primaryKey(),
+    agentId: integer('agent_id').notNull(),
+    keyId: integer('key_id'),
+    targetUrl: text('target_url').notNull(),
+    method: text('method').notNull(),
+    responseStatusCode: integer('response_status_code').notNull(),
+    latencyMs: integer('latency_ms').notNull(),
+    taskId: text('task_id'),
+    actionId: text('action_id'),
+    createdAt: now('created_at'),
+  },
+  (table) => [index('proxy_passthroughs_agent').on(table.agentId, table.id)],
+);
+
+/**
+ * USDC on its way out of an agent's wallet by our own doing: to its developer at a close, to the operator's treasury.
+ * One nonce for its whole life, so that however often it is signed again it is paid once.
+ */
+export const payouts = pgTable(
+  'payouts',
+  {
+    nonce: id('nonce').primaryKey(),
+    agentId: integer('agent_id').notNull(),
+    /** close or sweep. */
+    kind: text('kind').notNull(),
+    wallet: id('wallet').notNull(),
+    payee: text('payee').notNull(),
+    amountRaw: raw('amount_raw').notNull(),
+    /** planned, submitted, or done once the chain says so. */
+    state: text('state').notNull().default('planned'),
+    /** Until when the last signature holds, in Unix seconds. */
+    validBefore: bigint('valid_before', { mode: 'number' }),
+    txHash: text('tx_hash'),
+    attempts: integer('attempts').notNull().default(0),
+    /** When it is looked at next; whoever looks moves it on first. */
+    nextAt: now('next_at'),
+    createdAt: now('created_at'),
+    doneAt: instant('done_at'),
+  },
+  (table) => [
+    index('payouts_open').on(table.nextAt).where(sql`state <> 'done'`),
+    index('payouts_agent').on(table.agentId),
+    check('payouts_state', sql`${table.state} in ('planned', 'submitted', 'done')`),
+    check('payouts_kind', sql`${table.kind} in ('close', 'sweep')`),
+  ],
+);
+
+/** How far the chain has been read, and by whom: one row a chain, its block known by number and hash. */
+export const chainCursors = pgTable('chain_cursors', {
+  name: id('name').primaryKey(),
+  blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
+  blockHash: text('block_hash').notNull(),
+  /** The process that reads now, and until when nobody else does. */
+  claimedBy: text('claimed_by'),
+  claimedUntil: instant('claimed_until'),
+});
