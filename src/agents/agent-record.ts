@@ -25,11 +25,11 @@ export const agentRecord = (agent: Agent, nowSec: number) => ({
   closedAt: agent.closedAt?.toISOString() ?? null,
 });
 
-/** What an agent may spend now, what is kept of its money for tasks, and what is set aside for work in flight. */
+/** What an agent may spend now, what is kept of its money for tasks, and what vendors have been paid that waits for the chain. */
 export type Money = {
   readonly availableRaw: bigint;
   readonly reservedRaw: bigint;
-  readonly heldRaw: bigint;
+  readonly pendingRaw: bigint;
 };
 
 /** The balance object. Every amount is a digit string, never null, but the wallet's when nobody could read it. */
@@ -40,7 +40,7 @@ export function balanceRecord(
   nowSec: number,
 ) {
   const spendable = money.availableRaw.toString();
-  const pending = money.heldRaw.toString();
+  const pending = money.pendingRaw.toString();
   const limit = (agent.borrowLimitRaw ?? 0n).toString();
   return {
     balance: spendable,

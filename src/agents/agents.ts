@@ -2,8 +2,10 @@ import type { UsdcBalances } from '../chain/usdc-balances.ts';
 import type { StandingsReader } from '../controls/standings.ts';
 import { assert } from '../kernel/assert.ts';
 import { nowSeconds } from '../kernel/clock.ts';
+import type { Random } from '../kernel/random.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Payouts } from '../payouts/payouts.ts';
 import type { Agent, WantedStatus } from './agent.ts';
 import { agentRecord } from './agent-record.ts';
 import { countRecentCharges, findAgent, findAgents } from './agent-store.ts';
@@ -15,7 +17,9 @@ import { readBalance } from './read-balance.ts';
 import { readRollups } from './read-rollups.ts';
 
 export type AgentsDeps = ProvisionDeps & {
+  readonly random: Random;
   readonly ledger: Ledger;
+  readonly payouts: Pick<Payouts, 'hurry'>;
   readonly balances: UsdcBalances;
   readonly standings: StandingsReader;
 };
@@ -31,6 +35,13 @@ export function createAgents(deps: AgentsDeps) {
     requireFeatures(deps);
     const agent = await findAgent(sql, { agentId, accountId });
     if (agent === undefined) throw refuse.agents.notFound();
+    return agent;
+  }
+
+  /** An agent that has been admitted already. */
+  async function requireCaller(agentId: number): Promise<Agent> {
+    const agent = await findAgent(sql, { agentId });
+    assert(agent !== undefined, 'agents are never deleted');
     return agent;
   }
 
@@ -76,12 +87,11 @@ export function createAgents(deps: AgentsDeps) {
       return closeAgent(deps, await requireOwn(accountId, agentId));
     },
 
-    /** The balance as the agent itself sees it; the caller has been admitted already. */
-    async balance(agentId: number) {
-      const agent = await findAgent(sql, { agentId });
-      assert(agent !== undefined, 'agents are never deleted');
-      return readBalance(deps, agent);
-    },
+    /** As `close`, by the agent itself. */
+    closeSelf: async (agentId: number) => closeAgent(deps, await requireCaller(agentId)),
+
+    /** The balance as the agent itself sees it. */
+    balance: async (agentId: number) => readBalance(deps, await requireCaller(agentId)),
   };
 }
 

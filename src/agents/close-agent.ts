@@ -1,44 +1,35 @@
 import type { Clock } from '../kernel/clock.ts';
-import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Invalidation } from '../keys/invalidation.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { type EmptyDeps, emptyClosed } from '../payouts/empty-closed.ts';
+import { findPaidAtClose } from '../payouts/payout-store.ts';
+import type { Payouts } from '../payouts/payouts.ts';
 import type { Agent } from './agent.ts';
 import { lockAgent, saveStatus } from './agent-store.ts';
 
-/** What a close answers. Nothing goes to the developer but what deposits back, and there are none yet. */
+/** What a close answers: what went to the developer on chain, as far as it has been handed over. */
 export type Closed = {
   readonly status: 'closed';
   readonly loansRepaid: number;
   readonly loansRemaining: number;
   readonly remainingLoans: readonly never[];
   readonly repayTxHashes: readonly never[];
-  readonly transferTxHash: null;
-  readonly usdcTransferred: null;
+  readonly transferTxHash: string | null;
+  readonly usdcTransferred: string | null;
 };
 
-const CLOSED: Closed = {
-  status: 'closed',
-  loansRepaid: 0,
-  loansRemaining: 0,
-  remainingLoans: [],
-  repayTxHashes: [],
-  transferTxHash: null,
-  usdcTransferred: null,
-};
-
-type Deps = {
+type Deps = EmptyDeps & {
   readonly clock: Clock;
-  readonly log: Log;
-  readonly ledger: Ledger;
   readonly invalidations: Invalidations;
+  readonly payouts: Pick<Payouts, 'hurry'>;
 };
 
 /**
- * Closes an agent for good: no hold is given from the commit on, then what it has left is taken out of
- * the ledger. Its keys still say who calls, so that they hear `account_closed`. May be repeated: a
- * repeat takes out what a crash, or work that was still in flight, left behind.
+ * Closes an agent for good: no hold is given from the commit on, then what it has left is taken out of the ledger, and
+ * what of it deposits back is on its way to the developer. Its keys still say who calls, so that they hear
+ * `account_closed`. A repeat answers what is known by then; it is not needed for what work in flight, or a late
+ * deposit, leaves behind: that is taken out by itself.
  */
 export async function closeAgent(deps: Deps, agent: Agent): Promise<Closed> {
   const notice: Invalidation = { kind: 'agent_stopped', agentId: agent.id };
@@ -50,20 +41,13 @@ export async function closeAgent(deps: Deps, agent: Agent): Promise<Closed> {
   });
   // Another process may have closed it a moment ago: before the balance is taken out it must be known here.
   if (closed === undefined) deps.invalidations.tell(notice);
-  await takeOut(deps, agent.id);
-  return CLOSED;
-}
-
-/** Once for the close itself; whatever work in flight gave back after that is taken by itself. */
-async function takeOut(deps: Deps, agentId: number): Promise<void> {
-  const take = async (reference: string) => {
-    const taken = await deps.ledger.withdrawAll({ agentId, reference });
-    if (taken.withdrawnRaw > 0n) {
-      const amountRaw = taken.withdrawnRaw.toString();
-      deps.log.info({ agentId, reference, amountRaw }, 'closed agent emptied');
-    }
-    return taken;
+  await emptyClosed(deps, closed ?? agent);
+  await deps.payouts.hurry(agent.id);
+  const paid = await findPaidAtClose(deps.sql, agent.id);
+  return {
+    status: 'closed',
+    ...{ loansRepaid: 0, loansRemaining: 0, remainingLoans: [], repayTxHashes: [] },
+    transferTxHash: paid?.txHash ?? null,
+    usdcTransferred: paid?.amountRaw.toString() ?? null,
   };
-  const { funds } = await take(`close:${agentId}`);
-  if (funds.spendableRaw > 0n) await take(`close:${agentId}:rest:${deps.clock.now()}`);
 }

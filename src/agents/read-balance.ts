@@ -2,10 +2,13 @@ import type { UsdcBalances } from '../chain/usdc-balances.ts';
 import type { StandingsReader } from '../controls/standings.ts';
 import { assert } from '../kernel/assert.ts';
 import { type Clock, nowSeconds } from '../kernel/clock.ts';
+import { sumPending } from '../proxy/reservation-store.ts';
+import type { Sql } from '../store/sql.ts';
 import type { Agent } from './agent.ts';
 import { balanceRecord } from './agent-record.ts';
 
 type Deps = {
+  readonly sql: Sql;
   readonly standings: StandingsReader;
   readonly balances: UsdcBalances;
   readonly clock: Clock;
@@ -14,12 +17,13 @@ type Deps = {
 /** An agent's balance object: the ledger's figures and, where it can be read, the wallet's. */
 export async function readBalance(deps: Deps, agent: Agent) {
   const { walletAddress } = agent;
-  const [standings, walletUsdcRaw] = await Promise.all([
+  const [standings, pendingRaw, walletUsdcRaw] = await Promise.all([
     deps.standings.read(agent.id),
+    sumPending(deps.sql, agent.id),
     walletAddress === null ? null : deps.balances.read(walletAddress),
   ]);
   assert(standings !== undefined, 'every agent has a balance');
-  const { availableRaw, reservedRaw, state } = standings;
-  const money = { availableRaw, reservedRaw, heldRaw: state.heldRaw };
+  const { availableRaw, reservedRaw } = standings;
+  const money = { availableRaw, reservedRaw, pendingRaw };
   return balanceRecord(agent, money, walletUsdcRaw, nowSeconds(deps.clock));
 }

@@ -62,8 +62,8 @@ describe('money and accounts', () => {
     expect(answers.filter(({ credited }) => credited)).toHaveLength(1);
     expect(await here.world.admin.balance(String(agentId))).toMatchObject({
       spendableRaw: '1498',
-      pendingSettlementsRaw: '2',
     });
+    expect(await here.ledger.funds(agentId)).toMatchObject({ spendableRaw: 1_498n, heldRaw: 2n });
     await expect(there.world.admin.credit(String(agentId), 501n, 'the same')).rejects.toMatchObject(
       { status: 409, error: 'reference_conflict' },
     );
@@ -105,8 +105,8 @@ describe('money and accounts', () => {
     expect(await here.world.admin.balance(String(agentId))).toMatchObject({
       status: 'closed',
       spendableRaw: '0',
-      pendingSettlementsRaw: '2',
     });
+    expect(await here.ledger.funds(agentId)).toMatchObject({ spendableRaw: 0n, heldRaw: 2n });
     expect(await here.world.developers.profile(owner)).toMatchObject({
       usage: { totalSpentRaw: '0' },
     });

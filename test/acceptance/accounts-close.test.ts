@@ -101,13 +101,14 @@ describe('a status change', () => {
 });
 
 describe('a balance', () => {
-  it('shows what is spendable, what is held, and what the wallet has on chain', async () => {
+  it('shows what is spendable without what is held, and what the wallet has on chain', async () => {
     const { world, agent, hold } = await funded('balance');
     await hold(40n);
     expect(await readBalance(world.agentsDeps, agent)).toMatchObject({
       spendableRaw: '60',
       balance: '60',
-      pendingSettlementsRaw: '40',
+      // What is held for work in flight is no payment that waits for the chain.
+      pendingSettlementsRaw: '0',
       heldUnspentRaw: '0',
       walletUsdcRaw: '77',
     });

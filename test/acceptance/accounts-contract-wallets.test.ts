@@ -24,7 +24,7 @@ import { createWalletSignatures } from '../../src/chain/wallet-signature.ts';
 import { createFetch } from '../../src/egress/fetch.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
-import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { type Anvil, startAnvil } from '../support/chain/anvil.ts';
 import { testWallet } from '../support/wallet.ts';
 
 const require = createRequire(import.meta.url);

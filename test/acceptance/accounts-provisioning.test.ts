@@ -129,6 +129,7 @@ describe('provisioning', () => {
     let fail = true;
     const inner = accountsWorld(db.sql);
     const wallets: ManagedWallets = {
+      ...inner.localWallets,
       provide: (reference) =>
         fail ? new Promise<string>(() => {}) : inner.localWallets.provide(reference),
     };
@@ -146,7 +147,8 @@ describe('provisioning', () => {
   });
 
   it('answers 502 when the wallet cannot be made', async () => {
-    const wallets: ManagedWallets = { provide: () => Promise.reject(new Error('refused')) };
+    const refuse = () => Promise.reject(new Error('refused'));
+    const wallets: ManagedWallets = { provide: refuse, signTransfer: refuse };
     const world = accountsWorld(db.sql, { wallets });
     const { accountId } = await world.owner('no wallet');
     const failure = world.agents.create(accountId, agentWish('walletless'));

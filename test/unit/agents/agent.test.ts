@@ -87,7 +87,7 @@ describe('retryDelayMs', () => {
 
 describe('the records', () => {
   it('carry the expiry as text in the agent and as a number in the balance', () => {
-    const funds = { availableRaw: 3_000_000n, reservedRaw: 5n, heldRaw: 7n };
+    const funds = { availableRaw: 3_000_000n, reservedRaw: 5n, pendingRaw: 7n };
     expect(agentRecord(agent(), 0).operatorExpiry).toBe('1790000000');
     expect(balanceRecord(agent(), funds, null, 0).operatorExpiry).toBe(1_790_000_000);
   });
@@ -109,15 +109,15 @@ describe('the records', () => {
         fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
         fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
         fc.option(fc.bigInt({ min: 1n, max: 2n ** 63n - 1n })),
-        (availableRaw, heldRaw, borrowLimitRaw) => {
-          const funds = { availableRaw, reservedRaw: 3n, heldRaw };
+        (availableRaw, pendingRaw, borrowLimitRaw) => {
+          const funds = { availableRaw, reservedRaw: 3n, pendingRaw };
           const record = balanceRecord(agent({ borrowLimitRaw }), funds, null, 0);
           for (const name of amounts) expect(record[name]).toMatch(/^\d+$/);
           expect(BigInt(record.creditUsed)).toBe(
             BigInt(record.creditLimit) - BigInt(record.creditAvailableRaw),
           );
           expect(record.balance).toBe(record.spendableRaw);
-          expect(record.pendingSettlementsRaw).toBe(`${heldRaw}`);
+          expect(record.pendingSettlementsRaw).toBe(`${pendingRaw}`);
           expect(record.heldUnspentRaw).toBe('3');
         },
       ),

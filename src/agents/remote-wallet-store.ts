@@ -1,0 +1,25 @@
+import type { Queryable } from '../store/sql.ts';
+import type { ProvidedWallet } from './wallet-provider.ts';
+
+export async function findRemoteWallet(
+  sql: Queryable,
+  reference: string,
+): Promise<ProvidedWallet | undefined> {
+  const [row] = await sql<{ wallet_id: string; address: string }[]>`
+    select wallet_id, address from remote_wallets where reference = ${reference}
+  `;
+  return row && { walletId: row.wallet_id, address: row.address };
+}
+
+/** Does nothing where the reference has its wallet already; rejects where the wallet has another reference. */
+export async function insertRemoteWallet(
+  sql: Queryable,
+  reference: string,
+  { walletId, address }: ProvidedWallet,
+): Promise<void> {
+  await sql`
+    insert into remote_wallets (reference, wallet_id, address)
+    values (${reference}, ${walletId}, ${address})
+    on conflict (reference) do nothing
+  `;
+}
