@@ -50,7 +50,7 @@ export function createBudgetReports(deps: {
 
   return {
     async left(
-      { funds, after }: Extract<SettleVerdict, { kind: 'settled' }>,
+      { funds, after }: Pick<Extract<SettleVerdict, { kind: 'settled' }>, 'funds' | 'after'>,
       bought: Bought,
     ): Promise<BudgetLeft> {
       if (after === undefined) return { remainingRaw: funds.spendableRaw, advisory: undefined };

@@ -57,11 +57,11 @@ export function createDevelopers(deps: {
       };
     },
 
-    /** Every amount is a digit string; a wallet that nobody could read yet counts as 0. */
+    /** Every amount is a digit string: a wallet's is the last known one, and 0 where nobody could read it yet. */
     async balances(owner: Owner) {
       const agents = (await findAgents(sql, owner.accountId)).filter(isOpen);
       const read = async (wallet: string | null) =>
-        wallet === null ? 0n : ((await deps.balances.read(wallet)) ?? 0n);
+        wallet === null ? 0n : ((await deps.balances.lastKnown(wallet)) ?? 0n);
       const [own, available, ...wallets] = await Promise.all([
         read(owner.wallet),
         deps.standings.available(agents.map((agent) => agent.id)),

@@ -3,6 +3,8 @@ export type Answer = {
   readonly status: number;
   /** Names in lower case; `content-type` among them. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Further headers, in their order; a name may come more than once. */
+  readonly lines?: readonly HeaderLine[];
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
 };
 

@@ -30,6 +30,8 @@ export type AnswerKeeperDeps = {
   readonly lease: Pick<LeaseKeeper, 'mayReap' | 'tick'>;
   readonly clock: Clock;
   readonly random: Random;
+  /** An answer is written down and not told yet; what it returns is waited for. */
+  readonly onKept?: () => Promise<void> | undefined;
 };
 
 /**
@@ -81,7 +83,7 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
     }
     // It stands as long as the answer would have, and is found at the next look.
     const lost = { ...claim, workId: standing.workId };
-    const answer = encodeLost(request, standing.workId, fate.chargedRaw);
+    const answer = encodeLost(request, standing.workId, fate);
     await patiently(() => keys.finish(lost, answer, 0));
     return undefined;
   }
@@ -117,24 +119,32 @@ async function fateOf(
 }
 
 /** What is told of work that was paid for by a process that died before its answer was kept. */
-function encodeLost(request: KeyedRequest, workId: string, chargedRaw: bigint): Uint8Array | null {
-  const answer = request.render(
-    refuse.request.paidButLost({ hold: workId, chargedRaw: chargedRaw.toString() }),
-  );
+function encodeLost(
+  request: KeyedRequest,
+  workId: string,
+  { chargedRaw, reservation }: Extract<WorkFate, { kind: 'charged' }>,
+): Uint8Array | null {
+  const refusal =
+    reservation === null
+      ? refuse.request.paidButLost({ hold: workId, chargedRaw: chargedRaw.toString() })
+      : refuse.proxy.ambiguous(
+          'The vendor was paid, but the server was lost before its answer was kept. It is not sent again.',
+          reservation,
+        );
+  const answer = request.render(refusal);
   return encodeAnswer(answer, answer.body as string, LIMITS.idempotencyAnswerBytes);
 }
 
 const ownerOf = (caller: AgentCaller | DeveloperCaller): string =>
   caller.kind === 'agent' ? `agent:${caller.agentId}` : `account:${caller.accountId}`;
 
-function freshWork({ outcomes }: AnswerKeeperDeps, work: KeyClaim): FreshWork {
+function freshWork({ outcomes, onKept }: AnswerKeeperDeps, work: KeyClaim): FreshWork {
   const most = LIMITS.idempotencyAnswerBytes;
-  const done = (answer: Answer, body: string | Uint8Array | null) =>
-    outcomes.write({
-      kind: 'done',
-      work,
-      answer: body === null ? null : encodeAnswer(answer, body, most),
-    });
+  const done = async (answer: Answer, body: string | Uint8Array | null): Promise<void> => {
+    const kept = body === null ? null : encodeAnswer(answer, body, most);
+    await outcomes.write({ kind: 'done', work, answer: kept });
+    await onKept?.();
+  };
   return {
     kind: 'fresh',
     workId: work.workId,

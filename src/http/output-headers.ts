@@ -12,12 +12,14 @@ const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'k
 
 /** Throws on a header that would break the message apart; names are kept as they are. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
-  for (const name in headers) {
-    const value = headers[name] as string;
-    assert(NAME.test(name), 'a header name is a token');
-    assert(VALUE.test(value), `the header ${name} has no control characters`);
-    assert(!FRAMING.has(name.toLowerCase()), `${name} is written by the socket layer only`);
-  }
+  for (const name in headers) checkHeader(name, headers[name] as string);
+}
+
+/** The same for one header. */
+export function checkHeader(name: string, value: string): void {
+  assert(NAME.test(name), 'a header name is a token');
+  assert(VALUE.test(value), `the header ${name} has no control characters`);
+  assert(!FRAMING.has(name.toLowerCase()), `${name} is written by the socket layer only`);
 }
 
 const EXPOSED = [

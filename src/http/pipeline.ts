@@ -8,7 +8,7 @@ import type { BodyReading } from './body.ts';
 import type { BodyBreak, BodyStream } from './body-stream.ts';
 import type { Caller } from './caller.ts';
 import type { FreshWork, IdempotencyStore, IdempotencyVerdict } from './idempotency.ts';
-import { checkHeaders } from './output-headers.ts';
+import { checkHeader, checkHeaders } from './output-headers.ts';
 import { decodeJson, decodeParams, decodeQuery, parseShape, refuseInput } from './parse-input.ts';
 import { countingFailures, type RateGate } from './rate-gate.ts';
 import { renderError } from './render-error.ts';
@@ -192,8 +192,11 @@ export const bodyLimit = (route: AnyRoute): number => route.maxBodyBytes ?? LIMI
 
 function render(reply: Reply): Answer {
   checkHeaders(reply.headers);
-  const { status, body, headers } = reply;
-  if (body instanceof Uint8Array || isStream(body)) return { status, headers, body };
+  const { status, body, headers, lines } = reply;
+  for (const [name, value] of lines ?? []) checkHeader(name, value);
+  if (body instanceof Uint8Array || isStream(body)) {
+    return lines === undefined ? { status, headers, body } : { status, headers, lines, body };
+  }
   const text = JSON.stringify(body);
   for (const _ in headers) {
     return { status, headers: { 'content-type': JSON_TYPE, ...headers }, body: text };

@@ -116,12 +116,15 @@ export class Reply {
   }
 }
 
+const NO_LINES: readonly HeaderLine[] = [];
+
 function writeHead(res: HttpResponse, answer: Answer, { lead }: SendOptions): void {
   res.writeStatus(STATUS_LINES.get(answer.status) ?? `${answer.status} Status`);
   for (const lines of lead) {
     for (const line of lines) res.writeHeader(line[0], line[1]);
   }
   for (const name in answer.headers) res.writeHeader(name, answer.headers[name] as string);
+  for (const line of answer.lines ?? NO_LINES) res.writeHeader(line[0], line[1]);
 }
 
 const abandon = async (source: AsyncIterator<Uint8Array>): Promise<void> => {

@@ -1,5 +1,6 @@
 import type { ZodType, z } from 'zod';
 import type { Log } from '../kernel/log.ts';
+import type { HeaderLine } from './answer.ts';
 import type { CallerOf, Credential } from './caller.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -9,6 +10,8 @@ export type Reply = {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
+  /** Further headers, in their order; a name may come more than once. */
+  readonly lines?: readonly HeaderLine[];
   /** Time spent waiting for others, which is not counted as this server's overhead. */
   readonly upstreamMs?: number;
 };

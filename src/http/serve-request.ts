@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { BodyTooLarge, SendFailed } from '../egress/send-failed.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
@@ -190,7 +191,7 @@ function answerAtOnce(found: Exclude<Found, { kind: 'route' }>, log: () => Log):
 
 const hasBody = ({ method }: IncomingRequest): boolean => method !== 'GET' && method !== 'HEAD';
 
-/** What fails outside the pipeline: a stream that broke, or a bug in the edge itself. */
+/** What fails outside the pipeline: a stream that broke, which is no failure of ours, or a bug in the edge itself. */
 function answerFailure(
   thrown: unknown,
   reply: Reply,
@@ -198,6 +199,11 @@ function answerFailure(
   commonHeaders: readonly HeaderLine[],
 ): void {
   if (thrown instanceof ClientGoneError) return;
+  // Its head is out already, so that there is nothing left to say.
+  if (thrown instanceof SendFailed || thrown instanceof BodyTooLarge) {
+    log().info({ why: thrown.message }, 'a vendor broke its answer off');
+    return;
+  }
   const answer = renderError(thrown, 'flat', log);
   try {
     void reply.send(answer, { lead: [commonHeaders], headOnly: false, closeConnection: true });

@@ -28,7 +28,7 @@ export const estimate = route<{ catalogue: Catalogue }>()({
   method: 'POST',
   path: '/v1/estimate',
   credential: 'any',
-  summary: 'Price a usage vector without buying anything.',
+  summary: 'Price a usage vector without buying anything',
   envelope: 'openai',
   permission: 'read',
   rateLimit: 'none',

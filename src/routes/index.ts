@@ -4,10 +4,12 @@ import { adminCreditAgent } from './admin/agents/credit.ts';
 import { adminListAgents } from './admin/agents/list.ts';
 import { adminSetAgentStatus } from './admin/agents/status.ts';
 import { adminBalance } from './admin/balances/detail.ts';
+import { adminReleaseReservation } from './admin/reservations/release.ts';
 import { reportOutcome } from './agents/actions/outcome.ts';
 import { readOwnAllowlistMode } from './agents/allowlist-mode/read.ts';
 import { setOwnAllowlistMode } from './agents/allowlist-mode/set.ts';
 import { agentBalance } from './agents/balance.ts';
+import { closeSelf } from './agents/close.ts';
 import { creditRemaining } from './agents/credit-remaining.ts';
 import { createCreditThreshold } from './agents/credit-thresholds/create.ts';
 import { deleteCreditThreshold } from './agents/credit-thresholds/delete.ts';
@@ -19,9 +21,11 @@ import { createOwnPolicy } from './agents/policies/create.ts';
 import { listOwnPolicies } from './agents/policies/list.ts';
 import { resetOwnPolicy } from './agents/policies/reset.ts';
 import { revokeOwnPolicy } from './agents/policies/revoke.ts';
+import { reservationDetail } from './agents/reservations/detail.ts';
 import { clearOwnSpendLimit } from './agents/spend-limit/clear.ts';
 import { readOwnSpendLimit } from './agents/spend-limit/read.ts';
 import { setOwnSpendLimit } from './agents/spend-limit/set.ts';
+import { listTransactions } from './agents/transactions.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
 import { listActions } from './developer/agents/actions/list.ts';
@@ -31,6 +35,7 @@ import { setAgentAllowlistMode } from './developer/agents/allowlist-mode/set.ts'
 import { closeAgent } from './developer/agents/close.ts';
 import { createAgent } from './developer/agents/create.ts';
 import { agentDetail } from './developer/agents/detail.ts';
+import { agentFunding } from './developer/agents/funding.ts';
 import { agentGatewayUsage } from './developer/agents/gateway-usage.ts';
 import { clearAgentKeyBudget } from './developer/agents/keys/budget/clear.ts';
 import { setAgentKeyBudget } from './developer/agents/keys/budget/set.ts';
@@ -74,17 +79,27 @@ import { metrics } from './metrics.ts';
 import { modelDetail } from './models/detail.ts';
 import { listModels } from './models/list.ts';
 import { openapi } from './openapi.ts';
+import { proxyCheck } from './proxy/check.ts';
+import { proxyFetch } from './proxy/fetch.ts';
+import { status } from './status.ts';
+import { estimateX402 } from './x402/estimate.ts';
+import { forecastX402 } from './x402/forecast.ts';
 
 /** Every route, in the order of the specification's Endpoints; what it does not list stands last. */
 export const ROUTES = [
   // Public
   health,
   markets,
+  proxyCheck,
   // Agent runtime
+  proxyFetch,
   agentBalance,
+  reservationDetail,
+  listTransactions,
   creditRemaining,
   loanState,
   readOwnSpendLimit,
+  estimateX402,
   reportOutcome,
   createOwnPolicy,
   changeOwnPolicy,
@@ -117,6 +132,8 @@ export const ROUTES = [
   chatCompletions,
   listModels,
   estimate,
+  // What the error guidance refers to
+  status,
   // Admin
   adminListAgents,
   adminSetAgentStatus,
@@ -124,6 +141,7 @@ export const ROUTES = [
   adminBalance,
   adminCloseAgent,
   adminCreditAgent,
+  adminReleaseReservation,
   // Beside the specification
   setOwnSpendLimit,
   clearOwnSpendLimit,
@@ -153,11 +171,14 @@ export const ROUTES = [
   agentsRollup,
   agentGatewayUsage,
   modelDetail,
+  closeSelf,
   listCreditThresholds,
   createCreditThreshold,
   deleteCreditThreshold,
   agentLimitChain,
   resolveAgentSpend,
+  forecastX402,
+  agentFunding,
   capabilities,
   openapi,
   metrics,

@@ -10,7 +10,7 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
   method: 'POST',
   path: '/v1/chat/completions',
   credential: 'agent',
-  summary: 'Buy a chat completion, metered by tokens.',
+  summary: 'Buy a chat completion, metered by tokens',
   envelope: 'openai',
   rateLimit: 'gateway',
   idempotent: true,

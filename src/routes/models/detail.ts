@@ -12,7 +12,7 @@ export const modelDetail = route<{ catalogue: Catalogue }>()({
   method: 'GET',
   path: '/v1/models/:id',
   credential: 'any',
-  summary: 'Describe one model of the gateway.',
+  summary: 'Describe one model of the gateway',
   envelope: 'openai',
   rateLimit: 'none',
   params: Params,

@@ -10,7 +10,7 @@ export const listModels = route<{ catalogue: Catalogue }>()({
   method: 'GET',
   path: '/v1/models',
   credential: 'any',
-  summary: 'List the models of the gateway.',
+  summary: 'List the models of the gateway',
   envelope: 'openai',
   rateLimit: 'none',
   query: Query,

@@ -89,12 +89,17 @@ function world(
   const reports = createBudgetReports({ team, now: () => NOW_MS, advisory });
   const state = {
     ...{ version: 1n, rulesVersion: 1n, spendableRaw: 500n, heldRaw: 0n, creditedRaw: 500n },
-    ...{ consumedRaw: 0n, counters: (rules.policies ?? []).map(counted) },
+    ...{
+      consumedRaw: 0n,
+      walletRaw: 0n,
+      promisedRaw: 0n,
+      counters: (rules.policies ?? []).map(counted),
+    },
   };
   const funds = { spendableRaw: 500n, heldRaw: 0n };
   const left = (facts = FACTS) =>
     reports.left(
-      { kind: 'settled', chargedRaw: 1n, funds, after: { state, rules: { ...ACTIVE, ...rules } } },
+      { funds, after: { state, rules: { ...ACTIVE, ...rules } } },
       { facts, spender: { agentId: 1 } },
     );
   return { asked, left, reports };
@@ -150,7 +155,7 @@ describe('what a settlement left', () => {
     const { reports } = world({});
     const funds = { spendableRaw: 7n, heldRaw: 0n };
     const bought = { facts: FACTS, spender: { agentId: 1 } };
-    expect(await reports.left({ kind: 'settled', chargedRaw: 1n, funds }, bought)).toEqual({
+    expect(await reports.left({ funds }, bought)).toEqual({
       ...{ remainingRaw: 7n, advisory: undefined },
     });
   });

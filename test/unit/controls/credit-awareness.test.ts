@@ -23,6 +23,7 @@ function standings(policies: readonly Policy[] = [], spendableRaw = 700n) {
   );
   const state = {
     ...{ version: 1n, rulesVersion: 1n, spendableRaw, heldRaw: 50n, consumedRaw: 250n },
+    ...{ walletRaw: 0n, promisedRaw: 0n },
     ...{ creditedRaw: spendableRaw + 300n, counters },
   };
   return standingsOf(readAt({ state, rules: { ...ACTIVE, policies } }, NOW_MS));
@@ -56,7 +57,15 @@ describe('what is left of the credit', () => {
 
   it('is never null for an agent that nobody has funded', () => {
     const state = {
-      ...{ version: 0n, rulesVersion: 0n, spendableRaw: 0n, heldRaw: 0n, consumedRaw: 0n },
+      ...{
+        version: 0n,
+        rulesVersion: 0n,
+        spendableRaw: 0n,
+        heldRaw: 0n,
+        consumedRaw: 0n,
+        walletRaw: 0n,
+        promisedRaw: 0n,
+      },
       ...{ creditedRaw: 0n, counters: [] },
     };
     const empty = standingsOf(readAt({ state, rules: ACTIVE }, NOW_MS));

@@ -3,12 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { hostOf, resolveSpend, type SpendWish } from '../../../src/controls/resolve-spend.ts';
 import type { Rules } from '../../../src/ledger/admit.ts';
 import { decide } from '../../../src/ledger/decide.ts';
-import { type Reading, readAt, standingsOf } from '../../../src/ledger/standings.ts';
+import { type Reading, standingsOf } from '../../../src/ledger/standings.ts';
 import { type Counter, spentRaw } from '../../../src/policy/counter.ts';
-import type { Policy } from '../../../src/policy/policy.ts';
-import { ACTIVE } from '../../support/fakes/memory-ledger.ts';
-import { arbitraryReading, counterOf, NOW_MS } from '../../support/snapshot-arbitrary.ts';
+import { arbitraryReading, NOW_MS } from '../../support/snapshot-arbitrary.ts';
 import { policyOf } from '../../support/spending.ts';
+import { type StandingsWish, standingsWith } from '../../support/standings.ts';
 
 const PAYEE = `0x${'aa'.repeat(20)}`;
 
@@ -17,30 +16,8 @@ const wish = (change: Partial<SpendWish> = {}): SpendWish => ({
   ...change,
 });
 
-type World = {
-  readonly rules?: Partial<Rules>;
-  readonly spendableRaw?: bigint;
-  readonly own?: readonly (readonly [Policy, bigint])[];
-  readonly team?: readonly (readonly [Policy, bigint])[];
-};
-
-/** An agent whose policies have counted so much each. */
-function standings({ rules, spendableRaw = 1_000n, own = [], team = [] }: World = {}) {
-  const counters = (known: typeof own) =>
-    known.map(([policy, settledRaw]) => counterOf(policy, [{ agoMs: 0, heldRaw: 0n, settledRaw }]));
-  const state = {
-    ...{ version: 1n, rulesVersion: 1n, spendableRaw, heldRaw: 0n, consumedRaw: 0n },
-    ...{ creditedRaw: spendableRaw, counters: counters(own) },
-  };
-  const policies = own.map(([policy]) => policy);
-  const teamPolicies = team.map(([policy]) => policy);
-  const shared = new Map(counters(team).map((counter) => [counter.policyId, counter]));
-  const snapshot = { state, rules: { ...ACTIVE, policies, teamPolicies, ...rules } };
-  return standingsOf(readAt(snapshot, NOW_MS, shared));
-}
-
-const declined = (world: World, change: Partial<SpendWish> = {}) => {
-  const resolved = resolveSpend(standings(world), wish(change));
+const declined = (world: StandingsWish, change: Partial<SpendWish> = {}) => {
+  const resolved = resolveSpend(standingsWith(world), wish(change));
   if (resolved.decision === 'approve') throw new Error('it was approved');
   return resolved.decline;
 };
@@ -74,7 +51,7 @@ describe('resolveSpend', () => {
 
   it('names what leaves the least room: the balance, or the older of two caps', () => {
     const cap = (id: number, limitRaw: bigint) => [policyOf({ id, limitRaw }), 0n] as const;
-    const resolved = (world: World) => resolveSpend(standings(world), wish());
+    const resolved = (world: StandingsWish) => resolveSpend(standingsWith(world), wish());
     expect(resolved({ own: [cap(1, 2_000n)] })).toMatchObject({
       ...{ decision: 'approve', effectiveRemainingRaw: '1000' },
       binding: { scope: 'balance', kind: null, policyId: null, remainingRaw: '1000' },
@@ -151,7 +128,7 @@ describe('resolveSpend', () => {
     expect(declined(world, { key: { id: 40, rootId: 21 } })).toMatchObject({
       ...{ error: 'policy_exceeded', kind: 'key', matchKey: '21' },
     });
-    expect(resolveSpend(standings(world), wish()).decision).toBe('approve');
+    expect(resolveSpend(standingsWith(world), wish()).decision).toBe('approve');
   });
 
   it('lets a task spend what is kept for it, and nobody else', () => {
@@ -163,7 +140,9 @@ describe('resolveSpend', () => {
     expect(declined(world, { amountRaw: 201n })).toMatchObject({
       ...{ error: 'insufficient_balance', available: '200' },
     });
-    expect(resolveSpend(standings(world), wish({ taskId: 't1', amountRaw: 800n }))).toMatchObject({
+    expect(
+      resolveSpend(standingsWith(world), wish({ taskId: 't1', amountRaw: 800n })),
+    ).toMatchObject({
       effectiveRemainingRaw: '800',
     });
   });
@@ -171,7 +150,7 @@ describe('resolveSpend', () => {
   it('lets a known payee through where payees are listed', () => {
     const world = { own: [[vendor, 0n]], rules: { allowlistMode: 'vendor' } } as const;
     const asked = wish({ recipient: PAYEE.toUpperCase().replace('0X', '0x') });
-    expect(resolveSpend(standings(world), asked).decision).toBe('approve');
+    expect(resolveSpend(standingsWith(world), asked).decision).toBe('approve');
   });
 });
 
@@ -192,7 +171,7 @@ function isHeld(reading: Reading, asked: SpendWish): boolean {
   const decision = decide(
     { ...state, counters },
     {
-      ...{ kind: 'hold', agentId: 7, holdId: 'h', amountRaw, session: null },
+      ...{ kind: 'hold', agentId: 7, holdId: 'h', amountRaw, session: null, reservation: null },
       spender: {
         agentId: 7,
         ...(key !== null && { keyId: key.id, keyRootId: key.rootId }),

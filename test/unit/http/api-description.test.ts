@@ -44,6 +44,7 @@ describe('the API description', () => {
     for (const { method, path, summary } of routes) {
       const place = path.replace(/:(\w+)/g, '{$1}');
       expect(document.paths[place]?.[method.toLowerCase()]?.summary, place).toBe(summary);
+      expect(summary, place).not.toMatch(/\.$/);
     }
     const listen = document.paths['/v1/listen'].get;
     expect(listen.description).toContain('svc-listen');

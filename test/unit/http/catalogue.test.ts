@@ -15,6 +15,7 @@ const BUILT = ['Developer auth', 'Developer keys', 'Agent registration and manag
 const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   invalid: [[]],
   methodNotAllowed: [['GET']],
+  notAccepted: [402, 'why', {}],
 };
 
 const refusals = Object.values(refuse).flatMap((group) =>
@@ -35,6 +36,16 @@ describe('the catalogue of refusals', () => {
   it('adds no spelling that is not written down as an addition', () => {
     const known = new Set([...vectors.specification, ...vectors.added].map(spelled));
     expect(refusals.map(spelled).filter((row) => !known.has(row))).toEqual([]);
+  });
+
+  it('tells where to look a payment up wherever one may have been made', () => {
+    const nonce = `0x${'ab'.repeat(32)}`;
+    const { notAccepted, ambiguous } = refuse.proxy;
+    const reservation = { nonce, validBefore: 7 };
+    for (const refusal of [notAccepted(402, 'why', reservation), ambiguous('why', reservation)]) {
+      const next = { method: 'GET', path: `/v1/agents/reservations/${nonce}` };
+      expect(refusal.fields).toMatchObject({ reservation, next });
+    }
   });
 
   it('says the same sentence in message and detail, and when to come back wherever that is known', () => {

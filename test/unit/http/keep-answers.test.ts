@@ -30,7 +30,11 @@ function world() {
   };
   const deps = { clock, random: systemRandom, log: silentLog };
   const outcomes = createOutcomeKeeper({ keys, ...deps });
-  const keeper = createAnswerKeeper({ keys, outcomes, lease, ...deps });
+  const kept: string[] = [];
+  const keeper = createAnswerKeeper({
+    ...{ keys, outcomes, lease, ...deps },
+    onKept: async () => void kept.push('kept'),
+  });
   const begin = (
     more: { key?: string; path?: string; caller?: AgentCaller | DeveloperCaller } = {},
   ) =>
@@ -51,7 +55,7 @@ function world() {
     }
     throw new Error('was not refused');
   };
-  return { clock, keys, lease, begin, fresh, refused };
+  return { clock, keys, lease, kept, begin, fresh, refused };
 }
 
 const answer = (body: string) => ({ status: 201, headers: { 'content-type': 'text/plain' }, body });
@@ -70,6 +74,17 @@ describe('a key', () => {
     expect(replay).toMatchObject({ answer: { status: 201 } });
     w.clock.advance(1);
     expect((await w.fresh()).workId).not.toBe(work.workId);
+  });
+
+  it('is told of when its answer stands, before anybody has that answer', async () => {
+    const w = world();
+    const work = await w.fresh();
+    const storing = work.store(answer('first')).then(() => w.kept.push('answered'));
+    expect(w.kept).toEqual([]);
+    await storing;
+    expect(w.kept).toEqual(['kept', 'answered']);
+    expect(textOf(await w.begin())).toBe('first');
+    expect(w.kept).toHaveLength(2);
   });
 
   it('is in flight until it is answered, however long that takes in a living process', async () => {
@@ -179,7 +194,7 @@ describe('the key of a process that died', () => {
     const w = world();
     const { workId } = await w.fresh();
     w.keys.die();
-    w.keys.fates.set(workId, { kind: 'charged', chargedRaw: 7_350n });
+    w.keys.fates.set(workId, { kind: 'charged', chargedRaw: 7_350n, reservation: null });
     w.clock.advance(MINUTES_10 - 1_000);
     const first = await w.begin();
     expect(first).toMatchObject({

@@ -1,6 +1,7 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { BodyTooLarge, SendFailed } from '../../../src/egress/send-failed.ts';
 import { createAuthenticate } from '../../../src/http/authenticate.ts';
 import { createHttpMetrics } from '../../../src/http/http-metrics.ts';
 import type { IdempotencyStore } from '../../../src/http/idempotency.ts';
@@ -18,6 +19,7 @@ import { systemRandom } from '../../../src/kernel/random.ts';
 import { refuse } from '../../../src/kernel/refuse.ts';
 import { bearer, fakeCredentials, KEYS } from '../../support/edge.ts';
 import { FakeResponse } from '../../support/fake-response.ts';
+import { logLines } from '../../support/log-lines.ts';
 
 const buy = route()({
   method: 'POST',
@@ -51,6 +53,11 @@ const sum = route()({
   },
 });
 
+async function* cutOff(failure: Error) {
+  yield Buffer.from('ab');
+  throw failure;
+}
+
 /** Keeps answers in a map; what the database-backed store will do. */
 function memoryStore(): IdempotencyStore & { readonly log: string[] } {
   const kept = new Map<string, Parameters<typeof remember>[1]>();
@@ -75,7 +82,7 @@ function memoryStore(): IdempotencyStore & { readonly log: string[] } {
   };
 }
 
-function edge(gatewayPerMinute = 100) {
+function edge(gatewayPerMinute = 100, other: Partial<Parameters<typeof serveRequest>[0]> = {}) {
   const clock = new ManualClock();
   const idempotency = memoryStore();
   const limiter = createRateLimiter(clock);
@@ -98,6 +105,7 @@ function edge(gatewayPerMinute = 100) {
     clock,
     log: silentLog,
     isDraining: () => false,
+    ...other,
   };
 
   /** The request object dies with the call, as the library's does. */
@@ -198,6 +206,44 @@ describe('serving a request', () => {
     expect(text).toContain('http_request_duration_seconds_bucket{route="/v1/buy",le="0.001"} 1');
     expect(text).toContain('http_request_duration_seconds_count{route="/v1/buy"} 1');
     expect(text).toContain('svc_overhead_ms_sum 0');
+  });
+});
+
+describe('serving an answer that breaks off', () => {
+  const serve = async (failure: Error) => {
+    const relay = route()({
+      method: 'POST',
+      path: '/v1/buy',
+      credential: 'agent',
+      summary: 'test',
+      async handle() {
+        return { status: 200, headers: {}, body: cutOff(failure) };
+      },
+    });
+    const endpoint: Endpoint = { kind: 'route', method: 'POST', path: relay.path, route: relay };
+    const { log, lines } = logLines();
+    const { post } = edge(100, { router: createRouter([endpoint]), log });
+    const { response, served } = post(me, '{}');
+    await served;
+    expect([response.status, response.body, response.closed]).toEqual(['200 OK', 'ab', true]);
+    return lines;
+  };
+
+  it('by a vendor is one line, and no failure of ours', async () => {
+    for (const [failure, why] of [
+      [new SendFailed('broken', { beforeBytes: false }), 'the request failed: broken'],
+      [new BodyTooLarge(9), 'the body has more than 9 bytes'],
+    ] as const) {
+      const lines = await serve(failure);
+      expect(lines).toMatchObject([{ level: 30, route: '/v1/buy', why }]);
+      expect(JSON.stringify(lines)).not.toContain('stack');
+    }
+  });
+
+  it('by a bug is logged whole', async () => {
+    expect(await serve(new TypeError('bug'))).toMatchObject([
+      { level: 50, err: { message: 'bug', stack: expect.any(String) } },
+    ]);
   });
 });
 

@@ -27,7 +27,7 @@ describe('the self-check of the ledger', () => {
   it('looks at everybody with one query at a time, and says so', async () => {
     const { sql, log, lines, state } = world();
     expect(await checkLedger({ sql, log })).toEqual([]);
-    expect(state).toEqual({ asked: 1 + RANGES * 6, underWay: 0, most: 1 });
+    expect(state).toEqual({ asked: 1 + RANGES * 8, underWay: 0, most: 1 });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('the ledger was checked');
   });
@@ -36,7 +36,7 @@ describe('the self-check of the ledger', () => {
     const stopping = new AbortController();
     const { sql, log, lines, state } = world((nth) => nth === 2 && stopping.abort());
     await checkLedger({ sql, log, signal: stopping.signal });
-    expect(state.asked).toBe(1 + 6);
+    expect(state.asked).toBe(1 + 8);
     expect(lines).toEqual([]);
   });
 });

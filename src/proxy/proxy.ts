@@ -1,0 +1,164 @@
+import type { BudgetReports } from '../controls/budget-left.ts';
+import type { StandingsReader } from '../controls/standings.ts';
+import type { Destination } from '../egress/destination-guard.ts';
+import type { GuardedAnswer } from '../egress/exchange.ts';
+import type { GuardedClient } from '../egress/guarded-client.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { refuse } from '../kernel/refuse.ts';
+import type { Spender } from '../ledger/ledger.ts';
+import type { Terms } from '../x402/offer.ts';
+import { admitCall } from './admit-call.ts';
+import { createCallSlots } from './call-slots.ts';
+import { gatherWhole } from './gather-whole.ts';
+import { type HeaderLine, outboundRequest } from './outbound-request.ts';
+import type { PassthroughLog } from './passthrough-log.ts';
+import { type PayDeps, payVendor } from './pay-vendor.ts';
+import type { ProxyRequest } from './proxy-request.ts';
+import { readChallenge, valuesOf } from './read-challenge.ts';
+import { PASSED_THROUGH, paidHeaders, relayedHeaders } from './relay-headers.ts';
+import type { Reservation } from './reservation.ts';
+import { type ReserveDeps, type Reserved, reservePayment } from './reserve-payment.ts';
+import { askVendor, openVendor } from './vendor-call.ts';
+
+export type ProxyCall = {
+  readonly spender: Spender;
+  readonly request: ProxyRequest;
+  /** Becomes the id of the hold. */
+  readonly workId: string | undefined;
+  /** Fires when the client leaves: before a payment that ends the call, after it nothing does. */
+  readonly signal: AbortSignal;
+};
+
+/** A vendor's answer under our receipt. */
+export type ProxyAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly lines: readonly HeaderLine[];
+  readonly body: AsyncIterable<Uint8Array> | Uint8Array;
+  readonly upstreamMs: number;
+};
+
+export interface VendorProxy {
+  /** Throws the proxy's refusals. At most one authorization exists for a call, whatever becomes of it. */
+  send(call: ProxyCall): Promise<ProxyAnswer>;
+}
+
+export type ProxyDeps = ReserveDeps &
+  PayDeps & {
+    readonly client: Pick<GuardedClient, 'open' | 'send'>;
+    readonly standings: Pick<StandingsReader, 'read'>;
+    readonly terms: Terms;
+    readonly budgets: BudgetReports;
+    readonly passthroughs: PassthroughLog;
+  };
+
+const PAYMENT_REQUIRED = 402;
+
+/** Sends agents' requests to vendors and pays those that ask for it. */
+export function createProxy(deps: ProxyDeps): VendorProxy {
+  const { client, clock } = deps;
+  const slots = createCallSlots();
+
+  async function send(call: ProxyCall): Promise<ProxyAnswer> {
+    const { request, spender, signal } = call;
+    const outbound = outboundRequest(request);
+    // Read while the name is resolved. Nothing is sent before both are judged, in their order.
+    const standing = deps.standings.read(spender.agentId);
+    standing.catch(() => {});
+    const destination = await openVendor(client, request.url);
+    const agent = await admitCall({ read: () => standing }, spender, destination.host);
+    const askedMs = clock.monotonicMs();
+    const free = await askVendor(client, destination, outbound, deps.times, signal);
+    const upstreamMs = clock.monotonicMs() - askedMs;
+    if (free.status !== PAYMENT_REQUIRED) {
+      deps.passthroughs.add(lineOf(call, destination, free, upstreamMs));
+      requireShort(free, outbound.method);
+      return relay(free, PASSED_THROUGH, upstreamMs);
+    }
+    const challenge = await readChallenge(free, deps.terms);
+    // Nothing is paid for somebody who has left.
+    if (signal.aborted) throw refuse.request.clientClosed();
+    const { url, host } = destination;
+    const paidCall = { ...{ spender, agent, url, host, workId: call.workId } };
+    const reserved = await reservePayment(
+      deps,
+      { ...paidCall, method: outbound.method },
+      challenge,
+    );
+    await deps.onStep('reserved');
+    const paidMs = clock.monotonicMs();
+    const { answer, row } = await payVendor(deps, destination, outbound, reserved);
+    requireShort(answer, outbound.method, row);
+    const advisory = await adviseOf(spender, reserved);
+    const took = upstreamMs + clock.monotonicMs() - paidMs;
+    const relayed = relay(answer, paidHeaders(row.valueRaw, advisory), took);
+    const kept = call.workId === undefined ? relayed : await keep(relayed, row);
+    await deps.onStep('answering');
+    return kept;
+  }
+
+  async function adviseOf(spender: Spender, { held }: Reserved): Promise<string | undefined> {
+    const { funds, after, hold } = held;
+    const left = await deps.budgets.left({ funds, after }, { spender, facts: hold.facts });
+    return left.advisory;
+  }
+
+  return { send: (call) => slots.take(call.spender.agentId, () => send(call)) };
+}
+
+/** What was paid for under a key must be there for its replay, whether or not its reader is. */
+async function keep(
+  answer: ProxyAnswer,
+  { nonce, validBefore }: Reservation,
+): Promise<ProxyAnswer> {
+  try {
+    return await gatherWhole(answer, KEPT_BYTES);
+  } catch {
+    const detail =
+      'The answer broke off after the payment had been taken. Do not send it again: look the reservation up until it is terminal.';
+    throw refuse.proxy.ambiguous(detail, { nonce, validBefore });
+  }
+}
+
+const KEPT_BYTES = LIMITS.idempotencyAnswerBytes;
+
+const relay = (
+  { status, headers, body }: GuardedAnswer,
+  receipt: Readonly<Record<string, string>>,
+  upstreamMs: number,
+): ProxyAnswer => ({ status, headers: receipt, lines: relayedHeaders(headers), body, upstreamMs });
+
+/** Better refused whole than cut in the middle; one that does not say how long it is can only be cut. */
+function requireShort(
+  answer: GuardedAnswer,
+  method: ProxyRequest['method'],
+  paid?: Pick<Reservation, 'nonce' | 'validBefore'>,
+): void {
+  const [length] = valuesOf(answer, 'content-length');
+  const most = LIMITS.vendorResponseBytes;
+  const hasNoBody = method === 'HEAD' || answer.status === 204 || answer.status === 304;
+  if (hasNoBody || Number(length ?? 0) <= most) return;
+  answer.discard();
+  if (paid === undefined) throw refuse.proxy.responseTooLarge(most);
+  const { nonce, validBefore } = paid;
+  throw refuse.proxy.ambiguous(
+    `The vendor has the payment and answers with more than ${most} bytes, which are not relayed. Do not send it again: look the reservation up until it is terminal.`,
+    { nonce, validBefore },
+  );
+}
+
+const lineOf = (
+  { spender, request }: ProxyCall,
+  { url }: Destination,
+  { status }: GuardedAnswer,
+  latencyMs: number,
+) => ({
+  agentId: spender.agentId,
+  keyId: spender.keyId ?? null,
+  targetUrl: url,
+  method: request.method,
+  responseStatusCode: status,
+  latencyMs: Math.round(latencyMs),
+  taskId: spender.taskId ?? null,
+  actionId: spender.actionId ?? null,
+});

@@ -1,0 +1,20 @@
+import { breachFields, breachSentence, isSessionLimit } from '../controls/breach-fields.ts';
+import { refuseSpend } from '../controls/refuse-spend.ts';
+import type { ApiError } from '../kernel/api-error.ts';
+import { refuse } from '../kernel/refuse.ts';
+import type { HoldRefusal } from '../ledger/ledger.ts';
+
+/** Why a payment was not made, in the words of the proxy: every control has one code there. */
+export function refusePayment(refusal: HoldRefusal): ApiError {
+  if (refusal.reason === 'insufficient_balance') {
+    const { availableRaw, requiredRaw } = refusal;
+    return refuse.proxy.insufficientBalance(availableRaw.toString(), requiredRaw.toString());
+  }
+  if (refusal.reason !== 'cap_exceeded') return refuseSpend(refusal);
+  const { breach } = refusal;
+  const isPolicy = !isSessionLimit(breach);
+  return refuse.proxy.spendLimitExceeded(breachSentence(breach), {
+    ...(isPolicy && { code: 'policy_exceeded' }),
+    ...breachFields(refusal),
+  });
+}

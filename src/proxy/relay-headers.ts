@@ -1,0 +1,68 @@
+import { BUDGET_ADVISORY_HEADER } from '../controls/budget-left.ts';
+import { formatUsdc } from '../kernel/amount.ts';
+import { BRAND } from '../kernel/ids.ts';
+import type { HeaderLine } from './outbound-request.ts';
+
+const HEADER = {
+  cost: `${BRAND.headerPrefix}cost-usdc`,
+  amount: `${BRAND.headerPrefix}payment-amount`,
+  payment: `${BRAND.headerPrefix}payment`,
+} as const;
+
+/** Not the vendor's to say here: how the message is framed, who may read it, and what our own limits are. */
+const DROPPED = new Set([
+  ...[
+    'connection',
+    'keep-alive',
+    'transfer-encoding',
+    'content-length',
+    'te',
+    'trailer',
+    'upgrade',
+  ],
+  ...['proxy-authenticate', 'proxy-connection', 'alt-svc', 'clear-site-data', 'x-request-id'],
+  ...['strict-transport-security', 'x-ratelimit-limit', 'x-ratelimit-remaining'],
+  ...['x-ratelimit-reset', 'x-should-retry', 'date', 'server'],
+]);
+
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** A browser would keep it for this server. */
+const SIGNS_IN = new RegExp(`^\\s*${BRAND.sessionCookie}\\s*=`, 'i');
+
+/** A vendor's headers as the agent gets them, in their order, those that came twice twice. */
+export function relayedHeaders(lines: readonly HeaderLine[]): HeaderLine[] {
+  const named = new Set<string>();
+  for (const [name, value] of lines) {
+    if (name.toLowerCase() !== 'connection') continue;
+    for (const token of value.split(',')) named.add(token.trim().toLowerCase());
+  }
+  return lines.flatMap(([name, value]): HeaderLine[] => {
+    const lower = name.toLowerCase();
+    const isOurs =
+      DROPPED.has(lower) ||
+      named.has(lower) ||
+      lower.startsWith(BRAND.headerPrefix) ||
+      lower.startsWith('access-control-') ||
+      (lower === 'set-cookie' && SIGNS_IN.test(value));
+    return isOurs || !NAME.test(name) || !VALUE.test(value) ? [] : [[lower, value]];
+  });
+}
+
+/** What a free answer says of its price. */
+export const PASSED_THROUGH: Readonly<Record<string, string>> = {
+  [HEADER.cost]: '0',
+  [HEADER.payment]: 'passthrough',
+};
+
+/** What a paid answer says of its price: the amount that is held, and taken when the chain says so. */
+export const paidHeaders = (
+  valueRaw: bigint,
+  advisory: string | undefined,
+): Record<string, string> => ({
+  [HEADER.cost]: valueRaw.toString(),
+  [HEADER.amount]: formatUsdc(valueRaw),
+  [HEADER.payment]: 'paid',
+  ...(advisory === undefined ? {} : { [BUDGET_ADVISORY_HEADER]: advisory }),
+});

@@ -1,0 +1,102 @@
+import { BlockedDestination, Unreachable } from '../egress/blocked-destination.ts';
+import type { Destination } from '../egress/destination-guard.ts';
+import type { GuardedAnswer } from '../egress/exchange.ts';
+import type { GuardedClient } from '../egress/guarded-client.ts';
+import { BadRequestHeader, SendFailed, type SendFailure } from '../egress/send-failed.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { refuse } from '../kernel/refuse.ts';
+import type { HeaderLine, OutboundRequest } from './outbound-request.ts';
+
+/** How long a vendor may take. */
+export type VendorTimes = {
+  /** From the connection to the last byte: before it is paid, and after. */
+  readonly unpaidMs: number;
+  readonly paidMs: number;
+  /** Between two pieces of its answer. */
+  readonly idleMs: number;
+};
+
+export const VENDOR_TIMES: VendorTimes = {
+  unpaidMs: LIMITS.proxyUnpaidMs,
+  paidMs: LIMITS.proxyPaidMs,
+  idleMs: LIMITS.proxyIdleMs,
+};
+
+/** Judges a URL that a caller chose and resolves its name, for all legs of a call. Throws the refusal. */
+export async function openVendor(
+  client: Pick<GuardedClient, 'open'>,
+  url: string,
+): Promise<Destination> {
+  const destination = await openTarget(client, url);
+  if (destination === undefined) throw refuse.proxy.unreachable(UNRESOLVED);
+  return destination;
+}
+
+/** The same for who is only asked about; undefined where the name does not resolve. Throws where it is blocked. */
+export async function openTarget(
+  client: Pick<GuardedClient, 'open'>,
+  url: string,
+): Promise<Destination | undefined> {
+  try {
+    return await client.open(url);
+  } catch (error) {
+    if (error instanceof BlockedDestination) throw refuse.proxy.blockedDestination(error.reason);
+    if (error instanceof Unreachable) return undefined;
+    throw error;
+  }
+}
+
+export const UNRESOLVED = 'The host name could not be resolved.';
+
+/** Sends a request that carries no payment. Throws the refusal where no answer comes. */
+export async function askVendor(
+  client: Pick<GuardedClient, 'send'>,
+  destination: Destination,
+  request: OutboundRequest,
+  times: Pick<VendorTimes, 'unpaidMs' | 'idleMs'>,
+  signal: AbortSignal,
+): Promise<GuardedAnswer> {
+  try {
+    const { unpaidMs: totalMs, idleMs } = times;
+    return await sendVendor(client, destination, request, { totalMs, idleMs }, signal);
+  } catch (error) {
+    if (error instanceof BadRequestHeader) throw refuse.request.invalid([badHeader(error)]);
+    if (!(error instanceof SendFailed)) throw error;
+    if (signal.aborted) throw refuse.request.clientClosed();
+    throw refuse.proxy.unreachable(NO_ANSWER[error.reason]);
+  }
+}
+
+const NO_ANSWER: Readonly<Record<SendFailure, string>> = {
+  busy: 'No connection to the vendor was free; try again shortly.',
+  unreachable: 'The vendor took no connection.',
+  tls: 'The vendor could not prove to be the host that it was called by.',
+  timeout: 'The vendor did not answer in time.',
+  aborted: 'The request was given up before an answer came.',
+  broken: 'The vendor closed the connection before it had answered, or answered what is not HTTP.',
+};
+
+const badHeader = (error: Error) => ({
+  path: ['headers'],
+  message: error.message,
+  code: 'invalid_header',
+});
+
+/** Sends one request once, in the bounds of the proxy. Rejects as the client does. */
+export const sendVendor = (
+  client: Pick<GuardedClient, 'send'>,
+  destination: Destination,
+  { method, headers, body }: OutboundRequest & { readonly headers: readonly HeaderLine[] },
+  { totalMs, idleMs }: { readonly totalMs: number; readonly idleMs: number },
+  signal: AbortSignal,
+): Promise<GuardedAnswer> =>
+  client.send(destination, {
+    ...{ method, headers, body, signal },
+    timeouts: {
+      connectMs: LIMITS.proxyConnectMs,
+      firstByteMs: totalMs,
+      ...{ idleMs, totalMs },
+    },
+    maxHeaderBytes: LIMITS.outboundAnswerHeaderBytes,
+    maxResponseBytes: LIMITS.vendorResponseBytes,
+  });

@@ -1,0 +1,20 @@
+import { ok, route } from '../../../http/route.ts';
+import type { Payments } from '../../../proxy/payments.ts';
+import {
+  ReservationParams,
+  ReservationRecord,
+} from '../../agents/reservations/reservation-shape.ts';
+
+/** Releases a payment that can never be made any more. The chain is asked now, and its word is the only one. */
+export const adminReleaseReservation = route<{ payments: Payments }>()({
+  method: 'POST',
+  path: '/v1/admin/reservations/:nonce/release',
+  credential: 'admin',
+  summary: 'Release a payment that the chain shows cannot be made',
+  params: ReservationParams,
+  response: ReservationRecord,
+
+  async handle({ params, services }) {
+    return ok(await services.payments.release(params.nonce));
+  },
+});

@@ -1,0 +1,18 @@
+import type { Agents } from '../../agents/agents.ts';
+import { ok, route } from '../../http/route.ts';
+import { ClosedAgent } from '../developer/agents/agent-shape.ts';
+
+/** The agent closes itself for good, and its developer gets what is left. Closing again tells how far that is. */
+export const closeSelf = route<{ agents: Agents }>()({
+  method: 'POST',
+  path: '/v1/agents/close',
+  credential: 'agent',
+  summary: 'Close the calling agent',
+  admitsClosed: true,
+  rateLimit: 'control',
+  response: ClosedAgent,
+
+  async handle({ caller, services }) {
+    return ok(await services.agents.closeSelf(caller.agentId));
+  },
+});

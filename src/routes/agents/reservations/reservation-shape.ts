@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** A reservation by its nonce, in any case; the room refuses what is none as absent. */
+export const ReservationParams = z.object({ nonce: z.string() });
+
+/** One signed payment and what became of it. */
+export const ReservationRecord = z.object({
+  nonce: z.string(),
+  state: z.enum([
+    'reserved',
+    'sent',
+    'pending_settlement',
+    'settled',
+    'expired_unsettled',
+    'payment_rejected',
+  ]),
+  terminal: z.boolean(),
+  paymentAmountRaw: z.string(),
+  paymentRecipient: z.string(),
+  txHash: z.string().nullable(),
+  validBefore: z.number().int(),
+  reservedAt: z.string(),
+  sentAt: z.string().nullable(),
+  settledAt: z.string().nullable(),
+});

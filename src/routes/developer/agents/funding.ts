@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import type { Funding } from '../../../agents/funding.ts';
+import { ok, route } from '../../../http/route.ts';
+import { AgentParams } from './agent-shape.ts';
+
+/** Where USDC for an agent is to be sent, and what keeps it from being seen there. */
+export const agentFunding = route<{ funding: Funding }>()({
+  method: 'GET',
+  path: '/v1/developer/agents/:agentId/funding',
+  credential: 'management',
+  summary: 'Where to send USDC for an agent',
+  params: AgentParams,
+  response: z.object({
+    agentId: z.number().int(),
+    depositAddress: z.string(),
+    network: z.string(),
+    chainId: z.number().int(),
+    token: z.string(),
+    tokenContract: z.string(),
+    forwardingEnabled: z.boolean(),
+    spendableBalance: z.string(),
+    warnings: z.array(z.string()),
+    dashboardUrl: z.string(),
+  }),
+
+  async handle({ caller, params, services }) {
+    return ok(await services.funding.read(caller.accountId, params.agentId));
+  },
+});

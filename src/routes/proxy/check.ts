@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { ok, route } from '../../http/route.ts';
+import type { Prices } from '../../proxy/prices.ts';
+import { TargetUrl } from '../target-shape.ts';
+
+const Payment = z.object({
+  amount: z.string(),
+  asset: z.string(),
+  payTo: z.string(),
+  network: z.string(),
+  scheme: z.string(),
+  maxTimeoutSeconds: z.number().int().nullable(),
+  description: z.string().nullable(),
+});
+
+/** Whether a target demands a payment, and which. Anybody may ask; a plain GET is all that is sent. */
+export const proxyCheck = route<{ prices: Prices }>()({
+  method: 'GET',
+  path: '/v1/proxy/check',
+  credential: 'none',
+  summary: 'Whether a target demands a payment',
+  rateLimit: 'ip',
+  query: z.object({ url: TargetUrl }),
+  response: z.union([
+    z.object({
+      x402: z.literal(true),
+      status: z.literal(402),
+      x402Version: z.union([z.literal(1), z.literal(2)]),
+      payment: Payment,
+    }),
+    z.object({ x402: z.literal(false), status: z.number().int(), message: z.string() }),
+  ]),
+
+  async handle({ query, services, signal }) {
+    return ok(await services.prices.check(query.url, signal));
+  },
+});

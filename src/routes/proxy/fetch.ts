@@ -1,0 +1,22 @@
+import { readSpender } from '../../gateway/read-spender.ts';
+import { route } from '../../http/route.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { VendorProxy } from '../../proxy/proxy.ts';
+import { ProxyRequest } from '../../proxy/proxy-request.ts';
+
+/** Sends a request to any vendor; one that asks for a payment is paid from the agent's balance, once. */
+export const proxyFetch = route<{ proxy: VendorProxy }>()({
+  method: 'POST',
+  path: '/v1/proxy/fetch',
+  credential: 'agent',
+  summary: 'Send a request to a vendor and pay for it where it asks',
+  rateLimit: 'proxy',
+  idempotent: true,
+  maxBodyBytes: LIMITS.proxyBodyBytes,
+  body: ProxyRequest,
+
+  handle({ body, caller, headers, services, signal, workId }) {
+    const spender = readSpender(caller, headers);
+    return services.proxy.send({ spender, request: body, workId, signal });
+  },
+});

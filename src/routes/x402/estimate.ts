@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { readSpender } from '../../gateway/read-spender.ts';
+import { ok, route } from '../../http/route.ts';
+import type { Prices } from '../../proxy/prices.ts';
+import { TargetMethod, TargetUrl } from '../target-shape.ts';
+
+const Asked = z.object({ url: z.string(), method: z.string() });
+const Told = z.object({ cached: z.boolean(), fetchedAt: z.string() });
+
+const Reflection = z.object({
+  available: z.string(),
+  headroomToAutoBorrow: z.string(),
+  sessionSpendRemaining: z.string().nullable(),
+  willExceedAvailable: z.boolean(),
+  willExceedHeadroom: z.boolean(),
+  willExceedSpendLimit: z.boolean(),
+});
+
+/** What one call through the proxy would cost, beside what the agent may spend. Nothing is paid. */
+export const estimateX402 = route<{ prices: Prices }>()({
+  method: 'POST',
+  path: '/v1/x402/estimate',
+  credential: 'agent',
+  summary: 'What a call through the proxy would cost',
+  permission: 'read',
+  rateLimit: 'ip',
+  body: z.object({ url: TargetUrl, method: TargetMethod }),
+  response: z.union([
+    z.object({
+      ...Asked.shape,
+      x402: z.literal(true),
+      priceRaw: z.string(),
+      asset: z.string(),
+      network: z.string(),
+      payTo: z.string(),
+      scheme: z.string(),
+      ...Told.shape,
+      reflection: Reflection,
+    }),
+    z.object({ ...Asked.shape, x402: z.literal(false), ...Told.shape }),
+  ]),
+
+  async handle({ body, caller, headers, services }) {
+    return ok(await services.prices.estimate(readSpender(caller, headers), body));
+  },
+});
