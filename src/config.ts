@@ -42,12 +42,23 @@ const Environment = z.object({
   MANAGED_WALLET_APP_ID: optional(z.string()),
   MANAGED_WALLET_APP_SECRET: optional(z.string()),
   MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY: optional(z.string()),
+  MANAGED_WALLET_BASE_URL: optional(z.url({ protocol: /^https?$/ })),
+  MANAGED_WALLET_HEADER_PREFIX: unlessEmpty(
+    z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,31}$/, 'must be the beginning of header names, in lower case')
+      .default('managed'),
+  ),
   FACILITATOR_PRIVATE_KEY: optional(privateKey),
   LENDING_INTENT_MATCHER: optional(address),
   PRICE_ORACLE_ADDRESS: optional(address),
+  SEQUENCER_FEED_ADDRESS: optional(address),
   USDC_ADDRESS: optional(address),
   WETH_ADDRESS: optional(address),
   TREASURY_ADDRESS: optional(address),
+  CHAIN_CONFIRMATIONS: optional(z.coerce.number().int().min(0).max(1_000)),
+  RECONCILE_SECONDS: optional(z.coerce.number().min(0.05).max(3_600)),
+  CHAIN_CLOCK_SKEW_SECONDS: optional(z.coerce.number().min(0).max(1_000_000_000)),
   X402_VALID_BEFORE_SECONDS: optional(z.string()),
   X402_DOMAIN_ALLOWLIST: list,
   SSRF_ALLOW_LOCALHOST: flag,
@@ -66,12 +77,15 @@ const Environment = z.object({
 /** The embedded database of a development server; production must name its own place. */
 const DEFAULT_DATABASE_PATH = './.data/db';
 
-/** Contracts on chain 8453, as published. */
+/** The chain and its contracts, as published. */
 const MAINNET = {
+  chainId: 8_453,
   usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   weth: '0x4200000000000000000000000000000000000006',
   matcher: '0x17946cD3e180f82e632805e5549EC913330Bb175',
-  oracle: '0xEA058a06b54dce078567f9aa4dBBE82a100210Cc',
+  /** Feeds of Chainlink's: they answer AggregatorV3's `latestRoundData()`. */
+  oracle: '0x71041dddad3595F9CEd3DcCFBe3D1F4b0a16Bb70',
+  sequencerFeed: '0xBCF85224fc0756B9Fa45aA7892530B47e10b6433',
 } as const;
 
 export type Config = ReturnType<typeof assemble>;
@@ -89,7 +103,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 
 /** The refused value helps to find the mistake, unless it is a secret: providers put theirs into the address. */
 function quoted(name: string, environment: NodeJS.ProcessEnv): string {
-  return /SECRET|KEY|TOKEN|DATABASE_URL|RPC_URL|ENDPOINT/.test(name)
+  return /SECRET|KEY|TOKEN|DATABASE_URL|RPC_URL|BASE_URL|ENDPOINT/.test(name)
     ? ''
     : ` "${environment[name] ?? ''}"`;
 }
@@ -106,14 +120,7 @@ function assemble(env: z.output<typeof Environment>) {
     jwtSecret: env.JWT_SECRET,
     apiKeyHmacSecret: env.API_KEY_HMAC_SECRET,
     adminApiKey: env.ADMIN_API_KEY,
-    chain: {
-      rpcUrl: env.RPC_URL,
-      usdc: env.USDC_ADDRESS ?? MAINNET.usdc,
-      weth: env.WETH_ADDRESS ?? MAINNET.weth,
-      matcher: env.LENDING_INTENT_MATCHER ?? MAINNET.matcher,
-      oracle: env.PRICE_ORACLE_ADDRESS ?? MAINNET.oracle,
-      treasury: env.TREASURY_ADDRESS,
-    },
+    chain: assembleChain(env),
     indexer: {
       endpoint: env.INDEXER_HTTP_ENDPOINT,
       apiToken: env.INDEXER_API_TOKEN,
@@ -123,6 +130,8 @@ function assemble(env: z.output<typeof Environment>) {
       appId: env.MANAGED_WALLET_APP_ID,
       appSecret: env.MANAGED_WALLET_APP_SECRET,
       authorizationPrivateKey: env.MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY,
+      baseUrl: env.MANAGED_WALLET_BASE_URL,
+      headerPrefix: env.MANAGED_WALLET_HEADER_PREFIX,
     },
     facilitatorPrivateKey: env.FACILITATOR_PRIVATE_KEY,
     x402: {
@@ -141,6 +150,49 @@ function assemble(env: z.output<typeof Environment>) {
     drainSeconds: env.DRAIN_SECONDS,
     logLevel: env.LOG_LEVEL,
   } as const;
+}
+
+function assembleChain(env: z.output<typeof Environment>) {
+  if (env.NODE_ENV === 'production') keepChainNumbers(env);
+  const usdc = env.USDC_ADDRESS ?? MAINNET.usdc;
+  return {
+    rpcUrl: env.RPC_URL,
+    chainId: MAINNET.chainId,
+    usdc,
+    weth: env.WETH_ADDRESS ?? MAINNET.weth,
+    matcher: env.LENDING_INTENT_MATCHER ?? MAINNET.matcher,
+    oracle: env.PRICE_ORACLE_ADDRESS ?? MAINNET.oracle,
+    sequencerFeed: env.SEQUENCER_FEED_ADDRESS ?? MAINNET.sequencerFeed,
+    treasury: parseTreasury(env.TREASURY_ADDRESS, usdc),
+    confirmations: env.CHAIN_CONFIRMATIONS ?? LIMITS.chainConfirmations,
+    reconcileSeconds: env.RECONCILE_SECONDS ?? LIMITS.reconcileSeconds,
+    clockSkewSeconds: env.CHAIN_CLOCK_SKEW_SECONDS ?? LIMITS.chainClockSkewSeconds,
+  } as const;
+}
+
+/** The token pays neither nobody nor itself: what is swept there would wait for ever. */
+function parseTreasury(treasury: string | undefined, usdc: string): string | undefined {
+  if (treasury === undefined) return undefined;
+  const refused = [usdc.toLowerCase(), `0x${'0'.repeat(40)}`];
+  if (!refused.includes(treasury.toLowerCase())) return treasury;
+  throw new ConfigError(`Invalid TREASURY_ADDRESS "${treasury}": USDC cannot be sent there`);
+}
+
+/** Tests travel in time and wait for no block; where money is real, nobody may. */
+function keepChainNumbers(env: z.output<typeof Environment>): void {
+  if (env.CHAIN_CONFIRMATIONS === 0) {
+    throw new ConfigError('Invalid CHAIN_CONFIRMATIONS "0": production needs at least 1');
+  }
+  const fixed = {
+    RECONCILE_SECONDS: LIMITS.reconcileSeconds,
+    CHAIN_CLOCK_SKEW_SECONDS: LIMITS.chainClockSkewSeconds,
+  } as const;
+  for (const [name, value] of Object.entries(fixed)) {
+    const set = env[name as keyof typeof fixed];
+    if (set !== undefined && set !== value) {
+      throw new ConfigError(`Invalid ${name} "${set}": production keeps ${value}`);
+    }
+  }
 }
 
 function requireSecrets(env: z.output<typeof Environment>): void {

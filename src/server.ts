@@ -7,7 +7,9 @@ import { createApiDescription } from './http/api-description.ts';
 import { createHttpServer, type HttpServer } from './http/app.ts';
 import { createHealthChecks, type HealthChecks } from './http/health-checks.ts';
 import { createMetrics } from './http/metrics.ts';
+import { createStatusBoard, type StatusBoard } from './http/public-status.ts';
 import { Teardown } from './kernel/teardown.ts';
+import type { Capabilities } from './routes/capabilities.ts';
 import { ROUTES } from './routes/index.ts';
 import { createRealtimeSocket } from './sockets/realtime.ts';
 import { createTranscriptionSocket } from './sockets/transcriptions-stream.ts';
@@ -18,8 +20,10 @@ import { pushMonitoring } from './workers/push-monitoring.ts';
 import { retryDelegations } from './workers/retry-delegations.ts';
 import { startWorkers } from './workers/schedule.ts';
 import { type AccountParts, buildAccounts } from './world/build-accounts.ts';
+import { buildChain } from './world/build-chain.ts';
 import { buildGateway } from './world/build-gateway.ts';
 import { buildLedger } from './world/build-ledger.ts';
+import { buildPayments } from './world/build-payments.ts';
 import { buildRequests } from './world/build-requests.ts';
 import { buildVoice } from './world/build-voice.ts';
 import { forget } from './world/forget.ts';
@@ -64,41 +68,24 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const world: World = { ...deps, sql: database.sql, metrics, catalogue, fetch };
   const parts = await buildLedger(world, teardown);
   const { ledger } = parts;
-  const accounts = buildAccounts(world, parts);
+  const chain = await buildChain(world, teardown);
+  signal?.throwIfAborted();
+  const accounts = buildAccounts(world, parts, chain, teardown);
   const voice = await buildVoice(world, ledger, teardown);
-  const sockets = [createTranscriptionSocket(voice), createRealtimeSocket(voice)];
   const health = createHealthChecks(clock, {
     db: database.ping,
     managedWallet: accounts.wallets === undefined ? undefined : async () => {},
     indexer: undefined,
   });
+  const gateway = buildGateway(world, parts, voice, teardown);
+  const { budgets } = gateway;
+  const payments = buildPayments(world, parts, { accounts, chain, budgets }, teardown);
   const requests = buildRequests(world, parts, teardown);
-  const http = teardown.use(
-    'http',
-    await createHttpServer({
-      routes: ROUTES,
-      sockets,
-      services: {
-        ...accounts.services,
-        ...buildGateway(world, parts, voice, teardown),
-        metrics,
-        capabilities: CAPABILITIES,
-        health,
-        apiDescription: createApiDescription({
-          routes: ROUTES,
-          sockets,
-          publicUrl: settings.publicUrl,
-        }),
-      },
-      credentials: accounts.credentials,
-      ...requests,
-      ...world,
-      advisoryHeaders: settings.budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : [],
-      secureCookies: settings.environment === 'production',
-      publicUrl: settings.publicUrl,
-      trustedProxies: settings.trustedProxies,
-    }),
-  );
+  const status = createStatusBoard({ ...chain, clock, health });
+  const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
+  const capabilities = { ...CAPABILITIES, x402Facilitator: pays };
+  const services = { ...gateway.services, ...payments.services, health, status, capabilities };
+  const http = teardown.use('http', await openEdge(world, voice, accounts, requests, services));
   const { invalidations } = accounts;
   parts.whenSuspended((agentId) => invalidations.tell({ kind: 'agent_stopped', agentId }));
   invalidations.subscribe((notice) => forget(notice, accounts.credentials, ledger, http));
@@ -112,6 +99,35 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     database,
     [Symbol.asyncDispose]: () => teardown[Symbol.asyncDispose](),
   };
+}
+
+/** Every route and socket, behind the one pipeline. It does not listen yet. */
+function openEdge(
+  world: World,
+  voice: VoiceDeps,
+  accounts: AccountParts,
+  requests: ReturnType<typeof buildRequests>,
+  services: ReturnType<typeof buildGateway>['services'] &
+    ReturnType<typeof buildPayments>['services'] & {
+      readonly health: HealthChecks;
+      readonly status: StatusBoard;
+      readonly capabilities: Capabilities;
+    },
+): Promise<HttpServer> {
+  const { budgetAdvisory, environment, publicUrl, trustedProxies } = world.settings;
+  const sockets = [createTranscriptionSocket(voice), createRealtimeSocket(voice)];
+  return createHttpServer({
+    ...{ routes: ROUTES, sockets, ...requests, ...world },
+    services: {
+      ...{ ...accounts.services, ...services },
+      metrics: world.metrics,
+      apiDescription: createApiDescription({ routes: ROUTES, sockets, publicUrl }),
+    },
+    credentials: accounts.credentials,
+    advisoryHeaders: budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : [],
+    secureCookies: environment === 'production',
+    ...{ publicUrl, trustedProxies },
+  });
 }
 
 function startLife(

@@ -12,13 +12,17 @@ import { completeSettings } from '../local-secrets.ts';
 import { type Server, startServer } from '../server.ts';
 import { type Api, createApi } from './demo/api.ts';
 import { aside, heading, line } from './demo/banner.ts';
+import { buyAnswer, type PassedStep } from './demo/buy-answer.ts';
 import { converse } from './demo/converse.ts';
 import { balanceOf, type FundedAgent, fundAgent } from './demo/fund-agent.ts';
+import { type Market, type MarketFound, openMarket } from './demo/market.ts';
 import { printLedger, waitForSettlement } from './demo/print-ledger.ts';
 import { readRecordings, synthesise } from './demo/sound.ts';
 import { transcribe } from './demo/transcribe.ts';
 
-/** `npm run demo`: a voice agent speaks, is answered, and is billed to the raw unit, in under a minute. */
+/**
+ * `npm run demo`: a voice agent speaks, is answered, is billed to the raw unit and buys something, in under a minute.
+ */
 
 const SENTENCES = ['librivox-0880.wav', 'librivox-0890.wav'];
 const QUESTION = 'What is my balance?';
@@ -27,6 +31,7 @@ const FUNDS_RAW = 5_000_000n;
 
 const directory = mkdtempSync(join(tmpdir(), 'voice-demo-'));
 const keep = process.argv.includes('--keep');
+const passed: PassedStep[] = [];
 let step = '';
 
 function begin(name: string): void {
@@ -34,28 +39,51 @@ function begin(name: string): void {
   heading(name);
 }
 
-async function startThrowaway(): Promise<{ server: Server; adminApiKey: string }> {
+/** What lets the server pay on a local chain, which stands still unless something happens on it. */
+const onMarket = ({ rpcUrl }: Market) => ({
+  RPC_URL: rpcUrl,
+  SSRF_ALLOW_LOCALHOST: '1',
+  RECONCILE_SECONDS: '0.2',
+  CHAIN_CONFIRMATIONS: '0',
+  CHAIN_CLOCK_SKEW_SECONDS: '100000',
+});
+
+async function startThrowaway(
+  market: Market | undefined,
+): Promise<{ server: Server; adminApiKey: string }> {
   const config = readConfig({
     NODE_ENV: 'development',
     DATABASE_URL: join(directory, 'db'),
     LOG_LEVEL: 'silent',
+    ...(market && onMarket(market)),
   });
   const { settings } = completeSettings(config, systemRandom);
   const server = await startServer({
     ...{ settings, clock: systemClock, random: systemRandom, log: silentLog },
     port: 0,
     secret: () => undefined,
+    onPaymentStep: async (step) => {
+      passed.push({ step, atMs: systemClock.monotonicMs() });
+    },
   });
   return { server, adminApiKey: settings.adminApiKey };
 }
 
-type Stage = { readonly server: Server; readonly api: Api; readonly agent: FundedAgent };
+type Stage = {
+  readonly server: Server;
+  readonly api: Api;
+  readonly agent: FundedAgent;
+  readonly found: MarketFound;
+};
 
 async function setUp(ends: Teardown): Promise<Stage> {
   begin('1. A server of its own');
-  const { server, adminApiKey } = await startThrowaway();
+  const found = await openMarket();
+  const market = found.kind === 'open' ? ends.use('market', found.market) : undefined;
+  const { server, adminApiKey } = await startThrowaway(market);
   ends.use('server', server);
   line(`listens on ${server.url}, with an embedded PostgreSQL in ${directory}`);
+  if (market !== undefined) line(`reads a chain of its own at ${market.rpcUrl}`);
 
   begin('2. An agent with a key and a balance');
   const api = createApi(server.url);
@@ -64,7 +92,7 @@ async function setUp(ends: Teardown): Promise<Stage> {
     nowSeconds: nowSeconds(systemClock),
   });
   line(`balance ${formatUsdc(agent.spendableRaw)} USDC`);
-  return { server, api, agent };
+  return { server, api, agent, found };
 }
 
 const wsUrl = ({ server }: Stage) => server.url.replace(/^http/, 'ws');
@@ -108,6 +136,18 @@ async function account(stage: Stage): Promise<void> {
   line(`spent          ${formatUsdc(spentRaw)} USDC, which is what the ledger says`);
 }
 
+async function buy({ api, agent: { agentKey }, found }: Stage): Promise<void> {
+  begin('6. A paid answer, from an x402 vendor on a local chain with the real USDC contract');
+  if (found.kind === 'absent') {
+    aside(
+      `Left out: ${found.missing} is missing. Chain and vendor come with a plain "npm ci" only.`,
+    );
+    return;
+  }
+  const { market } = found;
+  await buyAnswer({ clock: systemClock, api, agentKey, market, passed, said: line });
+}
+
 /** With `--keep` the server stays until Ctrl-C. */
 async function linger({ server, agent }: Stage): Promise<void> {
   heading('The server stays up. Talk to it, and end it with Ctrl-C:');
@@ -126,6 +166,7 @@ try {
   await listen(stage);
   await talk(stage);
   await account(stage);
+  await buy(stage);
   const seconds = ((systemClock.monotonicMs() - startedMs) / 1_000).toFixed(1);
   heading(`Done in ${seconds} s.`);
   if (keep) await linger(stage);

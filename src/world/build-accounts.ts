@@ -2,12 +2,8 @@ import { createPatientRead } from '../actors/retry.ts';
 import { createAdmin } from '../admin/admin.ts';
 import { createAgents } from '../agents/agents.ts';
 import { createLocalDelegation } from '../agents/local-delegation.ts';
-import { createLocalWallets } from '../agents/local-wallets.ts';
-import type { ManagedWallets } from '../agents/managed-wallets.ts';
 import { createAttribution } from '../attribution/attribution.ts';
 import { createLedgerSync } from '../attribution/ledger-sync.ts';
-import { createRpc } from '../chain/rpc.ts';
-import { createUsdcBalances } from '../chain/usdc-balances.ts';
 import { createWalletSignatures } from '../chain/wallet-signature.ts';
 import { createAwareness } from '../controls/awareness.ts';
 import { createControls } from '../controls/controls.ts';
@@ -16,24 +12,31 @@ import { createStandings } from '../controls/standings.ts';
 import { createAccounts } from '../developers/accounts.ts';
 import { createDevelopers } from '../developers/developers.ts';
 import { createSessions } from '../developers/session.ts';
+import type { Teardown } from '../kernel/teardown.ts';
 import { createAgentKeyBudgets } from '../keys/agent-key-budgets.ts';
 import { createAgentKeys } from '../keys/agent-keys.ts';
 import { createCredentials } from '../keys/credentials.ts';
 import { createDeveloperKeys } from '../keys/developer-keys.ts';
 import { createInvalidations } from '../keys/invalidations.ts';
 import { createKeyUse } from '../keys/key-use.ts';
+import type { ChainParts } from './build-chain.ts';
 import type { LedgerParts } from './build-ledger.ts';
+import { buildPayouts } from './build-payouts.ts';
+import { openWallets } from './open-wallets.ts';
 import type { World } from './world.ts';
 
 export type AccountParts = ReturnType<typeof buildAccounts>;
 
 /** Who may come in and what they own: developers, agents, keys, and whatever checks them. */
-export function buildAccounts(world: World, { ledger, time }: LedgerParts) {
-  const { settings, sql, clock, random, log, fetch } = world;
+export function buildAccounts(
+  world: World,
+  { ledger, time }: LedgerParts,
+  chain: Pick<ChainParts, 'openRpc' | 'balances' | 'facilitator' | 'rpc'>,
+  teardown: Teardown,
+) {
+  const { settings, sql, clock, random, log } = world;
+  const { openRpc, balances } = chain;
   const { now } = time;
-  const { rpcUrl, usdc } = settings.chain;
-  const rpc = rpcUrl === undefined ? undefined : createRpc({ url: rpcUrl, fetch });
-  const balances = createUsdcBalances({ rpc, usdc, clock, log });
   const invalidations = createInvalidations({ sql, log });
   const keyUse = createKeyUse({ sql, clock });
   const accounts = createAccounts({ sql, random });
@@ -45,17 +48,23 @@ export function buildAccounts(world: World, { ledger, time }: LedgerParts) {
       ? undefined
       : createLocalDelegation({ sql, facilitatorPrivateKey });
   const standings = createStandings({ sql, now, patiently: createPatientRead(world.clock) });
-  const agentDeps = { ...world, wallets, delegation, ledger, invalidations, balances, standings };
+  const payouts = buildPayouts(world, { ledger }, { wallets, chain }, teardown);
+  const agentDeps = {
+    ...{ ...world, wallets, delegation, ledger, payouts },
+    ...{ invalidations, balances, standings },
+  };
   const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse, now };
   return {
     wallets,
+    payouts,
+    standings,
     keyUse,
     invalidations,
     provisioning: agentDeps,
     credentials: createCredentials({
       ...{ sql, clock, accounts, sessions, keyUse },
       secrets: { apiKeyHmac: settings.apiKeyHmacSecret, adminKey: settings.adminApiKey },
-      signatures: createWalletSignatures({ clock, rpc, log }),
+      signatures: createWalletSignatures({ clock, rpc: openRpc, log }),
     }),
     services: {
       developers: createDevelopers({ ...agentDeps, accounts, sessions }),
@@ -72,20 +81,4 @@ export function buildAccounts(world: World, { ledger, time }: LedgerParts) {
       secureCookies: settings.environment === 'production',
     },
   };
-}
-
-/** Any of the three settings missing: agent routes answer 503, as the specification says. */
-function openWallets({ settings, sql, random, log }: World): ManagedWallets | undefined {
-  const { appId, appSecret, authorizationPrivateKey: authorizationKey } = settings.managedWallet;
-  if (appId === undefined || appSecret === undefined || authorizationKey === undefined) {
-    log.warn('managed wallets are not configured; agent routes answer 503');
-    return undefined;
-  }
-  if (appId !== 'local') {
-    log.warn(
-      'MANAGED_WALLET_APP_ID names a provider that this server has no adapter for; agent routes answer 503',
-    );
-    return undefined;
-  }
-  return createLocalWallets({ sql, random, authorizationKey, appSecret });
 }

@@ -28,7 +28,10 @@ export function buildGateway(
     advisory: settings.budgetAdvisory,
   });
   return {
-    catalogue,
-    chat: createChatCompletions({ ...world, rails, rests, ledger, budgets }),
+    budgets,
+    services: {
+      catalogue,
+      chat: createChatCompletions({ ...world, rails, rests, ledger, budgets }),
+    },
   };
 }

@@ -33,7 +33,10 @@ export function buildRequests(
     ]),
   );
   return {
-    idempotency: createAnswerKeeper({ ...world, keys, outcomes, lease }),
+    idempotency: createAnswerKeeper({
+      ...{ ...world, keys, outcomes, lease },
+      onKept: () => world.onPaymentStep?.('kept'),
+    }),
     rateLimiter: createSharedRateLimiter({ ...world, windows }),
     rateLimits: { agentProxyPerMinute: settings.agentProxyPerMinute },
   };

@@ -5,6 +5,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Settings } from '../local-secrets.ts';
+import type { OnPaymentStep } from '../proxy/pay-vendor.ts';
+import type { VendorTimes } from '../proxy/vendor-call.ts';
 import type { DatabaseTarget, Sql } from '../store/sql.ts';
 
 export type ServerDeps = {
@@ -16,6 +18,10 @@ export type ServerDeps = {
   readonly port?: number;
   /** Where the database is, when it is not the settings'. */
   readonly database?: DatabaseTarget;
+  /** Hears of every step of a payment and may hold it there; a crash test ends the process. */
+  readonly onPaymentStep?: OnPaymentStep;
+  /** How long vendors may take, when it is not what the limits say. */
+  readonly vendorTimes?: VendorTimes;
   /** Gives up a start that is under way. */
   readonly signal?: AbortSignal;
   /** A provider's credential by the name of its variable. */

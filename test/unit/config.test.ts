@@ -66,6 +66,44 @@ describe('readConfig', () => {
     expect(refusal({ FACILITATOR_PRIVATE_KEY: '0x12' })).toContain('FACILITATOR_PRIVATE_KEY');
   });
 
+  it('lets tests wait for no block and travel in time, and production not', () => {
+    expect(readConfig({}).chain).toMatchObject({
+      ...{ chainId: 8_453, confirmations: 4, reconcileSeconds: 15, clockSkewSeconds: 30 },
+    });
+    const quick = {
+      CHAIN_CONFIRMATIONS: '0',
+      RECONCILE_SECONDS: '0.2',
+      CHAIN_CLOCK_SKEW_SECONDS: '900000',
+    };
+    expect(readConfig(quick).chain).toMatchObject({
+      ...{ confirmations: 0, reconcileSeconds: 0.2, clockSkewSeconds: 900_000 },
+    });
+    for (const [name, value] of Object.entries(quick)) {
+      expect(refusal({ ...production, [name]: value })).toMatch(
+        new RegExp(`^Invalid ${name} "${value}": production`),
+      );
+      expect(refusal({ [name]: '-1' })).toMatch(new RegExp(`^Invalid ${name}`));
+      expect(refusal({ [name]: 'soon' })).toMatch(new RegExp(`^Invalid ${name}`));
+    }
+    const said = {
+      CHAIN_CONFIRMATIONS: '1',
+      RECONCILE_SECONDS: '15',
+      CHAIN_CLOCK_SKEW_SECONDS: '30',
+    };
+    expect(refusal({ ...production, ...said })).toBe('started');
+  });
+
+  it('sweeps to nobody, nor to the token itself', () => {
+    const usdc = `0x${'cC'.repeat(20)}`;
+    for (const treasury of [usdc.toLowerCase(), `0x${'0'.repeat(40)}`, '0x12']) {
+      expect(refusal({ USDC_ADDRESS: usdc, TREASURY_ADDRESS: treasury })).toMatch(
+        new RegExp(`^Invalid TREASURY_ADDRESS "${treasury}"`),
+      );
+    }
+    const treasury = `0x${'7e'.repeat(20)}`;
+    expect(readConfig({ TREASURY_ADDRESS: treasury }).chain).toMatchObject({ treasury });
+  });
+
   it('never prints the value of a secret it refuses', () => {
     expect(refusal({ FACILITATOR_PRIVATE_KEY: '0xsecretsecret' })).not.toContain('secretsecret');
     for (const name of ['RPC_URL', 'INDEXER_HTTP_ENDPOINT']) {

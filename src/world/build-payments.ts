@@ -1,0 +1,101 @@
+import type { BudgetReports } from '../controls/budget-left.ts';
+import { createDestinationGuard } from '../egress/destination-guard.ts';
+import { createGuardedClient, type GuardedClient } from '../egress/guarded-client.ts';
+import { createResolveHost } from '../egress/resolve-host.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Teardown } from '../kernel/teardown.ts';
+import { firstSettlement } from '../proxy/first-settlement.ts';
+import { createChainJudge } from '../proxy/judge-by-chain.ts';
+import { createPassthroughLog } from '../proxy/passthrough-log.ts';
+import { insertPassthroughs, prunePassthroughs } from '../proxy/passthrough-store.ts';
+import type { PaymentStep } from '../proxy/pay-vendor.ts';
+import { createPaymentMetrics } from '../proxy/payment-metrics.ts';
+import { createProxy } from '../proxy/proxy.ts';
+import type { Reservation } from '../proxy/reservation.ts';
+import { countLive, findReservation } from '../proxy/reservation-store.ts';
+import { VENDOR_TIMES } from '../proxy/vendor-call.ts';
+import { startWorkers, type Worker } from '../workers/schedule.ts';
+import { usdcDomain } from '../x402/authorization.ts';
+import type { AccountParts } from './build-accounts.ts';
+import type { ChainParts } from './build-chain.ts';
+import type { LedgerParts } from './build-ledger.ts';
+import { buildQuestions } from './build-questions.ts';
+import { buildReconciler } from './build-reconciler.ts';
+import type { World } from './world.ts';
+
+export type PaymentParts = {
+  readonly accounts: Pick<AccountParts, 'wallets' | 'standings' | 'payouts'>;
+  readonly chain: ChainParts;
+  readonly budgets: BudgetReports;
+};
+
+/** Paying vendors: the proxy, and whoever reads from the chain what became of its payments. */
+export function buildPayments(
+  world: World,
+  { ledger, node }: LedgerParts,
+  { accounts, chain, budgets }: PaymentParts,
+  teardown: Teardown,
+) {
+  const { sql, settings, clock, log } = world;
+  const { usdc, chainId, confirmations, reconcileSeconds } = settings.chain;
+  const client = openClient(world, teardown);
+  const view = chain.rpc && { rpc: chain.rpc, usdc, confirmations };
+  const passthroughs = createPassthroughLog({
+    insert: (lines) => insertPassthroughs(sql, lines),
+    log,
+  });
+  const metrics = createPaymentMetrics(world.metrics);
+  const reload = (nonce: string) => findReservation(sql, nonce);
+  const heard = { onEnd: metrics.ended, onAlarm: metrics.alarm };
+  const deps = { ...world, ledger, reload, ...heard };
+  const judge = createChainJudge({ view, clock, log });
+  const eventsOf = (row: Reservation, txHash: string) => firstSettlement(sql, row, txHash);
+  const proxy = createProxy({
+    ...{ ...deps, client, budgets, passthroughs, wallets: accounts.wallets },
+    ...{ breaker: chain.breaker, standings: accounts.standings, judge, eventsOf },
+    terms: { usdc, chainId },
+    domain: usdcDomain(usdc),
+    validBeforeSeconds: settings.x402.validBeforeSeconds,
+    times: world.vendorTimes ?? VENDOR_TIMES,
+    onStep: (step: PaymentStep) => {
+      metrics.passed(step);
+      return world.onPaymentStep?.(step);
+    },
+  });
+  const prune = async () => {
+    for (let n = 0; n < LIMITS.pruneBatchesPerTick; n++) {
+      const { passthroughKeptDays: days, pruneBatch: most } = LIMITS;
+      if ((await prunePassthroughs(sql, days, most)) < most) break;
+    }
+  };
+  const workers: Worker[] = [
+    { name: 'write-passthroughs', everyMs: LIMITS.passthroughWriteMs, tick: passthroughs.flush },
+    { name: 'prune-passthroughs', everyMs: LIMITS.pruneEveryMs, tick: prune },
+  ];
+  if (view !== undefined) {
+    const reconciler = buildReconciler(world, {
+      ...{ ledger, nodeId: node.nodeId, view, payouts: accounts.payouts },
+      ...{ onDone: metrics.reconciled, ...heard },
+    });
+    const tick = async () => {
+      await reconciler.tick();
+      metrics.waiting(await countLive(sql));
+    };
+    workers.push({ name: 'reconcile-payments', everyMs: reconcileSeconds * 1_000, tick });
+  }
+  teardown.defer('passthrough lines', passthroughs.flush);
+  teardown.use('payment workers', startWorkers(world, workers));
+  const { standings } = accounts;
+  const questions = buildQuestions(world, {
+    ...{ client, standings, chain, judge, ledger, eventsOf, ...heard },
+  });
+  return { services: { proxy, ...questions } };
+}
+
+/** The door to addresses that callers choose. */
+function openClient({ settings, clock }: World, teardown: Teardown): GuardedClient {
+  const { allowLocalhost, domainAllowlist } = settings.x402;
+  const resolve = createResolveHost();
+  const guard = createDestinationGuard({ resolve, clock, allowLocalhost, domainAllowlist });
+  return teardown.use('guarded client', createGuardedClient({ guard, clock }));
+}

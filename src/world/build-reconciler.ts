@@ -1,0 +1,49 @@
+import type { ReservationState } from '../../machines/reservation.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { findDonePayouts, findOpenPayouts, findPayout } from '../payouts/payout-store.ts';
+import type { Payouts } from '../payouts/payouts.ts';
+import { repayVanished } from '../payouts/repay-vanished.ts';
+import { firstSettlement } from '../proxy/first-settlement.ts';
+import type { ChainView } from '../proxy/judge-by-chain.ts';
+import type { OnAlarm } from '../proxy/payment-alarm.ts';
+import type { Reconciled } from '../proxy/reconcile.ts';
+import { findLive, findReservation, findSettled, findWatched } from '../proxy/reservation-store.ts';
+import { findFirstWalletMs, findWalletOwners } from '../proxy/wallet-store.ts';
+import { createReconcilePayments, type ReconcilePayments } from '../workers/reconcile-payments.ts';
+import type { World } from './world.ts';
+
+export type ReconcilerParts = {
+  readonly ledger: Ledger;
+  /** This process among those on the database. */
+  readonly nodeId: string;
+  readonly view: ChainView;
+  readonly payouts: Pick<Payouts, 'payAgain'>;
+  readonly onDone?: (done: Reconciled) => void;
+  readonly onEnd?: (state: ReservationState) => void;
+  readonly onAlarm?: OnAlarm;
+};
+
+/** Whoever reads from the chain what became of payments, deposits and payouts, over the tables that have them. */
+export function buildReconciler(
+  { sql, clock, log }: Pick<World, 'sql' | 'clock' | 'log'>,
+  parts: ReconcilerParts,
+): ReconcilePayments {
+  const { view, payouts } = parts;
+  const { auditSeconds, auditedPerTick, payoutsPerTick } = LIMITS;
+  const reload = (nonce: string) => findReservation(sql, nonce);
+  const findDone = () => findDonePayouts(sql, auditSeconds, payoutsPerTick);
+  return createReconcilePayments({
+    ...{ ...parts, sql, clock, log, reload },
+    findLive: () => findLive(sql, LIMITS.reservationsPerTick),
+    findWatched: () => findWatched(sql, auditSeconds, auditedPerTick),
+    findSettled: () => findSettled(sql, auditSeconds, auditedPerTick),
+    findByNonce: reload,
+    findOpenPayouts: () => findOpenPayouts(sql, payoutsPerTick),
+    findPayout: (nonce) => findPayout(sql, nonce),
+    repayVanished: (at) => repayVanished({ view, payouts, findDone, log }, at),
+    findFirstWalletMs: () => findFirstWalletMs(sql),
+    findWalletOwners: () => findWalletOwners(sql),
+    eventsOf: (row, txHash) => firstSettlement(sql, row, txHash),
+  });
+}
