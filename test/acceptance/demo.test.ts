@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseWav, wavSamples } from '../../media/wav.ts';
+import { prunedImage } from '../support/pruned-image.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 const PROMISED_MS = 60_000;
@@ -29,6 +31,31 @@ const usdc = (output: string, label: string) =>
     (new RegExp(`${label}\\s+(\\d+\\.\\d{6}) USDC`).exec(output)?.[1] ?? 'none').replace('.', ''),
   );
 
+/** The payment went through its whole life, and everything fell by its price; nothing of it is left running. */
+async function expectPaid(output: string): Promise<void> {
+  const states = [...output.matchAll(/^ +(\d+) ms {3}(\w+) +\S/gm)].map(([, ms, state]) => ({
+    ms,
+    state,
+  }));
+  const life = states.slice(-4);
+  expect(life.map(({ state }) => state)).toEqual([
+    'reserved',
+    'sent',
+    'pending_settlement',
+    'settled',
+  ]);
+  const times = life.map(({ ms }) => Number(ms));
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  expect(output).toMatch(/settled +transaction 0x[0-9a-f]{6}…[0-9a-f]{4}\n/);
+  expect(output).toMatch(/paid: +0\.010000 USDC under nonce 0x[0-9a-f]{6}…[0-9a-f]{4}\n/);
+  for (const what of ['balance', 'wallet']) {
+    const [, before, after] = new RegExp(`${what}: +(\\S+) -> (\\S+) USDC`).exec(output) ?? [];
+    expect((Number(before) - Number(after)).toFixed(6), what).toBe('0.010000');
+  }
+  const chain = /a chain of its own at (\S+)/.exec(output)?.[1] ?? '';
+  await expect(fetch(chain)).rejects.toThrow();
+}
+
 describe('npm run demo', () => {
   it('speaks, is answered with the true balance, accounts for every unit, and ends in a minute', async () => {
     const { code, output, tookMs } = await runDemo();
@@ -50,5 +77,16 @@ describe('npm run demo', () => {
     if (wav.kind === 'refused') throw new Error(wav.reason);
     const loudest = wavSamples(wav).reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
     expect(loudest, 'the answer can be heard').toBeGreaterThan(3_000);
+
+    await expectPaid(output);
   }, 120_000);
+
+  it('says what is missing where a production install has left the chain out', async () => {
+    using image = prunedImage(['@foundry-rs', '@offchainlabs', '@x402']);
+    const script =
+      "const m = await import('./src/commands/demo/market.ts'); console.log(JSON.stringify(await m.openMarket()))";
+    const flags = ['--import', 'tsx', '--input-type=module', '-e', script];
+    const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: image.directory });
+    expect(JSON.parse(stdout)).toEqual({ kind: 'absent', missing: '@foundry-rs/anvil' });
+  });
 });

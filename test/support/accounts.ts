@@ -6,7 +6,7 @@ import { createLocalWallets } from '../../src/agents/local-wallets.ts';
 import type { ManagedWallets } from '../../src/agents/managed-wallets.ts';
 import { createAttribution } from '../../src/attribution/attribution.ts';
 import { createLedgerSync } from '../../src/attribution/ledger-sync.ts';
-import type { Rpc } from '../../src/chain/rpc.ts';
+import type { CallRpc } from '../../src/chain/rpc.ts';
 import { createUsdcBalances } from '../../src/chain/usdc-balances.ts';
 import { createWalletSignatures } from '../../src/chain/wallet-signature.ts';
 import { createControls } from '../../src/controls/controls.ts';
@@ -25,6 +25,7 @@ import { createDeveloperKeys } from '../../src/keys/developer-keys.ts';
 import { createInvalidations } from '../../src/keys/invalidations.ts';
 import { createKeyUse } from '../../src/keys/key-use.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Payouts } from '../../src/payouts/payouts.ts';
 import type { Sql } from '../../src/store/sql.ts';
 import { createFakeLedger } from './fake-ledger.ts';
 import { standingsOfFunds } from './fakes/funds-standings.ts';
@@ -37,10 +38,11 @@ export type AccountsWorld = ReturnType<typeof accountsWorld>;
 type Overrides = {
   readonly clock?: ManualClock;
   readonly log?: Log;
-  readonly rpc?: Rpc;
+  readonly rpc?: CallRpc;
   readonly ledger?: Ledger;
   readonly wallets?: ManagedWallets | undefined;
   readonly delegation?: Delegation | undefined;
+  readonly payouts?: Pick<Payouts, 'hurry'>;
 };
 
 /** Everything about accounts on one database, as one process has it. A second call is a second process. */
@@ -83,10 +85,12 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
   const agentsDeps = {
     sql,
     clock,
+    random,
     log,
     wallets: 'wallets' in overrides ? overrides.wallets : localWallets,
     delegation: 'delegation' in overrides ? overrides.delegation : localDelegation,
     ledger,
+    payouts: overrides.payouts ?? { hurry: async () => {} },
     invalidations,
     balances,
     standings,

@@ -3,6 +3,8 @@ import type { ChargeRow } from '../../src/ledger/companion.ts';
 import type { Destination, Hold, SessionClaim, Spender } from '../../src/ledger/ledger.ts';
 import { factsOf, type Operation } from '../../src/ledger/operation.ts';
 import type { SpendFacts } from '../../src/policy/policy.ts';
+import type { MemoryLedger } from './fakes/memory-ledger.ts';
+import { arbitraryPayment, askedPayment, isPayment } from './payment-arbitrary.ts';
 import { DESTINATION } from './spending.ts';
 
 type Ask = { readonly spender: Omit<Spender, 'agentId'>; readonly destination: Destination };
@@ -35,6 +37,16 @@ export type Drawn = {
   readonly knows: boolean;
 };
 
+/** Money from outside, as a deposit or granted. */
+const arbitraryCredit = (agents: number): fc.Arbitrary<Operation> =>
+  fc
+    .record({
+      agentId: fc.nat({ max: agents - 1 }),
+      ...{ reference: fc.constantFrom(...NAMES), deposit: fc.boolean() },
+      amountRaw: fc.bigInt({ min: 1n, max: 60n }),
+    })
+    .map((x) => ({ kind: 'credit', ...x, events: [] }));
+
 /** Operations over few agents, holds and references, so that repeats, conflicts and races are the rule. */
 export const arbitraryOperation = (agents: number): fc.Arbitrary<Drawn> => {
   const agent = fc.nat({ max: agents - 1 });
@@ -54,18 +66,7 @@ export const arbitraryOperation = (agents: number): fc.Arbitrary<Drawn> => {
         }),
       ),
     },
-    {
-      weight: 1,
-      arbitrary: fc.record({ agent, name, amountRaw: fc.bigInt({ min: 1n, max: 60n }) }).map(
-        (x): Operation => ({
-          kind: 'credit',
-          agentId: x.agent,
-          amountRaw: x.amountRaw,
-          reference: x.name,
-          events: [],
-        }),
-      ),
-    },
+    { weight: 1, arbitrary: arbitraryCredit(agents) },
     {
       weight: 1,
       arbitrary: fc.record({ ...common, seq }).map(
@@ -78,6 +79,7 @@ export const arbitraryOperation = (agents: number): fc.Arbitrary<Drawn> => {
       ),
     },
     { weight: 1, arbitrary: rareOperations(agent, name) },
+    { weight: 8, arbitrary: arbitraryPayment(agents) },
   );
   return fc.record({ operation: operations, knows: fc.constantFrom(true, true, true, false) });
 };
@@ -102,7 +104,7 @@ const holds = ({ agent, name, amountRaw }: Common): fc.Arbitrary<Operation> =>
       const spender = taskValueBps === undefined ? known : { ...known, taskValueBps };
       return {
         ...{ kind: 'hold', agentId: x.agent, holdId: x.name, amountRaw: x.amountRaw },
-        ...{ spender, destination },
+        ...{ spender, destination, reservation: null },
         session: !x.opens
           ? null
           : {
@@ -121,6 +123,7 @@ const settlements = (common: Common): fc.Arbitrary<Operation> =>
       agentId: x.agent,
       hold: claimOf(x).hold,
       request: { actualRaw: x.actualRaw, account: 'gateway', source: x.name },
+      move: null,
       ends: x.ends ? { claim: claimOf(x), reason: 'over' } : null,
     }));
 
@@ -131,9 +134,11 @@ const rareOperations = (
   fc.oneof(
     {
       weight: 3,
-      arbitrary: fc
-        .record({ agent, name })
-        .map((x): Operation => ({ kind: 'withdraw', agentId: x.agent, reference: x.name })),
+      arbitrary: fc.record({ agent, name }).map(
+        (x): Operation => ({
+          ...{ kind: 'withdraw', agentId: x.agent, reference: x.name, payout: null },
+        }),
+      ),
     },
     {
       weight: 1,
@@ -162,15 +167,23 @@ function chargeOf(agentId: number, name: string, costRaw: bigint): ChargeRow {
   };
 }
 
-type OpenHolds = ReadonlyMap<string, Omit<Hold, 'holdId'>>;
+/** What there is: who knows names what is true of it. */
+type Known = Pick<MemoryLedger, 'holds' | 'reservations' | 'payouts'>;
 
-/** What was drawn, as one of these agents asks it. Who knows of no hold by that name takes another one. */
+/**
+ * What was drawn, as one of these agents asks it; undefined where nobody would. Who knows of no hold by that name takes
+ * another one.
+ */
 export function asked(
   { operation, knows }: Drawn,
   agents: readonly number[],
-  open: OpenHolds,
-): Operation {
+  known: Known,
+): Operation | undefined {
   const agentId = agents[operation.agentId] ?? 0;
+  if (isPayment(operation)) return askedPayment(operation, knows, agentId, known);
+  const paid = new Set([...known.reservations.values()].map(({ holdId }) => holdId));
+  // What is signed away is not settled by its price.
+  const open = new Map([...known.holds].filter(([holdId]) => !paid.has(holdId)));
   const trueHold = (hold: Hold): Hold => {
     const others = [...open.keys()];
     const holdId = open.has(hold.holdId)

@@ -4,6 +4,7 @@ import type { SpendFacts } from '../../src/policy/policy.ts';
 import { type Balance, findBalance } from '../../src/store/balance-store.ts';
 import type { Sql } from '../../src/store/sql.ts';
 import type { MemoryLedger } from './fakes/memory-ledger.ts';
+import type { PaymentRow, PayoutRow } from './fakes/memory-payments.ts';
 
 /** Everything that `apply_batch` writes, as far as the model of it keeps it. */
 type Ledger = {
@@ -11,6 +12,8 @@ type Ledger = {
   readonly holds: readonly OpenHold[];
   readonly teamCounters: readonly Omit<Counter, 'settledRaw'>[];
   readonly thresholds: ReadonlyMap<number, string>;
+  readonly reservations: ReadonlyMap<string, PaymentRow>;
+  readonly payouts: ReadonlyMap<string, PayoutRow>;
   readonly postings: number;
   readonly ended: number;
   readonly journal: number;
@@ -29,6 +32,8 @@ export const ledgerOf = (model: MemoryLedger): Ledger => ({
   holds: byId([...model.holds].map(([id, hold]) => ({ id, ...hold }))),
   teamCounters: [...model.teamCounters.values()].map(({ settledRaw: _, ...counter }) => counter),
   thresholds: model.thresholds,
+  reservations: model.reservations,
+  payouts: model.payouts,
   postings: model.postings.size,
   ended: [...model.sessions.values()].filter(({ ended }) => ended !== null).length,
   journal: model.journal.size,
@@ -62,8 +67,37 @@ export async function readLedger(sql: Sql, agents: readonly number[]): Promise<L
       ...{ policyId: id, heldRaw: held, head: Number(head), buckets },
     })),
     thresholds: new Map(thresholds.map(({ id, state }) => [id, state])),
+    reservations: await readReservations(sql),
+    payouts: await readPayouts(sql),
     ...rows,
   };
+}
+
+async function readReservations(sql: Sql): Promise<Map<string, PaymentRow>> {
+  const rows = await sql<(PaymentRow & { nonce: string })[]>`
+    select nonce, agent_id as "agentId", hold_id as "holdId", key_id as "keyId", task_id as "taskId",
+      action_id as "actionId", customer_id as "customerId", wallet, payee, value_raw as "valueRaw",
+      valid_before::float8 as "validBefore", signature, x402_version as "x402Version", network,
+      target_url as "targetUrl", target_host as "targetHost", method, state, refused,
+      tx_hash as "txHash", response_status_code as "responseStatusCode", latency_ms as "latencyMs",
+      sent_at is not null as sent, decided_at is not null as decided,
+      corrected_at is not null as corrected
+    from reservations`;
+  return new Map(rows.map(({ nonce, ...row }) => [nonce, row]));
+}
+
+async function readPayouts(sql: Sql): Promise<Map<string, PayoutRow>> {
+  const rows = await sql<(PayoutRow & { nonce: string; done: boolean })[]>`
+    select nonce, agent_id as "agentId", kind, wallet, payee, amount_raw as "amountRaw", state,
+      tx_hash as "txHash", done_at is not null as done
+    from payouts`;
+  return new Map(
+    rows.map(({ nonce, done, ...row }) => {
+      if (done !== (row.state === 'done'))
+        throw new Error(`${nonce} is ${row.state}, done ${done}`);
+      return [nonce, row];
+    }),
+  );
 }
 
 /** Sums that are not what the rows say which they are sums of: in each case what it is of. */
@@ -105,8 +139,9 @@ export async function miscounted(sql: Sql, agents: readonly number[]): Promise<s
 /** No money, no policies, nothing bought: agents and their keys alone are left. */
 export async function clearLedger(sql: Sql): Promise<void> {
   await sql`truncate postings, holds, sessions, session_journal, policies, team_counters, charges,
-    spend_totals, action_totals, events, invalidations, credit_thresholds restart identity`;
+    spend_totals, action_totals, events, invalidations, credit_thresholds, reservations, payouts restart identity`;
   await sql`update agent_funds set version = 0, rules_version = 0, spendable_raw = 0, held_raw = 0,
-    credited_raw = 0, consumed_raw = 0, counters = null`;
+    credited_raw = 0, consumed_raw = 0, counters = null,
+    wallet_raw = 0, promised_raw = 0`;
   await sql`update agents set status = 'active', suspended_reason = null`;
 }

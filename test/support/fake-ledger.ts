@@ -162,7 +162,7 @@ export function createFakeLedger(): FakeLedger {
       const withdrawnRaw = before ?? account.spendableRaw;
       if (before === undefined) account.spendableRaw = 0n;
       withdrawals.set(reference, withdrawnRaw);
-      return { withdrawnRaw, funds: fundsOf(account) };
+      return { withdrawnRaw, isRepeat: before !== undefined, funds: fundsOf(account) };
     },
     async funds(agentId) {
       const account = accounts.get(agentId);
@@ -206,6 +206,10 @@ export function createFakeLedger(): FakeLedger {
       if (owned(claim) === undefined) return { kind: 'already_resolved' };
       return settleNow({ ...request, hold: claim.hold });
     },
+    advance: async () => 'moved',
+    sweep: async () => {},
+    paid: async () => {},
+    correct: async () => {},
     forget() {},
   };
   return ledger;

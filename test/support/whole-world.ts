@@ -10,6 +10,7 @@ import { systemRandom } from '../../src/kernel/random.ts';
 import { completeSettings } from '../../src/local-secrets.ts';
 import { startServer } from '../../src/server.ts';
 import type { Sql } from '../../src/store/sql.ts';
+import type { ServerDeps } from '../../src/world/world.ts';
 import { testDatabase } from './database.ts';
 import { testWallet } from './wallet.ts';
 
@@ -25,7 +26,10 @@ export type WholeWorld = AsyncDisposable & {
 };
 
 /** The server as it is built for an operator, in this process, on a database of its own. */
-export async function startWorld(environment: Record<string, string> = {}): Promise<WholeWorld> {
+export async function startWorld(
+  environment: Record<string, string> = {},
+  deps: Partial<ServerDeps> = {},
+): Promise<WholeWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-world-'));
   const database = await testDatabase();
   const config = readConfig({ DATABASE_URL: join(directory, 'db'), ...environment });
@@ -33,6 +37,7 @@ export async function startWorld(environment: Record<string, string> = {}): Prom
   const server = await startServer({
     ...{ settings, database: database.target, port: 0, log: silentLog },
     ...{ clock: systemClock, random: systemRandom, secret: () => undefined },
+    ...deps,
   });
   const { adminApiKey } = settings;
   const api = createApi(server.url);

@@ -12,7 +12,7 @@ export function standingsOfFunds(ledger: Pick<Ledger, 'funds'>): StandingsReader
       const { spendableRaw, heldRaw } = funds;
       const state = {
         ...{ version: 0n, rulesVersion: 0n, spendableRaw, heldRaw, counters: [] },
-        ...{ creditedRaw: spendableRaw + heldRaw, consumedRaw: 0n },
+        ...{ creditedRaw: spendableRaw + heldRaw, consumedRaw: 0n, walletRaw: 0n, promisedRaw: 0n },
       };
       return standingsOf(readAt({ state, rules: ACTIVE }, 0));
     },

@@ -6,6 +6,12 @@ import { type Counter, count, rollTo, spentRaw } from '../../../src/policy/count
 import type { SpendFacts } from '../../../src/policy/policy.ts';
 import type { Balance, BalanceStore } from '../../../src/store/balance-store.ts';
 import { decodeCounters, encodeCounters } from '../../../src/store/counter-codec.ts';
+import {
+  type PaymentRow,
+  type PayoutRow,
+  paymentViolations,
+  writePayment,
+} from './memory-payments.ts';
 
 export const ACTIVE: Rules = {
   status: 'active',
@@ -31,13 +37,18 @@ export class MemoryLedger implements BalanceStore {
   readonly teamCounters = new Map<number, Counter>();
   readonly sessions = new Map<string, Session>();
   readonly journal = new Map<string, bigint>();
+  readonly reservations = new Map<string, PaymentRow>();
+  readonly payouts = new Map<string, PayoutRow>();
   /** On which side of each threshold its agent was seen last. */
   readonly thresholds = new Map<number, 'above' | 'below'>();
   charges = 0;
   events = 0;
 
   addAgent(agentId: number, rules: Rules = ACTIVE): void {
-    const zero = { spendableRaw: 0n, heldRaw: 0n, creditedRaw: 0n, consumedRaw: 0n, counters: [] };
+    const zero = {
+      ...{ spendableRaw: 0n, heldRaw: 0n, creditedRaw: 0n, consumedRaw: 0n, counters: [] },
+      ...{ walletRaw: 0n, promisedRaw: 0n },
+    };
     this.balances.set(agentId, { state: { version: 0n, rulesVersion: 0n, ...zero }, rules });
   }
 
@@ -61,8 +72,8 @@ export class MemoryLedger implements BalanceStore {
     return this.balances.get(agentId);
   }
 
-  async apply(parts: readonly Part[]): Promise<readonly PartOutcome[]> {
-    return this.applyNow(parts);
+  async apply(parts: readonly Part[], resent = false): Promise<readonly PartOutcome[]> {
+    return this.applyNow(parts, resent);
   }
 
   async fenced(agentId: number, decide: (balance: Balance) => Part): Promise<PartOutcome> {
@@ -71,7 +82,7 @@ export class MemoryLedger implements BalanceStore {
     return this.applyNow([decide(balance)])[0] ?? { kind: 'agent_unknown' };
   }
 
-  applyNow(parts: readonly Part[]): PartOutcome[] {
+  applyNow(parts: readonly Part[], resent = false): PartOutcome[] {
     const seen = new Set<string>();
     const verdicts = parts.map((part) =>
       part.changes.map((change) => this.#look(part.agentId, change, seen)),
@@ -86,10 +97,12 @@ export class MemoryLedger implements BalanceStore {
       const outcomes = verdicts[p] ?? [];
       const stale = isStale(part);
       if (stale || outcomes.some((outcome) => outcome !== undefined)) {
+        const moves = resent && outcomes.some((outcome) => outcome?.kind === 'capped');
+        if (moves) this.#moveOn(part.agentId, balance);
         return {
           kind: 'declined',
-          state: balance.state,
-          stale,
+          state: this.require(part.agentId).state,
+          stale: stale || moves,
           outcomes: outcomes.map((outcome) => outcome ?? { kind: 'again' }),
         };
       }
@@ -160,7 +173,14 @@ export class MemoryLedger implements BalanceStore {
       }
       if (again) return { kind: 'again' };
     }
-    if (guard !== null) {
+    if (guard?.row === 'reservation') {
+      const row = this.reservations.get(guard.id);
+      if (row?.agentId !== agentId) return { kind: 'lost' };
+      if (row.state !== guard.state) {
+        return row.state === guard.doneAt ? { kind: 'already', leftRaw: 0n } : { kind: 'lost' };
+      }
+    }
+    if (guard?.row === 'session') {
       const session = this.sessions.get(guard.id);
       if (session?.epoch !== guard.epoch || session.agentId !== agentId) return { kind: 'lost' };
     }
@@ -172,18 +192,26 @@ export class MemoryLedger implements BalanceStore {
     return undefined;
   }
 
+  /** A copy of what was refused does not stand when it arrives. */
+  #moveOn(agentId: number, { state, rules }: Balance): void {
+    this.balances.set(agentId, { state: { ...state, version: state.version + 1n }, rules });
+  }
+
   #write(part: Part, balance: Balance): void {
     const written = part.changes.filter((change) => !change.probe);
     if (written.length === 0) return;
-    let { spendableRaw, heldRaw, creditedRaw, consumedRaw } = balance.state;
+    let { spendableRaw, heldRaw, creditedRaw, consumedRaw, walletRaw, promisedRaw } = balance.state;
     for (const change of written) {
       spendableRaw += change.delta.spendableRaw;
       heldRaw += change.delta.heldRaw;
       creditedRaw += change.delta.creditedRaw;
       consumedRaw += change.delta.consumedRaw;
+      walletRaw += change.delta.walletRaw;
+      promisedRaw += change.delta.promisedRaw;
       this.#writeRows(part.agentId, change);
     }
-    if (spendableRaw < 0n || heldRaw < 0n) throw new Error('a balance went below zero');
+    if (spendableRaw < 0n || heldRaw < 0n || promisedRaw < 0n)
+      throw new Error('a balance went below zero');
     const version = balance.state.version + 1n;
     const { rulesVersion } = part.after;
     // Packed and unpacked, as the row keeps them.
@@ -192,6 +220,7 @@ export class MemoryLedger implements BalanceStore {
       : balance.state.counters;
     const state = {
       ...{ version, rulesVersion, spendableRaw, heldRaw, creditedRaw, consumedRaw, counters },
+      ...{ walletRaw, promisedRaw },
     };
     const suspended = rulesVersion !== balance.state.rulesVersion;
     const rules = suspended ? { ...balance.rules, status: 'suspended' as const } : balance.rules;
@@ -219,6 +248,7 @@ export class MemoryLedger implements BalanceStore {
         const session = this.sessions.get(companion.sessionId);
         if (session !== undefined) session.ended = companion.reason;
       }
+      writePayment(this, companion);
       if (companion.row === 'threshold.crossed') {
         this.thresholds.set(companion.thresholdId, companion.state);
       }
@@ -228,7 +258,7 @@ export class MemoryLedger implements BalanceStore {
     }
   }
 
-  /** Invariants 1 to 4, as sentences about what is wrong. */
+  /** Invariants 1 to 4 and 8, as sentences about what is wrong. */
   violations(): string[] {
     const found: string[] = [];
     const sums = new Map<string, bigint>();
@@ -259,7 +289,7 @@ export class MemoryLedger implements BalanceStore {
     for (const holdId of this.holds.keys()) {
       if (this.postings.has(`resolve:${holdId}`)) found.push(`${holdId} is resolved, yet open`);
     }
-    return found;
+    return [...found, ...paymentViolations(this)];
   }
 }
 
@@ -310,6 +340,7 @@ function tightest(
 }
 
 const isSame = (a: Posting, b: Posting): boolean => {
+  if (b.nonce !== undefined && a.nonce !== b.nonce) return false;
   const [left, right] = [a.entries[0]?.credit, b.entries[0]?.credit];
   const account = left === undefined || right === undefined || left === right;
   return a.code === b.code && a.askedRaw === b.askedRaw && account;

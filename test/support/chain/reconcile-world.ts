@@ -1,0 +1,71 @@
+import { pino } from 'pino';
+import type { LiveLedger } from '../../../src/actors/ledger.ts';
+import { createRpc } from '../../../src/chain/rpc.ts';
+import { createFetch } from '../../../src/egress/fetch.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { takeLease } from '../../../src/store/lease-store.ts';
+import type { Sql } from '../../../src/store/sql.ts';
+import type { ReconcilePayments } from '../../../src/workers/reconcile-payments.ts';
+import { buildReconciler } from '../../../src/world/build-reconciler.ts';
+import { testDatabase } from '../database.ts';
+import { liveLedger } from '../ledger-load.ts';
+import type { AnvilOptions } from './anvil.ts';
+import { type Chain, startChain } from './chain.ts';
+import { USDC } from './eip3009.ts';
+import type { LogLine } from './paying-server.ts';
+import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
+
+/** One process, as far as the reconciler goes: it ticks when it is told to. */
+export type Reader = ReconcilePayments & { readonly ledger: LiveLedger };
+
+export type ReconcileWorld = AsyncDisposable & {
+  readonly chain: Chain;
+  /** What stands between the readers and the chain. */
+  readonly node: RpcProxy;
+  readonly sql: Sql;
+  /** The first of the readers; the chain has been read up to now. */
+  readonly reader: Reader;
+  /** One more process on the same database. */
+  another(name: string): Promise<Reader>;
+  /** What all of them logged from `error` on. */
+  readonly errors: LogLine[];
+};
+
+const AN_HOUR_MS = 3_600_000;
+
+/** A chain, a database and whoever compares them, without a server around. */
+export async function startReconcileWorld(options: AnvilOptions = {}): Promise<ReconcileWorld> {
+  const chain = await startChain(options);
+  const node = await startRpcProxy(chain.url);
+  const database = await testDatabase();
+  const { fetch, close } = createFetch();
+  const errors: LogLine[] = [];
+  const log = pino(
+    { level: 'error', base: null },
+    { write: (line) => errors.push(JSON.parse(line)) },
+  );
+  const { sql } = database;
+  const ledgers: LiveLedger[] = [];
+  const another = async (name: string): Promise<Reader> => {
+    // Whoever has no lease is gone, and what it claims is free.
+    await takeLease(sql, name, AN_HOUR_MS);
+    const ledger = liveLedger(sql, name);
+    ledgers.push(ledger);
+    const view = { rpc: createRpc({ url: node.url, fetch }), usdc: USDC, confirmations: 0 };
+    const world = { sql, clock: systemClock, log };
+    const parts = { ledger, view, nodeId: name, payouts: { payAgain: async () => {} } };
+    return { ledger, ...buildReconciler(world, parts) };
+  };
+  const reader = await another('first');
+  await reader.tick();
+  return {
+    ...{ chain, node, sql, reader, another, errors },
+    async [Symbol.asyncDispose]() {
+      for (const ledger of ledgers) await ledger[Symbol.asyncDispose]();
+      await close();
+      await database[Symbol.asyncDispose]();
+      await node[Symbol.asyncDispose]();
+      await chain[Symbol.asyncDispose]();
+    },
+  };
+}

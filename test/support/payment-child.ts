@@ -1,0 +1,65 @@
+/**
+ * The server as an operator has it, in a process that stops where it is told to. What others find out by waiting for
+ * a lease they find out sooner, and one developer may have many agents.
+ */
+import type { PaymentStep } from '../../src/proxy/pay-vendor.ts';
+
+export type ChildOrder =
+  /** Calls stay at this step; the last of them ends the process on the spot, or says that they all stand there. */
+  | {
+      readonly kind: 'hold';
+      readonly step: PaymentStep;
+      readonly count: number;
+      readonly last: 'dies' | 'tells';
+    }
+  | { readonly kind: 'go' };
+
+export type ChildWord =
+  | { readonly kind: 'listening'; readonly url: string }
+  | { readonly kind: 'held' };
+
+/** A vendor that says nothing is given up before a test is. */
+const VENDOR_TIMES = { unpaidMs: 10_000, paidMs: 10_000, idleMs: 10_000 };
+
+const { LIMITS } = await import('../../src/kernel/limits.ts');
+Object.assign(LIMITS, {
+  ...{ leaseMs: 2_000, leaseRenewMs: 500 },
+  ...{ agentsPerDeveloper: 1_000, developerKeyPerMinute: 100_000 },
+});
+const { readConfig, readSecret } = await import('../../src/config.ts');
+const { systemClock: clock } = await import('../../src/kernel/clock.ts');
+const { createLog } = await import('../../src/kernel/log.ts');
+const { systemRandom: random } = await import('../../src/kernel/random.ts');
+const { completeSettings } = await import('../../src/local-secrets.ts');
+const { startServer } = await import('../../src/server.ts');
+
+let order: Extract<ChildOrder, { kind: 'hold' }> | undefined;
+let arrived = 0;
+const held: (() => void)[] = [];
+const say = (word: ChildWord) => process.send?.(word);
+
+function onPaymentStep(step: PaymentStep): Promise<void> | undefined {
+  if (order?.step !== step) return undefined;
+  arrived++;
+  if (arrived === order.count) {
+    if (order.last === 'dies') process.kill(process.pid, 'SIGKILL');
+    say({ kind: 'held' });
+  }
+  return new Promise((resolve) => held.push(resolve));
+}
+
+process.on('message', (given: ChildOrder) => {
+  order = given.kind === 'hold' ? given : undefined;
+  arrived = 0;
+  for (const letGo of held.splice(0)) letGo();
+});
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+
+const config = readConfig();
+const { settings } = completeSettings(config, random);
+const log = createLog(config.logLevel);
+const server = await startServer({
+  ...{ settings, clock, random, log, secret: readSecret, port: 0 },
+  ...{ onPaymentStep, vendorTimes: VENDOR_TIMES },
+});
+say({ kind: 'listening', url: server.url });

@@ -1,0 +1,66 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { nextMessage } from './next-message.ts';
+import type { ChildOrder, ChildWord } from './payment-child.ts';
+
+/** A server in a process of its own, whose payments can be held and which can be killed over them. */
+export type PaymentProcess = AsyncDisposable & {
+  readonly url: string;
+  /** From now on calls stay at a step. */
+  hold(order: Omit<Extract<ChildOrder, { kind: 'hold' }>, 'kind'>): void;
+  /** Resolves when as many as were asked for stand there; rejects when the process ends before. */
+  held(): Promise<void>;
+  /** Lets those that are held go on, and holds no more. */
+  go(): void;
+  readonly exited: Promise<unknown>;
+  kill(): Promise<void>;
+  /** What it has written of late, for a test that fails. */
+  output(): string;
+};
+
+const CHILD = join(import.meta.dirname, 'payment-child.ts');
+const OUTPUT_CHARS = 20_000;
+
+export async function startPaymentProcess(
+  environment: Readonly<Record<string, string>>,
+): Promise<PaymentProcess> {
+  const child = fork(CHILD, {
+    execArgv: ['--import', 'tsx'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: 'warn', ...environment },
+  });
+  let output = '';
+  const listen = (data: Buffer) => {
+    output = (output + data.toString()).slice(-OUTPUT_CHARS);
+  };
+  child.stdout?.on('data', listen);
+  child.stderr?.on('data', listen);
+  const exited = once(child, 'exit');
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  const word = await nextMessage<ChildWord>(child).catch((error: Error) => {
+    throw new Error(`${error.message}:\n${output}`);
+  });
+  if (word.kind !== 'listening') throw new Error('the server held a call before it listened');
+  let held: Promise<ChildWord> | undefined;
+  return {
+    url: word.url,
+    exited,
+    kill,
+    output: () => output,
+    hold(order) {
+      held = nextMessage<ChildWord>(child);
+      // One that dies over its order is not asked for it.
+      held.catch(() => {});
+      child.send({ kind: 'hold', ...order } satisfies ChildOrder);
+    },
+    async held() {
+      await held;
+    },
+    go: () => void child.send({ kind: 'go' } satisfies ChildOrder),
+    [Symbol.asyncDispose]: kill,
+  };
+}

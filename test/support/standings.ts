@@ -1,0 +1,46 @@
+import type { StandingsReader } from '../../src/controls/standings.ts';
+import type { Rules } from '../../src/ledger/admit.ts';
+import { readAt, type Standings, standingsOf } from '../../src/ledger/standings.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { ACTIVE } from './fakes/memory-ledger.ts';
+import { counterOf, NOW_MS } from './snapshot-arbitrary.ts';
+
+/** A policy and what has been settled under it. */
+export type Counted = readonly [policy: Policy, settledRaw: bigint];
+
+export type StandingsWish = {
+  readonly rules?: Partial<Rules>;
+  readonly spendableRaw?: bigint;
+  /** As much as is spendable where it is not said. */
+  readonly walletRaw?: bigint;
+  readonly promisedRaw?: bigint;
+  readonly own?: readonly Counted[];
+  readonly team?: readonly Counted[];
+};
+
+/** An agent whose policies have counted so much each, as it stands at `NOW_MS`. */
+export function standingsWith({
+  rules,
+  spendableRaw = 1_000n,
+  walletRaw = spendableRaw,
+  promisedRaw = 0n,
+  own = [],
+  team = [],
+}: StandingsWish = {}): Standings {
+  const counters = (known: readonly Counted[]) =>
+    known.map(([policy, settledRaw]) => counterOf(policy, [{ agoMs: 0, heldRaw: 0n, settledRaw }]));
+  const state = {
+    ...{ version: 1n, rulesVersion: 1n, spendableRaw, heldRaw: 0n, consumedRaw: 0n },
+    ...{ creditedRaw: spendableRaw, walletRaw, promisedRaw, counters: counters(own) },
+  };
+  const policies = own.map(([policy]) => policy);
+  const teamPolicies = team.map(([policy]) => policy);
+  const shared = new Map(counters(team).map((counter) => [counter.policyId, counter]));
+  const snapshot = { state, rules: { ...ACTIVE, policies, teamPolicies, ...rules } };
+  return standingsOf(readAt(snapshot, NOW_MS, shared));
+}
+
+/** Tells everybody the same; undefined is an agent that nobody knows. */
+export const standingsReader = (
+  standings: Standings | undefined,
+): Pick<StandingsReader, 'read'> => ({ read: async () => standings });
