@@ -68,7 +68,6 @@ CREATE TABLE "reservations" (
 	"sent_at" timestamp with time zone,
 	"decided_at" timestamp with time zone,
 	"corrected_at" timestamp with time zone,
-	CONSTRAINT "reservations_id_unique" UNIQUE("id"),
 	CONSTRAINT "reservations_hold_id_unique" UNIQUE("hold_id"),
 	CONSTRAINT "reservations_state" CHECK ("reservations"."state" in ('reserved', 'sent', 'pending_settlement', 'settled', 'expired_unsettled', 'payment_rejected', 'released'))
 );
@@ -89,8 +88,8 @@ CREATE INDEX "payouts_open" ON "payouts" USING btree ("next_at") WHERE state <> 
 CREATE INDEX "payouts_agent" ON "payouts" USING btree ("agent_id");--> statement-breakpoint
 CREATE INDEX "proxy_passthroughs_agent" ON "proxy_passthroughs" USING btree ("agent_id","id");--> statement-breakpoint
 CREATE INDEX "reservations_live" ON "reservations" USING btree ("valid_before") WHERE state in ('reserved', 'sent', 'pending_settlement');--> statement-breakpoint
-CREATE INDEX "reservations_watched" ON "reservations" USING btree ("decided_at") WHERE state <> 'settled' and corrected_at is null;--> statement-breakpoint
-CREATE INDEX "reservations_decided" ON "reservations" USING btree ("decided_at");--> statement-breakpoint
+CREATE INDEX "reservations_watched" ON "reservations" USING btree ("decided_at") WHERE decided_at is not null and state <> 'settled' and corrected_at is null;--> statement-breakpoint
+CREATE INDEX "reservations_decided" ON "reservations" USING btree ("decided_at") WHERE decided_at is not null;--> statement-breakpoint
 CREATE INDEX "reservations_agent" ON "reservations" USING btree ("agent_id","id");--> statement-breakpoint
 CREATE INDEX "reservations_waiting" ON "reservations" USING btree ("agent_id") WHERE state = 'pending_settlement';--> statement-breakpoint
 ALTER TABLE "agent_funds" ADD CONSTRAINT "agent_funds_promised" CHECK ("agent_funds"."promised_raw" >= 0);

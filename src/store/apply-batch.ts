@@ -45,7 +45,7 @@ const ARGUMENTS =
   'integer[] text[] text[] bigint[] text[] text[] text[] text[] ' +
   'integer[] text[] bigint[] bigint[] text[] integer[] text[] text[] text[] ' +
   'integer[] integer[] bigint[] bigint[] bigint[] bigint[] boolean[] ' +
-  'integer[] text[] integer[] text[] text[] text integer boolean text::json';
+  'integer[] text[] integer[] text[] text[] text integer boolean text::jsonb';
 
 const CALL = `select * from apply_batch(${ARGUMENTS.split(' ')
   .map((type, i) => `$${i + 1}::${type}`)

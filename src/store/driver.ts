@@ -3,12 +3,14 @@ import { createRequire, Module } from 'node:module';
 import { dirname, join } from 'node:path';
 import type postgres from 'postgres';
 
+type Repair = readonly [wrong: string, right: string];
+
 /**
  * What version 3.4.9 gets wrong when a connection is lost, and how it is put right. A write that waits for its
  * turn is called off but stays noted as waiting, so that the connection never writes again; and a statement
  * that comes after the loss, such as the rollback, is written to nothing, which ends the process.
  */
-const REPAIRS: readonly (readonly [wrong: string, right: string])[] = [
+const REPAIRS: readonly Repair[] = [
   [
     'incomings = null\n    clearImmediate(nextWriteTimer)',
     'incomings = null\n    terminated = true\n    clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = null',
@@ -28,6 +30,22 @@ const REPAIRS: readonly (readonly [wrong: string, right: string])[] = [
   ],
 ];
 
+/**
+ * The pool hands out the connection that has rested longest, so that each of them finds its part of the server out of
+ * the processor's caches. The one that rested last is quicker by a third for whoever asks alone.
+ */
+const LAST_FIRST: readonly Repair[] = [
+  [
+    ', open = Queue()',
+    `, open = (rest => ({
+        get length() { return rest.length },
+        push: c => (rest.push(c), c),
+        shift: () => rest.pop(),
+        remove: c => rest.includes(c) ? rest.splice(rest.indexOf(c), 1)[0] : null
+      }))([])`,
+  ],
+];
+
 type Compiling = Module & { _compile(source: string, file: string): void };
 
 /** The database driver with its repairs. Another version than the one they were made for is refused. */
@@ -36,17 +54,22 @@ export const driver: typeof postgres = loadRepaired();
 function loadRepaired(): typeof postgres {
   const require = createRequire(import.meta.url);
   const entry = require.resolve('postgres');
-  const file = join(dirname(entry), 'connection.js');
-  const connection = new Module(file) as Compiling;
-  connection.filename = file;
-  connection.paths = require.resolve.paths('postgres') ?? [];
-  connection._compile(repair(readFileSync(file, 'utf8')), file);
-  require.cache[file] = connection;
-  return require(entry) as typeof postgres;
+  compile(require, join(dirname(entry), 'connection.js'), REPAIRS);
+  return compile(require, entry, LAST_FIRST) as typeof postgres;
 }
 
-function repair(source: string): string {
-  return REPAIRS.reduce((text, [wrong, right]) => {
+/** Loads one file of the driver with its repairs, for itself and for those that require it. */
+function compile(require: NodeJS.Require, file: string, repairs: readonly Repair[]): unknown {
+  const repaired = new Module(file) as Compiling;
+  repaired.filename = file;
+  repaired.paths = require.resolve.paths('postgres') ?? [];
+  require.cache[file] = repaired;
+  repaired._compile(repair(readFileSync(file, 'utf8'), repairs), file);
+  return repaired.exports;
+}
+
+function repair(source: string, repairs: readonly Repair[]): string {
+  return repairs.reduce((text, [wrong, right]) => {
     if (text.split(wrong).length !== 2) {
       throw new Error('The database driver is not the version that its repairs are for.');
     }

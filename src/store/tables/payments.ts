@@ -27,7 +27,7 @@ export const reservations = pgTable(
   {
     /** 0x and 64 hex digits in lower case; with the wallet it is unique on chain, too. */
     nonce: id('nonce').primaryKey(),
-    id: callId().unique(),
+    id: callId(),
     holdId: id('hold_id').notNull().unique(),
     agentId: integer('agent_id').notNull(),
     keyId: integer('key_id'),
@@ -64,10 +64,10 @@ export const reservations = pgTable(
       .on(table.validBefore)
       .where(sql`state in ('reserved', 'sent', 'pending_settlement')`),
     // What is still watched after its end: paid, and not.
-    index('reservations_decided').on(table.decidedAt),
+    index('reservations_decided').on(table.decidedAt).where(sql`decided_at is not null`),
     index('reservations_watched')
       .on(table.decidedAt)
-      .where(sql`state <> 'settled' and corrected_at is null`),
+      .where(sql`decided_at is not null and state <> 'settled' and corrected_at is null`),
     index('reservations_agent').on(table.agentId, table.id),
     // What an agent's balance says is on its way.
     index('reservations_waiting').on(table.agentId).where(sql`state = 'pending_settlement'`),
