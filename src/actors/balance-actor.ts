@@ -38,6 +38,8 @@ const NOBODY: readonly Taken[] = [];
 /** One agent's inbox and this process's copy of its state. What it decides stands once the database says so. */
 export class BalanceActor implements PartSource {
   readonly agentId: number;
+  /** What was asked for last, under way or over. */
+  newest: Promise<Resolution> | undefined;
   readonly #deps: BalanceActorDeps;
   readonly #machine: Actor<typeof balanceMachine>;
   /** True amounts of holds that grew while their callers were not looking. */

@@ -92,6 +92,11 @@ export class LedgerInbox {
     else actor.forget();
   }
 
+  /** Resolves once the newest operation of the agent is over, however it ends; who asks for more meanwhile is not waited for. */
+  async settled(agentId: number): Promise<void> {
+    await this.#actors.find(agentId)?.newest?.catch(() => {});
+  }
+
   /** Resolves when nothing waits any more, or after `withinMs`. */
   async drain(withinMs: number): Promise<void> {
     const end = this.#clock.monotonicMs() + withinMs;
@@ -113,10 +118,12 @@ export class LedgerInbox {
   #enter(operation: Operation): Promise<Resolution> {
     if (this.#sweep === undefined) this.#watch();
     const now = this.#clock.monotonicMs();
-    return new Promise((resolve, reject) => {
-      const pending = new Pending(operation, now, this.#waiting, resolve, reject);
-      this.#actors.of(operation.agentId).submit(pending);
+    const actor = this.#actors.of(operation.agentId);
+    const over = new Promise<Resolution>((resolve, reject) => {
+      actor.submit(new Pending(operation, now, this.#waiting, resolve, reject));
     });
+    actor.newest = over;
+    return over;
   }
 
   /** While anything waits, callers that have waited too long are told. */

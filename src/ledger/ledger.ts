@@ -212,4 +212,6 @@ export interface Ledger {
 
   /** What an agent may do changed (status, keys, policies); caches are dropped at once, here and by version elsewhere. */
   forget(agentId: number): void;
+  /** Resolves once what this process has asked for of the agent so far is known, for whoever reads what it did. */
+  settled(agentId: number): Promise<void>;
 }

@@ -21,7 +21,8 @@ import { sendVendor, type VendorTimes } from './vendor-call.ts';
 
 /**
  * Points on the way of a payment, in their order. `judged` is passed by late answers only, which are booked once more
- * after it; `kept` by answers under a key, whatever they are an answer to.
+ * after it; `kept` by answers under a key, whatever they are an answer to. An answer in time is relayed while it is
+ * booked, and may be out before that.
  */
 export type PaymentStep =
   | 'reserved'
@@ -168,7 +169,8 @@ async function takeAnswer(
     throw refuse.proxy.notAccepted(status, detail, refOf(row));
   }
   if (deps.clock.now() >= row.validBefore * 1_000) return takeLate(deps, told, answer, learnt);
-  await book(deps, told, { type: 'response.arrived' }, learnt);
+  // It is paid for, and the chain decides whether or not our note of it stands: nobody waits for that.
+  void book(deps, told, { type: 'response.arrived' }, learnt);
   return { answer, row: told };
 }
 

@@ -1,6 +1,7 @@
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Sql } from '../store/sql.ts';
 import { callRecord } from './history.ts';
 import { findProxyCalls } from './history-store.ts';
@@ -12,7 +13,11 @@ export type Payments = ReturnType<typeof createPayments>;
 
 /** What agents and the operator may know of payments that were made through the proxy, and end by hand. */
 export function createPayments(
-  deps: Omit<ReleaseDeps, 'reload'> & { readonly sql: Sql; readonly log: Log },
+  deps: Omit<ReleaseDeps, 'reload'> & {
+    readonly sql: Sql;
+    readonly ledger: Pick<Ledger, 'settled'>;
+    readonly log: Log;
+  },
 ) {
   const { sql } = deps;
   const find = (text: string, agentId?: number): Promise<Reservation | undefined> => {
@@ -23,6 +28,7 @@ export function createPayments(
   return {
     /** Another agent's reads as absent. */
     async reservation(agentId: number, nonce: string) {
+      await deps.ledger.settled(agentId);
       const row = await find(nonce, agentId);
       if (row === undefined) throw refuse.proxy.reservationNotFound();
       return reservationRecord(row);
@@ -35,6 +41,7 @@ export function createPayments(
     ) {
       const most = Math.min(Math.max(limit, 1), LIMITS.historyPage.most);
       const page = { beforeId: idBefore(cursor), limit: most + 1 };
+      await deps.ledger.settled(agentId);
       const found = await findProxyCalls(sql, agentId, page);
       const rows = found.slice(0, most);
       const hasMore = found.length > most;

@@ -11,7 +11,7 @@ import {
   scriptedClient,
 } from './fakes/scripted-client.ts';
 import { logLines } from './log-lines.ts';
-import { AGENT, PaymentBook } from './payment-book.ts';
+import { AGENT, letRun, PaymentBook } from './payment-book.ts';
 import { reservationOf } from './payments.ts';
 
 const PLACE = placeOf('https://vendor.test/paid');
@@ -71,8 +71,11 @@ export function payWorld(
     return { row: book.row('p'), header: HEADER, held };
   }
 
+  /** Resolves when what nobody waits for is over, too. */
   async function pay(change: Partial<PayDeps> = {}): Promise<PaidAnswer> {
-    return payVendor({ ...deps, ...change }, PLACE, REQUEST, await reserve());
+    const paid = await payVendor({ ...deps, ...change }, PLACE, REQUEST, await reserve());
+    await letRun();
+    return paid;
   }
 
   return { book, lines, steps, waits, sent, answers, pay, header: HEADER };

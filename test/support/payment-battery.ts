@@ -204,7 +204,7 @@ export function expectedOf(row: Row): Expected {
     : { delivered: false, end: 'expired_unsettled' };
   // Of a late answer the chain is asked before anything is told of it.
   const isDecided = mode.slow === true && (name === 'answering' || name === 'kept');
-  const atCrash = isDecided ? [first.end] : statesAt(name);
+  const atCrash = isDecided ? [first.end] : statesAt(name, mode);
   const once = { atCrash, isDecided, payments: [first] };
   if (name === 'none' || name === 'kept') return { ...once, told: mode.told };
   if (!keyed) return { ...once, told: 'lost' };
@@ -214,7 +214,7 @@ export function expectedOf(row: Row): Expected {
   return { ...once, payments: [first, anew], told: delivered ? HONEST.told : mode.told };
 }
 
-function statesAt(name: PointName): readonly ReservationState[] {
+function statesAt(name: PointName, { slow }: Mode): readonly ReservationState[] {
   switch (name) {
     case 'none':
       return [];
@@ -229,8 +229,10 @@ function statesAt(name: PointName): readonly ReservationState[] {
       return ['reserved', 'sent'];
     case 'booked':
     case 'judged':
+      return ['pending_settlement'];
     case 'answering':
     case 'kept':
-      return ['pending_settlement'];
+      // An answer in time is relayed while it is written down.
+      return slow ? ['pending_settlement'] : ['reserved', 'sent', 'pending_settlement'];
   }
 }

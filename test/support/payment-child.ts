@@ -11,6 +11,8 @@ export type ChildOrder =
       readonly step: PaymentStep;
       readonly count: number;
       readonly last: 'dies' | 'tells';
+      /** Where those wait that come by here first, or meanwhile. */
+      readonly meanwhile?: PaymentStep;
     }
   | { readonly kind: 'go' };
 
@@ -39,14 +41,17 @@ const held: (() => void)[] = [];
 const say = (word: ChildWord) => process.send?.(word);
 
 function onPaymentStep(step: PaymentStep): Promise<void> | undefined {
+  if (order?.meanwhile === step) return stay();
   if (order?.step !== step) return undefined;
   arrived++;
   if (arrived === order.count) {
     if (order.last === 'dies') process.kill(process.pid, 'SIGKILL');
     say({ kind: 'held' });
   }
-  return new Promise((resolve) => held.push(resolve));
+  return stay();
 }
+
+const stay = () => new Promise<void>((resolve) => held.push(resolve));
 
 process.on('message', (given: ChildOrder) => {
   order = given.kind === 'hold' ? given : undefined;

@@ -29,7 +29,9 @@ export async function killAt(
     }
     default: {
       if (point.step === undefined) throw new Error(`nothing is held at ${point.name}`);
-      server.hold({ step: point.step, count: calls.length, last: 'dies' });
+      // What is relayed while it is booked must not be out before.
+      const more = point.step === 'booked' ? { meanwhile: 'answering' as const } : {};
+      server.hold({ step: point.step, count: calls.length, last: 'dies', ...more });
       const lost = sent();
       const late = new Promise((_, reject) => {
         setTimeout(() => reject(new Error('not every call came so far')), PATIENCE_MS).unref();

@@ -20,7 +20,7 @@ import {
   scriptedClient,
 } from './fakes/scripted-client.ts';
 import { logLines } from './log-lines.ts';
-import { AGENT, PaymentBook } from './payment-book.ts';
+import { AGENT, letRun, PaymentBook } from './payment-book.ts';
 import { type StandingsWish, standingsReader, standingsWith } from './standings.ts';
 import { testWallet } from './wallet.ts';
 
@@ -100,16 +100,19 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
   };
   const leaving = new AbortController();
 
-  /** One call of the agent, whose client may leave. */
-  const send = (
+  /** One call of the agent, whose client may leave. Resolves when what nobody waits for is over, too. */
+  const send = async (
     { workId, ...request }: Partial<ProxyRequest> & Pick<Partial<ProxyCall>, 'workId'> = {},
     change: Partial<ProxyDeps> = {},
-  ) =>
-    createProxy({ ...deps, ...change }).send({
+  ) => {
+    const answer = await createProxy({ ...deps, ...change }).send({
       spender: { agentId: AGENT, keyId: 1, keyRootId: 1 },
       request: ProxyRequest.parse({ url: 'https://vendor.test/paid', ...request }),
       ...{ workId, signal: leaving.signal },
     });
+    await letRun();
+    return answer;
+  };
 
   return {
     ...{ book, deps, state, lines, steps, passed, signed, opened, sent, answers, send },

@@ -104,7 +104,8 @@ describe('a vendor that asks for a payment', () => {
     });
     await world.send();
     expect(heldThen).toEqual(['reserved', 10_000n]);
-    expect(world.steps).toEqual(['reserved', 'sending', 'answered', 'booked', 'answering']);
+    // It is booked meanwhile.
+    expect(world.steps).toEqual(['reserved', 'sending', 'answered', 'answering', 'booked']);
   });
 
   it('gets nothing while the hold does not stand', async () => {
@@ -271,6 +272,7 @@ describe('the answer to a payment', () => {
     const refused = await world.send({ workId: 'work_1' }).catch((error: unknown) => error);
     const { nonce, validBefore } = world.row();
     expect(refused).toEqual(refusal(502, AMBIGUOUS, { reservation: { nonce, validBefore } }));
+    await letRun();
     expect(world.row().state).toBe('pending_settlement');
     expect(world.steps).not.toContain('answering');
   });
