@@ -43,13 +43,10 @@ BEGIN
 END $$;
 --> statement-breakpoint
 
--- Rows that ride with a posting. `standing[op]` says whether the operation is written at all.
+-- Rows that ride with a posting. `standing[op]` says whether the operation is written at all. It runs, and is planned,
+-- under the settings of `apply_batch`, which calls it.
 CREATE FUNCTION write_companions(companions jsonb, standing boolean[], node text, lease integer)
 RETURNS void LANGUAGE plpgsql
-SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET plan_cache_mode = force_generic_plan
 AS $$
 BEGIN
   IF companions ? 'sessions' THEN
@@ -265,13 +262,16 @@ BEGIN
       END LOOP;
     END LOOP;
   END IF;
-  IF n > 1 AND (SELECT count(o.id) <> count(DISTINCT o.id COLLATE "C") FROM unnest(o_id) AS o(id)) THEN
-    marks := coalesce(marks, array_fill('a'::text, ARRAY[n]));
-    FOR r IN SELECT o.i FROM (SELECT u.i, row_number() OVER (PARTITION BY u.id ORDER BY u.i) AS nth
-                              FROM unnest(o_id) WITH ORDINALITY AS u(id, i)
-                              WHERE u.id IS NOT NULL) AS o WHERE o.nth > 1 LOOP
-      IF marks[r.i] = 'a' THEN marks[r.i] := 'r'; END IF;
-    END LOOP;
+  -- Most calls have one operation: a query for what cannot be is not asked.
+  IF n > 1 THEN
+    IF (SELECT count(o.id) <> count(DISTINCT o.id COLLATE "C") FROM unnest(o_id) AS o(id)) THEN
+      marks := coalesce(marks, array_fill('a'::text, ARRAY[n]));
+      FOR r IN SELECT o.i FROM (SELECT u.i, row_number() OVER (PARTITION BY u.id ORDER BY u.i) AS nth
+                                FROM unnest(o_id) WITH ORDINALITY AS u(id, i)
+                                WHERE u.id IS NOT NULL) AS o WHERE o.nth > 1 LOOP
+        IF marks[r.i] = 'a' THEN marks[r.i] := 'r'; END IF;
+      END LOOP;
+    END IF;
   END IF;
 
   -- 2. The agents, in id order; a part that was decided on another version does not stand.

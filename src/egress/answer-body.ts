@@ -82,6 +82,15 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     };
   }
 
+  /** All of it, as its one reading; undefined where it has not ended well yet, or somebody reads it. */
+  whole(): Uint8Array | undefined {
+    if (!this.#ended || this.#error !== undefined || this.#isRead) return undefined;
+    this.#isRead = true;
+    const held = this.#held.splice(0).map(({ buffer, used }) => buffer.subarray(0, used));
+    this.#bytes = 0;
+    return held.length === 1 ? held[0] : Buffer.concat(held);
+  }
+
   abandon(): void {
     this.#isRead = true;
     this.#held.length = 0;

@@ -14,6 +14,8 @@ export type GuardedAnswer = {
    * BodyTooLarge past the bound, SendFailed when the rest does not come.
    */
   readonly body: AsyncIterable<Uint8Array>;
+  /** The body, where all of it is there already and nobody has begun to read it; it counts as read then. */
+  whole(): Uint8Array | undefined;
   /** Ends the exchange; a body that had not come whole costs its connection. */
   discard(): void;
 };
@@ -115,7 +117,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#await(this.#options.idleMs);
     const headers = headerPairs(controller.rawHeaders as readonly Buffer[]);
     const discard = () => this.#body.abandon();
-    this.#outcome.resolve({ status, headers, body: this.#body, discard });
+    const whole = () => this.#body.whole();
+    this.#outcome.resolve({ status, headers, body: this.#body, whole, discard });
     this.#checkAnnounced(status, headers);
   }
 

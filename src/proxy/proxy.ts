@@ -123,10 +123,14 @@ async function keep(
 const KEPT_BYTES = LIMITS.idempotencyAnswerBytes;
 
 const relay = (
-  { status, headers, body }: GuardedAnswer,
+  answer: GuardedAnswer,
   receipt: Readonly<Record<string, string>>,
   upstreamMs: number,
-): ProxyAnswer => ({ status, headers: receipt, lines: relayedHeaders(headers), body, upstreamMs });
+): ProxyAnswer => ({
+  ...{ status: answer.status, headers: receipt, lines: relayedHeaders(answer.headers), upstreamMs },
+  // One that has come goes out in one piece.
+  body: answer.whole() ?? answer.body,
+});
 
 /** Better refused whole than cut in the middle; one that does not say how long it is can only be cut. */
 function requireShort(

@@ -15,6 +15,7 @@ export function fakeAnswer({ status = 200, headers = [], body = '' }: ScriptedAn
   const answer: FakeAnswer = {
     ...{ status, headers, isDiscarded: false, readBytes: 0 },
     body: counted(),
+    whole: () => undefined,
     discard: () => {
       answer.isDiscarded = true;
     },

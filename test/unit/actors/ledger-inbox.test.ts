@@ -7,15 +7,47 @@ import { DESTINATION } from '../../support/spending.ts';
 
 const never = () => new Promise<never>(() => {});
 
+const holdOf = (n: number) => ({
+  ...({
+    kind: 'hold',
+    agentId: 1,
+    spender: { agentId: 1 },
+    holdId: `h${n}`,
+    amountRaw: 1n,
+  } as const),
+  ...{ destination: DESTINATION, session: null, reservation: null },
+});
+
+describe('who reads what an agent did', () => {
+  it('waits for what was asked before, and for nothing where that is over', async () => {
+    let say = (_: undefined) => {};
+    const load = () =>
+      new Promise<undefined>((resolve) => {
+        say = resolve;
+      });
+    const store = { load, apply: never, fenced: never };
+    const inbox = new LedgerInbox({ store, clock: new ManualClock(), log: silentLog });
+    await inbox.settled(1);
+    const held = inbox.submit(holdOf(1));
+    let isSettled = false;
+    const settled = inbox.settled(1).then(() => {
+      isSettled = true;
+    });
+    await inbox.settled(2);
+    expect(isSettled).toBe(false);
+    // There is no such agent.
+    say(undefined);
+    await settled;
+    expect(await held).toEqual({ kind: 'agent_unknown' });
+    await inbox.settled(1);
+  });
+});
+
 describe('an inbox that is full', () => {
   it('refuses holds at once, and neither a settlement nor a kill switch', async () => {
     const store = { load: never, apply: never, fenced: never };
     const inbox = new LedgerInbox({ store, clock: new ManualClock(), log: silentLog });
-    const hold = (n: number) =>
-      inbox.submit({
-        ...{ kind: 'hold', agentId: 1, spender: { agentId: 1 }, holdId: `h${n}`, amountRaw: 1n },
-        ...{ destination: DESTINATION, session: null, reservation: null },
-      });
+    const hold = (n: number) => inbox.submit(holdOf(n));
     for (let n = 0; n < LIMITS.ledgerInboxOperations; n++) void hold(n).catch(() => {});
     await expect(hold(-1)).rejects.toMatchObject({ status: 503 });
     expect(inbox.waiting).toBe(LIMITS.ledgerInboxOperations);

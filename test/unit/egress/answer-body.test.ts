@@ -57,6 +57,30 @@ describe('the body of an answer', () => {
     expect(whole.every((byte, i) => byte === (i & 0xff))).toBe(true);
   });
 
+  it('is had whole once all of it is there, and is read by that', () => {
+    const { body, told } = watched();
+    body.push(bytes('small '));
+    body.push(Buffer.alloc(3_000, 'x'));
+    expect(body.whole()).toBeUndefined();
+    body.end();
+    expect(Buffer.from(body.whole() ?? []).toString()).toBe(`small ${'x'.repeat(3_000)}`);
+    expect(body.whole()).toBeUndefined();
+    expect(() => body[Symbol.asyncIterator]()).toThrow('read once');
+    expect(told).toEqual([]);
+  });
+
+  it('is not had whole where it broke off, or where somebody reads it', () => {
+    const broken = watched().body;
+    broken.push(bytes('a'));
+    broken.fail(new Error('broke off'));
+    expect(broken.whole()).toBeUndefined();
+    const begun = watched().body;
+    begun.push(bytes('a'));
+    begun[Symbol.asyncIterator]();
+    begun.end();
+    expect(begun.whole()).toBeUndefined();
+  });
+
   it('mixes small and large pieces in their order', async () => {
     const { body } = watched();
     const parts = ['a', 'b'.repeat(5_000), 'c', 'd', 'e'.repeat(3_000), 'f'];
