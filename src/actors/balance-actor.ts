@@ -50,6 +50,8 @@ export class BalanceActor implements PartSource {
   #taken = NOBODY;
   #gone = false;
   #readMs = 0;
+  /** When the database spoke last. */
+  #toldMs = 0;
   /** The rules changed while a part was under way. */
   #rulesVoid = false;
 
@@ -120,6 +122,13 @@ export class BalanceActor implements PartSource {
     for (const { pending } of this.#taken) giveUpOn(pending, beforeMs, error);
   }
 
+  /** What the database said last, where that is a second old at most and nothing says that it has changed. */
+  recall(): Balance | undefined {
+    const isOld = this.#deps.clock.monotonicMs() - this.#toldMs > LIMITS.ledgerRecallMs;
+    if (isOld || this.#rulesVoid || this.#machine.getSnapshot().value !== 'ready') return undefined;
+    return this.#balance;
+  }
+
   isIdle(): boolean {
     return this.#queue.length === 0 && this.#taken.length === 0;
   }
@@ -135,6 +144,7 @@ export class BalanceActor implements PartSource {
       this.#readMs = this.#deps.clock.monotonicMs();
       this.#balance = await retry(() => store.load(this.agentId), { until: () => this.#gone });
       if (this.#gone) return;
+      this.#toldMs = this.#readMs;
       const type = this.#balance === undefined ? 'agent.missing' : 'balance.loaded';
       this.#machine.send({ type });
     } catch (error) {
@@ -195,6 +205,7 @@ export class BalanceActor implements PartSource {
     const busy = this.#taken.length >= LIMITS.ledgerBusyOperations;
     this.#finish(outcome);
     if (known !== undefined) this.#balance = { state: outcome.state, rules: known.rules };
+    this.#toldMs = this.#deps.clock.monotonicMs();
     const moved = outcome.state.rulesVersion !== known?.state.rulesVersion;
     const rulesMoved = this.#rulesVoid || moved;
     this.#rulesVoid = false;

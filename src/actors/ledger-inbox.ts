@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Resolution } from '../ledger/answer.ts';
 import { factsOf, type Operation } from '../ledger/operation.ts';
-import type { BalanceStore } from '../store/balance-store.ts';
+import type { Balance, BalanceStore } from '../store/balance-store.ts';
 import { type BalanceActors, createBalanceActors } from './balance-actors.ts';
 import { createLedgerCounters } from './ledger-counters.ts';
 import { createLedgerWriter, type LedgerWriter } from './ledger-writer.ts';
@@ -90,6 +90,10 @@ export class LedgerInbox {
     if (actor === undefined) return;
     if (actor.isIdle()) this.#actors.evict(agentId);
     else actor.forget();
+  }
+
+  recall(agentId: number): Balance | undefined {
+    return this.#actors.find(agentId)?.recall();
   }
 
   /** Resolves once the newest operation of the agent is over, however it ends; who asks for more meanwhile is not waited for. */

@@ -99,6 +99,7 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
       requireDone(await inbox.submit({ kind: 'correct', ...request }));
     },
     forget: (agentId) => inbox.forget(agentId),
+    recall: (agentId) => inbox.recall(agentId),
     settled: (agentId) => inbox.settled(agentId),
   };
 }

@@ -212,6 +212,11 @@ export interface Ledger {
 
   /** What an agent may do changed (status, keys, policies); caches are dropped at once, here and by version elsewhere. */
   forget(agentId: number): void;
+  /**
+   * The agent's money and rules as the database had them at its last word, a second ago at most. Undefined where this
+   * process does not know them so well. What waits or is under way is not in it.
+   */
+  recall(agentId: number): Snapshot | undefined;
   /** Resolves once what this process has asked for of the agent so far is known, for whoever reads what it did. */
   settled(agentId: number): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Spender } from '../ledger/ledger.ts';
 import type { Terms } from '../x402/offer.ts';
-import { admitCall } from './admit-call.ts';
+import { admitCall, viewAgent } from './admit-call.ts';
 import { createCallSlots } from './call-slots.ts';
 import { gatherWhole } from './gather-whole.ts';
 import { type HeaderLine, outboundRequest } from './outbound-request.ts';
@@ -46,7 +46,7 @@ export interface VendorProxy {
 export type ProxyDeps = ReserveDeps &
   PayDeps & {
     readonly client: Pick<GuardedClient, 'open' | 'send'>;
-    readonly standings: Pick<StandingsReader, 'read'>;
+    readonly standings: Pick<StandingsReader, 'read' | 'recall'>;
     readonly terms: Terms;
     readonly budgets: BudgetReports;
     readonly passthroughs: PassthroughLog;
@@ -62,11 +62,10 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
   async function send(call: ProxyCall): Promise<ProxyAnswer> {
     const { request, spender, signal } = call;
     const outbound = outboundRequest(request);
-    // Read while the name is resolved. Nothing is sent before both are judged, in their order.
-    const standing = deps.standings.read(spender.agentId);
-    standing.catch(() => {});
+    // Read while the name is resolved, where it is. Nothing is sent before both are judged, in their order.
+    const view = viewAgent(deps.standings, spender.agentId);
     const destination = await openVendor(client, request.url);
-    const agent = await admitCall({ read: () => standing }, spender, destination.host);
+    const agent = await admitCall(view, spender, destination.host);
     const askedMs = clock.monotonicMs();
     const free = await askVendor(client, destination, outbound, deps.times, signal);
     const upstreamMs = clock.monotonicMs() - askedMs;

@@ -59,7 +59,7 @@ export async function reservePayment(
   const wallet = requireWallet(deps, call);
   const offer = requireOffer(challenge, wallet);
   const to = { host: call.host, payee: offer.payTo };
-  requirePayable(call.agent, call.spender, to, offer.amountRaw);
+  await requirePayable(call.agent, call.spender, to, offer.amountRaw);
   const authorization: Authorization = {
     ...{ from: wallet, to: offer.payTo, valueRaw: offer.amountRaw, validAfter: 0 },
     validBefore: nowSeconds(deps.clock) + deps.validBeforeSeconds,

@@ -47,7 +47,8 @@ export function buildAccounts(
     facilitatorPrivateKey === undefined
       ? undefined
       : createLocalDelegation({ sql, facilitatorPrivateKey });
-  const standings = createStandings({ sql, now, patiently: createPatientRead(world.clock) });
+  const patiently = createPatientRead(world.clock);
+  const standings = createStandings({ sql, ledger, now, patiently });
   const payouts = buildPayouts(world, { ledger }, { wallets, chain }, teardown);
   const agentDeps = {
     ...{ ...world, wallets, delegation, ledger, payouts },

@@ -31,7 +31,10 @@ it('what is resolved is what becomes of the hold, for own and shared caps as the
   await using ledger = liveLedger(sql, 'resolved');
   const awareness = createAwareness({
     sql,
-    standings: createStandings({ sql, now: systemClock.now, patiently: (call) => call() }),
+    standings: createStandings({
+      ...{ sql, ledger, now: systemClock.now },
+      patiently: (call) => call(),
+    }),
   });
   const seen = { approve: 0, decline: 0 };
   // Nothing takes effect, or ends, while the test runs.

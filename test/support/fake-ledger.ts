@@ -211,6 +211,7 @@ export function createFakeLedger(): FakeLedger {
     paid: async () => {},
     correct: async () => {},
     forget() {},
+    recall: () => undefined,
     async settled() {},
   };
   return ledger;

@@ -73,6 +73,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
     standings: {
       ...{ rules: { walletAddress: PAYER.address }, spendableRaw: 1_000_000n },
     } as StandingsWish,
+    remembered: undefined as StandingsWish | undefined,
     advisory: undefined as string | undefined,
     signing: undefined as Error | undefined,
   };
@@ -89,7 +90,10 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
         return signHash(await hashAuthorization(domain, authorization), privateKey);
       },
     },
-    standings: { read: (id) => standingsReader(standingsWith(state.standings)).read(id) },
+    standings: {
+      read: (id) => standingsReader(standingsWith(state.standings)).read(id),
+      recall: () => state.remembered && standingsWith(state.remembered),
+    },
     budgets: { left: async () => ({ remainingRaw: 1n, advisory: state.advisory }) },
     passthroughs: { add: (line) => void passed.push(line), flush: async () => {} },
     judge: { wait: async () => ({ kind: 'undecided' }) },

@@ -2,6 +2,7 @@ import type { StandingsReader } from '../../src/controls/standings.ts';
 import type { Rules } from '../../src/ledger/admit.ts';
 import { readAt, type Standings, standingsOf } from '../../src/ledger/standings.ts';
 import type { Policy } from '../../src/policy/policy.ts';
+import type { AdmittedCall } from '../../src/proxy/admit-call.ts';
 import { ACTIVE } from './fakes/memory-ledger.ts';
 import { counterOf, NOW_MS } from './snapshot-arbitrary.ts';
 
@@ -40,7 +41,18 @@ export function standingsWith({
   return standingsOf(readAt(snapshot, NOW_MS, shared));
 }
 
-/** Tells everybody the same; undefined is an agent that nobody knows. */
+/** Tells everybody the same; undefined is an agent that nobody knows. Remembers what it is told to. */
 export const standingsReader = (
   standings: Standings | undefined,
-): Pick<StandingsReader, 'read'> => ({ read: async () => standings });
+  remembered?: Standings,
+): Pick<StandingsReader, 'read' | 'recall'> => ({
+  read: async () => standings,
+  recall: () => remembered,
+});
+
+/** A call that was admitted as its agent stood. */
+export const admittedWith = (standings: Standings): AdmittedCall => ({
+  accountId: standings.rules.accountId,
+  wallet: standings.rules.walletAddress,
+  ...{ standings, view: { remembered: undefined, read: async () => standings } },
+});

@@ -27,6 +27,8 @@ export const LEDGER_LIMITS = {
   ledgerRetryMs: { min: 20, max: 1_000 },
   /** Balance actors kept in memory; beyond it the one idle for longest goes. */
   ledgerActors: 10_000,
+  /** How old what a process knows of an agent may be, where it only lets through what is decided again later. */
+  ledgerRecallMs: 1_000,
   journalEntriesPerCall: 1_000,
   orphansPerTick: 50,
   /** Lease rows of processes dead for this long go, once nothing refers to them. */

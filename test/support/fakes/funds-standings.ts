@@ -16,6 +16,7 @@ export function standingsOfFunds(ledger: Pick<Ledger, 'funds'>): StandingsReader
       };
       return standingsOf(readAt({ state, rules: ACTIVE }, 0));
     },
+    recall: () => undefined,
     async available(agentIds) {
       const known = await Promise.all(
         agentIds.map(async (id) => [id, (await ledger.funds(id))?.spendableRaw ?? 0n] as const),

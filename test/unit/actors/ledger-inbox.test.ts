@@ -3,6 +3,7 @@ import { LedgerInbox } from '../../../src/actors/ledger-inbox.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { ACTIVE } from '../../support/fakes/memory-ledger.ts';
 import { DESTINATION } from '../../support/spending.ts';
 
 const never = () => new Promise<never>(() => {});
@@ -40,6 +41,43 @@ describe('who reads what an agent did', () => {
     await settled;
     expect(await held).toEqual({ kind: 'agent_unknown' });
     await inbox.settled(1);
+  });
+});
+
+describe('what is remembered of an agent', () => {
+  const state = {
+    ...{ version: 1n, rulesVersion: 1n, spendableRaw: 9n, heldRaw: 0n, creditedRaw: 9n },
+    ...{ consumedRaw: 0n, walletRaw: 9n, promisedRaw: 0n, counters: [] },
+  };
+  const after = { ...state, version: 2n, spendableRaw: 8n, heldRaw: 1n };
+
+  async function remembering() {
+    const clock = new ManualClock();
+    const store = {
+      load: async () => ({ state, rules: ACTIVE }),
+      apply: async () => [{ kind: 'applied', state: after } as const],
+      fenced: never,
+    };
+    const inbox = new LedgerInbox({ store, clock, log: silentLog, soon: queueMicrotask });
+    expect(inbox.recall(1)).toBeUndefined();
+    await inbox.submit(holdOf(1));
+    return { inbox, clock };
+  }
+
+  it('is what the database said last, for a second', async () => {
+    const { inbox, clock } = await remembering();
+    expect(inbox.recall(1)).toEqual({ state: after, rules: ACTIVE });
+    clock.advance(LIMITS.ledgerRecallMs);
+    expect(inbox.recall(1)).toBeDefined();
+    clock.advance(1);
+    expect(inbox.recall(1)).toBeUndefined();
+    expect(inbox.recall(2)).toBeUndefined();
+  });
+
+  it('is nothing once its rules have changed', async () => {
+    const { inbox } = await remembering();
+    inbox.forget(1);
+    expect(inbox.recall(1)).toBeUndefined();
   });
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Spender } from '../../../src/ledger/ledger.ts';
+import type { Standings } from '../../../src/ledger/standings.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
-import { admitCall } from '../../../src/proxy/admit-call.ts';
+import { admitCall, viewAgent } from '../../../src/proxy/admit-call.ts';
 import { aPolicy } from '../../support/a-policy.ts';
 import { type StandingsWish, standingsReader, standingsWith } from '../../support/standings.ts';
 
@@ -11,7 +12,10 @@ const admitted = (
   wish: StandingsWish | undefined,
   spender: Partial<Spender> = {},
   host = 'api.vendor.example',
-) => admitCall(standingsReader(wish && standingsWith(wish)), { ...SPENDER, ...spender }, host);
+) => {
+  const view = viewAgent(standingsReader(wish && standingsWith(wish)), SPENDER.agentId);
+  return admitCall(view, { ...SPENDER, ...spender }, host);
+};
 
 const refused = (status: number, error: string, fields: object = {}) =>
   expect.objectContaining({ status, error, fields: expect.objectContaining(fields) });
@@ -83,5 +87,41 @@ describe('a call before anything is sent', () => {
       refused(403, 'agent_suspended'),
     );
     await expect(admitted(undefined)).rejects.toMatchObject({ status: 401 });
+  });
+});
+
+describe('a call of an agent that is remembered', () => {
+  const used = standingsWith({ own: [[api(), 1_000n]] });
+  const unused = standingsWith({ own: [[api(), 0n]] });
+  const admit = (now: Standings | undefined, remembered: Standings) => {
+    let reads = 0;
+    const reader = standingsReader(now, remembered);
+    const read = (agentId: number) => {
+      reads++;
+      return reader.read(agentId);
+    };
+    const view = viewAgent({ ...reader, read }, SPENDER.agentId);
+    const call = admitCall(view, SPENDER, 'api.vendor.example');
+    return call.then(
+      ({ standings }) => ({ standings, reads }),
+      (error: unknown) => ({ error, reads }),
+    );
+  };
+
+  it('is let through by that, and nothing is read', async () => {
+    expect(await admit(used, unused)).toEqual({ standings: unused, reads: 0 });
+  });
+
+  it('is refused only by what is so now', async () => {
+    expect(await admit(unused, used)).toEqual({ standings: unused, reads: 1 });
+    expect(await admit(used, used)).toEqual({
+      error: refused(402, 'spend_limit_exceeded'),
+      reads: 1,
+    });
+  });
+
+  it('reads the wallet that it did not have', async () => {
+    const without = standingsWith({ rules: { walletAddress: null } });
+    expect(await admit(unused, without)).toEqual({ standings: unused, reads: 1 });
   });
 });

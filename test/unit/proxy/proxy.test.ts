@@ -20,6 +20,8 @@ const refusal = (status: number, error: string, fields: object = {}) =>
 const payments = ({ sent }: ReturnType<typeof proxyWorld>) =>
   sent.map(paymentIn).filter((payment) => payment !== undefined);
 
+import { standingsReader } from '../../support/standings.ts';
+
 describe('a vendor that asks for no payment', () => {
   it.each([200, 204, 302, 404, 500, 503])(
     'with %i is handed on as it answers, for nothing',
@@ -181,9 +183,9 @@ describe('a vendor that asks for a payment', () => {
 describe('a call that is refused before anything is sent', () => {
   it('is one to an agent that nobody knows, or one beyond a cap', async () => {
     const world = proxyWorld();
-    await expect(
-      world.send({}, { standings: { read: async () => undefined } }),
-    ).rejects.toMatchObject({ status: 401 });
+    await expect(world.send({}, { standings: standingsReader(undefined) })).rejects.toMatchObject({
+      status: 401,
+    });
     const own = [[aPolicy({ kind: 'session', matchKey: null }), 1_000n]] as const;
     world.state.standings = { ...world.state.standings, own };
     await expect(world.send()).rejects.toMatchObject({ status: 402 });

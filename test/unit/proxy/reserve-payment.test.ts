@@ -12,7 +12,7 @@ import { type Challenge, parseChallenge } from '../../../src/x402/challenge.ts';
 import { base64, entryV1, entryV2, PAYEE, TERMS, withHeader } from '../../support/challenges.ts';
 import { AGENT } from '../../support/payment-book.ts';
 import { PAYER, proxyWorld } from '../../support/proxy-world.ts';
-import { type StandingsWish, standingsWith } from '../../support/standings.ts';
+import { admittedWith, type StandingsWish, standingsWith } from '../../support/standings.ts';
 
 const SECOND_PAYEE = `0x${'b2'.repeat(20)}`;
 
@@ -30,7 +30,7 @@ function world() {
   const all = proxyWorld();
   const call = (change: Partial<PaidCall> = {}): PaidCall => ({
     spender: { agentId: AGENT, keyId: 1, taskId: 't1', actionId: 'a1', customerId: 'c1' },
-    agent: { accountId: 'acct_7', wallet: PAYER.address, standings: RICH },
+    agent: { ...admittedWith(RICH), accountId: 'acct_7', wallet: PAYER.address },
     ...{ url: 'https://vendor.test/paid?q=1', host: 'vendor.test', method: 'POST' },
     workId: 'work_1',
     ...change,
@@ -59,7 +59,8 @@ describe('a payment that can be refused before it is signed', () => {
     return refusal;
   };
   const agentWith = (wish: StandingsWish) => ({
-    ...{ accountId: 'acct_7', wallet: PAYER.address, standings: standingsWith(wish) },
+    ...admittedWith(standingsWith(wish)),
+    ...{ accountId: 'acct_7', wallet: PAYER.address },
   });
 
   it('is not signed: beyond the balance, beyond the wallet, to a payee on no list', async () => {
@@ -71,6 +72,17 @@ describe('a payment that can be refused before it is signed', () => {
     expect(await signed(agentWith({ spendableRaw: 10n ** 9n }))).toMatchObject({
       error: 'Payment signing failed',
     });
+  });
+
+  it('is refused by how its agent stands now, and not by what was remembered of it', async () => {
+    const rich = standingsWith({ spendableRaw: 10n ** 9n });
+    const poor = standingsWith({ spendableRaw: 1n });
+    const recalled = (now: typeof rich) => ({
+      ...{ ...admittedWith(poor), wallet: PAYER.address },
+      view: { remembered: poor, read: async () => now },
+    });
+    expect(await signed(recalled(rich))).toMatchObject({ error: 'Payment signing failed' });
+    expect(await signed(recalled(poor))).toMatchObject({ error: 'insufficient_balance' });
   });
 });
 
@@ -172,7 +184,7 @@ describe('a payment that may not be made', () => {
 
   it('without a wallet, or anybody to sign for one, is neither signed nor held', async () => {
     const all = world();
-    const agent = { accountId: 'acct_7', wallet: null, standings: RICH };
+    const agent = { ...admittedWith(RICH), wallet: null };
     await expect(all.reserve(undefined, { agent })).rejects.toMatchObject({
       ...{ status: 503, error: 'agent_wallet_not_configured' },
     });
