@@ -1,7 +1,7 @@
 import { type Actor, createActor } from 'xstate';
 import { balanceMachine } from '../../machines/balance.ts';
 import { assert } from '../kernel/assert.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock, TimerHandle } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Resolution } from '../ledger/answer.ts';
@@ -50,6 +50,8 @@ export class BalanceActor implements PartSource {
   #taken = NOBODY;
   #gone = false;
   #readMs = 0;
+  /** Runs while all that waits is patient. */
+  #later: TimerHandle | undefined;
   /** When the database spoke last. */
   #toldMs = 0;
   /** The rules changed while a part was under way. */
@@ -75,10 +77,18 @@ export class BalanceActor implements PartSource {
     this.#machine.start();
   }
 
-  submit(pending: Pending): void {
+  submit(pending: Pending, patient: boolean): void {
     this.#queue.push(pending);
-    this.#deps.offer(this);
+    if (patient) this.#later ??= this.#deps.clock.setTimeout(this.hurry, LIMITS.ledgerPatienceMs);
+    else this.hurry();
   }
+
+  /** What waits goes now, however patient it is. */
+  readonly hurry = (): void => {
+    if (this.#later !== undefined) this.#deps.clock.clearTimeout(this.#later);
+    this.#later = undefined;
+    if (!this.#gone) this.#offer();
+  };
 
   plan(limit: number): Part | undefined {
     if (this.#queue.length === 0 || this.#taken.length > 0) return undefined;
@@ -134,6 +144,7 @@ export class BalanceActor implements PartSource {
   }
 
   stop(): void {
+    if (this.#later !== undefined) this.#deps.clock.clearTimeout(this.#later);
     this.#gone = true;
     this.#machine.stop();
   }

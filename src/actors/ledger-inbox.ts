@@ -72,8 +72,11 @@ export class LedgerInbox {
     return this.#actors.size;
   }
 
-  /** Resolves once the database has spoken. Refuses at once when too much waits, but for a settlement. */
-  submit(operation: Operation): Promise<Resolution> {
+  /**
+   * Resolves once the database has spoken. Refuses at once when too much waits, but for a settlement. What is patient
+   * goes with the next that is not, or after a moment.
+   */
+  submit(operation: Operation, patient = false): Promise<Resolution> {
     if (this.#stopped) return Promise.reject(refuse.request.ledgerAway());
     const isFull = this.#waiting.count >= LIMITS.ledgerInboxOperations;
     // A settlement refused would leave its hold open for good. There is one a hold: holds bound them.
@@ -82,7 +85,7 @@ export class LedgerInbox {
       this.counters.refusedFull++;
       return Promise.reject(refuse.request.ledgerFull());
     }
-    return this.#enter(operation);
+    return this.#enter(operation, patient);
   }
 
   forget(agentId: number): void {
@@ -98,7 +101,9 @@ export class LedgerInbox {
 
   /** Resolves once the newest operation of the agent is over, however it ends; who asks for more meanwhile is not waited for. */
   async settled(agentId: number): Promise<void> {
-    await this.#actors.find(agentId)?.newest?.catch(() => {});
+    const actor = this.#actors.find(agentId);
+    actor?.hurry();
+    await actor?.newest?.catch(() => {});
   }
 
   /** Resolves when nothing waits any more, or after `withinMs`. */
@@ -119,12 +124,12 @@ export class LedgerInbox {
     }
   }
 
-  #enter(operation: Operation): Promise<Resolution> {
+  #enter(operation: Operation, patient = false): Promise<Resolution> {
     if (this.#sweep === undefined) this.#watch();
     const now = this.#clock.monotonicMs();
     const actor = this.#actors.of(operation.agentId);
     const over = new Promise<Resolution>((resolve, reject) => {
-      actor.submit(new Pending(operation, now, this.#waiting, resolve, reject));
+      actor.submit(new Pending(operation, now, this.#waiting, resolve, reject), patient);
     });
     actor.newest = over;
     return over;

@@ -81,9 +81,9 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
     async closeSession({ claim, reason, ...request }) {
       return settleVerdict(await inbox.submit(settlement(claim.hold, request, { claim, reason })));
     },
-    async advance({ agentId, holdId, move }) {
+    async advance({ agentId, holdId, move, patient }) {
       assert(isLive(move.from) && isLive(move.to), 'what ends a payment resolves its hold');
-      const resolution = await inbox.submit({ kind: 'advance', agentId, holdId, move });
+      const resolution = await inbox.submit({ kind: 'advance', agentId, holdId, move }, patient);
       return isDone(resolution) ? 'moved' : 'lost';
     },
     async sweep({ agentId, payout, leastRaw }) {

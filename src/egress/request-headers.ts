@@ -19,6 +19,9 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** What a field value may hold on the wire, one byte a character. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** Whether a name and its value can stand on the wire. */
+export const isHeader = ([name, value]: Header): boolean => TOKEN.test(name) && VALUE.test(value);
+
 /**
  * Headers that are meant for the other end of a connection chain: without those of one hop, `proxy-*` ones, and those
  * that a Connection header names. Order, spelling and repetitions are kept.

@@ -180,12 +180,13 @@ export interface Ledger {
 
   /**
    * Moves a reservation on while its hold stays open. `moved`: it is where the move ends. `lost`: it is neither there
-   * nor where the move starts.
+   * nor where the move starts. A patient one rides with whatever its agent has next, or goes by itself soon after.
    */
   advance(request: {
     agentId: number;
     holdId: string;
     move: ReservationMove;
+    patient?: boolean;
   }): Promise<'moved' | 'lost'>;
   /** Plans the payout of what a wallet holds beyond all claims; nothing where that is less than `leastRaw`. */
   sweep(request: { agentId: number; payout: NewPayout; leastRaw: bigint }): Promise<void>;

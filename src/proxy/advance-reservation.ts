@@ -18,6 +18,13 @@ export type AdvanceDeps = {
   readonly onEnd?: (state: ReservationState) => void;
 };
 
+type More = {
+  readonly learnt?: ReservationMove['learnt'];
+  readonly events?: readonly EventRow[];
+  /** Nobody waits for it: it may ride with something else. Means nothing where it ends the payment. */
+  readonly patient?: boolean;
+};
+
 /** Steps lost to others before it is a bug: there are only three from its beginning to its end. */
 const MOST_LOOKS = 8;
 
@@ -29,7 +36,7 @@ export async function advanceReservation(
   deps: AdvanceDeps,
   known: Reservation,
   event: ReservationEvent,
-  more: { readonly learnt?: ReservationMove['learnt']; readonly events?: readonly EventRow[] } = {},
+  more: More = {},
 ): Promise<ReservationState> {
   let row = known;
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
@@ -39,7 +46,7 @@ export async function advanceReservation(
       ...{ nonce: row.nonce, from: row.state, to: step.to },
       ...(more.learnt && { learnt: more.learnt }),
     };
-    if (await carryOut(deps, row, move, step.effect, more.events)) {
+    if (await carryOut(deps, row, move, step.effect, more)) {
       if (!isLive(step.to)) deps.onEnd?.(step.to);
       return step.to;
     }
@@ -55,10 +62,12 @@ async function carryOut(
   row: Reservation,
   move: ReservationMove,
   effect: 'consume' | 'release' | undefined,
-  events: readonly EventRow[] = [],
+  { events = [], patient = false }: More,
 ): Promise<boolean> {
   const { agentId, holdId } = row;
-  if (effect === undefined) return (await ledger.advance({ agentId, holdId, move })) === 'moved';
+  if (effect === undefined) {
+    return (await ledger.advance({ agentId, holdId, move, patient })) === 'moved';
+  }
   const consumed = effect === 'consume';
   const told = { ...row, responseStatusCode: statusOf(row, move), latencyMs: latencyOf(row, move) };
   const verdict = await ledger.settle({

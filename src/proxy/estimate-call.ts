@@ -1,6 +1,7 @@
 import { isoTime } from '../kernel/clock.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Spender } from '../ledger/ledger.ts';
+import { factsOf } from '../ledger/operation.ts';
 import { payableRaw } from '../ledger/project.ts';
 import { roomFor, type Standings } from '../ledger/standings.ts';
 import type { SpendFacts } from '../policy/policy.ts';
@@ -8,7 +9,6 @@ import { fits } from './plan-forecast.ts';
 import {
   askTarget,
   type CallWish,
-  factsOf,
   type ProspectDeps,
   prospectOf,
   requireStandings,
@@ -26,7 +26,7 @@ export async function estimateCall(deps: ProspectDeps, spender: Spender, wish: C
   const told = { cached, fetchedAt: isoTime(atMs) };
   if (prospect.kind === 'free') return { url, method, x402: false as const, ...told };
   const { amountRaw, payTo, scheme, spelled } = prospect.offer;
-  const facts = factsOf(spender, { host, payee: payTo });
+  const facts = factsOf({ spender, destination: { host, payee: payTo } });
   return {
     ...{ url, method, x402: true as const },
     priceRaw: amountRaw.toString(),

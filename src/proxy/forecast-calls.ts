@@ -3,6 +3,7 @@ import { type Clock, within } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Spender } from '../ledger/ledger.ts';
+import { factsOf } from '../ledger/operation.ts';
 import { payableRaw } from '../ledger/project.ts';
 import { roomFor, type Standings } from '../ledger/standings.ts';
 import { type PlannedBreach, type PlannedCalls, planForecast } from './plan-forecast.ts';
@@ -10,7 +11,6 @@ import {
   type Asked,
   askTarget,
   type CallWish,
-  factsOf,
   type Prospect,
   type ProspectDeps,
   prospectOf,
@@ -122,7 +122,8 @@ function plannedCalls(
   const [priceRaw, payee] =
     prospect.kind === 'free' ? [0n, null] : [prospect.offer.amountRaw, prospect.offer.payTo];
   const tagged = taskId === undefined ? spender : { ...spender, taskId };
-  return [{ index, priceRaw, count, facts: factsOf(tagged, { host, payee }) }];
+  const facts = { ...factsOf({ spender: tagged, destination: { host, payee } }), host };
+  return [{ index, priceRaw, count, facts }];
 }
 
 function itemOf(prospect: Prospect, { url, method, count }: ForecastWish, index: number) {

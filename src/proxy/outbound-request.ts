@@ -1,23 +1,18 @@
+import { endToEndHeaders, type Header, isHeader } from '../egress/request-headers.ts';
 import { BRAND } from '../kernel/ids.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { ProxyRequest } from './proxy-request.ts';
 
-export type HeaderLine = readonly [name: string, value: string];
-
 /** A vendor request, ready to be sent twice: without a payment, and with one. */
 export type OutboundRequest = {
   readonly method: ProxyRequest['method'];
-  readonly headers: readonly HeaderLine[];
+  readonly headers: readonly Header[];
   readonly body: string | undefined;
 };
 
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** These frame the message or speak to the next hop, which is this server's business alone. */
+/** These frame the message, which is this server's business alone. */
 const OURS = new Set([
-  ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'te', 'trailer'],
-  ...['upgrade', 'expect', 'proxy-authorization', 'proxy-authenticate', 'proxy-connection'],
+  ...['host', 'content-length', 'expect'],
   // Payments are made here and nowhere else.
   ...['x-payment', 'payment-signature', 'payment-required', 'payment-response'],
   'x-payment-response',
@@ -25,14 +20,15 @@ const OURS = new Set([
 
 /** The agent's request as its vendor is to see it. Throws `Invalid request` on a header that is none. */
 export function outboundRequest({ method, headers, body }: ProxyRequest): OutboundRequest {
-  const lines: HeaderLine[] = [];
-  for (const [name, given] of Object.entries(headers)) {
-    const value = String(given).trim();
-    if (!NAME.test(name) || !VALUE.test(value)) throw invalidHeader(name);
-    const lower = name.toLowerCase();
-    if (OURS.has(lower) || lower.startsWith(BRAND.headerPrefix)) continue;
-    lines.push([lower, value]);
+  const given: Header[] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    const header = [name.toLowerCase(), String(value).trim()] as const;
+    if (!isHeader(header)) throw invalidHeader(name);
+    given.push(header);
   }
+  const lines = endToEndHeaders(given).filter(
+    ([name]) => !OURS.has(name) && !name.startsWith(BRAND.headerPrefix),
+  );
   const isText = typeof body === 'string';
   const isJson = !isText && body !== undefined && body !== null;
   if (isJson && !lines.some(([name]) => name === 'content-type')) {

@@ -170,7 +170,8 @@ async function takeAnswer(
   }
   if (deps.clock.now() >= row.validBefore * 1_000) return takeLate(deps, told, answer, learnt);
   // It is paid for, and the chain decides whether or not our note of it stands: nobody waits for that.
-  void book(deps, told, { type: 'response.arrived' }, learnt);
+  const arrived = { type: 'response.arrived' } as const;
+  void booked(deps, told, advanceReservation(deps, told, arrived, { learnt, patient: true }));
   return { answer, row: told };
 }
 

@@ -4,7 +4,6 @@ import type { GuardedClient, GuardedMethod } from '../egress/guarded-client.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Spender } from '../ledger/ledger.ts';
 import type { Standings } from '../ledger/standings.ts';
-import type { SpendFacts } from '../policy/policy.ts';
 import { chooseOffer, isPayableBy } from '../x402/offer.ts';
 import type { PriceQuotes, QuotedOffer } from './price-quotes.ts';
 import { UNRESOLVED } from './vendor-call.ts';
@@ -68,13 +67,3 @@ export async function requireStandings(
   if (found === undefined) throw refuse.credential.invalidKey();
   return found;
 }
-
-/** By what a payment of such a call would be matched; nobody is paid where the payee is null. */
-export const factsOf = (
-  { keyId, keyRootId, taskId }: Spender,
-  to: { readonly host: string; readonly payee: string | null },
-): SpendFacts & { readonly host: string } => ({
-  keyRootId: keyRootId ?? keyId ?? null,
-  taskId: taskId ?? null,
-  ...to,
-});

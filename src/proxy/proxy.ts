@@ -3,6 +3,7 @@ import type { StandingsReader } from '../controls/standings.ts';
 import type { Destination } from '../egress/destination-guard.ts';
 import type { GuardedAnswer } from '../egress/exchange.ts';
 import type { GuardedClient } from '../egress/guarded-client.ts';
+import type { Header } from '../egress/request-headers.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Spender } from '../ledger/ledger.ts';
@@ -10,7 +11,7 @@ import type { Terms } from '../x402/offer.ts';
 import { admitCall, viewAgent } from './admit-call.ts';
 import { createCallSlots } from './call-slots.ts';
 import { gatherWhole } from './gather-whole.ts';
-import { type HeaderLine, outboundRequest } from './outbound-request.ts';
+import { outboundRequest } from './outbound-request.ts';
 import type { PassthroughLog } from './passthrough-log.ts';
 import { type PayDeps, payVendor } from './pay-vendor.ts';
 import type { ProxyRequest } from './proxy-request.ts';
@@ -33,7 +34,7 @@ export type ProxyCall = {
 export type ProxyAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly lines: readonly HeaderLine[];
+  readonly lines: readonly Header[];
   readonly body: AsyncIterable<Uint8Array> | Uint8Array;
   readonly upstreamMs: number;
 };

@@ -1,7 +1,7 @@
 import { BUDGET_ADVISORY_HEADER } from '../controls/budget-left.ts';
+import { endToEndHeaders, type Header, isHeader } from '../egress/request-headers.ts';
 import { formatUsdc } from '../kernel/amount.ts';
 import { BRAND } from '../kernel/ids.ts';
-import type { HeaderLine } from './outbound-request.ts';
 
 const HEADER = {
   cost: `${BRAND.headerPrefix}cost-usdc`,
@@ -9,44 +9,26 @@ const HEADER = {
   payment: `${BRAND.headerPrefix}payment`,
 } as const;
 
-/** Not the vendor's to say here: how the message is framed, who may read it, and what our own limits are. */
+/** Not the vendor's to say here: how long the message is, who may read it, and what our own limits are. */
 const DROPPED = new Set([
-  ...[
-    'connection',
-    'keep-alive',
-    'transfer-encoding',
-    'content-length',
-    'te',
-    'trailer',
-    'upgrade',
-  ],
-  ...['proxy-authenticate', 'proxy-connection', 'alt-svc', 'clear-site-data', 'x-request-id'],
+  ...['content-length', 'alt-svc', 'clear-site-data', 'x-request-id', 'date', 'server'],
   ...['strict-transport-security', 'x-ratelimit-limit', 'x-ratelimit-remaining'],
-  ...['x-ratelimit-reset', 'x-should-retry', 'date', 'server'],
+  ...['x-ratelimit-reset', 'x-should-retry'],
 ]);
-
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** A browser would keep it for this server. */
 const SIGNS_IN = new RegExp(`^\\s*${BRAND.sessionCookie}\\s*=`, 'i');
 
 /** A vendor's headers as the agent gets them, in their order, those that came twice twice. */
-export function relayedHeaders(lines: readonly HeaderLine[]): HeaderLine[] {
-  const named = new Set<string>();
-  for (const [name, value] of lines) {
-    if (name.toLowerCase() !== 'connection') continue;
-    for (const token of value.split(',')) named.add(token.trim().toLowerCase());
-  }
-  return lines.flatMap(([name, value]): HeaderLine[] => {
+export function relayedHeaders(lines: readonly Header[]): Header[] {
+  return endToEndHeaders(lines).flatMap(([name, value]): Header[] => {
     const lower = name.toLowerCase();
     const isOurs =
       DROPPED.has(lower) ||
-      named.has(lower) ||
       lower.startsWith(BRAND.headerPrefix) ||
       lower.startsWith('access-control-') ||
       (lower === 'set-cookie' && SIGNS_IN.test(value));
-    return isOurs || !NAME.test(name) || !VALUE.test(value) ? [] : [[lower, value]];
+    return isOurs || !isHeader([name, value]) ? [] : [[lower, value]];
   });
 }
 

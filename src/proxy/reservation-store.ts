@@ -57,28 +57,23 @@ export async function findLive(sql: Queryable, limit: number): Promise<Reservati
 }
 
 /** What was decided lately and never left the chain's reach: a late word of the chain would overrule it. */
-export async function findWatched(
-  sql: Queryable,
-  forSeconds: number,
-  limit: number,
-): Promise<Reservation[]> {
-  const rows = await sql<Row[]>`
-    ${select(sql)}
-    where r.decided_at > now() - ${forSeconds} * interval '1 second'
-      and r.state <> 'settled' and r.corrected_at is null
-    order by r.decided_at desc limit ${limit}`;
-  return rows.map(reservationOf);
-}
+export const findWatched = (sql: Queryable, bounds: LatelyDecided): Promise<Reservation[]> =>
+  findDecided(sql, bounds, sql`r.state <> 'settled' and r.corrected_at is null`);
 
-/** What was settled lately, at most `limit`. */
-export async function findSettled(
+/** What was settled lately. */
+export const findSettled = (sql: Queryable, bounds: LatelyDecided): Promise<Reservation[]> =>
+  findDecided(sql, bounds, sql`r.state = 'settled'`);
+
+type LatelyDecided = { readonly forSeconds: number; readonly limit: number };
+
+/** Newest first. */
+async function findDecided(
   sql: Queryable,
-  forSeconds: number,
-  limit: number,
+  { forSeconds, limit }: LatelyDecided,
+  which: ReturnType<typeof select>,
 ): Promise<Reservation[]> {
   const rows = await sql<Row[]>`
-    ${select(sql)}
-    where r.decided_at > now() - ${forSeconds} * interval '1 second' and r.state = 'settled'
+    ${select(sql)} where r.decided_at > now() - ${forSeconds} * interval '1 second' and ${which}
     order by r.decided_at desc limit ${limit}`;
   return rows.map(reservationOf);
 }

@@ -2,10 +2,11 @@ import { BlockedDestination, Unreachable } from '../egress/blocked-destination.t
 import type { Destination } from '../egress/destination-guard.ts';
 import type { GuardedAnswer } from '../egress/exchange.ts';
 import type { GuardedClient } from '../egress/guarded-client.ts';
+import type { Header } from '../egress/request-headers.ts';
 import { BadRequestHeader, SendFailed, type SendFailure } from '../egress/send-failed.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
-import type { HeaderLine, OutboundRequest } from './outbound-request.ts';
+import type { OutboundRequest } from './outbound-request.ts';
 
 /** How long a vendor may take. */
 export type VendorTimes = {
@@ -86,7 +87,7 @@ const badHeader = (error: Error) => ({
 export const sendVendor = (
   client: Pick<GuardedClient, 'send'>,
   destination: Destination,
-  { method, headers, body }: OutboundRequest & { readonly headers: readonly HeaderLine[] },
+  { method, headers, body }: OutboundRequest & { readonly headers: readonly Header[] },
   { totalMs, idleMs }: { readonly totalMs: number; readonly idleMs: number },
   signal: AbortSignal,
 ): Promise<GuardedAnswer> =>

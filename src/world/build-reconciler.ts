@@ -31,13 +31,14 @@ export function buildReconciler(
 ): ReconcilePayments {
   const { view, payouts } = parts;
   const { auditSeconds, auditedPerTick, payoutsPerTick } = LIMITS;
+  const lately = { forSeconds: auditSeconds, limit: auditedPerTick };
   const reload = (nonce: string) => findReservation(sql, nonce);
   const findDone = () => findDonePayouts(sql, auditSeconds, payoutsPerTick);
   return createReconcilePayments({
     ...{ ...parts, sql, clock, log, reload },
     findLive: () => findLive(sql, LIMITS.reservationsPerTick),
-    findWatched: () => findWatched(sql, auditSeconds, auditedPerTick),
-    findSettled: () => findSettled(sql, auditSeconds, auditedPerTick),
+    findWatched: () => findWatched(sql, lately),
+    findSettled: () => findSettled(sql, lately),
     findByNonce: reload,
     findOpenPayouts: () => findOpenPayouts(sql, payoutsPerTick),
     findPayout: (nonce) => findPayout(sql, nonce),

@@ -75,6 +75,8 @@ async function end(name: string, to: 'settled' | 'expired_unsettled') {
 
 const names = (rows: readonly Reservation[]) => rows.map(({ holdId }) => holdId);
 
+const LATELY = { forSeconds: 3_600, limit: 100 };
+
 describe('reservation rows', () => {
   it('read back whole, and only to the agent that they are of', async () => {
     const [own, other] = [await payer(), await payer()];
@@ -147,9 +149,9 @@ describe('reservation rows', () => {
       }),
     });
     await db.sql`update reservations set decided_at = now() - interval '2 hours' where hold_id = 'old'`;
-    const watched = await findWatched(db.sql, 3_600, 100);
+    const watched = await findWatched(db.sql, LATELY);
     expect(names(watched.filter(({ agentId }) => agentId === own.agentId))).toEqual(['unpaid']);
-    const settled = await findSettled(db.sql, 3_600, 100);
+    const settled = await findSettled(db.sql, LATELY);
     expect(names(settled.filter(({ agentId }) => agentId === own.agentId))).toEqual(['paid']);
     expect(await rowOf('moved')).toMatchObject({
       isCorrected: true,

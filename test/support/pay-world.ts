@@ -11,7 +11,7 @@ import {
   scriptedClient,
 } from './fakes/scripted-client.ts';
 import { logLines } from './log-lines.ts';
-import { AGENT, letRun, PaymentBook } from './payment-book.ts';
+import { AGENT, PaymentBook, rest } from './payment-book.ts';
 import { reservationOf } from './payments.ts';
 
 const PLACE = placeOf('https://vendor.test/paid');
@@ -74,7 +74,7 @@ export function payWorld(
   /** Resolves when what nobody waits for is over, too. */
   async function pay(change: Partial<PayDeps> = {}): Promise<PaidAnswer> {
     const paid = await payVendor({ ...deps, ...change }, PLACE, REQUEST, await reserve());
-    await letRun();
+    await rest(book);
     return paid;
   }
 

@@ -20,7 +20,7 @@ import {
   scriptedClient,
 } from './fakes/scripted-client.ts';
 import { logLines } from './log-lines.ts';
-import { AGENT, letRun, PaymentBook } from './payment-book.ts';
+import { AGENT, PaymentBook, rest } from './payment-book.ts';
 import { type StandingsWish, standingsReader, standingsWith } from './standings.ts';
 import { testWallet } from './wallet.ts';
 
@@ -114,7 +114,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
       request: ProxyRequest.parse({ url: 'https://vendor.test/paid', ...request }),
       ...{ workId, signal: leaving.signal },
     });
-    await letRun();
+    await rest(book);
     return answer;
   };
 

@@ -29,6 +29,8 @@ export const LEDGER_LIMITS = {
   ledgerActors: 10_000,
   /** How old what a process knows of an agent may be, where it only lets through what is decided again later. */
   ledgerRecallMs: 1_000,
+  /** How long a step that nobody waits for stays for company on its way to the database. */
+  ledgerPatienceMs: 10,
   journalEntriesPerCall: 1_000,
   orphansPerTick: 50,
   /** Lease rows of processes dead for this long go, once nothing refers to them. */

@@ -3,7 +3,9 @@ import { LedgerInbox } from '../../../src/actors/ledger-inbox.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import type { Part } from '../../../src/ledger/change.ts';
 import { ACTIVE } from '../../support/fakes/memory-ledger.ts';
+import { letRun } from '../../support/payment-book.ts';
 import { DESTINATION } from '../../support/spending.ts';
 
 const never = () => new Promise<never>(() => {});
@@ -18,6 +20,11 @@ const holdOf = (n: number) => ({
   } as const),
   ...{ destination: DESTINATION, session: null, reservation: null },
 });
+
+const STATE = {
+  ...{ version: 1n, rulesVersion: 1n, spendableRaw: 9n, heldRaw: 0n, creditedRaw: 9n },
+  ...{ consumedRaw: 0n, walletRaw: 9n, promisedRaw: 0n, counters: [] },
+};
 
 describe('who reads what an agent did', () => {
   it('waits for what was asked before, and for nothing where that is over', async () => {
@@ -45,16 +52,12 @@ describe('who reads what an agent did', () => {
 });
 
 describe('what is remembered of an agent', () => {
-  const state = {
-    ...{ version: 1n, rulesVersion: 1n, spendableRaw: 9n, heldRaw: 0n, creditedRaw: 9n },
-    ...{ consumedRaw: 0n, walletRaw: 9n, promisedRaw: 0n, counters: [] },
-  };
-  const after = { ...state, version: 2n, spendableRaw: 8n, heldRaw: 1n };
+  const after = { ...STATE, version: 2n, spendableRaw: 8n, heldRaw: 1n };
 
   async function remembering() {
     const clock = new ManualClock();
     const store = {
-      load: async () => ({ state, rules: ACTIVE }),
+      load: async () => ({ state: STATE, rules: ACTIVE }),
       apply: async () => [{ kind: 'applied', state: after } as const],
       fenced: never,
     };
@@ -78,6 +81,55 @@ describe('what is remembered of an agent', () => {
     const { inbox } = await remembering();
     inbox.forget(1);
     expect(inbox.recall(1)).toBeUndefined();
+  });
+});
+
+describe('a patient operation', () => {
+  const step = (n: number) =>
+    ({
+      ...({ kind: 'advance', agentId: 1, holdId: `h${n}` } as const),
+      move: { nonce: `n${n}`, from: 'reserved', to: 'sent' },
+    }) as const;
+
+  async function counting() {
+    const clock = new ManualClock();
+    const batches: number[] = [];
+    const store = {
+      load: async () => ({ state: STATE, rules: ACTIVE }),
+      async apply(parts: readonly Part[]) {
+        batches.push(...parts.map(({ changes }) => changes.length));
+        return parts.map((part) => ({ kind: 'applied', state: part.after }) as const);
+      },
+      fenced: never,
+    };
+    const inbox = new LedgerInbox({ store, clock, log: silentLog, soon: queueMicrotask });
+    await inbox.submit(step(0));
+    batches.length = 0;
+    return { clock, batches, inbox };
+  }
+
+  it('rides with what its agent has next', async () => {
+    const { batches, inbox } = await counting();
+    const patient = inbox.submit(step(1), true);
+    await letRun();
+    expect(batches).toEqual([]);
+    await inbox.submit(holdOf(9));
+    expect(await patient).toMatchObject({ kind: 'applied' });
+    expect(batches).toEqual([2]);
+  });
+
+  it('goes by itself when nothing comes, or when somebody wants to read', async () => {
+    const { clock, batches, inbox } = await counting();
+    const patient = inbox.submit(step(1), true);
+    clock.advance(LIMITS.ledgerPatienceMs - 1);
+    await letRun();
+    expect(batches).toEqual([]);
+    clock.advance(1);
+    await patient;
+    expect(batches).toEqual([1]);
+    void inbox.submit(step(2), true);
+    await inbox.settled(1);
+    expect(batches).toEqual([1, 1]);
   });
 });
 

@@ -4,7 +4,7 @@ import type { ApiError } from '../../../src/kernel/api-error.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { VENDOR_TIMES } from '../../../src/proxy/vendor-call.ts';
 import { payWorld } from '../../support/pay-world.ts';
-import { letRun } from '../../support/payment-book.ts';
+import { letRun, rest } from '../../support/payment-book.ts';
 import { nonceOf } from '../../support/payments.ts';
 
 const AMBIGUOUS = 'upstream_paid_request_failed_ambiguous';
@@ -117,7 +117,7 @@ describe('a vendor that takes the payment', () => {
     expect((await pay()).answer.status).toBe(200);
     expect(steps).toEqual(['sending', 'answered']);
     goOn();
-    await letRun();
+    await rest(book);
     expect(book.row('p').state).toBe('pending_settlement');
     expect(book.store.violations()).toEqual([]);
   });

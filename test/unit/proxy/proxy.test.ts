@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SendFailed } from '../../../src/egress/send-failed.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { aPolicy } from '../../support/a-policy.ts';
-import { letRun } from '../../support/payment-book.ts';
+import { letRun, rest } from '../../support/payment-book.ts';
 import { demand, paymentIn, proxyWorld, type Vendor } from '../../support/proxy-world.ts';
 
 const AMBIGUOUS = 'upstream_paid_request_failed_ambiguous';
@@ -274,7 +274,7 @@ describe('the answer to a payment', () => {
     const refused = await world.send({ workId: 'work_1' }).catch((error: unknown) => error);
     const { nonce, validBefore } = world.row();
     expect(refused).toEqual(refusal(502, AMBIGUOUS, { reservation: { nonce, validBefore } }));
-    await letRun();
+    await rest(world.book);
     expect(world.row().state).toBe('pending_settlement');
     expect(world.steps).not.toContain('answering');
   });
