@@ -10,9 +10,12 @@ export type OutboundRequest = {
   readonly body: string | undefined;
 };
 
-/** These frame the message, which is this server's business alone. */
+/**
+ * These frame the message, which is this server's business alone. A Connection header among them is about no connection
+ * that there is, so that what it names goes out.
+ */
 const OURS = new Set([
-  ...['host', 'content-length', 'expect'],
+  ...['host', 'content-length', 'expect', 'connection'],
   // Payments are made here and nowhere else.
   ...['x-payment', 'payment-signature', 'payment-required', 'payment-response'],
   'x-payment-response',
@@ -24,11 +27,9 @@ export function outboundRequest({ method, headers, body }: ProxyRequest): Outbou
   for (const [name, value] of Object.entries(headers)) {
     const header = [name.toLowerCase(), String(value).trim()] as const;
     if (!isHeader(header)) throw invalidHeader(name);
-    given.push(header);
+    if (!OURS.has(header[0]) && !header[0].startsWith(BRAND.headerPrefix)) given.push(header);
   }
-  const lines = endToEndHeaders(given).filter(
-    ([name]) => !OURS.has(name) && !name.startsWith(BRAND.headerPrefix),
-  );
+  const lines = [...endToEndHeaders(given)];
   const isText = typeof body === 'string';
   const isJson = !isText && body !== undefined && body !== null;
   if (isJson && !lines.some(([name]) => name === 'content-type')) {

@@ -29,6 +29,10 @@ describe('a request to a vendor', () => {
     for (const name of [...names, ...more]) expect(named({ [name]: '1' }), name).toEqual([]);
   });
 
+  it('carries what a Connection header of the agent names: it is about no connection that there is', () => {
+    expect(named({ Connection: 'x-mine', 'X-Mine': 'yes' })).toEqual([['x-mine', 'yes']]);
+  });
+
   it('passes the agent’s own credential for the vendor on', () => {
     expect(named({ Authorization: 'Bearer of the vendor' })).toEqual([
       ['authorization', 'Bearer of the vendor'],
