@@ -62,8 +62,10 @@ export async function buyAnswer(buyer: Buyer): Promise<void> {
     body: { url: stall.url },
   });
   for (const [step, state, what] of LIFE) {
-    const passed = buyer.passed.find((each) => each.step === step);
-    if (passed === undefined) throw new Error(`the payment was never ${state}`);
+    // The answer may be here before it is written down that it is.
+    const passed = await until(buyer, `the payment was never ${state}`, async () =>
+      buyer.passed.find((each) => each.step === step),
+    );
     tell(passed.atMs, state, what);
   }
   const paid = await settled(buyer);
