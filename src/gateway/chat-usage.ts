@@ -1,7 +1,10 @@
 import type { Usage } from '../kernel/price.ts';
 import { priceRaw } from '../kernel/price.ts';
-import type { TokenUsage } from '../rails/chat-rail.ts';
+import type { ChatCompletion, TokenUsage } from '../rails/chat-rail.ts';
 import type { Source } from './catalogue.ts';
+import type { Metered } from './charge-row.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { estimatePrompt, tokensOf } from './estimate-chat.ts';
 
 /**
  * Puts tokens into the units that a source bills. Cached tokens are part of the prompt; a source without
@@ -20,3 +23,16 @@ export function chatUsage(tokens: TokenUsage, { rates }: Source): Usage {
 /** What `tokens` cost at `source`, margin included. */
 export const chatPriceRaw = (tokens: TokenUsage, source: Source): bigint =>
   priceRaw(chatUsage(tokens, source), source.rates, source.marginBps);
+
+/** What an answer used: by its upstream's word, or by the length of what was sent and of what came back. */
+export function meterChat(
+  request: ChatRequest,
+  { usage, answerChars }: Pick<ChatCompletion, 'usage' | 'answerChars'>,
+  source: Source,
+): Metered {
+  const tokens = usage ?? {
+    ...{ inputTokens: estimatePrompt(request), cachedTokens: 0 },
+    outputTokens: tokensOf(answerChars),
+  };
+  return { usage: chatUsage(tokens, source), estimated: usage === null };
+}

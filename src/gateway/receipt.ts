@@ -32,10 +32,28 @@ export const receiptHeaders = (receipt: Receipt): Record<string, string> => ({
   [HEADER.model]: receipt.model,
   [HEADER.rail]: receipt.rail,
   ...attempted(receipt.attempts),
-  ...(receipt.remainingRaw === undefined
-    ? {}
-    : { [HEADER.remaining]: formatUsdc(receipt.remainingRaw) }),
-  ...(receipt.advisory === undefined ? {} : { [BUDGET_ADVISORY_HEADER]: receipt.advisory }),
+  ...leftOf(receipt),
+});
+
+const leftOf = ({
+  remainingRaw,
+  advisory,
+}: Pick<Receipt, 'remainingRaw' | 'advisory'>): Record<string, string> => ({
+  ...(remainingRaw === undefined ? {} : { [HEADER.remaining]: formatUsdc(remainingRaw) }),
+  ...(advisory === undefined ? {} : { [BUDGET_ADVISORY_HEADER]: advisory }),
+});
+
+/** What a streamed answer says before it begins: nobody knows yet what it will come to. */
+export const streamHeaders = (
+  receipt: Pick<Receipt, 'model' | 'rail' | 'attempts' | 'advisory' | 'remainingRaw'>,
+): Record<string, string> => ({
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  [HEADER.payment]: 'gateway',
+  [HEADER.model]: receipt.model,
+  [HEADER.rail]: receipt.rail,
+  ...attempted(receipt.attempts),
+  ...leftOf(receipt),
 });
 
 /** On an upstream's own refusal, which costs nothing. Its presence tells a vendor's error from ours. */

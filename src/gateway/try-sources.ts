@@ -1,13 +1,13 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
-import type { ChatCall, ChatFailure, ChatOutcome } from '../rails/chat-rail.ts';
+import type { Outcome, RailFailure } from '../rails/outcome.ts';
 import type { SourceRests } from '../rails/rest-failing-source.ts';
 import type { Source } from './catalogue.ts';
-import type { Offer } from './plan-offers.ts';
+import type { Offer, Offers } from './plan-offers.ts';
 
 /** How a purchase ended, at which source, and how long the upstreams took in all. */
-export type Tried = {
-  readonly outcome: ChatOutcome | { readonly kind: 'resting' };
+export type Tried<T> = {
+  readonly outcome: Outcome<T> | { readonly kind: 'resting' };
   readonly source: Source;
   readonly attempts: number;
   readonly upstreamMs: number;
@@ -17,7 +17,7 @@ export type Tried = {
  * Failures that say nothing about a source's health. Counting them would let one caller (with a request
  * that overflows, or a flood) switch a source off for everybody.
  */
-const PROVES_NOTHING: ReadonlySet<ChatFailure> = new Set([
+const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
   'rate_limited',
   'oversize',
   'busy',
@@ -25,36 +25,33 @@ const PROVES_NOTHING: ReadonlySet<ChatFailure> = new Set([
 ]);
 
 /** Buys from the first offer that answers. What fails is passed over; what keeps failing is not asked. */
-export async function trySources(
+export async function trySources<R, T>(
   deps: {
     readonly rests: SourceRests;
     readonly clock: Clock;
     readonly log: Log;
   },
   request: {
-    readonly offers: readonly [Offer, ...Offer[]];
-    readonly call: Omit<ChatCall, 'model'>;
-    readonly signal: AbortSignal;
+    readonly offers: Offers<R>;
+    readonly ask: (offer: Offer<R>) => Promise<Outcome<T>>;
   },
-): Promise<Tried> {
+): Promise<Tried<T>> {
   const { rests, clock, log } = deps;
-  let last: Tried = {
+  let last: Tried<T> = {
     outcome: { kind: 'resting' },
     source: request.offers[0].source,
     attempts: 0,
     upstreamMs: 0,
   };
-  for (const { source, rail } of request.offers) {
+  for (const offer of request.offers) {
+    const { source } = offer;
     const key = `${source.provider}/${source.upstreamModel}`;
     if (!rests.admits(key)) continue;
 
     const startedMs = clock.monotonicMs();
-    let outcome: ChatOutcome | undefined;
+    let outcome: Outcome<T> | undefined;
     try {
-      outcome = await rail.complete(
-        { ...request.call, model: source.upstreamModel },
-        request.signal,
-      );
+      outcome = await request.ask(offer);
     } finally {
       note(rests, key, outcome);
     }
@@ -67,7 +64,7 @@ export async function trySources(
   return last;
 }
 
-function note(rests: SourceRests, key: string, outcome: ChatOutcome | undefined): void {
+function note(rests: SourceRests, key: string, outcome: Outcome<unknown> | undefined): void {
   if (outcome?.kind === 'completed' || outcome?.kind === 'declined') rests.answered(key);
   else if (outcome?.kind === 'failed' && !PROVES_NOTHING.has(outcome.failure)) rests.failed(key);
   else rests.abandoned(key);

@@ -8,7 +8,8 @@ import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { ChatCall, ChatOutcome, ChatRail } from './chat-rail.ts';
-import { failed } from './chat-rail.ts';
+import { failed } from './outcome.ts';
+import { streamOfWhole } from './whole-stream.ts';
 
 export type LocalGuideDeps = {
   readonly guide: GuideEngine;
@@ -21,23 +22,31 @@ export type LocalGuideDeps = {
 /** The built-in responder behind the interface of a remote upstream. */
 export function createLocalGuideRail(deps: LocalGuideDeps): ChatRail {
   const { guide, callerFacts, clock, random } = deps;
+
+  async function complete(call: ChatCall, signal: AbortSignal): Promise<ChatOutcome> {
+    try {
+      const facts = beforeHold(await callerFacts(call.agentId), call.heldRaw);
+      if (signal.aborted) return { kind: 'aborted' };
+      const reply = await guide.reply({
+        messages: readMessages(call.body.messages),
+        ...toolsOf(call.body),
+        facts,
+        maxTokens: outputCap(call.body),
+        nowMs: clock.now(),
+      });
+      if (signal.aborted) return { kind: 'aborted' };
+      return completed(reply, call, nowSeconds(clock), random);
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
   return {
-    async complete(call, signal) {
-      try {
-        const facts = beforeHold(await callerFacts(call.agentId), call.heldRaw);
-        if (signal.aborted) return { kind: 'aborted' };
-        const reply = await guide.reply({
-          messages: readMessages(call.body.messages),
-          ...toolsOf(call.body),
-          facts,
-          maxTokens: outputCap(call.body),
-          nowMs: clock.now(),
-        });
-        if (signal.aborted) return { kind: 'aborted' };
-        return completed(reply, call, nowSeconds(clock), random);
-      } catch (error) {
-        return failureOf(error);
-      }
+    complete,
+    async stream(call, signal) {
+      const whole = await complete(call, signal);
+      if (whole.kind !== 'completed') return whole;
+      return { kind: 'completed', status: whole.status, stream: streamOfWhole(whole, call.body) };
     },
   };
 }

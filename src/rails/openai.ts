@@ -1,10 +1,13 @@
 import { Pool } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
+import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { ChatCall, ChatOutcome, ChatRail } from './chat-rail.ts';
-import { failed } from './chat-rail.ts';
+import { type ChatStream, RelayedChat, StreamBroken } from './chat-stream.ts';
 import type { Answer } from './collect-answer.ts';
 import { AnswerTooLarge, AnswerTooSlow, collectAnswer } from './collect-answer.ts';
+import { type OpenedAnswer, openAnswer } from './open-answer.ts';
+import { type Failed, failed, type Outcome } from './outcome.ts';
 import { readCompletion } from './read-completion.ts';
 
 export type OpenAiUpstream = {
@@ -60,17 +63,19 @@ export function createOpenAiRail(deps: {
   });
   let inFlight = 0;
 
+  const boundsFor = (signal: AbortSignal) => ({
+    ...{ maxBytes: limits.responseBytes, totalMs: limits.totalMs, clock, signal },
+  });
+  const request = (body: object) => ({
+    ...{ path, method: 'POST' as const, headers, body: JSON.stringify(body) },
+  });
+
   async function complete(call: ChatCall, signal: AbortSignal): Promise<ChatOutcome> {
-    if (inFlight >= limits.inFlight) return failed('busy', 'too many requests in flight', null, 1);
+    if (inFlight >= limits.inFlight) return TOO_BUSY;
     inFlight++;
     try {
-      const body = JSON.stringify({ ...call.body, model: call.model });
-      const answer = await collectAnswer(
-        pool,
-        { path, method: 'POST', headers, body },
-        { maxBytes: limits.responseBytes, totalMs: limits.totalMs, clock, signal },
-      );
-      return outcomeOf(answer);
+      const options = request({ ...call.body, model: call.model });
+      return outcomeOf(await collectAnswer(pool, options, boundsFor(signal)));
     } catch (error) {
       return signal.aborted ? { kind: 'aborted' } : failureOf(error);
     } finally {
@@ -78,7 +83,54 @@ export function createOpenAiRail(deps: {
     }
   }
 
-  return { complete, [Symbol.asyncDispose]: () => pool.destroy() };
+  async function stream(call: ChatCall, signal: AbortSignal): Promise<Outcome<Streaming>> {
+    if (inFlight >= limits.inFlight) return TOO_BUSY;
+    inFlight++;
+    const onOver = () => {
+      inFlight--;
+    };
+    try {
+      const options = request(streamedBody(call));
+      const answer = await openAnswer(pool, options, { ...boundsFor(signal), onOver });
+      return await streamOf(answer, wantsUsage(call.body));
+    } catch (error) {
+      return signal.aborted ? { kind: 'aborted' } : failureOf(error);
+    }
+  }
+
+  return { complete, stream, [Symbol.asyncDispose]: () => pool.destroy() };
+}
+
+type Streaming = { readonly stream: ChatStream };
+
+const TOO_BUSY = failed('busy', 'too many requests in flight', null, 1);
+
+const wantsUsage = ({ stream_options: options }: ChatCall['body']): boolean =>
+  isObject(options) && options.include_usage === true;
+
+/** Usage is always asked for: it is what is charged. */
+const streamedBody = ({ body, model }: ChatCall) => ({
+  ...body,
+  ...{ model, stream: true },
+  stream_options: {
+    ...(isObject(body.stream_options) ? body.stream_options : {}),
+    include_usage: true,
+  },
+});
+
+async function streamOf(answer: OpenedAnswer, usage: boolean): Promise<Outcome<Streaming>> {
+  const { status, headers } = answer;
+  const isStream = oneHeader(headers['content-type'])?.startsWith('text/event-stream') === true;
+  if (status === 200 && isStream) {
+    const chat = new RelayedChat(answer, usage);
+    await chat.begin();
+    return { kind: 'completed', status, stream: chat };
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of answer.body) chunks.push(chunk);
+  const outcome = outcomeOf({ status, headers, body: Buffer.concat(chunks) });
+  if (outcome.kind === 'completed') return failed('broken', 'not a stream', status);
+  return outcome as Exclude<ChatOutcome, { kind: 'completed' }>;
 }
 
 function outcomeOf({ status, headers, body }: Answer): ChatOutcome {
@@ -102,9 +154,10 @@ const TIMEOUTS = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-function failureOf(error: unknown): ChatOutcome {
+function failureOf(error: unknown): Failed {
   if (error instanceof AnswerTooLarge) return failed('oversize', 'the answer is too large');
   if (error instanceof AnswerTooSlow) return failed('timeout', 'the answer took too long');
+  if (error instanceof StreamBroken) return failed('broken', error.message, 200);
   const { code = '', message = '' } = error as { code?: string; message?: string };
   return failed(TIMEOUTS.has(code) ? 'timeout' : 'unreachable', code || message);
 }

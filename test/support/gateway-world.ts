@@ -59,7 +59,10 @@ export async function gatewayWorld(options: {
     models: options.models,
     secret,
   });
-  const nobody: ChatRail = { complete: async () => ({ kind: 'aborted' }) };
+  const nobody: ChatRail = {
+    stream: async () => ({ kind: 'aborted' }),
+    complete: async () => ({ kind: 'aborted' }),
+  };
   const localGuide = options.localGuide ?? nobody;
   const rails = createChatRails({ catalogue, localGuide, clock, ...(limits && { limits }) });
   const rests = createSourceRests({ clock });

@@ -21,6 +21,10 @@ export const OUTBOUND_LIMITS = {
   upstreamTotalMs: 600_000,
   upstreamConnections: 256,
   upstreamInFlight: 1_024,
+  /** One server-sent event of an upstream. */
+  sseEventBytes: 2 * 1024 * 1024,
+  /** By how much the reader of a streamed answer may be behind its upstream. */
+  streamQueueBytes: 4 * 1024 * 1024,
   restAfterFailures: 3,
   sourceRestMs: { min: 1_000, max: 30_000 },
 

@@ -3,7 +3,6 @@ import type { ChatCompletions } from '../../gateway/complete-chat.ts';
 import { readSpender } from '../../gateway/read-spender.ts';
 import { route } from '../../http/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { refuse } from '../../kernel/refuse.ts';
 
 /** A chat completion, bought from the cheapest source of the model and metered by its tokens. */
 export const chatCompletions = route<{ chat: ChatCompletions }>()({
@@ -18,11 +17,7 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
   body: ChatRequest,
 
   async handle({ body, caller, headers, services, signal, workId }) {
-    if (body.stream === true) {
-      const message = 'Streamed answers are not available yet; leave out "stream".';
-      throw refuse.gateway.invalidRequest(message, 'stream');
-    }
-    const spender = readSpender(caller, headers);
-    return services.chat.complete({ spender, body, workId, signal });
+    const wish = { spender: readSpender(caller, headers), body, workId, signal };
+    return body.stream === true ? services.chat.stream(wish) : services.chat.complete(wish);
   },
 });

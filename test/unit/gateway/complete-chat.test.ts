@@ -7,7 +7,7 @@ import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { Random } from '../../../src/kernel/random.ts';
 import type { ChatOutcome } from '../../../src/rails/chat-rail.ts';
-import { failed } from '../../../src/rails/chat-rail.ts';
+import { failed } from '../../../src/rails/outcome.ts';
 import { createSourceRests } from '../../../src/rails/rest-failing-source.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { plainBudgets } from '../../support/plain-budgets.ts';
@@ -59,6 +59,7 @@ async function world(play: (provider: string) => ChatOutcome | Promise<ChatOutco
         asked.push(id);
         return play(id);
       },
+      stream: () => Promise.reject(new Error('nobody asks for a stream')),
     }),
     async [Symbol.asyncDispose]() {},
   };

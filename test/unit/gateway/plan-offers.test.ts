@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Model, Source } from '../../../src/gateway/catalogue.ts';
 import { chatPriceRaw } from '../../../src/gateway/chat-usage.ts';
 import { holdForRaw, planOffers } from '../../../src/gateway/plan-offers.ts';
-import type { ChatRail } from '../../../src/rails/chat-rail.ts';
+import type { TokenUsage } from '../../../src/rails/chat-rail.ts';
 
 const source = (provider: string, rates: Source['rates']): Source => ({
   rail: 'direct-account',
@@ -29,7 +29,10 @@ const tokens = fc.record({
   outputTokens: fc.nat(1e6),
 });
 
-const RAIL: ChatRail = { complete: () => Promise.reject(new Error('nobody asks')) };
+const RAIL = 'a way';
+
+/** What so many tokens cost at most. */
+const atMost = (bound: TokenUsage) => (each: Source) => chatPriceRaw(bound, each);
 
 describe('the offers for a request', () => {
   it('come cheapest first for this request, whichever source is cheaper for others', () => {
@@ -38,7 +41,7 @@ describe('the offers for a request', () => {
     const order = (inputTokens: number, outputTokens: number) =>
       planOffers(
         model([wordy, terse]),
-        { inputTokens, cachedTokens: 0, outputTokens },
+        atMost({ inputTokens, cachedTokens: 0, outputTokens }),
         () => RAIL,
       ).map((offer) => offer.source.provider);
     expect(order(10_000_000, 1)).toEqual(['wordy', 'terse']);
@@ -48,7 +51,7 @@ describe('the offers for a request', () => {
   it('hold enough for the same use at any of the sources, so that no fallback exceeds the hold', () => {
     fc.assert(
       fc.property(fc.array(anySource, { minLength: 1, maxLength: 5 }), tokens, (sources, bound) => {
-        const heldRaw = holdForRaw(planOffers(model(sources), bound, () => RAIL));
+        const heldRaw = holdForRaw(planOffers(model(sources), atMost(bound), () => RAIL));
         for (const each of sources) expect(chatPriceRaw(bound, each) <= heldRaw).toBe(true);
       }),
     );
@@ -56,7 +59,7 @@ describe('the offers for a request', () => {
 
   it('leave out what cannot be served here', () => {
     const bound = { inputTokens: 1, cachedTokens: 0, outputTokens: 1 };
-    expect(planOffers(model([source('x', {})]), bound, () => undefined)).toEqual([]);
+    expect(planOffers(model([source('x', {})]), atMost(bound), () => undefined)).toEqual([]);
     expect(holdForRaw([])).toBe(0n);
   });
 });

@@ -5,16 +5,23 @@ import type { Spender } from '../ledger/ledger.ts';
 import { makerOf } from './destination.ts';
 import type { Tried } from './try-sources.ts';
 
-/** The line of the agent's history that one chat request leaves, whether it cost something or not. */
-export function chatCharge(
+/** What was used, in the units that its source bills. */
+export type Metered = {
+  readonly usage: Usage;
+  /** The upstream did not say. */
+  readonly estimated: boolean;
+};
+
+/** The line of the agent's history that one request leaves, whether it cost something or not. */
+export function chargeRow(
   request: {
     readonly spender: Spender;
     readonly model: string;
     readonly arrivedMs: number;
     readonly clock: Clock;
   },
-  tried: Tried,
-  bought: { readonly usage: Usage; readonly estimated: boolean } | undefined,
+  tried: Tried<unknown>,
+  bought: Metered | undefined,
 ): (chargedRaw: bigint) => ChargeRow {
   const { spender, clock } = request;
   const { source, outcome } = tried;

@@ -1,0 +1,105 @@
+import type { TokenUsage } from './chat-rail.ts';
+import { ChatTap } from './chat-tap.ts';
+import type { OpenedAnswer } from './open-answer.ts';
+import { SseEvents } from './sse-events.ts';
+
+/** The stream ended before its end. */
+export class StreamBroken extends Error {
+  override readonly name = 'StreamBroken';
+}
+
+/** A chat answer that is still coming, in the events of the OpenAI dialect. */
+export interface ChatStream {
+  /**
+   * Whole events, byte for byte, without the one that ends them and without usage that nobody asked for. Throws
+   * StreamBroken where the upstream ends before it has said that it does. For one reader.
+   */
+  next(): Promise<Uint8Array | undefined>;
+  /** What it has come to so far. */
+  metered(): { readonly usage: TokenUsage | null; readonly answerChars: number };
+  /** Stops buying. */
+  stop(): void;
+}
+
+/** Reads an opened answer as a chat stream. */
+export class RelayedChat implements ChatStream {
+  readonly #answer: OpenedAnswer;
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #events = new SseEvents();
+  readonly #tap: ChatTap;
+  #first: Uint8Array | undefined;
+  #isDone = false;
+
+  constructor(answer: OpenedAnswer, wantsUsage: boolean) {
+    this.#answer = answer;
+    this.#source = answer.body[Symbol.asyncIterator]();
+    this.#tap = new ChatTap(wantsUsage);
+  }
+
+  /** Resolves when the first event is there: an upstream that breaks before that has delivered nothing. */
+  async begin(): Promise<void> {
+    this.#first = await this.next();
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
+    while (!this.#isDone) {
+      const chunk = await this.#read();
+      if (chunk === undefined) {
+        this.#isDone = true;
+        // Some upstreams end without saying so; one that has told its usage had nothing more to say.
+        if (this.#tap.usage === null) throw new StreamBroken('it ended before its end');
+        return undefined;
+      }
+      const relayed = this.#sift(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+      if (relayed !== undefined) return relayed;
+    }
+    return undefined;
+  }
+
+  metered() {
+    return { usage: this.#tap.usage, answerChars: this.#tap.answerBytes };
+  }
+
+  stop(): void {
+    this.#isDone = true;
+    this.#answer.stop();
+  }
+
+  async #read(): Promise<Uint8Array | undefined> {
+    try {
+      const next = await this.#source.next();
+      return next.done === true ? undefined : next.value;
+    } catch (error) {
+      this.#isDone = true;
+      throw new StreamBroken('it broke off', { cause: error });
+    }
+  }
+
+  /** What of a chunk goes on, if anything does. */
+  #sift(chunk: Buffer): Buffer | undefined {
+    const relayed: Buffer[] = [];
+    for (const event of this.#split(chunk)) {
+      const fate = this.#tap.look(event);
+      if (fate === 'done') {
+        // The connection is left to end by itself: it may serve another.
+        this.#isDone = true;
+        break;
+      }
+      if (fate === 'relayed') relayed.push(event);
+    }
+    if (relayed.length === 0) return undefined;
+    return relayed.length === 1 ? relayed[0] : Buffer.concat(relayed);
+  }
+
+  #split(chunk: Buffer): Buffer[] {
+    try {
+      return this.#events.push(chunk);
+    } catch (error) {
+      this.stop();
+      throw new StreamBroken('an event is too large', { cause: error });
+    }
+  }
+}
