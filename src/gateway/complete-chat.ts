@@ -1,11 +1,11 @@
 import type { Spender } from '../ledger/ledger.ts';
 import type { ChatCall, ChatCompletion, ChatRail } from '../rails/chat-rail.ts';
 import type { Outcome } from '../rails/outcome.ts';
+import { boundChat, type ChatBound, shrinkBound, withCap } from './bound-chat.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { ChatRails } from './chat-rails.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw, meterChat } from './chat-usage.ts';
-import { estimateChat } from './estimate-chat.ts';
 import { planOffers } from './plan-offers.ts';
 import {
   type Bought,
@@ -62,19 +62,26 @@ function orderOf<T>(
   ask: (rail: ChatRail, call: ChatCall) => Promise<Outcome<T>>,
 ): Order<ChatRail, T> {
   const model = requireModel(catalogue, body.model, 'text');
-  const bound = estimateChat(body, model.maxOutputTokens);
-  const offers = planOffers(
-    model,
-    (source) => chatPriceRaw(bound, source),
-    (source) => rails.railOf(source),
-  );
-  return {
-    ...{ spender, model, workId, offers: requireOffers(model, offers) },
-    ask: ({ rail, source }, heldRaw) => {
-      const { agentId } = spender;
-      return ask(rail, { agentId, heldRaw, body, model: source.upstreamModel });
-    },
+  const orderWithin = (bound: ChatBound): Order<ChatRail, T> => {
+    const offers = planOffers(
+      model,
+      (source) => chatPriceRaw(bound.tokens, source),
+      (source) => rails.railOf(source),
+    );
+    const sent = withCap(body, bound.outputCap);
+    return {
+      ...{ spender, model, workId, offers: requireOffers(model, offers) },
+      ask: ({ rail, source }, heldRaw) => {
+        const { agentId } = spender;
+        return ask(rail, { agentId, heldRaw, body: sent, model: source.upstreamModel });
+      },
+      forLess(availableRaw) {
+        const less = shrinkBound(bound, body, model, availableRaw);
+        return less && orderWithin(less);
+      },
+    };
   };
+  return orderWithin(boundChat(body, model));
 }
 
 async function deliverWhole(body: ChatRequest, bought: Bought<ChatCompletion>): Promise<Relayed> {

@@ -35,6 +35,8 @@ export type Order<R, T> = {
   readonly offers: Offers<R>;
   /** Asks one of them, with so much set aside for it. Never rejects for what an upstream does. */
   readonly ask: (offer: Offer<R>, heldRaw: bigint) => Promise<Outcome<T>>;
+  /** The same for no more than there is, where less of it can be had. */
+  readonly forLess?: (availableRaw: bigint) => Order<R, T> | undefined;
 };
 
 /** An upstream's answer under our receipt. */
@@ -72,11 +74,11 @@ export async function purchase<R, T, A>(
   deliver: (bought: Bought<T>) => Promise<A>,
 ): Promise<A | Relayed> {
   const arrivedMs = deps.clock.monotonicMs();
-  const held = await openHold(deps, order);
+  const { held, granted } = await openHold(deps, order);
   const open = openPurchase(deps, order, held, arrivedMs);
   try {
-    const ask = (offer: Offer<R>) => order.ask(offer, held.hold.amountRaw);
-    const tried = await trySources(deps, { offers: order.offers, ask });
+    const ask = (offer: Offer<R>) => granted.ask(offer, held.hold.amountRaw);
+    const tried = await trySources(deps, { offers: granted.offers, ask });
     const { outcome, source, attempts, upstreamMs } = tried;
     const served = { model: order.model.id, rail: source.rail, attempts };
     if (outcome.kind !== 'completed') {
@@ -140,16 +142,25 @@ function openPurchase<R, T>(
   };
 }
 
+/** Holds what an order can cost, or what there is where that is less and something can be had for it. */
 async function openHold<R, T>(
   { ledger, random }: PurchaseDeps,
-  { spender, workId, model, offers }: Order<R, T>,
-): Promise<Held> {
-  const verdict = await ledger.hold({
-    ...{ spender, holdId: workId ?? newId(random, 'buy_'), amountRaw: holdForRaw(offers) },
-    destination: destinationOf(model.id),
-  });
-  if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
-  return verdict;
+  order: Order<R, T>,
+): Promise<{ readonly held: Held; readonly granted: Order<R, T> }> {
+  const { spender, workId, model } = order;
+  const holdId = workId ?? newId(random, 'buy_');
+  const destination = destinationOf(model.id);
+  const hold = ({ offers }: Order<R, T>) =>
+    ledger.hold({ spender, holdId, amountRaw: holdForRaw(offers), destination });
+  const verdict = await hold(order);
+  if (verdict.kind === 'held') return { held: verdict, granted: order };
+  const { refusal } = verdict;
+  const less =
+    refusal.reason === 'insufficient_balance' ? order.forLess?.(refusal.availableRaw) : undefined;
+  if (less === undefined) throw refuseHold(refusal);
+  const again = await hold(less);
+  if (again.kind === 'held') return { held: again, granted: less };
+  throw refuseHold(again.refusal);
 }
 
 /** Relayed like every other 4xx, but it is the operator's credential that was refused. */

@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import type { OpenAiRailLimits } from '../../src/rails/openai.ts';
 import { createFakeLedger } from '../support/fake-ledger.ts';
 import { gatewayWorld } from '../support/gateway-world.ts';
@@ -103,7 +104,8 @@ describe('POST /v1/chat/completions', () => {
   it('forwards everything as given but the model’s name and the credential', async () => {
     await using w = await world();
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
-    const sent = { messages, tools, tool_choice: 'auto', seed: 7, odd: { nested: [1, null] } };
+    const more = { tool_choice: 'auto', seed: 7, odd: { nested: [1, null] } };
+    const sent = { messages, tools, max_tokens: 77, ...more };
     await w.chat(sent);
     expect(w.first.seen).toEqual([
       {
@@ -112,6 +114,20 @@ describe('POST /v1/chat/completions', () => {
         body: { model: 'vendor-0', ...sent },
       },
     ]);
+  });
+
+  it('sends the cap that it holds for, where the caller has set none', async () => {
+    await using w = await world();
+    await w.chat();
+    expect(w.first.seen[0]?.body).toMatchObject({ max_tokens: LIMITS.unknownOutputTokens });
+  });
+
+  it('asks for the longest answer that the balance covers, where it does not cover all', async () => {
+    await using w = await world({ upstreams: 1 });
+    expect((await w.chat({ max_tokens: 1_000_000 })).response.status).toBe(200);
+    // One dollar less 21 input tokens at 2.5, at 10 USD per million output tokens, with 5 %.
+    expect(w.first.seen[0]?.body).toMatchObject({ max_tokens: 95_232 });
+    await w.balanced();
   });
 
   it('bills cached prompt tokens at their own rate', async () => {
@@ -254,16 +270,20 @@ describe('a client that leaves', () => {
 describe('a refused request', () => {
   it('costs nothing and sends nothing when the balance is too small', async () => {
     await using w = await world();
+    const long = [{ role: 'user' as const, content: 'x'.repeat(300_000) }];
     const error = await w.gateway.openai.chat.completions
-      .create({ model: MODEL, messages, max_tokens: 100_000 })
+      .create({ model: MODEL, messages: long })
       .catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       status: 402,
       code: 'budget_exhausted',
       type: 'insufficient_quota',
     });
-    const { headers, json } = await w.chat({ max_tokens: 100_000 });
-    expect(json).toMatchObject({ available: '1000000', required: '2100021' });
+    const { headers, json } = await w.chat({ messages: long });
+    expect(json).toMatchObject({
+      available: '1000000',
+      required: expect.stringMatching(/^1\d{6}$/),
+    });
     expect(headers.get('x-svc-payment')).toBeNull();
     expect(w.first.seen).toEqual([]);
     expect(w.ledger.charges).toEqual([]);

@@ -72,7 +72,7 @@ describe('the gateway on the durable ledger', () => {
   it('commits exactly what its headers say, with forty callers at once', async () => {
     const told = await Promise.all(
       Array.from({ length: 40 }, async (_, i) => {
-        const response = await ask({}, { 'x-svc-task-id': `task-${i}` });
+        const response = await ask({ max_tokens: 400 }, { 'x-svc-task-id': `task-${i}` });
         expect(response.status).toBe(200);
         return BigInt(response.headers.get('x-svc-cost-usdc') ?? '0');
       }),
@@ -96,7 +96,8 @@ describe('the gateway on the durable ledger', () => {
 
   it('refuses what the balance does not cover, and leaves no trace of it', async () => {
     const before = upstream.seen.length;
-    const response = await ask({ max_tokens: 1_000_000 });
+    const messages = [{ role: 'user', content: 'x'.repeat(500_000) }];
+    const response = await ask({ messages });
     expect(response.status).toBe(402);
     expect(await response.json()).toMatchObject({ available: FUNDS.toString() });
     expect(upstream.seen.length).toBe(before);

@@ -6,6 +6,12 @@ export const OUTBOUND_LIMITS = {
   maxOutputTokens: 10_000_000,
   completionsPerRequest: 128,
   charsPerToken: 4,
+  /** What one answer may have where neither its caller nor the catalogue says. */
+  unknownOutputTokens: 4_096,
+  /** An answer that the balance leaves less for is not begun. */
+  leastOutputTokens: 16,
+  /** Of every message, beside what it says. */
+  tokensPerMessage: 8,
   /** What an image or another part that is not text is taken for until the upstream has counted it. */
   tokensPerOpaquePart: 1_105,
   byokFeeRaw: 2_000n,

@@ -184,10 +184,12 @@ describe('a chat completion', () => {
 
   it('refuses what the balance does not cover before anything is sent', async () => {
     const { asked, balanced, ledger, refusal } = await world(() => completed());
-    // 100,000 tokens at 20 USD per million and 5 % margin, at the costlier of the two sources.
-    const { status, error, fields } = await refusal({ max_tokens: 100_000 });
+    // What is asked alone comes to more at the costlier of the two sources: no shorter answer helps.
+    const messages = [{ role: 'user', content: 'x'.repeat(200_000) }];
+    const { status, error, fields } = await refusal({ messages, max_tokens: 1 });
     expect([status, error]).toEqual([402, 'budget_exhausted']);
-    expect(fields).toMatchObject({ available: '1000000', required: '2100006' });
+    // 200,008 tokens at 5 USD and one at 20 USD per million, with 5 %.
+    expect(fields).toMatchObject({ available: '1000000', required: '1050063' });
     expect(asked).toEqual([]);
     expect(ledger.charges).toEqual([]);
     await balanced();

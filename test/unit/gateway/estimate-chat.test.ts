@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ChatRequest } from '../../../src/gateway/chat-request.ts';
-import { estimateChat, estimatePrompt } from '../../../src/gateway/estimate-chat.ts';
+import { estimatePrompt } from '../../../src/gateway/estimate-chat.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 
 const request = (more: object = {}, content: unknown = 'x'.repeat(401)): ChatRequest =>
@@ -23,20 +23,6 @@ describe('the estimate of a chat request', () => {
     expect(estimatePrompt(request({}, image))).toBe(LIMITS.tokensPerOpaquePart);
     const tools = [{ type: 'function', function: { name: 'f'.repeat(100) } }];
     expect(estimatePrompt(request({ tools }, ''))).toBeGreaterThanOrEqual(25);
-  });
-
-  it('bounds the output by the larger cap the caller set, or the default, within the model', () => {
-    const output = (more: object, max: number | null = null) =>
-      estimateChat(request(more), max).outputTokens;
-    expect(output({})).toBe(LIMITS.defaultOutputTokens);
-    expect(output({ max_tokens: 10 })).toBe(10);
-    expect(output({ max_tokens: 10, max_completion_tokens: 20 })).toBe(20);
-    expect(output({ max_tokens: 5_000 }, 100)).toBe(100);
-    expect(output({}, 100)).toBe(100);
-  });
-
-  it('holds for every one of the n answers that are asked for', () => {
-    expect(estimateChat(request({ max_tokens: 10, n: 5 }), null).outputTokens).toBe(50);
   });
 
   it('refuses a cap that is no usable number', () => {
