@@ -1,16 +1,11 @@
 import { formatUsdc } from '../kernel/amount.ts';
-import { priceRaw, UNITS, type Unit, type Usage } from '../kernel/price.ts';
+import { priceRaw, type Unit, type Usage } from '../kernel/price.ts';
 import { refuse } from '../kernel/refuse.ts';
-import type { Catalogue, Modality, Model, Source } from './catalogue.ts';
+import { billedUnits, isByTheCall } from './billed-units.ts';
+import type { Catalogue, Model, Source } from './catalogue.ts';
 
-/** What each modality is metered in. A source without a rate for one of them gives it away only on the free rail. */
-const METERED: Readonly<Record<Modality, readonly Unit[]>> = {
-  text: ['text_input_token', 'text_output_token', 'cached_input_token'],
-  embedding: ['text_input_token'],
-  tts: ['character', 'text_input_token', 'audio_output_token'],
-  stt: ['audio_second', 'audio_input_token', 'text_output_token'],
-  realtime: UNITS,
-};
+/** A source whose rates say all that it sells. */
+const NONE: ReadonlySet<Unit> = new Set();
 
 type Priced = { readonly source: Source; readonly usage: Usage; readonly costRaw: bigint };
 
@@ -51,14 +46,13 @@ function requirePriced(model: Model, asked: Usage): Priced {
 }
 
 function canPrice(model: Model, source: Source, usage: Usage): boolean {
-  const { rates } = source;
-  const isByTheCall = rates.request !== undefined && Object.keys(rates).length === 1;
-  const isFree = source.rail === 'free';
+  const { rail, rates } = source;
+  const sold = rail === 'free' || isByTheCall(rates) ? billedUnits(model.modality).units : NONE;
   return (Object.keys(usage) as Unit[]).every(
     (unit) =>
       rates[unit] !== undefined ||
       (unit === 'cached_input_token' && rates.text_input_token !== undefined) ||
-      ((isByTheCall || isFree) && METERED[model.modality].includes(unit)),
+      sold.has(unit),
   );
 }
 
