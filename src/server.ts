@@ -51,9 +51,12 @@ export async function startServer(deps: ServerDeps): Promise<Server> {
 }
 
 async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
-  const { settings, secret, clock, signal } = deps;
+  const { settings, secret, clock, signal, log } = deps;
   // What a wrong file can stop comes before the database, which it would leave to be ended again.
-  const catalogue = await loadCatalogue({ file: settings.catalogFile, secret });
+  const catalogue = await loadCatalogue({
+    ...{ file: settings.catalogFile, secret },
+    missing: (missing) => log.info(missing, 'models stay off for want of credentials or rates'),
+  });
   // The chain library takes 200 ms to load: now, and not in the middle of somebody's call.
   await loadChainCode();
   const place = deps.database ?? settings.database;

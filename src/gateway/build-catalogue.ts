@@ -2,6 +2,7 @@ import { assert } from '../kernel/assert.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Rates, Unit, Usage } from '../kernel/price.ts';
 import { parseRate, priceRaw } from '../kernel/price.ts';
+import { missingRates } from './billed-units.ts';
 import type { ModelEntry, ProviderEntry, RateTexts } from './builtin/builtin-model.ts';
 import type { Catalogue, Model, Provider, Source } from './catalogue.ts';
 
@@ -25,14 +26,22 @@ export const ratesOf = (texts: RateTexts): Rates =>
     }),
   );
 
+export type UnpricedSource = {
+  readonly model: string;
+  readonly provider: string;
+  readonly units: readonly Unit[];
+};
+
 /**
- * Keeps what can be bought: a source is enabled when its provider's credential is there, a model when
- * one of its sources is. Every model's sources come cheapest first.
+ * Keeps what can be bought: a source is enabled when its provider's credential is there and it has a rate
+ * for whatever its modality bills, a model when one of its sources is. `unpriced` hears of each source
+ * that only a rate is missing from. Every model's sources come cheapest first.
  */
 export function buildCatalogue(entries: {
   readonly providers: ReadonlyMap<string, ProviderEntry>;
   readonly models: Iterable<ModelEntry>;
   readonly secret: (name: string) => string | undefined;
+  readonly unpriced?: (source: UnpricedSource) => void;
 }): Catalogue {
   const providers = new Map<string, Provider>();
   for (const [id, { apiKeyEnv, baseUrl, dialect }] of entries.providers) {
@@ -44,6 +53,12 @@ export function buildCatalogue(entries: {
   for (const entry of entries.models) {
     const sources = entry.sources
       .filter((source) => providers.has(source.provider))
+      .filter((source) => {
+        const units = missingRates(entry.modality, source);
+        if (units.length === 0) return true;
+        entries.unpriced?.({ model: entry.id, provider: source.provider, units });
+        return false;
+      })
       .map((source): Source => {
         const { marginBps = LIMITS.marginBps, rates } = source;
         return { ...source, marginBps, rates: ratesOf(rates) };
@@ -51,7 +66,9 @@ export function buildCatalogue(entries: {
     if (sources.length === 0) continue;
     models.set(entry.id, {
       id: entry.id,
+      displayName: entry.displayName,
       modality: entry.modality,
+      isOpenWeight: entry.isOpenWeight,
       contextWindow: entry.contextWindow ?? null,
       maxOutputTokens: entry.maxOutputTokens ?? null,
       sources: cheapestFirst(sources),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { parseRate, UNITS } from '../kernel/price.ts';
+import { missingRates } from './billed-units.ts';
 import type { ModelEntry, ProviderEntry } from './builtin/builtin-model.ts';
 import { MODALITIES, RAILS } from './catalogue.ts';
 
@@ -38,20 +39,29 @@ const SourceShape = z
   })
   .superRefine(({ rail, rates }, context) => {
     const priced = Object.values(rates).some((text) => parseRate(text) !== 0n);
-    const complain = (message: string) =>
-      context.addIssue({ code: 'custom', path: ['rates'], message });
-    // A forgotten price must not become a gift.
-    if (rail !== 'free' && Object.keys(rates).length === 0) complain('must name at least one rate');
-    if (rail === 'free' && priced) complain('must be empty or zero on the free rail');
+    const message = 'must be empty or zero on the free rail';
+    if (rail === 'free' && priced) context.addIssue({ code: 'custom', path: ['rates'], message });
   });
 
-const ModelShape = z.strictObject({
-  id: modelId,
-  modality: z.enum(MODALITIES),
-  contextWindow: tokenCount,
-  maxOutputTokens: tokenCount,
-  sources: z.array(SourceShape).min(1).max(LIMITS.sourcesPerModel),
-});
+const ModelShape = z
+  .strictObject({
+    id: modelId,
+    displayName: z.string().min(1).max(LIMITS.modelIdChars).optional(),
+    modality: z.enum(MODALITIES),
+    isOpenWeight: z.boolean().optional(),
+    contextWindow: tokenCount,
+    maxOutputTokens: tokenCount,
+    sources: z.array(SourceShape).min(1).max(LIMITS.sourcesPerModel),
+  })
+  .superRefine(({ modality, sources }, context) => {
+    // A forgotten price must not become a gift.
+    for (const [at, source] of sources.entries()) {
+      const units = missingRates(modality, source);
+      if (units.length === 0) continue;
+      const message = `a ${modality} model also bills ${units.join(', ')}`;
+      context.addIssue({ code: 'custom', path: ['sources', at, 'rates'], message });
+    }
+  });
 
 const FileShape = z.strictObject({
   providers: z.record(name, ProviderShape).default({}),

@@ -25,7 +25,11 @@ export type Source = {
 export type Model = {
   /** `<maker>/<name>` */
   readonly id: string;
+  /** For people; none where the id says it all. */
+  readonly displayName?: string | undefined;
   readonly modality: Modality;
+  /** Whether the maker is known to publish the weights. */
+  readonly isOpenWeight?: boolean | undefined;
   readonly contextWindow: number | null;
   /** At most this many output tokens in one answer, where it is known. */
   readonly maxOutputTokens: number | null;
@@ -33,7 +37,16 @@ export type Model = {
   readonly sources: readonly Source[];
 };
 
-export type Dialect = 'local' | 'openai' | 'anthropic' | 'deepgram' | 'openai-realtime';
+export type Dialect =
+  | 'local'
+  | 'openai'
+  | 'anthropic'
+  | 'deepgram'
+  | 'openai-realtime'
+  | 'cartesia'
+  | 'elevenlabs'
+  | 'rime'
+  | 'assemblyai';
 
 export type Provider = {
   readonly id: string;

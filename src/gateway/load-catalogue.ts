@@ -1,22 +1,29 @@
 import { open } from 'node:fs/promises';
 import { ConfigError } from '../config.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { buildCatalogue } from './build-catalogue.ts';
+import type { Unit } from '../kernel/price.ts';
+import { buildCatalogue, type UnpricedSource } from './build-catalogue.ts';
 import type { ProviderEntry } from './builtin/builtin-model.ts';
 import { BUILTIN_MODELS } from './builtin/models.ts';
 import { BUILTIN_PROVIDERS } from './builtin/providers.ts';
 import type { Catalogue } from './catalogue.ts';
 import { type CatalogueFile, CatalogueFileError, parseCatalogueFile } from './catalogue-file.ts';
 
+/** What stays off: providers by the variable that they lack, then sources by the rates that they lack. */
+type Missing = {
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly rates: Readonly<Record<string, readonly Unit[]>>;
+};
+
 /**
  * The built-in catalogue with the file's entries added to it or put in the place of the same id.
- * `missing` hears of each provider that stays off for want of its credential. Throws ConfigError, which
- * names CATALOG_FILE, the file and the place inside it.
+ * `missing` hears once of everything that stays off. Throws ConfigError, which names CATALOG_FILE, the
+ * file and the place inside it.
  */
 export async function loadCatalogue(options: {
   readonly file?: string | undefined;
   readonly secret: (name: string) => string | undefined;
-  readonly missing?: (provider: string, apiKeyEnv: string) => void;
+  readonly missing?: (missing: Missing) => void;
 }): Promise<Catalogue> {
   const { secret, missing } = options;
   const file = await readCatalogueFile(options.file);
@@ -24,12 +31,20 @@ export async function loadCatalogue(options: {
     ...Object.entries(BUILTIN_PROVIDERS),
     ...Object.entries(file.providers),
   ]);
-  for (const [id, { apiKeyEnv }] of providers) {
-    if (apiKeyEnv !== undefined && secret(apiKeyEnv) === undefined) missing?.(id, apiKeyEnv);
-  }
   const models = new Map(BUILTIN_MODELS.map((model) => [model.id, model]));
   for (const model of file.models) models.set(model.id, model);
-  return buildCatalogue({ providers, models: models.values(), secret });
+
+  const credentials: Record<string, string> = {};
+  for (const [id, { apiKeyEnv }] of providers) {
+    if (apiKeyEnv !== undefined && secret(apiKeyEnv) === undefined) credentials[id] = apiKeyEnv;
+  }
+  const rates: Record<string, readonly Unit[]> = {};
+  const unpriced = ({ model, provider, units }: UnpricedSource) => {
+    rates[`${model} at ${provider}`] = units;
+  };
+  const catalogue = buildCatalogue({ providers, models: models.values(), secret, unpriced });
+  missing?.({ credentials, rates });
+  return catalogue;
 }
 
 async function readCatalogueFile(path: string | undefined): Promise<CatalogueFile> {

@@ -39,7 +39,11 @@ function catalogueOf(upstreams: readonly OpenAiUpstream[]) {
       modality: 'text',
       sources: sources.slice(0, 1).map((source) => ({ ...source, rates: { request: '2000' } })),
     },
-    { id: 'acme/voice', modality: 'tts', sources },
+    {
+      id: 'acme/voice',
+      modality: 'tts',
+      sources: sources.map((source) => ({ ...source, rates: { character: '15' } })),
+    },
   ];
   return { providers, models };
 }

@@ -15,7 +15,9 @@ export type SourceEntry = {
 /** A model as data, before it is known which of its sources this server has credentials for. */
 export type ModelEntry = {
   readonly id: string;
+  readonly displayName?: string | undefined;
   readonly modality: Modality;
+  readonly isOpenWeight?: boolean | undefined;
   readonly contextWindow?: number | null | undefined;
   readonly maxOutputTokens?: number | null | undefined;
   readonly sources: readonly SourceEntry[];
@@ -32,16 +34,33 @@ export type ProviderEntry = {
 export const unpriced = (modality: Modality, maker: string, names: string): ModelEntry[] =>
   names.split(' ').map((name) => ({ id: `${maker}/${name}`, modality, sources: [] }));
 
+/** Ids that wait for a rate alone: who has an account at their maker is told of it at the start. */
+export const unpricedDirect = (
+  modality: Modality,
+  maker: string,
+  names: string,
+  provider = maker,
+): ModelEntry[] =>
+  names.split(' ').map((name) => direct(modality, `${maker}/${name}`, {}, { provider }));
+
+/** Models whose weights their makers have published. */
+export const openWeight = (models: readonly ModelEntry[]): ModelEntry[] =>
+  models.map((model) => ({ ...model, isOpenWeight: true }));
+
 /** The maker's own account, under the maker's own name of the model. */
 export const direct = (
   modality: Modality,
   id: `${string}/${string}`,
   rates: RateTexts,
-  more: { provider?: string; contextWindow?: number; marginBps?: number } = {},
+  more: {
+    readonly provider?: string;
+    readonly upstreamModel?: string;
+    readonly contextWindow?: number;
+    readonly marginBps?: number;
+  } = {},
 ): ModelEntry => {
   const [maker = '', ...name] = id.split('/');
-  const { provider = maker, contextWindow, marginBps } = more;
-  const upstreamModel = name.join('/');
+  const { provider = maker, upstreamModel = name.join('/'), contextWindow, marginBps } = more;
   return {
     id,
     modality,
@@ -55,4 +74,28 @@ export const tokens = (input: string, output: string, cached?: string): RateText
   text_input_token: input,
   text_output_token: output,
   ...(cached === undefined ? {} : { cached_input_token: cached }),
+});
+
+/** A model with published weights, served by whoever hosts it. */
+export const hosted = (
+  modality: Modality,
+  id: `${string}/${string}`,
+  hosts: readonly Omit<SourceEntry, 'rail'>[],
+): ModelEntry => ({
+  ...{ id, modality, isOpenWeight: true },
+  sources: hosts.map((host) => ({ rail: 'self-host', ...host })),
+});
+
+/**
+ * A published price of one minute, in micro-USD, as the rate's unit has it: USD per million seconds, the
+ * last of six decimals rounded up.
+ */
+export const perMinute = (microUsd: number): RateTexts => {
+  const picoUsdPerSecond = Math.ceil((microUsd * 1_000_000) / 60);
+  return { audio_second: (picoUsdPerSecond / 1_000_000).toFixed(6) };
+};
+
+/** A published price of a thousand characters, in micro-USD. */
+export const perThousandCharacters = (microUsd: number): RateTexts => ({
+  character: (microUsd / 1_000).toFixed(3),
 });

@@ -52,10 +52,28 @@ describe('a catalogue file', () => {
 
   it('never gives a model away because its price was forgotten', () => {
     const at = (more: object) => ({ models: [{ ...model, sources: [{ ...source, ...more }] }] });
-    expect(parse(at({ rates: {} }))).toThrow(/rates: must name at least one rate/);
+    expect(parse(at({ rates: {} }))).toThrow(
+      'models[0].sources[0].rates: a text model also bills text_input_token, text_output_token',
+    );
+    const twice = { ...model, sources: [source, { ...source, rates: { text_input_token: '1' } }] };
+    expect(parse({ models: [{ ...model, id: 'a/c' }, twice] })).toThrow(
+      'models[1].sources[1].rates: a text model also bills text_output_token',
+    );
+    const voice = { ...model, modality: 'tts' };
+    expect(parse({ models: [voice] })).not.toThrow();
+    expect(parse({ models: [{ ...voice, sources: twice.sources }] })).toThrow(
+      /sources\[1\]\.rates/,
+    );
     expect(parse(at({ rail: 'free' }))).toThrow(/rates: must be empty or zero/);
     expect(parse(at({ rail: 'free', rates: {} }))).not.toThrow();
     expect(parse(at({ rail: 'free', rates: { request: '0' } }))).not.toThrow();
+  });
+
+  it('may name a model for people and call its weights open', () => {
+    const named = { ...model, displayName: 'A b', isOpenWeight: true };
+    expect(parse({ models: [named] })().models[0]).toMatchObject(named);
+    expect(parse({ models: [{ ...named, isOpenWeight: 'yes' }] })).toThrow(/isOpenWeight: /);
+    expect(parse({ models: [{ ...named, displayName: '' }] })).toThrow(/displayName: /);
   });
 
   it('may leave out either half', () => {

@@ -49,7 +49,11 @@ async function world(play: (provider: string) => ChatOutcome | Promise<ChatOutco
           source('cheap', RATES),
         ],
       },
-      { id: 'acme/ears', modality: 'stt', sources: [source('cheap', RATES)] },
+      {
+        id: 'acme/ears',
+        modality: 'stt',
+        sources: [{ ...source('cheap', RATES), rates: { audio_second: '100' } }],
+      },
     ],
     secret: () => undefined,
   });

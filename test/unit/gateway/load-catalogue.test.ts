@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/config.ts';
+import { missingRates } from '../../../src/gateway/billed-units.ts';
 import { BUILTIN_MODELS } from '../../../src/gateway/builtin/models.ts';
 import { BUILTIN_PROVIDERS } from '../../../src/gateway/builtin/providers.ts';
 import { loadCatalogue } from '../../../src/gateway/load-catalogue.ts';
@@ -49,19 +50,32 @@ describe('the catalogue', () => {
     expect(provider('anthropic')).toBeUndefined();
   });
 
-  it('says which providers stay off, and for want of which variable', async () => {
-    const off: string[] = [];
-    await loadCatalogue({ secret: none, missing: (id, env) => off.push(`${id} ${env}`) });
-    expect(off).toContain('openai OPENAI_API_KEY');
-    expect(off.some((line) => line.startsWith('local'))).toBe(false);
+  it('says what stays off: providers without their variable, and sources without their rates', async () => {
+    type Missing = Parameters<NonNullable<Parameters<typeof loadCatalogue>[0]['missing']>>[0];
+    const told: Missing[] = [];
+    const missing = (all: Missing) => void told.push(all);
+    await loadCatalogue({ secret: none, missing });
+    const [without, ...more] = told;
+    expect(more).toEqual([]);
+    expect(without?.credentials).toMatchObject({ openai: 'OPENAI_API_KEY' });
+    expect(without?.credentials).not.toHaveProperty('local');
+    // Where the account is missing too, the account is what it takes first.
+    expect(without?.rates).toEqual({});
+
+    const secret = (name: string) => (name === 'OPENAI_API_KEY' ? 'sk-1' : undefined);
+    await loadCatalogue({ secret, missing });
+    expect(told[1]?.credentials).not.toHaveProperty('openai');
+    expect(told[1]?.rates).not.toHaveProperty(['openai/gpt-4o at openai']);
   });
 
   it('sells nothing that has no rate', async () => {
     const { models } = await loadCatalogue({ secret: every });
-    for (const { id, sources } of models) {
-      for (const { rates } of sources) expect(Object.keys(rates), id).not.toEqual([]);
+    for (const { id, modality, sources } of models) {
+      expect(sources, id).not.toEqual([]);
+      for (const source of sources) expect(missingRates(modality, source), id).toEqual([]);
     }
-    expect(models.some(({ id }) => id === 'microsoft/phi-4')).toBe(false);
+    const listed = (wanted: string) => models.some(({ id }) => id === wanted);
+    expect(['microsoft/phi-4'].filter(listed)).toEqual([]);
   });
 
   it('names each model once and only providers that exist', () => {
