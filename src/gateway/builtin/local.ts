@@ -1,6 +1,6 @@
 import type { Modality } from '../catalogue.ts';
 import type { ModelEntry, RateTexts } from './builtin-model.ts';
-import { tokens } from './builtin-model.ts';
+import { openWeight, tokens } from './builtin-model.ts';
 
 const local = (name: string, modality: Modality, rates: RateTexts): ModelEntry => ({
   id: `local/${name}`,
@@ -11,9 +11,11 @@ const local = (name: string, modality: Modality, rates: RateTexts): ModelEntry =
 /** The engines inside this server. Small prices and none of them zero, so that metering is real. */
 export const LOCAL_MODELS: readonly ModelEntry[] = [
   local('guide', 'text', tokens('0.1', '0.4')),
-  local('flite', 'tts', { character: '1' }),
-  local('pocketsphinx', 'stt', { audio_second: '10' }),
-  local('grammar', 'stt', { audio_second: '10' }),
-  local('use-lite', 'embedding', { text_input_token: '0.01' }),
+  ...openWeight([
+    local('flite', 'tts', { character: '1' }),
+    local('pocketsphinx', 'stt', { audio_second: '10' }),
+    local('grammar', 'stt', { audio_second: '10' }),
+    local('use-lite', 'embedding', { text_input_token: '0.01' }),
+  ]),
   local('realtime', 'realtime', { ...tokens('0.1', '0.4'), character: '1', audio_second: '10' }),
 ];

@@ -51,6 +51,36 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     apiKeyEnv: 'TOGETHER_API_KEY',
     dialect: 'openai',
   },
+  deepseek: {
+    baseUrl: 'https://api.deepseek.com/v1',
+    apiKeyEnv: 'DEEPSEEK_API_KEY',
+    dialect: 'openai',
+  },
+  moonshot: {
+    baseUrl: 'https://api.moonshot.ai/v1',
+    apiKeyEnv: 'MOONSHOT_API_KEY',
+    dialect: 'openai',
+  },
+  zai: {
+    baseUrl: 'https://api.z.ai/api/paas/v4',
+    apiKeyEnv: 'ZAI_API_KEY',
+    dialect: 'openai',
+  },
+  xai: {
+    baseUrl: 'https://api.x.ai/v1',
+    apiKeyEnv: 'XAI_API_KEY',
+    dialect: 'openai',
+  },
+  cohere: {
+    baseUrl: 'https://api.cohere.ai/compatibility/v1',
+    apiKeyEnv: 'COHERE_API_KEY',
+    dialect: 'openai',
+  },
+  perplexity: {
+    baseUrl: 'https://api.perplexity.ai',
+    apiKeyEnv: 'PERPLEXITY_API_KEY',
+    dialect: 'openai',
+  },
   deepgram: {
     baseUrl: 'wss://api.deepgram.com/v1',
     apiKeyEnv: 'DEEPGRAM_API_KEY',
@@ -60,5 +90,25 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     baseUrl: 'wss://api.x.ai/v1',
     apiKeyEnv: 'XAI_API_KEY',
     dialect: 'openai-realtime',
+  },
+  cartesia: {
+    baseUrl: 'https://api.cartesia.ai',
+    apiKeyEnv: 'CARTESIA_API_KEY',
+    dialect: 'cartesia',
+  },
+  elevenlabs: {
+    baseUrl: 'https://api.elevenlabs.io/v1',
+    apiKeyEnv: 'ELEVENLABS_API_KEY',
+    dialect: 'elevenlabs',
+  },
+  rime: {
+    baseUrl: 'https://users.rime.ai/v1',
+    apiKeyEnv: 'RIME_API_KEY',
+    dialect: 'rime',
+  },
+  assemblyai: {
+    baseUrl: 'wss://streaming.assemblyai.com/v3',
+    apiKeyEnv: 'ASSEMBLYAI_API_KEY',
+    dialect: 'assemblyai',
   },
 };

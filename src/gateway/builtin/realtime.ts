@@ -1,5 +1,5 @@
 import type { ModelEntry } from './builtin-model.ts';
-import { direct, tokens, unpriced } from './builtin-model.ts';
+import { direct, perMinute, tokens, unpriced, unpricedDirect } from './builtin-model.ts';
 
 const named = (maker: string, names: string) => unpriced('realtime', maker, names);
 
@@ -10,15 +10,13 @@ export const REALTIME_MODELS: readonly ModelEntry[] = [
     { ...tokens('4', '16', '0.4'), audio_input_token: '32', audio_output_token: '64' },
     { provider: 'openai-realtime' },
   ),
-  // Published as 0.05 USD a minute.
-  direct(
+  direct('realtime', 'xai/grok-voice', perMinute(50_000), { provider: 'xai-realtime' }),
+  ...unpricedDirect(
     'realtime',
-    'xai/grok-voice',
-    { audio_second: '833.333334' },
-    { provider: 'xai-realtime' },
+    'openai',
+    'gpt-realtime-2.1 gpt-realtime-2.1-mini gpt-realtime-translate gpt-realtime-whisper',
+    'openai-realtime',
   ),
-  ...named('openai', 'gpt-realtime-2.1 gpt-realtime-2.1-mini gpt-realtime-translate'),
-  ...named('openai', 'gpt-realtime-whisper'),
   ...named('google', 'gemini-live gemini-live-3.1'),
   ...named('amazon', 'nova-2-sonic'),
 ];

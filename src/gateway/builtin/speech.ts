@@ -1,30 +1,36 @@
 import type { ModelEntry } from './builtin-model.ts';
-import { direct, unpriced } from './builtin-model.ts';
+import {
+  direct,
+  hosted,
+  openWeight,
+  perThousandCharacters,
+  unpriced,
+  unpricedDirect,
+} from './builtin-model.ts';
 
 const named = (maker: string, names: string) => unpriced('tts', maker, names);
+const eleven = (name: string, upstreamModel: string, microUsd: number) =>
+  direct('tts', `elevenlabs/${name}`, perThousandCharacters(microUsd), { upstreamModel });
 
 export const SPEECH_MODELS: readonly ModelEntry[] = [
   direct('tts', 'openai/tts-1', { character: '15' }),
-  {
-    id: 'kokoro/kokoro-82m',
-    modality: 'tts',
-    sources: [
-      {
-        rail: 'self-host',
-        provider: 'deepinfra',
-        upstreamModel: 'hexgrad/Kokoro-82M',
-        rates: { character: '0.62' },
-      },
-    ],
-  },
-  ...named('openai', 'tts-1-hd gpt-4o-mini-tts'),
+  hosted('tts', 'kokoro/kokoro-82m', [
+    { provider: 'deepinfra', upstreamModel: 'hexgrad/Kokoro-82M', rates: { character: '0.62' } },
+  ]),
+  direct('tts', 'cartesia/sonic-3', perThousandCharacters(30_000)),
+  eleven('flash-v2.5', 'eleven_flash_v2_5', 50_000),
+  eleven('turbo-v2.5', 'eleven_turbo_v2_5', 50_000),
+  eleven('multilingual-v2', 'eleven_multilingual_v2', 100_000),
+  direct('tts', 'rime/mist-v2', perThousandCharacters(30_000), { upstreamModel: 'mistv2' }),
+  ...unpricedDirect('tts', 'openai', 'tts-1-hd gpt-4o-mini-tts'),
   ...named('google', 'gemini-3.1-flash-tts gemini-2.5-flash-tts'),
-  ...named('cartesia', 'sonic-3'),
-  ...named('resemble', 'chatterbox-multilingual chatterbox-turbo'),
   ...named('xiaomi', 'mimo-v2.5-tts mimo-v2.5-tts-voiceclone mimo-v2.5-tts-voicedesign'),
-  ...named('canopy', 'orpheus-3b orpheus-v1-english'),
   ...named('inworld', 'realtime-tts-2'),
   ...named('boson', 'higgs-audio-v2.5'),
-  ...named('sesame', 'csm-1b'),
-  ...named('qwen', 'qwen3-tts'),
+  ...openWeight([
+    ...named('resemble', 'chatterbox-multilingual chatterbox-turbo'),
+    ...named('canopy', 'orpheus-3b orpheus-v1-english'),
+    ...named('sesame', 'csm-1b'),
+    ...named('qwen', 'qwen3-tts'),
+  ]),
 ];

@@ -57,7 +57,7 @@ describe('the catalogue', () => {
     await loadCatalogue({ secret: none, missing });
     const [without, ...more] = told;
     expect(more).toEqual([]);
-    expect(without?.credentials).toMatchObject({ openai: 'OPENAI_API_KEY' });
+    expect(without?.credentials).toMatchObject({ openai: 'OPENAI_API_KEY', xai: 'XAI_API_KEY' });
     expect(without?.credentials).not.toHaveProperty('local');
     // Where the account is missing too, the account is what it takes first.
     expect(without?.rates).toEqual({});
@@ -65,6 +65,10 @@ describe('the catalogue', () => {
     const secret = (name: string) => (name === 'OPENAI_API_KEY' ? 'sk-1' : undefined);
     await loadCatalogue({ secret, missing });
     expect(told[1]?.credentials).not.toHaveProperty('openai');
+    expect(told[1]?.rates).toMatchObject({
+      'openai/gpt-5.3-codex at openai': ['text_input_token', 'text_output_token'],
+      'openai/tts-1-hd at openai': ['character'],
+    });
     expect(told[1]?.rates).not.toHaveProperty(['openai/gpt-4o at openai']);
   });
 
@@ -75,7 +79,7 @@ describe('the catalogue', () => {
       for (const source of sources) expect(missingRates(modality, source), id).toEqual([]);
     }
     const listed = (wanted: string) => models.some(({ id }) => id === wanted);
-    expect(['microsoft/phi-4'].filter(listed)).toEqual([]);
+    expect(['microsoft/phi-4', 'openai/gpt-5.3-codex'].filter(listed)).toEqual([]);
   });
 
   it('names each model once and only providers that exist', () => {
