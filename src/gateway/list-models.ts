@@ -8,6 +8,9 @@ const CREATED = 1_735_689_600;
 
 const BPS = 10_000n;
 
+/** Rates count 10^-6 USD per million units. */
+const RATES_IN_USD = 1_000_000;
+
 /** One entry of the plain, OpenAI-compatible model list. */
 export const describeModel = (model: Model) => ({
   id: model.id,
@@ -27,6 +30,25 @@ export const describeModelWithPricing = (model: Model) => ({
     funded: fundedPrices(model.sources[0]),
     byok: { service_fee_usdc: formatUsdc(LIMITS.byokFeeRaw), upstream: 'at_vendor_rate' },
   },
+});
+
+/** The description that `?include=` asks for; words of it that say nothing here are passed over. */
+export const describerFor = (include: string | undefined) =>
+  include?.split(',').includes('pricing') ? describeModelWithPricing : describeModel;
+
+/** A model with every source of it and the upstream's own rates, as its buyer's owner may see them. */
+export const describeModelWithSources = (model: Model) => ({
+  id: model.id,
+  displayName: model.displayName ?? null,
+  modality: model.modality,
+  contextWindow: model.contextWindow,
+  isOpenWeight: model.isOpenWeight ?? false,
+  sources: model.sources.map(({ rail, provider, marginBps, rates }) => ({
+    ...{ rail, provider, marginBps },
+    rates: Object.fromEntries(
+      Object.entries(rates).map(([unit, rate]) => [unit, Number(rate) / RATES_IN_USD]),
+    ),
+  })),
 });
 
 /** Null where the cheapest source does not bill such tokens, or bills cached ones as any other. */

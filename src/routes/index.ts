@@ -61,6 +61,7 @@ import { setAgentSpendLimit } from './developer/agents/spend-limit/set.ts';
 import { setAgentStatus } from './developer/agents/status.ts';
 import { verifyWallet } from './developer/auth/verify.ts';
 import { developerBalances } from './developer/balances.ts';
+import { gatewayModels } from './developer/gateway/models.ts';
 import { createDeveloperKey } from './developer/keys/create.ts';
 import { listDeveloperKeys } from './developer/keys/list.ts';
 import { revokeDeveloperKey } from './developer/keys/revoke.ts';
@@ -171,6 +172,7 @@ export const ROUTES = [
   agentsRollup,
   agentGatewayUsage,
   modelDetail,
+  gatewayModels,
   closeSelf,
   listCreditThresholds,
   createCreditThreshold,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Catalogue } from '../../gateway/catalogue.ts';
-import { describeModel } from '../../gateway/list-models.ts';
+import { describerFor } from '../../gateway/list-models.ts';
 import { ok, route } from '../../http/route.ts';
 import { refuse } from '../../kernel/refuse.ts';
+import { ModelsQuery } from './models-query.ts';
 
 /** Clients send the slash of an id as `%2F`, so that it is one segment of the path. */
 const Params = z.object({ id: z.string() });
@@ -16,12 +17,13 @@ export const modelDetail = route<{ catalogue: Catalogue }>()({
   envelope: 'openai',
   rateLimit: 'none',
   params: Params,
+  query: ModelsQuery,
 
-  handle({ params, services }) {
+  handle({ params, query, services }) {
     const model = services.catalogue.find(params.id);
     if (model === undefined) {
       throw refuse.gateway.modelNotFound(params.id, services.catalogue.suggest(params.id));
     }
-    return ok(describeModel(model));
+    return ok(describerFor(query.include)(model));
   },
 });

@@ -1,9 +1,7 @@
-import { z } from 'zod';
 import type { Catalogue } from '../../gateway/catalogue.ts';
-import { describeModel, describeModelWithPricing } from '../../gateway/list-models.ts';
+import { describerFor } from '../../gateway/list-models.ts';
 import { ok, route } from '../../http/route.ts';
-
-const Query = z.object({ include: z.string().max(100).optional() });
+import { ModelsQuery } from './models-query.ts';
 
 /** Every model that can be bought here. Without `include=pricing` it is the plain compatible list. */
 export const listModels = route<{ catalogue: Catalogue }>()({
@@ -13,11 +11,10 @@ export const listModels = route<{ catalogue: Catalogue }>()({
   summary: 'List the models of the gateway',
   envelope: 'openai',
   rateLimit: 'none',
-  query: Query,
+  query: ModelsQuery,
 
   handle({ query, services }) {
-    const priced = query.include?.split(',').includes('pricing') ?? false;
-    const describe = priced ? describeModelWithPricing : describeModel;
+    const describe = describerFor(query.include);
     return ok({ object: 'list', data: services.catalogue.models.map(describe) });
   },
 });

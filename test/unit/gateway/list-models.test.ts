@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ratesOf } from '../../../src/gateway/build-catalogue.ts';
 import type { Model } from '../../../src/gateway/catalogue.ts';
-import { describeModel, describeModelWithPricing } from '../../../src/gateway/list-models.ts';
+import {
+  describeModel,
+  describeModelWithPricing,
+  describeModelWithSources,
+  describerFor,
+} from '../../../src/gateway/list-models.ts';
 
 const model = (rates: Parameters<typeof ratesOf>[0]): Model => ({
   id: 'acme/fast-1',
@@ -46,5 +51,34 @@ describe('a model on the wire', () => {
     expect(funded).toEqual({ input: null, output: null, cached_input: null });
     const uncached = { text_input_token: '1', text_output_token: '1' };
     expect(describeModelWithPricing(model(uncached)).pricing.funded.cached_input).toBeNull();
+  });
+
+  it('carries prices when they are among what is asked for', () => {
+    expect(describerFor('pricing')).toBe(describeModelWithPricing);
+    expect(describerFor('voices,pricing')).toBe(describeModelWithPricing);
+    for (const include of [undefined, '', 'price', 'pricings']) {
+      expect(describerFor(include)).toBe(describeModel);
+    }
+  });
+
+  it("shows every source in the catalogue's order at the upstream's own rates", () => {
+    const rates = { text_input_token: '2.5', text_output_token: '0.000001' };
+    const known = model(rates);
+    const dearer = { ...known.sources[0], provider: 'shed', rates: ratesOf({ request: '900' }) };
+    const sources = [...known.sources, dearer] as Model['sources'];
+    const own = { rail: 'direct-account', marginBps: 500 };
+    expect(describeModelWithSources({ ...known, sources })).toEqual({
+      ...{ id: 'acme/fast-1', displayName: null, modality: 'text' },
+      ...{ contextWindow: null, isOpenWeight: false },
+      sources: [
+        {
+          ...{ ...own, provider: 'acme' },
+          rates: { text_input_token: 2.5, text_output_token: 0.000001 },
+        },
+        { ...own, provider: 'shed', rates: { request: 900 } },
+      ],
+    });
+    const told = { displayName: 'Fast 1', isOpenWeight: true, contextWindow: 8_192 };
+    expect(describeModelWithSources({ ...known, ...told })).toMatchObject(told);
   });
 });
