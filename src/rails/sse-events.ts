@@ -4,7 +4,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /** An event grew past its bound, or the bytes are no event stream. */
-export class EventTooLarge extends Error {
+class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
 }
 
