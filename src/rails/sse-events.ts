@@ -16,8 +16,8 @@ export class SseEvents {
   /** What has come of the event that is not whole yet. */
   #rest: Buffer[] = [];
   #restBytes = 0;
-  /** The line under way has no character so far. */
-  #isLineEmpty = true;
+  /** What the line under way has had so far: nothing, a carriage return alone, or more. */
+  #line: 'empty' | 'return' | 'text' = 'empty';
 
   /** The events that are whole now, each with its blank line. Throws EventTooLarge. */
   push(chunk: Buffer): Buffer[] {
@@ -30,7 +30,7 @@ export class SseEvents {
         events.push(this.#whole(chunk.subarray(start, at + 1)));
         start = at + 1;
       }
-      this.#isLineEmpty = true;
+      this.#line = 'empty';
       lineStart = at + 1;
       at = chunk.indexOf(LF, lineStart);
     }
@@ -45,7 +45,13 @@ export class SseEvents {
 
   /** Whether the line that a line feed ends is empty, but for the return of a CRLF. */
   #endsEvent(chunk: Buffer, from: number, to: number): boolean {
-    return this.#isLineEmpty && isBlank(chunk, from, to);
+    return this.#lineWith(chunk, from, to) !== 'text';
+  }
+
+  #lineWith(bytes: Buffer, from: number, to: number): 'empty' | 'return' | 'text' {
+    if (to === from) return this.#line;
+    const isReturn = to === from + 1 && bytes[from] === CR;
+    return isReturn && this.#line === 'empty' ? 'return' : 'text';
   }
 
   #whole(last: Buffer): Buffer {
@@ -62,11 +68,8 @@ export class SseEvents {
     if (this.#restBytes > LIMITS.sseEventBytes) {
       throw new EventTooLarge(`an event is larger than ${LIMITS.sseEventBytes} bytes`);
     }
-    if (!isBlank(line, 0, line.length)) this.#isLineEmpty = false;
+    this.#line = this.#lineWith(line, 0, line.length);
     // Chunks of a byte each would cost more than what they hold.
     if (this.#rest.length >= 64) this.#rest = [Buffer.concat(this.#rest, this.#restBytes)];
   }
 }
-
-const isBlank = (bytes: Buffer, from: number, to: number): boolean =>
-  to === from || (to === from + 1 && bytes[from] === CR);
