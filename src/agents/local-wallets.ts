@@ -3,11 +3,12 @@ import { assert } from '../kernel/assert.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import { RecentMap } from '../kernel/recent-map.ts';
+import { openSealed, seal } from '../kernel/seal.ts';
 import type { Sql } from '../store/sql.ts';
 import { hashAuthorization } from '../x402/authorization.ts';
 import { findWallet, insertWallet } from './local-wallet-store.ts';
 import type { ManagedWallets } from './managed-wallets.ts';
-import { deriveWalletKey, openKey, sealKey, type WalletKey } from './wallet-key.ts';
+import { deriveWalletKey, type WalletKey } from './wallet-key.ts';
 
 type LocalWalletDeps = {
   readonly sql: Sql;
@@ -33,7 +34,7 @@ export function createLocalWallets(deps: LocalWalletDeps): ManagedWallets {
       const known = await findWallet(deps.sql, reference);
       if (known !== undefined) return known.address;
       const { privateKey, address } = await deriveWalletKey(deps.authorizationKey, reference);
-      const sealedKey = sealKey(deps.appSecret, reference, privateKey, deps.random);
+      const sealedKey = seal(deps.appSecret, reference, privateKey, deps.random);
       await insertWallet(deps.sql, reference, { address, sealedKey });
       const stored = await findWallet(deps.sql, reference);
       assert(stored?.address === address, 'a reference has one wallet');
@@ -52,7 +53,7 @@ async function openStoredKey(deps: LocalWalletDeps, reference: string): Promise<
   const stored = await findWallet(deps.sql, reference);
   if (stored === undefined) throw new Error(`there is no wallet for ${reference}`);
   const { address, sealedKey } = stored;
-  const privateKey = openKey(deps.appSecret, reference, sealedKey);
+  const privateKey = openSealed(deps.appSecret, reference, sealedKey);
   assert((await addressOfPrivateKey(privateKey)) === address, 'a stored key is of its address');
   return { address, privateKey };
 }

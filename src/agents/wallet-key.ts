@@ -1,10 +1,6 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import { addressOfPrivateKey } from '../chain/account.ts';
-import type { Random } from '../kernel/random.ts';
 
-const CIPHER = 'aes-256-gcm';
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const MAX_TRIES = 16;
 
 export type WalletKey = { readonly privateKey: Uint8Array; readonly address: string };
@@ -26,29 +22,3 @@ export async function deriveWalletKey(
   }
   throw new Error('no valid private key could be derived');
 }
-
-/** AES-256-GCM under a secret of any length; bound to the reference, so that rows cannot be swapped. */
-export function sealKey(
-  secret: string,
-  reference: string,
-  privateKey: Uint8Array,
-  random: Random,
-): Uint8Array {
-  const nonce = random.bytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, cipherKey(secret), nonce).setAAD(Buffer.from(reference));
-  const sealed = Buffer.concat([cipher.update(privateKey), cipher.final()]);
-  return Buffer.concat([nonce, sealed, cipher.getAuthTag()]);
-}
-
-/** The private key again. Throws when the secret, the reference or a byte is not what it was. */
-export function openKey(secret: string, reference: string, sealed: Uint8Array): Uint8Array {
-  const decipher = createDecipheriv(CIPHER, cipherKey(secret), sealed.subarray(0, NONCE_BYTES))
-    .setAAD(Buffer.from(reference))
-    .setAuthTag(sealed.subarray(-TAG_BYTES));
-  return Buffer.concat([
-    decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)),
-    decipher.final(),
-  ]);
-}
-
-const cipherKey = (secret: string): Uint8Array => createHash('sha256').update(secret).digest();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Delegation } from '../../src/agents/delegation.ts';
 import type { ManagedWallets } from '../../src/agents/managed-wallets.ts';
-import { openKey } from '../../src/agents/wallet-key.ts';
 import { addressOfPrivateKey } from '../../src/chain/account.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
+import { openSealed } from '../../src/kernel/seal.ts';
 import { retryDelegations } from '../../src/workers/retry-delegations.ts';
 import { accountsWorld, agentWish } from '../support/accounts.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -189,10 +189,10 @@ describe('local wallets', () => {
     const [row] = await db.sql<{ sealed_key: Buffer }[]>`
       select sealed_key from managed_wallets where reference = 'acct_x:1'`;
     const sealed = row?.sealed_key ?? Buffer.alloc(0);
-    const key = openKey('app secret of the tests', 'acct_x:1', sealed);
+    const key = openSealed('app secret of the tests', 'acct_x:1', sealed);
     expect(await addressOfPrivateKey(key)).toBe(address);
     expect(sealed.includes(Buffer.from(key))).toBe(false);
-    expect(() => openKey('another secret', 'acct_x:1', sealed)).toThrow();
-    expect(() => openKey('app secret of the tests', 'acct_x:2', sealed)).toThrow();
+    expect(() => openSealed('another secret', 'acct_x:1', sealed)).toThrow();
+    expect(() => openSealed('app secret of the tests', 'acct_x:2', sealed)).toThrow();
   });
 });

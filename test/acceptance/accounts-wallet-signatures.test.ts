@@ -2,8 +2,8 @@ import { verifyTypedData } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertWallet } from '../../src/agents/local-wallet-store.ts';
 import { createLocalWallets } from '../../src/agents/local-wallets.ts';
-import { sealKey } from '../../src/agents/wallet-key.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import { seal } from '../../src/kernel/seal.ts';
 import { typedTransfer, usdcDomain } from '../../src/x402/authorization.ts';
 import { GOLDEN, USDC } from '../support/challenges.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -26,7 +26,7 @@ const domain = usdcDomain(USDC);
 describe('a wallet that this server holds', () => {
   it('signs a transfer in the bytes of the golden vector', async () => {
     const privateKey = Buffer.from(vectors.privateKey.slice(2), 'hex');
-    const sealedKey = sealKey(APP_SECRET, 'acct_golden:1', privateKey, systemRandom);
+    const sealedKey = seal(APP_SECRET, 'acct_golden:1', privateKey, systemRandom);
     await insertWallet(db.sql, 'acct_golden:1', { address: GOLDEN.from, sealedKey });
     const signature = await localWallets().signTransfer('acct_golden:1', domain, GOLDEN);
     expect(signature).toBe(vectors.signature);

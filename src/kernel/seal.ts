@@ -1,0 +1,37 @@
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import type { Random } from './random.ts';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * AES-256-GCM under a secret of any length: nonce, sealed bytes, tag. `boundTo` says where the bytes
+ * belong and is needed to open them, so that what is sealed in one row opens in no other.
+ */
+export function seal(
+  secret: string,
+  boundTo: string,
+  bytes: Uint8Array,
+  random: Random,
+): Uint8Array {
+  const nonce = random.bytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, cipherKey(secret), nonce).setAAD(Buffer.from(boundTo));
+  const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  return Buffer.concat([nonce, sealed, cipher.getAuthTag()]);
+}
+
+/** The bytes again. Throws when the secret, the place or a byte is not what it was. */
+export function openSealed(secret: string, boundTo: string, sealed: Uint8Array): Uint8Array {
+  const decipher = createDecipheriv(CIPHER, cipherKey(secret), sealed.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+    .setAAD(Buffer.from(boundTo))
+    .setAuthTag(sealed.subarray(-TAG_BYTES));
+  return Buffer.concat([
+    decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)),
+    decipher.final(),
+  ]);
+}
+
+const cipherKey = (secret: string): Uint8Array => createHash('sha256').update(secret).digest();
