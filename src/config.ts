@@ -35,6 +35,7 @@ const Environment = z.object({
   JWT_SECRET: optional(z.string()),
   API_KEY_HMAC_SECRET: optional(z.string()),
   ADMIN_API_KEY: optional(z.string()),
+  PROVIDER_KEY_SECRET: optional(z.string().min(32, 'must have at least 32 characters')),
   RPC_URL: optional(z.url()),
   INDEXER_HTTP_ENDPOINT: optional(z.url()),
   INDEXER_API_TOKEN: optional(z.string()),
@@ -120,6 +121,7 @@ function assemble(env: z.output<typeof Environment>) {
     jwtSecret: env.JWT_SECRET,
     apiKeyHmacSecret: env.API_KEY_HMAC_SECRET,
     adminApiKey: env.ADMIN_API_KEY,
+    providerKeySecret: env.PROVIDER_KEY_SECRET,
     chain: assembleChain(env),
     indexer: {
       endpoint: env.INDEXER_HTTP_ENDPOINT,

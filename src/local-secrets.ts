@@ -2,16 +2,24 @@ import { chmodSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Config, ConfigError } from './config.ts';
+import { keyedHash } from './kernel/keyed-hash.ts';
 import { type Random, randomHex } from './kernel/random.ts';
 
-const Kept = z.object({
-  jwtSecret: z.string().min(32),
-  apiKeyHmacSecret: z.string().min(32),
-  adminApiKey: z.string().min(16),
-  managedWalletAppSecret: z.string().min(32),
-  managedWalletAuthorizationPrivateKey: z.string().min(32),
-  facilitatorPrivateKey: z.string().regex(/^0x[0-9a-f]{64}$/),
-});
+const Kept = z
+  .object({
+    jwtSecret: z.string().min(32),
+    apiKeyHmacSecret: z.string().min(32),
+    adminApiKey: z.string().min(16),
+    managedWalletAppSecret: z.string().min(32),
+    managedWalletAuthorizationPrivateKey: z.string().min(32),
+    facilitatorPrivateKey: z.string().regex(/^0x[0-9a-f]{64}$/),
+    providerKeySecret: z.string().min(32).optional(),
+  })
+  .transform((kept) => ({
+    ...kept,
+    // A file of an earlier version has none. Derived, it is the same at every start and in every process.
+    providerKeySecret: kept.providerKeySecret ?? keyedHash(kept.apiKeyHmacSecret, 'provider keys'),
+  }));
 
 export type Settings = Config & {
   readonly jwtSecret: string;
@@ -45,6 +53,11 @@ export function completeSettings(config: Config, random: Random): LocalParts {
       jwtSecret: or('JWT_SECRET', config.jwtSecret, kept.jwtSecret),
       apiKeyHmacSecret: or('API_KEY_HMAC_SECRET', config.apiKeyHmacSecret, kept.apiKeyHmacSecret),
       adminApiKey: or('ADMIN_API_KEY', config.adminApiKey, kept.adminApiKey),
+      providerKeySecret: or(
+        'PROVIDER_KEY_SECRET',
+        config.providerKeySecret,
+        kept.providerKeySecret,
+      ),
       facilitatorPrivateKey: or(
         'FACILITATOR_PRIVATE_KEY',
         config.facilitatorPrivateKey,
@@ -75,6 +88,7 @@ function keepSecrets(file: string, random: Random): z.output<typeof Kept> {
     managedWalletAppSecret: randomHex(random, 32),
     managedWalletAuthorizationPrivateKey: randomHex(random, 32),
     facilitatorPrivateKey: `0x${randomHex(random, 32)}`,
+    providerKeySecret: randomHex(random, 32),
   };
   mkdirSync(dirname(file), { recursive: true });
   return keepFirst(file, `${JSON.stringify(made, null, 2)}\n`) ? made : keepSecrets(file, random);

@@ -104,6 +104,16 @@ describe('readConfig', () => {
     expect(readConfig({ TREASURY_ADDRESS: treasury }).chain).toMatchObject({ treasury });
   });
 
+  it('runs in production without a secret for provider keys, but with no short one', () => {
+    expect(readConfig(production).providerKeySecret).toBeUndefined();
+    const secret = 'p'.repeat(32);
+    expect(readConfig({ ...production, PROVIDER_KEY_SECRET: secret })).toMatchObject({
+      providerKeySecret: secret,
+    });
+    const short = refusal({ ...production, PROVIDER_KEY_SECRET: 'shortsecret' });
+    expect(short).toBe('Invalid PROVIDER_KEY_SECRET: must have at least 32 characters');
+  });
+
   it('never prints the value of a secret it refuses', () => {
     expect(refusal({ FACILITATOR_PRIVATE_KEY: '0xsecretsecret' })).not.toContain('secretsecret');
     for (const name of ['RPC_URL', 'INDEXER_HTTP_ENDPOINT']) {

@@ -31,6 +31,8 @@ describe('completeSettings', () => {
     expect(second).toEqual(first);
     expect(first.settings.jwtSecret).not.toBe(first.settings.apiKeyHmacSecret);
     expect(first.local).toContain('FACILITATOR_PRIVATE_KEY');
+    expect(first.local).toContain('PROVIDER_KEY_SECRET');
+    expect(first.settings.providerKeySecret).toHaveLength(64);
     expect(statSync(join(directory, 'secrets.json')).mode & 0o777).toBe(0o600);
   });
 
@@ -49,6 +51,18 @@ describe('completeSettings', () => {
       DATABASE_URL: 'postgres://x/y',
     });
     expect(completeSettings(complete, systemRandom)).toEqual({ settings: complete, local: [] });
+  });
+
+  it('completes what an earlier version kept, alike at every start, and leaves the file alone', () => {
+    const file = join(directory, 'secrets.json');
+    completeSettings(config(), systemRandom);
+    const { providerKeySecret: _, ...earlier } = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify(earlier));
+    const first = completeSettings(config(), systemRandom).settings;
+    expect(first.providerKeySecret).toHaveLength(64);
+    expect(first.providerKeySecret).not.toBe(first.apiKeyHmacSecret);
+    expect(completeSettings(config(), systemRandom).settings).toEqual(first);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(earlier);
   });
 
   it('refuses a damaged file rather than voiding keys in silence', () => {
