@@ -78,6 +78,7 @@ export function buildCatalogue(entries: {
   const list = [...models.values()];
   return {
     models: list,
+    keyedProviders: keyedProviders(entries.providers),
     find: (id) => models.get(id),
     provider: (id) => providers.get(id),
     suggest(bareName) {
@@ -86,6 +87,12 @@ export function buildCatalogue(entries: {
     },
   };
 }
+
+const keyedProviders = (providers: ReadonlyMap<string, ProviderEntry>): string[] =>
+  [...providers]
+    .filter(([, { baseUrl, apiKeyEnv }]) => baseUrl !== null && apiKeyEnv !== undefined)
+    .map(([id]) => id)
+    .sort();
 
 function cheapestFirst(sources: readonly Source[]): Source[] {
   return sources

@@ -58,6 +58,8 @@ export type Provider = {
 /** Every model that some enabled source serves. */
 export interface Catalogue {
   readonly models: readonly Model[];
+  /** Providers that a caller can have a key of his own at, by name, whether or not this server has one. */
+  readonly keyedProviders: readonly string[];
   find(id: string): Model | undefined;
   provider(id: string): Provider | undefined;
   /** The full id that a bare name most likely meant, when exactly one model ends in it. */
