@@ -1,6 +1,12 @@
 import type { Sql } from '../store/sql.ts';
 
-export type KeyKind = 'agent' | 'developer';
+const TABLES = {
+  agent: 'agent_keys',
+  developer: 'developer_keys',
+  provider: 'provider_keys',
+} as const;
+
+export type KeyKind = keyof typeof TABLES;
 
 /**
  * Moves `last_used_at` on for many keys in one statement; never back. Rows are locked in the order of
@@ -11,7 +17,7 @@ export async function saveKeyUses(
   kind: KeyKind,
   uses: ReadonlyMap<number, number>,
 ): Promise<void> {
-  const table = sql(kind === 'agent' ? 'agent_keys' : 'developer_keys');
+  const table = sql(TABLES[kind]);
   const ids = [...uses.keys()];
   const seconds = [...uses.values()].map((ms) => ms / 1_000);
   await sql`

@@ -10,7 +10,11 @@ export type KeyUse = ReturnType<typeof createKeyUse>;
  * use goes unrecorded until the next flush; a killed process loses a flush interval of uses.
  */
 export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock }) {
-  const uses: Record<KeyKind, Map<number, number>> = { agent: new Map(), developer: new Map() };
+  const uses: Record<KeyKind, Map<number, number>> = {
+    agent: new Map(),
+    developer: new Map(),
+    provider: new Map(),
+  };
 
   async function flushKind(kind: KeyKind): Promise<void> {
     if (uses[kind].size === 0) return;
@@ -35,6 +39,7 @@ export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock })
     async flush(): Promise<void> {
       await flushKind('agent');
       await flushKind('developer');
+      await flushKind('provider');
     },
   };
 }

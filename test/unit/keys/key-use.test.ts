@@ -39,4 +39,15 @@ describe('createKeyUse', () => {
       ]),
     );
   });
+
+  it('writes each kind of key into the table of its own', async () => {
+    const { sql, state } = fakeDatabase();
+    const keyUse = createKeyUse({ sql, clock: new ManualClock() });
+    for (const kind of ['agent', 'developer', 'provider'] as const) keyUse.touch(kind, 1);
+    await keyUse.flush();
+    const tables = ['agent_keys', 'developer_keys', 'provider_keys'];
+    expect(
+      state.written.map((values) => values.filter((v) => tables.includes(v as string))),
+    ).toEqual(tables.map((table) => [table, table]));
+  });
 });
