@@ -22,6 +22,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   'src/attribution': 3,
   'src/developers': 3,
   'src/keys': 3,
+  'src/provider-keys': 3,
   'src/proxy': 3,
   'src/gateway': 3,
   'src/webhooks': 3,

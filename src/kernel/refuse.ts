@@ -5,6 +5,7 @@ import { controls } from './refusals/controls.ts';
 import { credential } from './refusals/credential.ts';
 import { gateway } from './refusals/gateway.ts';
 import { keys } from './refusals/keys.ts';
+import { providerKeys } from './refusals/provider-keys.ts';
 import { proxy } from './refusals/proxy.ts';
 import { request } from './refusals/request.ts';
 
@@ -19,6 +20,7 @@ export const refuse = {
   credential,
   agents,
   keys,
+  providerKeys,
   controls,
   attribution,
   admin,

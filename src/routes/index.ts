@@ -73,6 +73,10 @@ import { policyDefaults } from './developer/policies/defaults.ts';
 import { listTeamPolicies } from './developer/policies/list.ts';
 import { revokeTeamPolicy } from './developer/policies/revoke.ts';
 import { developerProfile } from './developer/profile.ts';
+import { listProviderKeys } from './developer/provider-keys/list.ts';
+import { removeProviderKey } from './developer/provider-keys/remove.ts';
+import { setProviderKey } from './developer/provider-keys/set.ts';
+import { toggleProviderKey } from './developer/provider-keys/toggle.ts';
 import { estimate } from './estimate.ts';
 import { health } from './health.ts';
 import { markets } from './markets.ts';
@@ -181,6 +185,10 @@ export const ROUTES = [
   resolveAgentSpend,
   forecastX402,
   agentFunding,
+  listProviderKeys,
+  setProviderKey,
+  toggleProviderKey,
+  removeProviderKey,
   capabilities,
   openapi,
   metrics,

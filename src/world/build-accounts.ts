@@ -19,6 +19,7 @@ import { createCredentials } from '../keys/credentials.ts';
 import { createDeveloperKeys } from '../keys/developer-keys.ts';
 import { createInvalidations } from '../keys/invalidations.ts';
 import { createKeyUse } from '../keys/key-use.ts';
+import { createProviderKeys } from '../provider-keys/provider-keys.ts';
 import type { ChainParts } from './build-chain.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import { buildPayouts } from './build-payouts.ts';
@@ -72,6 +73,10 @@ export function buildAccounts(
       developerKeys: createDeveloperKeys(keyDeps),
       agentKeys: createAgentKeys(keyDeps),
       agentKeyBudgets: createAgentKeyBudgets(keyDeps),
+      providerKeys: createProviderKeys({
+        ...{ ...world, keyUse, sealingSecret: settings.providerKeySecret },
+        supported: world.catalogue.keyedProviders,
+      }),
       ...createControls({ sql, invalidations, now }),
       agents: createAgents(agentDeps),
       awareness: createAwareness({ sql, standings }),

@@ -26,12 +26,14 @@ import { createInvalidations } from '../../src/keys/invalidations.ts';
 import { createKeyUse } from '../../src/keys/key-use.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { Payouts } from '../../src/payouts/payouts.ts';
+import { createProviderKeys } from '../../src/provider-keys/provider-keys.ts';
 import type { Sql } from '../../src/store/sql.ts';
 import { createFakeLedger } from './fake-ledger.ts';
 import { standingsOfFunds } from './fakes/funds-standings.ts';
 import { type TestWallet, testWallet } from './wallet.ts';
 
 export const ADMIN_KEY = 'admin-key-of-the-tests';
+const SEALING_SECRET = 'sealing secret of the tests';
 
 export type AccountsWorld = ReturnType<typeof accountsWorld>;
 
@@ -43,6 +45,7 @@ type Overrides = {
   readonly wallets?: ManagedWallets | undefined;
   readonly delegation?: Delegation | undefined;
   readonly payouts?: Pick<Payouts, 'hurry'>;
+  readonly sealingSecret?: string | undefined;
 };
 
 /** Everything about accounts on one database, as one process has it. A second call is a second process. */
@@ -111,6 +114,10 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     developerKeys: createDeveloperKeys(keyDeps),
     agentKeys: createAgentKeys(keyDeps),
     agentKeyBudgets: createAgentKeyBudgets(keyDeps),
+    providerKeys: createProviderKeys({
+      ...{ sql, clock, random, log, keyUse, supported: ['anthropic', 'openai'] },
+      sealingSecret: 'sealingSecret' in overrides ? overrides.sealingSecret : SEALING_SECRET,
+    }),
     ...createControls({ sql, invalidations, now }),
     agents: createAgents(agentsDeps),
     attribution: createAttribution({ sql }),

@@ -22,6 +22,12 @@ export const ACCOUNT_LIMITS = {
   keyUsesKept: 10_000,
   keyUseFlushMs: 15_000,
 
+  // Keys of developers at providers
+  providerKeyChars: 512,
+  providerKeysCached: 10_000,
+  /** What another process changes is obeyed here after so long. */
+  providerKeyCacheMs: 5_000,
+
   // Invalidations
   invalidationOverlapMs: 60_000,
   invalidationBatch: 1_000,

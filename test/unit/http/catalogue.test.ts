@@ -16,6 +16,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   invalid: [[]],
   methodNotAllowed: [['GET']],
   notAccepted: [402, 'why', {}],
+  unknownProvider: [['openai']],
 };
 
 const refusals = Object.values(refuse).flatMap((group) =>

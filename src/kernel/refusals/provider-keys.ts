@@ -1,0 +1,22 @@
+import { NO_RETRY, refusal } from './refusal.ts';
+
+export const providerKeys = {
+  notFound: (provider: string) =>
+    refusal(404, 'not_found', `No key is stored for the provider "${provider}".`),
+  /** What was sent is not repeated: it may be the key, in the wrong place. */
+  unknownProvider: (supportedProviders: readonly string[]) =>
+    refusal(
+      400,
+      'unknown_provider',
+      `Keys can be stored for these providers: ${supportedProviders.join(', ')}.`,
+      { supportedProviders },
+    ),
+  unavailable: () =>
+    refusal(
+      503,
+      'provider_keys_unavailable',
+      'This server stores no provider keys: PROVIDER_KEY_SECRET is not configured.',
+      {},
+      NO_RETRY,
+    ),
+};

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { ok, route } from '../../../http/route.ts';
+import { providerKeyRecord } from '../../../provider-keys/provider-key.ts';
+import type { ProviderKeys } from '../../../provider-keys/provider-keys.ts';
+import { ProviderKeyRecord } from './provider-key-shape.ts';
+
+/** The account's own keys at providers, and where more could be stored. No key is ever shown again. */
+export const listProviderKeys = route<{ providerKeys: ProviderKeys }>()({
+  method: 'GET',
+  path: '/v1/developer/provider-keys',
+  credential: 'management',
+  summary: 'List stored provider keys, prefixes only',
+  response: z.object({
+    providerKeys: z.array(ProviderKeyRecord),
+    supportedProviders: z.array(z.string()),
+  }),
+
+  async handle({ caller, services }) {
+    const keys = await services.providerKeys.list(caller.accountId);
+    const supportedProviders = services.providerKeys.supported;
+    return ok({ providerKeys: keys.map(providerKeyRecord), supportedProviders });
+  },
+});

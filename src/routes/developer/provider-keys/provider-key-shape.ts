@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { isStorable } from '../../../kernel/storable.ts';
+
+/** Any text that a row can hold: whether it names a provider is the room's to say, with the names that do. */
+export const ProviderParams = z.object({
+  provider: z.string().refine(isStorable, { message: 'must name a provider' }),
+});
+
+/** A stored provider key, without the key. */
+export const ProviderKeyRecord = z.object({
+  provider: z.string(),
+  keyPrefix: z.string(),
+  label: z.string().nullable(),
+  enabled: z.boolean(),
+  createdBy: z.string().nullable(),
+  lastUsedAt: z.string().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { ok, route } from '../../../http/route.ts';
+import {
+  isProviderKey,
+  PROVIDER_KEY_RULE,
+  providerKeyRecord,
+} from '../../../provider-keys/provider-key.ts';
+import type { ProviderKeys } from '../../../provider-keys/provider-keys.ts';
+import { keyWish } from '../keys/key-shape.ts';
+import { ProviderKeyRecord, ProviderParams } from './provider-key-shape.ts';
+
+/** Stores the account's key at a provider, or replaces it. Calls to that provider's models are made with it. */
+export const setProviderKey = route<{ providerKeys: ProviderKeys }>()({
+  method: 'PUT',
+  path: '/v1/developer/provider-keys/:provider',
+  credential: 'management',
+  summary: "Store the account's own key at a provider",
+  params: ProviderParams,
+  body: z.object({
+    key: z.string().trim().refine(isProviderKey, { message: PROVIDER_KEY_RULE }),
+    label: keyWish.label,
+  }),
+  response: ProviderKeyRecord,
+
+  async handle({ caller, params, body, services }) {
+    return ok(providerKeyRecord(await services.providerKeys.set(caller, params.provider, body)));
+  },
+});

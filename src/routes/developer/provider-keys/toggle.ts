@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { ok, route } from '../../../http/route.ts';
+import type { ProviderKeys } from '../../../provider-keys/provider-keys.ts';
+import { ProviderParams } from './provider-key-shape.ts';
+
+/** Switches a stored key off, or on again. */
+export const toggleProviderKey = route<{ providerKeys: ProviderKeys }>()({
+  method: 'PATCH',
+  path: '/v1/developer/provider-keys/:provider',
+  credential: 'management',
+  summary: 'Switch a stored provider key on or off',
+  params: ProviderParams,
+  body: z.object({ enabled: z.boolean() }),
+  response: z.object({ provider: z.string(), enabled: z.boolean() }),
+
+  async handle({ caller, params, body, services }) {
+    await services.providerKeys.toggle(caller, params.provider, body.enabled);
+    return ok({ provider: params.provider, enabled: body.enabled });
+  },
+});

@@ -1,0 +1,37 @@
+import type { EventRow } from '../ledger/companion.ts';
+
+type Origin = { readonly accountId: string; readonly actorWallet: string };
+
+/** Of the key itself only its masked start is told. */
+type StoredKey = {
+  readonly provider: string;
+  readonly prefix: string;
+  readonly label: string | null;
+  readonly enabled: boolean;
+};
+
+/** `provider_key.created`: calls to the provider are made with this key from now on. */
+export const providerKeyCreated = (origin: Origin, key: StoredKey): EventRow =>
+  providerKeyEvent('provider_key.created', origin, key);
+
+/** `provider_key.updated`: another key in the same place, or the same one switched on or off. */
+export const providerKeyUpdated = (origin: Origin, key: StoredKey): EventRow =>
+  providerKeyEvent('provider_key.updated', origin, key);
+
+export const providerKeyDeleted = (origin: Origin, key: StoredKey): EventRow =>
+  providerKeyEvent('provider_key.deleted', origin, key);
+
+/** The account's, not an agent's, so that only global webhooks hear of it. */
+const providerKeyEvent = (name: string, origin: Origin, key: StoredKey): EventRow => ({
+  name,
+  accountId: origin.accountId,
+  agentWallet: null,
+  correlationId: null,
+  payload: {
+    provider: key.provider,
+    keyPrefix: key.prefix,
+    label: key.label,
+    enabled: key.enabled,
+    actorWallet: origin.actorWallet,
+  },
+});
