@@ -1,5 +1,6 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import { type Clock, sleep } from '../kernel/clock.ts';
+import { PROVIDER_KEY_HEADER } from '../provider-keys/provider-key-header.ts';
 
 /** A request, copied out of the socket library's memory, which is gone after the first await. */
 export type IncomingRequest = {
@@ -23,6 +24,7 @@ const SINGLE = new Set([
   'x-wallet-address',
   'x-signature',
   'x-timestamp',
+  PROVIDER_KEY_HEADER,
 ]);
 
 /** Copies everything at once; call it before anything else, while `req` is still alive. */

@@ -162,6 +162,15 @@ describe('a message that could be two', () => {
     expect(await socket.untilClosed()).toContain('400 Bad Request');
   });
 
+  it('refuses a doubled provider key, which would go out as one key that nobody has', async () => {
+    const socket = await RawSocket.open(edge.port);
+    const twice = ['X-Svc-Provider-Key: sk-a', 'x-svc-provider-key: sk-b'];
+    socket.send(rawRequest('GET /ok', twice));
+    const answer = await socket.untilClosed();
+    expect(answer).toContain('400 Bad Request');
+    expect(answer).not.toContain('sk-');
+  });
+
   it('never writes a response header with a line break in it', async () => {
     const answer = await fetch(`${edge.url}/splits`);
     expect(answer.status).toBe(500);
