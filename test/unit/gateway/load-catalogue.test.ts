@@ -50,21 +50,6 @@ describe('the catalogue', () => {
     expect(provider('anthropic')).toBeUndefined();
   });
 
-  it('names every provider that takes a key, whether or not one is configured', async () => {
-    const { keyedProviders } = await loadCatalogue({ secret: none });
-    expect(keyedProviders).toEqual(expect.arrayContaining(['anthropic', 'deepgram', 'openai']));
-    expect(keyedProviders).toEqual([...keyedProviders].sort());
-    expect(keyedProviders).not.toContain('local');
-    expect((await loadCatalogue({ secret: every })).keyedProviders).toEqual(keyedProviders);
-
-    const file = join(folder, 'keyless.json');
-    const provider = { baseUrl: 'https://a.example/v1', dialect: 'openai' };
-    const keyed = { ...provider, apiKeyEnv: 'ACME_API_KEY' };
-    await writeFile(file, JSON.stringify({ providers: { keyless: provider, acme: keyed } }));
-    const { keyedProviders: more } = await loadCatalogue({ file, secret: none });
-    expect(more).toEqual(['acme', ...keyedProviders].sort());
-  });
-
   it('says what stays off: providers without their variable, and sources without their rates', async () => {
     type Missing = Parameters<NonNullable<Parameters<typeof loadCatalogue>[0]['missing']>>[0];
     const told: Missing[] = [];
