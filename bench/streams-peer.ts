@@ -1,0 +1,108 @@
+/**
+ * The other side of the streams bench, in a process of its own: an upstream that streams chat at a steady pace, and the
+ * readers. Speaks to its parent over IPC: an order in, what was read out.
+ */
+
+import uws from 'uWebSockets.js';
+import { Pool } from 'undici';
+import { DONE, textEvent, usageEvent } from '../test/support/stream-upstream.ts';
+
+export type StreamOrder = {
+  readonly port: number;
+  readonly key: string;
+  /** Read side by side, one after another each. */
+  readonly readers: number;
+  readonly streams: number;
+};
+export type Streamed = {
+  /** From the request to the first event, of each stream. */
+  readonly firstMs: readonly number[];
+  /** Events read, of `EVENTS` written in each. */
+  readonly events: number;
+  readonly broken: number;
+};
+
+export const EVENTS = 50;
+const EVERY_MS = 20;
+const WORD = Buffer.from(textEvent('word '));
+const END = Buffer.from(usageEvent() + DONE);
+const BODY = JSON.stringify({
+  ...{ model: 'bench/model', max_tokens: 400, stream: true },
+  messages: [{ role: 'user', content: 'y'.repeat(180) }],
+});
+
+const pools = new Map<number, Pool>();
+
+function poolOf(port: number): Pool {
+  const pool = pools.get(port) ?? new Pool(`http://127.0.0.1:${port}`, { connections: 512 });
+  pools.set(port, pool);
+  return pool;
+}
+
+async function readStream({ port, key }: StreamOrder) {
+  const startedMs = performance.now();
+  const { body, statusCode } = await poolOf(port).request({
+    ...{ path: '/v1/chat/completions', method: 'POST', body: BODY },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+  });
+  let firstMs = 0;
+  let text = '';
+  for await (const chunk of body) {
+    if (firstMs === 0) firstMs = performance.now() - startedMs;
+    text += chunk;
+  }
+  const events = text.split('"word "').length - 1;
+  return { firstMs, events, isWhole: statusCode === 200 && text.includes('[DONE]') };
+}
+
+async function read(order: StreamOrder): Promise<Streamed> {
+  const firstMs: number[] = [];
+  let events = 0;
+  let broken = 0;
+  let left = order.streams;
+  const reader = async () => {
+    while (left-- > 0) {
+      const stream = await readStream(order);
+      firstMs.push(stream.firstMs);
+      events += stream.events;
+      if (!stream.isWhole) broken++;
+    }
+  };
+  await Promise.all(Array.from({ length: order.readers }, reader));
+  return { firstMs, events, broken };
+}
+
+uws
+  .App()
+  .post('/v1/chat/completions', (response) => {
+    let isOpen = true;
+    let written = 0;
+    response.onAborted(() => {
+      isOpen = false;
+    });
+    const write = () => {
+      if (!isOpen) return clearInterval(timer);
+      response.cork(() => {
+        if (written++ < EVENTS) response.write(WORD);
+        else response.end(END);
+      });
+      if (written > EVENTS) clearInterval(timer);
+    };
+    const timer = setInterval(write, EVERY_MS);
+    response.onData((_chunk, isLast) => {
+      if (!isLast || !isOpen) return;
+      response.cork(() => response.writeHeader('content-type', 'text/event-stream'));
+      write();
+    });
+  })
+  .listen('127.0.0.1', 0, (socket) => {
+    process.send?.({ upstreamPort: uws.us_socket_local_port(socket) });
+  });
+
+process.on('message', (order: StreamOrder) => {
+  read(order).then(
+    (streamed) => process.send?.(streamed),
+    (error: Error) => process.send?.({ failed: error.message }),
+  );
+});
+process.on('disconnect', () => process.exit(0));
