@@ -185,7 +185,9 @@ type Unserved = Exclude<Tried<never>['outcome'], { kind: 'completed' | 'declined
 
 function refuseOutcome(outcome: Unserved, { attempts, source }: Tried<unknown>): ApiError {
   if (outcome.kind === 'aborted') return refuse.request.clientClosed();
-  if (outcome.kind === 'unfit') return refuse.gateway.invalidRequest(outcome.detail, 'messages');
+  if (outcome.kind === 'unfit') {
+    return refuse.gateway.invalidRequest(outcome.detail, outcome.param ?? 'messages');
+  }
   if (outcome.kind === 'resting') {
     return refuse.gateway.noSourceAvailable('Every source of this model failed lately and rests.');
   }

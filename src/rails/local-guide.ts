@@ -1,5 +1,4 @@
 import type { CallerFacts, ChatMessage, GuideEngine, GuideReply } from '../engines/engine.ts';
-import { EngineBusy, EngineInputRefused, EngineMissing } from '../engines/engine.ts';
 import { minRaw } from '../kernel/amount.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { nowSeconds } from '../kernel/clock.ts';
@@ -8,7 +7,7 @@ import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { ChatCall, ChatOutcome, ChatRail } from './chat-rail.ts';
-import { failed } from './outcome.ts';
+import { engineFailure } from './engine-failure.ts';
 import { streamOfWhole } from './whole-stream.ts';
 
 export type LocalGuideDeps = {
@@ -37,7 +36,7 @@ export function createLocalGuideRail(deps: LocalGuideDeps): ChatRail {
       if (signal.aborted) return { kind: 'aborted' };
       return completed(reply, call, nowSeconds(clock), random);
     } catch (error) {
-      return failureOf(error);
+      return engineFailure(error, 'messages');
     }
   }
 
@@ -57,15 +56,6 @@ const beforeHold = (facts: CallerFacts, heldRaw: bigint): CallerFacts => ({
   spendableRaw: facts.spendableRaw + minRaw(heldRaw, facts.heldRaw),
   heldRaw: facts.heldRaw - minRaw(heldRaw, facts.heldRaw),
 });
-
-function failureOf(error: unknown): ChatOutcome {
-  if (error instanceof EngineMissing) return failed('missing', error.message);
-  if (error instanceof EngineBusy) {
-    return failed('busy', error.message, null, error.retryAfterSeconds);
-  }
-  if (error instanceof EngineInputRefused) return { kind: 'unfit', detail: error.message };
-  return failed('broken', error instanceof Error ? error.message : String(error));
-}
 
 /** Content may be text, a list of parts, or nothing; only its text is of use to the guide. */
 function textOf(content: unknown): string {

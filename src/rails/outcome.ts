@@ -40,7 +40,7 @@ export type Outcome<T> =
   | Declined
   | Failed
   /** The request is beyond what this source takes. */
-  | { readonly kind: 'unfit'; readonly detail: string }
+  | { readonly kind: 'unfit'; readonly detail: string; readonly param?: string }
   | { readonly kind: 'aborted' };
 
 export const failed = (
