@@ -7,7 +7,7 @@ import { type ChatStream, RelayedChat, StreamBroken } from './chat-stream.ts';
 import type { Answer } from './collect-answer.ts';
 import { AnswerTooLarge, AnswerTooSlow, collectAnswer } from './collect-answer.ts';
 import { type OpenedAnswer, openAnswer } from './open-answer.ts';
-import { type Failed, failed, type Outcome } from './outcome.ts';
+import { type Declined, type Failed, failed, type Outcome } from './outcome.ts';
 import { readCompletion } from './read-completion.ts';
 
 export type OpenAiUpstream = {
@@ -27,7 +27,7 @@ export type OpenAiRailLimits = {
   readonly inFlight: number;
 };
 
-const DEFAULT_LIMITS: OpenAiRailLimits = {
+export const DEFAULT_LIMITS: OpenAiRailLimits = {
   connectMs: LIMITS.upstreamConnectMs,
   firstByteMs: LIMITS.upstreamFirstByteMs,
   idleMs: LIMITS.upstreamIdleMs,
@@ -103,7 +103,7 @@ export function createOpenAiRail(deps: {
 
 type Streaming = { readonly stream: ChatStream };
 
-const TOO_BUSY = failed('busy', 'too many requests in flight', null, 1);
+export const TOO_BUSY = failed('busy', 'too many requests in flight', null, 1);
 
 const wantsUsage = ({ stream_options: options }: ChatCall['body']): boolean =>
   isObject(options) && options.include_usage === true;
@@ -133,19 +133,28 @@ async function streamOf(answer: OpenedAnswer, usage: boolean): Promise<Outcome<S
   return outcome as Exclude<ChatOutcome, { kind: 'completed' }>;
 }
 
-function outcomeOf({ status, headers, body }: Answer): ChatOutcome {
-  const contentType = oneHeader(headers['content-type']) ?? 'application/json';
-  if (status >= 200 && status < 300) {
-    const completion = readCompletion(body);
-    if (completion === undefined) return failed('broken', 'not a completion', status);
-    return { kind: 'completed', status, body, contentType, ...completion };
-  }
+function outcomeOf(answer: Answer): ChatOutcome {
+  const unserved = unservedOf(answer);
+  if (unserved !== undefined) return unserved;
+  const { status, body } = answer;
+  const completion = readCompletion(body);
+  if (completion === undefined) return failed('broken', 'not a completion', status);
+  return { kind: 'completed', status, body, contentType: contentTypeOf(answer), ...completion };
+}
+
+/** What an answer means that is no success, by its status alone. Undefined: it is one. */
+export function unservedOf(answer: Answer): Declined | Failed | undefined {
+  const { status, headers, body } = answer;
+  if (status >= 200 && status < 300) return undefined;
   if (status === 429) {
     return failed('rate_limited', 'rate limited', status, seconds(headers['retry-after']));
   }
   if (status < 400 || status >= 500) return failed('broken', `status ${status}`, status);
-  return { kind: 'declined', status, body, contentType };
+  return { kind: 'declined', status, body, contentType: contentTypeOf(answer) };
 }
+
+export const contentTypeOf = ({ headers }: Answer): string =>
+  oneHeader(headers['content-type']) ?? 'application/json';
 
 /** The codes of undici's errors, as far as they mean that time ran out. */
 const TIMEOUTS = new Set([
@@ -154,7 +163,8 @@ const TIMEOUTS = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-function failureOf(error: unknown): Failed {
+/** What an answer that did not come whole means. */
+export function failureOf(error: unknown): Failed {
   if (error instanceof AnswerTooLarge) return failed('oversize', 'the answer is too large');
   if (error instanceof AnswerTooSlow) return failed('timeout', 'the answer took too long');
   if (error instanceof StreamBroken) return failed('broken', error.message, 200);

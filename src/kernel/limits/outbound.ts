@@ -14,6 +14,8 @@ export const OUTBOUND_LIMITS = {
   tokensPerMessage: 8,
   /** What an image or another part that is not text is taken for until the upstream has counted it. */
   tokensPerOpaquePart: 1_105,
+  embeddingInputs: 2_048,
+  embeddingDimensions: 65_536,
   byokFeeRaw: 2_000n,
   catalogFileBytes: 4 * 1024 * 1024,
   catalogProviders: 256,
@@ -27,6 +29,11 @@ export const OUTBOUND_LIMITS = {
   upstreamTotalMs: 600_000,
   upstreamConnections: 256,
   upstreamInFlight: 1_024,
+  /** As many vectors of 3,072 numbers as may be asked for come to 33 MB in base64. */
+  embeddingAnswerBytes: 40 * 1024 * 1024,
+  embeddingsInFlight: 64,
+  /** How much of a list of vectors is read or written before others have their turn. */
+  vectorBytesPerTurn: 64 * 1024,
   /** One server-sent event of an upstream. */
   sseEventBytes: 2 * 1024 * 1024,
   /** By how much the reader of a streamed answer may be behind its upstream. */

@@ -13,6 +13,7 @@ export const REQUEST_LIMITS = {
   // Bodies and headers
   jsonBodyBytes: 1024 * 1024,
   chatBodyBytes: 10 * 1024 * 1024,
+  embeddingBodyBytes: 4 * 1024 * 1024,
   headerBlockBytes: 16 * 1024,
   /** What all requests together may hold of bodies that are still arriving or being handled. */
   bodyBytesInFlight: 256 * 1024 * 1024,

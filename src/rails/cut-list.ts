@@ -1,0 +1,128 @@
+import { takeTurns } from './take-turns.ts';
+
+/** A JSON object with a list under `data`, in the pieces it was written in. */
+export type CutList = {
+  /** Up to the first element. */
+  readonly head: Buffer;
+  readonly items: readonly Buffer[];
+  /** From behind the last one. */
+  readonly tail: Buffer;
+};
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const OPENERS: ReadonlySet<number> = new Set([0x7b, 0x5b]);
+const CLOSERS: ReadonlySet<number> = new Set([0x7d, 0x5d]);
+/** The numbers of a vector, most of what there is, need no look at all. */
+const PLAIN = plainBytes();
+/** Bytes between two looks at what else there is to do. */
+const STRIDE = 16 * 1024;
+
+function plainBytes(): Uint8Array {
+  const plain = new Uint8Array(256).fill(1);
+  for (const byte of [QUOTE, COLON, ...OPENERS, ...CLOSERS]) plain[byte] = 0;
+  return plain;
+}
+
+/**
+ * Cuts a JSON object at the elements of its member `data` without reading them: reading megabytes of numbers at once
+ * would hold everything else up. Undefined where there is no such list of objects.
+ */
+export async function cutList(json: Buffer): Promise<CutList | undefined> {
+  const turn = takeTurns();
+  const cutter = new ListCutter(json);
+  while (!cutter.isDone) {
+    cutter.goOn(STRIDE);
+    await turn(STRIDE);
+  }
+  return cutter.cut();
+}
+
+/** The pieces as one text again. */
+export function joinList({ head, items, tail }: CutList): Buffer {
+  const pieces = items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item]));
+  return Buffer.concat([head, ...pieces, tail]);
+}
+
+const COMMA = Buffer.from(',');
+
+class ListCutter {
+  readonly #json: Buffer;
+  #at = 0;
+  #depth = 0;
+  /** Of the text that ended last outside of any element: a key, when a colon follows. */
+  #text: readonly [number, number] = [0, 0];
+  #isUnderData = false;
+  #listStart: number | undefined;
+  #listEnd: number | undefined;
+  #itemStart = 0;
+  readonly #items: Buffer[] = [];
+
+  constructor(json: Buffer) {
+    this.#json = json;
+  }
+
+  get isDone(): boolean {
+    return this.#at >= this.#json.length;
+  }
+
+  goOn(bytes: number): void {
+    const json = this.#json;
+    const end = Math.min(json.length, this.#at + bytes);
+    while (this.#at < end) {
+      const byte = json[this.#at] as number;
+      if (PLAIN[byte] === 0) this.#mark(byte);
+      this.#at++;
+    }
+  }
+
+  cut(): CutList | undefined {
+    if (this.#listStart === undefined || this.#listEnd === undefined) return undefined;
+    const head = this.#json.subarray(0, this.#listStart);
+    return { head, items: this.#items, tail: this.#json.subarray(this.#listEnd) };
+  }
+
+  #mark(byte: number): void {
+    if (byte === QUOTE) this.#skipText();
+    else if (byte === COLON) this.#readKey();
+    else if (OPENERS.has(byte)) this.#open();
+    else this.#close();
+  }
+
+  #skipText(): void {
+    const start = this.#at + 1;
+    let end = this.#json.indexOf(QUOTE, start);
+    while (end !== -1 && this.#isEscaped(end)) end = this.#json.indexOf(QUOTE, end + 1);
+    this.#at = end === -1 ? this.#json.length : end;
+    if (this.#depth === 1) this.#text = [start, this.#at];
+  }
+
+  #isEscaped(at: number): boolean {
+    let slashes = 0;
+    while (this.#json[at - 1 - slashes] === BACKSLASH) slashes++;
+    return slashes % 2 === 1;
+  }
+
+  #readKey(): void {
+    if (this.#depth !== 1) return;
+    const [start, end] = this.#text;
+    this.#isUnderData = end - start === 4 && this.#json.toString('latin1', start, end) === 'data';
+  }
+
+  #open(): void {
+    this.#depth++;
+    if (!this.#isUnderData) return;
+    if (this.#depth === 2) this.#listStart = this.#at + 1;
+    if (this.#depth === 3) this.#itemStart = this.#at;
+  }
+
+  #close(): void {
+    this.#depth--;
+    if (!this.#isUnderData) return;
+    if (this.#depth === 2) this.#items.push(this.#json.subarray(this.#itemStart, this.#at + 1));
+    if (this.#depth !== 1) return;
+    this.#listEnd = this.#at;
+    this.#isUnderData = false;
+  }
+}
