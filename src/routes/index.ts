@@ -77,6 +77,7 @@ import { listProviderKeys } from './developer/provider-keys/list.ts';
 import { removeProviderKey } from './developer/provider-keys/remove.ts';
 import { setProviderKey } from './developer/provider-keys/set.ts';
 import { toggleProviderKey } from './developer/provider-keys/toggle.ts';
+import { embeddings } from './embeddings.ts';
 import { estimate } from './estimate.ts';
 import { health } from './health.ts';
 import { markets } from './markets.ts';
@@ -135,6 +136,7 @@ export const ROUTES = [
   revokeTeamPolicy,
   // Inference gateway
   chatCompletions,
+  embeddings,
   listModels,
   estimate,
   // What the error guidance refers to

@@ -1,26 +1,32 @@
-import type { VoiceDeps } from '../actors/voice-deps.ts';
 import { createBudgetReports } from '../controls/budget-left.ts';
 import { readTeamCounters } from '../controls/counter-store.ts';
 import { createTeamReadings } from '../controls/team-readings.ts';
+import { createEmbeddings } from '../gateway/buy-embeddings.ts';
 import { createChatRails } from '../gateway/chat-rails.ts';
 import { createChatCompletions } from '../gateway/complete-chat.ts';
+import { createEmbeddingRails } from '../gateway/embedding-rails.ts';
 import type { Teardown } from '../kernel/teardown.ts';
+import { createLocalEmbeddingRail } from '../rails/local-embedding.ts';
 import { createLocalGuideRail } from '../rails/local-guide.ts';
 import { createSourceRests } from '../rails/rest-failing-source.ts';
 import type { LedgerParts } from './build-ledger.ts';
+import type { VoiceParts } from './build-voice.ts';
 import type { World } from './world.ts';
 
 /** The gateway: its rails, and the rest that a failing source is given. */
 export function buildGateway(
   world: World,
   { ledger, time }: LedgerParts,
-  voice: VoiceDeps,
+  voice: VoiceParts,
   teardown: Teardown,
 ) {
   const { catalogue, clock, settings, sql } = world;
   const { callerFacts, engines } = voice;
   const localGuide = createLocalGuideRail({ ...world, guide: engines.guide, callerFacts });
   const rails = teardown.use('rails', createChatRails({ catalogue, localGuide, clock }));
+  const local = createLocalEmbeddingRail({ engine: engines.embedding.useLite });
+  const vectors = createEmbeddingRails({ catalogue, local, clock });
+  teardown.use('embedding rails', vectors);
   const rests = createSourceRests({ clock });
   const team = createTeamReadings({ ...world, read: (ids) => readTeamCounters(sql, ids) });
   const budgets = createBudgetReports({
@@ -31,6 +37,7 @@ export function buildGateway(
     budgets,
     services: {
       catalogue,
+      embeddings: createEmbeddings({ ...world, rails: vectors, rests, ledger, budgets }),
       chat: createChatCompletions({ ...world, rails, rests, ledger, budgets }),
     },
   };

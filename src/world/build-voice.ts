@@ -3,6 +3,7 @@ import type { VoiceDeps } from '../actors/voice-deps.ts';
 import { createVoiceMetrics } from '../actors/voice-metrics.ts';
 import { createVoiceSessions } from '../actors/voice-sessions.ts';
 import { readCallerFacts } from '../agents/caller-facts-store.ts';
+import type { LocalEngines } from '../engines/engine.ts';
 import { EngineMissing } from '../engines/engine.ts';
 import { loadSpeechGates } from '../engines/fvad-gate.ts';
 import { createLocalEngines } from '../engines/local-engines.ts';
@@ -10,12 +11,15 @@ import type { Teardown } from '../kernel/teardown.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { World } from './world.ts';
 
+/** With every engine, also those that no socket uses. */
+export type VoiceParts = VoiceDeps & { readonly engines: LocalEngines };
+
 /** What the sockets share: engines, live sessions and the facts that a session asks for. */
 export async function buildVoice(
   world: World,
   ledger: Ledger,
   teardown: Teardown,
-): Promise<VoiceDeps> {
+): Promise<VoiceParts> {
   const { catalogue, clock, random, log, metrics } = world;
   const engines = teardown.use('engines', createLocalEngines({ clock, random, log }));
   const sessions = createVoiceSessions({ clock });

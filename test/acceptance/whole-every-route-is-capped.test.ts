@@ -44,6 +44,11 @@ const SPENDING = {
         messages: [{ role: 'user', content: 'What is two plus two?' }],
       },
     }),
+  embeddings: ({ headers }: Agent) =>
+    ask(`${world.url}/v1/embeddings`, {
+      headers: { ...headers, ...TASK },
+      body: { model: 'local/use-lite', input: Array(200).fill('What is two plus two?') },
+    }),
   transcription: ({ headers }: Agent) =>
     refusal(
       `${world.wsUrl}/v1/audio/transcriptions/stream?model=local/pocketsphinx&sample_rate=16000`,

@@ -2,8 +2,10 @@ import OpenAI from 'openai';
 import type { BudgetReports } from '../../src/controls/budget-left.ts';
 import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
+import { createEmbeddings } from '../../src/gateway/buy-embeddings.ts';
 import { createChatRails } from '../../src/gateway/chat-rails.ts';
 import { createChatCompletions } from '../../src/gateway/complete-chat.ts';
+import { createEmbeddingRails } from '../../src/gateway/embedding-rails.ts';
 import { createHttpServer } from '../../src/http/app.ts';
 import type { AgentCaller } from '../../src/http/caller.ts';
 import type { Credentials } from '../../src/http/credentials.ts';
@@ -17,9 +19,11 @@ import { noMetrics } from '../../src/kernel/metrics.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ChatRail } from '../../src/rails/chat-rail.ts';
+import type { EmbeddingRail } from '../../src/rails/embedding-rail.ts';
 import type { OpenAiRailLimits } from '../../src/rails/openai.ts';
 import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
 import { chatCompletions } from '../../src/routes/chat/completions.ts';
+import { embeddings } from '../../src/routes/embeddings.ts';
 import { modelDetail } from '../../src/routes/models/detail.ts';
 import { listModels } from '../../src/routes/models/list.ts';
 import { memoryKeys } from './fakes/memory-keys.ts';
@@ -47,6 +51,7 @@ export async function gatewayWorld(options: {
   readonly providers: Readonly<Record<string, ProviderEntry>>;
   readonly models: readonly ModelEntry[];
   readonly localGuide?: ChatRail;
+  readonly localEmbedding?: EmbeddingRail;
   readonly secret?: (name: string) => string | undefined;
   readonly limits?: Partial<OpenAiRailLimits>;
   readonly rateLimits?: Partial<RateLimits>;
@@ -69,14 +74,27 @@ export async function gatewayWorld(options: {
   const shared = { clock, random: systemRandom, log: silentLog };
   const { budgets = plainBudgets() } = options;
   const chat = createChatCompletions({ catalogue, rails, rests, ledger, budgets, ...shared });
+  const local = options.localEmbedding ?? {
+    misfit: () => undefined,
+    embed: async () => ({ kind: 'aborted' }),
+  };
+  const vectors = createEmbeddingRails({ catalogue, local, clock, ...(limits && { limits }) });
+  const embedding = createEmbeddings({
+    catalogue,
+    rails: vectors,
+    rests,
+    ledger,
+    budgets,
+    ...shared,
+  });
   const keys = memoryKeys(clock.now, LIMITS.idempotencyWindowMs);
   const outcomes = createOutcomeKeeper({ keys, ...shared });
   const lease = { mayReap: () => true, tick: async () => {} };
   const server = await createHttpServer({
     idempotency: createAnswerKeeper({ keys, outcomes, lease, ...shared }),
-    routes: [chatCompletions, listModels, modelDetail],
+    routes: [chatCompletions, embeddings, listModels, modelDetail],
     sockets: [],
-    services: { catalogue, chat },
+    services: { catalogue, chat, embeddings: embedding },
     credentials: credentialsOf(
       new Map([[AGENT_KEY, { agentId, keyId }], ...(options.others ?? [])]),
     ),
@@ -101,6 +119,7 @@ export async function gatewayWorld(options: {
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await rails[Symbol.asyncDispose]();
+      await vectors[Symbol.asyncDispose]();
     },
   };
 }

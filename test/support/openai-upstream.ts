@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { vectorList } from './vector-list.ts';
 
 /** What the peer does with the next request, beyond answering it. */
 type Fault =
@@ -41,11 +42,13 @@ export type OpenAiUpstream = AsyncDisposable & {
   readonly abandoned: { count: number };
   usage: Usage | undefined;
   content: string;
+  /** How vectors are written, whatever was asked for. */
+  encoding: 'float' | 'base64' | undefined;
   /** Applied to requests in order, one each; an empty queue answers well. */
   readonly faults: Fault[];
 };
 
-/** A peer that speaks the OpenAI chat protocol on loopback and fails on request. */
+/** A peer that speaks the OpenAI protocol of chat and embeddings on loopback and fails on request. */
 export async function openAiUpstream(): Promise<OpenAiUpstream> {
   const seen: Seen[] = [];
   const faults: Fault[] = [];
@@ -58,6 +61,7 @@ export async function openAiUpstream(): Promise<OpenAiUpstream> {
       | Usage
       | undefined,
     content: 'Good morning.',
+    encoding: undefined as OpenAiUpstream['encoding'],
   };
 
   const server = createServer((request, response) => {
@@ -65,10 +69,11 @@ export async function openAiUpstream(): Promise<OpenAiUpstream> {
       const { authorization } = request.headers;
       seen.push({ path: request.url ?? '', authorization, body });
       const fault = faults.shift();
-      if (fault === undefined) answer(response, 200, completion(peer, body));
+      const good = () =>
+        request.url?.endsWith('/embeddings') ? vectorList(peer, body) : completion(peer, body);
+      if (fault === undefined) answer(response, 200, good());
       else if (fault.kind === 'silence') response.once('close', () => abandoned.count++);
-      else if (fault.kind === 'late')
-        setTimeout(() => answer(response, 200, completion(peer, body)), fault.byMs);
+      else if (fault.kind === 'late') setTimeout(() => answer(response, 200, good()), fault.byMs);
       else misbehave(response, fault);
     });
   });

@@ -1,0 +1,66 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FundedAgent } from '../../src/commands/demo/fund-agent.ts';
+import { moneyOf, startWorld, type WholeWorld } from '../support/whole-world.ts';
+
+const model = 'local/use-lite';
+const input = ['How old are you?', 'What is your age?', 'The river is cold.'];
+
+let world: WholeWorld;
+let agent: FundedAgent;
+let openai: OpenAI;
+beforeAll(async () => {
+  world = await startWorld();
+  agent = await world.fund('reader');
+  openai = new OpenAI({ apiKey: agent.agentKey, baseURL: `${world.url}/v1` });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const dot = (a: readonly number[] = [], b: readonly number[] = []) =>
+  a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
+
+describe('local/use-lite on the running server, asked by the openai client', () => {
+  it('lays like meanings near each other, and its price is the same everywhere', async () => {
+    const before = await moneyOf(world.sql, agent.agentId);
+    const { data: list, response } = await openai.embeddings
+      .create({ model, input })
+      .withResponse();
+    const [age, years, river] = list.data.map(({ embedding }) => embedding);
+    expect(age).toHaveLength(512);
+    expect(dot(age, age)).toBeCloseTo(1, 4);
+    expect(dot(age, years)).toBeGreaterThan(dot(age, river) + 0.2);
+    expect(list.usage).toEqual({ prompt_tokens: 14, total_tokens: 14 });
+
+    const cost = BigInt(response.headers.get('x-svc-cost-usdc') ?? '-1');
+    const after = await moneyOf(world.sql, agent.agentId);
+    expect(cost).toBeGreaterThan(0n);
+    expect(before.spendable - after.spendable).toBe(cost);
+    expect(after.charged - before.charged).toBe(cost);
+    expect(after.held).toBe(0n);
+  });
+
+  it('says the same in numbers as in base64', async () => {
+    const [text = ''] = input;
+    const plain = await openai.embeddings.create({ model, input: text });
+    const floats = await openai.embeddings.create({
+      ...{ model, input: text, encoding_format: 'float', dimensions: 512 },
+    });
+    expect(floats.data).toEqual(plain.data);
+    const raw = await openai.embeddings.create({ model, input: text, encoding_format: 'base64' });
+    expect(raw.data[0]?.embedding).toBeTypeOf('string');
+  });
+
+  it('throws the client’s own error classes, at no cost', async () => {
+    const before = await moneyOf(world.sql, agent.agentId);
+    const thrown = (wish: OpenAI.EmbeddingCreateParams) =>
+      openai.embeddings.create(wish).catch((error: unknown) => error);
+    const tokens = await thrown({ model, input: [[1, 2]] });
+    expect(tokens).toBeInstanceOf(OpenAI.BadRequestError);
+    expect(tokens).toMatchObject({ code: 'invalid_request', param: 'input' });
+    const short = await thrown({ model, input: 'x', dimensions: 64 });
+    expect(short).toBeInstanceOf(OpenAI.BadRequestError);
+    expect(short).toMatchObject({ param: 'dimensions' });
+    expect(await thrown({ model: 'use-lite', input: 'x' })).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(await moneyOf(world.sql, agent.agentId)).toEqual(before);
+  });
+});

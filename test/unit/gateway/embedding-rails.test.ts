@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { buildCatalogue } from '../../../src/gateway/build-catalogue.ts';
+import type { ProviderEntry, SourceEntry } from '../../../src/gateway/builtin/builtin-model.ts';
+import type { Modality, Rail } from '../../../src/gateway/catalogue.ts';
+import { createEmbeddingRails } from '../../../src/gateway/embedding-rails.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import type { EmbeddingRail } from '../../../src/rails/embedding-rail.ts';
+
+const local: EmbeddingRail = {
+  misfit: () => undefined,
+  embed: async () => ({ kind: 'aborted' }),
+};
+const source = (provider: string, rail: Rail = 'direct-account'): SourceEntry => ({
+  ...{ rail, provider, upstreamModel: 'v', rates: {} },
+});
+
+describe('the rails of embeddings', () => {
+  it('are one for each provider of the dialect, and the engine of this server', async () => {
+    const provider = { baseUrl: 'http://127.0.0.1:1/v1', dialect: 'openai' } as const;
+    const model = (modality: Modality, ...sources: SourceEntry[]) => ({
+      ...{ id: `acme/${modality}`, modality, sources },
+    });
+    const catalogue = buildCatalogue({
+      providers: new Map<string, ProviderEntry>([
+        ['up', provider],
+        ['words', provider],
+        ['other', { ...provider, dialect: 'anthropic' }],
+        ['local', { baseUrl: null, dialect: 'local' }],
+      ]),
+      models: [
+        model('embedding', source('up'), source('other'), source('local')),
+        model('text', source('words')),
+      ],
+      secret: () => undefined,
+    });
+    await using rails = createEmbeddingRails({ catalogue, local, clock: new ManualClock() });
+    const railOf = (provider: string, rail?: Rail) =>
+      rails.railOf({ ...source(provider, rail), rates: {}, marginBps: 0 });
+    expect(railOf('local')).toBe(local);
+    expect(railOf('up')).toBeDefined();
+    expect(railOf('up')).toBe(railOf('up', 'aggregator'));
+    expect([railOf('other'), railOf('words'), railOf('nobody')]).toEqual(Array(3).fill(undefined));
+    expect([railOf('up', 'byok'), railOf('up', 'x402-router')]).toEqual([undefined, undefined]);
+  });
+});
