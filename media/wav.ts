@@ -22,6 +22,8 @@ const MAX_CHUNKS = 64;
 const RATE_HZ = { min: 8_000, max: 48_000 };
 const TAG: Readonly<Record<SoundCoding, number>> = { linear16: 1, alaw: 6, mulaw: 7 };
 const EXTENSIBLE = 0xfffe;
+/** In place of a size. */
+const UNKNOWN_BYTES = 0xffff_ffff;
 
 type Format = Pick<Wav, 'coding' | 'sampleRateHz' | 'channels'>;
 
@@ -84,7 +86,7 @@ function parseFormat(view: DataView, start: number, size: number): Format | WavR
 
 function withData(format: Format, bytes: Uint8Array, start: number, size: number): Wav {
   // A program that streams its output cannot know the length and writes 0 or the largest number.
-  const unknown = size === 0xffff_ffff || (size === 0 && start < bytes.length);
+  const unknown = size === UNKNOWN_BYTES || (size === 0 && start < bytes.length);
   const there = bytes.length - start;
   const wanted = unknown ? there : Math.min(size, there);
   const whole = wanted - (wanted % bytesPerFrame(format));
@@ -108,11 +110,14 @@ export function wavSamples(wav: Wav): Int16Array {
   );
 }
 
-/** The bytes that stand before `dataBytes` of mono sound: 44 for PCM, 58 for G.711. */
+/**
+ * The bytes that stand before `dataBytes` of mono sound: 44 for PCM, 58 for G.711. Null: nobody knows yet how much it
+ * will be, as in a file that is sent while it is made.
+ */
 export function wavHeader(sound: {
   readonly coding: SoundCoding;
   readonly sampleRateHz: number;
-  readonly dataBytes: number;
+  readonly dataBytes: number | null;
 }): Uint8Array {
   const linear = sound.coding === 'linear16';
   const width = bytesPerSample(sound.coding);
@@ -129,7 +134,8 @@ export function wavHeader(sound: {
     at += 4;
   };
   letters('RIFF');
-  number(bytes.length - 8 + sound.dataBytes + (sound.dataBytes & 1));
+  const { dataBytes } = sound;
+  number(dataBytes === null ? UNKNOWN_BYTES : bytes.length - 8 + dataBytes + (dataBytes & 1));
   letters('WAVE');
   letters('fmt ');
   number(formatBytes);
@@ -141,10 +147,10 @@ export function wavHeader(sound: {
     at += 2;
     letters('fact');
     number(4);
-    number(sound.dataBytes);
+    number(dataBytes ?? UNKNOWN_BYTES);
   }
   letters('data');
-  number(sound.dataBytes);
+  number(dataBytes ?? UNKNOWN_BYTES);
   return bytes;
 }
 
