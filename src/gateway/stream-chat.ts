@@ -82,7 +82,7 @@ function settledStream(
 const ending = (chargedRaw: bigint): Buffer =>
   Buffer.from(`: ${BRAND.headerPrefix}cost-usdc=${chargedRaw}\n\ndata: [DONE]\n\n`);
 
-const BROKEN = Buffer.from(
+export const BROKEN = Buffer.from(
   `data: ${JSON.stringify({
     error: {
       message: 'The upstream broke off in the middle of its answer; what came of it is charged.',

@@ -7,6 +7,7 @@ import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
 import { PAYOUT_LIMITS } from './limits/payouts.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
+import { SPEECH_LIMITS } from './limits/speech.ts';
 import { VOICE_LIMITS } from './limits/voice.ts';
 
 /**
@@ -24,4 +25,5 @@ export const LIMITS = {
   ...OUTBOUND_LIMITS,
   ...CHAIN_LIMITS,
   engines: ENGINE_LIMITS,
+  speech: SPEECH_LIMITS,
 } as const;

@@ -79,7 +79,7 @@ function textBytes(event: Buffer, key: Buffer): number {
 }
 
 /** The JSON of an event's data lines, or nothing where it has none. */
-function parseData(event: Buffer): unknown {
+export function parseData(event: Buffer): unknown {
   const lines = event.toString('utf8').split(/\r?\n/);
   const data = lines
     .filter((line) => line.startsWith('data:'))

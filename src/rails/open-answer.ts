@@ -14,17 +14,17 @@ export type OpenedAnswer = {
 };
 
 /**
- * Opens an answer that is read while it comes. Its reader may be behind by `LIMITS.streamQueueBytes`; one that is behind
+ * Opens an answer that is read while it comes. Its reader may be behind by `queueBytes`; one that is behind
  * by more loses it, since undici can't be made to wait without the risk of an assertion that ends the process.
  * `onOver` hears once of its end, whichever.
  */
 export function openAnswer(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
-  bounds: AnswerBounds & { readonly onOver: () => void },
+  bounds: AnswerBounds & { readonly onOver: () => void; readonly queueBytes?: number },
 ): Promise<OpenedAnswer> {
   return new Promise((resolve, reject) => {
-    const { clock, signal, maxBytes, onOver } = bounds;
+    const { clock, signal, maxBytes, onOver, queueBytes = LIMITS.streamQueueBytes } = bounds;
     let controller: Dispatcher.DispatchController | undefined;
     let isOver = false;
     let waiting = 0;
@@ -66,7 +66,7 @@ export function openAnswer(
         bytes += chunk.length;
         waiting += chunk.length;
         body.push(chunk);
-        if (bytes > maxBytes || waiting > LIMITS.streamQueueBytes) stop(new AnswerTooLarge());
+        if (bytes > maxBytes || waiting > queueBytes) stop(new AnswerTooLarge());
       },
       onResponseEnd() {
         if (isOver) return;

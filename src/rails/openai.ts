@@ -172,12 +172,12 @@ export function failureOf(error: unknown): Failed {
   return failed(TIMEOUTS.has(code) ? 'timeout' : 'unreachable', code || message);
 }
 
-function oneHeader(value: string | string[] | undefined): string | undefined {
+export function oneHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
 /** Only the seconds form; a date is rare here and not worth a clock. */
-function seconds(value: string | string[] | undefined): number | null {
+export function seconds(value: string | string[] | undefined): number | null {
   const text = oneHeader(value);
   return text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : null;
 }

@@ -26,6 +26,7 @@ import { clearOwnSpendLimit } from './agents/spend-limit/clear.ts';
 import { readOwnSpendLimit } from './agents/spend-limit/read.ts';
 import { setOwnSpendLimit } from './agents/spend-limit/set.ts';
 import { listTransactions } from './agents/transactions.ts';
+import { speech } from './audio/speech.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
 import { listActions } from './developer/agents/actions/list.ts';
@@ -137,6 +138,7 @@ export const ROUTES = [
   // Inference gateway
   chatCompletions,
   embeddings,
+  speech,
   listModels,
   estimate,
   // What the error guidance refers to

@@ -5,9 +5,12 @@ import { createEmbeddings } from '../gateway/buy-embeddings.ts';
 import { createChatRails } from '../gateway/chat-rails.ts';
 import { createChatCompletions } from '../gateway/complete-chat.ts';
 import { createEmbeddingRails } from '../gateway/embedding-rails.ts';
+import { createSpeechRails } from '../gateway/speech-rails.ts';
+import { createSpeechSynthesis } from '../gateway/synthesize-speech.ts';
 import type { Teardown } from '../kernel/teardown.ts';
 import { createLocalEmbeddingRail } from '../rails/local-embedding.ts';
 import { createLocalGuideRail } from '../rails/local-guide.ts';
+import { createLocalSpeechRail } from '../rails/local-speech.ts';
 import { createSourceRests } from '../rails/rest-failing-source.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { VoiceParts } from './build-voice.ts';
@@ -27,6 +30,9 @@ export function buildGateway(
   const local = createLocalEmbeddingRail({ engine: engines.embedding.useLite });
   const vectors = createEmbeddingRails({ catalogue, local, clock });
   teardown.use('embedding rails', vectors);
+  const localSpeech = createLocalSpeechRail({ engine: engines.tts.flite });
+  const speechRails = createSpeechRails({ catalogue, localSpeech, clock });
+  teardown.use('speech rails', speechRails);
   const rests = createSourceRests({ clock });
   const team = createTeamReadings({ ...world, read: (ids) => readTeamCounters(sql, ids) });
   const budgets = createBudgetReports({
@@ -39,6 +45,7 @@ export function buildGateway(
       catalogue,
       embeddings: createEmbeddings({ ...world, rails: vectors, rests, ledger, budgets }),
       chat: createChatCompletions({ ...world, rails, rests, ledger, budgets }),
+      speech: createSpeechSynthesis({ ...world, rails: speechRails, rests, ledger, budgets }),
     },
   };
 }

@@ -49,6 +49,11 @@ const SPENDING = {
       headers: { ...headers, ...TASK },
       body: { model: 'local/use-lite', input: Array(200).fill('What is two plus two?') },
     }),
+  speech: ({ headers }: Agent) =>
+    ask(`${world.url}/v1/audio/speech`, {
+      headers: { ...headers, ...TASK },
+      body: { model: 'local/flite', input: 'Good morning.', voice: 'alloy' },
+    }),
   transcription: ({ headers }: Agent) =>
     refusal(
       `${world.wsUrl}/v1/audio/transcriptions/stream?model=local/pocketsphinx&sample_rate=16000`,

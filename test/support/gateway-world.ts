@@ -1,11 +1,14 @@
 import OpenAI from 'openai';
 import type { BudgetReports } from '../../src/controls/budget-left.ts';
+import type { TtsEngine } from '../../src/engines/engine.ts';
 import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
 import { createEmbeddings } from '../../src/gateway/buy-embeddings.ts';
 import { createChatRails } from '../../src/gateway/chat-rails.ts';
 import { createChatCompletions } from '../../src/gateway/complete-chat.ts';
 import { createEmbeddingRails } from '../../src/gateway/embedding-rails.ts';
+import { createSpeechRails } from '../../src/gateway/speech-rails.ts';
+import { createSpeechSynthesis } from '../../src/gateway/synthesize-speech.ts';
 import { createHttpServer } from '../../src/http/app.ts';
 import type { AgentCaller } from '../../src/http/caller.ts';
 import type { Credentials } from '../../src/http/credentials.ts';
@@ -20,8 +23,10 @@ import { systemRandom } from '../../src/kernel/random.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ChatRail } from '../../src/rails/chat-rail.ts';
 import type { EmbeddingRail } from '../../src/rails/embedding-rail.ts';
+import { createLocalSpeechRail } from '../../src/rails/local-speech.ts';
 import type { OpenAiRailLimits } from '../../src/rails/openai.ts';
 import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
+import { speech } from '../../src/routes/audio/speech.ts';
 import { chatCompletions } from '../../src/routes/chat/completions.ts';
 import { embeddings } from '../../src/routes/embeddings.ts';
 import { modelDetail } from '../../src/routes/models/detail.ts';
@@ -52,6 +57,7 @@ export async function gatewayWorld(options: {
   readonly models: readonly ModelEntry[];
   readonly localGuide?: ChatRail;
   readonly localEmbedding?: EmbeddingRail;
+  readonly tts?: TtsEngine;
   readonly secret?: (name: string) => string | undefined;
   readonly limits?: Partial<OpenAiRailLimits>;
   readonly rateLimits?: Partial<RateLimits>;
@@ -79,22 +85,26 @@ export async function gatewayWorld(options: {
     embed: async () => ({ kind: 'aborted' }),
   };
   const vectors = createEmbeddingRails({ catalogue, local, clock, ...(limits && { limits }) });
-  const embedding = createEmbeddings({
+  const localSpeech = createLocalSpeechRail({ engine: options.tts ?? SILENT });
+  const speechRails = createSpeechRails({
     catalogue,
-    rails: vectors,
-    rests,
-    ledger,
-    budgets,
-    ...shared,
+    localSpeech,
+    clock,
+    ...(limits && { limits }),
   });
+  const bought = { catalogue, rests, ledger, budgets, ...shared };
+  const embedding = createEmbeddings({ ...bought, rails: vectors });
   const keys = memoryKeys(clock.now, LIMITS.idempotencyWindowMs);
   const outcomes = createOutcomeKeeper({ keys, ...shared });
   const lease = { mayReap: () => true, tick: async () => {} };
   const server = await createHttpServer({
     idempotency: createAnswerKeeper({ keys, outcomes, lease, ...shared }),
-    routes: [chatCompletions, embeddings, listModels, modelDetail],
+    routes: [chatCompletions, embeddings, speech, listModels, modelDetail],
     sockets: [],
-    services: { catalogue, chat, embeddings: embedding },
+    services: {
+      ...{ catalogue, chat, embeddings: embedding },
+      speech: createSpeechSynthesis({ ...bought, rails: speechRails }),
+    },
     credentials: credentialsOf(
       new Map([[AGENT_KEY, { agentId, keyId }], ...(options.others ?? [])]),
     ),
@@ -120,9 +130,12 @@ export async function gatewayWorld(options: {
       await server[Symbol.asyncDispose]();
       await rails[Symbol.asyncDispose]();
       await vectors[Symbol.asyncDispose]();
+      await speechRails[Symbol.asyncDispose]();
     },
   };
 }
+
+const SILENT: TtsEngine = { async *speak() {} };
 
 function credentialsOf(
   agents: ReadonlyMap<string, { readonly agentId: number; readonly keyId: number }>,

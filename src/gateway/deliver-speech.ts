@@ -1,0 +1,168 @@
+import { SendFailed } from '../egress/send-failed.ts';
+import { BRAND } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Speech, SpeechSound } from '../rails/speech-rail.ts';
+import type { Source } from './catalogue.ts';
+import type { Bought } from './purchase.ts';
+import { receiptHeaders, streamHeaders } from './receipt.ts';
+import type { SpeechRequest } from './speech-request.ts';
+import { billsTokens, estimateSpeech, meterSpeech } from './speech-usage.ts';
+import { BROKEN, type StreamedAnswer } from './stream-chat.ts';
+
+type Deps = {
+  readonly log: Log;
+  /** Fires when the client leaves. */
+  readonly signal: AbortSignal;
+};
+type Bargain = Bought<Speech>;
+
+const EVENT_STREAM = 'text/event-stream; charset=utf-8';
+
+/**
+ * Settles speech when its first bytes are there and before its head goes out, so that the head says what was charged.
+ * What is billed is the text: its characters are known, its vendor bills all of them from the first byte on, and what
+ * share of them has been heard when a file breaks off can be told by nobody. So a break or a leave in the middle
+ * changes nothing, and before the first byte nothing is charged.
+ *
+ * Where a source bills tokens and the caller takes events, the last event tells what was used: that is settled at the
+ * end, as for streamed chat. A file cannot tell it, and is settled to the estimate.
+ */
+export async function deliverSpeech(
+  deps: Deps,
+  request: SpeechRequest,
+  bought: Bargain,
+): Promise<StreamedAnswer> {
+  const { outcome, served, source, upstreamMs } = bought;
+  const { contentType, sound } = outcome;
+  const inEvents = request.stream_format === 'sse';
+  try {
+    if (inEvents && billsTokens(source)) {
+      const { advisory, remainingRaw } = await bought.budget();
+      const headers = streamHeaders({ ...served, advisory, remainingRaw });
+      return { status: 200, headers, body: eventsOf(deps, request, bought, true), upstreamMs };
+    }
+    const settled = await bought.settle(meterSpeech(request, sound.usage(), source));
+    const headers = {
+      'content-type': inEvents ? EVENT_STREAM : contentType,
+      'cache-control': 'no-cache',
+      ...receiptHeaders({ ...served, ...settled }),
+    };
+    const body = inEvents ? eventsOf(deps, request, bought, false) : fileOf(deps, bought);
+    return { status: 200, headers, body, upstreamMs };
+  } catch (error) {
+    sound.stop();
+    throw error;
+  }
+}
+
+/** What of a broken sound goes out, and what at its end; `over` is heard whichever way it ends. */
+type Form = {
+  piece(sound: Uint8Array): Uint8Array;
+  end(): Promise<Uint8Array | undefined>;
+  /** Throws where the connection is to be cut. */
+  broken(cause: unknown): Promise<Uint8Array>;
+  left(): Promise<void>;
+};
+
+/** The bytes as they come. One that breaks is cut, so that it never reads as a whole file. */
+const fileOf = (deps: Deps, { outcome, source }: Bargain): AsyncIterable<Uint8Array> =>
+  formed(outcome.sound, {
+    piece: (sound) => sound,
+    end: async () => undefined,
+    async broken(cause) {
+      warnOfBreak(deps, source, cause);
+      throw new SendFailed('broken', { beforeBytes: false, cause });
+    },
+    async left() {},
+  });
+
+function eventsOf(
+  deps: Deps,
+  request: SpeechRequest,
+  bought: Bargain,
+  isOpen: boolean,
+): AsyncIterable<Uint8Array> {
+  const { outcome, source } = bought;
+  const { sound } = outcome;
+  let settled: Promise<{ readonly chargedRaw: bigint }> | undefined;
+  const settle = async (): Promise<bigint | undefined> => {
+    if (!isOpen) return undefined;
+    settled ??= bought.settle(meterSpeech(request, sound.usage(), source));
+    return (await settled).chargedRaw;
+  };
+  return formed(sound, {
+    piece: (bytes) => event({ type: 'speech.audio.delta', audio: base64(bytes) }),
+    async end() {
+      const chargedRaw = await settle();
+      const done = event({ type: 'speech.audio.done', usage: toldUsage(request, sound) });
+      return chargedRaw === undefined ? done : Buffer.concat([done, costComment(chargedRaw)]);
+    },
+    async broken(cause) {
+      warnOfBreak(deps, source, cause);
+      await settle();
+      return BROKEN;
+    },
+    async left() {
+      await settle();
+    },
+  });
+}
+
+/** No generator: one that is left before its first piece would hear of nothing. */
+function formed(sound: SpeechSound, form: Form): AsyncIterable<Uint8Array> {
+  let isOver = false;
+  async function next(): Promise<IteratorResult<Uint8Array>> {
+    if (isOver) return { done: true, value: undefined };
+    let bytes: Uint8Array | undefined;
+    try {
+      bytes = await sound.next();
+    } catch (cause) {
+      if (isOver) return { done: true, value: undefined };
+      isOver = true;
+      return { done: false, value: await form.broken(cause) };
+    }
+    if (bytes !== undefined) return { done: false, value: form.piece(bytes) };
+    isOver = true;
+    const last = await form.end();
+    return last === undefined ? { done: true, value: undefined } : { done: false, value: last };
+  }
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next,
+      async return() {
+        if (!isOver) {
+          isOver = true;
+          sound.stop();
+          await form.left();
+        }
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
+function warnOfBreak({ log, signal }: Deps, { provider }: Source, err: unknown): void {
+  if (!signal.aborted) log.warn({ err, provider }, 'speech broke off');
+}
+
+const event = (data: object): Buffer => Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
+
+const costComment = (chargedRaw: bigint): Buffer =>
+  Buffer.from(`: ${BRAND.headerPrefix}cost-usdc=${chargedRaw}\n\n`);
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+
+/** Clients of this interface read tokens, whatever was billed; those that nobody has counted are said to be a guess. */
+function toldUsage(request: SpeechRequest, sound: SpeechSound) {
+  const told = sound.usage();
+  const { characters, ...guessed } = estimateSpeech(request);
+  const { inputTokens, outputTokens } = told ?? guessed;
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    characters,
+    ...(told === null ? { estimated: true } : {}),
+  };
+}

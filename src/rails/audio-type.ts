@@ -1,0 +1,60 @@
+import type { SpeechFormat } from './speech-rail.ts';
+
+export const AUDIO_TYPES: Readonly<Record<SpeechFormat, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+};
+
+type Mark = { readonly at: number; readonly text: string };
+
+/** Files that say what they are, and the names that their type goes by: the first is ours. */
+const MARKED: readonly { readonly marks: readonly Mark[]; readonly types: readonly string[] }[] = [
+  {
+    marks: [
+      { at: 0, text: 'RIFF' },
+      { at: 8, text: 'WAVE' },
+    ],
+    types: ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave'],
+  },
+  {
+    marks: [{ at: 0, text: 'OggS' }],
+    types: ['audio/ogg', 'audio/opus', 'audio/vorbis', 'application/ogg'],
+  },
+  { marks: [{ at: 0, text: 'fLaC' }], types: ['audio/flac', 'audio/x-flac'] },
+  { marks: [{ at: 0, text: 'ID3' }], types: ['audio/mpeg', 'audio/mp3', 'audio/x-mp3'] },
+];
+
+/** Said by upstreams that do not say what they send. */
+const UNTOLD: ReadonlySet<string> = new Set([
+  '',
+  'application/octet-stream',
+  'binary/octet-stream',
+]);
+
+const base = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();
+
+/** Whether an answer of this type can be a file of sound. */
+export const isAudio = (said: string): boolean => {
+  const type = base(said);
+  return type.startsWith('audio/') || type === 'application/ogg' || UNTOLD.has(type);
+};
+
+/**
+ * The type of sound that begins with these bytes. Clients decode by it, so that a file which says what it is is
+ * believed before its upstream is, and the upstream before what it was asked for.
+ */
+export function audioTypeOf(head: Uint8Array, said: string, format: SpeechFormat): string {
+  const told = UNTOLD.has(base(said)) ? AUDIO_TYPES[format] : said;
+  const start = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, 16)).toString(
+    'latin1',
+  );
+  const marked = MARKED.find(({ marks }) =>
+    marks.every(({ at, text }) => start.startsWith(text, at)),
+  );
+  if (marked === undefined || marked.types.includes(base(told))) return told;
+  return marked.types[0] ?? told;
+}
