@@ -107,6 +107,6 @@ export const sendsEvents =
       const delta = { type: 'speech.audio.delta', audio: piece.toString('base64') };
       response.write(`data: ${JSON.stringify(delta)}\n\n`);
     }
-    if (usage === undefined) response.destroy();
+    if (usage === undefined) setTimeout(() => response.destroy(), 30);
     else response.end(`data: ${JSON.stringify({ type: 'speech.audio.done', usage })}\n\n`);
   };
