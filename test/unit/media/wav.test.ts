@@ -22,6 +22,17 @@ function spoilt(change: (view: DataView) => void): Uint8Array {
 }
 
 describe('a WAV file', () => {
+  it('may leave its length open, and is read to its end then', () => {
+    for (const coding of ['linear16', 'mulaw'] as const) {
+      const head = wavHeader({ coding, sampleRateHz: 8_000, dataBytes: null });
+      const known = wavHeader({ coding, sampleRateHz: 8_000, dataBytes: 6 });
+      expect(head.length).toBe(known.length);
+      const wav = parsed(Buffer.concat([head, Buffer.alloc(6, 1)]));
+      expect(wav).toMatchObject({ coding, truncated: false });
+      expect(wav.data.length).toBe(6);
+    }
+  });
+
   it('gives back the samples and the rate that were put in', () => {
     fc.assert(
       fc.property(fc.int16Array(), fc.integer({ min: 8_000, max: 48_000 }), (samples, rate) => {

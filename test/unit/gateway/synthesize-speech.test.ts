@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { buildCatalogue } from '../../../src/gateway/build-catalogue.ts';
+import { createSpeechSynthesis } from '../../../src/gateway/synthesize-speech.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { systemRandom } from '../../../src/kernel/random.ts';
+import { failed, type Outcome } from '../../../src/rails/outcome.ts';
+import { createSourceRests } from '../../../src/rails/rest-failing-source.ts';
+import type { Speech, SpeechCall } from '../../../src/rails/speech-rail.ts';
+import { createFakeLedger } from '../../support/fake-ledger.ts';
+import { plainBudgets } from '../../support/plain-budgets.ts';
+
+const AGENT = 7;
+
+const speechOf = (): Outcome<Speech> => ({
+  ...{ kind: 'completed', status: 200, contentType: 'audio/mpeg' },
+  sound: { next: async () => undefined, usage: () => null, stop() {} },
+});
+
+/** A model billed by characters, whose second source is dearer, and one billed by tokens. */
+async function world(play: (provider: string) => Outcome<Speech>) {
+  const clock = new ManualClock();
+  const ledger = createFakeLedger();
+  await ledger.credit({ agentId: AGENT, amountRaw: 1_000_000n, reference: 'start' });
+  const provider = { baseUrl: 'https://x.example', dialect: 'openai' } as const;
+  const source = (id: string, rates: object) =>
+    ({ rail: 'direct-account', provider: id, upstreamModel: `${id}-m`, rates }) as const;
+  const catalogue = buildCatalogue({
+    providers: new Map([
+      ['cheap', provider],
+      ['dear', provider],
+    ]),
+    models: [
+      {
+        ...{ id: 'acme/voice', modality: 'tts' },
+        sources: [source('dear', { character: '30' }), source('cheap', { character: '15' })],
+      },
+      {
+        ...{ id: 'acme/tokens', modality: 'tts' },
+        sources: [source('cheap', { audio_output_token: '12' })],
+      },
+    ],
+    secret: () => undefined,
+  });
+  const calls: SpeechCall[] = [];
+  const rails = {
+    railOf: ({ provider: id }: { provider: string }) => ({
+      makes: () => true,
+      async speak(call: SpeechCall) {
+        calls.push(call);
+        return play(id);
+      },
+    }),
+    async [Symbol.asyncDispose]() {},
+  };
+  const synthesis = createSpeechSynthesis({
+    ...{ catalogue, rails, ledger, clock, random: systemRandom, log: silentLog },
+    ...{ rests: createSourceRests({ clock }), budgets: plainBudgets() },
+  });
+  let works = 0;
+  const speak = (more: object = {}) =>
+    synthesis.speak({
+      spender: { agentId: AGENT, keyId: 3, taskId: 'errand' },
+      body: { model: 'acme/voice', input: 'x'.repeat(1_000), ...more },
+      workId: `work_${++works}`,
+      signal: new AbortController().signal,
+    });
+  return { calls, ledger, speak };
+}
+
+describe('speech', () => {
+  it('is bought at the cheapest source, under its own name, and leaves nothing held', async () => {
+    const { calls, ledger, speak } = await world(speechOf);
+    const { headers } = await speak();
+    expect(headers['x-svc-cost-usdc']).toBe('15750');
+    expect(calls).toEqual([
+      expect.objectContaining({ model: 'cheap-m', format: 'mp3', wantsUsage: false }),
+    ]);
+    expect(ledger.openHolds()).toBe(0);
+    expect(ledger.charges).toEqual([
+      expect.objectContaining({ taskId: 'errand', costRaw: 15_750n, targetHost: 'acme' }),
+    ]);
+  });
+
+  it('is charged at the source that served it', async () => {
+    const { ledger, speak } = await world((id) =>
+      id === 'cheap' ? failed('broken', 'status 500', 500) : speechOf(),
+    );
+    expect((await speak()).headers).toMatchObject({
+      ...{ 'x-svc-attempts': '2', 'x-svc-cost-usdc': '31500' },
+    });
+    expect(ledger.openHolds()).toBe(0);
+  });
+
+  it('is held at the dearest source, and not asked for where that is not covered', async () => {
+    const { calls, ledger, speak } = await world(speechOf);
+    const most = 1_000_000n;
+    await ledger.hold({
+      ...{ spender: { agentId: AGENT }, holdId: 'other', amountRaw: most - 31_499n },
+      destination: { host: 'acme', payee: null },
+    });
+    await expect(speak()).rejects.toMatchObject({ status: 402 });
+    expect(calls).toEqual([]);
+  });
+
+  it('asks for usage only where events tell what is billed', async () => {
+    const { calls, speak } = await world(speechOf);
+    await speak({ model: 'acme/tokens' });
+    await speak({ stream_format: 'sse' });
+    await speak({ model: 'acme/tokens', stream_format: 'sse' });
+    expect(calls.map(({ wantsUsage }) => wantsUsage)).toEqual([false, false, true]);
+  });
+
+  it('names the part of the request that a source cannot take', async () => {
+    const { ledger, speak } = await world(() => ({
+      ...{ kind: 'unfit', detail: 'nothing in it', param: 'input' },
+    }));
+    await expect(speak()).rejects.toMatchObject({ status: 400, fields: { param: 'input' } });
+    expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 0n]);
+  });
+});
