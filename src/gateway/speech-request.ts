@@ -11,6 +11,7 @@ export function codePointsOf(text: string): number {
   return count;
 }
 
+const TOO_LONG = `must have at most ${inputChars} characters`;
 const voice = z.string().min(1).max(voiceChars);
 
 /** As much of a speech request as the gateway has to understand; everything else is forwarded as it came. */
@@ -20,10 +21,8 @@ export const SpeechRequest = z.looseObject({
     .string()
     .min(1)
     // A text that is longer in any spelling is not counted at all.
-    .max(2 * inputChars, { abort: true })
-    .refine((text) => codePointsOf(text) <= inputChars, {
-      error: `must have at most ${inputChars} characters`,
-    }),
+    .max(2 * inputChars, { abort: true, error: TOO_LONG })
+    .refine((text) => codePointsOf(text) <= inputChars, { error: TOO_LONG }),
   voice: z.union([voice, z.looseObject({ id: voice })]).nullish(),
   response_format: z.enum(SPEECH_FORMATS).nullish(),
   speed: z.number().min(speed.min).max(speed.max).nullish(),

@@ -35,6 +35,9 @@ const UNTOLD: ReadonlySet<string> = new Set([
   'binary/octet-stream',
 ]);
 
+/** What else a header holds is not sent on. */
+const PRINTABLE = /^[\x20-\x7e]+$/;
+
 const base = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 
 /** Whether an answer of this type can be a file of sound. */
@@ -48,7 +51,7 @@ export const isAudio = (said: string): boolean => {
  * believed before its upstream is, and the upstream before what it was asked for.
  */
 export function audioTypeOf(head: Uint8Array, said: string, format: SpeechFormat): string {
-  const told = UNTOLD.has(base(said)) ? AUDIO_TYPES[format] : said;
+  const told = UNTOLD.has(base(said)) || !PRINTABLE.test(said) ? AUDIO_TYPES[format] : said;
   const start = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, 16)).toString(
     'latin1',
   );

@@ -23,6 +23,12 @@ describe('a speech request', () => {
     expect(passes({ input: 'a'.repeat(4_097) })).toBe(false);
     expect(passes({ input: 'a'.repeat(1_000_000) })).toBe(false);
     expect(passes({ input: '' })).toBe(false);
+    for (const length of [4_097, 9_000]) {
+      const { error } = SpeechRequest.safeParse({ ...PLAIN, input: 'a'.repeat(length) });
+      expect(error?.issues.map(({ message }) => message)).toEqual([
+        'must have at most 4096 characters',
+      ]);
+    }
   });
 
   it('takes a voice by its name or its id', () => {

@@ -10,7 +10,7 @@ describe('the type of sound', () => {
   });
 
   it('is that of the format where the upstream does not say', () => {
-    for (const said of ['', 'application/octet-stream']) {
+    for (const said of ['', 'application/octet-stream', 'audio/x\u00e9']) {
       expect(audioTypeOf(bytes('\xff\xf3'), said, 'mp3')).toBe('audio/mpeg');
       expect(audioTypeOf(bytes('\0\0'), said, 'pcm')).toBe('audio/pcm');
     }
