@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
+import type { RateLimits } from '../../src/http/rate-gate.ts';
 import type { OpenAiRailLimits } from '../../src/rails/openai.ts';
 import { SPEECH_FORMATS } from '../../src/rails/speech-rail.ts';
 import { createFakeLedger } from '../support/fake-ledger.ts';
@@ -24,7 +25,9 @@ const INPUT = 'Good day 🙂!';
 const PRICE = 174n;
 
 /** Two peers, the second dearer, the gateway before them, and an agent with one dollar. */
-async function world(limits?: Partial<OpenAiRailLimits>) {
+async function world(
+  options: { limits?: Partial<OpenAiRailLimits>; rateLimits?: Partial<RateLimits> } = {},
+) {
   const [first, second] = [await speechUpstream(), await speechUpstream()];
   const provider = ({ baseUrl }: SpeechUpstream): ProviderEntry => ({
     ...{ baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY' },
@@ -47,7 +50,7 @@ async function world(limits?: Partial<OpenAiRailLimits>) {
   const gateway = await gatewayWorld({
     ...{ ledger, models, providers: { up0: provider(first), up1: provider(second) } },
     secret: () => 'sk-upstream',
-    ...(limits && { limits }),
+    ...options,
   });
   const openai = new OpenAI({
     apiKey: gateway.openai.apiKey,
@@ -245,6 +248,28 @@ describe('POST /v1/audio/speech', () => {
     });
     expect(await w.thrown()).toMatchObject({ status: 402, code: 'budget_exhausted' });
     expect(w.first.seen).toEqual([]);
+  });
+
+  it('throws the client’s own errors for a key that is none, a model that is none and a flood', async () => {
+    await using w = await world({ rateLimits: { gatewayPerMinute: 2 } });
+    const stranger = new OpenAI({ apiKey: `svc_${'0'.repeat(64)}`, baseURL: w.gateway.baseUrl });
+    const unknown = stranger.audio.speech.create({ model: MODEL, input: INPUT, voice: 'alloy' });
+    await expect(unknown).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
+    expect(await w.thrown({ model: 'acme/none' })).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(await w.thrown({ speed: 9 })).toBeInstanceOf(OpenAI.BadRequestError);
+    const flood = await w.thrown();
+    expect(flood).toBeInstanceOf(OpenAI.RateLimitError);
+    expect(flood.headers?.get('retry-after')).toMatch(/^\d+$/);
+    expect(w.first.seen).toEqual([]);
+    expect(await w.charged()).toBe(0n);
+  });
+
+  it('breaks off where an upstream falls silent in the middle', async () => {
+    await using w = await world({ limits: { idleMs: 1_000 } });
+    w.first.plays.push(hangsAfter(noise(1_000)));
+    const response = await w.speak();
+    await expect(response.arrayBuffer()).rejects.toThrow();
+    expect(await w.charged()).toBe(PRICE);
   });
 
   it('replays a file byte for byte under its key, bought once', async () => {
