@@ -2,7 +2,9 @@ import { isObject } from '../kernel/json.ts';
 import type { TokenUsage } from './chat-rail.ts';
 
 type Completion = { readonly usage: TokenUsage | null; readonly answerChars: number };
-function count(value: unknown): number | undefined {
+
+/** A number of tokens, or nothing when it is none that could be billed. */
+export function tokenCount(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 }
 
@@ -13,12 +15,12 @@ function count(value: unknown): number | undefined {
  */
 export function readUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;
-  const inputTokens = count(usage.prompt_tokens);
-  const written = count(usage.completion_tokens);
+  const inputTokens = tokenCount(usage.prompt_tokens);
+  const written = tokenCount(usage.completion_tokens);
   if (inputTokens === undefined || written === undefined) return null;
-  const total = count(usage.total_tokens) ?? 0;
+  const total = tokenCount(usage.total_tokens) ?? 0;
   const details = usage.prompt_tokens_details;
-  const cached = isObject(details) ? (count(details.cached_tokens) ?? 0) : 0;
+  const cached = isObject(details) ? (tokenCount(details.cached_tokens) ?? 0) : 0;
   return {
     inputTokens,
     cachedTokens: Math.min(cached, inputTokens),

@@ -5,6 +5,7 @@ export const OUTBOUND_LIMITS = {
   chatMessages: 10_000,
   maxOutputTokens: 10_000_000,
   completionsPerRequest: 128,
+  toolCallsPerAnswer: 1_024,
   charsPerToken: 4,
   /** What one answer may have where neither its caller nor the catalogue says. */
   unknownOutputTokens: 4_096,

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  completionUsage,
+  readMessageUsage,
+} from '../../../../src/rails/anthropic/message-usage.ts';
+import { readUsage } from '../../../../src/rails/read-completion.ts';
+
+describe('the usage of a message', () => {
+  it('counts the whole prompt, what was read from the cache and what was written there included', () => {
+    const usage = {
+      input_tokens: 10,
+      cache_read_input_tokens: 200,
+      cache_creation_input_tokens: 3_000,
+      output_tokens: 40,
+    };
+    const read = readMessageUsage(usage);
+    expect(read).toEqual({ inputTokens: 3_210, cachedTokens: 200, outputTokens: 40 });
+    expect(read && completionUsage(read)).toEqual({
+      prompt_tokens: 3_210,
+      completion_tokens: 40,
+      total_tokens: 3_250,
+      prompt_tokens_details: { cached_tokens: 200 },
+    });
+  });
+
+  it('takes a cache that is not spoken of for none', () => {
+    const plain = { input_tokens: 1, output_tokens: 2 };
+    const counts = { inputTokens: 1, cachedTokens: 0, outputTokens: 2 };
+    expect(readMessageUsage(plain)).toEqual(counts);
+    const nulls = { cache_read_input_tokens: null, cache_creation_input_tokens: null };
+    expect(readMessageUsage({ ...plain, ...nulls })).toEqual(counts);
+  });
+
+  it('is never a count that cannot be billed, whatever the upstream claims', () => {
+    const claim = fc.oneof(fc.nat(), fc.maxSafeInteger(), fc.jsonValue());
+    const claims = fc.record(
+      {
+        input_tokens: claim,
+        output_tokens: claim,
+        cache_read_input_tokens: claim,
+        cache_creation_input_tokens: claim,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(claims, (claimed) => {
+        const usage = readMessageUsage(claimed);
+        if (usage === null) return;
+        for (const count of Object.values(usage)) {
+          expect(Number.isSafeInteger(count) && count >= 0).toBe(true);
+        }
+        expect(usage.cachedTokens).toBeLessThanOrEqual(usage.inputTokens);
+        // What the caller reads is what is charged.
+        expect(readUsage(completionUsage(usage))).toEqual(usage);
+      }),
+    );
+    for (const odd of [undefined, null, 7, 'x', { input_tokens: 1 }, { output_tokens: 1 }]) {
+      expect(readMessageUsage(odd)).toBeNull();
+    }
+  });
+});
