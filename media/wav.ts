@@ -4,6 +4,7 @@
  */
 import { bytesPerSample, SOUND_CODINGS, type SoundCoding, SoundReader } from './coding.ts';
 import { writePcmBytes } from './pcm.ts';
+import { dataInFile, isRiffWave, riffChunks } from './riff.ts';
 
 export type Wav = {
   readonly kind: 'parsed';
@@ -18,7 +19,6 @@ export type Wav = {
 
 export type WavRefusal = { readonly kind: 'refused'; readonly reason: string };
 
-const MAX_CHUNKS = 64;
 const RATE_HZ = { min: 8_000, max: 48_000 };
 const TAG: Readonly<Record<SoundCoding, number>> = { linear16: 1, alaw: 6, mulaw: 7 };
 const EXTENSIBLE = 0xfffe;
@@ -32,33 +32,21 @@ const refused = (reason: string): WavRefusal => ({ kind: 'refused', reason });
 const viewOf = (bytes: Uint8Array) =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-const fourLetters = (view: DataView, at: number) =>
-  String.fromCharCode(...[0, 1, 2, 3].map((i) => view.getUint8(at + i)));
-
 const bytesPerFrame = (format: Format) => bytesPerSample(format.coding) * format.channels;
 
 /** Reads a file held in memory. Every way in which it can be wrong has its own sentence. */
 export function parseWav(bytes: Uint8Array): Wav | WavRefusal {
-  const view = viewOf(bytes);
-  if (bytes.length < 12 || fourLetters(view, 0) !== 'RIFF' || fourLetters(view, 8) !== 'WAVE') {
-    return refused('not a RIFF WAVE file');
-  }
+  if (!isRiffWave(bytes)) return refused('not a RIFF WAVE file');
   let format: Format | undefined;
-  let at = 12;
-  for (let chunks = 0; chunks < MAX_CHUNKS && at + 8 <= bytes.length; chunks++) {
-    const name = fourLetters(view, at);
-    const size = view.getUint32(at + 4, true);
-    const start = at + 8;
-    if (name === 'fmt ') {
-      const parsed = parseFormat(view, start, size);
+  for (const chunk of riffChunks(bytes)) {
+    if (chunk.name === 'fmt ') {
+      const parsed = parseFormat(viewOf(bytes), chunk.start, chunk.size);
       if ('kind' in parsed) return parsed;
       format = parsed;
-    } else if (name === 'data') {
+    } else if (chunk.name === 'data') {
       if (format === undefined) return refused('the data chunk comes before the fmt chunk');
-      return withData(format, bytes, start, size);
+      return { kind: 'parsed', ...format, ...dataInFile(bytes, chunk, bytesPerFrame(format)) };
     }
-    // Chunks are padded to an even length.
-    at = start + size + (size & 1);
   }
   return refused(format === undefined ? 'no fmt chunk' : 'no data chunk');
 }
@@ -82,20 +70,6 @@ function parseFormat(view: DataView, start: number, size: number): Format | WavR
     return refused(`${sampleRateHz} Hz is outside ${RATE_HZ.min} to ${RATE_HZ.max}`);
   }
   return { coding, sampleRateHz, channels };
-}
-
-function withData(format: Format, bytes: Uint8Array, start: number, size: number): Wav {
-  // A program that streams its output cannot know the length and writes 0 or the largest number.
-  const unknown = size === UNKNOWN_BYTES || (size === 0 && start < bytes.length);
-  const there = bytes.length - start;
-  const wanted = unknown ? there : Math.min(size, there);
-  const whole = wanted - (wanted % bytesPerFrame(format));
-  return {
-    kind: 'parsed',
-    ...format,
-    data: bytes.subarray(start, start + whole),
-    truncated: !unknown && size > there,
-  };
 }
 
 /** All of the sound as mono samples at the file's own rate; two channels are averaged. */

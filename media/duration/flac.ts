@@ -1,0 +1,93 @@
+import { type Measured, measured, refused } from './measured.ts';
+
+const STREAMINFO_BYTES = 34;
+/** Samples of a block by its code; 6 and 7 stand for a number that follows. */
+const FIXED_BLOCKS = [0, 192, 576, 1_152, 2_304, 4_608, 0, 0, 256, 512, 1_024, 2_048];
+const RATES_HZ = [
+  ...[0, 88_200, 176_400, 192_000, 8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000],
+];
+
+/**
+ * FLAC tells its length in STREAMINFO, where anything may be written, 0 for unknown too. So its frames are counted: a
+ * header proves itself by its checksum and by the rate that STREAMINFO has.
+ */
+export function flacDuration(bytes: Buffer): Measured {
+  const head = readHead(bytes);
+  if (head === undefined) return refused('The FLAC file has no whole STREAMINFO.');
+  const { rateHz, framesAt } = head;
+  let samples = 0;
+  for (let at = bytes.indexOf(0xff, framesAt); at !== -1; at = bytes.indexOf(0xff, at)) {
+    const second = bytes[at + 1];
+    const frame = second === 0xf8 || second === 0xf9 ? readFlacFrame(bytes, at, rateHz) : undefined;
+    samples += frame?.samples ?? 0;
+    at += frame?.headBytes ?? 1;
+  }
+  return samples > 0 ? measured(samples / rateHz) : refused('The FLAC file holds no frame.');
+}
+
+function readHead(bytes: Buffer): { rateHz: number; framesAt: number } | undefined {
+  if (bytes.length < 8 + STREAMINFO_BYTES || ((bytes[4] as number) & 0x7f) !== 0) return undefined;
+  const rateHz = bytes.readUIntBE(18, 3) >> 4;
+  if (rateHz === 0) return undefined;
+  let at = 4;
+  let isLast = false;
+  while (!isLast && at + 4 <= bytes.length) {
+    isLast = ((bytes[at] as number) & 0x80) !== 0;
+    at += 4 + bytes.readUIntBE(at + 1, 3);
+  }
+  return { rateHz, framesAt: at };
+}
+
+/** The frame whose header begins here, by its checksum. */
+export function readFlacFrame(
+  bytes: Buffer,
+  at: number,
+  streamRateHz: number,
+): { readonly samples: number; readonly headBytes: number } | undefined {
+  // The longest header has 16 bytes; a frame has more than that behind it.
+  if (at + 6 > bytes.length) return undefined;
+  const [, , b2 = 0, b3 = 0, first = 0] = bytes.subarray(at, at + 5);
+  const blockCode = b2 >> 4;
+  const rateCode = b2 & 15;
+  const isReserved = (b3 & 1) !== 0 || b3 >> 4 > 10 || ((b3 >> 1) & 7) === 3;
+  if (blockCode === 0 || rateCode === 15 || isReserved) return undefined;
+  const numberBytes = codedBytes(first);
+  if (numberBytes === undefined) return undefined;
+
+  const blockBytes = blockCode === 6 ? 1 : blockCode === 7 ? 2 : 0;
+  const rateBytes = rateCode < 12 ? 0 : rateCode === 12 ? 1 : 2;
+  const blockAt = at + 4 + numberBytes;
+  const rateAt = blockAt + blockBytes;
+  const crcAt = rateAt + rateBytes;
+  if (crcAt >= bytes.length || crc8(bytes, at, crcAt) !== bytes[crcAt]) return undefined;
+
+  const told = rateBytes === 0 ? 0 : bytes.readUIntBE(rateAt, rateBytes);
+  const rateHz =
+    rateCode < 12 ? (RATES_HZ[rateCode] as number) : told * ([1_000, 1, 10][rateCode - 12] ?? 1);
+  if (rateHz !== 0 && rateHz !== streamRateHz) return undefined;
+  const samples =
+    blockBytes > 0
+      ? bytes.readUIntBE(blockAt, blockBytes) + 1
+      : (FIXED_BLOCKS[blockCode] ?? 256 << (blockCode - 8));
+  return { samples, headBytes: crcAt + 1 - at };
+}
+
+/** How many bytes a number takes that is coded as UTF-8 codes characters, up to seven. */
+function codedBytes(first: number): number | undefined {
+  const ones = Math.clz32(~(first << 24));
+  if (ones === 0) return 1;
+  return ones === 1 || ones > 7 ? undefined : ones;
+}
+
+const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = (crc & 0x80) === 0 ? crc << 1 : (crc << 1) ^ 0x07;
+  return crc;
+});
+
+/** The checksum that ends a frame's header. */
+export function crc8(bytes: Uint8Array, from: number, to: number): number {
+  let crc = 0;
+  for (let i = from; i < to; i++) crc = CRC8[crc ^ (bytes[i] as number)] as number;
+  return crc;
+}

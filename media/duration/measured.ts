@@ -1,0 +1,13 @@
+/** How long a file sounds, or why that cannot be said. */
+export type Measured =
+  | { readonly kind: 'measured'; readonly durationMs: number }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+export const refused = (reason: string): Measured => ({ kind: 'refused', reason });
+
+/** Whole milliseconds, rounded up, so that no sound takes no time. */
+export const measured = (seconds: number): Measured => ({
+  kind: 'measured',
+  // A millisecond that floating point alone makes is none.
+  durationMs: Math.ceil(seconds * 1_000 - 1e-6),
+});

@@ -1,0 +1,51 @@
+import type { Measured } from './measured.ts';
+import { type Frame, walkFrames } from './walk-frames.ts';
+
+/** kbit/s by layer, for MPEG 1 and for its half-rate successors. The first is free, the last is none. */
+const BITRATES: Readonly<Record<string, readonly number[]>> = {
+  '1/1': [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+  '1/2': [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+  '1/3': [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  '2/1': [0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+  '2/2': [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+};
+const RATES_HZ = [44_100, 48_000, 32_000];
+/** By the two bits of the version: 2.5, none, 2 and 1. */
+const RATE_DIVISORS = [4, 0, 2, 1];
+const INFO_TAGS = ['Xing', 'Info', 'VBRI'].map((tag) => Buffer.from(tag));
+
+/**
+ * MPEG audio of layers 1 to 3. Its frames are counted one by one: the count that a Xing or Info frame claims is not
+ * needed for that, and such a frame itself is silent.
+ */
+export const mp3Duration = (bytes: Buffer): Measured => walkFrames(bytes, 'MP3', readMp3Frame);
+
+/** The frame of a header of four bytes, where there is one and all of it is there. */
+export function readMp3Frame(bytes: Buffer, at: number): Frame | undefined {
+  if (at + 4 > bytes.length || bytes[at] !== 0xff) return undefined;
+  const [, b1 = 0, b2 = 0] = bytes.subarray(at, at + 4);
+  if ((b1 & 0xe0) !== 0xe0) return undefined;
+  const divisor = RATE_DIVISORS[(b1 >> 3) & 3] as number;
+  const layer = 4 - ((b1 >> 1) & 3);
+  const baseRateHz = RATES_HZ[(b2 >> 2) & 3];
+  if (divisor === 0 || layer === 4 || baseRateHz === undefined) return undefined;
+  const isFirst = divisor === 1;
+  const kbits = BITRATES[isFirst ? `1/${layer}` : `2/${Math.min(layer, 2)}`]?.[b2 >> 4] ?? 0;
+  if (kbits === 0) return undefined;
+
+  const sampleRateHz = baseRateHz / divisor;
+  const samples = layer === 1 ? 384 : layer === 3 && !isFirst ? 576 : 1_152;
+  const padding = (b2 >> 1) & 1;
+  const slot = layer === 1 ? 4 : 1;
+  const size = (Math.floor(((samples / 8) * kbits * 1_000) / sampleRateHz / slot) + padding) * slot;
+  if (at + size > bytes.length) return undefined;
+  const isInfo = layer === 3 && hasInfoTag(bytes.subarray(at, at + Math.min(size, 64)));
+  return { bytes: size, samples: isInfo ? 0 : samples, sampleRateHz };
+}
+
+const hasInfoTag = (head: Buffer): boolean =>
+  INFO_TAGS.some((tag) => {
+    const place = head.indexOf(tag);
+    // Behind the header and, but for VBRI, the side information, whose size depends on the channels.
+    return place === 13 || place === 21 || place === 36;
+  });

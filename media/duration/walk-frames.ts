@@ -1,0 +1,57 @@
+import { type Measured, measured, refused } from './measured.ts';
+
+/** One coded frame: how many bytes to the next, and what it sounds like. */
+export type Frame = {
+  readonly bytes: number;
+  readonly samples: number;
+  readonly sampleRateHz: number;
+};
+
+/** Reads the frame that begins at a place, or says that none does. */
+export type ReadFrame = (bytes: Buffer, at: number) => Frame | undefined;
+
+/** Bytes between frames that are looked through before the file is given up as none of its kind. */
+const MAX_JUNK_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Adds up the frames of a file that has no directory. What is not a frame is passed over as players do: tags, padding,
+ * damage. After a gap only a frame that another one follows counts, since two bytes alone look like one by accident.
+ */
+export function walkFrames(bytes: Buffer, name: string, readFrame: ReadFrame): Measured {
+  const samples = new Map<number, number>();
+  let junk = 0;
+  let isInStep = false;
+  for (let at = pastTags(bytes); at < bytes.length; ) {
+    const frame = readFrame(bytes, at);
+    if (frame !== undefined && (isInStep || isFollowed(bytes, at + frame.bytes, readFrame))) {
+      samples.set(frame.sampleRateHz, (samples.get(frame.sampleRateHz) ?? 0) + frame.samples);
+      at += frame.bytes;
+      isInStep = true;
+      continue;
+    }
+    isInStep = false;
+    const next = bytes.indexOf(0xff, at + 1);
+    const to = next === -1 ? bytes.length : next;
+    junk += to - at;
+    at = to;
+    if (junk > MAX_JUNK_BYTES) return refused(`The ${name} file holds too much that is no sound.`);
+  }
+  let seconds = 0;
+  for (const [rateHz, count] of samples) seconds += count / rateHz;
+  return seconds > 0 ? measured(seconds) : refused(`The ${name} file holds no whole frame.`);
+}
+
+const isFollowed = (bytes: Buffer, at: number, readFrame: ReadFrame): boolean =>
+  at === bytes.length || readFrame(bytes, at) !== undefined;
+
+/** Where what follows the tags of the ID3v2 kind begins. */
+export function pastTags(bytes: Buffer): number {
+  let at = 0;
+  while (at + 10 <= bytes.length && bytes.toString('latin1', at, at + 3) === 'ID3') {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(at + 6, at + 10);
+    const size = ((a & 0x7f) << 21) | ((b & 0x7f) << 14) | ((c & 0x7f) << 7) | (d & 0x7f);
+    const footer = ((bytes[at + 5] ?? 0) & 0x10) === 0 ? 0 : 10;
+    at += 10 + size + footer;
+  }
+  return at;
+}

@@ -1,0 +1,42 @@
+/**
+ * How long a file of sound lasts, found out from its bytes: neither its name nor its declared type is asked. What can
+ * be counted is counted; what a head merely claims counts only where nothing else is to be had.
+ */
+import { adtsDuration } from './duration/adts.ts';
+import { flacDuration } from './duration/flac.ts';
+import { type Measured, refused } from './duration/measured.ts';
+import { mp3Duration } from './duration/mp3.ts';
+import { mp4Duration } from './duration/mp4.ts';
+import { oggDuration } from './duration/ogg.ts';
+import { pastTags } from './duration/walk-frames.ts';
+import { wavDuration } from './duration/wav.ts';
+import { webmDuration } from './duration/webm.ts';
+
+/** Two days: more than any file that is taken can hold, so that a longer one lies. */
+const MAX_DURATION_MS = 172_800_000;
+
+export function probeDuration(bytes: Uint8Array): Measured {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const found = measure(file);
+  if (found.kind === 'refused') return found;
+  if (found.durationMs <= 0) return refused('The file holds no sound.');
+  if (found.durationMs > MAX_DURATION_MS) {
+    return refused('The file claims a duration that it cannot have.');
+  }
+  return found;
+}
+
+function measure(file: Buffer): Measured {
+  const at = (start: number, end: number) => file.toString('latin1', start, end);
+  if (at(0, 4) === 'RIFF') return wavDuration(file);
+  if (at(0, 4) === 'OggS') return oggDuration(file);
+  if (at(4, 8) === 'ftyp') return mp4Duration(file);
+  if (at(0, 4) === '\x1a\x45\xdf\xa3') return webmDuration(file);
+  const past = pastTags(file);
+  if (at(past, past + 4) === 'fLaC') return flacDuration(file.subarray(past));
+  if (((file[past + 1] ?? 0) & 0xf6) === 0xf0 && file[past] === 0xff) return adtsDuration(file);
+  if (file[past] === 0xff || past > 0) return mp3Duration(file);
+  return refused(
+    'The file is none of the kinds that are taken: wav, mp3, m4a, mp4, aac, flac, ogg, webm.',
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * RIFF WAVE as strangers write it: PCM of 8 to 32 bits, floats or G.711, any rate, any number of channels. What
+ * comes out is 16-bit mono at the file's own rate, a block at a time.
+ */
+import { decodeAlaw } from './alaw.ts';
+import { decodeMulaw } from './mulaw.ts';
+import { clampSample } from './pcm.ts';
+import { dataInFile, isRiffWave, riffChunks } from './riff.ts';
+import type { WavRefusal } from './wav.ts';
+
+export type SampleCoding = 'u8' | 's16' | 's24' | 's32' | 'f32' | 'f64' | 'mulaw' | 'alaw';
+
+type Format = {
+  readonly coding: SampleCoding;
+  readonly sampleRateHz: number;
+  readonly channels: number;
+};
+
+export type WavSound = Format & {
+  readonly kind: 'parsed';
+  /** Whole frames only, a view of the bytes given. */
+  readonly data: Uint8Array;
+};
+
+const RATE_HZ = { min: 1_000, max: 384_000 };
+const MAX_CHANNELS = 32;
+const EXTENSIBLE = 0xfffe;
+
+const BYTES: Readonly<Record<SampleCoding, number>> = {
+  ...{ u8: 1, s16: 2, s24: 3, s32: 4, f32: 4, f64: 8, mulaw: 1, alaw: 1 },
+};
+
+/** By the format's tag and the bits of a sample. */
+const CODINGS: Readonly<Record<string, SampleCoding>> = {
+  ...{ '1/8': 'u8', '1/16': 's16', '1/24': 's24', '1/32': 's32' },
+  ...{ '3/32': 'f32', '3/64': 'f64', '6/8': 'alaw', '7/8': 'mulaw' },
+};
+
+const refused = (reason: string): WavRefusal => ({ kind: 'refused', reason });
+
+/** Bytes that hold one sample of every channel. */
+export const frameBytes = ({ coding, channels }: Format): number => BYTES[coding] * channels;
+
+/** Reads the head of a file held in memory. Byte rates and lengths that it claims are not believed. */
+export function parseWavSound(bytes: Uint8Array): WavSound | WavRefusal {
+  if (!isRiffWave(bytes)) return refused('not a RIFF WAVE file');
+  let format: Format | undefined;
+  for (const chunk of riffChunks(bytes)) {
+    if (chunk.name === 'fmt ') {
+      const parsed = parseFormat(bytes, chunk.start, chunk.size);
+      if ('kind' in parsed) return parsed;
+      format = parsed;
+    } else if (chunk.name === 'data') {
+      if (format === undefined) return refused('the data chunk comes before the fmt chunk');
+      const { data } = dataInFile(bytes, chunk, frameBytes(format));
+      return { kind: 'parsed', ...format, data };
+    }
+  }
+  return refused(format === undefined ? 'no fmt chunk' : 'no data chunk');
+}
+
+function parseFormat(bytes: Uint8Array, start: number, size: number): Format | WavRefusal {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (size < 16 || start + size > bytes.length) return refused('the fmt chunk is cut short');
+  const outerTag = view.getUint16(start, true);
+  if (outerTag === EXTENSIBLE && size < 40) return refused('the fmt chunk is cut short');
+  const tag = outerTag === EXTENSIBLE ? view.getUint16(start + 24, true) : outerTag;
+  const channels = view.getUint16(start + 2, true);
+  const sampleRateHz = view.getUint32(start + 4, true);
+  const bits = view.getUint16(start + 14, true);
+  const coding = CODINGS[`${tag}/${bits}`];
+  if (coding === undefined) {
+    return refused(`format ${tag} of ${bits} bits is not PCM, float, mu-law or A-law`);
+  }
+  if (channels < 1 || channels > MAX_CHANNELS) return refused(`it claims ${channels} channels`);
+  if (sampleRateHz < RATE_HZ.min || sampleRateHz > RATE_HZ.max) {
+    return refused(`${sampleRateHz} Hz is outside ${RATE_HZ.min} to ${RATE_HZ.max}`);
+  }
+  return { coding, sampleRateHz, channels };
+}
+
+/** The sound as 16-bit mono: channels are averaged, and the last block may be shorter. */
+export function* monoBlocks(wav: WavSound, framesPerBlock: number): Generator<Int16Array> {
+  const { channels, coding, data } = wav;
+  const width = frameBytes(wav);
+  for (let at = 0; at < data.length; at += framesPerBlock * width) {
+    const block = data.subarray(at, at + framesPerBlock * width);
+    const samples = decode(block, coding);
+    yield channels === 1 ? samples : mixedDown(samples, channels);
+  }
+}
+
+function mixedDown(samples: Int16Array, channels: number): Int16Array {
+  const mono = new Int16Array(samples.length / channels);
+  for (let i = 0; i < mono.length; i++) {
+    let sum = 0;
+    for (let c = 0; c < channels; c++) sum += samples[i * channels + c] as number;
+    mono[i] = Math.round(sum / channels);
+  }
+  return mono;
+}
+
+function decode(bytes: Uint8Array, coding: SampleCoding): Int16Array {
+  const width = BYTES[coding];
+  const samples = new Int16Array(bytes.length / width);
+  if (coding === 'mulaw') decodeMulaw(bytes, samples);
+  else if (coding === 'alaw') decodeAlaw(bytes, samples);
+  else {
+    const read = READERS[coding];
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let i = 0; i < samples.length; i++) samples[i] = read(view, i * width);
+  }
+  return samples;
+}
+
+type Reader = (view: DataView, at: number) => number;
+
+const READERS: Readonly<Record<Exclude<SampleCoding, 'mulaw' | 'alaw'>, Reader>> = {
+  u8: (view, at) => (view.getUint8(at) - 128) << 8,
+  s16: (view, at) => view.getInt16(at, true),
+  s24: (view, at) => view.getInt16(at + 1, true),
+  s32: (view, at) => view.getInt16(at + 2, true),
+  f32: (view, at) => clampSample(view.getFloat32(at, true) * 32_768),
+  f64: (view, at) => clampSample(view.getFloat64(at, true) * 32_768),
+};

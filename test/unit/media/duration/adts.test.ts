@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { adtsDuration, readAdtsFrame } from '../../../../media/duration/adts.ts';
+import { adtsFile, adtsFrame } from '../../../support/sound-files.ts';
+
+describe('the duration of an AAC file', () => {
+  it('is that of its frames', () => {
+    expect(adtsDuration(adtsFile(125))).toEqual({ kind: 'measured', durationMs: 8_000 });
+  });
+
+  it('counts several blocks in one frame', () => {
+    const frame = adtsFrame();
+    frame[6] = 0xff;
+    expect(readAdtsFrame(frame, 0)).toEqual({ bytes: 9, samples: 4_096, sampleRateHz: 16_000 });
+  });
+
+  it('refuses a frame of no rate, of another layer, of no length or that is not all there', () => {
+    const changed = (at: number, byte: number) => {
+      const frame = adtsFrame();
+      frame[at] = byte;
+      return readAdtsFrame(frame, 0);
+    };
+    expect([changed(2, 0x7c), changed(1, 0xfb), changed(4, 0), changed(4, 0xff)]).toEqual(
+      Array(4).fill(undefined),
+    );
+  });
+});

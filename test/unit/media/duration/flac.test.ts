@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { crc8, flacDuration, readFlacFrame } from '../../../../media/duration/flac.ts';
+import { flacFile, flacFrame } from '../../../support/sound-files.ts';
+
+/** A frame's header with its checksum. */
+const header = (hex: string) => {
+  const head = Buffer.from(hex, 'hex');
+  return Buffer.concat([head, Buffer.from([crc8(head, 0, head.length)]), Buffer.alloc(20)]);
+};
+
+describe('the duration of a FLAC file', () => {
+  it('is that of the frames that are there, whatever STREAMINFO claims', () => {
+    for (const claimed of [0, 1, 40_960, 4_000_000]) {
+      expect(flacDuration(flacFile(10, claimed))).toEqual({ kind: 'measured', durationMs: 2_560 });
+    }
+  });
+
+  it('does not count a header whose checksum is wrong', () => {
+    const file = flacFile(10);
+    file[42 + 5] = (file[47] as number) ^ 1;
+    expect(flacDuration(file)).toMatchObject({ durationMs: 2_304 });
+  });
+
+  it('is refused without a whole STREAMINFO', () => {
+    expect(flacDuration(flacFile(10).subarray(0, 41))).toMatchObject({ kind: 'refused' });
+  });
+});
+
+describe('the header of a FLAC frame', () => {
+  it.each([
+    ['fff8c50800', 4_096],
+    ['fff8150800', 192],
+    ['fff96508 00 63', 100],
+    ['fff87508 00 03e7', 1_000],
+    // The rate in hertz, and a number of two bytes.
+    ['fff8cd08 c280 3e80', 4_096],
+  ])('%s tells its samples', (hex, samples) => {
+    const bytes = header(hex.replaceAll(' ', ''));
+    expect(readFlacFrame(bytes, 0, 16_000)?.samples).toBe(samples);
+  });
+
+  it.each([
+    'fff8050800',
+    'fff8cf0800',
+    'fff8c50900',
+    'fff8c5b800',
+    'fff8c58600',
+    'fff8c90800',
+    'fff8c50880',
+  ])('%s is none, or none of this stream', (hex) =>
+    expect(readFlacFrame(header(hex), 0, 16_000)).toBeUndefined(),
+  );
+
+  it('is none where the file ends in it', () => {
+    for (let length = 0; length < 6; length++) {
+      expect(readFlacFrame(flacFrame(0).subarray(0, length), 0, 16_000)).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { probeDuration } from '../../../media/probe-duration.ts';
+import * as files from '../../support/sound-files.ts';
+
+const WHOLE: Readonly<Record<string, readonly [Buffer, number]>> = {
+  wav: [files.wavFile({ data: new Uint8Array(32_000) }), 1_000],
+  // 10 frames of 1152 samples at 44.1 kHz.
+  mp3: [files.mp3File(10), 262],
+  'mp3 with tags': [Buffer.concat([files.id3(200), files.mp3File(10)]), 262],
+  aac: [files.adtsFile(10), 640],
+  flac: [files.flacFile(10), 2_560],
+  opus: [files.opusFile(50), 994],
+  vorbis: [files.vorbisFile(44_100n), 1_000],
+  m4a: [files.mp4File({ trackUnits: 32_000 }), 2_000],
+  webm: [files.webmFile([0, 20, 40]), 60],
+};
+
+describe('the duration of a file', () => {
+  it.each(Object.entries(WHOLE))('is found in %s, by its bytes alone', (_, [file, durationMs]) => {
+    expect(probeDuration(file)).toEqual({ kind: 'measured', durationMs });
+  });
+
+  it('is refused with a sentence where there is none', () => {
+    const none = [
+      Buffer.alloc(0),
+      Buffer.from('text'),
+      files.wavFile({ data: new Uint8Array(0) }),
+      files.mp4File({}),
+      files.vorbisFile(0n),
+      files.vorbisFile(1n << 62n),
+      files.flacFile(0, 1_000_000),
+    ];
+    for (const file of none) {
+      expect(probeDuration(file)).toMatchObject({ kind: 'refused' });
+    }
+  });
+
+  it('is found or refused, and never thrown, in what is left of a broken file', () => {
+    const broken = fc
+      .tuple(
+        fc.constantFrom(...Object.values(WHOLE).map(([file]) => file)),
+        fc.nat(),
+        fc.nat(),
+        fc.nat(255),
+      )
+      .map(([file, cut, at, byte]) => {
+        const part = Buffer.from(file.subarray(0, cut % (file.length + 1)));
+        if (part.length > 0) part[at % part.length] = byte;
+        return part;
+      });
+    fc.assert(
+      fc.property(fc.oneof(broken, fc.uint8Array({ maxLength: 200 })), (file) => {
+        const found = probeDuration(file);
+        if (found.kind === 'measured') expect(found.durationMs).toBeGreaterThan(0);
+        else expect(found.reason).toMatch(/\.$/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
