@@ -79,7 +79,9 @@ function describeRoute(route: AnyRoute): Json {
 }
 
 const bodyOf = (body: ZodType | StreamedBody): Json =>
-  isStreamed(body) ? { [body.streamOf]: { schema: { type: 'string' } } } : json(shape(body));
+  isStreamed(body)
+    ? { [body.streamOf]: { schema: body.shape ? shape(body.shape) : { type: 'string' } } }
+    : json(shape(body));
 
 function describeSocket(socket: AnySocket): Json {
   const parameters = parametersOf(socket.query, 'query');

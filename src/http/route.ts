@@ -19,10 +19,13 @@ export type Reply = {
 export type RateLimit = 'none' | 'key' | 'gateway' | 'proxy' | 'ledger' | 'control' | 'ip';
 
 /** In place of a shape: the handler reads the body while it arrives, and what is wrong with it is its own to say. */
-export type StreamedBody = { readonly streamOf: string };
+export type StreamedBody = { readonly streamOf: string; readonly shape?: ZodType };
 
-/** Declares a body that is read while it arrives, by its media type. */
-export const streamedBody = (mediaType: string): StreamedBody => ({ streamOf: mediaType });
+/** Declares a body that is read while it arrives, by its media type; the shape is for the API description alone. */
+export const streamedBody = (mediaType: string, shape?: ZodType): StreamedBody => ({
+  streamOf: mediaType,
+  ...(shape === undefined ? {} : { shape }),
+});
 
 export const isStreamed = (body: object | undefined): body is StreamedBody =>
   body !== undefined && 'streamOf' in body;
