@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { EngineBusy } from '../../../src/engines/engine.ts';
+import { type FileEar, type HeardSpeech, openFileEar } from '../../../src/engines/file-ear.ts';
+import { createFakeEngines, silence, tone } from '../../support/voice-fakes.ts';
+
+function* framesOf(...parts: Int16Array[]): Generator<Int16Array> {
+  for (const part of parts) {
+    for (let at = 0; at + 320 <= part.length; at += 320) yield part.slice(at, at + 320);
+  }
+}
+
+const quiet = (ms: number) => silence(ms, 16_000);
+const voice = (ms: number) => tone(ms, 16_000);
+
+async function open(...parts: Int16Array[]) {
+  const engines = createFakeEngines();
+  const stt = engines.stt.pocketsphinx;
+  const ear = await openFileEar({ stt, vad: engines.vad, gates: undefined }, framesOf(...parts));
+  return { ear, stt };
+}
+
+async function all(ear: FileEar): Promise<HeardSpeech[]> {
+  const heard: HeardSpeech[] = [];
+  for (let next = await ear.next(); next !== undefined; next = await ear.next()) heard.push(next);
+  return heard;
+}
+
+describe('a file that is heard', () => {
+  it('is told stretch by stretch, each with its place in the file', async () => {
+    const { ear, stt } = await open(
+      quiet(1_000),
+      voice(1_000),
+      quiet(1_500),
+      voice(2_000),
+      quiet(1_000),
+    );
+    stt.script.push('first', 'second');
+    const [first, second, ...more] = await all(ear);
+    expect([first?.text, second?.text, more]).toEqual(['first', 'second', []]);
+    expect(first?.startMs).toBeGreaterThanOrEqual(500);
+    expect(first?.startMs).toBeLessThanOrEqual(1_000);
+    expect(first?.endMs).toBeGreaterThanOrEqual(1_900);
+    expect(first?.endMs).toBeLessThanOrEqual(2_200);
+    expect(second?.startMs).toBeGreaterThan(first?.endMs ?? 0);
+    expect(ear.heardMs).toBe(6_500);
+  });
+
+  it('is heard to its very end, though nobody falls silent', async () => {
+    const { ear, stt } = await open(voice(3_000));
+    const [only, ...more] = await all(ear);
+    expect(only?.endMs).toBe(3_000);
+    expect(more).toEqual([]);
+    expect(stt.heardSamples).toBeGreaterThan(2_700 * 16);
+  });
+
+  it('has nothing to tell where nobody speaks or nothing is made out, and decodes no silence', async () => {
+    const { ear, stt } = await open(quiet(5_000));
+    expect(await all(ear)).toEqual([]);
+    expect(stt.heardSamples).toBe(0);
+    const unclear = await open(quiet(1_000), voice(1_000), quiet(1_000));
+    unclear.stt.script.push('');
+    expect(await all(unclear.ear)).toEqual([]);
+  });
+
+  it('is cut where one stretch lasts too long', async () => {
+    // Words, with pauses between them that are too short to be an end.
+    const words = Array.from({ length: 325 }, () => [voice(300), quiet(100)]).flat();
+    const { ear } = await open(...words);
+    const lengths = (await all(ear)).map(({ startMs, endMs }) => endMs - startMs);
+    expect(lengths).toHaveLength(3);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(60_000);
+  });
+
+  it('gives its recogniser back at the end, when it is closed, and when that fails', async () => {
+    const { ear, stt } = await open(voice(500));
+    expect(stt.inUse).toBe(1);
+    await all(ear);
+    expect(stt.inUse).toBe(0);
+
+    const closed = await open(voice(5_000));
+    closed.ear.close();
+    closed.ear.close();
+    expect(await closed.ear.next()).toBeUndefined();
+    expect(closed.stt.inUse).toBe(0);
+
+    const broken = await open(voice(5_000));
+    broken.stt.breakAfterSamples = 16_000;
+    await expect(all(broken.ear)).rejects.toThrow('trapped');
+  });
+
+  it('waits for no recogniser that is not to be had', async () => {
+    const engines = createFakeEngines();
+    const stt = engines.stt.pocketsphinx;
+    stt.places = 0;
+    const deps = { stt, vad: engines.vad, gates: undefined };
+    await expect(openFileEar(deps, framesOf())).rejects.toBeInstanceOf(EngineBusy);
+  });
+});
