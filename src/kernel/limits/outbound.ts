@@ -17,6 +17,14 @@ export const OUTBOUND_LIMITS = {
   tokensPerOpaquePart: 1_105,
   embeddingInputs: 2_048,
   embeddingDimensions: 65_536,
+  transcriptionPromptChars: 16_384,
+  /** What the local recognisers take at a time: they hear a few times faster than one speaks. */
+  localTranscriptionSeconds: 600,
+  /** For sources that bill sound by tokens, until they have told how many. */
+  audioTokensPerSecond: 10,
+  transcriptTokensPerSecond: 5,
+  /** No more is believed of an upstream's word on how long a file was. */
+  upstreamAudioSeconds: 172_800,
   byokFeeRaw: 2_000n,
   catalogFileBytes: 4 * 1024 * 1024,
   catalogProviders: 256,

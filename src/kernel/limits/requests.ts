@@ -14,6 +14,11 @@ export const REQUEST_LIMITS = {
   jsonBodyBytes: 1024 * 1024,
   chatBodyBytes: 10 * 1024 * 1024,
   embeddingBodyBytes: 4 * 1024 * 1024,
+  /** Of an upload to be transcribed; its form may add `formFieldsBytes` to that. */
+  audioFileBytes: 25 * 1024 * 1024,
+  formFieldsBytes: 128 * 1024,
+  formParts: 64,
+  formPartHeadBytes: 4 * 1024,
   headerBlockBytes: 16 * 1024,
   /** What all requests together may hold of bodies that are still arriving or being handled. */
   bodyBytesInFlight: 256 * 1024 * 1024,

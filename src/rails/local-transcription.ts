@@ -1,0 +1,162 @@
+import { hearingFrames } from '../../media/hearing-frames.ts';
+import { isRiffWave } from '../../media/riff.ts';
+import { parseWavSound, type WavSound } from '../../media/wav-sound.ts';
+import {
+  EngineBusy,
+  EngineInputRefused,
+  EngineMissing,
+  type LocalEngines,
+} from '../engines/engine.ts';
+import { type FileEar, type HeardSpeech, openFileEar } from '../engines/file-ear.ts';
+import type { SpeechGates } from '../engines/fvad-gate.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { StreamBroken } from './chat-stream.ts';
+import { failed, type Outcome } from './outcome.ts';
+import { renderTranscript, textOf, usageOf } from './render-transcript.ts';
+import { deltaEvent, doneEvent } from './transcript-events.ts';
+import type {
+  TranscriptionCall,
+  TranscriptionRail,
+  TranscriptStream,
+} from './transcription-rail.ts';
+
+export type LocalTranscriptionDeps = {
+  readonly engines: Pick<LocalEngines, 'stt' | 'vad'>;
+  /** Without it loudness alone is the gate. */
+  readonly gates: SpeechGates | undefined;
+};
+
+type Unserved = Exclude<Outcome<never>, { kind: 'completed' }>;
+
+const LANGUAGE = 'english';
+
+/** The recognisers of this process behind the interface of a remote upstream. They read WAV and hear English. */
+export function createLocalTranscriptionRail(deps: LocalTranscriptionDeps): TranscriptionRail {
+  return {
+    async transcribe(call, signal) {
+      const opened = await openEar(deps, call);
+      if ('kind' in opened) return opened;
+      const leave = () => opened.close();
+      signal.addEventListener('abort', leave, { once: true });
+      try {
+        const segments = await hearAll(opened);
+        if (signal.aborted) return { kind: 'aborted' };
+        const { durationMs } = call.file;
+        const whole = renderTranscript({ segments, durationMs, language: LANGUAGE }, call.format);
+        const usage = { seconds: durationMs / 1_000, tokens: null };
+        return { kind: 'completed', status: 200, ...whole, usage };
+      } catch (error) {
+        return failureOf(error);
+      } finally {
+        signal.removeEventListener('abort', leave);
+        opened.close();
+      }
+    },
+    async stream(call, signal) {
+      const opened = await openEar(deps, call);
+      if ('kind' in opened) return opened;
+      if (signal.aborted) {
+        opened.close();
+        return { kind: 'aborted' };
+      }
+      return { kind: 'completed', status: 200, stream: new HeardTranscript(opened, call) };
+    },
+  };
+}
+
+async function openEar(
+  { engines, gates }: LocalTranscriptionDeps,
+  { file, language, model, prompt }: TranscriptionCall,
+): Promise<FileEar | Unserved> {
+  if (language !== undefined && !/^en(glish)?\b/i.test(language)) {
+    return unfit(`"local/${model}" hears English only.`, 'language');
+  }
+  const wav = readWav(file.bytes, file.durationMs);
+  if (wav.kind === 'unfit') return wav;
+  const isGrammar = model === 'grammar';
+  const stt = isGrammar ? engines.stt.grammar : engines.stt.pocketsphinx;
+  try {
+    const ear = { stt, vad: engines.vad, gates };
+    return await openFileEar(ear, hearingFrames(wav), isGrammar ? (prompt ?? '') : undefined);
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+const unfit = (detail: string, param: string) => ({ kind: 'unfit', detail, param }) as const;
+
+function readWav(bytes: Buffer, durationMs: number): WavSound | ReturnType<typeof unfit> {
+  if (!isRiffWave(bytes)) {
+    return unfit('The local engines read wav files only; send the sound as wav.', 'file');
+  }
+  const most = LIMITS.localTranscriptionSeconds;
+  if (durationMs > most * 1_000) {
+    return unfit(`The local engines take at most ${most} s of sound at a time.`, 'file');
+  }
+  const wav = parseWavSound(bytes);
+  return wav.kind === 'parsed' ? wav : unfit(`The wav file cannot be read: ${wav.reason}.`, 'file');
+}
+
+async function hearAll(ear: FileEar): Promise<HeardSpeech[]> {
+  const segments: HeardSpeech[] = [];
+  for (;;) {
+    const speech = await ear.next();
+    if (speech === undefined) return segments;
+    segments.push(speech);
+  }
+}
+
+function failureOf(error: unknown): Unserved {
+  if (error instanceof EngineMissing) return failed('missing', error.message);
+  if (error instanceof EngineBusy) {
+    return failed('busy', error.message, null, error.retryAfterSeconds);
+  }
+  if (error instanceof EngineInputRefused) return unfit(error.message, 'prompt');
+  return failed('broken', error instanceof Error ? error.message : String(error));
+}
+
+/** A file's transcript while it is being heard: an event for each stretch of speech. */
+class HeardTranscript implements TranscriptStream {
+  readonly #ear: FileEar;
+  readonly #durationMs: number;
+  readonly #segments: HeardSpeech[] = [];
+  #isDone = false;
+
+  constructor(ear: FileEar, { file }: TranscriptionCall) {
+    this.#ear = ear;
+    this.#durationMs = file.durationMs;
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    if (this.#isDone) return undefined;
+    const speech = await this.#hear();
+    if (this.#isDone) return undefined;
+    if (speech === undefined) {
+      this.#isDone = true;
+      const durationMs = this.#durationMs;
+      return doneEvent(textOf({ segments: this.#segments }), usageOf({ durationMs }));
+    }
+    this.#segments.push(speech);
+    return deltaEvent(this.#segments.length === 1 ? speech.text : ` ${speech.text}`);
+  }
+
+  /** A reader that leaves pays for what was listened to, the frame that fills up the file's end aside. */
+  metered() {
+    const heardMs = Math.min(this.#ear.heardMs, this.#durationMs);
+    return { seconds: heardMs / 1_000, tokens: null };
+  }
+
+  stop(): void {
+    this.#isDone = true;
+    this.#ear.close();
+  }
+
+  async #hear(): Promise<HeardSpeech | undefined> {
+    try {
+      return await this.#ear.next();
+    } catch (error) {
+      this.stop();
+      throw new StreamBroken('the recogniser failed', { cause: error });
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One answer, as it goes out. */
+export type Scripted = {
+  readonly status?: number;
+  readonly contentType?: string;
+  readonly body: string;
+  /** Breaks the connection behind the body instead of ending the answer. */
+  readonly breaks?: boolean;
+};
+
+export type TranscriptionUpstream = AsyncDisposable & {
+  readonly baseUrl: string;
+  /** What came, byte for byte. */
+  readonly seen: { readonly path: string; readonly form: FormData; readonly raw: Buffer }[];
+  /** One each request; an empty script answers well. */
+  readonly script: Scripted[];
+};
+
+export const jsonAnswer = (body: object, status = 200): Scripted => ({
+  status,
+  contentType: 'application/json',
+  body: JSON.stringify(body),
+});
+
+/** A peer on loopback that takes transcriptions in the OpenAI dialect and answers as it is told. */
+export async function transcriptionUpstream(): Promise<TranscriptionUpstream> {
+  const seen: { path: string; form: FormData; raw: Buffer }[] = [];
+  const script: Scripted[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const raw = Buffer.concat(chunks);
+    const type = request.headers['content-type'] ?? '';
+    const form = await new Response(raw, { headers: { 'content-type': type } }).formData();
+    seen.push({ path: request.url ?? '', form, raw });
+    const answer = script.shift() ?? jsonAnswer({ text: 'as told' });
+    response.writeHead(answer.status ?? 200, {
+      'content-type': answer.contentType ?? 'application/json',
+    });
+    response.write(answer.body);
+    if (answer.breaks === true) setImmediate(() => response.destroy());
+    else response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    ...{ baseUrl: `http://127.0.0.1:${port}/v1`, seen, script },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
