@@ -1,6 +1,7 @@
 import { BRAND } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { ChatStream } from '../rails/chat-stream.ts';
+import type { Metered } from './charge-row.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { meterChat } from './chat-usage.ts';
 import type { Bought } from './purchase.ts';
@@ -17,20 +18,34 @@ export type StreamedAnswer = {
 type Deps = { readonly log: Log };
 type Bargain = Bought<{ readonly stream: ChatStream }>;
 
+/** Of a stream, what its delivery needs: whole events until there are no more. */
+type Events = Pick<ChatStream, 'next' | 'stop'>;
+
+/** Relays a chat, metered by its tokens. */
+export const deliverStream = (
+  deps: Deps,
+  request: ChatRequest,
+  bought: Bargain,
+): Promise<StreamedAnswer> =>
+  deliverEvents(deps, bought, () => {
+    const { usage, answerChars } = bought.outcome.stream.metered();
+    return meterChat(request, { usage, answerChars }, bought.source);
+  });
+
 /**
  * Relays a stream and settles it when it is over, whoever ends it: to what its upstream has metered, or to what was
  * delivered where that was not told. One that breaks ends with an error event and without the terminator.
  */
-export async function deliverStream(
+export async function deliverEvents(
   deps: Deps,
-  request: ChatRequest,
-  bought: Bargain,
+  bought: Bought<{ readonly stream: Events }>,
+  meter: () => Metered,
 ): Promise<StreamedAnswer> {
   const { advisory, remainingRaw } = await bought.budget();
   return {
     status: 200,
     headers: streamHeaders({ ...bought.served, advisory, remainingRaw }),
-    body: settledStream(deps, request, bought),
+    body: settledStream(deps, bought, meter),
     upstreamMs: bought.upstreamMs,
   };
 }
@@ -38,16 +53,15 @@ export async function deliverStream(
 /** No generator: one that is left before its first event would settle nothing. */
 function settledStream(
   deps: Deps,
-  request: ChatRequest,
-  bought: Bargain,
+  bought: Bought<{ readonly stream: Events }>,
+  meter: () => Metered,
 ): AsyncIterable<Uint8Array> {
   const { outcome, source } = bought;
   const { stream } = outcome;
   let isOver = false;
   const settle = async (): Promise<bigint> => {
     isOver = true;
-    const { usage, answerChars } = stream.metered();
-    return (await bought.settle(meterChat(request, { usage, answerChars }, source))).chargedRaw;
+    return (await bought.settle(meter())).chargedRaw;
   };
 
   async function next(): Promise<IteratorResult<Uint8Array>> {

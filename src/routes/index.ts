@@ -27,6 +27,7 @@ import { readOwnSpendLimit } from './agents/spend-limit/read.ts';
 import { setOwnSpendLimit } from './agents/spend-limit/set.ts';
 import { listTransactions } from './agents/transactions.ts';
 import { speech } from './audio/speech.ts';
+import { createTranscription } from './audio/transcriptions.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
 import { listActions } from './developer/agents/actions/list.ts';
@@ -139,6 +140,7 @@ export const ROUTES = [
   chatCompletions,
   embeddings,
   speech,
+  createTranscription,
   listModels,
   estimate,
   // What the error guidance refers to

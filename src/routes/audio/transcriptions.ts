@@ -1,0 +1,50 @@
+import { readSpender } from '../../gateway/read-spender.ts';
+import type { Transcriptions } from '../../gateway/transcribe.ts';
+import { readTranscription, TranscriptionForm } from '../../gateway/transcription-request.ts';
+import { type MultipartForm, MultipartRefused, readMultipart } from '../../http/multipart.ts';
+import { route, streamedBody } from '../../http/route.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { refuse } from '../../kernel/refuse.ts';
+
+/** A transcript of one file, bought from the cheapest source of the model and metered by the second of sound. */
+export const createTranscription = route<{ transcriptions: Transcriptions }>()({
+  method: 'POST',
+  path: '/v1/audio/transcriptions',
+  credential: 'agent',
+  summary: 'Buy the transcript of a file, metered by the second of sound',
+  envelope: 'openai',
+  rateLimit: 'gateway',
+  idempotent: true,
+  body: streamedBody('multipart/form-data', TranscriptionForm),
+  maxBodyBytes: LIMITS.audioFileBytes + LIMITS.formFieldsBytes,
+
+  async handle({ body, caller, headers, services, signal, workId }) {
+    const request = readTranscription(await readForm(headers.get('content-type'), body));
+    const wish = { spender: readSpender(caller, headers), request, workId, signal };
+    return request.stream
+      ? services.transcriptions.stream(wish)
+      : services.transcriptions.transcribe(wish);
+  },
+});
+
+const BOUNDS = {
+  fileBytes: LIMITS.audioFileBytes,
+  fieldsBytes: LIMITS.formFieldsBytes / 2,
+  parts: LIMITS.formParts,
+  partHeadBytes: LIMITS.formPartHeadBytes,
+};
+
+async function readForm(
+  contentType: string | undefined,
+  body: AsyncIterable<Uint8Array>,
+): Promise<MultipartForm> {
+  try {
+    return await readMultipart(contentType, body, BOUNDS);
+  } catch (error) {
+    if (!(error instanceof MultipartRefused)) throw error;
+    if (error.why === 'file_too_large') {
+      throw refuse.request.payloadTooLarge(LIMITS.audioFileBytes);
+    }
+    throw refuse.gateway.invalidRequest(error.message);
+  }
+}
