@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeWav } from '../../media/wav.ts';
 import { refusal } from '../support/web-socket-client.ts';
 import {
   ask,
@@ -54,6 +55,14 @@ const SPENDING = {
       headers: { ...headers, ...TASK },
       body: { model: 'local/flite', input: 'Good morning.', voice: 'alloy' },
     }),
+  file: async ({ headers }: Agent) => {
+    const form = new FormData();
+    form.append('model', 'local/pocketsphinx');
+    form.append('file', new File([encodeWav(new Int16Array(16_000), 16_000)], 'a.wav'));
+    const request = { method: 'POST', body: form, headers: { ...headers, ...TASK } };
+    const answer = await fetch(`${world.url}/v1/audio/transcriptions`, request);
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  },
   transcription: ({ headers }: Agent) =>
     refusal(
       `${world.wsUrl}/v1/audio/transcriptions/stream?model=local/pocketsphinx&sample_rate=16000`,
