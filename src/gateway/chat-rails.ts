@@ -1,13 +1,21 @@
 import type { Clock } from '../kernel/clock.ts';
+import { createAnthropicRail } from '../rails/anthropic/anthropic.ts';
 import type { ChatRail } from '../rails/chat-rail.ts';
-import { createOpenAiRail, type OpenAiRailLimits } from '../rails/openai.ts';
-import type { Catalogue, Source } from './catalogue.ts';
+import { createOpenAiRail } from '../rails/openai.ts';
+import type { UpstreamLimits } from '../rails/upstream-pool.ts';
+import type { Catalogue, Dialect, Source } from './catalogue.ts';
 
 /** The way to each provider that chat can be bought from. */
 export interface ChatRails extends AsyncDisposable {
   /** Undefined: this server cannot buy from such a source. */
   railOf(source: Source): ChatRail | undefined;
 }
+
+/** The dialects that chat is spoken in. */
+const OPENERS: ReadonlyMap<Dialect, typeof createOpenAiRail> = new Map([
+  ['openai', createOpenAiRail],
+  ['anthropic', createAnthropicRail],
+]);
 
 /**
  * Opens one rail for each provider that a chat model of the catalogue names. A provider of another
@@ -17,7 +25,7 @@ export function createChatRails(deps: {
   readonly catalogue: Catalogue;
   readonly localGuide: ChatRail;
   readonly clock: Clock;
-  readonly limits?: Partial<OpenAiRailLimits>;
+  readonly limits?: Partial<UpstreamLimits>;
 }): ChatRails {
   const { catalogue, clock, limits, localGuide } = deps;
   const remote = new Map<string, ChatRail & AsyncDisposable>();
@@ -25,9 +33,11 @@ export function createChatRails(deps: {
     if (modality !== 'text') continue;
     for (const { provider: id } of sources) {
       const provider = catalogue.provider(id);
-      if (provider?.dialect !== 'openai' || provider.baseUrl === null || remote.has(id)) continue;
+      if (provider === undefined || provider.baseUrl === null || remote.has(id)) continue;
+      const open = OPENERS.get(provider.dialect);
+      if (open === undefined) continue;
       const upstream = { baseUrl: provider.baseUrl, apiKey: provider.apiKey };
-      remote.set(id, createOpenAiRail({ upstream, clock, ...(limits && { limits }) }));
+      remote.set(id, open({ upstream, clock, ...(limits && { limits }) }));
     }
   }
   return {

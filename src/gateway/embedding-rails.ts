@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { EmbeddingRail } from '../rails/embedding-rail.ts';
-import type { OpenAiRailLimits } from '../rails/openai.ts';
 import { createOpenAiEmbeddingRail } from '../rails/openai-embedding.ts';
+import type { UpstreamLimits } from '../rails/upstream-pool.ts';
 import type { Catalogue, Source } from './catalogue.ts';
 
 /** The way to each provider that embeddings can be bought from. */
@@ -16,7 +16,7 @@ export function createEmbeddingRails(deps: {
   /** The engine inside this server. */
   readonly local: EmbeddingRail;
   readonly clock: Clock;
-  readonly limits?: Partial<OpenAiRailLimits>;
+  readonly limits?: Partial<UpstreamLimits>;
 }): EmbeddingRails {
   const { catalogue, clock, limits, local } = deps;
   const remote = new Map<string, EmbeddingRail & AsyncDisposable>();

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
-import type { OpenAiRailLimits } from '../rails/openai.ts';
 import { createOpenAiSpeechRail } from '../rails/openai-speech.ts';
 import type { SpeechRail } from '../rails/speech-rail.ts';
+import type { UpstreamLimits } from '../rails/upstream-pool.ts';
 import type { Catalogue, Source } from './catalogue.ts';
 
 /** The way to each provider that speech can be bought from. */
@@ -15,7 +15,7 @@ export function createSpeechRails(deps: {
   readonly catalogue: Catalogue;
   readonly localSpeech: SpeechRail;
   readonly clock: Clock;
-  readonly limits?: Partial<OpenAiRailLimits>;
+  readonly limits?: Partial<UpstreamLimits>;
 }): SpeechRails {
   const { catalogue, clock, limits, localSpeech } = deps;
   const remote = new Map<string, SpeechRail & AsyncDisposable>();

@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/random.ts';
-import type { OpenAiRailLimits } from '../rails/openai.ts';
 import { createOpenAiTranscriptionRail } from '../rails/openai-transcription.ts';
 import type { TranscriptionRail } from '../rails/transcription-rail.ts';
+import type { UpstreamLimits } from '../rails/upstream-pool.ts';
 import type { Catalogue, Source } from './catalogue.ts';
 
 /** The way to each provider that whole files can be transcribed by. */
@@ -17,7 +17,7 @@ export function createTranscriptionRails(deps: {
   readonly local: TranscriptionRail;
   readonly clock: Clock;
   readonly random: Random;
-  readonly limits?: Partial<OpenAiRailLimits>;
+  readonly limits?: Partial<UpstreamLimits>;
 }): TranscriptionRails {
   const { catalogue, local } = deps;
   const remote = new Map<string, TranscriptionRail & AsyncDisposable>();

@@ -48,7 +48,7 @@ export function openAnswer(
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) return onAbort();
 
-    dispatcher.dispatch(options, {
+    const handler: Dispatcher.DispatchHandler = {
       onRequestStart(started) {
         controller = started;
         if (isOver) started.abort(new Error('not to be sent'));
@@ -74,7 +74,12 @@ export function openAnswer(
         body.end();
       },
       onResponseError: (_controller, error) => stop(error),
-    });
+    };
+    try {
+      dispatcher.dispatch(options, handler);
+    } catch (error) {
+      stop(error as Error);
+    }
   });
 }
 

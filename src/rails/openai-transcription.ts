@@ -1,10 +1,11 @@
+import { Readable } from 'node:stream';
 import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Answer } from './collect-answer.ts';
 import { writeForm } from './form-body.ts';
 import type { OpenedAnswer } from './open-answer.ts';
-import type { OpenAiRailLimits, OpenAiUpstream } from './openai.ts';
+import { bearerOf } from './openai.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { RelayedTranscript, streamOfTranscript } from './transcript-stream.ts';
 import { readTranscriptUsage } from './transcript-usage.ts';
@@ -15,41 +16,50 @@ import {
   type TranscriptionRail,
   type TranscriptStream,
 } from './transcription-rail.ts';
-import { contentTypeOf, createUpstreamCalls, refusalOf } from './upstream-calls.ts';
+import {
+  contentTypeOf,
+  createUpstreamPool,
+  type Upstream,
+  type UpstreamLimits,
+} from './upstream-pool.ts';
 
 type Streaming = { readonly stream: TranscriptStream };
 
 /** An upstream that takes transcriptions in the OpenAI dialect: a form, with its own name of the model in it. */
 export function createOpenAiTranscriptionRail(deps: {
-  readonly upstream: OpenAiUpstream;
+  readonly upstream: Upstream;
   readonly clock: Clock;
   readonly random: Random;
-  readonly limits?: Partial<OpenAiRailLimits> | undefined;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
 }): TranscriptionRail & AsyncDisposable {
-  const calls = createUpstreamCalls({ ...deps, path: '/audio/transcriptions' });
-  const formOf = ({ model, fields, file }: TranscriptionCall) =>
-    writeForm(deps.random, [['model', model], ...fields], {
-      ...file,
-      contentType: file.contentType ?? 'application/octet-stream',
-    });
+  const { clock, limits, random, upstream } = deps;
+  const { baseUrl } = upstream;
+  const headers = bearerOf(upstream);
+  const path = '/audio/transcriptions';
+  const pool = createUpstreamPool({ baseUrl, path, headers, clock, limits });
+  const formOf = ({ model, fields, file }: TranscriptionCall) => {
+    const contentType = file.contentType ?? 'application/octet-stream';
+    const form = writeForm(random, [['model', model], ...fields], { ...file, contentType });
+    return {
+      body: Readable.from(form.pieces),
+      headers: { 'content-type': form.contentType, 'content-length': String(form.length) },
+    };
+  };
   return {
-    async transcribe(call, signal) {
-      const answer = await calls.whole(formOf(call), signal);
-      return 'kind' in answer ? answer : outcomeOf(answer, call);
-    },
-    async stream(call, signal) {
-      return calls.opened(formOf(call), signal, streamOf);
-    },
-    [Symbol.asyncDispose]: () => calls[Symbol.asyncDispose](),
+    transcribe: (call, signal) =>
+      pool.whole(
+        () => formOf(call),
+        signal,
+        (answer) => outcomeOf(answer, call),
+      ),
+    stream: (call, signal) => pool.opened(() => formOf(call), signal, streamOf),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }
 
-const isSuccess = ({ status }: { readonly status: number }) => status >= 200 && status < 300;
-
 function outcomeOf(answer: Answer, { format }: TranscriptionCall): Outcome<TranscriptionAnswer> {
-  if (!isSuccess(answer)) return refusalOf(answer);
-  const { body, headers, status } = answer;
-  const whole = { kind: 'completed', status, body, contentType: contentTypeOf(headers) } as const;
+  const { body, status } = answer;
+  const whole = { kind: 'completed', status, body, contentType: contentTypeOf(answer) } as const;
   if (format !== 'json' && format !== 'verbose_json') return { ...whole, usage: NOTHING_TOLD };
   const transcript = readTranscript(body);
   if (transcript === undefined) return failed('broken', 'not a transcript', status);
@@ -58,8 +68,8 @@ function outcomeOf(answer: Answer, { format }: TranscriptionCall): Outcome<Trans
 
 /** Some upstreams, or some of their models, answer whole whatever was asked for. */
 async function streamOf(answer: OpenedAnswer): Promise<Outcome<Streaming>> {
-  const { headers, status } = answer;
-  if (isSuccess(answer) && contentTypeOf(headers).startsWith('text/event-stream')) {
+  const { status } = answer;
+  if (contentTypeOf(answer).startsWith('text/event-stream')) {
     const stream = new RelayedTranscript(answer);
     await stream.begin();
     return { kind: 'completed', status, stream };
@@ -67,7 +77,6 @@ async function streamOf(answer: OpenedAnswer): Promise<Outcome<Streaming>> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of answer.body) chunks.push(chunk);
   const body = Buffer.concat(chunks);
-  if (!isSuccess(answer)) return refusalOf({ status, headers, body });
   const transcript = readTranscript(body);
   if (transcript === undefined)
     return failed('broken', 'neither a stream nor a transcript', status);

@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
-import type { OpenAiRailLimits } from '../../src/rails/openai.ts';
+import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
 import { createFakeLedger } from '../support/fake-ledger.ts';
 import { gatewayWorld } from '../support/gateway-world.ts';
 import { type OpenAiUpstream, openAiUpstream } from '../support/openai-upstream.ts';
@@ -49,7 +49,7 @@ function catalogueOf(upstreams: readonly OpenAiUpstream[]) {
 }
 
 /** Upstream peers, the gateway in front of them, and an agent with one dollar. */
-async function world(options: { upstreams?: number; limits?: Partial<OpenAiRailLimits> } = {}) {
+async function world(options: { upstreams?: number; limits?: Partial<UpstreamLimits> } = {}) {
   const { upstreams: count = 2, limits } = options;
   const upstreams: OpenAiUpstream[] = [];
   for (let i = 0; i < count; i++) upstreams.push(await openAiUpstream());

@@ -2,8 +2,8 @@ import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
 import type { RateLimits } from '../../src/http/rate-gate.ts';
-import type { OpenAiRailLimits } from '../../src/rails/openai.ts';
 import { SPEECH_FORMATS } from '../../src/rails/speech-rail.ts';
+import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
 import { createFakeLedger } from '../support/fake-ledger.ts';
 import { gatewayWorld } from '../support/gateway-world.ts';
 import {
@@ -26,7 +26,7 @@ const PRICE = 174n;
 
 /** Two peers, the second dearer, the gateway before them, and an agent with one dollar. */
 async function world(
-  options: { limits?: Partial<OpenAiRailLimits>; rateLimits?: Partial<RateLimits> } = {},
+  options: { limits?: Partial<UpstreamLimits>; rateLimits?: Partial<RateLimits> } = {},
 ) {
   const [first, second] = [await speechUpstream(), await speechUpstream()];
   const provider = ({ baseUrl }: SpeechUpstream): ProviderEntry => ({

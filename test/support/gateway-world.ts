@@ -24,8 +24,8 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ChatRail } from '../../src/rails/chat-rail.ts';
 import type { EmbeddingRail } from '../../src/rails/embedding-rail.ts';
 import { createLocalSpeechRail } from '../../src/rails/local-speech.ts';
-import type { OpenAiRailLimits } from '../../src/rails/openai.ts';
 import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
+import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
 import { speech } from '../../src/routes/audio/speech.ts';
 import { chatCompletions } from '../../src/routes/chat/completions.ts';
 import { embeddings } from '../../src/routes/embeddings.ts';
@@ -59,7 +59,7 @@ export async function gatewayWorld(options: {
   readonly localEmbedding?: EmbeddingRail;
   readonly tts?: TtsEngine;
   readonly secret?: (name: string) => string | undefined;
-  readonly limits?: Partial<OpenAiRailLimits>;
+  readonly limits?: Partial<UpstreamLimits>;
   readonly rateLimits?: Partial<RateLimits>;
   readonly budgets?: BudgetReports;
 }): Promise<GatewayWorld> {

@@ -11,7 +11,7 @@ const local: EmbeddingRail = {
   embed: async () => ({ kind: 'aborted' }),
 };
 const source = (provider: string, rail: Rail = 'direct-account'): SourceEntry => ({
-  ...{ rail, provider, upstreamModel: 'v', rates: {} },
+  ...{ rail, provider, upstreamModel: 'v', rates: { request: '1' } },
 });
 
 describe('the rails of embeddings', () => {

@@ -37,7 +37,7 @@ async function world(play: (provider: string) => Outcome<Speech>) {
       },
       {
         ...{ id: 'acme/tokens', modality: 'tts' },
-        sources: [source('cheap', { audio_output_token: '12' })],
+        sources: [source('cheap', { text_input_token: '0', audio_output_token: '12' })],
       },
     ],
     secret: () => undefined,

@@ -1,0 +1,86 @@
+import { type Clock, nowSeconds } from '../../kernel/clock.ts';
+import type { ChatCall, ChatCompletion, ChatRail } from '../chat-rail.ts';
+import type { Answer } from '../collect-answer.ts';
+import { wantsUsage } from '../openai.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import {
+  contentTypeOf,
+  createUpstreamPool,
+  type Upstream,
+  type UpstreamLimits,
+} from '../upstream-pool.ts';
+import { translateAnswer, translateError } from './translate-answer.ts';
+import { translateRequest } from './translate-request.ts';
+import { translatedChat } from './translated-chat.ts';
+import { UnfitRequest } from './unfit-request.ts';
+
+/** The version of the protocol that the translations of this folder were written for. */
+const PROTOCOL_VERSION = '2023-06-01';
+
+/** An upstream that speaks the Messages dialect: what goes there and what comes back is translated. */
+export function createAnthropicRail(deps: {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
+}): ChatRail & AsyncDisposable {
+  const { clock, limits } = deps;
+  const { baseUrl, apiKey } = deps.upstream;
+  const headers = {
+    'anthropic-version': PROTOCOL_VERSION,
+    ...(apiKey !== null && { 'x-api-key': apiKey }),
+  };
+  const pool = createUpstreamPool({ baseUrl, path: '/messages', headers, clock, limits });
+  const sent = ({ body, model }: ChatCall, stream: boolean) => ({
+    body: JSON.stringify(translateRequest({ ...body, model, stream })),
+  });
+  return {
+    complete: (call, signal) =>
+      inItsWords(() =>
+        pool.whole(
+          () => sent(call, false),
+          signal,
+          (answer) => completionOf(answer, nowSeconds(clock)),
+        ),
+      ),
+    stream: (call, signal) =>
+      inItsWords(() =>
+        pool.opened(
+          () => sent(call, true),
+          signal,
+          async (answer) => {
+            const { status, stop } = answer;
+            if (!contentTypeOf(answer).startsWith('text/event-stream')) {
+              stop();
+              return failed('broken', 'not a stream', status);
+            }
+            const options = { createdSec: nowSeconds(clock), wantsUsage: wantsUsage(call) };
+            return { kind: 'completed', status, stream: await translatedChat(answer, options) };
+          },
+        ),
+      ),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+/** What the upstream refuses, and what has no words in its dialect, is told in the caller's. */
+async function inItsWords<T>(ask: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  try {
+    const outcome = await ask();
+    if (outcome.kind !== 'declined') return outcome;
+    const body = toBytes(translateError(Buffer.from(outcome.body), outcome.status));
+    return { ...outcome, body, contentType: 'application/json' };
+  } catch (error) {
+    if (error instanceof UnfitRequest) return { kind: 'unfit', detail: error.message };
+    throw error;
+  }
+}
+
+function completionOf({ body, status }: Answer, createdSec: number): Outcome<ChatCompletion> {
+  const translated = translateAnswer(body, createdSec);
+  if (translated === undefined) return failed('broken', 'not a completion', status);
+  const { completion, usage, answerChars } = translated;
+  const answer = { body: toBytes(completion), contentType: 'application/json' };
+  return { kind: 'completed', status, ...answer, usage, answerChars };
+}
+
+const toBytes = (json: object): Buffer => Buffer.from(JSON.stringify(json));

@@ -1,0 +1,206 @@
+import type { Readable } from 'node:stream';
+import { Pool } from 'undici';
+import type { Clock } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { StreamBroken } from './chat-stream.ts';
+import { type Answer, AnswerTooLarge, AnswerTooSlow, collectAnswer } from './collect-answer.ts';
+import { type OpenedAnswer, openAnswer } from './open-answer.ts';
+import { type Declined, type Failed, failed, type Outcome } from './outcome.ts';
+
+/** Where an upstream is, and what opens it. */
+export type Upstream = {
+  /** Up to and including the version: `https://api.openai.com/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+};
+
+export type UpstreamLimits = {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+  readonly responseBytes: number;
+  /** By how much the reader of an answer may be behind it. */
+  readonly queueBytes: number;
+  readonly connections: number;
+  /** Beyond it a call fails at once as `busy`: the pool's own queue has no bound. */
+  readonly inFlight: number;
+};
+
+const DEFAULT_LIMITS: UpstreamLimits = {
+  connectMs: LIMITS.upstreamConnectMs,
+  firstByteMs: LIMITS.upstreamFirstByteMs,
+  idleMs: LIMITS.upstreamIdleMs,
+  totalMs: LIMITS.upstreamTotalMs,
+  responseBytes: LIMITS.upstreamResponseBytes,
+  queueBytes: LIMITS.streamQueueBytes,
+  connections: LIMITS.upstreamConnections,
+  inFlight: LIMITS.upstreamInFlight,
+};
+
+/** A request: JSON, or bytes in pieces under headers of their own. */
+export type Sent = {
+  readonly body: string | Readable;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Neither call rejects for what an upstream does; what is no success of it never reaches `read`. */
+export interface UpstreamPool extends AsyncDisposable {
+  /** Sends one request and reads its whole answer. */
+  whole<T>(
+    sent: () => Sent,
+    signal: AbortSignal,
+    read: (answer: Answer) => Outcome<T> | Promise<Outcome<T>>,
+  ): Promise<Outcome<T>>;
+  /** The same, to be read while it comes. `read` may wait for its beginning, and what it throws is a failure. */
+  opened<T>(
+    sent: () => Sent,
+    signal: AbortSignal,
+    read: (answer: OpenedAnswer) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>>;
+}
+
+/**
+ * One address of an upstream, over a bounded pool of kept-alive connections of its own. Redirects are never followed:
+ * they would carry the credential elsewhere.
+ */
+export function createUpstreamPool(deps: {
+  readonly baseUrl: string;
+  /** Below the base, such as `/chat/completions`. */
+  readonly path: string;
+  /** Of the credential. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
+}): UpstreamPool {
+  const { clock } = deps;
+  const limits = { ...DEFAULT_LIMITS, ...deps.limits };
+  const base = new URL(deps.baseUrl);
+  const path = base.pathname.replace(/\/+$/, '') + deps.path + base.search;
+  const common = { 'content-type': 'application/json', accept: 'application/json' };
+  const headers = { ...common, ...deps.headers };
+  const pool = new Pool(base.origin, {
+    connections: limits.connections,
+    headersTimeout: limits.firstByteMs,
+    bodyTimeout: limits.idleMs,
+    connect: { timeout: limits.connectMs },
+  });
+  let inFlight = 0;
+  const free = () => {
+    inFlight--;
+  };
+
+  async function ask<T>(
+    sent: () => Sent,
+    signal: AbortSignal,
+    send: (options: Options, bounds: Bounds) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    if (inFlight >= limits.inFlight) return TOO_BUSY;
+    const request = write(sent);
+    if (request === undefined) return TOO_DEEP;
+    inFlight++;
+    const { responseBytes: maxBytes, queueBytes, totalMs } = limits;
+    const more = request.headers === undefined ? headers : { ...headers, ...request.headers };
+    try {
+      const options = { path, method: 'POST' as const, headers: more, body: request.body };
+      return await send(options, { maxBytes, queueBytes, totalMs, clock, signal });
+    } catch (error) {
+      return signal.aborted ? { kind: 'aborted' } : failureOf(error);
+    }
+  }
+
+  return {
+    whole: (sent, signal, read) =>
+      ask(sent, signal, async (options, bounds) => {
+        const answer = await collectAnswer(pool, options, bounds).finally(free);
+        return unservedOf(answer) ?? read(answer);
+      }),
+    opened: (sent, signal, read) =>
+      ask(sent, signal, async (options, bounds) => {
+        const answer = await openAnswer(pool, options, { ...bounds, onOver: free });
+        return isSuccess(answer) ? read(answer) : refusalOf(answer);
+      }),
+    [Symbol.asyncDispose]: () => pool.destroy(),
+  };
+}
+
+type Options = Parameters<typeof collectAnswer>[1];
+type Bounds = Parameters<typeof collectAnswer>[2] & { readonly queueBytes: number };
+
+const TOO_BUSY = failed('busy', 'too many requests in flight', null, 1);
+const TOO_DEEP = { kind: 'unfit', detail: 'The request is nested too deeply.' } as const;
+
+/**
+ * A request that is read may still be too deep to be written: `JSON.stringify` throws where `JSON.parse` does not.
+ * That is the caller's doing, and must not count against the upstream.
+ */
+function write(sent: () => Sent): Sent | undefined {
+  try {
+    return sent();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+const isSuccess = ({ status }: { readonly status: number }): boolean =>
+  status >= 200 && status < 300;
+
+/** What an answer means that is no success, by its status alone. Undefined: it is one. */
+export function unservedOf(answer: Answer): Declined | Failed | undefined {
+  const { status, headers, body } = answer;
+  if (isSuccess(answer)) return undefined;
+  if (status === 429) {
+    return failed('rate_limited', 'rate limited', status, seconds(headers['retry-after']));
+  }
+  if (status < 400 || status >= 500) return failed('broken', `status ${status}`, status);
+  return { kind: 'declined', status, body, contentType: contentTypeOf(answer) };
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/** Reads of a refusal what is relayed, and no more than any other answer may have. */
+async function refusalOf({ status, headers, body, stop }: OpenedAnswer): Promise<Outcome<never>> {
+  const unread = unservedOf({ status, headers, body: NO_BODY });
+  if (unread?.kind !== 'declined') {
+    stop();
+    return unread ?? failed('broken', `status ${status}`, status);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    // Leaving the loop drops the request.
+    if (bytes > LIMITS.upstreamResponseBytes) return failed('oversize', 'the answer is too large');
+    chunks.push(chunk);
+  }
+  return { ...unread, body: Buffer.concat(chunks, bytes) };
+}
+
+/** The type that the upstream gave its answer. */
+export const contentTypeOf = ({ headers }: Pick<Answer, 'headers'>): string => {
+  const value = headers['content-type'];
+  return (Array.isArray(value) ? value[0] : value) ?? 'application/json';
+};
+
+/** The codes of undici's errors, as far as they mean that time ran out. */
+const TIMEOUTS = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+/** What an answer that did not come whole means. */
+function failureOf(error: unknown): Failed {
+  if (error instanceof AnswerTooLarge) return failed('oversize', 'the answer is too large');
+  if (error instanceof AnswerTooSlow) return failed('timeout', 'the answer took too long');
+  if (error instanceof StreamBroken) return failed('broken', error.message, 200);
+  const { code = '', message = '' } = error as { code?: string; message?: string };
+  return failed(TIMEOUTS.has(code) ? 'timeout' : 'unreachable', code || message);
+}
+
+/** Only the seconds form; a date is rare here and not worth a clock. */
+function seconds(value: string | string[] | undefined): number | null {
+  const text = Array.isArray(value) ? value[0] : value;
+  return text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : null;
+}
