@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
 import { anthropicUpstream, errorOf, messageOf } from '../support/anthropic-upstream.ts';
 import { createFakeLedger } from '../support/fake-ledger.ts';
@@ -80,7 +81,7 @@ describe('a model behind the Messages dialect', () => {
         path: '/v1/messages',
         body: {
           model: 'claude-model',
-          max_tokens: 1_024,
+          max_tokens: LIMITS.unknownOutputTokens,
           messages: [{ role: 'user', content: [{ type: 'text', text: 'Good morning?' }] }],
           temperature: 1,
         },
@@ -148,6 +149,77 @@ describe('a model behind the Messages dialect', () => {
     expect(BigInt(headers.get('x-svc-cost-usdc') ?? 0)).toBeGreaterThanOrEqual(525n);
     expect(w.ledger.charges[0]?.usage).toMatchObject({ text_output_token: 100, estimated: 1 });
     await w.balanced();
+  });
+});
+
+const event = (type: string, more: object = {}) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+const begun = { id: 'msg_1', role: 'assistant', model: 'claude-upstream', content: [] };
+const START = event('message_start', {
+  message: { ...begun, usage: { input_tokens: 1_200, output_tokens: 1 } },
+});
+const delta = (text: string) =>
+  event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
+const STREAM = [
+  ...[
+    START,
+    event('ping'),
+    event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+  ],
+  ...[delta('Good '), delta('morning.'), event('content_block_stop', { index: 0 })],
+  event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 400 } }),
+  event('message_stop'),
+];
+const streamed = (events: readonly string[]) => ({
+  headers: { 'content-type': 'text/event-stream' },
+  body: events.join(''),
+});
+
+describe('a stream of the Messages dialect', () => {
+  it('is one of OpenAI chunks, charged by the usage that it tells', async () => {
+    await using w = await world();
+    w.upstream.replies.push(streamed(STREAM));
+    const runner = w.gateway.openai.chat.completions.stream({
+      ...{ model: MODEL, messages, stream_options: { include_usage: true } },
+    });
+    const { choices, usage } = await runner.finalChatCompletion();
+    expect(choices).toMatchObject([
+      { message: { content: 'Good morning.' }, finish_reason: 'stop' },
+    ]);
+    expect(usage).toMatchObject({ prompt_tokens: 1_200, completion_tokens: 400 });
+    expect(w.upstream.seen[0]?.body).toMatchObject({ stream: true });
+    await w.balanced();
+    expect(w.ledger.consumedRaw(AGENT)).toBe(3_360n);
+  });
+
+  it('that breaks off is charged for its input and for what came, and says so', async () => {
+    await using w = await world();
+    const overloaded = event('error', { error: { type: 'overloaded_error', message: 'x' } });
+    w.upstream.replies.push(streamed([...STREAM.slice(0, 5), overloaded]));
+    const response = await w.gateway.request('/chat/completions', {
+      body: { model: MODEL, messages, stream: true },
+    });
+    const text = await response.text();
+    expect(text).toContain('"content":"morning."');
+    expect(text).toContain('upstream_broke_off');
+    expect(text).not.toContain('[DONE]');
+    await w.balanced();
+    // 1,200 tokens of input and four of output, with 5 %, rounded up.
+    expect(w.ledger.consumedRaw(AGENT)).toBe(1_281n);
+  });
+
+  it('that breaks before it has begun is not paid: the next source is asked', async () => {
+    await using w = await world();
+    const overloaded = event('error', { error: { type: 'overloaded_error', message: 'x' } });
+    w.upstream.replies.push(streamed([overloaded]));
+    const response = await w.gateway.request('/chat/completions', {
+      body: { model: 'acme/spared', messages, stream: true },
+    });
+    // The peer there does not stream.
+    expect(response.status).toBe(502);
+    expect(w.spare.seen).toHaveLength(1);
+    await w.balanced();
+    expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
   });
 });
 

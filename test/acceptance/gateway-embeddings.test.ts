@@ -26,6 +26,10 @@ function catalogueOf(upstreams: readonly OpenAiUpstream[]) {
     const rates = { text_input_token: RATES[index] ?? '1' };
     return { rail: 'direct-account', provider, upstreamModel: `vendor-${index}`, rates } as const;
   });
+  const writing = (source: (typeof sources)[number]) => ({
+    ...source,
+    rates: { ...source.rates, text_output_token: '1' },
+  });
   const local: SourceEntry = {
     ...{ rail: 'self-host', provider: 'local', upstreamModel: 'use-lite' },
     rates: { text_input_token: '1' },
@@ -34,7 +38,7 @@ function catalogueOf(upstreams: readonly OpenAiUpstream[]) {
     { id: MODEL, modality: 'embedding', sources },
     { id: 'local/use-lite', modality: 'embedding', sources: [local] },
     { id: 'acme/both', modality: 'embedding', sources: [local, ...sources] },
-    { id: 'acme/words', modality: 'text', sources },
+    { id: 'acme/words', modality: 'text', sources: sources.map(writing) },
   ];
   return { providers, models };
 }
