@@ -13,23 +13,26 @@ export type StreamOrder = {
   /** Read side by side, one after another each. */
   readonly readers: number;
   readonly streams: number;
+  /** Written in each. */
+  readonly events: number;
 };
 export type Streamed = {
   /** From the request to the first event, of each stream. */
   readonly firstMs: readonly number[];
-  /** Events read, of `EVENTS` written in each. */
+  /** Of all that were written. */
   readonly events: number;
   readonly broken: number;
 };
 
-export const EVENTS = 50;
 const EVERY_MS = 20;
 const WORD = Buffer.from(textEvent('word '));
 const END = Buffer.from(usageEvent() + DONE);
-const BODY = JSON.stringify({
-  ...{ model: 'bench/model', max_tokens: 400, stream: true },
-  messages: [{ role: 'user', content: 'y'.repeat(180) }],
-});
+/** The upstream writes as many events as the cap says. */
+const bodyOf = (events: number): string =>
+  JSON.stringify({
+    ...{ model: 'bench/model', max_tokens: events, stream: true },
+    messages: [{ role: 'user', content: 'y'.repeat(180) }],
+  });
 
 const pools = new Map<number, Pool>();
 
@@ -39,10 +42,10 @@ function poolOf(port: number): Pool {
   return pool;
 }
 
-async function readStream({ port, key }: StreamOrder) {
+async function readStream({ port, key, events: wanted }: StreamOrder) {
   const startedMs = performance.now();
   const { body, statusCode } = await poolOf(port).request({
-    ...{ path: '/v1/chat/completions', method: 'POST', body: BODY },
+    ...{ path: '/v1/chat/completions', method: 'POST', body: bodyOf(wanted) },
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
   });
   let firstMs = 0;
@@ -77,20 +80,25 @@ uws
   .post('/v1/chat/completions', (response) => {
     let isOpen = true;
     let written = 0;
+    let wanted = 0;
+    let timer: NodeJS.Timeout | undefined;
     response.onAborted(() => {
       isOpen = false;
     });
     const write = () => {
       if (!isOpen) return clearInterval(timer);
       response.cork(() => {
-        if (written++ < EVENTS) response.write(WORD);
+        if (written++ < wanted) response.write(WORD);
         else response.end(END);
       });
-      if (written > EVENTS) clearInterval(timer);
+      if (written > wanted) clearInterval(timer);
     };
-    const timer = setInterval(write, EVERY_MS);
-    response.onData((_chunk, isLast) => {
+    let body = '';
+    response.onData((chunk, isLast) => {
+      body += Buffer.from(chunk).toString();
       if (!isLast || !isOpen) return;
+      wanted = (JSON.parse(body) as { max_tokens: number }).max_tokens;
+      timer = setInterval(write, EVERY_MS);
       response.cork(() => response.writeHeader('content-type', 'text/event-stream'));
       write();
     });

@@ -12,12 +12,14 @@ import { liveLedger } from '../test/support/ledger-load.ts';
 import { seedAgent } from '../test/support/ledger-world.ts';
 import { nextMessage } from '../test/support/next-message.ts';
 import { type BenchRow, benchRow } from './bench-row.ts';
-import { EVENTS, type Streamed, type StreamOrder } from './streams-peer.ts';
+import type { Streamed, StreamOrder } from './streams-peer.ts';
 
 const ROUNDS = 6;
 const ALONE = 20;
 const TOGETHER = 256;
-const WARM_UP = 200;
+const WARM_UP = { readers: 32, streams: 400, events: 2 };
+/** A second of them. */
+const EVENTS = 50;
 const UNLIMITED = { gatewayPerMinute: 1e9, globalPerMinute: 1e9, ipPerMinute: 1e9 };
 
 /**
@@ -67,8 +69,8 @@ type Measured = {
 
 async function measure(peer: ChildProcess, sql: Sql, ports: Ports): Promise<Measured> {
   const took = { commitMs: [] as number[], relayMs: [] as number[], meteredMs: [] as number[] };
-  await read(peer, { port: ports.metered, readers: 32, streams: WARM_UP });
-  await read(peer, { port: ports.relay, readers: 32, streams: WARM_UP });
+  await read(peer, { port: ports.metered, ...WARM_UP });
+  await read(peer, { port: ports.relay, ...WARM_UP });
   await sql`create table if not exists bench_commits (round integer, value integer)`;
   // By turns, because a neighbour's load comes and goes.
   for (let round = 0; round < ROUNDS; round++) {
@@ -77,12 +79,12 @@ async function measure(peer: ChildProcess, sql: Sql, ports: Ports): Promise<Meas
       await sql`insert into bench_commits values (${round}, ${i})`;
       took.commitMs.push(performance.now() - startedMs);
     }
-    const alone = { readers: 1, streams: ALONE };
+    const alone = { readers: 1, streams: ALONE, events: 2 };
     took.relayMs.push(...(await read(peer, { ...alone, port: ports.relay })).firstMs);
     took.meteredMs.push(...(await read(peer, { ...alone, port: ports.metered })).firstMs);
   }
   const before = process.cpuUsage();
-  const all = { readers: TOGETHER, streams: 4 * TOGETHER };
+  const all = { readers: TOGETHER, streams: 4 * TOGETHER, events: EVENTS };
   const together = await read(peer, { ...all, port: ports.metered });
   const { user, system } = process.cpuUsage(before);
   return { ...took, together, cpuMicros: (user + system) / together.events };
