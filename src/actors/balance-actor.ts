@@ -128,8 +128,8 @@ export class BalanceActor implements PartSource {
 
   /** Tells callers that have waited since before `beforeMs` that the database is away. */
   giveUp(beforeMs: number, error: () => Error): void {
-    this.#queue = this.#queue.filter((pending) => !giveUpOn(pending, beforeMs, error));
-    for (const { pending } of this.#taken) giveUpOn(pending, beforeMs, error);
+    this.#queue = this.#queue.filter((pending) => !pending.giveUp(beforeMs, error));
+    for (const { pending } of this.#taken) pending.giveUp(beforeMs, error);
   }
 
   /** What the database said last, where that is a second old at most and nothing says that it has changed. */
@@ -302,17 +302,4 @@ export class BalanceActor implements PartSource {
     this.#gone = true;
     this.#deps.onGone();
   }
-}
-
-/** True: it is forgotten, because nothing of it was ever sent and it only wanted money set aside. */
-function giveUpOn(pending: Pending, beforeMs: number, error: () => Error): boolean {
-  if (pending.givenUp || pending.sinceMs > beforeMs) return false;
-  const { kind } = pending.operation;
-  if (!pending.sent && (kind === 'hold' || kind === 'extend')) {
-    pending.reject(error());
-    return true;
-  }
-  pending.givenUp = true;
-  pending.tell(error());
-  return false;
 }

@@ -40,6 +40,22 @@ export class Pending {
     waiting.count++;
   }
 
+  /**
+   * Tells whoever has waited since before `beforeMs`. True: it is forgotten, because nothing of it was ever sent and it
+   * only wanted money set aside.
+   */
+  giveUp(beforeMs: number, error: () => Error): boolean {
+    if (this.givenUp || this.sinceMs > beforeMs) return false;
+    const { kind } = this.operation;
+    if (!this.sent && (kind === 'hold' || kind === 'extend')) {
+      this.reject(error());
+      return true;
+    }
+    this.givenUp = true;
+    this.tell(error());
+    return false;
+  }
+
   /** It leaves the inbox, by this or by `reject`, once. */
   resolve(resolution: Resolution): void {
     this.#waiting.count--;

@@ -1,12 +1,7 @@
 import type { TokenUsage } from './chat-rail.ts';
 import { ChatTap } from './chat-tap.ts';
+import { EventReader, StreamBroken } from './event-reader.ts';
 import type { OpenedAnswer } from './open-answer.ts';
-import { SseEvents } from './sse-events.ts';
-
-/** The stream ended before its end. */
-export class StreamBroken extends Error {
-  override readonly name = 'StreamBroken';
-}
 
 /** A chat answer that is still coming, in the events of the OpenAI dialect. */
 export interface ChatStream {
@@ -23,16 +18,13 @@ export interface ChatStream {
 
 /** Reads an opened answer as a chat stream. */
 export class RelayedChat implements ChatStream {
-  readonly #answer: OpenedAnswer;
-  readonly #source: AsyncIterator<Uint8Array>;
-  readonly #events = new SseEvents();
+  readonly #events: EventReader;
   readonly #tap: ChatTap;
   #first: Uint8Array | undefined;
   #isDone = false;
 
   constructor(answer: OpenedAnswer, wantsUsage: boolean) {
-    this.#answer = answer;
-    this.#source = answer.body[Symbol.asyncIterator]();
+    this.#events = new EventReader(answer);
     this.#tap = new ChatTap(wantsUsage);
   }
 
@@ -46,14 +38,13 @@ export class RelayedChat implements ChatStream {
     this.#first = undefined;
     if (first !== undefined) return first;
     while (!this.#isDone) {
-      const chunk = await this.#read();
-      if (chunk === undefined) {
-        this.#isDone = true;
+      const events = await this.#read();
+      if (events === undefined) {
         // Some upstreams end without saying so; one that has told its usage had nothing more to say.
         if (this.#tap.usage === null) throw new StreamBroken('it ended before its end');
         return undefined;
       }
-      const relayed = this.#sift(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+      const relayed = this.#sift(events);
       if (relayed !== undefined) return relayed;
     }
     return undefined;
@@ -65,23 +56,24 @@ export class RelayedChat implements ChatStream {
 
   stop(): void {
     this.#isDone = true;
-    this.#answer.stop();
+    this.#events.stop();
   }
 
-  async #read(): Promise<Uint8Array | undefined> {
+  /** What ends it, however that is, ends it once. */
+  async #read(): Promise<Buffer[] | undefined> {
+    let events: Buffer[] | undefined;
     try {
-      const next = await this.#source.next();
-      return next.done === true ? undefined : next.value;
-    } catch (error) {
-      this.#isDone = true;
-      throw new StreamBroken('it broke off', { cause: error });
+      events = await this.#events.read();
+      return events;
+    } finally {
+      if (events === undefined) this.#isDone = true;
     }
   }
 
-  /** What of a chunk goes on, if anything does. */
-  #sift(chunk: Buffer): Buffer | undefined {
+  /** What of them goes on, if anything does. */
+  #sift(events: readonly Buffer[]): Buffer | undefined {
     const relayed: Buffer[] = [];
-    for (const event of this.#split(chunk)) {
+    for (const event of events) {
       const fate = this.#tap.look(event);
       if (fate === 'done') {
         // The connection is left to end by itself: it may serve another.
@@ -92,14 +84,5 @@ export class RelayedChat implements ChatStream {
     }
     if (relayed.length === 0) return undefined;
     return relayed.length === 1 ? relayed[0] : Buffer.concat(relayed);
-  }
-
-  #split(chunk: Buffer): Buffer[] {
-    try {
-      return this.#events.push(chunk);
-    } catch (error) {
-      this.stop();
-      throw new StreamBroken('an event is too large', { cause: error });
-    }
   }
 }

@@ -3,7 +3,7 @@ import { EngineBusy, EngineInputRefused, EngineMissing } from '../engines/engine
 import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { AUDIO_TYPES } from './audio-type.ts';
-import { StreamBroken } from './chat-stream.ts';
+import { StreamBroken } from './event-reader.ts';
 import { failed, type Outcome } from './outcome.ts';
 import type { Speech, SpeechCall, SpeechFormat, SpeechRail, SpeechSound } from './speech-rail.ts';
 import { spokenPcm } from './spoken-pcm.ts';

@@ -10,7 +10,7 @@ import {
 import { type FileEar, type HeardSpeech, openFileEar } from '../engines/file-ear.ts';
 import type { SpeechGates } from '../engines/fvad-gate.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { StreamBroken } from './chat-stream.ts';
+import { StreamBroken } from './event-reader.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { renderTranscript, textOf, usageOf } from './render-transcript.ts';
 import { deltaEvent, doneEvent } from './transcript-events.ts';

@@ -1,6 +1,6 @@
 import { isObject } from '../kernel/json.ts';
-import { StreamBroken } from './chat-stream.ts';
 import { parseData } from './chat-tap.ts';
+import { StreamBroken } from './event-reader.ts';
 import type { SpeechTokens } from './speech-rail.ts';
 import { SseEvents } from './sse-events.ts';
 

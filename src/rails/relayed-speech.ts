@@ -1,5 +1,5 @@
 import { audioTypeOf } from './audio-type.ts';
-import { StreamBroken } from './chat-stream.ts';
+import { StreamBroken } from './event-reader.ts';
 import type { OpenedAnswer } from './open-answer.ts';
 import { SpeechEventReader } from './read-speech-events.ts';
 import type { SpeechFormat, SpeechSound } from './speech-rail.ts';

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../kernel/json.ts';
-import { StreamBroken } from './chat-stream.ts';
+import { parseData } from './chat-tap.ts';
+import { EventReader, StreamBroken } from './event-reader.ts';
 import type { OpenedAnswer } from './open-answer.ts';
-import { SseEvents } from './sse-events.ts';
 import { deltaEvent, doneEvent } from './transcript-events.ts';
 import { readTranscriptUsage } from './transcript-usage.ts';
 import {
@@ -15,17 +15,14 @@ const DONE_TYPE = 'transcript.text.done';
 
 /** Reads an opened answer as a transcript: its events go on as they came. */
 export class RelayedTranscript implements TranscriptStream {
-  readonly #answer: OpenedAnswer;
-  readonly #source: AsyncIterator<Uint8Array>;
-  readonly #events = new SseEvents();
+  readonly #events: EventReader;
   #first: Uint8Array | undefined;
   #usage = NOTHING_TOLD;
   #isDone = false;
   #isWhole = false;
 
   constructor(answer: OpenedAnswer) {
-    this.#answer = answer;
-    this.#source = answer.body[Symbol.asyncIterator]();
+    this.#events = new EventReader(answer);
   }
 
   /** Resolves when the first event is there: an upstream that breaks before that has delivered nothing. */
@@ -39,13 +36,12 @@ export class RelayedTranscript implements TranscriptStream {
     this.#first = undefined;
     if (first !== undefined) return first;
     while (!this.#isDone) {
-      const chunk = await this.#read();
-      if (chunk === undefined) {
-        this.#isDone = true;
+      const events = await this.#read();
+      if (events === undefined) {
         if (!this.#isWhole) throw new StreamBroken('it ended before its end');
         return undefined;
       }
-      const relayed = this.#split(chunk).filter((event) => this.#look(event));
+      const relayed = events.filter((event) => this.#look(event));
       if (relayed.length > 0) return Buffer.concat(relayed);
     }
     return undefined;
@@ -57,25 +53,17 @@ export class RelayedTranscript implements TranscriptStream {
 
   stop(): void {
     this.#isDone = true;
-    this.#answer.stop();
+    this.#events.stop();
   }
 
-  async #read(): Promise<Buffer | undefined> {
+  /** What ends it, however that is, ends it once. */
+  async #read(): Promise<Buffer[] | undefined> {
+    let events: Buffer[] | undefined;
     try {
-      const next = await this.#source.next();
-      return next.done === true ? undefined : Buffer.from(next.value);
-    } catch (error) {
-      this.#isDone = true;
-      throw new StreamBroken('it broke off', { cause: error });
-    }
-  }
-
-  #split(chunk: Buffer): Buffer[] {
-    try {
-      return this.#events.push(chunk);
-    } catch (error) {
-      this.stop();
-      throw new StreamBroken('an event is too large', { cause: error });
+      events = await this.#events.read();
+      return events;
+    } finally {
+      if (events === undefined) this.#isDone = true;
     }
   }
 
@@ -87,22 +75,11 @@ export class RelayedTranscript implements TranscriptStream {
       return false;
     }
     const told = event.includes(DONE_TYPE) ? parseData(event) : undefined;
-    if (told?.type === DONE_TYPE) {
+    if (isObject(told) && told.type === DONE_TYPE) {
       this.#isWhole = true;
       this.#usage = readTranscriptUsage(told);
     }
     return true;
-  }
-}
-
-function parseData(event: Buffer): Json | undefined {
-  const lines = event.toString('utf8').split(/\r?\n/);
-  const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5));
-  try {
-    const value: unknown = JSON.parse(data.join('\n'));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { StreamBroken } from './chat-stream.ts';
 import { type Answer, AnswerTooLarge, AnswerTooSlow, collectAnswer } from './collect-answer.ts';
+import { StreamBroken } from './event-reader.ts';
 import { type OpenedAnswer, openAnswer } from './open-answer.ts';
 import { type Declined, type Failed, failed, type Outcome } from './outcome.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeWav } from '../../../media/wav.ts';
 import { EngineInputRefused, EngineMissing } from '../../../src/engines/engine.ts';
-import { StreamBroken } from '../../../src/rails/chat-stream.ts';
+import { StreamBroken } from '../../../src/rails/event-reader.ts';
 import { createLocalTranscriptionRail } from '../../../src/rails/local-transcription.ts';
 import type { TranscriptionCall } from '../../../src/rails/transcription-rail.ts';
 import { adtsFile } from '../../support/sound-files.ts';

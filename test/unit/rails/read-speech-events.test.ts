@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { StreamBroken } from '../../../src/rails/chat-stream.ts';
+import { StreamBroken } from '../../../src/rails/event-reader.ts';
 import { SpeechEventReader } from '../../../src/rails/read-speech-events.ts';
 
 const event = (data: unknown) => Buffer.from(`data: ${JSON.stringify(data)}\n\n`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { StreamBroken } from '../../../src/rails/chat-stream.ts';
+import { StreamBroken } from '../../../src/rails/event-reader.ts';
 import type { OpenedAnswer } from '../../../src/rails/open-answer.ts';
 import { RelayedSpeech } from '../../../src/rails/relayed-speech.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { StreamBroken } from '../../../src/rails/chat-stream.ts';
+import { StreamBroken } from '../../../src/rails/event-reader.ts';
 import { RelayedTranscript, streamOfTranscript } from '../../../src/rails/transcript-stream.ts';
 import { NOTHING_TOLD } from '../../../src/rails/transcription-rail.ts';
 
