@@ -65,11 +65,15 @@ const Environment = z.object({
   SSRF_ALLOW_LOCALHOST: flag,
   BUDGET_ADVISORY_ENABLED: flag,
   BUDGET_ADVISORY_NEAR_LIMIT_BPS: optional(z.coerce.number().int().min(0).max(10_000)),
+  RATELIMIT_ADVISORY_ENABLED: flag,
+  RATELIMIT_ADVISORY_NEAR_LIMIT_BPS: optional(z.coerce.number().int().min(0).max(10_000)),
   RC12_RATE_LIMIT_PER_MINUTE: optional(z.coerce.number().int().positive()),
   MONITORING_URL: unlessEmpty(z.url().default('http://localhost:4000')),
   MONITORING_INTERNAL_KEY: optional(z.string()),
   CATALOG_FILE: optional(z.string()),
   PUBLIC_URL: optional(z.url()),
+  TLS_CERT_FILE: optional(z.string()),
+  TLS_KEY_FILE: optional(z.string()),
   TRUSTED_PROXIES: list,
   DRAIN_SECONDS: unlessEmpty(z.coerce.number().int().min(0).max(86_400).default(30)),
   LOG_LEVEL: unlessEmpty(z.enum(LOG_LEVELS).default('info')),
@@ -117,6 +121,7 @@ function assemble(env: z.output<typeof Environment>) {
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: parsePort(env.PORT),
     publicUrl: env.PUBLIC_URL,
+    tls: parseTls(env),
     database: parseDatabase(env.DATABASE_URL, env.NODE_ENV),
     jwtSecret: env.JWT_SECRET,
     apiKeyHmacSecret: env.API_KEY_HMAC_SECRET,
@@ -144,6 +149,10 @@ function assemble(env: z.output<typeof Environment>) {
     budgetAdvisory: {
       enabled: env.BUDGET_ADVISORY_ENABLED,
       nearLimitBps: env.BUDGET_ADVISORY_NEAR_LIMIT_BPS,
+    },
+    rateLimitAdvisory: {
+      enabled: env.RATELIMIT_ADVISORY_ENABLED,
+      nearLimitBps: env.RATELIMIT_ADVISORY_NEAR_LIMIT_BPS,
     },
     agentProxyPerMinute: env.RC12_RATE_LIMIT_PER_MINUTE ?? LIMITS.agentProxyPerMinute,
     monitoring: { url: env.MONITORING_URL, key: env.MONITORING_INTERNAL_KEY },
@@ -207,6 +216,20 @@ function requireSecrets(env: z.output<typeof Environment>): void {
   if (env.JWT_SECRET === env.API_KEY_HMAC_SECRET) {
     throw new ConfigError('API_KEY_HMAC_SECRET must differ from JWT_SECRET');
   }
+}
+
+/** Half of a certificate is a mistake, and serving without one would hide it. */
+function parseTls({
+  TLS_CERT_FILE: certFile,
+  TLS_KEY_FILE: keyFile,
+}: z.output<typeof Environment>) {
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile } as const;
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  throw new ConfigError(
+    certFile === undefined
+      ? 'TLS_CERT_FILE is required beside TLS_KEY_FILE'
+      : 'TLS_KEY_FILE is required beside TLS_CERT_FILE',
+  );
 }
 
 function parsePort(text: string | undefined): number {

@@ -3,8 +3,10 @@ import { loadChainCode } from './chain/account.ts';
 import { BUDGET_ADVISORY_HEADER } from './controls/budget-left.ts';
 import { createFetch } from './egress/fetch.ts';
 import { loadCatalogue } from './gateway/load-catalogue.ts';
+import { RATE_LIMIT_ADVISORY_HEADER } from './gateway/rate-limit-advisory.ts';
 import { createApiDescription } from './http/api-description.ts';
 import { createHttpServer, type HttpServer } from './http/app.ts';
+import { checkCertificate } from './http/certificate.ts';
 import { createHealthChecks, type HealthChecks } from './http/health-checks.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createStatusBoard, type StatusBoard } from './http/public-status.ts';
@@ -20,6 +22,7 @@ import { pushMonitoring } from './workers/push-monitoring.ts';
 import { retryDelegations } from './workers/retry-delegations.ts';
 import { startWorkers } from './workers/schedule.ts';
 import { type AccountParts, buildAccounts } from './world/build-accounts.ts';
+import { buildBudgets } from './world/build-budgets.ts';
 import { buildChain } from './world/build-chain.ts';
 import { buildGateway } from './world/build-gateway.ts';
 import { buildLedger } from './world/build-ledger.ts';
@@ -57,6 +60,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     ...{ file: settings.catalogFile, secret },
     missing: (missing) => log.info(missing, 'models stay off for want of credentials or rates'),
   });
+  if (settings.tls !== undefined) await checkCertificate(settings.tls);
   // The chain library takes 200 ms to load: now, and not in the middle of somebody's call.
   await loadChainCode();
   const place = deps.database ?? settings.database;
@@ -80,9 +84,14 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     managedWallet: accounts.wallets === undefined ? undefined : async () => {},
     indexer: undefined,
   });
-  const gateway = buildGateway(world, parts, voice, teardown);
-  const { budgets } = gateway;
+  const budgets = buildBudgets(world, parts);
   const payments = buildPayments(world, parts, { accounts, chain, budgets }, teardown);
+  const { paidCalls } = payments;
+  const gateway = buildGateway(
+    world,
+    { ledger, voice, budgets, paidCalls, providerKeys: accounts.services.providerKeys },
+    teardown,
+  );
   const requests = buildRequests(world, parts, teardown);
   const status = createStatusBoard({ ...chain, clock, health });
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
@@ -97,7 +106,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });
   teardown.defer('live sessions', () => drain(settings.drainSeconds * 1_000, http, voice));
   return {
-    url: settings.publicUrl ?? `http://${settings.host}:${port}`,
+    url: settings.publicUrl ?? `${settings.tls ? 'https' : 'http'}://${settings.host}:${port}`,
     port,
     database,
     [Symbol.asyncDispose]: () => teardown[Symbol.asyncDispose](),
@@ -117,7 +126,7 @@ function openEdge(
       readonly capabilities: Capabilities;
     },
 ): Promise<HttpServer> {
-  const { budgetAdvisory, environment, publicUrl, trustedProxies } = world.settings;
+  const { environment, publicUrl, trustedProxies, tls } = world.settings;
   const sockets = [createTranscriptionSocket(voice), createRealtimeSocket(voice)];
   return createHttpServer({
     ...{ routes: ROUTES, sockets, ...requests, ...world },
@@ -127,11 +136,17 @@ function openEdge(
       apiDescription: createApiDescription({ routes: ROUTES, sockets, publicUrl }),
     },
     credentials: accounts.credentials,
-    advisoryHeaders: budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : [],
+    holdsProviderKeys: accounts.services.providerKeys.holdsAny,
+    advisoryHeaders: advisoriesOf(world.settings),
     secureCookies: environment === 'production',
-    ...{ publicUrl, trustedProxies },
+    ...{ publicUrl, trustedProxies, tls },
   });
 }
+
+const advisoriesOf = ({ budgetAdvisory, rateLimitAdvisory }: World['settings']): string[] => [
+  ...(budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : []),
+  ...(rateLimitAdvisory.enabled ? [RATE_LIMIT_ADVISORY_HEADER] : []),
+];
 
 function startLife(
   world: World,

@@ -6,12 +6,18 @@ import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import type { Random } from '../kernel/random.ts';
 import { createAdmitAgent, createAuthenticate } from './authenticate.ts';
+import type { CertificateFiles } from './certificate.ts';
 import { createClientAddress } from './client-address.ts';
 import type { Credentials } from './credentials.ts';
 import { createHttpMetrics } from './http-metrics.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import { commonHeaders } from './output-headers.ts';
-import { createRateGate, DEFAULT_RATE_LIMITS, type RateLimits } from './rate-gate.ts';
+import {
+  createRateGate,
+  DEFAULT_RATE_LIMITS,
+  type HoldsProviderKeys,
+  type RateLimits,
+} from './rate-gate.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 import { createRequestIds } from './request-id.ts';
 import type { AnyRoute, RouteSpec } from './route.ts';
@@ -48,9 +54,13 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
   readonly publicUrl?: string | undefined;
   readonly trustedProxies?: readonly string[];
   readonly rateLimits?: Partial<RateLimits>;
+  /** Nobody has any without it. */
+  readonly holdsProviderKeys?: HoldsProviderKeys;
   /** Counts everything but the server-wide limit; in this process alone where none is given. */
   readonly rateLimiter?: RateLimiter;
   readonly socketCaps?: Partial<SocketCaps>;
+  /** Files that `checkCertificate` found good; without them it listens in the clear. */
+  readonly tls?: CertificateFiles | undefined;
   readonly idempotency?: IdempotencyStore;
   /** Names of advisory headers that are switched on, to be exposed to browsers. */
   readonly advisoryHeaders?: readonly string[];
@@ -72,6 +82,11 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
+const sslOptions = ({ certFile, keyFile }: CertificateFiles) => ({
+  cert_file_name: certFile,
+  key_file_name: keyFile,
+});
+
 /** How often a draining server looks whether it is empty. */
 const DRAIN_POLL_MS = 20;
 
@@ -92,7 +107,7 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
   });
   const { serving, sockets } = wire(deps, registry, state);
 
-  const app = uws.App();
+  const app = deps.tls === undefined ? uws.App() : uws.SSLApp(sslOptions(deps.tls));
   for (const spec of deps.sockets) {
     app.ws(spec.path, socketBehavior(sockets, spec));
   }
@@ -162,6 +177,7 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     requestId: createRequestIds(random),
     rateGate: createRateGate(
       {
+        holdsProviderKeys: deps.holdsProviderKeys,
         limiter: deps.rateLimiter ?? createRateLimiter(clock),
         serverLimiter: createRateLimiter(clock),
       },

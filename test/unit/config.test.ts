@@ -21,6 +21,18 @@ const refusal = (environment: NodeJS.ProcessEnv) => {
 };
 
 describe('readConfig', () => {
+  it('takes a certificate and its key together, and never one of them', () => {
+    const TLS_CERT_FILE = 'cert.pem';
+    const TLS_KEY_FILE = 'key.pem';
+    expect(readConfig({ TLS_CERT_FILE, TLS_KEY_FILE }).tls).toEqual({
+      certFile: TLS_CERT_FILE,
+      keyFile: TLS_KEY_FILE,
+    });
+    expect(readConfig({}).tls).toBeUndefined();
+    expect(refusal({ TLS_CERT_FILE })).toBe('TLS_KEY_FILE is required beside TLS_CERT_FILE');
+    expect(refusal({ TLS_KEY_FILE })).toBe('TLS_CERT_FILE is required beside TLS_KEY_FILE');
+  });
+
   it('is complete in development with nothing set', () => {
     const config = readConfig({});
     expect(config).toMatchObject({
