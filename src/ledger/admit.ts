@@ -1,5 +1,9 @@
 import { minRaw } from '../kernel/amount.ts';
-import { type AllowlistMode, refusalOfDestination } from '../policy/allowlist.ts';
+import {
+  type AllowlistMode,
+  type AllowlistRefusal,
+  refusalOfDestination,
+} from '../policy/allowlist.ts';
 import { type Counter, spentRaw } from '../policy/counter.ts';
 import { effectiveCapRaw } from '../policy/effective-cap.ts';
 import { type Breach, binds, worseBreach } from '../policy/evaluate.ts';
@@ -47,6 +51,8 @@ export type Demand = {
   readonly spendableRaw: bigint;
   /** What the wallet has left to promise, where the money leaves it on chain. */
   readonly walletFreeRaw?: bigint | undefined;
+  /** The operator chose where it goes. */
+  readonly isOperators?: boolean | undefined;
   readonly counters: readonly Counter[];
 };
 
@@ -64,13 +70,8 @@ export function refusalOf(rules: Rules, demand: Demand, moment: Moment): HoldRef
   const barred = barOf(rules, demand.keyId, moment);
   if (barred !== undefined) return barred;
   const { facts, amountRaw } = demand;
-  // A destination that the agent has chosen and pays itself; the sources of a model are the operator's choice.
-  if (facts.payee !== null && facts.host !== null && rules.allowlistMode !== 'off') {
-    const known = [...rules.policies, ...rules.teamPolicies];
-    const destination = { host: facts.host, payee: facts.payee };
-    const refusal = refusalOfDestination(rules.allowlistMode, known, destination, moment.nowSec);
-    if (refusal !== undefined) return refusal;
-  }
+  const unlisted = unlistedOf(rules, demand, moment);
+  if (unlisted !== undefined) return unlisted;
   const leftRaw = demand.spendableRaw - reservedRaw(rules, demand.counters, moment, facts.taskId);
   const availableRaw = minRaw(leftRaw, demand.walletFreeRaw ?? leftRaw);
   if (amountRaw > availableRaw) {
@@ -82,6 +83,18 @@ export function refusalOf(rules: Rules, demand: Demand, moment: Moment): HoldRef
   }
   const breach = breachOf(rules, demand, moment);
   return breach && { reason: 'cap_exceeded', breach, suspended: false };
+}
+
+/** Lists gate what the agent has chosen and pays itself; the sources of a model are the operator's choice. */
+function unlistedOf(
+  rules: Rules,
+  { facts: { host, payee }, isOperators = false }: Demand,
+  { nowSec }: Moment,
+): AllowlistRefusal | undefined {
+  const mode = rules.allowlistMode;
+  if (host === null || payee === null || mode === 'off' || isOperators) return undefined;
+  const known = [...rules.policies, ...rules.teamPolicies];
+  return refusalOfDestination(mode, known, { host, payee }, nowSec);
 }
 
 /** Why the agent may spend nothing at all now, with this key. */

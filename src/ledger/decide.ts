@@ -145,6 +145,7 @@ function decideHold(state: BalanceState, operation: HoldOperation, world: World)
   const demand = {
     ...asked(state, facts, amountRaw, taskValueBps),
     keyId: spender.keyId,
+    isOperators: operation.destination.isOperators,
     walletFreeRaw: reservation === null ? undefined : walletFreeRaw(state),
   };
   const refusal = refusalOf(rules, demand, moment);

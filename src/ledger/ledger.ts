@@ -33,6 +33,8 @@ export type Destination = {
   readonly host: string | null;
   /** A vendor's wallet, lower case, where the money goes straight to it. */
   readonly payee: string | null;
+  /** The operator chose it, as a source of a model: no allowlist gates it. */
+  readonly isOperators?: boolean | undefined;
 };
 
 /** An upper bound set aside. Whoever has it settles or releases it exactly once. */

@@ -40,3 +40,6 @@ export type NewPayout = {
   readonly wallet: string;
   readonly payee: string;
 };
+
+/** The hold of a payment that is made within work which has a hold of its own, under the work's id. */
+export const paymentHoldId = (workId: string): string => `${workId}:pay`;

@@ -1,3 +1,4 @@
+import { paymentHoldId } from '../ledger/payment.ts';
 import type { Node } from './apply-batch.ts';
 import type { Queryable, Sql } from './sql.ts';
 
@@ -53,8 +54,8 @@ export interface IdempotencyKeys {
   /** Takes a key that is free: unknown, or over and done. */
   take(claim: KeyClaim): Promise<TakeVerdict>;
   /**
-   * Sees to it that work which has set no money aside never does: its id is taken in the ledger. A process that only
-   * looked dead finds it taken.
+   * Sees to it that work which has set no money aside never does: its ids are taken in the ledger. A process that only
+   * looked dead finds them taken.
    */
   forbid(workId: string, agentId: number): Promise<void>;
   fateOf(workId: string): Promise<WorkFate>;
@@ -120,7 +121,8 @@ export function createIdempotencyKeys(deps: {
     async forbid(workId, agentId) {
       await sql`
         insert into postings (id, agent_id, code, asked_raw, debits, credits, amounts)
-        values (${`hold:${workId}`}, ${agentId}, 'hold.void', 0, '{}', '{}', '{}')
+        select 'hold:' || w.id, ${agentId}, 'hold.void', 0, '{}', '{}', '{}'
+        from unnest(${holdsOf(workId)}::text[]) w(id)
         on conflict (id) do nothing`;
     },
     fateOf: (workId) => findFate(sql, workId),
@@ -168,32 +170,35 @@ function verdictOf(row: TakeRow): TakeVerdict {
 }
 
 type FateRow = {
-  held: boolean;
-  code: string | null;
+  is_open: boolean | null;
+  was_paid: boolean | null;
   charged: bigint;
   nonce: string | null;
   valid_before: bigint | null;
-  settled: boolean;
 };
 
-/** A piece of work has one hold, which bears its id. */
+/** A piece of work has one hold, which bears its id, and another one for a payment that is made within it. */
+const holdsOf = (workId: string): string[] => [workId, paymentHoldId(workId)];
+
 async function findFate(sql: Queryable, workId: string): Promise<WorkFate> {
+  // A payment of nothing takes nothing from its hold, and was made all the same.
   const [row] = await sql<FateRow[]>`
-    select exists (select from postings where id = ${`hold:${workId}`} and code = 'hold.open') as held,
-      (select code from postings where id = ${`resolve:${workId}`}) as code,
+    select bool_or(h.code = 'hold.open' and d.id is null) as is_open,
+      bool_or(d.code = 'hold.settle' or r.state = 'settled') as was_paid,
       (select coalesce(sum(e.amount), 0)::bigint
        from postings p, unnest(p.debits, p.credits, p.amounts) as e(debit, credit, amount)
-       where p.id = ${`resolve:${workId}`}
+       where p.id = any(array_agg('resolve:' || w.id))
          and e.debit like 'agent:%' and e.credit not like 'agent:%') as charged,
-      r.nonce, r.valid_before, coalesce(r.state = 'settled', false) as settled
-    from (select 1) one left join reservations r on r.hold_id = ${workId}`;
-  // A payment of nothing takes nothing from its hold, and was made all the same.
-  if (row?.code === 'hold.settle' || row?.settled === true) {
-    const { nonce, valid_before: validBefore, charged: chargedRaw } = row;
-    const reservation = nonce === null ? null : { nonce, validBefore: Number(validBefore) };
-    return { kind: 'charged', chargedRaw, reservation };
-  }
-  return { kind: row?.held === true && row.code === null ? 'undecided' : 'unpaid' };
+      max(r.nonce) as nonce, max(r.valid_before) as valid_before
+    from unnest(${holdsOf(workId)}::text[]) w(id)
+    left join postings h on h.id = 'hold:' || w.id
+    left join postings d on d.id = 'resolve:' || w.id
+    left join reservations r on r.hold_id = w.id`;
+  if (row?.is_open === true) return { kind: 'undecided' };
+  if (row?.was_paid !== true) return { kind: 'unpaid' };
+  const { nonce, valid_before: validBefore, charged: chargedRaw } = row;
+  const reservation = nonce === null ? null : { nonce, validBefore: Number(validBefore) };
+  return { kind: 'charged', chargedRaw, reservation };
 }
 
 /**
@@ -208,8 +213,10 @@ export async function pruneKeys(sql: Sql, limit: number, ofTheDead: boolean): Pr
       left join leases l on l.node_id = k.node_id and l.epoch = k.lease_epoch
       where k.expires_at <= clock_timestamp() and (k.state = 'done' or (${ofTheDead}
         and coalesce(l.expires_at < clock_timestamp(), true)
-        and (not exists (select from postings p where p.id = 'hold:' || k.work_id and p.code = 'hold.open')
-          or exists (select from postings p where p.id = 'resolve:' || k.work_id))))
+        and not exists (
+          select from unnest(array['hold:' || k.work_id, 'hold:' || k.work_id || ${paymentHoldId('')}]) w(id)
+          join postings p on p.id = w.id and p.code = 'hold.open'
+          where not exists (select from postings d where d.id = 'resolve:' || substr(p.id, 6)))))
       order by k.expires_at
       limit ${limit}
       for update of k skip locked

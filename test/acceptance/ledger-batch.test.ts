@@ -132,6 +132,31 @@ describe('apply_batch', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
+  it('holds what goes alone to its version, to the amount of its hold and to its id', async () => {
+    await using db = await testDatabase();
+    const { agentId } = await seedAgent(db.sql);
+    const alone = async (operation: Operation, lag = 0n): Promise<PartOutcome | undefined> => {
+      const { state, rules } = await balanceOf(db.sql, agentId);
+      const known = { state: { ...state, version: state.version - lag }, rules };
+      return (await applyBatch(db.sql, NODE, [decidedPart(agentId, known, [operation])]))[0];
+    };
+    expect((await alone(credit(agentId, 50n, 'r')))?.kind).toBe('applied');
+    expect(await alone(hold(agentId, 'h', 5n), 1n)).toMatchObject({ stale: true });
+    expect((await alone(hold(agentId, 'h', 5n)))?.kind).toBe('applied');
+    expect(await alone(hold(agentId, 'h', 5n))).toMatchObject({ outcomes: [{ kind: 'already' }] });
+    expect(await alone(hold(agentId, 'h', 6n))).toMatchObject({ outcomes: [{ kind: 'conflict' }] });
+    expect(await alone(settle(agentId, 'h', 6n, 5n))).toMatchObject({
+      outcomes: [{ kind: 'mismatch', openRaw: 5n }],
+    });
+    expect((await alone(settle(agentId, 'h', 5n, 5n)))?.kind).toBe('applied');
+    expect(await alone(settle(agentId, 'h', 5n, 5n))).toMatchObject({
+      outcomes: [{ kind: 'already' }],
+    });
+    const { spendableRaw, heldRaw, consumedRaw } = await stateOf(db.sql, agentId);
+    expect([spendableRaw, heldRaw, consumedRaw]).toEqual([45n, 0n, 5n]);
+    expect(await checkInvariants(db.sql)).toEqual([]);
+  });
+
   it('finds a hold that stands although the balance would no longer carry it', async () => {
     await using db = await testDatabase();
     const { agentId } = await seedAgent(db.sql);

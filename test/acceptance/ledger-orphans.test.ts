@@ -16,7 +16,7 @@ import { DESTINATION, FACTS } from '../support/spending.ts';
 
 const LEASE_MS = 1_000;
 /** Where a busy core must not make a process look dead that only came late. */
-const PATIENT_LEASE_MS = 1_500;
+const PATIENT_LEASE_MS = 3_000;
 const REAPED_WITHIN_MS = 20_000;
 
 /** One process's share: its lease, its ledger, its reaper. */
@@ -67,7 +67,10 @@ describe('what a dead process leaves behind', () => {
     expect(await dead.ledger.journal(claim, turn(2))).toBe('written');
     await dead.ledger.hold({ ...REQUEST, spender });
 
-    const living = [await processOn(sql, 'b'), await processOn(sql, 'c')];
+    const living = [
+      await processOn(sql, 'b', PATIENT_LEASE_MS),
+      await processOn(sql, 'c', PATIENT_LEASE_MS),
+    ];
     const done = { sessions: 0, holds: 0 };
     const everyone = async () => {
       await Promise.all(
@@ -83,7 +86,7 @@ describe('what a dead process leaves behind', () => {
     const bound = performance.now() + REAPED_WITHIN_MS;
     while ((await heldRaw(sql)) !== 0n && performance.now() < bound) await everyone();
     // Two leases more, in which a second settlement would be seen.
-    const until = performance.now() + 2 * LEASE_MS;
+    const until = performance.now() + 2 * PATIENT_LEASE_MS;
     while (performance.now() < until) await everyone();
     expect(done.sessions).toBe(1);
     expect(done.holds).toBeGreaterThanOrEqual(1);

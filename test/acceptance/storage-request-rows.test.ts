@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { paymentHoldId } from '../../src/ledger/payment.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
 import {
   createIdempotencyKeys,
@@ -13,6 +14,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { memoryKeys } from '../support/fakes/memory-keys.ts';
 import { liveLedger } from '../support/ledger-load.ts';
 import { seedAgent } from '../support/ledger-world.ts';
+import { reservationOf } from '../support/payments.ts';
 import { DESTINATION } from '../support/spending.ts';
 
 const WINDOW_MS = 600_000;
@@ -167,6 +169,51 @@ describe('idempotency keys in the database', () => {
     }
   });
 
+  it('know of a payment within their work, which has a hold of its own', async () => {
+    const { keys } = await processOn();
+    await using ledger = liveLedger(sql, 'paid fates');
+    const spender = await seedAgent(sql);
+    const { agentId } = spender;
+    await ledger.credit({ agentId, amountRaw: 1_000n, reference: 'paid', deposit: true });
+    /** A margin that is given back, as by whoever finds the process gone, and a payment that is on its way. */
+    const begin = async (workId: string) => {
+      const destination = DESTINATION;
+      const margin = await ledger.hold({ spender, holdId: workId, amountRaw: 5n, destination });
+      const reservation = reservationOf(workId);
+      const holdId = paymentHoldId(workId);
+      const paid = { ...destination, payee: reservation.payee };
+      const payment = await ledger.hold({
+        ...{ spender, holdId, amountRaw: 100n, destination: paid, reservation },
+      });
+      if (margin.kind !== 'held' || payment.kind !== 'held') throw new Error('refused');
+      const books = { account: 'gateway', source: 'x' } as const;
+      await ledger.settle({ hold: margin.hold, actualRaw: 0n, ...books });
+      expect(await keys.fateOf(workId)).toEqual({ kind: 'undecided' });
+      const end = (to: 'settled' | 'released', actualRaw: bigint) =>
+        ledger.settle({
+          ...{ hold: payment.hold, actualRaw, account: 'chain:usdc', source: 'x402' },
+          move: { nonce: reservation.nonce, from: 'reserved', to },
+        });
+      return { end, reservation };
+    };
+    const { nonce, validBefore } = (await begin('work_undecided')).reservation;
+    expect(nonce).not.toBe('');
+    const settled = await begin('work_settled');
+    await settled.end('settled', 100n);
+    expect(await keys.fateOf('work_settled')).toEqual({
+      ...{ kind: 'charged', chargedRaw: 100n },
+      reservation: { nonce: settled.reservation.nonce, validBefore },
+    });
+    await (await begin('work_released')).end('released', 0n);
+    expect(await keys.fateOf('work_released')).toEqual({ kind: 'unpaid' });
+    // The margin was held when the others came by, and the payment was not.
+    await ledger.hold({ spender, holdId: 'work_slow', amountRaw: 5n, destination: DESTINATION });
+    await keys.forbid('work_slow', agentId);
+    const late = { spender, holdId: paymentHoldId('work_slow'), amountRaw: 1n };
+    await expect(ledger.hold({ ...late, destination: DESTINATION })).rejects.toThrow('used before');
+    expect(await checkInvariants(sql)).toEqual([]);
+  });
+
   it('keep a process that only looked dead from setting money aside, once others may do its work', async () => {
     const { keys } = await processOn();
     await using frozen = liveLedger(sql, 'frozen');
@@ -195,7 +242,8 @@ describe('idempotency keys in the database', () => {
     const dead = await processOn();
     await using ledger = liveLedger(sql, 'prune');
     const spender = await seedAgent(sql);
-    await ledger.credit({ agentId: spender.agentId, amountRaw: 1_000n, reference: 'prune' });
+    const { agentId } = spender;
+    await ledger.credit({ agentId, amountRaw: 1_000n, reference: 'prune', deposit: true });
     const take = async (keys: IdempotencyKeys, key: string) => {
       const claim = claimOf(key);
       await keys.take(claim);
@@ -210,6 +258,13 @@ describe('idempotency keys in the database', () => {
     await ledger.hold({
       ...{ spender, holdId: workId, amountRaw: 1n, destination: DESTINATION },
     });
+    const paying = await take(dead.keys, 'dead and paying');
+    const reservation = reservationOf(paying.workId);
+    const { payee } = reservation;
+    await ledger.hold({
+      ...{ spender, holdId: paymentHoldId(paying.workId), amountRaw: 1n, reservation },
+      destination: { ...DESTINATION, payee },
+    });
     await sql`update idempotency_keys set expires_at = now()`;
     await living.keys.finish(await take(living.keys, 'fresh'), null, WINDOW_MS);
     await endLease(sql, dead.node);
@@ -220,9 +275,11 @@ describe('idempotency keys in the database', () => {
     };
     expect(await pruneKeys(sql, 2, false)).toBe(2);
     expect(await pruneKeys(sql, 2, false)).toBe(1);
-    expect(await left()).toEqual(['dead and undecided', 'dead and unpaid', 'fresh', 'living']);
+    expect(await left()).toEqual([
+      ...['dead and paying', 'dead and undecided', 'dead and unpaid', 'fresh', 'living'],
+    ]);
     expect(await pruneKeys(sql, 10, true)).toBe(1);
-    expect(await left()).toEqual(['dead and undecided', 'fresh', 'living']);
+    expect(await left()).toEqual(['dead and paying', 'dead and undecided', 'fresh', 'living']);
   });
 });
 

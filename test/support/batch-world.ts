@@ -64,6 +64,8 @@ export type Batch = {
   readonly sentTwice: boolean;
   /** Said to be sent again, though the first copy has not arrived. */
   readonly isCopy: boolean;
+  /** Only the first operation goes, as most do: its agent's part alone. */
+  readonly isAlone: boolean;
 };
 
 /** Batches of what is drawn, some decided on an old state, some late, some sent twice. */
@@ -82,6 +84,7 @@ export const arbitraryBatches = (
       laterMs: fc.constantFrom(0, 0, 500, 5_000, 61_000, 90_000_000),
       sentTwice: fc.constantFrom(false, false, false, true),
       isCopy: fc.constantFrom(false, false, false, true),
+      isAlone: fc.constantFrom(false, false, true),
     }),
     { minLength: least.batches, maxLength: 14 },
   );
@@ -121,8 +124,9 @@ function partsOf(
   batch: Batch,
   nowMs: number,
 ): Part[] {
-  const operations = batch.operations.flatMap((drawn) => asked(drawn, agents, model) ?? []);
-  return agents.map((agentId, i) => {
+  const all = batch.operations.flatMap((drawn) => asked(drawn, agents, model) ?? []);
+  const operations = batch.isAlone ? all.slice(0, 1) : all;
+  const parts = agents.map((agentId, i) => {
     const { state, rules } = model.require(agentId);
     const lag = batch.lags[i] ?? 0n;
     const mine = operations.filter((operation) => operation.agentId === agentId);
@@ -131,6 +135,7 @@ function partsOf(
     const atMs = lag > 0n ? nowMs + OTHER_WINDOW_MS : nowMs - (batch.lateMs[i] ?? 0);
     return decidedPart(agentId, balance, firstOfEachHold(mine), atMs);
   });
+  return batch.isAlone ? parts.filter(({ changes }) => changes.length > 0) : parts;
 }
 
 /** A settlement, an extension and a step of one hold never ride in one part: the first kind of them stays. */

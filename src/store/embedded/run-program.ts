@@ -6,6 +6,9 @@ export const PROGRAM_ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',
   TZ: 'UTC',
+  // A backend would give its memory back with each sql transaction, and ask for it again with the next.
+  MALLOC_TRIM_THRESHOLD_: String(16 * 1024 * 1024),
+  MALLOC_TOP_PAD_: String(1024 * 1024),
 } as const;
 
 const KEPT_OUTPUT_CHARS = 4_000;

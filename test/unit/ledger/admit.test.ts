@@ -38,4 +38,13 @@ describe('refusalOf', () => {
       requiredRaw: 6n,
     });
   });
+
+  it('holds what the agent chose against its lists, and not what the operator chose', () => {
+    const listed: Rules = { ...RULES, allowlistMode: 'both' };
+    const facts = { ...FACTS, host: 'acme', payee: `0x${'aa'.repeat(20)}` };
+    expect(refusalOf(listed, { ...DEMAND, facts }, NOW)).toMatchObject({
+      reason: 'host_not_allowlisted',
+    });
+    expect(refusalOf(listed, { ...DEMAND, facts, isOperators: true }, NOW)).toBeUndefined();
+  });
 });
