@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { type ZodType, z } from 'zod';
+import { PROVIDER_KEY_HEADER } from '../provider-keys/provider-key-header.ts';
 import { API_VERSION } from './api-version.ts';
 import type { Credential } from './caller.ts';
 import { type AnyRoute, isStreamed, type StreamedBody } from './route.ts';
@@ -56,11 +57,18 @@ export function describeApi({
   };
 }
 
+const providerKeyHeader = (need: 'optional' | 'required'): Json => ({
+  ...{ name: PROVIDER_KEY_HEADER, in: 'header', required: need === 'required' },
+  description: 'The caller’s own key at the provider, used for this call alone',
+  schema: { type: 'string' },
+});
+
 function describeRoute(route: AnyRoute): Json {
   const parameters = [
     ...parametersOf(route.params, 'path'),
     ...parametersOf(route.query, 'query'),
     ...(route.idempotent === true ? [IDEMPOTENCY_KEY] : []),
+    ...(route.providerKey === undefined ? [] : [providerKeyHeader(route.providerKey)]),
   ];
   return {
     operationId: operationId(route.method, route.path),

@@ -82,7 +82,17 @@ export async function runPipeline(deps: PipelineDeps, exchange: Exchange): Promi
     if (limited !== undefined) await limited;
     admitted = true;
 
-    const reply = await handle(deps, exchange, authenticated.caller, reserved?.workId);
+    const { caller } = authenticated;
+    const admitPooled = () => {
+      // Asked before anything is held under a key: who is turned away here was turned away at the gate.
+      admitted = false;
+      const limited = rateGate.admitPooled(exchange, caller);
+      admitted = limited === undefined;
+      return limited?.then(() => {
+        admitted = true;
+      });
+    };
+    const reply = await handle(deps, exchange, { caller, workId: reserved?.workId, admitPooled });
     const rendered = render(reply);
     const answer = reserved === undefined ? rendered : await reserved.store(rendered);
     return { answer, earned, upstreamMs: reply.upstreamMs ?? 0 };
@@ -134,8 +144,11 @@ function beginIdempotent(
 async function handle(
   deps: PipelineDeps,
   exchange: Exchange,
-  caller: Caller,
-  workId: string | undefined,
+  given: {
+    readonly caller: Caller;
+    readonly workId: string | undefined;
+    readonly admitPooled: () => Promise<void> | undefined;
+  },
 ): Promise<Reply> {
   const { route, request, rawParams } = exchange;
   const envelope = route.envelope ?? 'flat';
@@ -148,7 +161,7 @@ async function handle(
 
   // biome-ignore lint/suspicious/noExplicitAny: the route's own type arguments are erased here.
   const context: Context<any, any, any, any, any> = {
-    caller,
+    ...given,
     params,
     query,
     body,
@@ -158,7 +171,6 @@ async function handle(
       return exchange.clientAddress();
     },
     requestId: exchange.requestId,
-    workId,
     get signal() {
       return exchange.signal();
     },

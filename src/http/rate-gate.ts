@@ -1,6 +1,7 @@
 import { LIMITS } from '../kernel/limits.ts';
 import type { RateLimitReason } from '../kernel/refusals/request.ts';
 import { refuse } from '../kernel/refuse.ts';
+import { PROVIDER_KEY_HEADER } from '../provider-keys/provider-key-header.ts';
 import type { HeaderLine } from './answer.ts';
 import type { Caller } from './caller.ts';
 import { type Allowance, type RateLimiter, rateHeaders } from './rate-limit.ts';
@@ -10,6 +11,7 @@ import type { RateLimit } from './route.ts';
 export type RateLimits = {
   readonly developerKeyPerMinute: number;
   readonly gatewayPerMinute: number;
+  readonly byokPerMinute: number;
   readonly agentProxyPerMinute: number;
   readonly ledgerSyncPerMinute: number;
   readonly agentControlPerMinute: number;
@@ -24,10 +26,12 @@ export type Counted = {
   readonly route: {
     readonly path: string;
     readonly rateLimit?: RateLimit | undefined;
+    readonly providerKey?: 'optional' | 'required' | undefined;
     readonly credential: string;
     readonly envelope?: Envelope | undefined;
   };
   readonly clientAddress: () => string;
+  readonly request?: { readonly headers: ReadonlyMap<string, string> };
 };
 
 export interface RateGate {
@@ -36,6 +40,11 @@ export interface RateGate {
    * decided at once.
    */
   admit(request: Counted, caller: Caller, earned: HeaderLine[]): Promise<void> | undefined;
+  /**
+   * Counts a request that was admitted for the caller's own provider key as one that the pool serves; throws the 429.
+   * Every other request is counted already.
+   */
+  admitPooled(request: Counted, caller: Caller): Promise<void> | undefined;
   /** Counts a request whose credential failed; throws the 429 once the server-wide bucket is empty. */
   countFailure(request: Counted): Promise<void> | undefined;
 }
@@ -54,7 +63,12 @@ export function createRateGate(
   {
     limiter,
     serverLimiter,
-  }: { readonly limiter: RateLimiter; readonly serverLimiter: RateLimiter },
+    holdsProviderKeys = () => false,
+  }: {
+    readonly limiter: RateLimiter;
+    readonly serverLimiter: RateLimiter;
+    readonly holdsProviderKeys?: HoldsProviderKeys | undefined;
+  },
   limits: RateLimits,
 ): RateGate {
   const global: Bucket = {
@@ -66,24 +80,50 @@ export function createRateGate(
   const takeGlobal = ({ route }: Counted): Promise<void> | undefined => {
     // A health probe must not fail because others are busy.
     if (!route.path.startsWith('/v1/') || route.path === '/v1/health') return undefined;
-    return settle(serverLimiter.take(global.name, global.perMinute), (allowance) => {
+    return once(serverLimiter.take(global.name, global.perMinute), (allowance) => {
       if (!allowance.allowed) throw refusal(global, allowance, route.envelope);
     });
+  };
+
+  const take = (request: Counted, bucket: Bucket, earned: HeaderLine[]) =>
+    once(limiter.take(bucket.name, bucket.perMinute), (allowance) => {
+      earned.push(...rateHeaders(allowance));
+      if (!allowance.allowed) throw refusal(bucket, allowance, request.route.envelope);
+    });
+
+  /** Whether a call may come to be paid with a key of the caller's own. */
+  const mayUseOwnKey = ({ route, request }: Counted, caller: Caller) => {
+    if (route.providerKey === undefined || caller.kind !== 'agent') return false;
+    const isBrought = request?.headers.has(PROVIDER_KEY_HEADER) === true;
+    return isBrought || holdsProviderKeys(caller.accountId);
   };
 
   return {
     countFailure: takeGlobal,
     admit(request, caller, earned) {
-      const bucket = bucketOf(request, caller, limits);
-      if (bucket === undefined) return takeGlobal(request);
-      const own = settle(limiter.take(bucket.name, bucket.perMinute), (allowance) => {
-        earned.push(...rateHeaders(allowance));
-        if (!allowance.allowed) throw refusal(bucket, allowance, request.route.envelope);
+      return once(mayUseOwnKey(request, caller), (isOwn) => {
+        const bucket = isOwn ? byokBucket(caller, limits) : bucketOf(request, caller, limits);
+        if (bucket === undefined) return takeGlobal(request);
+        const own = take(request, bucket, earned);
+        return own === undefined ? takeGlobal(request) : own.then(() => takeGlobal(request));
       });
-      return own === undefined ? takeGlobal(request) : own.then(() => takeGlobal(request));
     },
+    admitPooled: (request, caller) =>
+      once(mayUseOwnKey(request, caller), (isOwn) => {
+        const bucket = isOwn ? bucketOf(request, caller, limits) : undefined;
+        return bucket && take(request, bucket, []);
+      }),
   };
 }
+
+/** Whether an account has keys at providers that its calls may be paid with. */
+export type HoldsProviderKeys = (accountId: string) => boolean | Promise<boolean>;
+
+/** At once where that is possible. */
+const once = <T>(
+  value: T | Promise<T>,
+  then: (value: T) => Promise<void> | undefined,
+): Promise<void> | undefined => (value instanceof Promise ? value.then(then) : then(value));
 
 /** Checks a credential. One that fails takes from the server-wide bucket, since every try costs a lookup. */
 export function countingFailures<T>(
@@ -101,15 +141,6 @@ export function countingFailures<T>(
   } catch (refusal) {
     return countFailure(refusal);
   }
-}
-
-function settle(
-  allowance: Allowance | Promise<Allowance>,
-  check: (allowance: Allowance) => void,
-): Promise<void> | undefined {
-  if (allowance instanceof Promise) return allowance.then(check);
-  check(allowance);
-  return undefined;
 }
 
 /** Management routes count per developer key, or per account where there is no key. */
@@ -141,6 +172,9 @@ function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket 
       };
   }
 }
+
+const byokBucket = (caller: Caller, limits: RateLimits): Bucket | undefined =>
+  agentBucket('byok', caller, limits.byokPerMinute, 'gateway_limit');
 
 const agentBucket = (
   kind: string,

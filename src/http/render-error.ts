@@ -41,7 +41,7 @@ const OPENAI_TYPE: Readonly<Record<number, string>> = {
 
 function openaiBody(refusal: ApiError): Record<string, unknown> {
   const { message, detail: _, param, ...fields } = refusal.fields;
-  const retryAfter = fields.retry_after_seconds;
+  const { retry_after_seconds: retryAfter, reservation } = fields;
   return {
     ...fields,
     error: {
@@ -49,7 +49,9 @@ function openaiBody(refusal: ApiError): Record<string, unknown> {
       type: OPENAI_TYPE[refusal.status] ?? 'invalid_request_error',
       param: param ?? null,
       code: openaiCode(refusal.error),
+      // The SDKs hand their callers this object alone.
       ...(retryAfter === undefined ? {} : { retry_after_seconds: retryAfter }),
+      ...(reservation === undefined ? {} : { reservation }),
     },
   };
 }

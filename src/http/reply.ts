@@ -108,13 +108,24 @@ export class Reply {
       return;
     }
     const res = this.#res;
-    res.cork(() => writeHead(res, answer, options));
-    await pump(source, res, this, this.#clock);
+    let isBegun = false;
+    // No client can read a head before the body begins, since the library ends it only then: they are one write.
+    const write: Write = (work) => {
+      res.cork(() => {
+        if (!isBegun) writeHead(res, answer, options);
+        isBegun = true;
+        work();
+      });
+    };
+    await pump(source, { res, write, reply: this, clock: this.#clock });
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    res.cork(() => res.end(undefined, options.closeConnection));
+    write(() => res.end(undefined, options.closeConnection));
   }
 }
+
+/** Does its work on the response in one write, behind the head where that has not gone out. */
+type Write = (work: () => void) => void;
 
 const NO_LINES: readonly HeaderLine[] = [];
 
@@ -142,10 +153,14 @@ const abandon = async (source: AsyncIterator<Uint8Array>): Promise<void> => {
  */
 async function pump(
   source: AsyncIterator<Uint8Array>,
-  res: HttpResponse,
-  reply: Reply,
-  clock: Clock,
+  sink: {
+    readonly res: HttpResponse;
+    readonly write: Write;
+    readonly reply: Reply;
+    readonly clock: Clock;
+  },
 ): Promise<void> {
+  const { res, write, reply, clock } = sink;
   // One place for whoever waits now: racing a long-lived promise would pile up a reaction per chunk.
   let onLeft = () => {};
   let onWritable = () => {};
@@ -179,7 +194,7 @@ async function pump(
       if (next.value.byteLength === 0) continue;
 
       let taken = true;
-      res.cork(() => {
+      write(() => {
         taken = res.write(next.value);
       });
       if (!taken && !(await readerCaughtUp())) {

@@ -48,6 +48,8 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly requestId: string;
   /** Under an Idempotency-Key: the id of the hold that this request may open, so that a crash leaves no doubt. */
   readonly workId: string | undefined;
+  /** Counts a request that came for the caller's own provider key as one that the pool serves. Throws the 429. */
+  readonly admitPooled: () => Promise<void> | undefined;
   /** Fires when the client goes away. */
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -71,6 +73,8 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly rateLimit?: RateLimit;
   /** Answers closed agents too. Every other agent route refuses them with `account_closed`. */
   readonly admitsClosed?: boolean;
+  /** Whether a key of the caller's own at a provider may come along, or has to. */
+  readonly providerKey?: 'optional' | 'required';
   /** Takes Idempotency-Key. */
   readonly idempotent?: boolean;
   readonly maxBodyBytes?: number;

@@ -43,6 +43,10 @@ function costFemto(usage: Usage, rates: Rates): bigint {
 
 const ceilDiv = (a: bigint, b: bigint) => (a + b - 1n) / b;
 
+/** The margin on an amount that was paid as it is, rounded up. */
+export const marginRaw = (paidRaw: bigint, marginBps: number): bigint =>
+  ceilDiv(paidRaw * BigInt(marginBps), BPS);
+
 /**
  * The price of `usage` in raw USDC, margin included: summed exactly over all units and rounded up
  * once, so it is 0 only when every rate that applies is 0.

@@ -15,6 +15,8 @@ export const OUTBOUND_LIMITS = {
   tokensPerMessage: 8,
   /** What an image or another part that is not text is taken for until the upstream has counted it. */
   tokensPerOpaquePart: 1_105,
+  /** What a prompt token that an upstream writes to its cache costs beyond any other, kept for minutes or an hour. */
+  cacheWriteSurcharge: { shortPercent: 25, hourPercent: 100 },
   embeddingInputs: 2_048,
   embeddingDimensions: 65_536,
   transcriptionPromptChars: 16_384,
@@ -25,6 +27,8 @@ export const OUTBOUND_LIMITS = {
   transcriptTokensPerSecond: 5,
   /** No more is believed of an upstream's word on how long a file was. */
   upstreamAudioSeconds: 172_800,
+  /** Nor of its word on how many tokens of a kind there were. */
+  upstreamTokens: 10_000_000,
   byokFeeRaw: 2_000n,
   catalogFileBytes: 4 * 1024 * 1024,
   catalogProviders: 256,
@@ -34,6 +38,8 @@ export const OUTBOUND_LIMITS = {
   // Upstreams
   upstreamConnectMs: 10_000,
   upstreamFirstByteMs: 60_000,
+  /** One that is paid call by call may hold its answer back until its payment is settled. */
+  paidFirstByteMs: 120_000,
   upstreamIdleMs: 60_000,
   upstreamTotalMs: 600_000,
   upstreamConnections: 256,
@@ -47,6 +53,11 @@ export const OUTBOUND_LIMITS = {
   sseEventBytes: 2 * 1024 * 1024,
   /** By how much the reader of a streamed answer may be behind its upstream. */
   streamQueueBytes: 4 * 1024 * 1024,
+  /** Of a header in which an upstream tells of its limits. */
+  rateLimitHeaderChars: 64,
+  /** No limit is believed to be whole again later, nor to have been longer ago. */
+  rateLimitResetMs: 31 * 24 * 60 * 60 * 1_000,
+  retryAfterSeconds: 24 * 60 * 60,
   restAfterFailures: 3,
   sourceRestMs: { min: 1_000, max: 30_000 },
 

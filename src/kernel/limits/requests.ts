@@ -3,6 +3,8 @@ export const REQUEST_LIMITS = {
   // Requests a minute
   developerKeyPerMinute: 100,
   gatewayPerMinute: 300,
+  /** Of calls with the caller's own provider key. One that the pool serves after all counts under `gatewayPerMinute`, too. */
+  byokPerMinute: 3_000,
   ledgerSyncPerMinute: 60,
   /** What an agent's own key changes of its controls, and reports of its actions. */
   agentControlPerMinute: 300,

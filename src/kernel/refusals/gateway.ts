@@ -5,6 +5,13 @@ import { NO_RETRY, refusal } from './refusal.ts';
 export const gateway = {
   invalidRequest: (message: string, param: string | null = null) =>
     refusal(400, 'invalid_request', message, { param }),
+  providerKeyRequired: (header: string) =>
+    refusal(
+      400,
+      'provider_key_required',
+      `This route is paid with the caller's own key at the provider; send it as ${header}.`,
+      { param: header },
+    ),
   modelNotFound: (model: string, suggestion?: string) =>
     refusal(
       404,
@@ -19,13 +26,13 @@ export const gateway = {
   /** The same code as for a balance that is empty; what stands beside it tells which cap it was. */
   capExceeded: (message: string, fields: Fields) =>
     refusal(402, 'budget_exhausted', message, fields, NO_RETRY),
-  allSourcesFailed: (attempts: number) =>
+  allSourcesFailed: (attempts: number, headers: Readonly<Record<string, string>> = {}) =>
     refusal(
       502,
       'all_sources_failed',
       'No upstream could serve this request; nothing was charged.',
       { attempts },
-      NO_RETRY,
+      { ...headers, ...NO_RETRY },
     ),
   noSourceAvailable: (message: string) =>
     refusal(503, 'no_source_available', message, {}, NO_RETRY),
