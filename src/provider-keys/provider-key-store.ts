@@ -105,14 +105,13 @@ export async function deleteProviderKey(
   return row && toKey(row);
 }
 
-/** A key as it is kept, if it is enabled. */
-export async function findSealedKey(
+/** The keys of an account as they are kept, as far as they are enabled. */
+export async function findSealedKeys(
   sql: Queryable,
-  { accountId, provider }: Place,
-): Promise<{ readonly id: number; readonly sealedKey: Uint8Array } | undefined> {
-  const [row] = await sql<{ id: number; sealed_key: Uint8Array }[]>`
-    select id, sealed_key from provider_keys
-    where account_id = ${accountId} and provider = ${provider} and enabled
+  accountId: string,
+): Promise<{ readonly id: number; readonly provider: string; readonly sealedKey: Uint8Array }[]> {
+  const rows = await sql<{ id: number; provider: string; sealed_key: Uint8Array }[]>`
+    select id, provider, sealed_key from provider_keys where account_id = ${accountId} and enabled
   `;
-  return row && { id: row.id, sealedKey: row.sealed_key };
+  return rows.map(({ id, provider, sealed_key: sealedKey }) => ({ id, provider, sealedKey }));
 }

@@ -6,8 +6,8 @@ import { openSealed } from '../kernel/seal.ts';
 import type { KeyUse } from '../keys/key-use.ts';
 import type { Sql } from '../store/sql.ts';
 import { createProviderKeyChanges } from './change-provider-keys.ts';
-import { type Place, type ProviderKey, sealedPlace } from './provider-key.ts';
-import { findProviderKeys, findSealedKey } from './provider-key-store.ts';
+import { type ProviderKey, sealedPlace } from './provider-key.ts';
+import { findProviderKeys, findSealedKeys } from './provider-key-store.ts';
 import { createRememberedKeys } from './remembered-keys.ts';
 
 export type ProviderKeys = ReturnType<typeof createProviderKeys>;
@@ -27,7 +27,9 @@ type Deps = {
 /** Keys of developers at the providers of models: one an account and provider, sealed at rest. */
 export function createProviderKeys(deps: Deps) {
   const { sql, keyUse, supported, sealingSecret } = deps;
-  const remembered = createRememberedKeys({ ...deps, load: (place) => openStored(deps, place) });
+  const remembered = createRememberedKeys({ ...deps, load: (id) => openStored(deps, id) });
+  const keysOf = (accountId: string): OpenKeys | Promise<OpenKeys> =>
+    sealingSecret === undefined ? NO_KEYS : remembered.find(accountId);
 
   function requireSecret(): string {
     if (sealingSecret === undefined) throw refuse.providerKeys.unavailable();
@@ -37,7 +39,7 @@ export function createProviderKeys(deps: Deps) {
   const { set, toggle, remove } = createProviderKeyChanges({
     ...deps,
     requireSecret,
-    onTouched: remembered.forget,
+    onTouched: ({ accountId }) => remembered.forget(accountId),
   });
 
   return {
@@ -50,30 +52,43 @@ export function createProviderKeys(deps: Deps) {
     },
 
     /**
-     * The key to call a provider with for an account, if it has one that is enabled; what is found counts as
-     * used. This process obeys a change at once, the others after `LIMITS.providerKeyCacheMs`.
+     * The key to call a provider with for an account, if it has one that is enabled. This process obeys a change at
+     * once, the others after `LIMITS.providerKeyCacheMs`.
      */
     async find(accountId: string, provider: string): Promise<string | undefined> {
-      if (sealingSecret === undefined) return undefined;
-      const opened = await remembered.find({ accountId, provider });
+      return (await keysOf(accountId)).get(provider)?.key;
+    },
+
+    /** A call goes out with the key that was found. */
+    async noteUse(accountId: string, provider: string): Promise<void> {
+      const opened = (await keysOf(accountId)).get(provider);
       if (opened !== undefined) keyUse.touch('provider', opened.id);
-      return opened?.key;
+    },
+
+    /** Whether an account has any key that is enabled. */
+    holdsAny(accountId: string): boolean | Promise<boolean> {
+      const keys = keysOf(accountId);
+      return keys instanceof Promise ? keys.then(({ size }) => size > 0) : keys.size > 0;
     },
   };
 }
 
-/** A key that does not open reads as absent: the call goes on without it, and the operator is told why. */
-async function openStored(
-  { sql, log, sealingSecret }: Deps,
-  place: Place,
-): Promise<{ readonly id: number; readonly key: string } | undefined> {
-  const stored = await findSealedKey(sql, place);
-  if (stored === undefined || sealingSecret === undefined) return undefined;
-  try {
-    const bytes = openSealed(sealingSecret, sealedPlace(place), stored.sealedKey);
-    return { id: stored.id, key: Buffer.from(bytes).toString() };
-  } catch (err) {
-    log.error({ err, ...place }, 'a provider key was sealed under another secret');
-    return undefined;
+type OpenKeys = ReadonlyMap<string, { readonly id: number; readonly key: string }>;
+
+const NO_KEYS: OpenKeys = new Map();
+
+/** Keys that do not open read as absent: calls go on without them, and the operator is told why. */
+async function openStored({ sql, log, sealingSecret }: Deps, accountId: string): Promise<OpenKeys> {
+  if (sealingSecret === undefined) return NO_KEYS;
+  const keys = new Map<string, { readonly id: number; readonly key: string }>();
+  for (const { id, provider, sealedKey } of await findSealedKeys(sql, accountId)) {
+    const place = { accountId, provider };
+    try {
+      const bytes = openSealed(sealingSecret, sealedPlace(place), sealedKey);
+      keys.set(provider, { id, key: Buffer.from(bytes).toString() });
+    } catch (err) {
+      log.error({ err, ...place }, 'a provider key was sealed under another secret');
+    }
   }
+  return keys;
 }

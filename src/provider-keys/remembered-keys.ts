@@ -1,55 +1,57 @@
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import type { Place } from './provider-key.ts';
 
-type Entry<T> = { readonly found: Promise<T>; readonly untilMs: number };
+type Entry<T> = { readonly untilMs: number; found: T | Promise<T> };
 
 /**
- * Remembers what stands in a place, absence included, for `LIMITS.providerKeyCacheMs`: other processes
- * tell nobody what they change. Questions that come together are asked once; beyond the bound the oldest
- * answer leaves.
+ * Remembers what an account has, nothing included, for `LIMITS.providerKeyCacheMs`: other processes tell nobody what
+ * they change. Questions that come together are asked once; beyond the bound the oldest answer leaves.
  */
 export function createRememberedKeys<T>(deps: {
   readonly clock: Clock;
-  readonly load: (place: Place) => Promise<T>;
+  readonly load: (accountId: string) => Promise<T>;
 }) {
   /** In the order in which they lapse: no entry is ever prolonged. */
   const entries = new Map<string, Entry<T>>();
 
   function dropLapsed(): void {
     const now = deps.clock.monotonicMs();
-    for (const [name, { untilMs }] of entries) {
+    for (const [accountId, { untilMs }] of entries) {
       if (untilMs > now) return;
-      entries.delete(name);
+      entries.delete(accountId);
     }
   }
 
-  function remember(name: string, found: Promise<T>): void {
-    entries.set(name, { found, untilMs: deps.clock.monotonicMs() + LIMITS.providerKeyCacheMs });
+  function read(accountId: string): Promise<T> {
+    const found = deps.load(accountId);
+    const untilMs = deps.clock.monotonicMs() + LIMITS.providerKeyCacheMs;
+    const entry: Entry<T> = { untilMs, found };
+    entries.set(accountId, entry);
     const oldest = entries.keys().next().value;
     if (entries.size > LIMITS.providerKeysCached && oldest !== undefined) entries.delete(oldest);
-    // Whoever asks next asks again; those who wait hear of the failure themselves.
-    found.catch(() => {
-      if (entries.get(name)?.found === found) entries.delete(name);
-    });
+    found.then(
+      (value) => {
+        entry.found = value;
+      },
+      // Whoever asks next asks again; those who wait hear of the failure themselves.
+      () => {
+        if (entries.get(accountId) === entry) entries.delete(accountId);
+      },
+    );
+    return found;
   }
 
   return {
-    find(place: Place): Promise<T> {
+    /** At once where it is remembered. */
+    find(accountId: string): T | Promise<T> {
       dropLapsed();
-      const name = nameOf(place);
-      const known = entries.get(name);
-      if (known !== undefined) return known.found;
-      const found = deps.load(place);
-      remember(name, found);
-      return found;
+      const known = entries.get(accountId);
+      return known === undefined ? read(accountId) : known.found;
     },
 
     /** What is being read meanwhile is not remembered either. */
-    forget: (place: Place): boolean => entries.delete(nameOf(place)),
+    forget: (accountId: string): boolean => entries.delete(accountId),
 
     size: (): number => entries.size,
   };
 }
-
-const nameOf = ({ accountId, provider }: Place): string => `${accountId} ${provider}`;

@@ -328,7 +328,8 @@ describe('a stored provider key', () => {
     const { put, find, list, accountId } = await developer('uses');
     await put('openai', { key: KEY });
     await put('anthropic', { key: 'never-used' });
-    await find('openai');
+    await find('anthropic');
+    await accounts.world.providerKeys.noteUse(accountId, 'openai');
     const written = async () =>
       accounts.sql`select provider from provider_keys
         where account_id = ${accountId} and last_used_at is not null`;

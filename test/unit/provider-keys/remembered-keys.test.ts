@@ -3,9 +3,9 @@ import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createRememberedKeys } from '../../../src/provider-keys/remembered-keys.ts';
 
-const PLACE = { accountId: 'acct_a', provider: 'openai' };
+const PLACE = 'acct_a';
 
-/** What stands in every place, how often it was read, and a store that may be away. */
+/** What every account has, how often it was read, and a store that may be away. */
 function memory() {
   const clock = new ManualClock();
   const state = { key: 'first' as string | undefined, reads: 0, isAway: false };
@@ -47,13 +47,13 @@ describe('remembered provider keys', () => {
     const { keys, clock } = memory();
     await keys.find(PLACE);
     clock.advance(LIMITS.providerKeyCacheMs);
-    await keys.find({ accountId: 'acct_b', provider: 'openai' });
+    await keys.find('acct_b');
     expect(keys.size()).toBe(1);
   });
 
-  it('are forgotten place by place, and so is what is being read meanwhile', async () => {
+  it('are forgotten account by account, and so is what is being read meanwhile', async () => {
     const { keys, state } = memory();
-    const other = { ...PLACE, provider: 'anthropic' };
+    const other = 'acct_b';
     await keys.find(other);
     const reading = keys.find(PLACE);
     keys.forget(PLACE);
@@ -73,7 +73,7 @@ describe('remembered provider keys', () => {
 
   it('hold no more than their bound, and the oldest leaves first', async () => {
     const { keys, state } = memory();
-    const place = (n: number) => ({ accountId: `acct_${n}`, provider: 'openai' });
+    const place = (n: number) => `acct_${n}`;
     for (let n = 0; n <= LIMITS.providerKeysCached; n++) await keys.find(place(n));
     expect(keys.size()).toBe(LIMITS.providerKeysCached);
     const { reads } = state;
