@@ -1,4 +1,5 @@
 import type { ChatStream } from './chat-stream.ts';
+import type { Means } from './means.ts';
 import type { Outcome } from './outcome.ts';
 
 /** One chat request, to be bought from one upstream. */
@@ -8,6 +9,8 @@ export type ChatCall = {
   readonly heldRaw: bigint;
   /** The upstream's own name of the model. */
   readonly model: string;
+  /** How it is paid, where this server has no account that it goes to. */
+  readonly means?: Means | undefined;
   /** The caller's request as it came; a rail changes the model's name and nothing else. */
   readonly body: Readonly<Record<string, unknown>>;
 };
@@ -17,6 +20,10 @@ export type TokenUsage = {
   readonly inputTokens: number;
   readonly cachedTokens: number;
   readonly outputTokens: number;
+  /** Of the prompt, what was written to the upstream's cache. */
+  readonly cacheWriteTokens?: number;
+  /** What that costs beyond any other prompt token, in prompt tokens. */
+  readonly cacheWriteSurcharge?: number;
 };
 
 /** An upstream's answer as it came. */

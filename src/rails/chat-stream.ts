@@ -1,6 +1,7 @@
+import { StreamBroken } from './answer-reader.ts';
 import type { TokenUsage } from './chat-rail.ts';
 import { ChatTap } from './chat-tap.ts';
-import { EventReader, StreamBroken } from './event-reader.ts';
+import { EventReader } from './event-reader.ts';
 import type { OpenedAnswer } from './open-answer.ts';
 
 /** A chat answer that is still coming, in the events of the OpenAI dialect. */
@@ -21,7 +22,6 @@ export class RelayedChat implements ChatStream {
   readonly #events: EventReader;
   readonly #tap: ChatTap;
   #first: Uint8Array | undefined;
-  #isDone = false;
 
   constructor(answer: OpenedAnswer, wantsUsage: boolean) {
     this.#events = new EventReader(answer);
@@ -37,8 +37,8 @@ export class RelayedChat implements ChatStream {
     const first = this.#first;
     this.#first = undefined;
     if (first !== undefined) return first;
-    while (!this.#isDone) {
-      const events = await this.#read();
+    while (!this.#events.isOver) {
+      const events = await this.#events.read();
       if (events === undefined) {
         // Some upstreams end without saying so; one that has told its usage had nothing more to say.
         if (this.#tap.usage === null) throw new StreamBroken('it ended before its end');
@@ -55,19 +55,7 @@ export class RelayedChat implements ChatStream {
   }
 
   stop(): void {
-    this.#isDone = true;
     this.#events.stop();
-  }
-
-  /** What ends it, however that is, ends it once. */
-  async #read(): Promise<Buffer[] | undefined> {
-    let events: Buffer[] | undefined;
-    try {
-      events = await this.#events.read();
-      return events;
-    } finally {
-      if (events === undefined) this.#isDone = true;
-    }
   }
 
   /** What of them goes on, if anything does. */
@@ -76,8 +64,7 @@ export class RelayedChat implements ChatStream {
     for (const event of events) {
       const fate = this.#tap.look(event);
       if (fate === 'done') {
-        // The connection is left to end by itself: it may serve another.
-        this.#isDone = true;
+        this.#events.finish();
         break;
       }
       if (fate === 'relayed') relayed.push(event);

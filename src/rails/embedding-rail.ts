@@ -1,4 +1,5 @@
 import type { Json } from '../kernel/json.ts';
+import type { Means } from './means.ts';
 import type { Outcome } from './outcome.ts';
 
 /** One text or list of tokens, or several of them. */
@@ -22,6 +23,8 @@ export type EmbeddingWish = Json & {
 export type EmbeddingCall = {
   /** The upstream's own name of the model. */
   readonly model: string;
+  /** How it is paid, where this server has no account that it goes to. */
+  readonly means?: Means | undefined;
   /** The caller's request as it came; a rail changes the model's name and nothing else. */
   readonly body: EmbeddingWish;
 };

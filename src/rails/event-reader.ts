@@ -1,44 +1,38 @@
+import { AnswerReader, StreamBroken } from './answer-reader.ts';
 import type { OpenedAnswer } from './open-answer.ts';
 import { SseEvents } from './sse-events.ts';
 
-/** The stream ended before its end. */
-export class StreamBroken extends Error {
-  override readonly name = 'StreamBroken';
-}
-
 /** Reads an opened answer as server-sent events, byte for byte. */
 export class EventReader {
-  readonly #answer: OpenedAnswer;
-  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #answer: AnswerReader;
   readonly #events = new SseEvents();
 
   constructor(answer: OpenedAnswer) {
-    this.#answer = answer;
-    this.#source = answer.body[Symbol.asyncIterator]();
+    this.#answer = new AnswerReader(answer);
+  }
+
+  get isOver(): boolean {
+    return this.#answer.isOver;
   }
 
   /** The events that the next piece completes, which may be none. Undefined: it has ended. Throws StreamBroken. */
   async read(): Promise<Buffer[] | undefined> {
-    const piece = await this.#next();
+    const piece = await this.#answer.read();
     if (piece === undefined) return undefined;
     try {
-      return this.#events.push(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+      return this.#events.push(piece);
     } catch (error) {
       this.stop();
       throw new StreamBroken('an event is too large', { cause: error });
     }
   }
 
-  stop(): void {
-    this.#answer.stop();
+  /** The last event has come. */
+  finish(): void {
+    this.#answer.finish();
   }
 
-  async #next(): Promise<Uint8Array | undefined> {
-    try {
-      const next = await this.#source.next();
-      return next.done === true ? undefined : next.value;
-    } catch (error) {
-      throw new StreamBroken('it broke off', { cause: error });
-    }
+  stop(): void {
+    this.#answer.stop();
   }
 }

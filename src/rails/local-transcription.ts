@@ -10,7 +10,7 @@ import {
 import { type FileEar, type HeardSpeech, openFileEar } from '../engines/file-ear.ts';
 import type { SpeechGates } from '../engines/fvad-gate.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { StreamBroken } from './event-reader.ts';
+import { StreamBroken } from './answer-reader.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { renderTranscript, textOf, usageOf } from './render-transcript.ts';
 import { deltaEvent, doneEvent } from './transcript-events.ts';
@@ -34,6 +34,8 @@ const LANGUAGE = 'english';
 export function createLocalTranscriptionRail(deps: LocalTranscriptionDeps): TranscriptionRail {
   return {
     async transcribe(call, signal) {
+      const { format } = call;
+      if (format === 'diarized_json') return NO_SPEAKERS;
       const opened = await openEar(deps, call);
       if ('kind' in opened) return opened;
       const leave = () => opened.close();
@@ -42,7 +44,7 @@ export function createLocalTranscriptionRail(deps: LocalTranscriptionDeps): Tran
         const segments = await hearAll(opened);
         if (signal.aborted) return { kind: 'aborted' };
         const { durationMs } = call.file;
-        const whole = renderTranscript({ segments, durationMs, language: LANGUAGE }, call.format);
+        const whole = renderTranscript({ segments, durationMs, language: LANGUAGE }, format);
         const usage = { seconds: durationMs / 1_000, tokens: null };
         return { kind: 'completed', status: 200, ...whole, usage };
       } catch (error) {
@@ -53,6 +55,7 @@ export function createLocalTranscriptionRail(deps: LocalTranscriptionDeps): Tran
       }
     },
     async stream(call, signal) {
+      if (call.format === 'diarized_json') return NO_SPEAKERS;
       const opened = await openEar(deps, call);
       if ('kind' in opened) return opened;
       if (signal.aborted) {
@@ -84,6 +87,8 @@ async function openEar(
 }
 
 const unfit = (detail: string, param: string) => ({ kind: 'unfit', detail, param }) as const;
+
+const NO_SPEAKERS = unfit('The local engines do not tell speakers apart.', 'response_format');
 
 function readWav(bytes: Buffer, durationMs: number): WavSound | ReturnType<typeof unfit> {
   if (!isRiffWave(bytes)) {

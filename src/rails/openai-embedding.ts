@@ -3,15 +3,11 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Answer } from './collect-answer.ts';
 import type { EmbeddingCall, EmbeddingList, EmbeddingRail } from './embedding-rail.ts';
 import { countInputs } from './embedding-rail.ts';
-import { bearerOf } from './openai.ts';
+import { openPool } from './open-pool.ts';
+import { bearer } from './openai.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { readEmbeddings } from './read-embeddings.ts';
-import {
-  contentTypeOf,
-  createUpstreamPool,
-  type Upstream,
-  type UpstreamLimits,
-} from './upstream-pool.ts';
+import { contentTypeOf, type Upstream, type UpstreamLimits } from './upstream-pool.ts';
 
 const EMBEDDING_LIMITS = {
   responseBytes: LIMITS.embeddingAnswerBytes,
@@ -24,16 +20,13 @@ export function createOpenAiEmbeddingRail(deps: {
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits>;
 }): EmbeddingRail & AsyncDisposable {
-  const { clock, upstream } = deps;
   const limits = { ...EMBEDDING_LIMITS, ...deps.limits };
-  const { baseUrl } = upstream;
-  const headers = bearerOf(upstream);
-  const pool = createUpstreamPool({ baseUrl, path: '/embeddings', headers, clock, limits });
+  const pool = openPool({ ...deps, limits, path: '/embeddings', credential: bearer });
   return {
     misfit: () => undefined,
     embed: (call, signal) =>
       pool.whole(
-        () => ({ body: JSON.stringify({ ...call.body, model: call.model }) }),
+        () => ({ body: JSON.stringify({ ...call.body, model: call.model }), means: call.means }),
         signal,
         (answer) => outcomeOf(answer, call),
       ),

@@ -2,16 +2,12 @@ import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { isAudio } from './audio-type.ts';
 import type { OpenedAnswer } from './open-answer.ts';
-import { bearerOf } from './openai.ts';
+import { openPool } from './open-pool.ts';
+import { bearer } from './openai.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { RelayedSpeech } from './relayed-speech.ts';
 import type { Speech, SpeechCall, SpeechRail } from './speech-rail.ts';
-import {
-  contentTypeOf,
-  createUpstreamPool,
-  type Upstream,
-  type UpstreamLimits,
-} from './upstream-pool.ts';
+import { contentTypeOf, type Upstream, type UpstreamLimits } from './upstream-pool.ts';
 
 /**
  * Speech of an upstream that speaks the OpenAI dialect, over its own bounded pool of connections: one that sends long
@@ -22,18 +18,18 @@ export function createOpenAiSpeechRail(deps: {
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits>;
 }): SpeechRail & AsyncDisposable {
-  const { clock, upstream } = deps;
   const { audioBytes: responseBytes, inFlight, queueBytes } = LIMITS.speech;
-  const limits = { responseBytes, inFlight, queueBytes, ...deps.limits };
-  const { baseUrl } = upstream;
-  // What it sends is no JSON, whatever is asked for.
-  const headers = { ...bearerOf(upstream), accept: '*/*' };
-  const pool = createUpstreamPool({ baseUrl, path: '/audio/speech', headers, clock, limits });
+  const pool = openPool({
+    ...{ ...deps, path: '/audio/speech', credential: bearer },
+    // What it sends is no JSON, whatever is asked for.
+    headers: { accept: '*/*' },
+    limits: { responseBytes, inFlight, queueBytes, ...deps.limits },
+  });
   return {
     makes: () => true,
     speak: (call, signal) =>
       pool.opened(
-        () => ({ body: writeBody(call) }),
+        () => ({ body: writeBody(call), means: call.means }),
         signal,
         (answer) => speechOf(answer, call),
       ),

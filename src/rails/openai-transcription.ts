@@ -5,7 +5,8 @@ import type { Random } from '../kernel/random.ts';
 import type { Answer } from './collect-answer.ts';
 import { writeForm } from './form-body.ts';
 import type { OpenedAnswer } from './open-answer.ts';
-import { bearerOf } from './openai.ts';
+import { openPool } from './open-pool.ts';
+import { bearer } from './openai.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { RelayedTranscript, streamOfTranscript } from './transcript-stream.ts';
 import { readTranscriptUsage } from './transcript-usage.ts';
@@ -16,12 +17,7 @@ import {
   type TranscriptionRail,
   type TranscriptStream,
 } from './transcription-rail.ts';
-import {
-  contentTypeOf,
-  createUpstreamPool,
-  type Upstream,
-  type UpstreamLimits,
-} from './upstream-pool.ts';
+import { contentTypeOf, type Upstream, type UpstreamLimits } from './upstream-pool.ts';
 
 type Streaming = { readonly stream: TranscriptStream };
 
@@ -32,15 +28,13 @@ export function createOpenAiTranscriptionRail(deps: {
   readonly random: Random;
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }): TranscriptionRail & AsyncDisposable {
-  const { clock, limits, random, upstream } = deps;
-  const { baseUrl } = upstream;
-  const headers = bearerOf(upstream);
   const path = '/audio/transcriptions';
-  const pool = createUpstreamPool({ baseUrl, path, headers, clock, limits });
-  const formOf = ({ model, fields, file }: TranscriptionCall) => {
+  const pool = openPool({ ...deps, path, credential: bearer });
+  const formOf = ({ model, fields, file, means }: TranscriptionCall) => {
     const contentType = file.contentType ?? 'application/octet-stream';
-    const form = writeForm(random, [['model', model], ...fields], { ...file, contentType });
+    const form = writeForm(deps.random, [['model', model], ...fields], { ...file, contentType });
     return {
+      means,
       body: Readable.from(form.pieces),
       headers: { 'content-type': form.contentType, 'content-length': String(form.length) },
     };
@@ -60,7 +54,7 @@ export function createOpenAiTranscriptionRail(deps: {
 function outcomeOf(answer: Answer, { format }: TranscriptionCall): Outcome<TranscriptionAnswer> {
   const { body, status } = answer;
   const whole = { kind: 'completed', status, body, contentType: contentTypeOf(answer) } as const;
-  if (format !== 'json' && format !== 'verbose_json') return { ...whole, usage: NOTHING_TOLD };
+  if (!format.endsWith('json')) return { ...whole, usage: NOTHING_TOLD };
   const transcript = readTranscript(body);
   if (transcript === undefined) return failed('broken', 'not a transcript', status);
   return { ...whole, usage: readTranscriptUsage(transcript) };

@@ -4,18 +4,15 @@ import type { ChatCall, ChatCompletion, ChatRail } from './chat-rail.ts';
 import { type ChatStream, RelayedChat } from './chat-stream.ts';
 import type { Answer } from './collect-answer.ts';
 import type { OpenedAnswer } from './open-answer.ts';
+import { openPool } from './open-pool.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { readCompletion } from './read-completion.ts';
-import {
-  contentTypeOf,
-  createUpstreamPool,
-  type Upstream,
-  type UpstreamLimits,
-} from './upstream-pool.ts';
+import { contentTypeOf, type Upstream, type UpstreamLimits } from './upstream-pool.ts';
 
 /** How the OpenAI dialect takes a credential. */
-export const bearerOf = ({ apiKey }: Upstream): Record<string, string> =>
-  apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+export const bearer = (apiKey: string): Record<string, string> => ({
+  authorization: `Bearer ${apiKey}`,
+});
 
 /** Chat of an upstream that speaks the OpenAI dialect: its answers go on as they came. */
 export function createOpenAiRail(deps: {
@@ -23,16 +20,13 @@ export function createOpenAiRail(deps: {
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }): ChatRail & AsyncDisposable {
-  const { clock, limits, upstream } = deps;
-  const { baseUrl } = upstream;
-  const headers = bearerOf(upstream);
-  const pool = createUpstreamPool({ baseUrl, path: '/chat/completions', headers, clock, limits });
+  const pool = openPool({ ...deps, path: '/chat/completions', credential: bearer });
   return {
-    complete: ({ body, model }, signal) =>
-      pool.whole(() => ({ body: JSON.stringify({ ...body, model }) }), signal, completionOf),
+    complete: ({ body, model, means }, signal) =>
+      pool.whole(() => ({ body: JSON.stringify({ ...body, model }), means }), signal, completionOf),
     stream: (call, signal) =>
       pool.opened(
-        () => ({ body: JSON.stringify(streamedBody(call)) }),
+        () => ({ body: JSON.stringify(streamedBody(call)), means: call.means }),
         signal,
         (answer) => streamOf(answer, wantsUsage(call)),
       ),

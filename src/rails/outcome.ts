@@ -1,3 +1,7 @@
+import type { ApiError } from '../kernel/api-error.ts';
+import type { HoldRefusal } from '../ledger/ledger.ts';
+import type { Answer } from './collect-answer.ts';
+
 /**
  * What came of one request to one upstream, whatever was asked for. A rail knows nothing of money: it says what came
  * back and what the upstream metered, and the gateway decides what follows.
@@ -14,17 +18,24 @@ export type RailFailure =
   /** This process already has as much in flight as it allows itself. */
   | 'busy'
   /** The engine is not part of this installation. */
-  | 'missing';
+  | 'missing'
+  /** It asks for more than it may be paid. */
+  | 'too_dear'
+  /** This server, or the caller's wallet, cannot pay anybody now. */
+  | 'unpayable';
+
+/** What an upstream's answer said beside its body; none where nobody answered. Nothing of it is relayed. */
+export type Headed = { readonly headers?: Answer['headers'] | undefined };
 
 /** The upstream refused the request itself; another source would refuse it too. */
-export type Declined = {
+export type Declined = Headed & {
   readonly kind: 'declined';
   readonly status: number;
   readonly body: Uint8Array;
   readonly contentType: string;
 };
 
-export type Failed = {
+export type Failed = Headed & {
   readonly kind: 'failed';
   readonly failure: RailFailure;
   readonly status: number | null;
@@ -33,15 +44,26 @@ export type Failed = {
 };
 
 /** An upstream has answered with what was asked for: all of it, or its beginning. */
-export type Completed<T> = { readonly kind: 'completed'; readonly status: number } & T;
+export type Completed<T> = Headed & {
+  readonly kind: 'completed';
+  readonly status: number;
+  /** What it was paid for this very request; absent where it has an account with this server. */
+  readonly paidRaw?: bigint;
+} & T;
+
+/** The request is beyond what this source takes; nothing was sent. */
+export type Unfit = { readonly kind: 'unfit'; readonly detail: string; readonly param?: string };
 
 export type Outcome<T> =
   | Completed<T>
   | Declined
   | Failed
-  /** The request is beyond what this source takes. */
-  | { readonly kind: 'unfit'; readonly detail: string; readonly param?: string }
-  | { readonly kind: 'aborted' };
+  | Unfit
+  | { readonly kind: 'aborted' }
+  /** What it asks to be paid is beyond the caller's money, or a control of it. */
+  | { readonly kind: 'unaffordable'; readonly refusal: HoldRefusal }
+  /** It may have been paid and has not delivered. */
+  | { readonly kind: 'spent'; readonly refusal: ApiError };
 
 export const failed = (
   failure: RailFailure,

@@ -1,12 +1,8 @@
 import { isObject } from '../kernel/json.ts';
 import type { TokenUsage } from './chat-rail.ts';
+import { tokenCount } from './token-count.ts';
 
 type Completion = { readonly usage: TokenUsage | null; readonly answerChars: number };
-
-/** A number of tokens, or nothing when it is none that could be billed. */
-export function tokenCount(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
-}
 
 /**
  * Reads the `usage` of an OpenAI completion, or nothing when it is absent or makes no sense. Some

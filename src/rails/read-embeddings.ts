@@ -2,6 +2,7 @@ import { isObject, type Json } from '../kernel/json.ts';
 import { cutList, joinList } from './cut-list.ts';
 import type { VectorEncoding } from './embedding-rail.ts';
 import { takeTurns } from './take-turns.ts';
+import { tokenCount } from './token-count.ts';
 import { encodingOf, recodeVector } from './vector-encoding.ts';
 
 type Read = { readonly body: Buffer; readonly promptTokens: number | null };
@@ -56,6 +57,5 @@ function parse(json: Buffer | undefined): Json | undefined {
 /** Some vendors give the sum alone, which is the same where nothing is written. */
 function readPromptTokens(usage: unknown): number | null {
   if (!isObject(usage)) return null;
-  const told = usage.prompt_tokens ?? usage.total_tokens;
-  return Number.isSafeInteger(told) && (told as number) >= 0 ? (told as number) : null;
+  return tokenCount(usage.prompt_tokens ?? usage.total_tokens) ?? null;
 }

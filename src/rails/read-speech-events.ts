@@ -1,36 +1,48 @@
 import { isObject } from '../kernel/json.ts';
+import { StreamBroken } from './answer-reader.ts';
 import { parseData } from './chat-tap.ts';
-import { StreamBroken } from './event-reader.ts';
+import { EventReader } from './event-reader.ts';
+import type { OpenedAnswer } from './open-answer.ts';
 import type { SpeechTokens } from './speech-rail.ts';
-import { SseEvents } from './sse-events.ts';
+import { tokenCount } from './token-count.ts';
 
 /** Takes the sound out of the events that an upstream sends it in, and hears from the last one what it used. */
 export class SpeechEventReader {
-  readonly #events = new SseEvents();
+  readonly #events: EventReader;
   #usage: SpeechTokens | null = null;
-  #isDone = false;
+
+  constructor(answer: OpenedAnswer) {
+    this.#events = new EventReader(answer);
+  }
 
   get usage(): SpeechTokens | null {
     return this.#usage;
   }
 
-  /** Whether the upstream has said that this was all. */
-  get isDone(): boolean {
-    return this.#isDone;
+  get isOver(): boolean {
+    return this.#events.isOver;
   }
 
-  /** The sound in the events that are whole now. Throws where one tells of a failure, or is none. */
-  push(chunk: Uint8Array): Buffer {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    return Buffer.concat(this.#events.push(bytes).map((event) => this.#read(event)));
+  /** The sound in the events that are whole now. Throws StreamBroken where one tells of a failure, or none is the last. */
+  async read(): Promise<Buffer> {
+    const events = await this.#events.read();
+    if (events === undefined) throw new StreamBroken('it ended before its end');
+    return Buffer.concat(events.map((event) => this.#soundOf(event)));
   }
 
-  #read(event: Buffer): Buffer {
+  stop(): void {
+    this.#events.stop();
+  }
+
+  #soundOf(event: Buffer): Buffer {
     const data = parseData(event);
     if (!isObject(data)) return NONE;
-    if ('error' in data || data.type === 'error') throw new StreamBroken('it told of an error');
+    if ('error' in data || data.type === 'error') {
+      this.stop();
+      throw new StreamBroken('it told of an error');
+    }
     if (data.type === 'speech.audio.done') {
-      this.#isDone = true;
+      this.#events.finish();
       this.#usage = readTokens(data.usage);
     }
     const isSound = data.type === 'speech.audio.delta' && typeof data.audio === 'string';
@@ -42,9 +54,8 @@ const NONE = Buffer.alloc(0);
 
 function readTokens(usage: unknown): SpeechTokens | null {
   if (!isObject(usage)) return null;
-  const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
-  return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : null;
+  const inputTokens = tokenCount(usage.input_tokens);
+  const outputTokens = tokenCount(usage.output_tokens);
+  if (inputTokens === undefined || outputTokens === undefined) return null;
+  return { inputTokens, outputTokens };
 }
-
-const isCount = (value: unknown): value is number =>
-  Number.isSafeInteger(value) && Number(value) >= 0;

@@ -1,4 +1,4 @@
-import type { TranscriptFormat } from './transcription-rail.ts';
+import type { PlainFormat } from './transcription-rail.ts';
 
 export type TranscriptSegment = {
   readonly startMs: number;
@@ -25,7 +25,7 @@ export const usageOf = ({ durationMs }: Pick<WholeTranscript, 'durationMs'>) => 
 });
 
 /** Writes a transcript in the format that was asked for. */
-export function renderTranscript(whole: WholeTranscript, format: TranscriptFormat): Rendered {
+export function renderTranscript(whole: WholeTranscript, format: PlainFormat): Rendered {
   switch (format) {
     case 'json':
       return json({ text: textOf(whole), usage: usageOf(whole) });

@@ -1,4 +1,5 @@
 import type { Json } from '../kernel/json.ts';
+import type { Means } from './means.ts';
 import type { Outcome } from './outcome.ts';
 
 export const SPEECH_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
@@ -8,6 +9,8 @@ export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 export type SpeechCall = {
   /** The upstream's own name of the model. */
   readonly model: string;
+  /** How it is paid, where this server has no account that it goes to. */
+  readonly means?: Means | undefined;
   /** The caller's request as it came; a rail changes the model's name and how the sound is sent, and nothing else. */
   readonly body: Json;
   readonly input: string;

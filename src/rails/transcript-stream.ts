@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../kernel/json.ts';
+import { StreamBroken } from './answer-reader.ts';
 import { parseData } from './chat-tap.ts';
-import { EventReader, StreamBroken } from './event-reader.ts';
+import { EventReader } from './event-reader.ts';
 import type { OpenedAnswer } from './open-answer.ts';
 import { deltaEvent, doneEvent } from './transcript-events.ts';
 import { readTranscriptUsage } from './transcript-usage.ts';
@@ -18,7 +19,6 @@ export class RelayedTranscript implements TranscriptStream {
   readonly #events: EventReader;
   #first: Uint8Array | undefined;
   #usage = NOTHING_TOLD;
-  #isDone = false;
   #isWhole = false;
 
   constructor(answer: OpenedAnswer) {
@@ -35,8 +35,8 @@ export class RelayedTranscript implements TranscriptStream {
     const first = this.#first;
     this.#first = undefined;
     if (first !== undefined) return first;
-    while (!this.#isDone) {
-      const events = await this.#read();
+    while (!this.#events.isOver) {
+      const events = await this.#events.read();
       if (events === undefined) {
         if (!this.#isWhole) throw new StreamBroken('it ended before its end');
         return undefined;
@@ -52,26 +52,14 @@ export class RelayedTranscript implements TranscriptStream {
   }
 
   stop(): void {
-    this.#isDone = true;
     this.#events.stop();
-  }
-
-  /** What ends it, however that is, ends it once. */
-  async #read(): Promise<Buffer[] | undefined> {
-    let events: Buffer[] | undefined;
-    try {
-      events = await this.#events.read();
-      return events;
-    } finally {
-      if (events === undefined) this.#isDone = true;
-    }
   }
 
   /** Whether an event goes on. What ends them all is written behind our own last words. */
   #look(event: Buffer): boolean {
-    if (this.#isDone) return false;
+    if (this.#events.isOver) return false;
     if (event.length < 64 && TERMINATOR.test(event.toString('latin1'))) {
-      this.#isDone = true;
+      this.#events.finish();
       return false;
     }
     const told = event.includes(DONE_TYPE) ? parseData(event) : undefined;

@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { tokenCount } from './token-count.ts';
 import type { TranscriptionUsage } from './transcription-rail.ts';
 
 /**
@@ -18,12 +19,11 @@ function seconds(value: unknown): number | null {
 }
 
 function tokensOf(usage: Json): TranscriptionUsage['tokens'] {
-  const { input_tokens: input, output_tokens: output, input_token_details: details } = usage;
-  if (!isCount(input) || !isCount(output)) return null;
-  const text = isObject(details) && isCount(details.text_tokens) ? details.text_tokens : 0;
+  const { input_token_details: details } = usage;
+  const input = tokenCount(usage.input_tokens);
+  const output = tokenCount(usage.output_tokens);
+  if (input === undefined || output === undefined) return null;
+  const text = isObject(details) ? (tokenCount(details.text_tokens) ?? 0) : 0;
   const inputText = Math.min(input, text);
   return { inputAudio: input - inputText, inputText, output };
 }
-
-const isCount = (value: unknown): value is number =>
-  Number.isSafeInteger(value) && Number(value) >= 0;

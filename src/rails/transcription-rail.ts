@@ -1,12 +1,21 @@
+import type { Means } from './means.ts';
 import type { Outcome } from './outcome.ts';
 
-export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
+export const TRANSCRIPT_FORMATS = [
+  ...(['json', 'text', 'srt', 'vtt', 'verbose_json'] as const),
+  'diarized_json',
+] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
+
+/** Those that do not tell who is speaking. */
+export type PlainFormat = Exclude<TranscriptFormat, 'diarized_json'>;
 
 /** One file of sound, to be transcribed by one upstream. */
 export type TranscriptionCall = {
   /** The upstream's own name of the model. */
   readonly model: string;
+  /** How it is paid, where this server has no account that it goes to. */
+  readonly means?: Means | undefined;
   readonly file: {
     readonly name: string;
     readonly contentType: string | undefined;

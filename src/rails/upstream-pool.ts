@@ -2,16 +2,21 @@ import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { StreamBroken } from './answer-reader.ts';
 import { type Answer, AnswerTooLarge, AnswerTooSlow, collectAnswer } from './collect-answer.ts';
-import { StreamBroken } from './event-reader.ts';
+import type { Means } from './means.ts';
 import { type OpenedAnswer, openAnswer } from './open-answer.ts';
-import { type Declined, type Failed, failed, type Outcome } from './outcome.ts';
+import { type Declined, type Failed, failed, type Headed, type Outcome } from './outcome.ts';
+import type { PaidCalls } from './paid-calls.ts';
+import { retryAfterSeconds } from './reset-time.ts';
 
 /** Where an upstream is, and what opens it. */
 export type Upstream = {
   /** Up to and including the version: `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
+  /** Set where it is paid call by call. */
+  readonly paidCalls?: PaidCalls | undefined;
 };
 
 export type UpstreamLimits = {
@@ -27,7 +32,7 @@ export type UpstreamLimits = {
   readonly inFlight: number;
 };
 
-const DEFAULT_LIMITS: UpstreamLimits = {
+export const UPSTREAM_LIMITS: UpstreamLimits = {
   connectMs: LIMITS.upstreamConnectMs,
   firstByteMs: LIMITS.upstreamFirstByteMs,
   idleMs: LIMITS.upstreamIdleMs,
@@ -42,6 +47,8 @@ const DEFAULT_LIMITS: UpstreamLimits = {
 export type Sent = {
   readonly body: string | Readable;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How it is paid, where this server's own account is not to be billed. */
+  readonly means?: Means | undefined;
 };
 
 /** Neither call rejects for what an upstream does; what is no success of it never reaches `read`. */
@@ -65,20 +72,23 @@ export interface UpstreamPool extends AsyncDisposable {
  * they would carry the credential elsewhere.
  */
 export function createUpstreamPool(deps: {
-  readonly baseUrl: string;
+  readonly upstream: Upstream;
   /** Below the base, such as `/chat/completions`. */
   readonly path: string;
-  /** Of the credential. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** How the upstream takes a credential. */
+  readonly credential: (apiKey: string) => Readonly<Record<string, string>>;
+  /** Further ones, with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }): UpstreamPool {
-  const { clock } = deps;
-  const limits = { ...DEFAULT_LIMITS, ...deps.limits };
-  const base = new URL(deps.baseUrl);
+  const { clock, credential, upstream } = deps;
+  const limits = { ...UPSTREAM_LIMITS, ...deps.limits };
+  const base = new URL(upstream.baseUrl);
   const path = base.pathname.replace(/\/+$/, '') + deps.path + base.search;
   const common = { 'content-type': 'application/json', accept: 'application/json' };
-  const headers = { ...common, ...deps.headers };
+  const unopened = { ...common, ...deps.headers };
+  const headers = { ...unopened, ...(upstream.apiKey !== null && credential(upstream.apiKey)) };
   const pool = new Pool(base.origin, {
     connections: limits.connections,
     headersTimeout: limits.firstByteMs,
@@ -96,14 +106,18 @@ export function createUpstreamPool(deps: {
     send: (options: Options, bounds: Bounds) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     if (inFlight >= limits.inFlight) return TOO_BUSY;
-    const request = write(sent);
+    const request = writeSent(sent);
     if (request === undefined) return TOO_DEEP;
     inFlight++;
     const { responseBytes: maxBytes, queueBytes, totalMs } = limits;
-    const more = request.headers === undefined ? headers : { ...headers, ...request.headers };
+    const { body, means } = request;
+    const ownKey = means?.ownKey;
+    const opened = ownKey === undefined ? headers : { ...unopened, ...credential(ownKey) };
+    const all = request.headers === undefined ? opened : { ...opened, ...request.headers };
     try {
-      const options = { path, method: 'POST' as const, headers: more, body: request.body };
-      return await send(options, { maxBytes, queueBytes, totalMs, clock, signal });
+      const options = { path, method: 'POST' as const, headers: all, body };
+      const outcome = await send(options, { maxBytes, queueBytes, totalMs, clock, signal });
+      return outcome.kind === 'declined' ? withoutKey(outcome, ownKey ?? upstream.apiKey) : outcome;
     } catch (error) {
       return signal.aborted ? { kind: 'aborted' } : failureOf(error);
     }
@@ -113,12 +127,13 @@ export function createUpstreamPool(deps: {
     whole: (sent, signal, read) =>
       ask(sent, signal, async (options, bounds) => {
         const answer = await collectAnswer(pool, options, bounds).finally(free);
-        return unservedOf(answer) ?? read(answer);
+        return headed(unservedOf(answer, clock.now()) ?? (await read(answer)), answer);
       }),
     opened: (sent, signal, read) =>
       ask(sent, signal, async (options, bounds) => {
         const answer = await openAnswer(pool, options, { ...bounds, onOver: free });
-        return isSuccess(answer) ? read(answer) : refusalOf(answer);
+        const outcome = isSuccess(answer) ? read(answer) : refusalOf(answer, clock.now());
+        return headed(await outcome, answer);
       }),
     [Symbol.asyncDispose]: () => pool.destroy(),
   };
@@ -127,14 +142,21 @@ export function createUpstreamPool(deps: {
 type Options = Parameters<typeof collectAnswer>[1];
 type Bounds = Parameters<typeof collectAnswer>[2] & { readonly queueBytes: number };
 
+/** Some refusals quote the credential that they are about. */
+function withoutKey(refusal: Declined, key: string | null): Declined {
+  if (key === null || key === '' || !Buffer.from(refusal.body).includes(key)) return refusal;
+  const body = Buffer.from(refusal.body).toString('latin1').replaceAll(key, '***');
+  return { ...refusal, body: Buffer.from(body, 'latin1') };
+}
+
 const TOO_BUSY = failed('busy', 'too many requests in flight', null, 1);
-const TOO_DEEP = { kind: 'unfit', detail: 'The request is nested too deeply.' } as const;
+export const TOO_DEEP = { kind: 'unfit', detail: 'The request is nested too deeply.' } as const;
 
 /**
  * A request that is read may still be too deep to be written: `JSON.stringify` throws where `JSON.parse` does not.
  * That is the caller's doing, and must not count against the upstream.
  */
-function write(sent: () => Sent): Sent | undefined {
+export function writeSent(sent: () => Sent): Sent | undefined {
   try {
     return sent();
   } catch (error) {
@@ -143,15 +165,20 @@ function write(sent: () => Sent): Sent | undefined {
   }
 }
 
-const isSuccess = ({ status }: { readonly status: number }): boolean =>
+/** Keeps the head of an answer beside what came of it: on the outcome itself, since copying it costs microseconds. */
+const headed = <T>(outcome: Outcome<T>, { headers }: Headed): Outcome<T> =>
+  Object.assign(outcome, { headers });
+
+export const isSuccess = ({ status }: { readonly status: number }): boolean =>
   status >= 200 && status < 300;
 
 /** What an answer means that is no success, by its status alone. Undefined: it is one. */
-export function unservedOf(answer: Answer): Declined | Failed | undefined {
+export function unservedOf(answer: Answer, nowMs: number): Declined | Failed | undefined {
   const { status, headers, body } = answer;
   if (isSuccess(answer)) return undefined;
   if (status === 429) {
-    return failed('rate_limited', 'rate limited', status, seconds(headers['retry-after']));
+    const seconds = retryAfterSeconds(headers['retry-after'], nowMs);
+    return failed('rate_limited', 'rate limited', status, seconds);
   }
   if (status < 400 || status >= 500) return failed('broken', `status ${status}`, status);
   return { kind: 'declined', status, body, contentType: contentTypeOf(answer) };
@@ -160,8 +187,9 @@ export function unservedOf(answer: Answer): Declined | Failed | undefined {
 const NO_BODY = Buffer.alloc(0);
 
 /** Reads of a refusal what is relayed, and no more than any other answer may have. */
-async function refusalOf({ status, headers, body, stop }: OpenedAnswer): Promise<Outcome<never>> {
-  const unread = unservedOf({ status, headers, body: NO_BODY });
+export async function refusalOf(answer: OpenedAnswer, nowMs: number): Promise<Outcome<never>> {
+  const { status, headers, body, stop } = answer;
+  const unread = unservedOf({ status, headers, body: NO_BODY }, nowMs);
   if (unread?.kind !== 'declined') {
     stop();
     return unread ?? failed('broken', `status ${status}`, status);
@@ -197,10 +225,4 @@ function failureOf(error: unknown): Failed {
   if (error instanceof StreamBroken) return failed('broken', error.message, 200);
   const { code = '', message = '' } = error as { code?: string; message?: string };
   return failed(TIMEOUTS.has(code) ? 'timeout' : 'unreachable', code || message);
-}
-
-/** Only the seconds form; a date is rare here and not worth a clock. */
-function seconds(value: string | string[] | undefined): number | null {
-  const text = Array.isArray(value) ? value[0] : value;
-  return text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : null;
 }

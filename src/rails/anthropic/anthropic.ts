@@ -23,15 +23,15 @@ export function createAnthropicRail(deps: {
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }): ChatRail & AsyncDisposable {
-  const { clock, limits } = deps;
-  const { baseUrl, apiKey } = deps.upstream;
-  const headers = {
-    'anthropic-version': PROTOCOL_VERSION,
-    ...(apiKey !== null && { 'x-api-key': apiKey }),
-  };
-  const pool = createUpstreamPool({ baseUrl, path: '/messages', headers, clock, limits });
-  const sent = ({ body, model }: ChatCall, stream: boolean) => ({
+  const { clock } = deps;
+  const pool = createUpstreamPool({
+    ...{ ...deps, path: '/messages' },
+    credential: (apiKey) => ({ 'x-api-key': apiKey }),
+    headers: { 'anthropic-version': PROTOCOL_VERSION },
+  });
+  const sent = ({ body, model, means }: ChatCall, stream: boolean) => ({
     body: JSON.stringify(translateRequest({ ...body, model, stream })),
+    means,
   });
   return {
     complete: (call, signal) =>

@@ -1,9 +1,10 @@
 import { isObject, type Json } from '../../kernel/json.ts';
+import { type CacheMark, cacheMark } from './cache-mark.ts';
 import { unfit } from './unfit-request.ts';
 
-export type TextBlock = { readonly type: 'text'; readonly text: string };
+export type TextBlock = CacheMark & { readonly type: 'text'; readonly text: string };
 
-export type ImageBlock = {
+export type ImageBlock = CacheMark & {
   readonly type: 'image';
   readonly source:
     | { readonly type: 'base64'; readonly media_type: string; readonly data: string }
@@ -31,7 +32,7 @@ export function translateContent(content: unknown, at: string): (TextBlock | Ima
 }
 
 /** Content is text, a list of parts, or nothing. */
-function translateParts<T>(
+function translateParts<T extends object>(
   content: unknown,
   at: string,
   translate: (part: Json, place: string) => T | TextBlock,
@@ -42,7 +43,8 @@ function translateParts<T>(
   return (parts as unknown[])
     .map((part, index) => {
       const place = `${at}.content[${index}]`;
-      return isObject(part) ? translate(part, place) : unfit(`${place} must be an object.`);
+      if (!isObject(part)) return unfit(`${place} must be an object.`);
+      return { ...translate(part, place), ...cacheMark(part, place) };
     })
     .filter((block) => !isEmptyText(block));
 }

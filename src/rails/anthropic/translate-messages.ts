@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../kernel/json.ts';
+import type { CacheMark } from './cache-mark.ts';
 import {
   type ImageBlock,
   type TextBlock,
@@ -14,7 +15,7 @@ type ToolUseBlock = {
   readonly input: Json;
 };
 
-type ToolResultBlock = {
+type ToolResultBlock = CacheMark & {
   readonly type: 'tool_result';
   readonly tool_use_id: string;
   readonly content?: readonly (TextBlock | ImageBlock)[];
@@ -110,9 +111,14 @@ function parseArguments(text: unknown, at: string): Json {
   return input;
 }
 
+/** A result is kept in the cache as a whole, so that the mark of a part of it becomes its own. */
 function toolResult(message: Json, at: string): ToolResultBlock {
   const { tool_call_id: id } = message;
   if (typeof id !== 'string') return unfit(`${at}.tool_call_id must be a string.`);
-  const content = translateContent(message.content, at);
-  return { type: 'tool_result', tool_use_id: id, ...(content.length > 0 && { content }) };
+  let mark: CacheMark = {};
+  const content = translateContent(message.content, at).map(({ cache_control, ...block }) => {
+    if (cache_control !== undefined) mark = { cache_control };
+    return block;
+  });
+  return { type: 'tool_result', tool_use_id: id, ...(content.length > 0 && { content }), ...mark };
 }

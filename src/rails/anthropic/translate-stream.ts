@@ -197,6 +197,8 @@ export class StreamTranslator {
     for (const name of COUNTS) {
       if (typeof usage[name] === 'number') this.#counts = { ...this.#counts, [name]: usage[name] };
     }
+    const { cache_creation } = usage;
+    if (isObject(cache_creation)) this.#counts = { ...this.#counts, cache_creation };
   }
 
   #fail(reason: string): undefined {

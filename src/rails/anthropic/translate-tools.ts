@@ -1,7 +1,12 @@
 import { isObject, type Json } from '../../kernel/json.ts';
+import { type CacheMark, cacheMark } from './cache-mark.ts';
 import { unfit } from './unfit-request.ts';
 
-type Tool = { readonly name: string; readonly description?: string; readonly input_schema: Json };
+type Tool = CacheMark & {
+  readonly name: string;
+  readonly description?: string;
+  readonly input_schema: Json;
+};
 
 type ToolChoice = {
   readonly type: 'auto' | 'none' | 'any' | 'tool';
@@ -34,13 +39,18 @@ function translateDefinitions(tools: unknown): Tool[] {
   return (tools as unknown[]).map((tool, index) => {
     const at = `tools[${index}]`;
     const definition = isObject(tool) && tool.type === 'function' ? tool.function : undefined;
-    if (!isObject(definition)) return unfit(`${at} must be a function; no other tools are taken.`);
+    if (!isObject(tool) || !isObject(definition)) {
+      return unfit(`${at} must be a function; no other tools are taken.`);
+    }
     const { name, description, parameters } = definition;
     if (typeof name !== 'string') return unfit(`${at}.function.name must be a string.`);
     return {
       name,
       ...(typeof description === 'string' && { description }),
       input_schema: isObject(parameters) ? parameters : NO_PARAMETERS,
+      // Callers put it at either place.
+      ...cacheMark(definition, `${at}.function`),
+      ...cacheMark(tool, at),
     };
   });
 }

@@ -1,25 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { EventReader, StreamBroken } from '../../../src/rails/event-reader.ts';
+import { StreamBroken } from '../../../src/rails/answer-reader.ts';
+import { EventReader } from '../../../src/rails/event-reader.ts';
+import { openedAnswer } from '../../support/opened-answer.ts';
 
-/** An answer of these pieces, and then of this error. */
-function reading(pieces: readonly string[], error?: Error) {
-  const told = { stops: 0 };
-  async function* body() {
-    for (const piece of pieces) yield Buffer.from(piece);
-    if (error !== undefined) throw error;
-  }
-  const stop = () => {
-    told.stops++;
-  };
-  const reader = new EventReader({ status: 200, headers: {}, body: body(), stop });
+/** Reads an answer of these pieces. */
+function reading(...pieces: (string | Error)[]) {
+  const { answer, told } = openedAnswer(...pieces);
+  const reader = new EventReader(answer);
   const read = async () => (await reader.read())?.map((event) => event.toString());
-  return { told, read };
+  return { reader, told, read };
 }
 
 describe('the events of an answer', () => {
   it('are read as its pieces complete them, until it ends', async () => {
-    const { read, told } = reading(['data: 1\n\ndata', ': 2', '\n\n']);
+    const { read, told } = reading('data: 1\n\ndata', ': 2', '\n\n');
     expect([await read(), await read(), await read()]).toEqual([
       ['data: 1\n\n'],
       [],
@@ -28,18 +23,15 @@ describe('the events of an answer', () => {
     expect([await read(), told.stops]).toEqual([undefined, 0]);
   });
 
-  it('break where it breaks, with the reason', async () => {
-    const reason = new Error('gone');
-    const { read } = reading(['data: 1\n\n'], reason);
+  it('break where it breaks', async () => {
+    const { read } = reading('data: 1\n\n', new Error('gone'));
     await read();
-    const error = await read().catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(StreamBroken);
-    expect(error).toMatchObject({ cause: reason });
+    await expect(read()).rejects.toThrow(new StreamBroken('it broke off'));
   });
 
   it('that are too large end it', async () => {
-    const { read, told } = reading(['x'.repeat(LIMITS.sseEventBytes + 1)]);
+    const { read, reader, told } = reading('x'.repeat(LIMITS.sseEventBytes + 1));
     await expect(read()).rejects.toThrow(StreamBroken);
-    expect(told.stops).toBe(1);
+    expect([reader.isOver, told.stops]).toEqual([true, 1]);
   });
 });

@@ -6,7 +6,7 @@ import {
   type TtsEngine,
 } from '../../../src/engines/engine.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { StreamBroken } from '../../../src/rails/event-reader.ts';
+import { StreamBroken } from '../../../src/rails/answer-reader.ts';
 import { createLocalSpeechRail } from '../../../src/rails/local-speech.ts';
 import { SPEECH_FORMATS, type SpeechCall } from '../../../src/rails/speech-rail.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeWav } from '../../../media/wav.ts';
 import { EngineInputRefused, EngineMissing } from '../../../src/engines/engine.ts';
-import { StreamBroken } from '../../../src/rails/event-reader.ts';
+import { StreamBroken } from '../../../src/rails/answer-reader.ts';
 import { createLocalTranscriptionRail } from '../../../src/rails/local-transcription.ts';
 import type { TranscriptionCall } from '../../../src/rails/transcription-rail.ts';
 import { adtsFile } from '../../support/sound-files.ts';
@@ -73,19 +73,22 @@ describe('a file for the local recogniser', () => {
     expect(engines.stt.pocketsphinx.opened).toBe(0);
   });
 
-  it('is unfit where it cannot be decoded, is too long, or speaks another language', async () => {
+  it('is unfit where it cannot be decoded, is too long, speaks another language, or has speakers to tell apart', async () => {
     const { rail, stt } = world();
     const wishes = [
       call({}, adtsFile(3)),
       call({ file: { ...call().file, durationMs: 600_001 } }),
       call({ language: 'de' }),
+      call({ format: 'diarized_json' }),
     ];
     const outcomes = await Promise.all(wishes.map((wish) => rail.transcribe(wish, stays())));
     expect(outcomes).toMatchObject([
       { kind: 'unfit', param: 'file', detail: expect.stringContaining('wav') },
       { kind: 'unfit', param: 'file' },
       { kind: 'unfit', param: 'language' },
+      { kind: 'unfit', param: 'response_format' },
     ]);
+    expect(await rail.stream(call({ format: 'diarized_json' }), stays())).toEqual(outcomes[3]);
     expect(stt.opened).toBe(0);
     for (const language of ['en', 'en-GB', 'English']) {
       expect((await rail.transcribe(call({ language }), stays())).kind).toBe('completed');

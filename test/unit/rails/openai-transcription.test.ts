@@ -48,10 +48,12 @@ describe('a transcription in the OpenAI dialect', () => {
 
   it('comes back as it came, with what it says of its use', async () => {
     const body = { text: 'x', usage: { seconds: 2 } };
-    upstream.script.push(jsonAnswer(body));
-    const outcome = await rail.transcribe(call(), stays());
-    expect(outcome).toMatchObject({ kind: 'completed', usage: { seconds: 2 } });
-    expect(outcome.kind === 'completed' && String(outcome.body)).toBe(JSON.stringify(body));
+    for (const format of ['json', 'verbose_json', 'diarized_json'] as const) {
+      upstream.script.push(jsonAnswer(body));
+      const outcome = await rail.transcribe(call({ format }), stays());
+      expect(outcome).toMatchObject({ kind: 'completed', usage: { seconds: 2 } });
+      expect(outcome.kind === 'completed' && String(outcome.body)).toBe(JSON.stringify(body));
+    }
     upstream.script.push({ contentType: 'text/plain', body: 'plain words' });
     expect(await rail.transcribe(call({ format: 'text' }), stays())).toMatchObject({
       ...{ kind: 'completed', contentType: 'text/plain', usage: { seconds: null } },

@@ -1,23 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { StreamBroken } from '../../../src/rails/event-reader.ts';
+import { StreamBroken } from '../../../src/rails/answer-reader.ts';
 import { RelayedTranscript, streamOfTranscript } from '../../../src/rails/transcript-stream.ts';
 import { NOTHING_TOLD } from '../../../src/rails/transcription-rail.ts';
+import { openedAnswer } from '../../support/opened-answer.ts';
 
 const DELTA = 'data: {"type":"transcript.text.delta","delta":"a"}\n\n';
 const DONE = 'data: {"type":"transcript.text.done","text":"a","usage":{"seconds":3}}\n\n';
 
-function relayed(chunks: readonly string[], breaks = false) {
-  let stopped = 0;
-  async function* body() {
-    for (const chunk of chunks) yield Buffer.from(chunk);
-    if (breaks) throw new Error('reset');
-  }
-  const stop = () => {
-    stopped++;
-  };
-  const stream = new RelayedTranscript({ status: 200, headers: {}, body: body(), stop });
-  return { stream, stopped: () => stopped };
+function relayed(...pieces: (string | Error)[]) {
+  const { answer, told } = openedAnswer(...pieces);
+  return { stream: new RelayedTranscript(answer), told };
 }
 
 async function all(stream: { next(): Promise<Uint8Array | undefined> }): Promise<string> {
@@ -32,7 +25,7 @@ describe('a relayed transcript', () => {
   it('goes on as it came, but for its terminator, and tells what it used', async () => {
     const text = `${DELTA}${DONE}data: [DONE]\n\n`;
     for (const chunks of [[text], text.match(/[\s\S]{1,7}/g) ?? []]) {
-      const { stream } = relayed(chunks);
+      const { stream } = relayed(...chunks);
       await stream.begin();
       expect(stream.metered().seconds).toBe(chunks.length === 1 ? 3 : null);
       expect(await all(stream)).toBe(DELTA + DONE);
@@ -41,27 +34,29 @@ describe('a relayed transcript', () => {
   });
 
   it('is whole without a terminator when it has said all of it', async () => {
-    expect(await all(relayed([DELTA, DONE]).stream)).toBe(DELTA + DONE);
+    expect(await all(relayed(DELTA, DONE).stream)).toBe(DELTA + DONE);
   });
 
   it('is broken when it ends before that, when its upstream breaks, or when it has nothing to say', async () => {
-    await expect(all(relayed([DELTA]).stream)).rejects.toBeInstanceOf(StreamBroken);
-    await expect(all(relayed([DELTA], true).stream)).rejects.toBeInstanceOf(StreamBroken);
-    await expect(relayed(['data: [DONE]\n\n']).stream.begin()).rejects.toBeInstanceOf(StreamBroken);
+    await expect(all(relayed(DELTA).stream)).rejects.toBeInstanceOf(StreamBroken);
+    await expect(all(relayed(DELTA, new Error('reset')).stream)).rejects.toBeInstanceOf(
+      StreamBroken,
+    );
+    await expect(relayed('data: [DONE]\n\n').stream.begin()).rejects.toBeInstanceOf(StreamBroken);
   });
 
   it('is given up at an event that has no end', async () => {
-    const { stream, stopped } = relayed([`data: ${'x'.repeat(LIMITS.sseEventBytes)}`]);
+    const { stream, told } = relayed(`data: ${'x'.repeat(LIMITS.sseEventBytes)}`);
     await expect(stream.next()).rejects.toBeInstanceOf(StreamBroken);
-    expect(stopped()).toBe(1);
+    expect(told.stops).toBe(1);
   });
 
   it('ends when it is stopped', async () => {
-    const { stream, stopped } = relayed([DELTA, DONE]);
+    const { stream, told } = relayed(DELTA, DONE);
     await stream.next();
     stream.stop();
     expect(await stream.next()).toBeUndefined();
-    expect(stopped()).toBe(1);
+    expect(told.stops).toBe(1);
   });
 });
 

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { contentTypeOf, createUpstreamPool, unservedOf } from '../../../src/rails/upstream-pool.ts';
 
 const answer = (status: number, headers: Record<string, string> = {}) =>
-  unservedOf({ status, headers, body: Buffer.from('no') });
+  unservedOf({ status, headers, body: Buffer.from('no') }, Date.parse('2026-11-22T06:00:00Z'));
 
 describe('an answer that is no success', () => {
   it('is a failure of the source or a refusal of the request', () => {
@@ -11,6 +11,8 @@ describe('an answer that is no success', () => {
       failure: 'rate_limited',
       retryAfterSeconds: 7,
     });
+    const date = 'Sun, 22 Nov 2026 06:00:09 GMT';
+    expect(answer(429, { 'retry-after': date })).toMatchObject({ retryAfterSeconds: 9 });
     expect(answer(429, { 'retry-after': 'Sun, 22 Nov 2026' })).toMatchObject({
       retryAfterSeconds: null,
     });
@@ -30,7 +32,8 @@ const read = async () => ({ kind: 'completed', status: 200 }) as const;
 
 describe('calls to an upstream', () => {
   const request = () => ({ body: '{}' });
-  const deps = { baseUrl: 'http://127.0.0.1:1/v1', path: '/x', headers: {}, clock: systemClock };
+  const upstream = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: null };
+  const deps = { upstream, path: '/x', credential: () => ({}), clock: systemClock };
   const { signal } = new AbortController();
 
   it('fail where nobody listens, for readers of a stream too', async () => {

@@ -15,13 +15,26 @@ describe('the usage of a message', () => {
       output_tokens: 40,
     };
     const read = readMessageUsage(usage);
-    expect(read).toEqual({ inputTokens: 3_210, cachedTokens: 200, outputTokens: 40 });
+    expect(read).toEqual({
+      ...{ inputTokens: 3_210, cachedTokens: 200, outputTokens: 40 },
+      ...{ cacheWriteTokens: 3_000, cacheWriteSurcharge: 750 },
+    });
     expect(read && completionUsage(read)).toEqual({
       prompt_tokens: 3_210,
       completion_tokens: 40,
       total_tokens: 3_250,
-      prompt_tokens_details: { cached_tokens: 200 },
+      prompt_tokens_details: { cached_tokens: 200, cache_write_tokens: 3_000 },
     });
+  });
+
+  it('counts what is kept for an hour as twice the prompt that it is, and no more than was written', () => {
+    const surcharge = (ephemeral_1h_input_tokens: unknown) =>
+      readMessageUsage({
+        ...{ input_tokens: 1, output_tokens: 2, cache_creation_input_tokens: 1_001 },
+        cache_creation: { ephemeral_5m_input_tokens: 1, ephemeral_1h_input_tokens },
+      })?.cacheWriteSurcharge;
+    expect([surcharge(1_000), surcharge(0), surcharge(5_000)]).toEqual([1_001, 251, 1_001]);
+    expect(surcharge('many')).toBe(251);
   });
 
   it('takes a cache that is not spoken of for none', () => {
@@ -40,6 +53,7 @@ describe('the usage of a message', () => {
         output_tokens: claim,
         cache_read_input_tokens: claim,
         cache_creation_input_tokens: claim,
+        cache_creation: fc.oneof(claim, fc.record({ ephemeral_1h_input_tokens: claim })),
       },
       { requiredKeys: [] },
     );
@@ -51,8 +65,11 @@ describe('the usage of a message', () => {
           expect(Number.isSafeInteger(count) && count >= 0).toBe(true);
         }
         expect(usage.cachedTokens).toBeLessThanOrEqual(usage.inputTokens);
-        // What the caller reads is what is charged.
-        expect(readUsage(completionUsage(usage))).toEqual(usage);
+        const { cacheWriteTokens = 0, cacheWriteSurcharge = 0, ...counts } = usage;
+        expect(cacheWriteTokens).toBeLessThanOrEqual(usage.inputTokens - usage.cachedTokens);
+        expect(cacheWriteSurcharge).toBeLessThanOrEqual(cacheWriteTokens);
+        // What the caller reads is what is charged, but for what writing costs more.
+        expect(readUsage(completionUsage(usage))).toEqual(counts);
       }),
     );
     for (const odd of [undefined, null, 7, 'x', { input_tokens: 1 }, { output_tokens: 1 }]) {

@@ -19,6 +19,22 @@ describe('the parts of a message', () => {
       expect(translateContent(nothing, 'm')).toEqual([]);
   });
 
+  it('keep the caller’s mark of what is to be cached, as it is', () => {
+    const cache_control = { type: 'ephemeral', ttl: '1h' };
+    const marked = { ...image('https://x.example/a.png'), cache_control };
+    const parts = [{ type: 'text', text: 'See', cache_control }, marked];
+    expect(translateContent(parts, 'm')).toEqual([
+      { type: 'text', text: 'See', cache_control },
+      { type: 'image', source: { type: 'url', url: 'https://x.example/a.png' }, cache_control },
+    ]);
+    const words = [{ type: 'text', text: 'Be brief.', cache_control }];
+    expect(translateText(words, 'm')).toEqual(words);
+    const unmarked = [{ type: 'text', text: 'See', cache_control: null }];
+    expect(translateText(unmarked, 'm')).toEqual([{ type: 'text', text: 'See' }]);
+    const odd = [{ type: 'text', text: 'See', cache_control: 'ephemeral' }];
+    expect(() => translateText(odd, 'm')).toThrow(/^m\.content\[0\]\.cache_control must be/);
+  });
+
   it('carry an image of a data URL as it is, under the name of its kind', () => {
     const base64 = (media_type: string) => ({ type: 'base64', media_type, data: 'iVBORw0KGgo=' });
     const cases = [

@@ -45,6 +45,24 @@ describe('the messages of a conversation', () => {
     ]);
   });
 
+  it('mark a result for the cache as a whole, by the last of its parts that is marked', () => {
+    const cache_control = { type: 'ephemeral' };
+    const { turns } = translateMessages([
+      { role: 'user', content: 'Weather?' },
+      { role: 'assistant', content: null, tool_calls: [call('a')] },
+      {
+        ...{ role: 'tool', tool_call_id: 'a' },
+        content: [{ ...text('Rain'), cache_control }, text('and wind')],
+      },
+    ]);
+    expect(turns[2]?.content).toEqual([
+      {
+        ...{ type: 'tool_result', tool_use_id: 'a', cache_control },
+        content: [text('Rain'), text('and wind')],
+      },
+    ]);
+  });
+
   it('tell calls as blocks of the assistant, and their results as one turn of the user', () => {
     const { turns } = translateMessages([
       { role: 'user', content: 'Weather?' },

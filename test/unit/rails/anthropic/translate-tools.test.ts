@@ -20,6 +20,16 @@ describe('the tools of a request', () => {
     });
   });
 
+  it('keep the mark of what is to be cached, at either place where callers put it', () => {
+    const cache_control = { type: 'ephemeral' };
+    const now = { name: 'now', input_schema: { type: 'object', properties: {} }, cache_control };
+    const outside = { type: 'function', function: { name: 'now' }, cache_control };
+    const inside = { type: 'function', function: { name: 'now', cache_control } };
+    expect(translateTools({ tools: [outside, inside] })).toEqual({ tools: [now, now] });
+    const odd = { ...outside, cache_control: true };
+    expect(() => translateTools({ tools: [odd] })).toThrow(/^tools\[0\]\.cache_control must be/);
+  });
+
   it('are used as the caller says', () => {
     const named = { type: 'function', function: { name: 'weather' } };
     expect(choiceOf({})).toBeUndefined();
