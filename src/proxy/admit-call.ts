@@ -70,6 +70,10 @@ export async function admitCall(
   return admitted(now, { ...view, remembered: undefined });
 }
 
+/** The same of an agent that has been admitted to a purchase which this call is a part of. */
+export const admittedBefore = async (view: AgentView): Promise<AdmittedCall> =>
+  admitted(view.remembered ?? (await view.read()), view);
+
 const admitted = (standings: Standings, view: AgentView): AdmittedCall => ({
   accountId: standings.rules.accountId,
   wallet: standings.rules.walletAddress,
@@ -80,12 +84,12 @@ const admitted = (standings: Standings, view: AgentView): AdmittedCall => ({
  * What can be refused once the price is known and before anything is signed, by how the agent stood a moment ago. The
  * hold has the last word; a cap that stops its agent is left to it altogether.
  */
-export async function requirePayable(
+export async function refusalBeforeHold(
   { standings, view }: AdmittedCall,
   spender: Spender,
   to: Destination,
   amountRaw: bigint,
-): Promise<void> {
+): Promise<HoldRefusal | undefined> {
   const judge = (now: Standings) => {
     const { spendableRaw } = now.state;
     const money = { spendableRaw, walletFreeRaw: walletFreeRaw(now.state) };
@@ -93,8 +97,7 @@ export async function requirePayable(
   };
   let refusal = judge(standings);
   if (refusal !== undefined && view.remembered !== undefined) refusal = judge(await view.read());
-  if (refusal === undefined || stops(refusal)) return;
-  throw refusePayment(refusal);
+  return refusal === undefined || stops(refusal) ? undefined : refusal;
 }
 
 const stops = (refusal: HoldRefusal): boolean =>
@@ -127,6 +130,7 @@ function refusalAt(
 ): HoldRefusal | undefined {
   const { keyId, taskValueBps = null } = spender;
   const facts = factsOf({ spender, destination: to });
-  const demand = { keyId, amountRaw, facts, taskValueBps, counters, ...money };
+  const { isOperators } = to;
+  const demand = { keyId, amountRaw, facts, taskValueBps, counters, isOperators, ...money };
   return refusalOf(rules, demand, moment) ?? teamRefusalOf(rules, demand, moment, teamCounters);
 }

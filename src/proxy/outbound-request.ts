@@ -7,7 +7,7 @@ import type { ProxyRequest } from './proxy-request.ts';
 export type OutboundRequest = {
   readonly method: ProxyRequest['method'];
   readonly headers: readonly Header[];
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
 };
 
 /**

@@ -62,11 +62,11 @@ export async function payVendor(
   const sending = tellSending(deps, reserved);
   await onStep('sending');
   const headers = [...request.headers, [header.name, header.value] as const];
-  const { paidMs: totalMs, idleMs } = deps.times;
+  const { paidMs: totalMs, unpaidMs: _, ...times } = deps.times;
   let answer: GuardedAnswer;
   try {
     const paid = { ...request, headers };
-    answer = await sendVendor(deps.client, destination, paid, { totalMs, idleMs }, NEVER);
+    answer = await sendVendor(deps.client, destination, paid, { totalMs, ...times }, NEVER);
   } catch (error) {
     throw await brokenOff(deps, sending.end(), error);
   }

@@ -114,5 +114,6 @@ const quotedOffer = ({ amountRaw, payTo, scheme, entry }: Offer): QuotedOffer =>
   spelled: { asset: String(entry.asset), payTo: String(entry.payTo) },
 });
 
-const detailOf = ({ fields, message }: ApiError): string =>
+/** What a refusal says beyond its name. */
+export const detailOf = ({ fields, message }: ApiError): string =>
   typeof fields.detail === 'string' ? fields.detail : message;

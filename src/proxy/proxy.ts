@@ -1,25 +1,21 @@
 import type { BudgetReports } from '../controls/budget-left.ts';
-import type { StandingsReader } from '../controls/standings.ts';
 import type { Destination } from '../egress/destination-guard.ts';
 import type { GuardedAnswer } from '../egress/exchange.ts';
-import type { GuardedClient } from '../egress/guarded-client.ts';
 import type { Header } from '../egress/request-headers.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Spender } from '../ledger/ledger.ts';
-import type { Terms } from '../x402/offer.ts';
-import { admitCall, viewAgent } from './admit-call.ts';
 import { createCallSlots } from './call-slots.ts';
 import { gatherWhole } from './gather-whole.ts';
+import { type OpenDeps, openCall } from './open-call.ts';
 import { outboundRequest } from './outbound-request.ts';
 import type { PassthroughLog } from './passthrough-log.ts';
 import { type PayDeps, payVendor } from './pay-vendor.ts';
 import type { ProxyRequest } from './proxy-request.ts';
-import { readChallenge, valuesOf } from './read-challenge.ts';
+import { valuesOf } from './read-challenge.ts';
 import { PASSED_THROUGH, paidHeaders, relayedHeaders } from './relay-headers.ts';
 import type { Reservation } from './reservation.ts';
-import { type ReserveDeps, type Reserved, reservePayment } from './reserve-payment.ts';
-import { askVendor, openVendor } from './vendor-call.ts';
+import type { Reserved } from './reserve-payment.ts';
 
 export type ProxyCall = {
   readonly spender: Spender;
@@ -44,51 +40,32 @@ export interface VendorProxy {
   send(call: ProxyCall): Promise<ProxyAnswer>;
 }
 
-export type ProxyDeps = ReserveDeps &
+export type ProxyDeps = OpenDeps &
   PayDeps & {
-    readonly client: Pick<GuardedClient, 'open' | 'send'>;
-    readonly standings: Pick<StandingsReader, 'read' | 'recall'>;
-    readonly terms: Terms;
     readonly budgets: BudgetReports;
     readonly passthroughs: PassthroughLog;
   };
 
-const PAYMENT_REQUIRED = 402;
-
 /** Sends agents' requests to vendors and pays those that ask for it. */
 export function createProxy(deps: ProxyDeps): VendorProxy {
-  const { client, clock } = deps;
+  const { clock } = deps;
   const slots = createCallSlots();
 
   async function send(call: ProxyCall): Promise<ProxyAnswer> {
-    const { request, spender, signal } = call;
-    const outbound = outboundRequest(request);
-    // Read while the name is resolved, where it is. Nothing is sent before both are judged, in their order.
-    const view = viewAgent(deps.standings, spender.agentId);
-    const destination = await openVendor(client, request.url);
-    const agent = await admitCall(view, spender, destination.host);
-    const askedMs = clock.monotonicMs();
-    const free = await askVendor(client, destination, outbound, deps.times, signal);
-    const upstreamMs = clock.monotonicMs() - askedMs;
-    if (free.status !== PAYMENT_REQUIRED) {
-      deps.passthroughs.add(lineOf(call, destination, free, upstreamMs));
-      requireShort(free, outbound.method);
-      return relay(free, PASSED_THROUGH, upstreamMs);
+    const { spender } = call;
+    const { url } = call.request;
+    const request = outboundRequest(call.request);
+    const opened = await openCall(deps, { ...call, url, request });
+    const { destination, upstreamMs } = opened;
+    if (opened.kind === 'free') {
+      deps.passthroughs.add(lineOf(call, destination, opened.answer, upstreamMs));
+      requireShort(opened.answer, request.method);
+      return relay(opened.answer, PASSED_THROUGH, upstreamMs);
     }
-    const challenge = await readChallenge(free, deps.terms);
-    // Nothing is paid for somebody who has left.
-    if (signal.aborted) throw refuse.request.clientClosed();
-    const { url, host } = destination;
-    const paidCall = { ...{ spender, agent, url, host, workId: call.workId } };
-    const reserved = await reservePayment(
-      deps,
-      { ...paidCall, method: outbound.method },
-      challenge,
-    );
-    await deps.onStep('reserved');
+    const { reserved } = opened;
     const paidMs = clock.monotonicMs();
-    const { answer, row } = await payVendor(deps, destination, outbound, reserved);
-    requireShort(answer, outbound.method, row);
+    const { answer, row } = await payVendor(deps, destination, request, reserved);
+    requireShort(answer, request.method, row);
     const advisory = await adviseOf(spender, reserved);
     const took = upstreamMs + clock.monotonicMs() - paidMs;
     const relayed = relay(answer, paidHeaders(row.valueRaw, advisory), took);

@@ -6,14 +6,13 @@ import { newId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import { type Random, randomHex } from '../kernel/random.ts';
 import { refuse } from '../kernel/refuse.ts';
-import type { HoldVerdict, Ledger, Spender } from '../ledger/ledger.ts';
+import type { Destination, HoldRefusal, HoldVerdict, Ledger, Spender } from '../ledger/ledger.ts';
 import type { NewReservation } from '../ledger/payment.ts';
 import type { Authorization, TokenDomain } from '../x402/authorization.ts';
 import type { Challenge } from '../x402/challenge.ts';
 import { chooseOffer, isPayableBy, type Offer } from '../x402/offer.ts';
 import { encodePayment, type PaymentHeader } from '../x402/payment-header.ts';
-import { type AdmittedCall, requirePayable } from './admit-call.ts';
-import { refusePayment } from './refuse-payment.ts';
+import { type AdmittedCall, refusalBeforeHold } from './admit-call.ts';
 import type { Reservation } from './reservation.ts';
 
 export type ReserveDeps = {
@@ -26,6 +25,8 @@ export type ReserveDeps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** What is thrown where the money, or a control of it, does not allow a payment. */
+  readonly refuse: (refusal: HoldRefusal) => Error;
 };
 
 /** A call that is to be paid for. */
@@ -33,11 +34,21 @@ export type PaidCall = {
   readonly spender: Spender;
   readonly agent: AdmittedCall;
   readonly url: string;
+  /** What controls know the vendor by. */
   readonly host: string;
   readonly method: string;
   /** Becomes the id of the hold. */
   readonly workId: string | undefined;
+  /** The operator chose the vendor, as a source of a model: no allowlist gates it. */
+  readonly isOperators: boolean;
+  /** No more than this is paid. */
+  readonly mostRaw?: bigint | undefined;
 };
+
+/** Every offer of a vendor is above what may be paid there. */
+export class AsksTooMuch extends Error {
+  override readonly name = 'AsksTooMuch';
+}
 
 /** A payment that is written down with its hold. Nothing of it has been sent. */
 export type Reserved = {
@@ -58,8 +69,10 @@ export async function reservePayment(
   requireCalm(deps.breaker);
   const wallet = requireWallet(deps, call);
   const offer = requireOffer(challenge, wallet);
-  const to = { host: call.host, payee: offer.payTo };
-  await requirePayable(call.agent, call.spender, to, offer.amountRaw);
+  requireWithin(offer, call.mostRaw);
+  const to = { host: call.host, payee: offer.payTo, isOperators: call.isOperators };
+  const refusal = await refusalBeforeHold(call.agent, call.spender, to, offer.amountRaw);
+  if (refusal !== undefined) throw deps.refuse(refusal);
   const authorization: Authorization = {
     ...{ from: wallet, to: offer.payTo, valueRaw: offer.amountRaw, validAfter: 0 },
     validBefore: nowSeconds(deps.clock) + deps.validBeforeSeconds,
@@ -71,7 +84,7 @@ export async function reservePayment(
     ...{ validBefore: authorization.validBefore, x402Version: challenge.version },
     ...{ network: offer.network, targetUrl: call.url, targetHost: call.host, method: call.method },
   };
-  const held = await hold(deps, call, reservation, offer.amountRaw);
+  const held = await hold(deps, call, reservation, { amountRaw: offer.amountRaw, to });
   return { row: rowOf(deps, call, reservation, held), header, held };
 }
 
@@ -92,6 +105,10 @@ function requireOffer({ offers }: Challenge, wallet: string): Offer {
   if (offer !== undefined) return offer;
   const detail = 'every usable offer pays the wallet that would pay';
   throw refuse.proxy.unreadableChallenge('no_compatible_requirement', detail);
+}
+
+function requireWithin({ amountRaw }: Offer, mostRaw = amountRaw): void {
+  if (amountRaw > mostRaw) throw new AsksTooMuch(`asks ${amountRaw} of ${mostRaw} at most`);
 }
 
 async function sign(
@@ -115,23 +132,23 @@ async function sign(
 }
 
 async function hold(
-  { ledger, random, log }: ReserveDeps,
-  { spender, host, workId }: PaidCall,
+  { ledger, random, log, refuse: refusalOf }: ReserveDeps,
+  { spender, workId }: PaidCall,
   reservation: NewReservation,
-  amountRaw: bigint,
+  { amountRaw, to }: { readonly amountRaw: bigint; readonly to: Destination },
 ): Promise<Extract<HoldVerdict, { kind: 'held' }>> {
   let verdict: HoldVerdict;
   try {
     verdict = await ledger.hold({
       ...{ spender, holdId: workId ?? newId(random, 'pay_'), amountRaw, reservation },
-      destination: { host, payee: reservation.payee },
+      destination: to,
     });
   } catch (err) {
     // It may still be written: the ledger releases what nobody waits for any more.
     if (!(err instanceof ApiError)) log.error({ err }, 'a reservation could not be written');
     throw refuse.proxy.persistenceFailed();
   }
-  if (verdict.kind === 'refused') throw refusePayment(verdict.refusal);
+  if (verdict.kind === 'refused') throw refusalOf(verdict.refusal);
   return verdict;
 }
 

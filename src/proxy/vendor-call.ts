@@ -4,17 +4,21 @@ import type { GuardedAnswer } from '../egress/exchange.ts';
 import type { GuardedClient } from '../egress/guarded-client.ts';
 import type { Header } from '../egress/request-headers.ts';
 import { BadRequestHeader, SendFailed, type SendFailure } from '../egress/send-failed.ts';
+import type { ApiError } from '../kernel/api-error.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { OutboundRequest } from './outbound-request.ts';
 
-/** How long a vendor may take. */
+/** How long a vendor may take, and how much it may answer. */
 export type VendorTimes = {
   /** From the connection to the last byte: before it is paid, and after. */
   readonly unpaidMs: number;
   readonly paidMs: number;
   /** Between two pieces of its answer. */
   readonly idleMs: number;
+  /** From the connection to the head of either answer, where it is less than all of it. */
+  readonly firstByteMs?: number | undefined;
+  readonly responseBytes?: number | undefined;
 };
 
 export const VENDOR_TIMES: VendorTimes = {
@@ -54,12 +58,12 @@ export async function askVendor(
   client: Pick<GuardedClient, 'send'>,
   destination: Destination,
   request: OutboundRequest,
-  times: Pick<VendorTimes, 'unpaidMs' | 'idleMs'>,
+  times: Omit<VendorTimes, 'paidMs'>,
   signal: AbortSignal,
 ): Promise<GuardedAnswer> {
   try {
-    const { unpaidMs: totalMs, idleMs } = times;
-    return await sendVendor(client, destination, request, { totalMs, idleMs }, signal);
+    const { unpaidMs: totalMs, ...more } = times;
+    return await sendVendor(client, destination, request, { totalMs, ...more }, signal);
   } catch (error) {
     if (error instanceof BadRequestHeader) throw refuse.request.invalid([badHeader(error)]);
     if (!(error instanceof SendFailed)) throw error;
@@ -77,27 +81,31 @@ const NO_ANSWER: Readonly<Record<SendFailure, string>> = {
   broken: 'The vendor closed the connection before it had answered, or answered what is not HTTP.',
 };
 
+/** Whether a refusal is about the connections of this server alone. */
+export const isBusy = ({ fields }: ApiError): boolean => fields.detail === NO_ANSWER.busy;
+
 const badHeader = (error: Error) => ({
   path: ['headers'],
   message: error.message,
   code: 'invalid_header',
 });
 
+type VendorBounds = Omit<VendorTimes, 'unpaidMs' | 'paidMs'> & { readonly totalMs: number };
+
 /** Sends one request once, in the bounds of the proxy. Rejects as the client does. */
 export const sendVendor = (
   client: Pick<GuardedClient, 'send'>,
   destination: Destination,
   { method, headers, body }: OutboundRequest & { readonly headers: readonly Header[] },
-  { totalMs, idleMs }: { readonly totalMs: number; readonly idleMs: number },
+  { totalMs, idleMs, firstByteMs = totalMs, responseBytes }: VendorBounds,
   signal: AbortSignal,
 ): Promise<GuardedAnswer> =>
   client.send(destination, {
     ...{ method, headers, body, signal },
     timeouts: {
       connectMs: LIMITS.proxyConnectMs,
-      firstByteMs: totalMs,
-      ...{ idleMs, totalMs },
+      ...{ firstByteMs, idleMs, totalMs },
     },
     maxHeaderBytes: LIMITS.outboundAnswerHeaderBytes,
-    maxResponseBytes: LIMITS.vendorResponseBytes,
+    maxResponseBytes: responseBytes ?? LIMITS.vendorResponseBytes,
   });

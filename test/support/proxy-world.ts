@@ -4,6 +4,7 @@ import { systemRandom } from '../../src/kernel/random.ts';
 import type { PassthroughLine } from '../../src/proxy/passthrough-store.ts';
 import { createProxy, type ProxyCall, type ProxyDeps } from '../../src/proxy/proxy.ts';
 import { ProxyRequest } from '../../src/proxy/proxy-request.ts';
+import { refusePayment } from '../../src/proxy/refuse-payment.ts';
 import { VENDOR_TIMES } from '../../src/proxy/vendor-call.ts';
 import {
   type Authorization,
@@ -81,6 +82,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
     ...{ ledger: book.ledger, reload: book.reload, client, clock: book.clock, log },
     ...{ random: systemRandom, times: VENDOR_TIMES, terms: TERMS, validBeforeSeconds: 90 },
     ...{ domain: usdcDomain(TERMS.usdc), eventsOf: async () => [] },
+    refuse: refusePayment,
     breaker: { check: () => state.breaker },
     wallets: {
       async signTransfer(reference, domain, authorization) {

@@ -30,6 +30,8 @@ export type EvilAnswer =
   | { readonly kind: 'bomb'; readonly megabytes: number }
   /** Many 1xx answers before the 200. */
   | { readonly kind: 'hints'; readonly count: number }
+  /** Server-sent events, and then nothing more until the buyer is gone. */
+  | { readonly kind: 'events'; readonly events: readonly string[] }
   | { readonly kind: 'trailers'; readonly trailers: Readonly<Record<string, string>> }
   /** These bytes in place of an HTTP answer, then the end of the connection. */
   | { readonly kind: 'raw'; readonly text: string };
@@ -75,6 +77,10 @@ export async function perform(
       for (let i = 0; i < answer.count; i++) response.writeProcessing();
       response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
       return whole(response, 200, [JSON_TYPE], facts.body);
+    case 'events':
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of answer.events) response.write(`data: ${event}\n\n`);
+      return;
     case 'trailers':
       response.writeHead(200, ['trailer', Object.keys(answer.trailers).join(', ')]);
       response.write(facts.body);

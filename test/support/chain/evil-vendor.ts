@@ -22,6 +22,8 @@ export type Leg = {
 };
 
 export type Script = {
+  /** Below the origin; one of its own where it is not said. */
+  readonly path?: string;
   readonly priceRaw?: bigint;
   readonly payTo?: Address;
   readonly unpaid?: Leg;
@@ -131,7 +133,7 @@ export async function startEvilVendor(chain?: Chain): Promise<EvilVendor> {
   return {
     origin,
     sell(script = {}) {
-      const path = `/thing-${shelves.size + 1}`;
+      const { path = `/thing-${shelves.size + 1}` } = script;
       const { priceRaw = PRICE_RAW, payTo = account(18).address } = script;
       const place = { url: `${origin}${path}`, payTo, priceRaw };
       shelves.set(path, { place, script, gate: createGate(), paidLegs: 0 });

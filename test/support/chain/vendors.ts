@@ -26,7 +26,11 @@ import {
 type V2Options = VendorOptions & {
   /** Settles before the handler runs: a handler that fails leaves the money gone. */
   readonly upfront?: boolean;
+  /** The paths that are paid for. */
+  readonly sells?: string;
 };
+
+const PAID = '/paid';
 
 const NETWORK = 'eip155:8453';
 
@@ -45,7 +49,7 @@ function facilitator(chain: Chain, gas: Address) {
 function offer(options: V2Options, payTo: Address): RoutesConfig {
   const { name, version } = USDC_DOMAIN;
   return {
-    '/paid': {
+    [options.sells ?? PAID]: {
       accepts: {
         scheme: 'exact',
         network: NETWORK,
@@ -116,4 +120,35 @@ export function startHonoVendor(chain: Chain, options: V2Options = {}): Promise<
     });
     return createServer(getRequestListener(app.fetch));
   });
+}
+
+/** Where a router sends a request on to, by its path and body. */
+type Onward = (path: string, body: Buffer) => string;
+
+/** A router on express: whatever is asked below `/v1` is paid for, and then asked of the upstream behind it. */
+export async function startRouter(
+  chain: Chain,
+  options: VendorOptions & { readonly onward: Onward },
+): Promise<Vendor & { readonly baseUrl: string }> {
+  const place = { gas: account(11).address, payTo: account(14).address };
+  const selling = { ...options, sells: '/v1/*' };
+  const vendor = await started(selling, place, chain, (routes, resources, handled) => {
+    const app = express();
+    app.use(expressPayments(routes, resources));
+    app.use(express.raw({ type: () => true, limit: '20mb' }));
+    app.post('/v1/*path', async (request, response) => {
+      const { method, originalUrl: url, headers, body } = request;
+      handled.push({ method, url, headers, body: body.toString('latin1') });
+      const path = url.slice('/v1'.length);
+      const told = await fetch(`${options.onward(path, body)}${path}`, {
+        ...{ method, body },
+        headers: { 'content-type': String(headers['content-type']) },
+      });
+      response.status(told.status).type(told.headers.get('content-type') ?? 'text/plain');
+      response.send(Buffer.from(await told.arrayBuffer()));
+    });
+    return createServer(app);
+  });
+  const { origin } = new URL(vendor.url);
+  return { ...vendor, baseUrl: `${origin}/v1` };
 }

@@ -29,6 +29,7 @@ const RICH = standingsWith({ spendableRaw: 10n ** 12n });
 function world() {
   const all = proxyWorld();
   const call = (change: Partial<PaidCall> = {}): PaidCall => ({
+    isOperators: false,
     spender: { agentId: AGENT, keyId: 1, taskId: 't1', actionId: 'a1', customerId: 'c1' },
     agent: { ...admittedWith(RICH), accountId: 'acct_7', wallet: PAYER.address },
     ...{ url: 'https://vendor.test/paid?q=1', host: 'vendor.test', method: 'POST' },
