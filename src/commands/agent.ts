@@ -51,7 +51,7 @@ try {
   const { name, amountRaw, url: asked } = readArguments();
   const config = readConfig();
   const { settings } = completeSettings(config, systemRandom);
-  const url = asked ?? `http://127.0.0.1:${settings.port}`;
+  const url = asked ?? `${settings.tls ? 'https' : 'http'}://127.0.0.1:${settings.port}`;
   const agent = await fundAgent(createApi(url), {
     ...{ name, amountRaw, adminApiKey: settings.adminApiKey, said: console.log },
     nowSeconds: nowSeconds(systemClock),

@@ -37,7 +37,7 @@ export function missingRates(
   modality: Modality,
   { rail, rates }: { readonly rail: Rail; readonly rates: Rates | Partial<Record<Unit, string>> },
 ): readonly Unit[] {
-  if (rail === 'free' || isByTheCall(rates)) return [];
+  if (rail === 'free' || rail === 'byok' || isByTheCall(rates)) return [];
   const lacking = billedUnits(modality).ways.map((way) =>
     way.filter((unit) => rates[unit] === undefined),
   );

@@ -73,8 +73,21 @@ function boundPrompt(request: ChatRequest): number {
     }
   }
   if (request.tools !== undefined) tokens += jsonBytes(request.tools);
-  return tokens;
+  return marksCache(request) ? tokens + Math.ceil((tokens * MOST_SURCHARGE) / 100) : tokens;
 }
+
+const MOST_SURCHARGE = LIMITS.cacheWriteSurcharge.hourPercent;
+
+/** Whether the caller asks for any of the prompt to be kept in the upstream's cache. */
+const marksCache = ({ messages, tools }: ChatRequest): boolean =>
+  messages.some(({ content }) => hasMark(content)) || hasMark(tools);
+
+const hasMark = (list: unknown): boolean =>
+  Array.isArray(list) &&
+  list.some((item) => isMarked(item) || (isObject(item) && isMarked(item.function)));
+
+const isMarked = (item: unknown): boolean =>
+  isObject(item) && item.cache_control !== undefined && item.cache_control !== null;
 
 function boundContent(content: unknown): number {
   if (typeof content === 'string') return Buffer.byteLength(content);

@@ -3,7 +3,8 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Rates, Unit, Usage } from '../kernel/price.ts';
 import { parseRate, priceRaw } from '../kernel/price.ts';
 import { missingRates } from './billed-units.ts';
-import type { ModelEntry, ProviderEntry, RateTexts } from './builtin/builtin-model.ts';
+import type { ModelEntry, ProviderEntry, RateTexts, SourceEntry } from './builtin/builtin-model.ts';
+import { byokSource } from './byok-source.ts';
 import type { Catalogue, Model, Provider, Source } from './catalogue.ts';
 
 /** A large and ordinary amount of every kind of work, to put the sources of one model in an order. */
@@ -44,15 +45,21 @@ export function buildCatalogue(entries: {
   readonly unpriced?: (source: UnpricedSource) => void;
 }): Catalogue {
   const providers = new Map<string, Provider>();
+  const open = new Set<string>();
   for (const [id, { apiKeyEnv, baseUrl, dialect }] of entries.providers) {
     const apiKey = apiKeyEnv === undefined ? null : entries.secret(apiKeyEnv);
-    if (apiKey !== undefined) providers.set(id, { id, dialect, baseUrl, apiKey });
+    if (apiKey !== undefined) open.add(id);
+    providers.set(id, { id, dialect, baseUrl, apiKey: apiKey ?? null });
   }
 
+  const ownKeys = keyedProviders(entries.providers);
   const models = new Map<string, Model>();
+  const keyed = new Map<string, Model>();
   for (const entry of entries.models) {
+    const keyedModel = modelOf(entry, ownKeySources(entry.sources, ownKeys));
+    if (keyedModel.sources.length > 0) keyed.set(entry.id, keyedModel);
     const sources = entry.sources
-      .filter((source) => providers.has(source.provider))
+      .filter((source) => source.rail !== 'byok' && open.has(source.provider))
       .filter((source) => {
         const units = missingRates(entry.modality, source);
         if (units.length === 0) return true;
@@ -63,29 +70,44 @@ export function buildCatalogue(entries: {
         const { marginBps = LIMITS.marginBps, rates } = source;
         return { ...source, marginBps, rates: ratesOf(rates) };
       });
-    if (sources.length === 0) continue;
-    models.set(entry.id, {
-      id: entry.id,
-      displayName: entry.displayName,
-      modality: entry.modality,
-      isOpenWeight: entry.isOpenWeight,
-      contextWindow: entry.contextWindow ?? null,
-      maxOutputTokens: entry.maxOutputTokens ?? null,
-      sources: cheapestFirst(sources),
-    });
+    if (sources.length > 0) models.set(entry.id, modelOf(entry, cheapestFirst(sources)));
   }
 
   const list = [...models.values()];
   return {
     models: list,
-    keyedProviders: keyedProviders(entries.providers),
+    keyedProviders: ownKeys,
     find: (id) => models.get(id),
+    findKeyed: (id) => keyed.get(id),
     provider: (id) => providers.get(id),
     suggest(bareName) {
       const meant = list.filter(({ id }) => id.slice(id.indexOf('/') + 1) === bareName);
       return meant.length === 1 ? meant[0]?.id : undefined;
     },
   };
+}
+
+const modelOf = (entry: ModelEntry, sources: readonly Source[]): Model => ({
+  id: entry.id,
+  displayName: entry.displayName,
+  modality: entry.modality,
+  isOpenWeight: entry.isOpenWeight,
+  contextWindow: entry.contextWindow ?? null,
+  maxOutputTokens: entry.maxOutputTokens ?? null,
+  sources,
+});
+
+/** Each provider once. */
+function ownKeySources(
+  sources: readonly SourceEntry[],
+  keyed: readonly string[],
+): readonly Source[] {
+  const found = new Map<string, Source>();
+  for (const { provider, upstreamModel } of sources) {
+    if (!keyed.includes(provider) || found.has(provider)) continue;
+    found.set(provider, byokSource(provider, upstreamModel));
+  }
+  return [...found.values()];
 }
 
 const keyedProviders = (providers: ReadonlyMap<string, ProviderEntry>): string[] =>

@@ -1,62 +1,54 @@
 import { refuse } from '../kernel/refuse.ts';
-import type { Spender } from '../ledger/ledger.ts';
 import type { EmbeddingList, EmbeddingRail } from '../rails/embedding-rail.ts';
-import type { Catalogue } from './catalogue.ts';
-import type { EmbeddingRails } from './embedding-rails.ts';
+import { type BuyDeps, buy, type Wish } from './buy.ts';
+import type { Buyer } from './buyer.ts';
 import type { EmbeddingRequest } from './embedding-request.ts';
 import { boundTokens, embeddingPriceRaw, meterEmbeddings } from './embedding-usage.ts';
 import { type Offers, planOffers } from './plan-offers.ts';
-import { type Order, type PurchaseDeps, purchase, type Relayed, relay } from './purchase.ts';
+import { type Relayed, relay } from './purchase.ts';
 import { receiptHeaders } from './receipt.ts';
-import { requireModel, requireOffers } from './require-model.ts';
-
-type EmbeddingPurchase = {
-  readonly spender: Spender;
-  readonly body: EmbeddingRequest;
-  /** Becomes the id of the hold. */
-  readonly workId?: string | undefined;
-  /** Fires when the client leaves. */
-  readonly signal: AbortSignal;
-};
+import { requireOffers } from './require-model.ts';
 
 export interface Embeddings {
-  /** Throws the gateway's refusals; whatever it throws, nothing was charged. */
-  embed(purchase: EmbeddingPurchase): Promise<Relayed>;
+  /** Throws the gateway's refusals. Nothing was charged then, but what a refusal tells to look up. */
+  embed(purchase: { readonly buyer: Buyer; readonly body: EmbeddingRequest }): Promise<Relayed>;
 }
 
-export type EmbeddingsDeps = PurchaseDeps & {
-  readonly catalogue: Catalogue;
-  readonly rails: EmbeddingRails;
-};
-
 /** Buys vectors of texts: holds a token for each of their bytes, settles to the tokens that were metered. */
-export function createEmbeddings(deps: EmbeddingsDeps): Embeddings {
+export function createEmbeddings(deps: BuyDeps<EmbeddingRail>): Embeddings {
   return {
-    async embed(wish) {
-      const { input } = wish.body;
-      return purchase(deps, orderOf(deps, wish), async (bought) => {
+    embed({ body, buyer }) {
+      return buy(deps, buyer, wishOf(deps, body, buyer), async (bought) => {
         const { outcome, source, served, upstreamMs } = bought;
-        const settled = await bought.settle(meterEmbeddings(input, outcome.promptTokens, source));
+        const metered = meterEmbeddings(body.input, outcome.promptTokens, source);
+        const settled = await bought.settle(metered);
         return relay(outcome, receiptHeaders({ ...served, ...settled }), upstreamMs);
       });
     },
   };
 }
 
-function orderOf(
-  { catalogue, rails }: EmbeddingsDeps,
-  { spender, body, workId, signal }: EmbeddingPurchase,
-): Order<EmbeddingRail, EmbeddingList> {
-  const model = requireModel(catalogue, body.model, 'embedding');
-  const tokens = boundTokens(body.input);
-  const offers = planOffers(
-    model,
-    (source) => embeddingPriceRaw(tokens, source),
-    (source) => rails.railOf(source),
-  );
+function wishOf(
+  { rails }: BuyDeps<EmbeddingRail>,
+  body: EmbeddingRequest,
+  { spender, workId, signal }: Buyer,
+): Wish<EmbeddingRail, EmbeddingList> {
   return {
-    ...{ spender, model, workId, offers: requireFit(requireOffers(model, offers), body) },
-    ask: ({ rail, source }) => rail.embed({ model: source.upstreamModel, body }, signal),
+    ...{ modelId: body.model, modality: 'embedding' },
+    orderOf(sellers) {
+      const { model } = sellers;
+      const tokens = boundTokens(body.input);
+      const offers = planOffers(
+        sellers,
+        (source) => embeddingPriceRaw(tokens, source),
+        (source) => rails.railOf(source),
+      );
+      return {
+        ...{ spender, model, workId, offers: requireFit(requireOffers(model, offers), body) },
+        ask: ({ rail, source }, _heldRaw, means) =>
+          rail.embed({ model: source.upstreamModel, body, means }, signal),
+      };
+    },
   };
 }
 

@@ -104,6 +104,10 @@ function pathText(path: readonly PropertyKey[]): string {
   return text.replace(/^\./, '') || 'top level';
 }
 
+/** One that is paid for each call has nothing else to open it with. */
+const canBeRouter = (provider: ProviderEntry | undefined): boolean =>
+  provider?.dialect === 'openai' && provider.apiKeyEnv === undefined;
+
 function checkProviders(file: CatalogueFile, builtin: ReadonlySet<string>): void {
   const names = Object.keys(file.providers);
   if (names.length > LIMITS.catalogProviders) {
@@ -118,10 +122,16 @@ function checkProviders(file: CatalogueFile, builtin: ReadonlySet<string>): void
       throw new CatalogueFileError(`models[${index}].id: "${model.id}" stands here twice`);
     }
     seen.add(model.id);
-    for (const [at, { provider }] of model.sources.entries()) {
-      if (builtin.has(provider) || names.includes(provider)) continue;
+    for (const [at, { rail, provider }] of model.sources.entries()) {
       const place = `models[${index}].sources[${at}].provider`;
-      throw new CatalogueFileError(`${place}: there is no provider "${provider}"`);
+      if (!builtin.has(provider) && !names.includes(provider)) {
+        throw new CatalogueFileError(`${place}: there is no provider "${provider}"`);
+      }
+      if (rail === 'x402-router' && !canBeRouter(file.providers[provider])) {
+        throw new CatalogueFileError(
+          `${place}: a router speaks the openai dialect and has no apiKeyEnv`,
+        );
+      }
     }
   }
 }

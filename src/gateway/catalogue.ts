@@ -52,6 +52,7 @@ export type Provider = {
   readonly id: string;
   readonly dialect: Dialect;
   readonly baseUrl: string | null;
+  /** This server's own; null where none is asked for, or where callers have to bring theirs. */
   readonly apiKey: string | null;
 };
 
@@ -61,6 +62,8 @@ export interface Catalogue {
   /** Providers that a caller can have a key of his own at, by name, whether or not this server has one. */
   readonly keyedProviders: readonly string[];
   find(id: string): Model | undefined;
+  /** A model as its buyer's own keys open it, whether or not this server sells it: each source bills the fixed fee alone. */
+  findKeyed(id: string): Model | undefined;
   provider(id: string): Provider | undefined;
   /** The full id that a bare name most likely meant, when exactly one model ends in it. */
   suggest(bareName: string): string | undefined;

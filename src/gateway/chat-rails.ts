@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { createAnthropicRail } from '../rails/anthropic/anthropic.ts';
 import type { ChatRail } from '../rails/chat-rail.ts';
 import { createOpenAiRail } from '../rails/openai.ts';
+import type { PaidCalls } from '../rails/paid-calls.ts';
 import type { UpstreamLimits } from '../rails/upstream-pool.ts';
 import type { Catalogue, Dialect } from './catalogue.ts';
 import { openRails, type Rails } from './open-rails.ts';
@@ -20,10 +21,11 @@ export function createChatRails(deps: {
   readonly localGuide: ChatRail;
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits>;
+  readonly paidCalls?: PaidCalls | undefined;
 }): ChatRails {
-  const { catalogue, clock, limits, localGuide: local } = deps;
+  const { catalogue, clock, limits, localGuide: local, paidCalls } = deps;
   return openRails<ChatRail>({
-    ...{ catalogue, modality: 'text', local },
+    ...{ catalogue, local, paidCalls },
     open: (dialect, upstream) => OPENERS.get(dialect)?.({ upstream, clock, limits }),
   });
 }

@@ -8,12 +8,12 @@ import { estimatePrompt, tokensOf } from './estimate-chat.ts';
 
 /**
  * Puts tokens into the units that a source bills. Cached tokens are part of the prompt; a source without
- * a rate of their own bills them as any other prompt token.
+ * a rate of their own bills them as any other prompt token. What is written to a cache is billed as more of them.
  */
 export function chatUsage(tokens: TokenUsage, { rates }: Source): Usage {
   const cached = rates.cached_input_token === undefined ? 0 : tokens.cachedTokens;
   return {
-    text_input_token: tokens.inputTokens - cached,
+    text_input_token: tokens.inputTokens - cached + (tokens.cacheWriteSurcharge ?? 0),
     text_output_token: tokens.outputTokens,
     ...(cached === 0 ? {} : { cached_input_token: cached }),
     ...(rates.request === undefined ? {} : { request: 1 }),

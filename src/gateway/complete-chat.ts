@@ -1,87 +1,74 @@
-import type { Spender } from '../ledger/ledger.ts';
 import type { ChatCall, ChatCompletion, ChatRail } from '../rails/chat-rail.ts';
 import type { Outcome } from '../rails/outcome.ts';
 import { boundChat, type ChatBound, shrinkBound, withCap } from './bound-chat.ts';
-import type { Catalogue } from './catalogue.ts';
-import type { ChatRails } from './chat-rails.ts';
+import { type BuyDeps, buy, type Wish } from './buy.ts';
+import type { Buyer } from './buyer.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw, meterChat } from './chat-usage.ts';
 import { planOffers } from './plan-offers.ts';
-import {
-  type Bought,
-  type Order,
-  type PurchaseDeps,
-  purchase,
-  type Relayed,
-  relay,
-} from './purchase.ts';
+import { type Bought, type Order, type Relayed, relay } from './purchase.ts';
 import { receiptHeaders } from './receipt.ts';
-import { requireModel, requireOffers } from './require-model.ts';
+import { requireOffers } from './require-model.ts';
+import { arePaidByBuyer, type Sellers } from './sellers.ts';
 import { deliverStream, type StreamedAnswer } from './stream-chat.ts';
 
 type ChatPurchase = {
-  readonly spender: Spender;
+  readonly buyer: Buyer;
   readonly body: ChatRequest;
-  /** Becomes the id of the hold. */
-  readonly workId?: string | undefined;
-  /** Fires when the client leaves. */
-  readonly signal: AbortSignal;
 };
 
 export interface ChatCompletions {
-  /** Throws the gateway's refusals; whatever it throws, nothing was charged. */
+  /** Throws the gateway's refusals. Nothing was charged then, but what a refusal tells to look up. */
   complete(purchase: ChatPurchase): Promise<Relayed>;
   /** The same for an answer that is relayed while it comes; a client that leaves ends it, and pays for what came. */
   stream(purchase: ChatPurchase): Promise<Relayed | StreamedAnswer>;
 }
 
-export type ChatCompletionsDeps = PurchaseDeps & {
-  readonly catalogue: Catalogue;
-  readonly rails: ChatRails;
-};
-
 /** Buys chat completions: holds the most that one can cost, asks the cheapest source, settles to the use. */
-export function createChatCompletions(deps: ChatCompletionsDeps): ChatCompletions {
+export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions {
   return {
-    async complete(wish) {
-      const { body, signal } = wish;
-      const order = orderOf(deps, wish, (rail, call) => rail.complete(call, signal));
-      return purchase(deps, order, (bought) => deliverWhole(body, bought));
+    complete({ body, buyer }) {
+      const wish = wishOf(deps, body, buyer, (rail, call) => rail.complete(call, buyer.signal));
+      return buy(deps, buyer, wish, (bought) => deliverWhole(body, bought));
     },
-    async stream(wish) {
-      const { body, signal } = wish;
-      const order = orderOf(deps, wish, (rail, call) => rail.stream(call, signal));
-      return purchase(deps, order, (bought) => deliverStream(deps, body, bought));
+    stream({ body, buyer }) {
+      const wish = wishOf(deps, body, buyer, (rail, call) => rail.stream(call, buyer.signal));
+      return buy(deps, buyer, wish, (bought) => deliverStream(deps, body, bought));
     },
   };
 }
 
-function orderOf<T>(
-  { catalogue, rails }: ChatCompletionsDeps,
-  { spender, body, workId }: ChatPurchase,
+function wishOf<T>(
+  { rails }: BuyDeps<ChatRail>,
+  body: ChatRequest,
+  { spender, workId }: Buyer,
   ask: (rail: ChatRail, call: ChatCall) => Promise<Outcome<T>>,
-): Order<ChatRail, T> {
-  const model = requireModel(catalogue, body.model, 'text');
-  const orderWithin = (bound: ChatBound): Order<ChatRail, T> => {
+): Wish<ChatRail, T> {
+  const orderWithin = (sellers: Sellers, bound: ChatBound): Order<ChatRail, T> => {
+    const { model } = sellers;
     const offers = planOffers(
-      model,
+      sellers,
       (source) => chatPriceRaw(bound.tokens, source),
       (source) => rails.railOf(source),
     );
-    const sent = withCap(body, bound.outputCap);
+    // Whoever pays the provider himself bounds the answer himself.
+    const sent = arePaidByBuyer(sellers) ? body : withCap(body, bound.outputCap);
     return {
       ...{ spender, model, workId, offers: requireOffers(model, offers) },
-      ask: ({ rail, source }, heldRaw) => {
+      ask: ({ rail, source }, heldRaw, means) => {
         const { agentId } = spender;
-        return ask(rail, { agentId, heldRaw, body: sent, model: source.upstreamModel });
+        return ask(rail, { agentId, heldRaw, means, body: sent, model: source.upstreamModel });
       },
       forLess(availableRaw) {
         const less = shrinkBound(bound, body, model, availableRaw);
-        return less && orderWithin(less);
+        return less && orderWithin(sellers, less);
       },
     };
   };
-  return orderWithin(boundChat(body, model));
+  return {
+    ...{ modelId: body.model, modality: 'text' },
+    orderOf: (sellers) => orderWithin(sellers, boundChat(body, sellers.model)),
+  };
 }
 
 async function deliverWhole(body: ChatRequest, bought: Bought<ChatCompletion>): Promise<Relayed> {

@@ -1,13 +1,14 @@
 import { SendFailed } from '../egress/send-failed.ts';
-import { BRAND } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Speech, SpeechSound } from '../rails/speech-rail.ts';
 import type { Source } from './catalogue.ts';
 import type { Bought } from './purchase.ts';
 import { receiptHeaders, streamHeaders } from './receipt.ts';
+import { relayStream } from './relay-stream.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { billsTokens, estimateSpeech, meterSpeech } from './speech-usage.ts';
-import { BROKEN, type StreamedAnswer } from './stream-chat.ts';
+import type { StreamedAnswer } from './stream-chat.ts';
+import { brokenEnd, costComment } from './stream-end.ts';
 
 type Deps = {
   readonly log: Log;
@@ -55,18 +56,9 @@ export async function deliverSpeech(
   }
 }
 
-/** What of a broken sound goes out, and what at its end; `over` is heard whichever way it ends. */
-type Form = {
-  piece(sound: Uint8Array): Uint8Array;
-  end(): Promise<Uint8Array | undefined>;
-  /** Throws where the connection is to be cut. */
-  broken(cause: unknown): Promise<Uint8Array>;
-  left(): Promise<void>;
-};
-
 /** The bytes as they come. One that breaks is cut, so that it never reads as a whole file. */
 const fileOf = (deps: Deps, { outcome, source }: Bargain): AsyncIterable<Uint8Array> =>
-  formed(outcome.sound, {
+  relayStream(outcome.sound, {
     piece: (sound) => sound,
     end: async () => undefined,
     async broken(cause) {
@@ -84,13 +76,11 @@ function eventsOf(
 ): AsyncIterable<Uint8Array> {
   const { outcome, source } = bought;
   const { sound } = outcome;
-  let settled: Promise<{ readonly chargedRaw: bigint }> | undefined;
   const settle = async (): Promise<bigint | undefined> => {
     if (!isOpen) return undefined;
-    settled ??= bought.settle(meterSpeech(request, sound.usage(), source));
-    return (await settled).chargedRaw;
+    return (await bought.settle(meterSpeech(request, sound.usage(), source))).chargedRaw;
   };
-  return formed(sound, {
+  return relayStream(sound, {
     piece: (bytes) => event({ type: 'speech.audio.delta', audio: base64(bytes) }),
     async end() {
       const chargedRaw = await settle();
@@ -99,8 +89,7 @@ function eventsOf(
     },
     async broken(cause) {
       warnOfBreak(deps, source, cause);
-      await settle();
-      return BROKEN;
+      return brokenEnd(await settle());
     },
     async left() {
       await settle();
@@ -108,47 +97,11 @@ function eventsOf(
   });
 }
 
-/** No generator: one that is left before its first piece would hear of nothing. */
-function formed(sound: SpeechSound, form: Form): AsyncIterable<Uint8Array> {
-  let isOver = false;
-  async function next(): Promise<IteratorResult<Uint8Array>> {
-    if (isOver) return { done: true, value: undefined };
-    let bytes: Uint8Array | undefined;
-    try {
-      bytes = await sound.next();
-    } catch (cause) {
-      if (isOver) return { done: true, value: undefined };
-      isOver = true;
-      return { done: false, value: await form.broken(cause) };
-    }
-    if (bytes !== undefined) return { done: false, value: form.piece(bytes) };
-    isOver = true;
-    const last = await form.end();
-    return last === undefined ? { done: true, value: undefined } : { done: false, value: last };
-  }
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next,
-      async return() {
-        if (!isOver) {
-          isOver = true;
-          sound.stop();
-          await form.left();
-        }
-        return { done: true, value: undefined };
-      },
-    }),
-  };
-}
-
 function warnOfBreak({ log, signal }: Deps, { provider }: Source, err: unknown): void {
   if (!signal.aborted) log.warn({ err, provider }, 'speech broke off');
 }
 
 const event = (data: object): Buffer => Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
-
-const costComment = (chargedRaw: bigint): Buffer =>
-  Buffer.from(`: ${BRAND.headerPrefix}cost-usdc=${chargedRaw}\n\n`);
 
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { EmbeddingRail } from '../rails/embedding-rail.ts';
 import { createOpenAiEmbeddingRail } from '../rails/openai-embedding.ts';
+import type { PaidCalls } from '../rails/paid-calls.ts';
 import type { UpstreamLimits } from '../rails/upstream-pool.ts';
 import type { Catalogue } from './catalogue.ts';
 import { openRails, type Rails } from './open-rails.ts';
@@ -13,9 +14,10 @@ export function createEmbeddingRails(deps: {
   readonly local: EmbeddingRail;
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits>;
+  readonly paidCalls?: PaidCalls | undefined;
 }): EmbeddingRails {
   return openRails<EmbeddingRail>({
-    ...{ catalogue: deps.catalogue, modality: 'embedding', local: deps.local },
+    ...{ catalogue: deps.catalogue, local: deps.local, paidCalls: deps.paidCalls },
     open: (dialect, upstream) =>
       dialect === 'openai' ? createOpenAiEmbeddingRail({ ...deps, upstream }) : undefined,
   });

@@ -49,3 +49,17 @@ export const EmbeddingRequest = z.looseObject({
 });
 
 export type EmbeddingRequest = z.output<typeof EmbeddingRequest>;
+
+/** What comes of it, as its callers know it. */
+export const EmbeddingAnswer = z.looseObject({
+  object: z.literal('list'),
+  data: z.array(
+    z.looseObject({
+      object: z.literal('embedding'),
+      index: z.number(),
+      embedding: z.union([z.array(z.number()), z.string()]),
+    }),
+  ),
+  model: z.string(),
+  usage: z.looseObject({ prompt_tokens: z.number(), total_tokens: z.number() }),
+});

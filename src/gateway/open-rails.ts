@@ -1,5 +1,6 @@
+import type { PaidCalls } from '../rails/paid-calls.ts';
 import type { Upstream } from '../rails/upstream-pool.ts';
-import type { Catalogue, Dialect, Modality, Source } from './catalogue.ts';
+import type { Catalogue, Dialect, Source } from './catalogue.ts';
 
 /** The way to each provider that models of one modality can be bought from. */
 export interface Rails<R> extends AsyncDisposable {
@@ -8,33 +9,45 @@ export interface Rails<R> extends AsyncDisposable {
 }
 
 /**
- * Opens one rail for each provider that a model of the modality names. A provider of a dialect that `open` does not
- * know, and a rail that is paid in another way, have none and are passed over.
+ * Opens one rail for each provider that something is bought from, when it is first; another one where it is paid call by
+ * call. A provider of a dialect that `open` does not know, and a rail that nobody here can pay, have none and are passed
+ * over.
  */
 export function openRails<R>(deps: {
-  readonly catalogue: Catalogue;
-  readonly modality: Modality;
+  readonly catalogue: Pick<Catalogue, 'provider'>;
   /** The engine inside this server. */
   readonly local: R;
   readonly open: (dialect: Dialect, upstream: Upstream) => (R & AsyncDisposable) | undefined;
+  /** Undefined: nobody can be paid call by call, and what is bought like that is passed over. */
+  readonly paidCalls?: PaidCalls | undefined;
 }): Rails<R> {
   const { catalogue, local, open } = deps;
-  const remote = new Map<string, R & AsyncDisposable>();
-  const models = catalogue.models.filter(({ modality }) => modality === deps.modality);
-  for (const { provider: id } of models.flatMap(({ sources }) => sources)) {
+  /** Bounded by the providers of the catalogue. */
+  const accounts = new Map<string, (R & AsyncDisposable) | undefined>();
+  const paid = new Map<string, (R & AsyncDisposable) | undefined>();
+
+  function openRail(id: string, paidCalls: PaidCalls | undefined) {
     const provider = catalogue.provider(id);
-    if (provider === undefined || provider.baseUrl === null || remote.has(id)) continue;
+    if (provider === undefined || provider.baseUrl === null) return undefined;
     const { apiKey, baseUrl, dialect } = provider;
-    const rail = open(dialect, { baseUrl, apiKey });
-    if (rail !== undefined) remote.set(id, rail);
+    if (paidCalls !== undefined && dialect !== 'openai') return undefined;
+    return open(dialect, { baseUrl, apiKey, paidCalls });
   }
+
   return {
-    railOf({ rail, provider }) {
-      if (rail === 'byok' || rail === 'x402-router') return undefined;
-      return provider === 'local' ? local : remote.get(provider);
+    railOf({ rail: way, provider }) {
+      const isPaid = way === 'x402-router';
+      if (isPaid && deps.paidCalls === undefined) return undefined;
+      if (!isPaid && provider === 'local') return local;
+      const opened = isPaid ? paid : accounts;
+      if (opened.has(provider)) return opened.get(provider);
+      const rail = openRail(provider, isPaid ? deps.paidCalls : undefined);
+      opened.set(provider, rail);
+      return rail;
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([...remote.values()].map((rail) => rail[Symbol.asyncDispose]()));
+      const rails = [...accounts.values(), ...paid.values()];
+      await Promise.all(rails.map((rail) => rail?.[Symbol.asyncDispose]()));
     },
   };
 }

@@ -1,8 +1,8 @@
 import { refuse } from '../kernel/refuse.ts';
 import { SPEECH_FORMATS, type SpeechFormat, type SpeechRail } from '../rails/speech-rail.ts';
-import type { Model } from './catalogue.ts';
 import { type Offers, planOffers } from './plan-offers.ts';
 import { requireOffers } from './require-model.ts';
+import type { Sellers } from './sellers.ts';
 import type { SpeechRails } from './speech-rails.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { speechBoundRaw } from './speech-usage.ts';
@@ -16,12 +16,13 @@ const UNNAMED: readonly SpeechFormat[] = ['mp3', 'wav'];
  */
 export function planSpeech(
   rails: Pick<SpeechRails, 'railOf'>,
-  model: Model,
+  sellers: Sellers,
   request: SpeechRequest,
 ): { readonly format: SpeechFormat; readonly offers: Offers<SpeechRail> } {
+  const { model } = sellers;
   const asked = request.response_format ?? undefined;
   const open = planOffers(
-    model,
+    sellers,
     (source) => speechBoundRaw(request, source),
     (source) => rails.railOf(source),
   );

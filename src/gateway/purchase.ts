@@ -1,26 +1,33 @@
 import type { BudgetLeft, BudgetReports } from '../controls/budget-left.ts';
-import type { ApiError } from '../kernel/api-error.ts';
+import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
-import { priceRaw } from '../kernel/price.ts';
+import { marginRaw, priceRaw } from '../kernel/price.ts';
 import type { Random } from '../kernel/random.ts';
 import { refuse } from '../kernel/refuse.ts';
+import type { SpendAccount } from '../ledger/accounts.ts';
 import type { HoldVerdict, Ledger, SettleRequest, Spender } from '../ledger/ledger.ts';
+import { paymentHoldId } from '../ledger/payment.ts';
+import type { Means } from '../rails/means.ts';
 import type { Completed, Declined, Outcome } from '../rails/outcome.ts';
 import type { SourceRests } from '../rails/rest-failing-source.ts';
 import type { Model, Source } from './catalogue.ts';
 import { chargeRow, type Metered } from './charge-row.ts';
-import { destinationOf } from './destination.ts';
+import { destinationOf, makerOf } from './destination.ts';
+import { inStages } from './in-stages.ts';
 import { holdForRaw, type Offer, type Offers } from './plan-offers.ts';
-import { passthroughHeaders } from './receipt.ts';
+import type { RateLimitAdvisory } from './rate-limit-advisory.ts';
+import { limitsOf, passthroughHeaders, type Receipt } from './receipt.ts';
 import { refuseHold } from './refuse-hold.ts';
-import { type Tried, trySources } from './try-sources.ts';
+import { isPassedOver, type Tried, trySources } from './try-sources.ts';
 
 export type PurchaseDeps = {
   readonly rests: SourceRests;
   readonly ledger: Pick<Ledger, 'hold' | 'settle'>;
   readonly budgets: BudgetReports;
+  /** Undefined: nobody is told of the limits of upstreams. */
+  readonly rateLimitAdvisory?: RateLimitAdvisory | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -33,10 +40,12 @@ export type Order<R, T> = {
   /** Becomes the id of the hold. */
   readonly workId?: string | undefined;
   readonly offers: Offers<R>;
-  /** Asks one of them, with so much set aside for it. Never rejects for what an upstream does. */
-  readonly ask: (offer: Offer<R>, heldRaw: bigint) => Promise<Outcome<T>>;
+  /** Asks one of them, with so much set aside for it, or to be paid. Never rejects for what an upstream does. */
+  readonly ask: (offer: Offer<R>, heldRaw: bigint, means: Means | undefined) => Promise<Outcome<T>>;
   /** The same for no more than there is, where less of it can be had. */
   readonly forLess?: (availableRaw: bigint) => Order<R, T> | undefined;
+  /** The same from others, under a hold of its own, where nobody of these delivers. Throws the refusal. */
+  readonly instead?: () => Promise<Order<R, T>>;
 };
 
 /** An upstream's answer under our receipt. */
@@ -48,10 +57,13 @@ export type Relayed = {
   readonly upstreamMs: number;
 };
 
+/** Who has answered, as a receipt tells it. */
+type Served = Pick<Receipt, 'model' | 'rail' | 'attempts' | 'rateLimits'>;
+
 /** What an upstream has begun to deliver. Its hold is open until it is settled, once. */
 export type Bought<T> = {
   readonly outcome: Completed<T>;
-  readonly served: { readonly model: string; readonly rail: string; readonly attempts: number };
+  readonly served: Served;
   readonly source: Source;
   readonly upstreamMs: number;
   /** What may still be spent, as it stands before this is settled. */
@@ -66,32 +78,53 @@ type Held = Extract<HoldVerdict, { kind: 'held' }>;
  * Holds the most that an order can cost, asks its sources, cheapest first, and hands what one of them delivers to
  * `deliver`, which settles it: before it returns, or later where the answer goes on. What nobody delivers costs
  * nothing: a refusal of the upstream is relayed, everything else is thrown. Where `deliver` throws before it has
- * settled, nothing is charged.
+ * settled, nothing is charged. A source that is paid by itself is paid beside the hold, which is for the margin then;
+ * where that was done in vain, what is thrown says what to look up.
  */
 export async function purchase<R, T, A>(
   deps: PurchaseDeps,
   order: Order<R, T>,
   deliver: (bought: Bought<T>) => Promise<A>,
 ): Promise<A | Relayed> {
-  const arrivedMs = deps.clock.monotonicMs();
-  const { held, granted } = await openHold(deps, order);
+  return serve(deps, await openHold(deps, order), deliver);
+}
+
+/** An order whose hold is open, and what was tried for it before. */
+type Granted<R, T> = {
+  readonly order: Order<R, T>;
+  readonly held: Held;
+  readonly before: Pick<Tried<T>, 'attempts' | 'upstreamMs' | 'limited'>;
+  readonly arrivedMs: number;
+};
+
+async function serve<R, T, A>(
+  deps: PurchaseDeps,
+  { order, held, before, arrivedMs }: Granted<R, T>,
+  deliver: (bought: Bought<T>) => Promise<A>,
+): Promise<A | Relayed> {
   const open = openPurchase(deps, order, held, arrivedMs);
   try {
-    const ask = (offer: Offer<R>) => granted.ask(offer, held.hold.amountRaw);
-    const tried = await trySources(deps, { offers: granted.offers, ask });
+    const ask = (offer: Offer<R>) =>
+      order.ask(offer, held.hold.amountRaw, meansOf(order, held, offer));
+    const tried = await trySources(deps, { offers: order.offers, ask, before });
     const { outcome, source, attempts, upstreamMs } = tried;
-    const served = { model: order.model.id, rail: source.rail, attempts };
-    if (outcome.kind !== 'completed') {
-      await open.giveUp(tried);
-      if (outcome.kind !== 'declined') throw refuseOutcome(outcome, tried);
-      warnOfRefusedAccount(deps.log, outcome.status, source.provider);
-      return relay(outcome, passthroughHeaders(served), upstreamMs);
+    const rateLimits = deps.rateLimitAdvisory?.(tried);
+    const served = { model: order.model.id, rail: source.rail, attempts, rateLimits };
+    if (outcome.kind === 'completed') {
+      return await deliver({
+        ...{ outcome, served, source, upstreamMs },
+        budget: open.budget,
+        settle: (metered) => open.settle(tried, metered),
+      });
     }
-    return await deliver({
-      ...{ outcome, served, source, upstreamMs },
-      budget: open.budget,
-      settle: (metered) => open.settle(tried, metered),
-    });
+    await open.giveUp(tried);
+    const instead = isPassedOver(outcome, source)
+      ? await openInstead(deps, order, tried)
+      : undefined;
+    if (instead !== undefined) return await serve(deps, instead, deliver);
+    if (outcome.kind !== 'declined') throw refuseOutcome(outcome, tried, served);
+    warnOfRefusedAccount(deps.log, outcome.status, source);
+    return relay(outcome, passthroughHeaders(served), upstreamMs);
   } catch (error) {
     // A bug on the way must not keep the agent's money; a settle that was sent is never sent otherwise.
     await open.release();
@@ -99,8 +132,26 @@ export async function purchase<R, T, A>(
   }
 }
 
+/** Undefined: there is nobody else, or the pool refuses a buyer whose own key failed. What that was told stands then. */
+async function openInstead<R, T>(
+  deps: PurchaseDeps,
+  order: Order<R, T>,
+  { attempts, limited, source, upstreamMs }: Tried<T>,
+): Promise<Granted<R, T> | undefined> {
+  if (order.instead === undefined) return undefined;
+  try {
+    const granted = await openHold(deps, await order.instead());
+    return { ...granted, before: { attempts, limited, upstreamMs } };
+  } catch (error) {
+    if (error instanceof ApiError && source.rail === 'byok') return undefined;
+    throw error;
+  }
+}
+
 /** What a call came to: the part of a settlement that only its end can tell. */
-type End = Pick<SettleRequest, 'actualRaw' | 'source' | 'charge'>;
+type End = Pick<SettleRequest, 'actualRaw' | 'source' | 'charge'> & {
+  readonly account?: SpendAccount;
+};
 
 function openPurchase<R, T>(
   { budgets, clock, ledger, log }: PurchaseDeps,
@@ -119,15 +170,22 @@ function openPurchase<R, T>(
     budget: () => budgets.left({ funds, after }, request),
 
     async settle(tried: Tried<T>, metered: Metered) {
-      const { source } = tried;
-      const actualRaw = priceRaw(metered.usage, source.rates, source.marginBps);
+      const { outcome, source } = tried;
+      const { rates, marginBps } = source;
+      const paidRaw = outcome.kind === 'completed' ? outcome.paidRaw : undefined;
+      const actualRaw =
+        paidRaw === undefined
+          ? priceRaw(metered.usage, rates, marginBps)
+          : marginRaw(paidRaw, marginBps);
       const charge = chargeRow(request, tried, metered);
-      const verdict = await resolve({ actualRaw, source: source.provider, charge });
+      const account = source.rail === 'byok' ? 'byok' : 'gateway';
+      const verdict = await resolve({ actualRaw, source: source.provider, account, charge });
       if (verdict.kind !== 'settled') {
         log.error({ actualRaw }, 'a hold was resolved by somebody else');
-        return { chargedRaw: 0n };
+        return { chargedRaw: paidRaw ?? 0n };
       }
-      return { chargedRaw: verdict.chargedRaw, ...(await budgets.left(verdict, request)) };
+      const chargedRaw = verdict.chargedRaw + (paidRaw ?? 0n);
+      return { chargedRaw, ...(await budgets.left(verdict, request)) };
     },
 
     /** Nobody has delivered. */
@@ -142,30 +200,45 @@ function openPurchase<R, T>(
   };
 }
 
+/** How a source is paid that has no account with this server: by its buyer, or beside what is held for its margin. */
+function meansOf<R, T>(
+  { model, spender }: Order<R, T>,
+  { hold }: Held,
+  { mostPaidRaw: mostRaw, ownKey }: Offer<R>,
+): Means | undefined {
+  if (ownKey !== undefined) return { ownKey };
+  if (mostRaw === undefined) return undefined;
+  const holdId = paymentHoldId(hold.holdId);
+  return { purse: { spender, maker: makerOf(model.id), mostRaw, holdId } };
+}
+
 /** Holds what an order can cost, or what there is where that is less and something can be had for it. */
 async function openHold<R, T>(
-  { ledger, random }: PurchaseDeps,
-  order: Order<R, T>,
-): Promise<{ readonly held: Held; readonly granted: Order<R, T> }> {
+  { clock, ledger, random }: PurchaseDeps,
+  asked: Order<R, T>,
+): Promise<Granted<R, T>> {
+  const order = inStages(asked);
   const { spender, workId, model } = order;
   const holdId = workId ?? newId(random, 'buy_');
   const destination = destinationOf(model.id);
+  const anew = { before: { attempts: 0, upstreamMs: 0 }, arrivedMs: clock.monotonicMs() };
   const hold = ({ offers }: Order<R, T>) =>
     ledger.hold({ spender, holdId, amountRaw: holdForRaw(offers), destination });
   const verdict = await hold(order);
-  if (verdict.kind === 'held') return { held: verdict, granted: order };
+  if (verdict.kind === 'held') return { held: verdict, order, ...anew };
   const { refusal } = verdict;
-  const less =
+  const shorter =
     refusal.reason === 'insufficient_balance' ? order.forLess?.(refusal.availableRaw) : undefined;
-  if (less === undefined) throw refuseHold(refusal);
+  if (shorter === undefined) throw refuseHold(refusal);
+  const less = inStages(shorter);
   const again = await hold(less);
-  if (again.kind === 'held') return { held: again, granted: less };
+  if (again.kind === 'held') return { held: again, order: less, ...anew };
   throw refuseHold(again.refusal);
 }
 
 /** Relayed like every other 4xx, but it is the operator's credential that was refused. */
-function warnOfRefusedAccount(log: Log, status: number, provider: string): void {
-  if (status === 401 || status === 403) {
+function warnOfRefusedAccount(log: Log, status: number, { provider, rail }: Source): void {
+  if (rail !== 'byok' && (status === 401 || status === 403)) {
     log.error({ provider, status }, 'a provider refused the credential of this server');
   }
 }
@@ -183,19 +256,25 @@ export const relay = (
 
 type Unserved = Exclude<Tried<never>['outcome'], { kind: 'completed' | 'declined' }>;
 
-function refuseOutcome(outcome: Unserved, { attempts, source }: Tried<unknown>): ApiError {
+function refuseOutcome(
+  outcome: Unserved,
+  { attempts, source }: Tried<unknown>,
+  served: Served,
+): ApiError {
   if (outcome.kind === 'aborted') return refuse.request.clientClosed();
+  if (outcome.kind === 'spent') return outcome.refusal;
+  if (outcome.kind === 'unaffordable') return refuseHold(outcome.refusal);
   if (outcome.kind === 'unfit') {
     return refuse.gateway.invalidRequest(outcome.detail, outcome.param ?? 'messages');
   }
   if (outcome.kind === 'resting') {
     return refuse.gateway.noSourceAvailable('Every source of this model failed lately and rests.');
   }
-  if (attempts === 1 && outcome.failure === 'missing') {
+  if (attempts === 1 && (outcome.failure === 'missing' || outcome.failure === 'unpayable')) {
     return refuse.gateway.noSourceAvailable(outcome.detail);
   }
   if (attempts === 1 && outcome.failure === 'busy' && source.provider === 'local') {
     return refuse.gateway.engineBusy(outcome.retryAfterSeconds ?? 1);
   }
-  return refuse.gateway.allSourcesFailed(attempts);
+  return refuse.gateway.allSourcesFailed(attempts, limitsOf(served));
 }

@@ -3,18 +3,28 @@ import { refuseSpend } from '../controls/refuse-spend.ts';
 import type { ApiError } from '../kernel/api-error.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { HoldRefusal } from '../ledger/ledger.ts';
+import type { Breach } from '../policy/evaluate.ts';
 
 /** Why a hold was refused, in the words of the gateway's routes: whatever is used up has one code there. */
 export function refuseHold(refusal: HoldRefusal): ApiError {
   switch (refusal.reason) {
     case 'insufficient_balance':
       return refuse.gateway.budgetExhausted({
+        scope: 'wallet',
+        remaining_raw: refusal.availableRaw.toString(),
         available: refusal.availableRaw.toString(),
         required: refusal.requiredRaw.toString(),
       });
     case 'cap_exceeded':
-      return refuse.gateway.capExceeded(breachSentence(refusal.breach), breachFields(refusal));
+      return refuse.gateway.capExceeded(breachSentence(refusal.breach), {
+        ...{ scope: refusal.breach.policy.kind, remaining_raw: remainingOf(refusal.breach) },
+        ...breachFields(refusal),
+      });
     default:
       return refuseSpend(refusal);
   }
 }
+
+/** A cap that was lowered below what is spent leaves nothing, not less. */
+const remainingOf = ({ capRaw, spentRaw }: Breach): string =>
+  (capRaw > spentRaw ? capRaw - spentRaw : 0n).toString();

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import { createOpenAiSpeechRail } from '../rails/openai-speech.ts';
+import type { PaidCalls } from '../rails/paid-calls.ts';
 import type { SpeechRail } from '../rails/speech-rail.ts';
 import type { UpstreamLimits } from '../rails/upstream-pool.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -13,9 +14,10 @@ export function createSpeechRails(deps: {
   readonly localSpeech: SpeechRail;
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits>;
+  readonly paidCalls?: PaidCalls | undefined;
 }): SpeechRails {
   return openRails<SpeechRail>({
-    ...{ catalogue: deps.catalogue, modality: 'tts', local: deps.localSpeech },
+    ...{ catalogue: deps.catalogue, local: deps.localSpeech, paidCalls: deps.paidCalls },
     open: (dialect, upstream) =>
       dialect === 'openai' ? createOpenAiSpeechRail({ ...deps, upstream }) : undefined,
   });

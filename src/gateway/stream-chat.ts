@@ -1,4 +1,3 @@
-import { BRAND } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { ChatStream } from '../rails/chat-stream.ts';
 import type { Metered } from './charge-row.ts';
@@ -6,6 +5,8 @@ import type { ChatRequest } from './chat-request.ts';
 import { meterChat } from './chat-usage.ts';
 import type { Bought } from './purchase.ts';
 import { streamHeaders } from './receipt.ts';
+import { relayStream } from './relay-stream.ts';
+import { brokenEnd, wholeEnd } from './stream-end.ts';
 
 /** A streamed answer under what is known of its price before it begins. */
 export type StreamedAnswer = {
@@ -50,58 +51,21 @@ export async function deliverEvents(
   };
 }
 
-/** No generator: one that is left before its first event would settle nothing. */
 function settledStream(
   deps: Deps,
-  bought: Bought<{ readonly stream: Events }>,
+  { outcome, settle, source }: Bought<{ readonly stream: Events }>,
   meter: () => Metered,
 ): AsyncIterable<Uint8Array> {
-  const { outcome, source } = bought;
-  const { stream } = outcome;
-  let isOver = false;
-  const settle = async (): Promise<bigint> => {
-    isOver = true;
-    return (await bought.settle(meter())).chargedRaw;
-  };
-
-  async function next(): Promise<IteratorResult<Uint8Array>> {
-    if (isOver) return { done: true, value: undefined };
-    let events: Uint8Array | undefined;
-    try {
-      events = await stream.next();
-    } catch (err) {
+  const settled = async () => (await settle(meter())).chargedRaw;
+  return relayStream(outcome.stream, {
+    piece: (events) => events,
+    end: async () => wholeEnd(await settled()),
+    async broken(err) {
       deps.log.warn({ err, provider: source.provider }, 'a streamed answer broke off');
-      await settle();
-      return { done: false, value: BROKEN };
-    }
-    if (events !== undefined) return { done: false, value: events };
-    return { done: false, value: ending(await settle()) };
-  }
-
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next,
-      async return() {
-        if (!isOver) {
-          stream.stop();
-          await settle();
-        }
-        return { done: true, value: undefined };
-      },
-    }),
-  };
-}
-
-/** What it came to stands where every reader of such streams looks past it. */
-const ending = (chargedRaw: bigint): Buffer =>
-  Buffer.from(`: ${BRAND.headerPrefix}cost-usdc=${chargedRaw}\n\ndata: [DONE]\n\n`);
-
-export const BROKEN = Buffer.from(
-  `data: ${JSON.stringify({
-    error: {
-      message: 'The upstream broke off in the middle of its answer; what came of it is charged.',
-      type: 'upstream_error',
-      code: 'upstream_broke_off',
+      return brokenEnd(await settled());
     },
-  })}\n\n`,
-);
+    async left() {
+      await settled();
+    },
+  });
+}

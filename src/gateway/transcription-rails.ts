@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Random } from '../kernel/random.ts';
 import { createOpenAiTranscriptionRail } from '../rails/openai-transcription.ts';
+import type { PaidCalls } from '../rails/paid-calls.ts';
 import type { TranscriptionRail } from '../rails/transcription-rail.ts';
 import type { UpstreamLimits } from '../rails/upstream-pool.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -15,9 +16,10 @@ export function createTranscriptionRails(deps: {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits?: Partial<UpstreamLimits>;
+  readonly paidCalls?: PaidCalls | undefined;
 }): TranscriptionRails {
   return openRails<TranscriptionRail>({
-    ...{ catalogue: deps.catalogue, modality: 'stt', local: deps.local },
+    ...{ catalogue: deps.catalogue, local: deps.local, paidCalls: deps.paidCalls },
     open: (dialect, upstream) =>
       dialect === 'openai' ? createOpenAiTranscriptionRail({ ...deps, upstream }) : undefined,
   });

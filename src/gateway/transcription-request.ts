@@ -62,14 +62,14 @@ export function readTranscription({ fields, file }: Form): TranscriptionRequest 
   };
 }
 
-/** Only the one list may come more than once; some clients write it without its brackets. */
+/** Only lists may come more than once; some clients write the one that is read here without its brackets. */
 function byName(fields: Form['fields']): Record<string, unknown> {
   const values = new Map<string, string | string[]>();
   for (const [sent, value] of fields) {
     const name = sent === 'timestamp_granularities' ? LIST : sent;
     const before = values.get(name);
     if (name === LIST) values.set(name, [...(before ?? []), value]);
-    else if (before === undefined) values.set(name, value);
+    else if (before === undefined || name.endsWith('[]')) values.set(name, value);
     else throw refuse.gateway.invalidRequest(`${name}: came twice`, name);
   }
   return Object.fromEntries(values);

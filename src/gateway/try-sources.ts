@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
-import type { Outcome, RailFailure } from '../rails/outcome.ts';
+import type { Failed, Outcome, RailFailure, Unfit } from '../rails/outcome.ts';
 import type { SourceRests } from '../rails/rest-failing-source.ts';
 import type { Source } from './catalogue.ts';
 import type { Offer, Offers } from './plan-offers.ts';
@@ -11,6 +11,8 @@ export type Tried<T> = {
   readonly source: Source;
   readonly attempts: number;
   readonly upstreamMs: number;
+  /** The last that sent its callers away for a while. */
+  readonly limited?: { readonly outcome: Failed; readonly source: Source } | undefined;
 };
 
 /**
@@ -22,9 +24,34 @@ const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
   'oversize',
   'busy',
   'missing',
+  'too_dear',
+  'unpayable',
 ]);
 
-/** Buys from the first offer that answers. What fails is passed over; what keeps failing is not asked. */
+/**
+ * Whether somebody else is to be asked: a source failed, or a buyer's own key was refused. What is too much for a wallet
+ * may still be bought where this server has an account; a cap refuses everywhere.
+ */
+export function isPassedOver(outcome: Tried<unknown>['outcome'], { rail }: Source): boolean {
+  switch (outcome.kind) {
+    case 'failed':
+      return true;
+    case 'unfit':
+      return rail === 'byok';
+    case 'declined':
+      return rail === 'byok' && (outcome.status === 401 || outcome.status === 403);
+    case 'unaffordable':
+      return outcome.refusal.reason === 'insufficient_balance';
+    default:
+      return false;
+  }
+}
+
+/**
+ * Buys from the first offer that answers. What fails is passed over; what keeps failing is not asked, but for a buyer's
+ * own account: how it does says nothing of anybody else's. What cannot take the request is passed over, too: it was
+ * never sent there and counts as no attempt; where nobody else is there to be asked, that is why.
+ */
 export async function trySources<R, T>(
   deps: {
     readonly rests: SourceRests;
@@ -34,38 +61,74 @@ export async function trySources<R, T>(
   request: {
     readonly offers: Offers<R>;
     readonly ask: (offer: Offer<R>) => Promise<Outcome<T>>;
+    /** What was tried for the same before. */
+    readonly before: Pick<Tried<T>, 'attempts' | 'upstreamMs' | 'limited'>;
   },
 ): Promise<Tried<T>> {
   const { rests, clock, log } = deps;
   let last: Tried<T> = {
     outcome: { kind: 'resting' },
     source: request.offers[0].source,
-    attempts: 0,
-    upstreamMs: 0,
+    ...request.before,
   };
+  let unfit: Unfit | undefined;
+  let rested = false;
+  let { limited } = request.before;
   for (const offer of request.offers) {
     const { source } = offer;
-    const key = `${source.provider}/${source.upstreamModel}`;
-    if (!rests.admits(key)) continue;
+    const key = source.rail === 'byok' ? undefined : `${source.provider}/${source.upstreamModel}`;
+    if (key !== undefined && !rests.admits(key)) {
+      rested = true;
+      continue;
+    }
 
     const startedMs = clock.monotonicMs();
     let outcome: Outcome<T> | undefined;
     try {
       outcome = await request.ask(offer);
     } finally {
-      note(rests, key, outcome);
+      if (key !== undefined) note(rests, key, outcome);
+    }
+    if (outcome.kind === 'unfit') {
+      unfit ??= outcome;
+      continue;
     }
     const upstreamMs = last.upstreamMs + (clock.monotonicMs() - startedMs);
-    last = { outcome, source, attempts: last.attempts + 1, upstreamMs };
-    if (outcome.kind !== 'failed') return last;
-    const { failure, status, detail } = outcome;
-    log.warn({ provider: source.provider, failure, status, detail }, 'a source failed');
+    if (isLimited(outcome)) limited = { outcome, source };
+    last = { outcome, source, attempts: last.attempts + 1, upstreamMs, limited };
+    tell(log, source.provider, outcome);
+    if (!isPassedOver(outcome, source)) return last;
   }
-  return last;
+  // Somebody who could take it may take it later.
+  const nobodyAsked = !rested && last.outcome.kind === 'resting';
+  return unfit !== undefined && nobodyAsked ? { ...last, outcome: unfit } : last;
+}
+
+const isLimited = (outcome: Outcome<unknown>): outcome is Failed =>
+  outcome.kind === 'failed' && outcome.failure === 'rate_limited';
+
+function tell(log: Log, provider: string, outcome: Outcome<unknown>): void {
+  if (outcome.kind === 'failed') {
+    const { failure, status, detail } = outcome;
+    log.warn({ provider, failure, status, detail }, 'a source failed');
+  }
+  if (outcome.kind === 'spent') {
+    const { error: why, fields } = outcome.refusal;
+    log.error(
+      { provider, why, reservation: fields.reservation },
+      'a source was paid and did not deliver',
+    );
+  }
 }
 
 function note(rests: SourceRests, key: string, outcome: Outcome<unknown> | undefined): void {
   if (outcome?.kind === 'completed' || outcome?.kind === 'declined') rests.answered(key);
-  else if (outcome?.kind === 'failed' && !PROVES_NOTHING.has(outcome.failure)) rests.failed(key);
+  else if (outcome !== undefined && isFault(outcome)) rests.failed(key);
   else rests.abandoned(key);
+}
+
+/** One that takes money and fails is worse than one that fails; what it refuses may be the caller's doing. */
+function isFault(outcome: Outcome<unknown>): boolean {
+  if (outcome.kind === 'spent') return outcome.refusal.status >= 500;
+  return outcome.kind === 'failed' && !PROVES_NOTHING.has(outcome.failure);
 }

@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import type { Embeddings } from '../gateway/buy-embeddings.ts';
-import { EmbeddingRequest } from '../gateway/embedding-request.ts';
-import { readSpender } from '../gateway/read-spender.ts';
+import { readBuyer } from '../gateway/buyer.ts';
+import { EmbeddingAnswer, EmbeddingRequest } from '../gateway/embedding-request.ts';
 import { route } from '../http/route.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
@@ -13,24 +12,12 @@ export const embeddings = route<{ embeddings: Embeddings }>()({
   summary: 'Buy embeddings, metered by tokens',
   envelope: 'openai',
   rateLimit: 'gateway',
+  providerKey: 'optional',
   idempotent: true,
   maxBodyBytes: LIMITS.embeddingBodyBytes,
   body: EmbeddingRequest,
-  response: z.looseObject({
-    object: z.literal('list'),
-    data: z.array(
-      z.looseObject({
-        object: z.literal('embedding'),
-        index: z.number(),
-        embedding: z.union([z.array(z.number()), z.string()]),
-      }),
-    ),
-    model: z.string(),
-    usage: z.looseObject({ prompt_tokens: z.number(), total_tokens: z.number() }),
-  }),
+  response: EmbeddingAnswer,
 
-  async handle({ body, caller, headers, services, signal, workId }) {
-    const spender = readSpender(caller, headers);
-    return services.embeddings.embed({ spender, body, workId, signal });
-  },
+  handle: (context) =>
+    context.services.embeddings.embed({ buyer: readBuyer(context), body: context.body }),
 });

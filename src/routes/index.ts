@@ -82,6 +82,8 @@ import { toggleProviderKey } from './developer/provider-keys/toggle.ts';
 import { embeddings } from './embeddings.ts';
 import { estimate } from './estimate.ts';
 import { health } from './health.ts';
+import { proxiedChat } from './llm/chat/completions.ts';
+import { proxiedEmbeddings } from './llm/embeddings.ts';
 import { markets } from './markets.ts';
 import { metrics } from './metrics.ts';
 import { modelDetail } from './models/detail.ts';
@@ -141,6 +143,7 @@ export const ROUTES = [
   embeddings,
   speech,
   createTranscription,
+  proxiedChat,
   listModels,
   estimate,
   // What the error guidance refers to
@@ -181,6 +184,7 @@ export const ROUTES = [
   rotateDeveloperKey,
   agentsRollup,
   agentGatewayUsage,
+  proxiedEmbeddings,
   modelDetail,
   gatewayModels,
   closeSelf,

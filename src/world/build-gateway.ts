@@ -1,58 +1,64 @@
-import { createBudgetReports } from '../controls/budget-left.ts';
-import { readTeamCounters } from '../controls/counter-store.ts';
-import { createTeamReadings } from '../controls/team-readings.ts';
+import type { BudgetReports } from '../controls/budget-left.ts';
 import { createEmbeddings } from '../gateway/buy-embeddings.ts';
 import { createChatRails } from '../gateway/chat-rails.ts';
 import { createChatCompletions } from '../gateway/complete-chat.ts';
 import { createEmbeddingRails } from '../gateway/embedding-rails.ts';
+import { createProxiedModels } from '../gateway/proxied-models.ts';
+import { createRateLimitAdvisory } from '../gateway/rate-limit-advisory.ts';
 import { createSpeechRails } from '../gateway/speech-rails.ts';
 import { createSpeechSynthesis } from '../gateway/synthesize-speech.ts';
 import { createTranscriptions } from '../gateway/transcribe.ts';
 import { createTranscriptionRails } from '../gateway/transcription-rails.ts';
 import type { Teardown } from '../kernel/teardown.ts';
+import type { ProviderKeys } from '../provider-keys/provider-keys.ts';
 import { createLocalEmbeddingRail } from '../rails/local-embedding.ts';
 import { createLocalGuideRail } from '../rails/local-guide.ts';
 import { createLocalSpeechRail } from '../rails/local-speech.ts';
 import { createLocalTranscriptionRail } from '../rails/local-transcription.ts';
+import type { PaidCalls } from '../rails/paid-calls.ts';
 import { createSourceRests } from '../rails/rest-failing-source.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { VoiceParts } from './build-voice.ts';
 import type { World } from './world.ts';
 
+export type GatewayParts = Pick<LedgerParts, 'ledger'> & {
+  readonly voice: VoiceParts;
+  readonly budgets: BudgetReports;
+  /** Undefined: nobody can be paid call by call here. */
+  readonly paidCalls: PaidCalls | undefined;
+  readonly providerKeys: ProviderKeys;
+};
+
 /** The gateway: its rails, and the rest that a failing source is given. */
 export function buildGateway(
   world: World,
-  { ledger, time }: LedgerParts,
-  voice: VoiceParts,
+  { ledger, voice, budgets, paidCalls, providerKeys }: GatewayParts,
   teardown: Teardown,
 ) {
-  const { catalogue, clock, settings, sql } = world;
+  const { catalogue, clock, settings } = world;
   const { callerFacts, engines } = voice;
   const localGuide = createLocalGuideRail({ ...world, guide: engines.guide, callerFacts });
-  const rails = teardown.use('rails', createChatRails({ catalogue, localGuide, clock }));
+  const rails = teardown.use('rails', createChatRails({ catalogue, localGuide, clock, paidCalls }));
   const local = createLocalEmbeddingRail({ engine: engines.embedding.useLite });
-  const vectors = createEmbeddingRails({ catalogue, local, clock });
+  const vectors = createEmbeddingRails({ catalogue, local, clock, paidCalls });
   teardown.use('embedding rails', vectors);
   const localSpeech = createLocalSpeechRail({ engine: engines.tts.flite });
-  const speechRails = createSpeechRails({ catalogue, localSpeech, clock });
+  const speechRails = createSpeechRails({ catalogue, localSpeech, clock, paidCalls });
   teardown.use('speech rails', speechRails);
   const ears = createLocalTranscriptionRail({ engines, gates: voice.speechGates });
-  const hearing = createTranscriptionRails({ ...world, local: ears });
+  const hearing = createTranscriptionRails({ ...world, local: ears, paidCalls });
   teardown.use('transcription rails', hearing);
   const rests = createSourceRests({ clock });
-  const team = createTeamReadings({ ...world, read: (ids) => readTeamCounters(sql, ids) });
-  const budgets = createBudgetReports({
-    ...{ team, now: time.now },
-    advisory: settings.budgetAdvisory,
-  });
+  const rateLimitAdvisory = createRateLimitAdvisory({ clock, ...settings.rateLimitAdvisory });
+  const shared = { ...world, providerKeys, rests, ledger, budgets, rateLimitAdvisory };
   return {
-    budgets,
     services: {
       catalogue,
-      embeddings: createEmbeddings({ ...world, rails: vectors, rests, ledger, budgets }),
-      transcriptions: createTranscriptions({ ...world, rails: hearing, rests, ledger, budgets }),
-      chat: createChatCompletions({ ...world, rails, rests, ledger, budgets }),
-      speech: createSpeechSynthesis({ ...world, rails: speechRails, rests, ledger, budgets }),
+      embeddings: createEmbeddings({ ...shared, rails: vectors }),
+      transcriptions: createTranscriptions({ ...shared, rails: hearing }),
+      chat: createChatCompletions({ ...shared, rails }),
+      proxied: createProxiedModels(shared, { chat: rails, embeddings: vectors }),
+      speech: createSpeechSynthesis({ ...shared, rails: speechRails }),
     },
   };
 }

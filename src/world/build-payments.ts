@@ -6,11 +6,13 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Teardown } from '../kernel/teardown.ts';
 import { firstSettlement } from '../proxy/first-settlement.ts';
 import { createChainJudge } from '../proxy/judge-by-chain.ts';
+import { createPaidCalls } from '../proxy/paid-calls.ts';
 import { createPassthroughLog } from '../proxy/passthrough-log.ts';
 import { insertPassthroughs, prunePassthroughs } from '../proxy/passthrough-store.ts';
 import type { PaymentStep } from '../proxy/pay-vendor.ts';
 import { createPaymentMetrics } from '../proxy/payment-metrics.ts';
 import { createProxy } from '../proxy/proxy.ts';
+import { refusePayment } from '../proxy/refuse-payment.ts';
 import type { Reservation } from '../proxy/reservation.ts';
 import { countLive, findReservation } from '../proxy/reservation-store.ts';
 import { VENDOR_TIMES } from '../proxy/vendor-call.ts';
@@ -50,18 +52,26 @@ export function buildPayments(
   const deps = { ...world, ledger, reload, ...heard };
   const judge = createChainJudge({ view, clock, log });
   const eventsOf = (row: Reservation, txHash: string) => firstSettlement(sql, row, txHash);
-  const proxy = createProxy({
-    ...{ ...deps, client, budgets, passthroughs, wallets: accounts.wallets },
-    ...{ breaker: chain.breaker, standings: accounts.standings, judge, eventsOf },
+  const paying = {
+    ...{ ...deps, wallets: accounts.wallets, standings: accounts.standings },
+    ...{ breaker: chain.breaker, judge, eventsOf },
     terms: { usdc, chainId },
     domain: usdcDomain(usdc),
     validBeforeSeconds: settings.x402.validBeforeSeconds,
-    times: world.vendorTimes ?? VENDOR_TIMES,
     onStep: (step: PaymentStep) => {
       metrics.passed(step);
       return world.onPaymentStep?.(step);
     },
+  };
+  const times = world.vendorTimes ?? VENDOR_TIMES;
+  const proxy = createProxy({
+    ...{ ...paying, client, budgets, passthroughs, times, refuse: refusePayment },
   });
+  const canPay = view !== undefined && accounts.wallets !== undefined;
+  // Connections of its own: vendors that agents choose must not take those of models.
+  const paidCalls = canPay
+    ? createPaidCalls({ ...paying, client: openClient(world, teardown) })
+    : undefined;
   const prune = async () => {
     for (let n = 0; n < LIMITS.pruneBatchesPerTick; n++) {
       const { passthroughKeptDays: days, pruneBatch: most } = LIMITS;
@@ -89,7 +99,7 @@ export function buildPayments(
   const questions = buildQuestions(world, {
     ...{ client, standings, chain, judge, ledger, eventsOf, ...heard },
   });
-  return { services: { proxy, ...questions } };
+  return { paidCalls, services: { proxy, ...questions } };
 }
 
 /** The door to addresses that callers choose. */

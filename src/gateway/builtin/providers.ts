@@ -1,8 +1,8 @@
 import type { ProviderEntry } from './builtin-model.ts';
 
 /**
- * Who can be bought from, given a credential. Where a vendor offers an OpenAI-compatible address beside
- * its own, that one is used.
+ * Who can be bought from, given a credential. Where a vendor offers an OpenAI-compatible address beside its own, that
+ * one is used, unless its own dialect is spoken here: the compatible one of `anthropic` keeps no prompt in a cache.
  */
 export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
   local: { baseUrl: null, dialect: 'local' },
@@ -19,7 +19,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1',
     apiKeyEnv: 'ANTHROPIC_API_KEY',
-    dialect: 'openai',
+    dialect: 'anthropic',
   },
   google: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',

@@ -1,4 +1,4 @@
-import { readSpender } from '../../gateway/read-spender.ts';
+import { readBuyer } from '../../gateway/buyer.ts';
 import { SpeechRequest } from '../../gateway/speech-request.ts';
 import type { SpeechSynthesis } from '../../gateway/synthesize-speech.ts';
 import { route } from '../../http/route.ts';
@@ -11,10 +11,10 @@ export const speech = route<{ speech: SpeechSynthesis }>()({
   summary: 'Buy speech, metered by characters',
   envelope: 'openai',
   rateLimit: 'gateway',
+  providerKey: 'optional',
   idempotent: true,
   body: SpeechRequest,
 
-  handle({ body, caller, headers, services, signal, workId }) {
-    return services.speech.speak({ spender: readSpender(caller, headers), body, workId, signal });
-  },
+  handle: (context) =>
+    context.services.speech.speak({ buyer: readBuyer(context), body: context.body }),
 });

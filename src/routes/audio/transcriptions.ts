@@ -1,4 +1,4 @@
-import { readSpender } from '../../gateway/read-spender.ts';
+import { readBuyer } from '../../gateway/buyer.ts';
 import type { Transcriptions } from '../../gateway/transcribe.ts';
 import { readTranscription, TranscriptionForm } from '../../gateway/transcription-request.ts';
 import { type MultipartForm, MultipartRefused, readMultipart } from '../../http/multipart.ts';
@@ -14,16 +14,18 @@ export const createTranscription = route<{ transcriptions: Transcriptions }>()({
   summary: 'Buy the transcript of a file, metered by the second of sound',
   envelope: 'openai',
   rateLimit: 'gateway',
+  providerKey: 'optional',
   idempotent: true,
   body: streamedBody('multipart/form-data', TranscriptionForm),
   maxBodyBytes: LIMITS.audioFileBytes + LIMITS.formFieldsBytes,
 
-  async handle({ body, caller, headers, services, signal, workId }) {
+  async handle(context) {
+    const { body, headers, services } = context;
     const request = readTranscription(await readForm(headers.get('content-type'), body));
-    const wish = { spender: readSpender(caller, headers), request, workId, signal };
+    const purchase = { buyer: readBuyer(context), request };
     return request.stream
-      ? services.transcriptions.stream(wish)
-      : services.transcriptions.transcribe(wish);
+      ? services.transcriptions.stream(purchase)
+      : services.transcriptions.transcribe(purchase);
   },
 });
 

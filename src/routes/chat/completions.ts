@@ -1,6 +1,6 @@
+import { readBuyer } from '../../gateway/buyer.ts';
 import { ChatRequest } from '../../gateway/chat-request.ts';
 import type { ChatCompletions } from '../../gateway/complete-chat.ts';
-import { readSpender } from '../../gateway/read-spender.ts';
 import { route } from '../../http/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
@@ -12,12 +12,14 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
   summary: 'Buy a chat completion, metered by tokens',
   envelope: 'openai',
   rateLimit: 'gateway',
+  providerKey: 'optional',
   idempotent: true,
   maxBodyBytes: LIMITS.chatBodyBytes,
   body: ChatRequest,
 
-  async handle({ body, caller, headers, services, signal, workId }) {
-    const wish = { spender: readSpender(caller, headers), body, workId, signal };
-    return body.stream === true ? services.chat.stream(wish) : services.chat.complete(wish);
+  handle(context) {
+    const { body, services } = context;
+    const purchase = { buyer: readBuyer(context), body };
+    return body.stream === true ? services.chat.stream(purchase) : services.chat.complete(purchase);
   },
 });

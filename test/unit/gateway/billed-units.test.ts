@@ -37,11 +37,13 @@ describe('missingRates', () => {
     expect(lacks(modality, units)).toEqual(missing);
   });
 
-  it('asks no rate of the free rail, and no other of a source that bills the call', () => {
+  it('asks no rate where nothing or the fixed fee is charged, and no other of a source that bills the call', () => {
     for (const modality of MODALITIES) {
-      expect(missingRates(modality, { rail: 'free', rates: {} })).toEqual([]);
+      for (const rail of ['free', 'byok'] as const) {
+        expect(missingRates(modality, { rail, rates: {} })).toEqual([]);
+      }
       expect(lacks(modality, 'request')).toEqual([]);
-      expect(missingRates(modality, { rail: 'byok', rates: {} })).not.toEqual([]);
+      expect(missingRates(modality, { rail: 'aggregator', rates: {} })).not.toEqual([]);
     }
   });
 });

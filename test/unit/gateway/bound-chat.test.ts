@@ -43,6 +43,23 @@ describe('the bound of a chat request', () => {
     expect(inputOf({}, image(`data:image/png;base64,${'A'.repeat(100_000)}`))).toBe(short);
   });
 
+  it('counts a prompt twice that an upstream is asked to keep: that is what keeping can cost', () => {
+    const cache_control = { type: 'ephemeral', ttl: '1h' };
+    const parts = [{ type: 'text', text: 'hello' }];
+    const all = (more: object, content: unknown) =>
+      inputOf(more, content) + LIMITS.tokensPerMessage;
+    const plain = all({}, parts);
+    expect(all({}, [{ ...parts[0], cache_control }])).toBe(2 * plain);
+    expect(all({}, [{ ...parts[0], cache_control: null }])).toBe(plain);
+    for (const tool of [
+      { type: 'function', function: { name: 'f' }, cache_control },
+      { type: 'function', function: { name: 'f', cache_control } },
+    ]) {
+      const bytes = Buffer.byteLength(JSON.stringify([tool]));
+      expect(all({ tools: [tool] }, parts)).toBe(2 * (plain + bytes));
+    }
+  });
+
   it('counts tools, and calls of them that went before', () => {
     const tools = [{ type: 'function', function: { name: 'f'.repeat(100) } }];
     expect(inputOf({ tools })).toBeGreaterThan(100);

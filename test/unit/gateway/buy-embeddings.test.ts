@@ -9,6 +9,7 @@ import { systemRandom } from '../../../src/kernel/random.ts';
 import type { EmbeddingList, Misfit } from '../../../src/rails/embedding-rail.ts';
 import { failed, type Outcome } from '../../../src/rails/outcome.ts';
 import { createSourceRests } from '../../../src/rails/rest-failing-source.ts';
+import { aBuyer, noStoredKeys } from '../../support/a-buyer.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { plainBudgets } from '../../support/plain-budgets.ts';
 
@@ -48,7 +49,7 @@ async function world(
   });
   const embeddings = createEmbeddings({
     ...{ catalogue, ledger, clock, random: systemRandom, log: silentLog },
-    ...{ rests: createSourceRests({ clock }), budgets: plainBudgets() },
+    ...{ rests: createSourceRests({ clock }), budgets: plainBudgets(), providerKeys: noStoredKeys },
     rails: {
       railOf: ({ provider: id }) => ({
         misfit: () => misfit(id),
@@ -57,14 +58,12 @@ async function world(
           return play(id);
         },
       }),
-      async [Symbol.asyncDispose]() {},
     },
   });
   const embed = (more: object = {}) =>
     embeddings.embed({
-      spender: { agentId: AGENT, keyId: 3 },
+      buyer: aBuyer({ agentId: AGENT, keyId: 3 }),
       body: { model: 'acme/v', input: 'x'.repeat(40), ...more },
-      signal: new AbortController().signal,
     });
   const refusal = async (more: object = {}) => {
     const thrown = await embed(more).catch((error: unknown) => error);

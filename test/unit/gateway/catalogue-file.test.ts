@@ -38,6 +38,12 @@ describe('a catalogue file', () => {
         { models: [{ ...model, sources: [{ ...source, provider: 'nobody' }] }] },
         /^models\[0\]\.sources\[0\]\.provider: there is no provider "nobody"/,
       ],
+      [
+        {
+          models: [{ ...model, sources: [{ ...source, rail: 'x402-router', provider: 'openai' }] }],
+        },
+        /^models\[0\]\.sources\[0\]\.provider: a router speaks the openai dialect and has no apiKeyEnv/,
+      ],
       [{ models: [{ ...model, sources: [] }] }, /^models\[0\]\.sources: /],
       [{ models: [model, model] }, /^models\[1\]\.id: "a\/b" stands here twice/],
       [{ providers: { acme: { ...provider, baseUrl: 'ftp://x' } } }, /^providers\.acme\.baseUrl: /],

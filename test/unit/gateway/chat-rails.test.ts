@@ -4,6 +4,7 @@ import type { Dialect, Rail } from '../../../src/gateway/catalogue.ts';
 import { createChatRails } from '../../../src/gateway/chat-rails.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { ChatRail } from '../../../src/rails/chat-rail.ts';
+import type { PaidCalls } from '../../../src/rails/paid-calls.ts';
 
 const localGuide: ChatRail = {
   complete: async () => ({ kind: 'aborted' }),
@@ -13,7 +14,7 @@ const localGuide: ChatRail = {
 const SPOKEN = ['openai', 'anthropic'] as const;
 const UNSPOKEN = ['deepgram', 'openai-realtime'] as const;
 
-function world() {
+function world(paidCalls?: PaidCalls) {
   const dialects: readonly Dialect[] = [...SPOKEN, ...UNSPOKEN];
   const source = (provider: string, rail: Rail = 'direct-account') =>
     ({
@@ -29,10 +30,11 @@ function world() {
     models: [
       { id: 'a/b', modality: 'text', sources: dialects.map((id) => source(id)) },
       { id: 'a/c', modality: 'text', sources: SPOKEN.map((id) => source(id)) },
+      { id: 'a/d', modality: 'text', sources: dialects.map((id) => source(id, 'x402-router')) },
     ],
     secret: () => undefined,
   });
-  const rails = createChatRails({ catalogue, localGuide, clock: new ManualClock() });
+  const rails = createChatRails({ catalogue, localGuide, paidCalls, clock: new ManualClock() });
   const railOf = (provider: string, rail?: Rail) =>
     rails.railOf({ ...source(provider, rail), rates: {}, marginBps: 0 });
   return { rails, railOf };
@@ -48,13 +50,23 @@ describe('the way to a provider of chat', () => {
     expect(railOf('local')).toBe(localGuide);
   });
 
-  it('is not there for other dialects, nor for what is paid in another way', async () => {
+  it('is not there for other dialects, nor for what a payment buys', async () => {
     const { rails, railOf } = world();
     await using _ = rails;
     for (const dialect of UNSPOKEN) expect(railOf(dialect)).toBeUndefined();
     expect(railOf('nobody')).toBeUndefined();
-    expect(railOf('anthropic', 'byok')).toBeUndefined();
+    expect(railOf('anthropic', 'byok')).toBe(railOf('anthropic'));
     expect(railOf('openai', 'x402-router')).toBeUndefined();
+  });
+
+  it('is another one for what is paid call by call, where it can be paid', async () => {
+    const paidCalls = { send: () => Promise.reject(new Error('nobody is asked')) };
+    const { rails, railOf } = world(paidCalls);
+    await using _ = rails;
+    expect(railOf('openai', 'x402-router')).toBeDefined();
+    expect(railOf('openai', 'x402-router')).not.toBe(railOf('openai'));
+    expect(railOf('anthropic', 'x402-router')).toBeUndefined();
+    expect(railOf('local', 'x402-router')).toBeUndefined();
   });
 
   it('speaks the dialect of its provider', async () => {

@@ -24,6 +24,15 @@ describe('the usage of a chat answer', () => {
     expect(chatPriceRaw(tokens, cheap)).toBe(3_150n);
   });
 
+  it('bills what was written to a cache as the prompt that it is, and what that costs more', () => {
+    const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
+    const written = { ...tokens, cacheWriteTokens: 500, cacheWriteSurcharge: 125 };
+    const cheap = source({ ...RATES, cached_input_token: 1_250_000n });
+    expect(chatUsage(written, cheap)).toMatchObject({ text_input_token: 725 });
+    // (725 × 2.5 + 400 × 1.25 + 100 × 10) × 1.05, rounded up
+    expect(chatPriceRaw(written, cheap)).toBe(3_479n);
+  });
+
   it('bills cached tokens as prompt tokens where they have no rate', () => {
     const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
     expect(chatPriceRaw(tokens, source(RATES))).toBe(3_675n);

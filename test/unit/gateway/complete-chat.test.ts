@@ -9,6 +9,7 @@ import type { Random } from '../../../src/kernel/random.ts';
 import type { ChatOutcome } from '../../../src/rails/chat-rail.ts';
 import { failed } from '../../../src/rails/outcome.ts';
 import { createSourceRests } from '../../../src/rails/rest-failing-source.ts';
+import { aBuyer, noStoredKeys } from '../../support/a-buyer.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { plainBudgets } from '../../support/plain-budgets.ts';
 
@@ -74,12 +75,11 @@ async function world(play: (provider: string) => ChatOutcome | Promise<ChatOutco
   const rests = createSourceRests({ clock });
   const budgets = plainBudgets();
   const deps = { catalogue, rails, rests, ledger, budgets, clock, random, log: silentLog };
-  const chat = createChatCompletions(deps);
+  const chat = createChatCompletions({ ...deps, providerKeys: noStoredKeys });
   const ask = (more: object = {}) =>
     chat.complete({
-      spender: { agentId: AGENT, keyId: 3, taskId: 'errand' },
+      buyer: aBuyer({ agentId: AGENT, keyId: 3, taskId: 'errand' }),
       body: { model: 'acme/fast-1', messages: [{ role: 'user', content: 'x' }], ...more },
-      signal: new AbortController().signal,
     });
   const refusal = async (more: object = {}) => {
     const thrown = await ask(more).catch((error: unknown) => error);

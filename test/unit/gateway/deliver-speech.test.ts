@@ -5,7 +5,7 @@ import type { Metered } from '../../../src/gateway/charge-row.ts';
 import { deliverSpeech } from '../../../src/gateway/deliver-speech.ts';
 import type { Bought } from '../../../src/gateway/purchase.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { StreamBroken } from '../../../src/rails/event-reader.ts';
+import { StreamBroken } from '../../../src/rails/answer-reader.ts';
 import type { Speech, SpeechTokens } from '../../../src/rails/speech-rail.ts';
 
 type Piece = string | Error;

@@ -23,14 +23,10 @@ describe('the rails of embeddings', () => {
     const catalogue = buildCatalogue({
       providers: new Map<string, ProviderEntry>([
         ['up', provider],
-        ['words', provider],
         ['other', { ...provider, dialect: 'anthropic' }],
         ['local', { baseUrl: null, dialect: 'local' }],
       ]),
-      models: [
-        model('embedding', source('up'), source('other'), source('local')),
-        model('text', source('words')),
-      ],
+      models: [model('embedding', source('up'), source('other'), source('local'))],
       secret: () => undefined,
     });
     await using rails = createEmbeddingRails({ catalogue, local, clock: new ManualClock() });
@@ -39,7 +35,8 @@ describe('the rails of embeddings', () => {
     expect(railOf('local')).toBe(local);
     expect(railOf('up')).toBeDefined();
     expect(railOf('up')).toBe(railOf('up', 'aggregator'));
-    expect([railOf('other'), railOf('words'), railOf('nobody')]).toEqual(Array(3).fill(undefined));
-    expect([railOf('up', 'byok'), railOf('up', 'x402-router')]).toEqual([undefined, undefined]);
+    expect([railOf('other'), railOf('nobody')]).toEqual([undefined, undefined]);
+    expect(railOf('up')).toBe(railOf('up', 'byok'));
+    expect(railOf('up', 'x402-router')).toBeUndefined();
   });
 });

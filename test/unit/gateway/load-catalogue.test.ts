@@ -47,7 +47,8 @@ describe('the catalogue', () => {
     const makers = new Set(models.map(({ id }) => id.split('/')[0]));
     expect([...makers].sort()).toEqual(['local', 'openai']);
     expect(provider('openai')).toMatchObject({ apiKey: 'sk-1', dialect: 'openai' });
-    expect(provider('anthropic')).toBeUndefined();
+    expect(provider('anthropic')).toMatchObject({ apiKey: null });
+    expect(provider('nobody')).toBeUndefined();
   });
 
   it('says what stays off: providers without their variable, and sources without their rates', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Model, Source } from '../../../src/gateway/catalogue.ts';
 import { chatPriceRaw } from '../../../src/gateway/chat-usage.ts';
 import { holdForRaw, planOffers } from '../../../src/gateway/plan-offers.ts';
+import { pooledSellers } from '../../../src/gateway/sellers.ts';
 import type { TokenUsage } from '../../../src/rails/chat-rail.ts';
 
 const source = (provider: string, rates: Source['rates']): Source => ({
@@ -40,7 +41,7 @@ describe('the offers for a request', () => {
     const terse = source('terse', { text_input_token: 100n, text_output_token: 1n });
     const order = (inputTokens: number, outputTokens: number) =>
       planOffers(
-        model([wordy, terse]),
+        pooledSellers(model([wordy, terse])),
         atMost({ inputTokens, cachedTokens: 0, outputTokens }),
         () => RAIL,
       ).map((offer) => offer.source.provider);
@@ -51,15 +52,33 @@ describe('the offers for a request', () => {
   it('hold enough for the same use at any of the sources, so that no fallback exceeds the hold', () => {
     fc.assert(
       fc.property(fc.array(anySource, { minLength: 1, maxLength: 5 }), tokens, (sources, bound) => {
-        const heldRaw = holdForRaw(planOffers(model(sources), atMost(bound), () => RAIL));
+        const heldRaw = holdForRaw(
+          planOffers(pooledSellers(model(sources)), atMost(bound), () => RAIL),
+        );
         for (const each of sources) expect(chatPriceRaw(bound, each) <= heldRaw).toBe(true);
       }),
     );
   });
 
+  it('hold no more than the margin of what is paid by itself, which is bounded without it', () => {
+    const routed: Source = {
+      ...source('routed', { text_input_token: 1_000_000n, text_output_token: 0n }),
+      ...{ rail: 'x402-router' as const, marginBps: 333 },
+    };
+    const bound = atMost({ inputTokens: 1_001, cachedTokens: 0, outputTokens: 0 });
+    const [offer] = planOffers(pooledSellers(model([routed])), bound, () => RAIL);
+    expect(offer).toMatchObject({ mostPaidRaw: 1_001n, heldRaw: 34n, priceRaw: 1_035n });
+    const dearer = source('dearer', { text_input_token: 2_000_000n, text_output_token: 0n });
+    const both = planOffers(pooledSellers(model([dearer, routed])), bound, () => RAIL);
+    expect(both.map((each) => each.source.provider)).toEqual(['routed', 'dearer']);
+    expect(holdForRaw(both)).toBe(both[1]?.priceRaw);
+  });
+
   it('leave out what cannot be served here', () => {
     const bound = { inputTokens: 1, cachedTokens: 0, outputTokens: 1 };
-    expect(planOffers(model([source('x', {})]), atMost(bound), () => undefined)).toEqual([]);
+    expect(
+      planOffers(pooledSellers(model([source('x', {})])), atMost(bound), () => undefined),
+    ).toEqual([]);
     expect(holdForRaw([])).toBe(0n);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ratesOf } from '../../../src/gateway/build-catalogue.ts';
 import type { Model, Source } from '../../../src/gateway/catalogue.ts';
 import { planSpeech } from '../../../src/gateway/plan-speech.ts';
+import { pooledSellers } from '../../../src/gateway/sellers.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
 import type { SpeechFormat, SpeechRail } from '../../../src/rails/speech-rail.ts';
 
@@ -23,7 +24,7 @@ function plan(
     if (made === undefined) return undefined;
     return { makes: (format) => made.includes(format), speak: async () => ({ kind: 'aborted' }) };
   };
-  const { format, offers } = planSpeech({ railOf }, model, {
+  const { format, offers } = planSpeech({ railOf }, pooledSellers(model), {
     ...{ model: model.id, input: 'Hello.', response_format },
   });
   return [format, ...offers.map((offer) => offer.source.provider)];

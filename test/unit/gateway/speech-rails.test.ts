@@ -20,12 +20,8 @@ it('opens a rail for each provider of speech whose dialect it knows, and for no 
       ['local', { baseUrl: null, dialect: 'local' as const }],
       ['open', { baseUrl, dialect: 'openai' as const }],
       ['odd', { baseUrl, dialect: 'deepgram' as const }],
-      ['chatty', { baseUrl, dialect: 'openai' as const }],
     ]),
-    models: [
-      { id: 'acme/voice', modality: 'tts', sources },
-      { id: 'acme/words', modality: 'text', sources: [source('chatty')] },
-    ],
+    models: [{ id: 'acme/voice', modality: 'tts', sources }],
     secret: () => undefined,
   });
   await using rails = createSpeechRails({ catalogue, localSpeech, clock: systemClock });
@@ -34,8 +30,8 @@ it('opens a rail for each provider of speech whose dialect it knows, and for no 
   expect(railOf('local', 'self-host')).toBe(localSpeech);
   expect(railOf('open')).toBeDefined();
   expect(railOf('open')).toBe(railOf('open', 'aggregator'));
-  for (const none of [railOf('odd'), railOf('chatty'), railOf('nobody')]) {
+  for (const none of [railOf('odd'), railOf('nobody'), railOf('open', 'x402-router')]) {
     expect(none).toBeUndefined();
   }
-  expect(railOf('open', 'byok') ?? railOf('open', 'x402-router')).toBeUndefined();
+  expect(railOf('open')).toBe(railOf('open', 'byok'));
 });

@@ -7,6 +7,7 @@ import { systemRandom } from '../../../src/kernel/random.ts';
 import { failed, type Outcome } from '../../../src/rails/outcome.ts';
 import { createSourceRests } from '../../../src/rails/rest-failing-source.ts';
 import type { Speech, SpeechCall } from '../../../src/rails/speech-rail.ts';
+import { aBuyer, noStoredKeys } from '../../support/a-buyer.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { plainBudgets } from '../../support/plain-budgets.ts';
 
@@ -55,15 +56,13 @@ async function world(play: (provider: string) => Outcome<Speech>) {
   };
   const synthesis = createSpeechSynthesis({
     ...{ catalogue, rails, ledger, clock, random: systemRandom, log: silentLog },
-    ...{ rests: createSourceRests({ clock }), budgets: plainBudgets() },
+    ...{ rests: createSourceRests({ clock }), budgets: plainBudgets(), providerKeys: noStoredKeys },
   });
   let works = 0;
   const speak = (more: object = {}) =>
     synthesis.speak({
-      spender: { agentId: AGENT, keyId: 3, taskId: 'errand' },
       body: { model: 'acme/voice', input: 'x'.repeat(1_000), ...more },
-      workId: `work_${++works}`,
-      signal: new AbortController().signal,
+      buyer: aBuyer({ agentId: AGENT, keyId: 3, taskId: 'errand' }, { workId: `work_${++works}` }),
     });
   return { calls, ledger, speak };
 }

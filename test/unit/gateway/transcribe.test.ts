@@ -14,6 +14,7 @@ import type {
   TranscriptionAnswer,
   TranscriptionCall,
 } from '../../../src/rails/transcription-rail.ts';
+import { aBuyer, noStoredKeys } from '../../support/a-buyer.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { plainBudgets } from '../../support/plain-budgets.ts';
 import { adtsFile } from '../../support/sound-files.ts';
@@ -81,15 +82,15 @@ async function world(play: (provider: string) => Outcome<TranscriptionAnswer>) {
     rests,
     ledger,
     budgets: plainBudgets(),
+    providerKeys: noStoredKeys,
     clock,
     random: systemRandom,
     log: silentLog,
   };
   const transcriptions = createTranscriptions(deps);
   const wish = (bytes: Buffer = SOUND, model = 'acme/ears') => ({
-    spender: { agentId: AGENT, keyId: 3, taskId: 'errand' },
+    buyer: aBuyer({ agentId: AGENT, keyId: 3, taskId: 'errand' }),
     request: { ...REQUEST, model, file: { name: 'a', contentType: undefined, bytes } },
-    signal: new AbortController().signal,
   });
   const balanced = async () => {
     const funds = await ledger.funds(AGENT);

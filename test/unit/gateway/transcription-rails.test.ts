@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { buildCatalogue } from '../../../src/gateway/build-catalogue.ts';
+import type { Rail } from '../../../src/gateway/catalogue.ts';
 import { createTranscriptionRails } from '../../../src/gateway/transcription-rails.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import type { TranscriptionRail } from '../../../src/rails/transcription-rail.ts';
 
 it('has a way to the local engines and to who speaks the dialect, paid from this account', async () => {
-  const source = (provider: string, rail: 'direct-account' | 'byok' = 'direct-account') => ({
+  const source = (provider: string, rail: Rail = 'direct-account') => ({
     ...{ rail, provider, upstreamModel: 'ears', rates: { audio_second: '1' }, marginBps: 0 },
   });
   const at = { baseUrl: 'http://127.0.0.1:1' };
@@ -33,5 +34,5 @@ it('has a way to the local engines and to who speaks the dialect, paid from this
     return found && rails.railOf(found);
   });
   expect([acme === undefined, deep, own === local]).toEqual([false, undefined, true]);
-  expect(rails.railOf({ ...source('acme', 'byok'), rates: {} })).toBeUndefined();
+  expect(rails.railOf({ ...source('acme', 'x402-router'), rates: {} })).toBeUndefined();
 });

@@ -29,6 +29,8 @@ describe('a form that asks for a transcript', () => {
       ['timestamp_granularities[]', 'word'],
       ['timestamp_granularities[]', 'segment'],
       ['include[]', 'logprobs'],
+      ['known_speaker_names[]', 'Ann'],
+      ['known_speaker_names[]', 'Ben'],
       ['language', 'de'],
     ];
     expect(read(fields)).toEqual({

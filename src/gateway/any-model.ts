@@ -1,0 +1,42 @@
+import { byokSource, impliedSource } from './byok-source.ts';
+import type { Catalogue, Modality, Model } from './catalogue.ts';
+
+/** Whose names need no provider before them: one family by how they begin, all others of the other. */
+const CLAUDE = /^claude/i;
+
+/**
+ * A catalogue of whatever a provider sells to its own customers, whether or not anybody has listed it. It sells
+ * nothing itself: a key of the buyer's own opens every model of it, named with its provider or, of the two vendors
+ * whose names everybody knows, without.
+ */
+export function anyModelOf(catalogue: Catalogue, modality: Modality): Catalogue {
+  return {
+    ...catalogue,
+    models: [],
+    find: () => undefined,
+    suggest: () => undefined,
+    findKeyed(id) {
+      const known = catalogue.findKeyed(id);
+      if (known?.modality === modality && impliedSource(known) !== undefined) return known;
+      const named = nameOf(id, catalogue.keyedProviders);
+      return named && modelOf(named, modality);
+    },
+  };
+}
+
+/** It is told in a header. */
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+type Named = { readonly provider: string; readonly name: string };
+
+function nameOf(id: string, keyed: readonly string[]): Named | undefined {
+  const cut = id.indexOf('/');
+  const provider = cut === -1 ? (CLAUDE.test(id) ? 'anthropic' : 'openai') : id.slice(0, cut);
+  const name = id.slice(cut + 1);
+  return PRINTABLE.test(name) && keyed.includes(provider) ? { provider, name } : undefined;
+}
+
+const modelOf = ({ provider, name }: Named, modality: Modality): Model => ({
+  ...{ id: `${provider}/${name}`, modality, contextWindow: null, maxOutputTokens: null },
+  sources: [byokSource(provider, name)],
+});

@@ -1,0 +1,53 @@
+/** What is relayed: pieces until there are no more. */
+type Pieces = {
+  next(): Promise<Uint8Array | undefined>;
+  /** Stops buying. */
+  stop(): void;
+};
+
+/** What goes out of a stream. Of the last three one is called, once, whichever way the stream ends. */
+export type StreamForm = {
+  piece(bytes: Uint8Array): Uint8Array;
+  /** Its last bytes, if it has any. */
+  end(): Promise<Uint8Array | undefined>;
+  /** What is written where the upstream broke off. Throws where the connection is to be cut. */
+  broken(cause: unknown): Promise<Uint8Array>;
+  /** Nobody reads on. */
+  left(): Promise<void>;
+};
+
+const OVER = { done: true, value: undefined } as const;
+const some = (value: Uint8Array) => ({ done: false, value }) as const;
+
+/** Relays a stream to one reader. No generator: one that is left before its first piece would hear of nothing. */
+export function relayStream(pieces: Pieces, form: StreamForm): AsyncIterable<Uint8Array> {
+  let isOver = false;
+
+  async function next(): Promise<IteratorResult<Uint8Array>> {
+    if (isOver) return OVER;
+    let bytes: Uint8Array | undefined;
+    try {
+      bytes = await pieces.next();
+    } catch (cause) {
+      // A stream that was left while a piece was awaited breaks because it was stopped.
+      if (isOver) return OVER;
+      isOver = true;
+      return some(await form.broken(cause));
+    }
+    if (isOver) return OVER;
+    if (bytes !== undefined) return some(form.piece(bytes));
+    isOver = true;
+    const last = await form.end();
+    return last === undefined ? OVER : some(last);
+  }
+
+  async function leave(): Promise<IteratorResult<Uint8Array>> {
+    if (isOver) return OVER;
+    isOver = true;
+    pieces.stop();
+    await form.left();
+    return OVER;
+  }
+
+  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+}

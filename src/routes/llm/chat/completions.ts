@@ -1,0 +1,25 @@
+import { readKeyedBuyer } from '../../../gateway/buyer.ts';
+import { ChatRequest } from '../../../gateway/chat-request.ts';
+import type { ProxiedModels } from '../../../gateway/proxied-models.ts';
+import { route } from '../../../http/route.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+/** A chat completion of any model that the caller's own key opens, for the fixed fee. */
+export const proxiedChat = route<{ proxied: ProxiedModels }>()({
+  method: 'POST',
+  path: '/v1/llm/chat/completions',
+  credential: 'agent',
+  summary: 'Relay a chat completion that the caller’s own provider key pays for',
+  rateLimit: 'gateway',
+  providerKey: 'required',
+  idempotent: true,
+  maxBodyBytes: LIMITS.chatBodyBytes,
+  body: ChatRequest,
+
+  handle(context) {
+    const { body, services } = context;
+    const purchase = { buyer: readKeyedBuyer(context), body };
+    const { chat } = services.proxied;
+    return body.stream === true ? chat.stream(purchase) : chat.complete(purchase);
+  },
+});
