@@ -1,69 +1,22 @@
 import { describe, expect, it } from 'vitest';
+import { BUILTIN_PROVIDERS } from '../../src/gateway/builtin/providers.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
-import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
-import { anthropicUpstream, errorOf, messageOf } from '../support/anthropic-upstream.ts';
-import { createFakeLedger } from '../support/fake-ledger.ts';
-import { gatewayWorld } from '../support/gateway-world.ts';
-import { openAiUpstream } from '../support/openai-upstream.ts';
-
-const AGENT = 1;
-const FUNDS = 1_000_000n;
-const MODEL = 'acme/claude-1';
-const KEY = 'sk-ant-upstream';
-const messages = [{ role: 'user' as const, content: 'Good morning?' }];
-
-const RATES = { text_input_token: '1', text_output_token: '5', cached_input_token: '0.1' };
-const DEARER = { text_input_token: '5', text_output_token: '20' };
-
-/** A model that a Messages peer sells, and an OpenAI peer dearer; an agent with one dollar. */
-async function world(limits: Partial<UpstreamLimits> = {}) {
-  const upstream = await anthropicUpstream(KEY);
-  const spare = await openAiUpstream();
-  const ledger = createFakeLedger();
-  await ledger.credit({ agentId: AGENT, amountRaw: FUNDS, reference: 'start' });
-  const source = (provider: string, rates: typeof RATES | typeof DEARER) =>
-    ({ rail: 'direct-account', provider, upstreamModel: `${provider}-model`, rates }) as const;
-  const gateway = await gatewayWorld({
-    ledger,
-    limits,
-    secret: () => KEY,
-    providers: {
-      claude: { baseUrl: upstream.baseUrl, dialect: 'anthropic', apiKeyEnv: 'CLAUDE_KEY' },
-      spare: { baseUrl: spare.baseUrl, dialect: 'openai' },
-    },
-    models: [
-      { id: MODEL, modality: 'text', sources: [source('claude', RATES)] },
-      {
-        id: 'acme/spared',
-        modality: 'text',
-        sources: [source('claude', RATES), source('spare', DEARER)],
-      },
-    ],
-  });
-  const chat = async (more: object = {}) => {
-    const response = await gateway.request('/chat/completions', {
-      body: { model: MODEL, messages, ...more },
-    });
-    return { status: response.status, headers: response.headers, json: await response.json() };
-  };
-  const balanced = async () => {
-    await expect.poll(() => ledger.openHolds()).toBe(0);
-    const funds = await ledger.funds(AGENT);
-    expect((funds?.spendableRaw ?? 0n) + ledger.consumedRaw(AGENT)).toBe(FUNDS);
-  };
-  return {
-    ...{ upstream, spare, ledger, gateway, chat, balanced },
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-      await spare[Symbol.asyncDispose]();
-    },
-  };
-}
+import { errorOf, messageOf } from '../support/anthropic-upstream.ts';
+import { AGENT, anthropicWorld, KEY, MODEL, messages } from '../support/anthropic-world.ts';
 
 describe('a model behind the Messages dialect', () => {
+  it('is bought with the caller’s own key where one comes along, and that one alone is shown', async () => {
+    await using w = await anthropicWorld({}, 'sk-ant-of-the-server');
+    const { status, headers } = await w.chat({}, { 'x-svc-provider-key': KEY });
+    expect([status, headers.get('x-svc-payment'), headers.get('x-svc-cost-usdc')]).toEqual([
+      ...[200, 'byok', '2000'],
+    ]);
+    expect(JSON.stringify(w.upstream.seen)).not.toContain('sk-ant-of-the-server');
+    await w.balanced();
+  });
+
   it('answers the OpenAI SDK, and the header is what the ledger took', async () => {
-    await using w = await world();
+    await using w = await anthropicWorld();
     const { data, response } = await w.gateway.openai.chat.completions
       .create({ model: MODEL, messages, temperature: 1.5 })
       .withResponse();
@@ -91,7 +44,7 @@ describe('a model behind the Messages dialect', () => {
   });
 
   it('calls a tool and hears its result, and both legs are charged by their usage', async () => {
-    await using w = await world();
+    await using w = await anthropicWorld();
     const { completions } = w.gateway.openai.chat;
     const parameters = { type: 'object', properties: { city: { type: 'string' } } };
     const tools = [{ type: 'function' as const, function: { name: 'weather', parameters } }];
@@ -115,8 +68,8 @@ describe('a model behind the Messages dialect', () => {
       { city: 'Rome' },
     ]);
     expect(first.usage?.prompt_tokens_details?.cached_tokens).toBe(1_000);
-    // (300 × 1 + 1,000 × 0.1 + 50 × 5) × 1.05, rounded up
-    expect(w.ledger.consumedRaw(AGENT)).toBe(683n);
+    // (300 × 1 + 200 × 0.25 for writing them + 1,000 × 0.1 + 50 × 5) × 1.05
+    expect(w.ledger.consumedRaw(AGENT)).toBe(735n);
 
     const results = calls.map(({ id }) => ({
       ...{ role: 'tool' as const, tool_call_id: id },
@@ -137,12 +90,21 @@ describe('a model behind the Messages dialect', () => {
         })),
       },
     ]);
-    expect(w.ledger.consumedRaw(AGENT)).toBe(683n + 3_360n);
+    expect(w.ledger.consumedRaw(AGENT)).toBe(735n + 3_360n);
+    await w.balanced();
+  });
+
+  it('is what the built-in Claude models are bought as, at their published price', async () => {
+    await using w = await anthropicWorld();
+    const { status, headers } = await w.chat({ model: 'anthropic/claude-haiku-4-5' });
+    expect([status, headers.get('x-svc-cost-usdc')]).toEqual([200, '3360']);
+    const { pathname } = new URL('messages', `${BUILTIN_PROVIDERS.anthropic?.baseUrl}/`);
+    expect(w.upstream.seen).toMatchObject([{ path: pathname, headers: { 'x-api-key': KEY } }]);
     await w.balanced();
   });
 
   it('is estimated where it did not say what it used', async () => {
-    await using w = await world();
+    await using w = await anthropicWorld();
     const content = [{ type: 'text', text: 'x'.repeat(400) }];
     w.upstream.replies.push({ body: messageOf(content, { usage: null }) });
     const { headers } = await w.chat();
@@ -152,80 +114,9 @@ describe('a model behind the Messages dialect', () => {
   });
 });
 
-const event = (type: string, more: object = {}) =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
-const begun = { id: 'msg_1', role: 'assistant', model: 'claude-upstream', content: [] };
-const START = event('message_start', {
-  message: { ...begun, usage: { input_tokens: 1_200, output_tokens: 1 } },
-});
-const delta = (text: string) =>
-  event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
-const STREAM = [
-  ...[
-    START,
-    event('ping'),
-    event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-  ],
-  ...[delta('Good '), delta('morning.'), event('content_block_stop', { index: 0 })],
-  event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 400 } }),
-  event('message_stop'),
-];
-const streamed = (events: readonly string[]) => ({
-  headers: { 'content-type': 'text/event-stream' },
-  body: events.join(''),
-});
-
-describe('a stream of the Messages dialect', () => {
-  it('is one of OpenAI chunks, charged by the usage that it tells', async () => {
-    await using w = await world();
-    w.upstream.replies.push(streamed(STREAM));
-    const runner = w.gateway.openai.chat.completions.stream({
-      ...{ model: MODEL, messages, stream_options: { include_usage: true } },
-    });
-    const { choices, usage } = await runner.finalChatCompletion();
-    expect(choices).toMatchObject([
-      { message: { content: 'Good morning.' }, finish_reason: 'stop' },
-    ]);
-    expect(usage).toMatchObject({ prompt_tokens: 1_200, completion_tokens: 400 });
-    expect(w.upstream.seen[0]?.body).toMatchObject({ stream: true });
-    await w.balanced();
-    expect(w.ledger.consumedRaw(AGENT)).toBe(3_360n);
-  });
-
-  it('that breaks off is charged for its input and for what came, and says so', async () => {
-    await using w = await world();
-    const overloaded = event('error', { error: { type: 'overloaded_error', message: 'x' } });
-    w.upstream.replies.push(streamed([...STREAM.slice(0, 5), overloaded]));
-    const response = await w.gateway.request('/chat/completions', {
-      body: { model: MODEL, messages, stream: true },
-    });
-    const text = await response.text();
-    expect(text).toContain('"content":"morning."');
-    expect(text).toContain('upstream_broke_off');
-    expect(text).not.toContain('[DONE]');
-    await w.balanced();
-    // 1,200 tokens of input and four of output, with 5 %, rounded up.
-    expect(w.ledger.consumedRaw(AGENT)).toBe(1_281n);
-  });
-
-  it('that breaks before it has begun is not paid: the next source is asked', async () => {
-    await using w = await world();
-    const overloaded = event('error', { error: { type: 'overloaded_error', message: 'x' } });
-    w.upstream.replies.push(streamed([overloaded]));
-    const response = await w.gateway.request('/chat/completions', {
-      body: { model: 'acme/spared', messages, stream: true },
-    });
-    // The peer there does not stream.
-    expect(response.status).toBe(502);
-    expect(w.spare.seen).toHaveLength(1);
-    await w.balanced();
-    expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
-  });
-});
-
 describe('what such a model cannot do', () => {
   it('is refused by the name of the field, uncharged and unsent', async () => {
-    await using w = await world();
+    await using w = await anthropicWorld();
     const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x' } }];
     const cases = [
       [{ n: 2 }, /^n /],
@@ -244,8 +135,41 @@ describe('what such a model cannot do', () => {
     await w.balanced();
   });
 
+  it('is asked of the next source, and costs what that one takes', async () => {
+    await using w = await anthropicWorld();
+    const { status, headers, json } = await w.chat({ model: 'acme/spared', n: 2 });
+    expect([status, json]).toMatchObject([200, { model: 'spare-model' }]);
+    expect(w.upstream.seen).toEqual([]);
+    expect(w.spare.seen).toMatchObject([{ body: { n: 2 } }]);
+    // Nobody was tried and passed over. (1,200 × 5 + 400 × 20) × 1.05
+    expect(headers.get('x-svc-attempts')).toBeNull();
+    expect(headers.get('x-svc-cost-usdc')).toBe('14700');
+    expect(w.ledger.charges).toMatchObject([{ targetUrl: 'gateway://spare/spare-model' }]);
+    await w.balanced();
+  });
+
+  it('is told where nobody else is there to be asked, and what the next source said otherwise', async () => {
+    await using w = await anthropicWorld();
+    const { status, json } = await w.chat({ n: 2 });
+    expect([status, json]).toMatchObject([
+      400,
+      { error: { code: 'invalid_request', message: expect.stringMatching(/^n cannot/) } },
+    ]);
+    w.spare.faults.push({ kind: 'status', status: 500 });
+    const failed = await w.chat({ model: 'acme/spared', n: 2 });
+    expect([failed.status, failed.json]).toMatchObject([
+      502,
+      { error: { code: 'all_sources_failed' } },
+    ]);
+    w.spare.faults.push({ kind: 'status', status: 422, body: { error: { message: 'no' } } });
+    const declined = await w.chat({ model: 'acme/spared', n: 2 });
+    expect([declined.status, declined.json]).toEqual([422, { error: { message: 'no' } }]);
+    expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
+    await w.balanced();
+  });
+
   it('does not count against it, not even what is too deep to be written', async () => {
-    await using w = await world();
+    await using w = await anthropicWorld();
     const args = `{"x":${'['.repeat(9_000)}${']'.repeat(9_000)}}`;
     const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: args } }];
     const deep = { messages: [...messages, { role: 'assistant', tool_calls: calls }] };
@@ -264,7 +188,7 @@ describe('what such a model cannot do', () => {
 
 describe('the upstream’s own refusal', () => {
   it('reaches the caller as an OpenAI error of the same status, uncharged', async () => {
-    await using w = await world();
+    await using w = await anthropicWorld();
     const body = errorOf('invalid_request_error', 'max_tokens: 9999999 > 64000');
     w.upstream.replies.push({ status: 400, body });
     const { status, headers, json } = await w.chat({ model: 'acme/spared' });
@@ -297,7 +221,7 @@ describe('an upstream that fails', () => {
 
   for (const [name, reply] of failures) {
     it(`is passed over and not paid when it ${name}`, async () => {
-      await using w = await world({ responseBytes: 4_096, totalMs: 500 });
+      await using w = await anthropicWorld({ responseBytes: 4_096, totalMs: 500 });
       w.upstream.replies.push(reply);
       const { headers, json } = await w.chat({ model: 'acme/spared' });
       expect(json).toMatchObject({ choices: [{ message: { content: 'Good morning.' } }] });
@@ -309,7 +233,7 @@ describe('an upstream that fails', () => {
   }
 
   it('is not asked by more callers at once than it may be', async () => {
-    await using w = await world({ inFlight: 1 });
+    await using w = await anthropicWorld({ inFlight: 1 });
     w.upstream.replies.push({ isSilent: true });
     const waiting = new AbortController();
     const call = w.gateway.openai.chat.completions.create(

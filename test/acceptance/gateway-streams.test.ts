@@ -3,7 +3,6 @@ import { LIMITS } from '../../src/kernel/limits.ts';
 import { createFakeLedger, type FakeLedger } from '../support/fake-ledger.ts';
 import { type GatewayWorld, gatewayWorld } from '../support/gateway-world.ts';
 import {
-  chunkEvent,
   DONE,
   type StreamUpstream,
   streamUpstream,
@@ -269,39 +268,5 @@ describe('a client that leaves a stream', () => {
     const { response, bytes } = await stream();
     expect(response.status).toBe(402);
     expect(JSON.parse(bytes.toString())).toMatchObject({ error: { code: 'budget_exhausted' } });
-  });
-});
-
-describe('the openai client', () => {
-  it('streams text, and a call of a tool, as from anywhere', async () => {
-    upstream.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
-    const runner = gateway.openai.chat.completions.stream({ model: MODEL, messages });
-    expect(await runner.finalContent()).toBe('Good morning to you.');
-    const call = (delta: object) =>
-      chunkEvent([
-        { index: 0, delta: { tool_calls: [{ index: 0, ...delta }] }, finish_reason: null },
-      ]);
-    upstream.play({
-      pieces: [
-        chunkEvent([
-          { index: 0, delta: { role: 'assistant', content: null }, finish_reason: null },
-        ]),
-        call({ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '' } }),
-        call({ function: { arguments: '{"at":' } }),
-        call({ function: { arguments: '"Rome"}' } }),
-        chunkEvent([{ index: 0, delta: {}, finish_reason: 'tool_calls' }]),
-        ...[usageEvent(), DONE],
-      ],
-    });
-    const parameters = { type: 'object', properties: { at: { type: 'string' } } };
-    const calling = gateway.openai.chat.completions.stream({
-      ...{ model: MODEL, messages },
-      tools: [{ type: 'function', function: { name: 'weather', parameters } }],
-    });
-    const { choices } = await calling.finalChatCompletion();
-    expect(choices[0]?.message.tool_calls?.[0]).toMatchObject({
-      function: { name: 'weather', arguments: '{"at":"Rome"}' },
-    });
-    expect(await books()).toBe(2n * METERED_RAW);
   });
 });

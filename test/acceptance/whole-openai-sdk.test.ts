@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FundedAgent } from '../../src/commands/demo/fund-agent.ts';
+import { countedOpenAi, thrownBy } from '../support/counted-openai.ts';
 import { moneyOf, newDeveloper, startWorld, type WholeWorld } from '../support/whole-world.ts';
 
 const messages = [{ role: 'user' as const, content: 'What is 2 + 3?' }];
@@ -19,29 +20,12 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** The vendor's own client, with a count of what it really sends. */
-function client(apiKey: string) {
-  const sent: string[] = [];
-  const openai = new OpenAI({
-    apiKey,
-    baseURL: `${world.url}/v1`,
-    fetch: (input, init) => {
-      sent.push(String(input));
-      return fetch(input, init);
-    },
-  });
-  return { openai, sent };
-}
+const client = (apiKey: string) => countedOpenAi({ apiKey, baseURL: `${world.url}/v1` });
 
 /** What the client threw, with how often it had asked. */
-async function thrownBy(apiKey: string, call: (openai: OpenAI) => Promise<unknown>) {
+async function refused(apiKey: string, call: (openai: OpenAI) => Promise<unknown>) {
   const { openai, sent } = client(apiKey);
-  try {
-    await call(openai);
-  } catch (error) {
-    return { error: error as InstanceType<typeof OpenAI.APIError>, requests: sent.length };
-  }
-  throw new Error('nothing was thrown');
+  return { error: await thrownBy(call(openai)), requests: sent.length };
 }
 
 describe('the openai client on the running server', () => {
@@ -82,7 +66,7 @@ describe('the openai client on the running server', () => {
   it('is told once that the balance does not reach, and does not try again', async () => {
     const before = await moneyOf(world.sql, poor.agentId);
     for (const key of [poor.agentKey, penniless]) {
-      const { error, requests } = await thrownBy(key, (openai) =>
+      const { error, requests } = await refused(key, (openai) =>
         openai.chat.completions.create({ model: 'local/guide', messages }),
       );
       const broke = { status: 402, code: 'budget_exhausted', type: 'insufficient_quota' };
@@ -94,15 +78,15 @@ describe('the openai client on the running server', () => {
   });
 
   it('throws its own error classes for an unknown model and a key that is none', async () => {
-    const unknown = await thrownBy(rich.agentKey, (openai) =>
+    const unknown = await refused(rich.agentKey, (openai) =>
       openai.chat.completions.create({ model: 'local/guido', messages }),
     );
     expect(unknown.error).toBeInstanceOf(OpenAI.NotFoundError);
     expect(unknown.error).toMatchObject({ code: 'model_not_found' });
-    const retrieved = await thrownBy(rich.agentKey, (openai) => openai.models.retrieve('no/such'));
+    const retrieved = await refused(rich.agentKey, (openai) => openai.models.retrieve('no/such'));
     expect(retrieved.error).toBeInstanceOf(OpenAI.NotFoundError);
 
-    const stranger = await thrownBy(`svc_${'0'.repeat(64)}`, (openai) =>
+    const stranger = await refused(`svc_${'0'.repeat(64)}`, (openai) =>
       openai.chat.completions.create({ model: 'local/guide', messages }),
     );
     expect(stranger.error).toBeInstanceOf(OpenAI.AuthenticationError);

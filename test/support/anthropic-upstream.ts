@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from './listen-on-loopback.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -58,16 +58,10 @@ export async function anthropicUpstream(apiKey: string): Promise<AnthropicUpstre
       response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    ...(await listenOnLoopback(server)),
     seen,
     replies,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
 }
 

@@ -3,12 +3,6 @@ import type { BudgetReports } from '../../src/controls/budget-left.ts';
 import type { TtsEngine } from '../../src/engines/engine.ts';
 import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
-import { createEmbeddings } from '../../src/gateway/buy-embeddings.ts';
-import { createChatRails } from '../../src/gateway/chat-rails.ts';
-import { createChatCompletions } from '../../src/gateway/complete-chat.ts';
-import { createEmbeddingRails } from '../../src/gateway/embedding-rails.ts';
-import { createSpeechRails } from '../../src/gateway/speech-rails.ts';
-import { createSpeechSynthesis } from '../../src/gateway/synthesize-speech.ts';
 import { createHttpServer } from '../../src/http/app.ts';
 import type { AgentCaller } from '../../src/http/caller.ts';
 import type { Credentials } from '../../src/http/credentials.ts';
@@ -23,22 +17,29 @@ import { systemRandom } from '../../src/kernel/random.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ChatRail } from '../../src/rails/chat-rail.ts';
 import type { EmbeddingRail } from '../../src/rails/embedding-rail.ts';
-import { createLocalSpeechRail } from '../../src/rails/local-speech.ts';
-import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
 import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
 import { speech } from '../../src/routes/audio/speech.ts';
+import { createTranscription } from '../../src/routes/audio/transcriptions.ts';
 import { chatCompletions } from '../../src/routes/chat/completions.ts';
 import { embeddings } from '../../src/routes/embeddings.ts';
+import { proxiedChat } from '../../src/routes/llm/chat/completions.ts';
+import { proxiedEmbeddings } from '../../src/routes/llm/embeddings.ts';
 import { modelDetail } from '../../src/routes/models/detail.ts';
 import { listModels } from '../../src/routes/models/list.ts';
 import { memoryKeys } from './fakes/memory-keys.ts';
-import { plainBudgets } from './plain-budgets.ts';
+import { gatewayServices } from './gateway-services.ts';
 
 export const AGENT_KEY = `svc_${'a'.repeat(64)}`;
+
+/** An agent's key, which may spend unless it is said otherwise. */
+type TestKey = Pick<AgentCaller, 'agentId' | 'keyId'> &
+  Partial<Pick<AgentCaller, 'permission' | 'status'>>;
 
 export type GatewayWorld = AsyncDisposable & {
   readonly baseUrl: string;
   readonly openai: OpenAI;
+  /** Providers that were called with a stored key, in turn. */
+  readonly usedKeys: readonly string[];
   /** A raw request with the agent's key, for what an SDK would not send. */
   request(
     path: string,
@@ -52,7 +53,7 @@ export async function gatewayWorld(options: {
   readonly agentId?: number;
   readonly keyId?: number;
   /** Further agents, each by the key that it calls with. */
-  readonly others?: ReadonlyMap<string, { readonly agentId: number; readonly keyId: number }>;
+  readonly others?: ReadonlyMap<string, TestKey>;
   readonly providers: Readonly<Record<string, ProviderEntry>>;
   readonly models: readonly ModelEntry[];
   readonly localGuide?: ChatRail;
@@ -62,53 +63,34 @@ export async function gatewayWorld(options: {
   readonly limits?: Partial<UpstreamLimits>;
   readonly rateLimits?: Partial<RateLimits>;
   readonly budgets?: BudgetReports;
+  /** Keys that the agents' developer has stored, by provider. */
+  readonly storedKeys?: Readonly<Record<string, string>>;
 }): Promise<GatewayWorld> {
-  const { ledger, agentId = 1, keyId = 1, limits, rateLimits, secret = () => undefined } = options;
+  const { agentId = 1, keyId = 1, rateLimits, secret = () => undefined } = options;
   const clock = systemClock;
   const catalogue = buildCatalogue({
     providers: new Map(Object.entries(options.providers)),
     models: options.models,
     secret,
   });
-  const nobody: ChatRail = {
-    stream: async () => ({ kind: 'aborted' }),
-    complete: async () => ({ kind: 'aborted' }),
-  };
-  const localGuide = options.localGuide ?? nobody;
-  const rails = createChatRails({ catalogue, localGuide, clock, ...(limits && { limits }) });
-  const rests = createSourceRests({ clock });
+  const gateway = gatewayServices({ ...options, catalogue });
   const shared = { clock, random: systemRandom, log: silentLog };
-  const { budgets = plainBudgets() } = options;
-  const chat = createChatCompletions({ catalogue, rails, rests, ledger, budgets, ...shared });
-  const local = options.localEmbedding ?? {
-    misfit: () => undefined,
-    embed: async () => ({ kind: 'aborted' }),
-  };
-  const vectors = createEmbeddingRails({ catalogue, local, clock, ...(limits && { limits }) });
-  const localSpeech = createLocalSpeechRail({ engine: options.tts ?? SILENT });
-  const speechRails = createSpeechRails({
-    catalogue,
-    localSpeech,
-    clock,
-    ...(limits && { limits }),
-  });
-  const bought = { catalogue, rests, ledger, budgets, ...shared };
-  const embedding = createEmbeddings({ ...bought, rails: vectors });
   const keys = memoryKeys(clock.now, LIMITS.idempotencyWindowMs);
   const outcomes = createOutcomeKeeper({ keys, ...shared });
   const lease = { mayReap: () => true, tick: async () => {} };
   const server = await createHttpServer({
     idempotency: createAnswerKeeper({ keys, outcomes, lease, ...shared }),
-    routes: [chatCompletions, embeddings, speech, listModels, modelDetail],
+    routes: [
+      ...[chatCompletions, embeddings, speech, createTranscription, listModels, modelDetail],
+      ...[proxiedChat, proxiedEmbeddings],
+    ],
     sockets: [],
-    services: {
-      ...{ catalogue, chat, embeddings: embedding },
-      speech: createSpeechSynthesis({ ...bought, rails: speechRails }),
-    },
+    services: gateway.services,
     credentials: credentialsOf(
       new Map([[AGENT_KEY, { agentId, keyId }], ...(options.others ?? [])]),
     ),
     metrics: noMetrics,
+    holdsProviderKeys: () => Object.keys(options.storedKeys ?? {}).length > 0,
     secureCookies: false,
     ...(rateLimits && { rateLimits }),
     ...shared,
@@ -117,6 +99,7 @@ export async function gatewayWorld(options: {
   const baseUrl = `http://127.0.0.1:${port}/v1`;
   return {
     baseUrl,
+    usedKeys: gateway.usedKeys,
     openai: new OpenAI({ apiKey: AGENT_KEY, baseURL: baseUrl }),
     request(path, { body, headers = {} } = {}) {
       const text = typeof body === 'object' ? JSON.stringify(body) : body;
@@ -128,24 +111,19 @@ export async function gatewayWorld(options: {
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
-      await rails[Symbol.asyncDispose]();
-      await vectors[Symbol.asyncDispose]();
-      await speechRails[Symbol.asyncDispose]();
+      await gateway[Symbol.asyncDispose]();
     },
   };
 }
 
-const SILENT: TtsEngine = { async *speak() {} };
-
-function credentialsOf(
-  agents: ReadonlyMap<string, { readonly agentId: number; readonly keyId: number }>,
-): Credentials {
+function credentialsOf(agents: ReadonlyMap<string, TestKey>): Credentials {
   const callers = new Map(
-    [...agents].map(([key, { agentId, keyId }]): [string, AgentCaller] => [
+    [...agents].map(([key, agent]): [string, AgentCaller] => [
       key,
       {
-        ...{ kind: 'agent', agentId, accountId: 'acct_000000000001', keyId, keyRootId: keyId },
+        ...{ kind: 'agent', accountId: 'acct_000000000001', keyRootId: agent.keyId },
         ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
+        ...agent,
       },
     ]),
   );

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from './listen-on-loopback.ts';
 import { vectorList } from './vector-list.ts';
 
 /** What the peer does with the next request, beyond answering it. */
@@ -42,6 +42,8 @@ export type OpenAiUpstream = AsyncDisposable & {
   readonly abandoned: { count: number };
   usage: Usage | undefined;
   content: string;
+  /** Beside those that every answer has. */
+  headers: Readonly<Record<string, string | string[]>>;
   /** How vectors are written, whatever was asked for. */
   encoding: 'float' | 'base64' | undefined;
   /** Applied to requests in order, one each; an empty queue answers well. */
@@ -62,6 +64,7 @@ export async function openAiUpstream(): Promise<OpenAiUpstream> {
       | undefined,
     content: 'Good morning.',
     encoding: undefined as OpenAiUpstream['encoding'],
+    headers: {} as OpenAiUpstream['headers'],
   };
 
   const server = createServer((request, response) => {
@@ -71,21 +74,13 @@ export async function openAiUpstream(): Promise<OpenAiUpstream> {
       const fault = faults.shift();
       const good = () =>
         request.url?.endsWith('/embeddings') ? vectorList(peer, body) : completion(peer, body);
-      if (fault === undefined) answer(response, 200, good());
+      if (fault === undefined) answer(response, 200, good(), peer.headers);
       else if (fault.kind === 'silence') response.once('close', () => abandoned.count++);
       else if (fault.kind === 'late') setTimeout(() => answer(response, 200, good()), fault.byMs);
       else misbehave(response, fault);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return Object.assign(peer, {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  });
+  return Object.assign(peer, await listenOnLoopback(server));
 }
 
 async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
@@ -116,7 +111,7 @@ function answer(
   response: ServerResponse,
   status: number,
   body: unknown,
-  headers: Record<string, string> = {},
+  headers: Readonly<Record<string, string | string[]>> = {},
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(typeof body === 'string' ? body : JSON.stringify(body));

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from './listen-on-loopback.ts';
 
 type Seen = {
   readonly path: string;
@@ -41,15 +41,7 @@ export async function speechUpstream(): Promise<SpeechUpstream> {
     const play = peer.plays.shift() ?? sends(peer.sound, peer.contentType);
     await play(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return Object.assign(peer, {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  });
+  return Object.assign(peer, await listenOnLoopback(server));
 }
 
 /** Bytes that no part of looks like another. */

@@ -1,5 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listenOnLoopback } from './listen-on-loopback.ts';
 
 /** How a streamed answer is written: what is flushed at a time, and how it ends. */
 export type StreamScript = {
@@ -12,58 +12,83 @@ export type StreamScript = {
   readonly everyMs?: number;
 };
 
+/** What was asked for: a JSON body, or the fields of a form. */
+type Asked = Record<string, unknown>;
+
 export type StreamUpstream = AsyncDisposable & {
   readonly baseUrl: string;
-  readonly seen: Record<string, unknown>[];
+  readonly seen: Asked[];
   /** Answers that were not read to their end. */
   readonly abandoned: { count: number };
-  play(script: StreamScript): void;
+  /** Bytes of answers that went out. */
+  readonly sent: { bytes: number };
+  /** What every request from now on is answered with. */
+  play(script: StreamScript | ((asked: Asked) => StreamScript)): void;
 };
 
-/** A peer that streams what it is told, piece by piece; each piece is a write of its own. */
+/** A peer that answers what it is told, piece by piece; each piece is a write of its own. */
 export async function streamUpstream(): Promise<StreamUpstream> {
-  const seen: Record<string, unknown>[] = [];
+  const seen: Asked[] = [];
   const abandoned = { count: 0 };
-  let script: StreamScript = { pieces: [] };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      seen.push(JSON.parse(Buffer.concat(chunks).toString('utf8')));
-      response.socket?.setNoDelay(true);
-      response.once('close', () => {
-        if (!response.writableFinished) abandoned.count++;
-      });
-      void write(response, script);
+  const sent = { bytes: 0 };
+  let scriptOf = (_asked: Asked): StreamScript => ({ pieces: [] });
+  const server = createServer(async (request, response) => {
+    const asked = await readAsked(request);
+    seen.push(asked);
+    response.socket?.setNoDelay(true);
+    response.once('close', () => {
+      if (!response.writableFinished) abandoned.count++;
     });
+    await write(response, scriptOf(asked), sent);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
   return {
-    ...{ seen, abandoned, baseUrl: `http://127.0.0.1:${port}/v1` },
-    play(next) {
-      script = next;
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+    ...(await listenOnLoopback(server)),
+    ...{ seen, abandoned, sent },
+    play(script) {
+      scriptOf = typeof script === 'function' ? script : () => script;
     },
   };
 }
 
-async function write(response: ServerResponse, script: StreamScript): Promise<void> {
+async function readAsked(request: IncomingMessage): Promise<Asked> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const type = request.headers['content-type'] ?? '';
+  const body = new Response(Buffer.concat(chunks), { headers: { 'content-type': type } });
+  if (type.startsWith('application/json')) return (await body.json()) as Asked;
+  return Object.fromEntries(await body.formData());
+}
+
+async function write(
+  response: ServerResponse,
+  script: StreamScript,
+  sent: { bytes: number },
+): Promise<void> {
   const { status = 200, headers = {}, pieces, ends = 'end', everyMs = 0 } = script;
   response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
   response.flushHeaders();
   for (const piece of pieces) {
     if (response.destroyed) return;
-    if (!response.write(piece)) await new Promise((resolve) => response.once('drain', resolve));
+    sent.bytes += Buffer.byteLength(piece);
+    if (!response.write(piece)) await drained(response);
     if (everyMs > 0) await new Promise((resolve) => setTimeout(resolve, everyMs));
     else await new Promise((resolve) => setImmediate(resolve));
   }
   if (ends === 'end') response.end();
   if (ends === 'cut') response.destroy();
 }
+
+/** Resolves when the client has room again, or is gone. */
+const drained = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const over = () => {
+      response.off('drain', over);
+      response.off('close', over);
+      resolve();
+    };
+    response.once('drain', over);
+    response.once('close', over);
+  });
 
 const HEAD = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'vendor' };
 
@@ -83,3 +108,38 @@ export const wordEvents = (words: readonly string[]): string[] => [
   ...words.map(textEvent),
   chunkEvent([{ index: 0, delta: {}, finish_reason: 'stop' }]),
 ];
+
+/** An answer that calls one tool, its arguments in two pieces. */
+export function toolCallEvents(call: {
+  readonly function: { readonly name: string; readonly arguments: string };
+}): string[] {
+  const { name, arguments: whole } = call.function;
+  const delta = (more: object) =>
+    chunkEvent([{ index: 0, delta: { tool_calls: [{ index: 0, ...more }] }, finish_reason: null }]);
+  return [
+    chunkEvent([{ index: 0, delta: { role: 'assistant', content: null }, finish_reason: null }]),
+    delta({ ...call, function: { name, arguments: '' } }),
+    delta({ function: { arguments: whole.slice(0, 6) } }),
+    delta({ function: { arguments: whole.slice(6) } }),
+    chunkEvent([{ index: 0, delta: {}, finish_reason: 'tool_calls' }]),
+  ];
+}
+
+/** The same answers whole. */
+export const wholeAnswer = (
+  message: { readonly content: string | null; readonly tool_calls?: readonly object[] },
+  told: { readonly usage: unknown } = { usage: USAGE },
+): StreamScript => ({
+  headers: { 'content-type': 'application/json' },
+  pieces: [
+    JSON.stringify({
+      ...{ ...HEAD, object: 'chat.completion', ...told },
+      choices: [
+        {
+          ...{ index: 0, message: { role: 'assistant', ...message } },
+          finish_reason: message.tool_calls === undefined ? 'stop' : 'tool_calls',
+        },
+      ],
+    }),
+  ],
+});

@@ -1,11 +1,12 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from './listen-on-loopback.ts';
 
 /** One answer, as it goes out. */
 export type Scripted = {
   readonly status?: number;
   readonly contentType?: string;
   readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Breaks the connection behind the body instead of ending the answer. */
   readonly breaks?: boolean;
 };
@@ -38,18 +39,11 @@ export async function transcriptionUpstream(): Promise<TranscriptionUpstream> {
     const answer = script.shift() ?? jsonAnswer({ text: 'as told' });
     response.writeHead(answer.status ?? 200, {
       'content-type': answer.contentType ?? 'application/json',
+      ...answer.headers,
     });
     response.write(answer.body);
     if (answer.breaks === true) setImmediate(() => response.destroy());
     else response.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    ...{ baseUrl: `http://127.0.0.1:${port}/v1`, seen, script },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...(await listenOnLoopback(server)), seen, script };
 }

@@ -1,0 +1,13 @@
+import type { Buyer } from '../../src/gateway/buyer.ts';
+import type { StoredKeys } from '../../src/gateway/sellers.ts';
+import type { Spender } from '../../src/ledger/ledger.ts';
+
+/** Somebody who brings no key, works under none, stays to the end, and is within every rate limit. */
+export const aBuyer = (spender: Spender, more: Partial<Buyer> = {}): Buyer => ({
+  ...{ spender, accountId: 'acct_000000000001', providerKey: undefined, workId: undefined },
+  ...{ signal: new AbortController().signal, admitPooled: () => undefined },
+  ...more,
+});
+
+/** Nobody has stored a key. */
+export const noStoredKeys: StoredKeys = { find: async () => undefined, noteUse: async () => {} };

@@ -1,0 +1,41 @@
+import type { ModelEntry } from '../../../src/gateway/builtin/builtin-model.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { gatewayWorld } from '../gateway-world.ts';
+import { streamUpstream } from '../stream-upstream.ts';
+import { GOODS } from './goods.ts';
+import { type Books, SOURCES } from './run-mode.ts';
+
+/** An upstream that does as it is told, under many names, and the gateway before it on this ledger. */
+export async function breakWorld(options: {
+  readonly ledger: Ledger;
+  readonly books: Books;
+  readonly agentId?: number;
+  readonly keyId?: number;
+}) {
+  const { books, ...agent } = options;
+  const upstream = await streamUpstream();
+  const models = GOODS.flatMap(({ id, modality, rates }) =>
+    Array.from({ length: SOURCES }, (_, i): ModelEntry => {
+      const source = {
+        rail: 'direct-account',
+        provider: 'acme',
+        upstreamModel: `${id}-${i}`,
+      } as const;
+      return { id: `${id}/${i}`, modality, sources: [{ ...source, rates }] };
+    }),
+  );
+  const gateway = await gatewayWorld({
+    ...{ ...agent, models },
+    providers: { acme: { baseUrl: upstream.baseUrl, dialect: 'openai' } },
+    rateLimits: { gatewayPerMinute: 1_000_000, ipPerMinute: 1_000_000, globalPerMinute: 1_000_000 },
+    // As short as the timers of the client that asks upstreams can tell.
+    limits: { idleMs: 1_000 },
+  });
+  return {
+    ...{ upstream, books, baseUrl: gateway.baseUrl },
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,284 @@
+import { encodeWav } from '../../../media/wav.ts';
+import type { ModelEntry } from '../../../src/gateway/builtin/builtin-model.ts';
+import { isObject, type Json } from '../../../src/kernel/json.ts';
+import { DONE, usageEvent, wholeAnswer, wordEvents } from '../stream-upstream.ts';
+import { vectorList } from '../vector-list.ts';
+
+/** What a client is owed when its upstream has sent so much. */
+export type Owed = {
+  readonly costRaw: bigint;
+  /** The upstream's own bytes. Undefined: nothing was delivered, which is refused. */
+  readonly delivered: Buffer | undefined;
+};
+
+/** Something that is sold, with a reckoning of its own of what has to come of an upstream's answer. */
+export type Goods = {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string;
+  readonly contentType: string;
+  readonly isStream: boolean;
+  readonly modality: ModelEntry['modality'];
+  readonly rates: ModelEntry['sources'][number]['rates'];
+  /** What is asked for, beside the model. */
+  readonly wish: Json;
+  /** An upstream's answer that says these words and tells this usage; undefined tells none. */
+  answer(words: readonly string[], usage: unknown): string[];
+  /** Usage of so much of everything. */
+  usageOf(value: unknown): object;
+  owed(sent: Buffer, hasEnded: boolean): Owed;
+  /** The upstream's bytes in what the client got. */
+  received(bytes: Buffer): Buffer;
+};
+
+const MOST_TOKENS = 10_000_000;
+const isCount = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_TOKENS;
+
+/** Dollars a million in tenths, with five per cent, rounded up to the raw unit. */
+const price = (...parts: readonly (readonly [number, number])[]): bigint => {
+  const tenths = parts.reduce((sum, [units, rate]) => sum + BigInt(units) * BigInt(rate), 0n);
+  return (tenths * 105n + 999n) / 1_000n;
+};
+
+const isPlain = (value: unknown): value is Json => isObject(value) && !Array.isArray(value);
+
+const NOTHING: Owed = { costRaw: 0n, delivered: undefined };
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whole events, cut as the standard has it, in bytes. */
+const EVENT = /(?:[^\r\n][^\n]*\n)*\r?\n/gy;
+const eventsOf = (sent: Buffer): string[] =>
+  [...sent.toString('latin1').matchAll(EVENT)].map(([event]) => event);
+const dataOf = (event: string): unknown => {
+  const lines = Buffer.from(event, 'latin1').toString().split(/\r?\n/);
+  return parse(lines.flatMap((line) => /^data: ?(.*)$/.exec(line)?.[1] ?? []).join('\n'));
+};
+const bytesOf = (events: readonly string[]) => Buffer.from(events.join(''), 'latin1');
+
+/** Behind the events of the upstream stand the price, and the terminator or the error. */
+const OURS = /(?:: x-svc-cost-usdc=\d+\n\n)?data: (?:\[DONE\]|\{"error":.*\})\n\n$/;
+const withoutOurs = (bytes: Buffer) =>
+  Buffer.from(bytes.toString('latin1').replace(OURS, ''), 'latin1');
+
+const PROMPT = 'Good morning?';
+const chatPrice = (usage: unknown, answerLength: number): bigint => {
+  const told = isObject(usage) ? usage : {};
+  const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = told;
+  if (!isCount(input) || !isCount(output)) {
+    return price([Math.ceil(PROMPT.length / 4), 25], [Math.ceil(answerLength / 4), 100]);
+  }
+  return price([input, 25], [Math.max(output, isCount(total) ? total - input : 0), 100]);
+};
+const chat: Pick<Goods, 'path' | 'modality' | 'rates' | 'wish' | 'usageOf'> = {
+  ...{ path: '/chat/completions', modality: 'text' },
+  rates: { text_input_token: '2.5', text_output_token: '10' },
+  wish: { messages: [{ role: 'user', content: PROMPT }], max_tokens: 400 },
+  usageOf: (value: unknown) => ({
+    ...{ prompt_tokens: value, completion_tokens: value, total_tokens: value },
+  }),
+};
+
+type Message = { readonly delta?: Json; readonly message?: Json };
+
+const chatStream: Goods = {
+  ...{
+    ...chat,
+    id: 'chat-stream',
+    name: 'chat stream',
+    contentType: 'text/event-stream',
+    isStream: true,
+  },
+  wish: { ...chat.wish, stream: true },
+  answer: (words, usage) => [
+    ...wordEvents(words),
+    ...(usage === undefined ? [] : [usageEvent(usage as object)]),
+    DONE,
+  ],
+  owed(sent, hasEnded) {
+    const relayed: string[] = [];
+    let usage: unknown;
+    let length = 0;
+    let isWhole = false;
+    for (const event of eventsOf(sent)) {
+      if (/^data: ?\[DONE\]\s*$/m.test(event)) isWhole = true;
+      if (isWhole) break;
+      const data = dataOf(event);
+      const choices = isObject(data) ? (data.choices as Message[]) : [];
+      const told = isObject(data) && isPlain(data.usage) ? data.usage : undefined;
+      if (isCount(told?.prompt_tokens) && isCount(told?.completion_tokens)) usage = told;
+      if (told === undefined || choices.length > 0) relayed.push(event);
+      for (const { delta } of choices) {
+        if (typeof delta?.content !== 'string') continue;
+        length += Buffer.byteLength(JSON.stringify(delta.content)) - 2;
+      }
+    }
+    if (relayed.length === 0 && !isWhole && !(hasEnded && usage)) return NOTHING;
+    return { costRaw: chatPrice(usage, length), delivered: bytesOf(relayed) };
+  },
+  received: withoutOurs,
+};
+
+const chatWhole: Goods = {
+  ...{
+    ...chat,
+    id: 'whole-chat',
+    name: 'whole chat',
+    contentType: 'application/json',
+    isStream: false,
+  },
+  answer: (words, usage) =>
+    wholeAnswer({ content: words.join('') }, { usage }).pieces.map((piece) => String(piece)),
+  owed(sent, hasEnded) {
+    const told = hasEnded ? parse(sent.toString()) : undefined;
+    if (!isObject(told) || !Array.isArray(told.choices)) return NOTHING;
+    const [{ message }] = told.choices as [{ message: { content: string } }];
+    return { costRaw: chatPrice(told.usage, message.content.length), delivered: sent };
+  },
+  received: (bytes) => bytes,
+};
+
+const TEXT = 'twelve chars';
+const vectors: Goods = {
+  ...{ id: 'embeddings', name: 'embeddings', path: '/embeddings', contentType: 'application/json' },
+  ...{ isStream: false, modality: 'embedding', rates: { text_input_token: '1000' } },
+  wish: { input: TEXT },
+  usageOf: (value) => ({ prompt_tokens: value, total_tokens: value }),
+  answer: (words, usage) => {
+    const list = vectorList({ usage: undefined, encoding: 'float' }, { input: TEXT });
+    return [JSON.stringify({ ...list, model: words.join(''), usage })];
+  },
+  owed(sent, hasEnded) {
+    const told = hasEnded ? parse(sent.toString()) : undefined;
+    if (!isObject(told)) return NOTHING;
+    const usage = isObject(told.usage) ? told.usage : {};
+    const count = usage.prompt_tokens ?? usage.total_tokens;
+    const tokens = isCount(count) ? count : Math.ceil(TEXT.length / 4);
+    return { costRaw: price([tokens, 10_000]), delivered: sent };
+  },
+  received: (bytes) => bytes,
+};
+
+const SAID = 'Good day.';
+const speechFile: Goods = {
+  ...{ id: 'speech-file', name: 'speech file', path: '/audio/speech', contentType: 'audio/mpeg' },
+  ...{ isStream: false, modality: 'tts', rates: { character: '15' } },
+  wish: { input: SAID, voice: 'alloy' },
+  usageOf: () => ({}),
+  answer: (words) => [...words],
+  owed: (sent) =>
+    sent.length === 0 ? NOTHING : { costRaw: price([SAID.length, 150]), delivered: sent },
+  received: (bytes) => bytes,
+};
+
+const soundOf = (events: readonly string[]): Buffer =>
+  Buffer.concat(
+    events.map((event) => {
+      const data = dataOf(event);
+      const isSound = isObject(data) && data.type === 'speech.audio.delta';
+      return Buffer.from(isSound ? String(data.audio) : '', 'base64');
+    }),
+  );
+
+const speechEvents: Goods = {
+  ...{
+    id: 'speech-events',
+    name: 'speech events',
+    path: '/audio/speech',
+    contentType: 'text/event-stream',
+  },
+  ...{ isStream: true, modality: 'tts' },
+  rates: { text_input_token: '0.6', audio_output_token: '12' },
+  wish: { input: SAID, voice: 'alloy', stream_format: 'sse' },
+  usageOf: (value) => ({ input_tokens: value, output_tokens: value }),
+  answer: (words, usage) => [
+    ...words.map((word) => {
+      const audio = Buffer.from(word).toString('base64');
+      return `data: ${JSON.stringify({ type: 'speech.audio.delta', audio })}\n\n`;
+    }),
+    `data: ${JSON.stringify({ type: 'speech.audio.done', usage })}\n\n`,
+  ],
+  owed(sent) {
+    const events = eventsOf(sent);
+    const sound = soundOf(events);
+    if (sound.length === 0) return NOTHING;
+    const last = events.map(dataOf).find((e) => isObject(e) && e.type === 'speech.audio.done');
+    const usage = isObject(last) && isObject(last.usage) ? last.usage : {};
+    const { input_tokens: input, output_tokens: output } = usage;
+    const isTold = isCount(input) && isCount(output);
+    // Nine bytes are 0.6 seconds of 21 tokens each, and three tokens of text.
+    const costRaw = isTold ? price([input, 6], [output, 120]) : price([3, 6], [13, 120]);
+    return { costRaw, delivered: sound };
+  },
+  received: (bytes) => soundOf(eventsOf(bytes)),
+};
+
+/** In milliseconds. */
+const secondsOf = (told: unknown): number => {
+  const { seconds } = isObject(told) ? told : {};
+  const value = typeof seconds === 'string' && /^[\d.]+$/.test(seconds) ? +seconds : seconds;
+  const isTold = typeof value === 'number' && value > 0 && value <= 172_800;
+  return isTold ? Math.ceil(value * 1_000) : 1_200;
+};
+const hearing: Pick<Goods, 'path' | 'modality' | 'rates' | 'usageOf'> = {
+  ...{ path: '/audio/transcriptions', modality: 'stt', rates: { audio_second: '100' } },
+  usageOf: (value: unknown) => ({ type: 'duration', seconds: value }),
+};
+const perMs = (ms: number) => (BigInt(ms) * 105n + 999n) / 1_000n;
+/** 1.2 seconds. */
+export const RECORDING = encodeWav(new Int16Array(19_200), 16_000);
+
+const transcriptStream: Goods = {
+  ...{
+    ...hearing,
+    id: 'transcript-stream',
+    name: 'transcript stream',
+    contentType: 'text/event-stream',
+    isStream: true,
+  },
+  wish: { stream: 'true' },
+  answer: (words, usage) => [
+    ...words.map(
+      (delta) => `data: ${JSON.stringify({ type: 'transcript.text.delta', delta })}\n\n`,
+    ),
+    `data: ${JSON.stringify({ type: 'transcript.text.done', text: words.join('').slice(0, 1e6), usage })}\n\n`,
+  ],
+  owed(sent) {
+    const events = eventsOf(sent);
+    if (events.length === 0) return NOTHING;
+    const last = events.map(dataOf).find((e) => isObject(e) && e.type === 'transcript.text.done');
+    const usage = isObject(last) ? last.usage : undefined;
+    return { costRaw: perMs(secondsOf(usage)), delivered: bytesOf(events) };
+  },
+  received: withoutOurs,
+};
+
+const transcriptWhole: Goods = {
+  ...{
+    ...hearing,
+    id: 'whole-transcript',
+    name: 'whole transcript',
+    contentType: 'application/json',
+    isStream: false,
+  },
+  wish: {},
+  answer: (words, usage) => [JSON.stringify({ text: words.join(''), usage })],
+  owed(sent, hasEnded) {
+    const told = hasEnded ? parse(sent.toString()) : undefined;
+    if (!isObject(told)) return NOTHING;
+    return { costRaw: perMs(secondsOf(told.usage)), delivered: sent };
+  },
+  received: (bytes) => bytes,
+};
+
+export const GOODS: readonly Goods[] = [
+  ...[chatStream, chatWhole, vectors, speechFile, speechEvents],
+  ...[transcriptStream, transcriptWhole],
+];

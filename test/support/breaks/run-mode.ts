@@ -1,0 +1,165 @@
+import { expect } from 'vitest';
+import { AGENT_KEY } from '../gateway-world.ts';
+import type { StreamUpstream } from '../stream-upstream.ts';
+import type { Goods } from './goods.ts';
+import { RECORDING } from './goods.ts';
+import type { Mode } from './modes.ts';
+
+/** Where the money of the one agent is. */
+export type Books = {
+  /** All that has ever been charged, by its balance and by the rows of its history, which agree. */
+  chargedRaw(): Promise<bigint>;
+  openHolds(): Promise<number>;
+};
+
+/** What a mode came to, in figures that have to be the same. */
+export type Tally = {
+  readonly mode: string;
+  readonly runs: number;
+  /** Refused because nothing was delivered. */
+  readonly refused: number;
+  /** Σ of what clients were told: in the head, or in the comment at a stream's end. */
+  readonly toldRaw: bigint;
+  readonly ledgerRaw: bigint;
+  /** By this test's own reckoning of what the upstreams sent. */
+  readonly owedRaw: bigint;
+  readonly holdsLeft: number;
+  /** The most that was under way between the upstream and its clients at any time, sockets and all. */
+  readonly mostUnderWay: number;
+};
+
+/** Asked for in turn, so that no source fails so often that it is given a rest. */
+export const SOURCES = 512;
+const AT_ONCE = 16;
+let asked = 0;
+
+type Told = {
+  readonly costRaw: bigint;
+  readonly status: number;
+  readonly bytes: Buffer;
+  readonly isCut: boolean;
+};
+
+type World = {
+  readonly baseUrl: string;
+  readonly upstream: StreamUpstream;
+  readonly books: Books;
+};
+
+/** Runs every script of a mode, some at a time, and compares what each client got. */
+export async function runMode({ baseUrl, upstream, books }: World, goods: Goods, mode: Mode) {
+  const { scripts, isLeft = false } = mode;
+  upstream.play(({ run }) => scripts[Number(run)] ?? { pieces: [] });
+  const before = await books.chargedRaw();
+  const sentBefore = upstream.sent.bytes;
+  upstream.seen.length = 0;
+  const flow = { taken: 0, most: 0 };
+  let [toldRaw, owedRaw, refused] = [0n, 0n, 0];
+
+  const take = (bytes: number) => {
+    flow.most = Math.max(flow.most, upstream.sent.bytes - sentBefore - flow.taken);
+    flow.taken += bytes;
+  };
+  const runOne = async (run: number) => {
+    const { pieces, ends = 'end' } = scripts[run] ?? { pieces: [] };
+    const sent = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
+    if (isLeft) return leave(upstream, buy(baseUrl, goods, run, take), run);
+    const told = await buy(baseUrl, goods, run, take).told;
+    const hasEnded = ends === 'end';
+    const owed = goods.owed(sent, hasEnded);
+    compare(goods, told, owed.delivered, { run, mode: mode.name, hasEnded });
+    expect({ run, costRaw: told.costRaw }).toEqual({ run, costRaw: owed.costRaw });
+    toldRaw += told.costRaw;
+    owedRaw += owed.costRaw;
+    if (owed.delivered === undefined) refused++;
+  };
+  for (let at = 0; at < scripts.length; at += AT_ONCE) {
+    const runs = scripts.slice(at, at + AT_ONCE).map((_, i) => runOne(at + i));
+    await Promise.all(runs);
+  }
+  await expect.poll(() => books.openHolds()).toBe(0);
+  const ledgerRaw = (await books.chargedRaw()) - before;
+  const tally: Tally = {
+    ...{ mode: `${goods.name}: ${mode.name}`, runs: scripts.length, refused, toldRaw, owedRaw },
+    ...{ ledgerRaw, holdsLeft: await books.openHolds(), mostUnderWay: flow.most },
+  };
+  return tally;
+}
+
+/** A tally in a line, for whoever reads the report of the tests. */
+export const lineOf = ({ mode, runs, refused, holdsLeft, mostUnderWay, ...sums }: Tally): string =>
+  [
+    ...[mode, `${runs} runs, ${refused} refused`],
+    `told ${sums.toldRaw}, ledger ${sums.ledgerRaw}, owed ${sums.owedRaw}`,
+    ...[`${holdsLeft} holds left`, `${mostUnderWay} bytes under way`],
+  ].join(' | ');
+
+type Purchase = { readonly told: Promise<Told>; leave(): void };
+
+/** Buys one answer and reads it to its end, whichever. */
+function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) => void): Purchase {
+  const wish = { ...goods.wish, run, model: `${goods.id}/${asked++ % SOURCES}` };
+  const isForm = goods.modality === 'stt';
+  const leaving = new AbortController();
+  const read = async () => {
+    const response = await fetch(baseUrl + goods.path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}` },
+      body: isForm ? formOf(wish) : JSON.stringify(wish),
+      signal: leaving.signal,
+    });
+    const chunks: Uint8Array[] = [];
+    let isCut = false;
+    try {
+      for await (const chunk of response.body ?? []) {
+        chunks.push(chunk);
+        take(chunk.byteLength);
+      }
+    } catch {
+      isCut = true;
+    }
+    const bytes = Buffer.concat(chunks);
+    const comment = /^: x-svc-cost-usdc=(\d+)$/m.exec(bytes.subarray(-400).toString('latin1'));
+    const costRaw = BigInt(response.headers.get('x-svc-cost-usdc') ?? comment?.[1] ?? '0');
+    return { costRaw, status: response.status, bytes, isCut };
+  };
+  return { told: read(), leave: () => leaving.abort() };
+}
+
+/** Goes away while the upstream still writes, before or behind the answer's head as it happens. */
+async function leave(upstream: StreamUpstream, bought: Purchase, run: number): Promise<void> {
+  const isAsked = () => upstream.seen.some((asked) => String(asked.run) === String(run));
+  await expect.poll(isAsked).toBe(true);
+  bought.leave();
+  await bought.told.catch(() => undefined);
+}
+
+function formOf(wish: object): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(wish)) form.append(name, String(value));
+  form.append('file', new Blob([RECORDING]), 'said.wav');
+  return form;
+}
+
+function compare(
+  goods: Goods,
+  told: Told,
+  delivered: Buffer | undefined,
+  where: { readonly run: number; readonly mode: string; readonly hasEnded: boolean },
+): void {
+  const { status, isCut } = told;
+  if (delivered === undefined) {
+    expect({ ...where, status, isCut }).toEqual({ ...where, status: 502, isCut: false });
+    return;
+  }
+  // What is no stream of events can only be cut off, and what is on its way then is lost.
+  const isFile = goods.contentType.startsWith('audio/');
+  const received = goods.received(told.bytes);
+  const isSame =
+    isFile && !where.hasEnded
+      ? delivered.subarray(0, received.length).equals(received)
+      : delivered.equals(received);
+  expect({ ...where, status, isCut, isSame }).toEqual({
+    ...{ ...where, status: 200, isCut: isFile && !where.hasEnded, isSame: true },
+  });
+}

@@ -1,0 +1,19 @@
+import type { OpenedAnswer } from '../../src/rails/open-answer.ts';
+
+/** An answer of these pieces; an error among them is thrown in its place. */
+export function openedAnswer(...pieces: readonly (string | Uint8Array | Error)[]) {
+  const told = { stops: 0 };
+  const answer: OpenedAnswer = {
+    ...{ status: 200, headers: {} },
+    body: (async function* () {
+      for (const piece of pieces) {
+        if (piece instanceof Error) throw piece;
+        yield Buffer.from(piece);
+      }
+    })(),
+    stop: () => {
+      told.stops++;
+    },
+  };
+  return { answer, told };
+}
