@@ -3,6 +3,7 @@ export type BenchRow = {
   /** The bar of the design it belongs to, such as `P1`. */
   readonly bar: string;
   readonly what: string;
+  /** Not a number: it could not be measured, and the note says why. */
   readonly value: number;
   readonly unit: string;
   readonly note?: string;
@@ -15,3 +16,8 @@ export const benchRow = (
   unit: string,
   note?: string,
 ): BenchRow => ({ bar, what, value, unit, ...(note === undefined ? {} : { note }) });
+
+export const figureOf = ({ value, unit }: BenchRow): string =>
+  Number.isNaN(value) ? 'not measured' : `${Number(value.toPrecision(4))} ${unit}`;
+
+export const verdict = (holds: boolean): string => (holds ? 'held' : 'MISSED');

@@ -1,157 +1,146 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { setMaxListeners } from 'node:events';
-import { Pool } from 'undici';
-import { loadUws } from '../src/http/uws.ts';
-import { systemClock } from '../src/kernel/clock.ts';
-import { LIMITS } from '../src/kernel/limits.ts';
-import type { Ledger } from '../src/ledger/ledger.ts';
-import { collectAnswer } from '../src/rails/collect-answer.ts';
-import { createFakeLedger } from '../test/support/fake-ledger.ts';
-import { AGENT_KEY, gatewayWorld } from '../test/support/gateway-world.ts';
-import { nextMessage } from '../test/support/next-message.ts';
-import { type BenchRow, benchRow } from './bench-row.ts';
+import type { DatabaseTarget } from '../src/store/sql.ts';
+import { type BenchRow, benchRow, verdict } from './bench-row.ts';
 import type { Load, LoadOrder } from './gateway-peer.ts';
+import { type Gateways, openHost, openPeer, type UnderTest, withGateways } from './gateways.ts';
+import { at, median } from './quantile.ts';
 
-const AGENT = 1;
-const REQUESTS = 12_000;
-const CALLERS = 32;
+const PEER = new URL('./gateway-peer.ts', import.meta.url);
+/** By turns, because a neighbour's load comes and goes; a first one more, in which everything is compiled. */
+const ROUNDS = 5;
+const CALLERS = 64;
+/** Of a round: each server answers for a second or so. */
+const REQUESTS = { relay: 8_000, metered: 8_000, portkey: 1_500 };
+const ALONE = { rounds: 10, requests: 200 };
 
-export type BenchOptions = {
-  /** A durable one, with the agent and key that it knows; in memory without. */
-  readonly ledger?: Ledger;
-  readonly agentId?: number;
-  readonly keyId?: number;
-  /** What the database's processes have used so far, in microseconds of CPU. */
-  readonly databaseCpu?: () => Promise<number>;
-};
-
-export type Measured = Load & { readonly cpuMicros: number; readonly databaseMicros: number };
+type Name = keyof typeof REQUESTS;
+type Loaded = Readonly<Record<'cpuMicros' | 'databaseMicros' | 'perSecond', number>>;
+type Each<T> = Readonly<Record<Name, T[]>>;
 
 /**
- * CPU of this process for one metered chat completion (edge, credential, rate limits, hold, upstream,
- * settle, receipt) against a bare relay over the same libraries in the same run. Without a ledger it
- * is kept in memory, which leaves the database out.
+ * P1 and P2: a metered chat completion (edge, credential, rate limits, hold, upstream, settle, receipt) on a durable
+ * ledger, beside a bare relay over the same libraries and beside Portkey, which meters nothing, in the same run: the CPU
+ * that its process needs for one of many at once, and what it adds to the time that a single caller waits.
  */
-export async function benchGateway(options: BenchOptions = {}): Promise<BenchRow[]> {
-  const peer = fork(new URL('./gateway-peer.ts', import.meta.url), {
-    execArgv: ['--import', 'tsx'],
-  });
-  try {
-    const { upstreamPort } = await nextMessage<{ upstreamPort: number }>(peer);
-    const relay = await benchRelay(peer, upstreamPort);
-    const metered = await benchMetered(peer, upstreamPort, options);
-    const note = options.ledger === undefined ? 'ledger in memory' : 'durable ledger';
-    const row = (what: string, value: number, unit: string): BenchRow =>
-      benchRow('P1', what, value, unit, note);
-    return [
-      row('bare relay, CPU a request', relay.cpuMicros, 'µs'),
-      row('metered chat, CPU a request', metered.cpuMicros, 'µs'),
-      row('metered ÷ bare relay', metered.cpuMicros / relay.cpuMicros, '×'),
-      row(`metered chat, ${CALLERS} callers`, metered.perSecond, 'requests/s'),
-      row(`bare relay, ${CALLERS} callers, p50`, relay.p50Ms, 'ms'),
-      row(`metered chat, ${CALLERS} callers, p50`, metered.p50Ms, 'ms'),
-      row(`metered chat, ${CALLERS} callers, p99`, metered.p99Ms, 'ms'),
-    ];
-  } finally {
-    peer.disconnect();
+export const benchGateway = (): Promise<BenchRow[]> =>
+  withGateways(PEER, async (gateways) => [
+    ...rowsOfLoad(await loadAll(gateways), gateways.missing),
+    ...rowsOfWait(await waitAlone(gateways), gateways.missing),
+  ]);
+
+async function loadAll({ servers, ask, databaseCpu }: Gateways): Promise<Each<Loaded>> {
+  const took: Each<Loaded> = { relay: [], metered: [], portkey: [] };
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [name, server] of servers) {
+      const loaded = await load({ server, ask, databaseCpu }, REQUESTS[name]);
+      if (round > 0) took[name].push(loaded);
+    }
   }
+  return took;
 }
 
-async function measure(
-  peer: ChildProcess,
-  port: number,
-  databaseCpu = async () => 0,
-): Promise<Measured> {
-  await load(peer, port, REQUESTS / 4);
-  const theirs = await databaseCpu();
-  const before = process.cpuUsage();
-  const result = await load(peer, port, REQUESTS);
-  const { user, system } = process.cpuUsage(before);
-  const databaseMicros = ((await databaseCpu()) - theirs) / REQUESTS;
-  return { ...result, cpuMicros: (user + system) / REQUESTS, databaseMicros };
+async function load(
+  on: Pick<Gateways, 'ask' | 'databaseCpu'> & { readonly server: UnderTest },
+  requests: number,
+): Promise<Loaded> {
+  const { server, ask, databaseCpu } = on;
+  const before = { cpu: server.cpu(), database: await databaseCpu() };
+  const { perSecond } = await ask<Load>(orderOf(server, requests, CALLERS));
+  const cpuMicros = (server.cpu() - before.cpu) / requests;
+  const databaseMicros = ((await databaseCpu()) - before.database) / requests;
+  return { perSecond, cpuMicros, databaseMicros };
 }
 
-/** Metered chat alone, with the upstream and the callers in a process of their own. */
-export async function measureMetered(options: BenchOptions): Promise<Measured> {
-  const peer = fork(new URL('./gateway-peer.ts', import.meta.url), {
-    execArgv: ['--import', 'tsx'],
-  });
-  try {
-    const { upstreamPort } = await nextMessage<{ upstreamPort: number }>(peer);
-    return await benchMetered(peer, upstreamPort, options);
-  } finally {
-    peer.disconnect();
+const orderOf = ({ port, headers }: UnderTest, requests: number, callers: number): LoadOrder => ({
+  ...{ port, headers, requests, callers },
+});
+
+type Waited = {
+  readonly ms: Each<number>;
+  readonly commitMs: number[];
+  readonly databaseMicros: number;
+};
+
+async function waitAlone({ servers, ask, commits, databaseCpu }: Gateways): Promise<Waited> {
+  const ms: Each<number> = { relay: [], metered: [], portkey: [] };
+  const commitMs: number[] = [];
+  let databaseMicros = 0;
+  for (let round = 0; round < ALONE.rounds; round++) {
+    commitMs.push(...(await commits(ALONE.requests)));
+    for (const [name, server] of servers) {
+      const before = await databaseCpu();
+      ms[name].push(...(await ask<Load>(orderOf(server, ALONE.requests, 1))).tookMs);
+      if (name === 'metered') databaseMicros += (await databaseCpu()) - before;
+    }
   }
+  return { ms, commitMs, databaseMicros: databaseMicros / (ALONE.rounds * ALONE.requests) };
 }
 
-async function load(peer: ChildProcess, port: number, requests: number): Promise<Load> {
-  const order: LoadOrder = { port, requests, callers: CALLERS, key: AGENT_KEY };
-  peer.send(order);
-  const answer = await nextMessage<Load | { failed: string }>(peer);
-  if ('failed' in answer) throw new Error(`the load failed: ${answer.failed}`);
-  return answer;
+function rowsOfLoad(took: Each<Loaded>, missing: string | undefined): BenchRow[] {
+  const row = (what: string, value: number, unit: string, note?: string): BenchRow =>
+    benchRow('P1', what, value, unit, note);
+  const of = (name: Name, what: keyof Loaded) => median(took[name].map((loaded) => loaded[what]));
+  /** Of two that were measured one after the other. */
+  const over = (name: Name) =>
+    median(took.metered.map(({ cpuMicros }, i) => cpuMicros / (took[name][i]?.cpuMicros ?? NaN)));
+  const [cpu, rate] = [of('metered', 'cpuMicros'), of('metered', 'perSecond')];
+  const times = { relay: over('relay'), portkey: over('portkey') };
+  return [
+    row('bare relay, CPU a request', of('relay', 'cpuMicros'), 'µs'),
+    row('metered chat, CPU a request', cpu, 'µs', `bar <= 120: ${verdict(cpu <= 120)}`),
+    row('Portkey, CPU a request', of('portkey', 'cpuMicros'), 'µs', missing),
+    row('metered ÷ bare relay', times.relay, '×', `bar <= 3: ${verdict(times.relay <= 3)}`),
+    row(
+      'metered ÷ Portkey',
+      times.portkey,
+      '×',
+      missing ?? `bar <= 1/7: ${verdict(times.portkey <= 1 / 7)}`,
+    ),
+    row(`bare relay, ${CALLERS} callers`, of('relay', 'perSecond'), 'requests/s'),
+    row(
+      `metered chat, ${CALLERS} callers`,
+      rate,
+      'requests/s',
+      `bar >= 6000: ${verdict(rate >= 6_000)}`,
+    ),
+    row(`Portkey, ${CALLERS} callers`, of('portkey', 'perSecond'), 'requests/s', missing),
+    row('metered chat, CPU of the database', of('metered', 'databaseMicros'), 'µs'),
+  ];
 }
 
-async function benchMetered(
-  peer: ChildProcess,
-  upstreamPort: number,
-  options: BenchOptions,
-): Promise<Measured> {
-  const { agentId = AGENT, keyId = 1 } = options;
-  const ledger = options.ledger ?? createFakeLedger();
-  await ledger.credit({ agentId, amountRaw: 10n ** 12n, reference: `chat bench ${agentId}` });
-  const source = { rail: 'self-host', provider: 'peer', upstreamModel: 'bench' } as const;
-  const rates = { text_input_token: '2.5', text_output_token: '10' };
-  await using gateway = await gatewayWorld({
-    ledger,
-    agentId,
-    keyId,
-    rateLimits: UNLIMITED,
-    providers: { peer: { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, dialect: 'openai' } },
-    models: [{ id: 'bench/model', modality: 'text', sources: [{ ...source, rates }] }],
-  });
-  return await measure(peer, Number(new URL(gateway.baseUrl).port), options.databaseCpu);
+function rowsOfWait(took: Waited, missing: string | undefined): BenchRow[] {
+  const row = (what: string, value: number, unit: string, note?: string): BenchRow =>
+    benchRow('P2', what, value, unit, note);
+  const added = (name: Name, share: number) => at(took.ms[name], share) - at(took.ms.relay, share);
+  const [p50, p99] = [added('metered', 0.5), added('metered', 0.99)];
+  const bar = { p50: 2 * at(took.commitMs, 0.5) + 0.3, p99: 2 * at(took.commitMs, 0.99) + 2 };
+  return [
+    row('a commit of one row, p50', at(took.commitMs, 0.5), 'ms'),
+    row('a commit of one row, p99', at(took.commitMs, 0.99), 'ms'),
+    row('bare relay, one caller, p50', at(took.ms.relay, 0.5), 'ms'),
+    row('metered, added p50', p50, 'ms', `bar <= 2 commits + 0.3 ms: ${verdict(p50 <= bar.p50)}`),
+    row(
+      'metered, added p99',
+      p99,
+      'ms',
+      `bar <= 2 commits' p99 + 2 ms: ${verdict(p99 <= bar.p99)}`,
+    ),
+    row('Portkey, added p50', added('portkey', 0.5), 'ms', missing),
+    row('Portkey, added p99', added('portkey', 0.99), 'ms', missing),
+    row('metered, CPU of the database', took.databaseMicros, 'µs'),
+  ];
 }
 
-/** The limits still count; they are only out of reach. */
-const UNLIMITED = { gatewayPerMinute: 1e9, globalPerMinute: 1e9, ipPerMinute: 1e9 };
-
-/** uWebSockets.js in, undici out, the usage parsed: what the metering is measured against. */
-async function benchRelay(peer: ChildProcess, upstreamPort: number): Promise<Measured> {
-  const uws = await loadUws();
-  const pool = new Pool(`http://127.0.0.1:${upstreamPort}`, { connections: 256 });
-  const headers = { 'content-type': 'application/json' };
-  const forever = new AbortController().signal;
-  setMaxListeners(0, forever);
-  const bounds = {
-    maxBytes: LIMITS.upstreamResponseBytes,
-    totalMs: LIMITS.upstreamTotalMs,
-    clock: systemClock,
-    signal: forever,
-  };
-  const app = uws.App().post('/v1/chat/completions', (response) => {
-    response.onAborted(() => {});
-    response.onData((chunk) => {
-      const body = Buffer.from(Buffer.from(chunk));
-      const target = { path: '/v1/chat/completions', method: 'POST', headers, body } as const;
-      collectAnswer(pool, target, bounds).then(
-        (answer) => {
-          JSON.parse(answer.body.toString('utf8'));
-          response.cork(() => {
-            response.writeHeader('content-type', 'application/json').end(answer.body);
-          });
-        },
-        () => response.close(),
-      );
-    });
-  });
-  const port = await new Promise<number>((resolve) => {
-    app.listen('127.0.0.1', 0, (socket) => resolve(uws.us_socket_local_port(socket as never)));
-  });
-  try {
-    return await measure(peer, port);
-  } finally {
-    app.close();
-    await pool.close();
-  }
+/** Metered chat alone, on a database that is there already. */
+export async function measureMetered(options: {
+  readonly target: DatabaseTarget;
+  readonly agentId: number;
+  readonly keyId: number;
+  readonly databaseCpu: () => Promise<number>;
+}): Promise<Loaded> {
+  const { databaseCpu, ...agent } = options;
+  await using callers = await openPeer(PEER);
+  const { ask, upstreamPort } = callers;
+  await using server = await openHost({ kind: 'metered', upstreamPort, ...agent });
+  await load({ server, ask, databaseCpu }, REQUESTS.metered);
+  return await load({ server, ask, databaseCpu }, REQUESTS.metered);
 }

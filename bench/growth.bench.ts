@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../src/kernel/log.ts';
 import { openDatabase } from '../src/store/database.ts';
-import type { Sql } from '../src/store/sql.ts';
+import type { DatabaseTarget, Sql } from '../src/store/sql.ts';
 import { liveLedger, loadLedger } from '../test/support/ledger-load.ts';
 import { seedAgents } from '../test/support/ledger-world.ts';
 import { type BenchRow, benchRow } from './bench-row.ts';
 import { capAgents } from './cap-agents.ts';
-import { databaseCpuOf } from './database-cpu.ts';
+import { databaseCpuOf } from './cpu.ts';
 import { measureMetered } from './gateway.bench.ts';
 
 const AGENTS = 100;
@@ -33,10 +33,10 @@ export async function benchGrowth(): Promise<BenchRow[]> {
       connections: 4,
     });
     await database.migrate();
-    const { sql } = database;
-    const small = await measure(sql, 'small');
+    const { sql, target } = database;
+    const small = await measure(sql, target, 'small');
     await grow(sql);
-    const grown = await measure(sql, 'grown');
+    const grown = await measure(sql, target, 'grown');
     const ratio = (name: keyof Figures) => grown[name] / small[name];
     return [
       ...rows('operation', small.ledger, grown.ledger, ratio('ledger')),
@@ -56,7 +56,7 @@ const rows = (what: string, small: number, grown: number, ratio: number): BenchR
 
 const verdict = (holds: boolean): string => (holds ? 'held' : 'MISSED');
 
-async function measure(sql: Sql, name: string): Promise<Figures> {
+async function measure(sql: Sql, target: DatabaseTarget, name: string): Promise<Figures> {
   const databaseCpu = await databaseCpuOf(sql);
   const load = async (capped: boolean): Promise<number> => {
     await using ledger = liveLedger(sql, `growth ${name} ${capped}`);
@@ -80,8 +80,8 @@ async function measure(sql: Sql, name: string): Promise<Figures> {
   const [agent] = await seedAgents(sql, 1);
   const bare = await load(false);
   const capped = await load(true);
-  await using ledger = liveLedger(sql, `growth chat ${name}`);
-  const chat = await measureMetered({ ledger, databaseCpu, ...agent });
+  if (agent === undefined) throw new Error('no agent was made');
+  const chat = await measureMetered({ target, databaseCpu, ...agent });
   return { ledger: bare, capped, chat: chat.cpuMicros + chat.databaseMicros };
 }
 

@@ -18,7 +18,7 @@ import { nextMessage } from '../test/support/next-message.ts';
 import { fundPayer, payingEnvironment } from '../test/support/payment-world.ts';
 import { newDeveloper } from '../test/support/whole-world.ts';
 import { type BenchRow, benchRow } from './bench-row.ts';
-import { databaseCpuOf } from './database-cpu.ts';
+import { databaseCpuOf } from './cpu.ts';
 import type { Called, PeerOrder, PeerRequest, Stand } from './payments-peer.ts';
 
 /** By turns, because a neighbour's load comes and goes. */

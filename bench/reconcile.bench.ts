@@ -17,7 +17,7 @@ import { openPayments, seedPayers } from '../test/support/chain/live-payments.ts
 import { type RpcProxy, startRpcProxy } from '../test/support/chain/rpc-proxy.ts';
 import { liveLedger } from '../test/support/ledger-load.ts';
 import { type BenchRow, benchRow } from './bench-row.ts';
-import { databaseCpuOf } from './database-cpu.ts';
+import { databaseCpuOf } from './cpu.ts';
 
 const PAYMENTS = 10_000;
 const AGENTS = 1_000;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import type { BenchRow } from './bench-row.ts';
+import { type BenchRow, figureOf } from './bench-row.ts';
 
 /** `npm run bench [-- name …]`: runs the benches named, or all, and adds one line each to results.md. */
 
@@ -22,9 +22,11 @@ const BENCHES: readonly Bench[] = [
 const RESULTS = new URL('./results.md', import.meta.url);
 
 function show(rows: readonly BenchRow[]): void {
-  for (const { bar, what, value, unit, note } of rows) {
-    const figure = `${Number(value.toPrecision(4))} ${unit}`;
-    console.log(`  ${bar.padEnd(4)} ${what.padEnd(58)} ${figure.padStart(18)}  ${note ?? ''}`);
+  for (const row of rows) {
+    const { bar, what, note } = row;
+    console.log(
+      `  ${bar.padEnd(4)} ${what.padEnd(58)} ${figureOf(row).padStart(18)}  ${note ?? ''}`,
+    );
   }
 }
 
@@ -32,9 +34,7 @@ function show(rows: readonly BenchRow[]): void {
 function keep(name: string, rows: readonly BenchRow[]): void {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   const machine = `${cpus().length}× ${cpus()[0]?.model ?? 'unknown'}, Node ${process.versions.node}`;
-  const figures = rows.map(
-    ({ bar, what, value, unit }) => `${bar} ${what}: ${Number(value.toPrecision(4))} ${unit}`,
-  );
+  const figures = rows.map((row) => `${row.bar} ${row.what}: ${figureOf(row)}`);
   const day = new Date().toISOString().slice(0, 10);
   appendFileSync(
     RESULTS,

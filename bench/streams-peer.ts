@@ -9,7 +9,7 @@ import { DONE, textEvent, usageEvent } from '../test/support/stream-upstream.ts'
 
 export type StreamOrder = {
   readonly port: number;
-  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
   /** Read side by side, one after another each. */
   readonly readers: number;
   readonly streams: number;
@@ -42,11 +42,11 @@ function poolOf(port: number): Pool {
   return pool;
 }
 
-async function readStream({ port, key, events: wanted }: StreamOrder) {
+async function readStream({ port, headers, events: wanted }: StreamOrder) {
   const startedMs = performance.now();
   const { body, statusCode } = await poolOf(port).request({
     ...{ path: '/v1/chat/completions', method: 'POST', body: bodyOf(wanted) },
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    headers: { 'content-type': 'application/json', ...headers },
   });
   let firstMs = 0;
   let text = '';

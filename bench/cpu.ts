@@ -22,6 +22,9 @@ export async function databaseCpuOf(sql: Sql): Promise<() => Promise<number>> {
   };
 }
 
+/** What a process of this machine has used so far, in microseconds of CPU. */
+export const processCpu = (pid: number): number => (statOf(pid)?.own ?? 0) * TICK_MICROS;
+
 /** Undefined where the process is gone. The name before the last parenthesis may hold anything. */
 function statOf(pid: number): { parent: number; own: number; reaped: number } | undefined {
   try {

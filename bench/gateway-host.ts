@@ -1,0 +1,46 @@
+/**
+ * A server under test, in a process of its own: the metered gateway over a durable ledger, or the bare relay. Told by its
+ * argument what to be; tells its parent where it listens, and when asked, how long commits of one row take from here.
+ */
+
+import { openSql } from '../src/store/sql.ts';
+import { gatewayWorld } from '../test/support/gateway-world.ts';
+import { liveLedger } from '../test/support/ledger-load.ts';
+import type { HostOrder, MeteredOrder } from './gateways.ts';
+import { openRelay } from './relay.ts';
+
+/** The limits still count; they are only out of reach. */
+const UNLIMITED = { gatewayPerMinute: 1e9, globalPerMinute: 1e9, ipPerMinute: 1e9 };
+/** As many as the server's own pool has. */
+const CONNECTIONS = 10;
+
+async function openMetered(order: MeteredOrder): Promise<number> {
+  const { agentId, keyId, target, upstreamPort } = order;
+  const ledger = liveLedger(openSql(target, CONNECTIONS), `chat bench ${process.pid}`);
+  const reference = `chat bench ${process.pid}`;
+  await ledger.credit({ agentId, amountRaw: 10n ** 12n, reference });
+  const source = { rail: 'self-host', provider: 'peer', upstreamModel: 'bench' } as const;
+  const rates = { text_input_token: '2.5', text_output_token: '10' };
+  const { baseUrl } = await gatewayWorld({
+    ...{ ledger, agentId, keyId, rateLimits: UNLIMITED },
+    providers: { peer: { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, dialect: 'openai' } },
+    models: [{ id: 'bench/model', modality: 'text', sources: [{ ...source, rates }] }],
+  });
+  const one = openSql(target, 1);
+  await one`create table if not exists bench_commits (value integer)`;
+  process.on('message', async (times: number) => {
+    const tookMs: number[] = [];
+    for (let i = 0; i < times; i++) {
+      const startedMs = performance.now();
+      await one`insert into bench_commits values (${i})`;
+      tookMs.push(performance.now() - startedMs);
+    }
+    process.send?.(tookMs);
+  });
+  return Number(new URL(baseUrl).port);
+}
+
+process.on('disconnect', () => process.exit(0));
+const order = JSON.parse(process.argv[2] ?? '') as HostOrder;
+const port = await (order.kind === 'relay' ? openRelay(order.upstreamPort) : openMetered(order));
+process.send?.({ port });
