@@ -3,7 +3,7 @@
  * argument what to be; tells its parent where it listens, and when asked, how long commits of one row take from here.
  */
 
-import { openSql } from '../src/store/sql.ts';
+import { BY_KEY, openSql } from '../src/store/sql.ts';
 import { gatewayWorld } from '../test/support/gateway-world.ts';
 import { liveLedger } from '../test/support/ledger-load.ts';
 import type { HostOrder, MeteredOrder } from './gateways.ts';
@@ -11,12 +11,12 @@ import { openRelay } from './relay.ts';
 
 /** The limits still count; they are only out of reach. */
 const UNLIMITED = { gatewayPerMinute: 1e9, globalPerMinute: 1e9, ipPerMinute: 1e9 };
-/** As many as the server's own pool has. */
-const CONNECTIONS = 10;
+/** As many as the ledger's own pool has. */
+const CONNECTIONS = 6;
 
 async function openMetered(order: MeteredOrder): Promise<number> {
   const { agentId, keyId, target, upstreamPort } = order;
-  const ledger = liveLedger(openSql(target, CONNECTIONS), `chat bench ${process.pid}`);
+  const ledger = liveLedger(openSql(target, CONNECTIONS, BY_KEY), `chat bench ${process.pid}`);
   const reference = `chat bench ${process.pid}`;
   await ledger.credit({ agentId, amountRaw: 10n ** 12n, reference });
   const source = { rail: 'self-host', provider: 'peer', upstreamModel: 'bench' } as const;

@@ -72,7 +72,8 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const metrics = createMetrics({ withProcess: true });
   const { fetch, close: closeOutbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
-  const world: World = { ...deps, sql: database.sql, metrics, catalogue, fetch };
+  const { sql, ledgerSql } = database;
+  const world: World = { ...deps, sql, ledgerSql, metrics, catalogue, fetch };
   const parts = await buildLedger(world, teardown);
   const { ledger } = parts;
   const chain = await buildChain(world, teardown);

@@ -1,4 +1,5 @@
 import type { BalanceState, ChangeOutcome, Part, PartOutcome } from '../ledger/change.ts';
+import { applyAlone } from './apply-alone.ts';
 import { decodeCounters } from './counter-codec.ts';
 import { encodeBatch } from './encode-batch.ts';
 import type { Queryable } from './sql.ts';
@@ -61,6 +62,9 @@ export async function applyBatch(
   parts: readonly Part[],
   resent = false,
 ): Promise<readonly PartOutcome[]> {
+  const outcomes: PartOutcome[] = parts.map((part) => ({ kind: 'applied', state: part.after }));
+  // Of what was sent before, a copy may still be on its way.
+  if (!resent && (await applyAlone(sql, node, parts))) return outcomes;
   const encoded = encodeBatch(parts);
   const { parts: p, operations: o, holds: h, team: t, guards: g, companions } = encoded;
   const rows = await sql.unsafe<Row[]>(
@@ -78,7 +82,6 @@ export async function applyBatch(
     ],
     { prepare: true },
   );
-  const outcomes: PartOutcome[] = parts.map((part) => ({ kind: 'applied', state: part.after }));
   for (const row of rows) {
     const part = parts[row.part - 1];
     if (part !== undefined) outcomes[row.part - 1] = declined(part, row);

@@ -22,6 +22,7 @@ export interface BalanceStore {
   fenced(agentId: number, decide: (balance: Balance) => Part): Promise<PartOutcome>;
 }
 
+/** `sql`: a pool opened `BY_KEY`. */
 export function createBalanceStore(deps: { readonly sql: Sql; readonly node: Node }): BalanceStore {
   const { sql, node } = deps;
   return {

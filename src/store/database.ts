@@ -5,15 +5,19 @@ import { type Random, systemRandom } from '../kernel/random.ts';
 import { awaitServer, DatabaseUnreachable } from './await-server.ts';
 import { startEmbedded } from './embedded/embedded-server.ts';
 import { migrateDatabase } from './migrate.ts';
-import { type DatabaseTarget, openSql, type Sql } from './sql.ts';
+import { BY_KEY, type DatabaseTarget, openSql, type Sql } from './sql.ts';
 
 const DEFAULT_CONNECTIONS = 10;
+/** Two calls of the ledger under way, and agents that are loaded or taken for themselves meanwhile. */
+const LEDGER_CONNECTIONS = 6;
 const CLOSE_WITHIN_SECONDS = 5;
 const PING_WITHIN_MS = 5_000;
 
 export type Database = AsyncDisposable & {
   readonly target: DatabaseTarget;
   readonly sql: Sql;
+  /** The balances' own: no report keeps a payment waiting, and each row is reached by its key. */
+  readonly ledgerSql: Sql;
   /** Brings the schema up to date; harmless when it is. */
   migrate(): Promise<void>;
   /** Milliseconds of one round trip through the pool. Rejects after five seconds. */
@@ -37,9 +41,11 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
   const { log, clock = systemClock, random = systemRandom, signal } = options;
   const { target, server } = await reachServer(options, clock, random);
   const sql = openSql(target, options.connections ?? DEFAULT_CONNECTIONS);
+  const ledgerSql = openSql(target, LEDGER_CONNECTIONS, BY_KEY);
 
   async function close(): Promise<void> {
-    await sql.end({ timeout: CLOSE_WITHIN_SECONDS });
+    const timeout = CLOSE_WITHIN_SECONDS;
+    await Promise.all([sql.end({ timeout }), ledgerSql.end({ timeout })]);
     await server?.[Symbol.asyncDispose]();
   }
 
@@ -58,7 +64,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
     throw error;
   }
   return {
-    ...{ target, sql, ping },
+    ...{ target, sql, ledgerSql, ping },
     migrate: () => migrateDatabase(target),
     [Symbol.asyncDispose]: close,
   };

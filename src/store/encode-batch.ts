@@ -3,7 +3,7 @@ import type { Guard, HoldChange, Part } from '../ledger/change.ts';
 import type { Count } from '../ledger/count.ts';
 import type { Entry } from '../ledger/posting.ts';
 import { encodeCounters } from './counter-codec.ts';
-import { addCompanion, type CompanionSheet, sheetJson } from './encode-companions.ts';
+import { addCompanion, type CompanionSheet, storableJson } from './encode-companions.ts';
 import { numberArray, textArray } from './pg-array.ts';
 
 /** The columns of `apply_batch`, in its terms. A null array has nothing in it. */
@@ -44,13 +44,14 @@ const isPlain = (account: Account): boolean =>
   account.startsWith('agent:') ||
   !(account.startsWith('shortfall:') || account.startsWith('credit:'));
 
-function column(entries: readonly Entry[], side: 'debit' | 'credit'): string {
+/** `text[]` of the accounts on one side. */
+export function accountArray(entries: readonly Entry[], side: 'debit' | 'credit'): string {
   const [only] = entries;
   if (only !== undefined && entries.length === 1 && isPlain(only[side])) return `{${only[side]}}`;
   return textArray(entries.map((entry) => entry[side]));
 }
 
-function amounts(entries: readonly Entry[]): string {
+export function amountArray(entries: readonly Entry[]): string {
   const [only] = entries;
   if (only !== undefined && entries.length === 1) return `{${only.amountRaw}}`;
   return numberArray(entries.map((entry) => entry.amountRaw));
@@ -80,9 +81,9 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
       o.id.push(change.posting?.id ?? null);
       o.code.push(change.posting?.code ?? null);
       o.asked.push(change.posting?.askedRaw ?? null);
-      o.debits.push(change.probe ? null : column(entries, 'debit'));
-      o.credits.push(column(entries, 'credit'));
-      o.amounts.push(amounts(entries));
+      o.debits.push(change.probe ? null : accountArray(entries, 'debit'));
+      o.credits.push(accountArray(entries, 'credit'));
+      o.amounts.push(amountArray(entries));
       o.nonce.push(change.posting?.nonce ?? null);
       if (change.hold !== null) addHold(h, op, change.hold);
       if (change.count !== null) addTeamCounts(t, op, change.count);
@@ -108,7 +109,7 @@ export function encodeBatch(parts: readonly Part[]): EncodedBatch {
     holds: h.op.length === 0 ? null : encodeHolds(h),
     team: t.op.length === 0 ? null : encodeTeam(t),
     guards: g.op.length === 0 ? null : encodeGuards(g),
-    companions: rides ? sheetJson(sheet) : null,
+    companions: rides ? storableJson(sheet) : null,
   };
 }
 

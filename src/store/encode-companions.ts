@@ -106,7 +106,7 @@ const chargeFields = (op: number, postingId: string | null, row: ChargeRow) => (
 });
 
 /** Durations are measured in fractions of a millisecond and kept in whole ones. */
-const whole = (ms: number | null): number | null => (ms === null ? null : Math.round(ms));
+export const whole = (ms: number | null): number | null => (ms === null ? null : Math.round(ms));
 
 const sessionFields = (op: number, session: OpenSession) => ({
   op,
@@ -188,8 +188,8 @@ const clean = (_: string, value: unknown): unknown =>
     ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd')
     : value;
 
-/** The sheet as the SQL function reads it. A caller's odd text never keeps money from moving. */
-export function sheetJson(sheet: CompanionSheet): string {
-  const json = JSON.stringify(sheet);
-  return UNHOLDABLE.test(json) ? JSON.stringify(sheet, clean) : json;
+/** JSON that the database can hold: a caller's odd text never keeps money from moving. */
+export function storableJson(value: object): string {
+  const json = JSON.stringify(value);
+  return UNHOLDABLE.test(json) ? JSON.stringify(value, clean) : json;
 }

@@ -19,11 +19,23 @@ export type DatabaseTarget =
       readonly database: string;
     };
 
+/** For a pool whose statements reach every table by its key, however small it was when the plan was made. */
+export const BY_KEY = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan',
+} as const;
+
 /**
  * Opens a pool whose bigint columns arrive as `bigint`. `connections` bounds it; a statement that
- * cannot get one waits in the driver's queue.
+ * cannot get one waits in the driver's queue. `settings` hold for each of its connections.
  */
-export function openSql(target: DatabaseTarget, connections: number): Sql {
+export function openSql(
+  target: DatabaseTarget,
+  connections: number,
+  settings: Readonly<Record<string, string>> = {},
+): Sql {
   const options = {
     max: connections,
     types: { bigint: driver.BigInt, ...ARRAY_TYPES },
@@ -34,7 +46,7 @@ export function openSql(target: DatabaseTarget, connections: number): Sql {
     idle_timeout: 0,
     max_lifetime: null,
     // A process that is frozen in a sql transaction must not keep its rows from the others for ever.
-    connection: { idle_in_transaction_session_timeout: LIMITS.idleInTransactionMs },
+    connection: { idle_in_transaction_session_timeout: LIMITS.idleInTransactionMs, ...settings },
   } as const;
   if (target.kind === 'url') return driver(target.url, options) as unknown as Sql;
   return driver({

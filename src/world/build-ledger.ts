@@ -34,7 +34,7 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
   teardown.defer('lease', () => lease.end());
   const time = createDatabaseClock(world.clock);
   await time.measure(sql);
-  const store = createBalanceStore({ sql, node });
+  const store = createBalanceStore({ sql: world.ledgerSql, node });
   const listeners: ((agentId: number) => void)[] = [];
   const ledger = createLedger({
     ...{ ...world, store, now: time.now, renewLease: lease.tick },

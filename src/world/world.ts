@@ -31,6 +31,8 @@ export type ServerDeps = {
 /** What every part of the world may ask for. */
 export type World = ServerDeps & {
   readonly sql: Sql;
+  /** The balances' own. */
+  readonly ledgerSql: Sql;
   readonly metrics: MetricsRegistry;
   readonly catalogue: Catalogue;
   /** The outbound door. */

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { Sql } from '../../src/store/sql.ts';
+import { BY_KEY, openSql, type Sql } from '../../src/store/sql.ts';
 import { testDatabase } from '../support/database.ts';
 import { liveLedger } from '../support/ledger-load.ts';
 import { seedAgent } from '../support/ledger-world.ts';
@@ -17,7 +17,10 @@ it('a step of a payment or a session reads its own rows, however many others are
   await using db = await testDatabase();
   const agent = await seedAgent(db.sql);
   const { agentId } = agent;
-  await using ledger = liveLedger(db.sql, 'a');
+  // As the server opens it for its ledger.
+  const sql = openSql(db.target, 4, BY_KEY);
+  onTestFinished(() => sql.end({ timeout: 1 }));
+  await using ledger = liveLedger(sql, 'a');
   await ledger.credit({ agentId, amountRaw: 10_000n, reference: 'd', deposit: true });
   const pay = (by: Ledger, holdId: string) =>
     by.hold({
@@ -32,7 +35,7 @@ it('a step of a payment or a session reads its own rows, however many others are
   const names = Array.from({ length: WAITING }, (_, i) => `${i}`);
   await Promise.all(names.flatMap((name) => [pay(ledger, `p${name}`), open(ledger, `s${name}`)]));
   // Plans are made once a connection and kept: those of a database in use must not differ.
-  const read = await rowsReadBy(db.sql, TABLES, async (tx) => {
+  const read = await rowsReadBy(sql, TABLES, async (tx) => {
     await using inside = liveLedger(tx as Sql, 'a');
     await pay(inside, 'own');
     await inside.advance({ agentId, holdId: 'own', move: moveOf('own', 'reserved', 'sent') });
