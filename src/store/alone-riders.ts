@@ -1,7 +1,7 @@
 import type { Companion } from '../ledger/change.ts';
 import type { ChargeRow } from '../ledger/companion.ts';
-import { type AloneStatement, bigint, type Cell, integer, text } from './alone-statement.ts';
-import { storableJson, whole } from './encode-companions.ts';
+import { type AloneStatement, bigint, type Cell, integer } from './alone-statement.ts';
+import { storableJson, storableText, whole } from './encode-companions.ts';
 
 /** Companion rows that ride with an operation that goes alone. `write_companions` writes the same, and all others. */
 export type Rider = Extract<
@@ -39,6 +39,7 @@ export function writeRider(
   }
 }
 
+const text = (value: string | null): Cell => ['text', value && storableText(value)];
 const json = (value: object): Cell => ['json', storableJson(value)];
 // Not when the sql transaction began: it may have waited for its rows since.
 const NOW = 'clock_timestamp()';

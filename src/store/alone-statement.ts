@@ -22,7 +22,7 @@ export class AloneStatement {
   cell(cell: Cell): string {
     if ('sql' in cell) return cell.sql;
     const [type, value] = cell;
-    const place = `$${this.#values.push(storable(value))}`;
+    const place = `$${this.#values.push(value)}`;
     // The driver would write a value that the server calls JSON as JSON once more.
     return type === 'json' ? `${place}::text::jsonb` : `${place}::${type}`;
   }
@@ -57,7 +57,3 @@ export class AloneStatement {
     return rows.length > 0;
   }
 }
-
-/** A caller's odd text never keeps money from moving. */
-const storable = (value: Value): Value =>
-  typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '') : value;
