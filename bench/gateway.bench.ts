@@ -4,7 +4,7 @@ import type { Load, LoadOrder } from './gateway-peer.ts';
 import { type Gateways, openHost, openPeer, type UnderTest, withGateways } from './gateways.ts';
 import { at, median } from './quantile.ts';
 
-const PEER = new URL('./gateway-peer.ts', import.meta.url);
+const PEER = 'gateway-peer';
 /** By turns, because a neighbour's load comes and goes; a first one more, in which everything is compiled. */
 const ROUNDS = 5;
 const CALLERS = 64;

@@ -9,6 +9,7 @@ import type { DatabaseTarget } from '../src/store/sql.ts';
 import { AGENT_KEY } from '../test/support/gateway-world.ts';
 import { seedAgent } from '../test/support/ledger-world.ts';
 import { nextMessage } from '../test/support/next-message.ts';
+import { compiled } from './compiled.ts';
 import { stayBeside, underTest } from './cores.ts';
 import { databaseCpuOf, processCpu } from './cpu.ts';
 import { openPortkey } from './portkey.ts';
@@ -51,7 +52,7 @@ export type Gateways = {
  * usual durability.
  */
 export async function withGateways<T>(
-  peer: URL,
+  peer: string,
   run: (gateways: Gateways) => Promise<T>,
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-gateway-'));
@@ -93,8 +94,8 @@ async function openBenchDatabase(path: string) {
 }
 
 /** The upstream and its callers, in a process of their own. */
-export async function openPeer(module: URL) {
-  const child = fork(module, { execArgv: ['--import', 'tsx'] });
+export async function openPeer(module: string) {
+  const child = fork(compiled(module), { execArgv: [] });
   const { upstreamPort } = await nextMessage<{ upstreamPort: number }>(child);
   return {
     upstreamPort,
@@ -111,8 +112,8 @@ export async function openPeer(module: URL) {
 }
 
 export async function openHost(order: HostOrder): Promise<Host> {
-  const [command, options] = underTest(process.execPath, ['--import', 'tsx']);
-  const module = new URL('./gateway-host.ts', import.meta.url);
+  const [command, options] = underTest(process.execPath, []);
+  const module = compiled('gateway-host');
   const child = fork(module, [JSON.stringify(order)], { execPath: command, execArgv: options });
   const { port } = await nextMessage<{ port: number }>(child);
   return {

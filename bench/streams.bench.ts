@@ -24,7 +24,7 @@ type Measured = {
  * in the same run, for one reader; and how many of the events of 256 streams side by side are read. Portkey beside both.
  */
 export const benchStreams = (): Promise<BenchRow[]> =>
-  withGateways(new URL('./streams-peer.ts', import.meta.url), async (gateways) =>
+  withGateways('streams-peer', async (gateways) =>
     rowsOf(await measure(gateways), gateways.missing),
   );
 
