@@ -9,6 +9,14 @@ for (const file of process.argv.slice(2)) {
     total.failed += report.numFailedTests + (report.success || report.numFailedTests > 0 ? 0 : 1);
     total.skipped += report.numPendingTests + report.numTodoTests;
     if (report.numTotalTests === 0) total.failed += 1;
+    // Named once more at the end, where whoever looks for them looks first.
+    for (const { name, message, assertionResults } of report.testResults) {
+      const failed = assertionResults.filter(({ status }) => status === 'failed');
+      for (const { fullName, failureMessages } of failed)
+        console.log(`FAILED ${name}: ${fullName}\n  ${failureMessages.join('\n').slice(0, 2_000)}`);
+      if (failed.length === 0 && message)
+        console.log(`FAILED ${name}\n  ${message.slice(0, 2_000)}`);
+    }
   } catch (error) {
     console.error(`no test report: ${error.message}`);
     total.failed += 1;
