@@ -13,7 +13,7 @@ import { type Server, startServer } from '../server.ts';
 import { type Api, createApi } from './demo/api.ts';
 import { aside, heading, line } from './demo/banner.ts';
 import { buyAnswer, type PassedStep } from './demo/buy-answer.ts';
-import { converse } from './demo/converse.ts';
+import { Caller, type Turn } from './demo/converse.ts';
 import { balanceOf, type FundedAgent, fundAgent } from './demo/fund-agent.ts';
 import { type Market, type MarketFound, openMarket } from './demo/market.ts';
 import { printLedger, waitForSettlement } from './demo/print-ledger.ts';
@@ -26,6 +26,10 @@ import { transcribe } from './demo/transcribe.ts';
 
 const SENTENCES = ['librivox-0880.wav', 'librivox-0890.wav'];
 const QUESTION = 'What is my balance?';
+/** Its answer is long enough to be spoken over. */
+const LONG_QUESTION = 'What is this server?';
+const INTERRUPTION = 'Who are you?';
+const CUT_IN_AFTER_MS = 2_500;
 const REALTIME_HZ = 24_000;
 const FUNDS_RAW = 5_000_000n;
 
@@ -105,20 +109,42 @@ async function listen(stage: Stage): Promise<void> {
 }
 
 async function talk(stage: Stage): Promise<void> {
-  begin('4. A spoken question, answered in speech');
-  const question = await synthesise(QUESTION, REALTIME_HZ);
-  line(`asked: "${QUESTION}"   [spoken by local/flite, a synthetic voice]`);
+  begin('4. A conversation, interrupted');
+  const say = (text: string) => synthesise(text, REALTIME_HZ);
+  const [question, long, interruption] = await Promise.all([
+    ...([say(QUESTION), say(LONG_QUESTION), say(INTERRUPTION)] as const),
+  ]);
   const target = { wsUrl: wsUrl(stage), agentKey: stage.agent.agentKey };
-  const answer = await converse(systemClock, target, question);
-  line(`heard: "${answer.heard.trim()}"`);
-  line(`answered: "${answer.answer.trim()}"`);
-  for (const [stageName, ms] of Object.entries(answer.stages)) {
-    line(`${String(ms).padStart(6)} ms after the question   ${stageName}`);
+  const caller = await Caller.call(systemClock, target);
+  line(`asked: "${QUESTION}"   [spoken by local/flite, a synthetic voice]`);
+  const answer = await caller.ask(question);
+  showTurn(answer);
+  keepSound(answer);
+
+  line(`asked: "${LONG_QUESTION}"`);
+  const cut = await caller.cutIn(long, CUT_IN_AFTER_MS, interruption);
+  showTurn(cut.turn);
+  const soundMs = Math.round((cut.turn.pcm.length / cut.turn.sampleRateHz) * 1_000);
+  line(`cut off after ${cut.playedMs} of ${soundMs} ms, by "${INTERRUPTION}"`);
+  line(`kept as said: "${cut.heardWords}"`);
+  showTurn(cut.next);
+  await caller.hangUp();
+}
+
+function showTurn({ heard, answer, stages, costRaw }: Turn): void {
+  line(`heard: "${heard}"`);
+  line(`answered: "${answer}"`);
+  for (const [name, ms] of Object.entries(stages)) {
+    line(`${String(ms).padStart(6)} ms after the speaker stopped   ${name}`);
   }
-  if (answer.pcm.length === 0) throw new Error('the answer had no sound');
+  line(`cost: ${formatUsdc(costRaw)} USDC`);
+}
+
+function keepSound({ pcm, sampleRateHz }: Turn): void {
+  if (pcm.length === 0) throw new Error('the answer had no sound');
   const file = join(tmpdir(), 'voice-demo-answer.wav');
-  writeFileSync(file, encodeWav(answer.pcm, answer.sampleRateHz));
-  line(`the answer's sound: ${file} (${(answer.pcm.length / answer.sampleRateHz).toFixed(1)} s)`);
+  writeFileSync(file, encodeWav(pcm, sampleRateHz));
+  line(`the answer's sound: ${file} (${(pcm.length / sampleRateHz).toFixed(1)} s)`);
 }
 
 async function account(stage: Stage): Promise<void> {

@@ -56,6 +56,21 @@ async function expectPaid(output: string): Promise<void> {
   await expect(fetch(chain)).rejects.toThrow();
 }
 
+/** The second answer was spoken over: less of it was played than there was, and only words that were heard are kept. */
+function expectInterrupted(output: string): void {
+  const [, played, whole] = /cut off after (\d+) of (\d+) ms/.exec(output) ?? [];
+  expect(Number(played)).toBeGreaterThan(2_000);
+  expect(Number(played)).toBeLessThan(Number(whole));
+  const answers = [...output.matchAll(/answered: "(.*)"/g)].map(([, text = '']) => text);
+  expect(answers).toHaveLength(3);
+  const kept = /kept as said: "(.+)"/.exec(output)?.[1] ?? 'nothing';
+  expect(answers[1]?.startsWith(kept), kept).toBe(true);
+  expect(kept.length).toBeLessThan((answers[1] ?? '').length);
+  const costs = [...output.matchAll(/cost: (\S+) USDC/g)].map(([, usdc]) => Number(usdc));
+  expect(costs.length).toBe(3);
+  for (const cost of costs) expect(cost).toBeGreaterThan(0);
+}
+
 describe('npm run demo', () => {
   it('speaks, is answered with the true balance, accounts for every unit, and ends in a minute', async () => {
     const { code, output, tookMs } = await runDemo();
@@ -71,6 +86,8 @@ describe('npm run demo', () => {
     // The balance at the question: everything not yet consumed, its own reserve aside.
     const answered = /answered: "(.*)"/.exec(output)?.[1] ?? '';
     expect(answered).toMatch(/balance is 4 dollars and 9\d cents/);
+
+    expectInterrupted(output);
 
     const file = /sound: (\S+\.wav)/.exec(output)?.[1] ?? '';
     const wav = parseWav(readFileSync(file));

@@ -46,7 +46,10 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
       // The client learns of a turn only when its cost can no longer be lost.
       if (costRaw > 0n && (await purse.journal(costRaw, usage)) === 'lost') return LOST;
       const journalMs = clock.monotonicMs() - journalFromMs;
-      answer?.writer.done(renderUsage(use), timings(answer, journalMs, metrics));
+      answer?.writer.done(renderUsage(use), {
+        ...timings(answer, journalMs, metrics),
+        cost_raw: String(costRaw),
+      });
       if (!isNext) return BILLED;
 
       const missingRaw = deps.reserveRaw - (purse.heldRaw - purse.spentRaw);

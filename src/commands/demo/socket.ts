@@ -1,9 +1,5 @@
 import { WebSocket } from 'undici';
-import { type Clock, sleep } from '../../kernel/clock.ts';
 import { bearer } from './api.ts';
-
-/** How often a microphone hands over sound. */
-const PACKET_MS = 20;
 
 export type DemoSocket = {
   send(data: string | Uint8Array): void;
@@ -29,23 +25,4 @@ export function openSocket(
       resolve({ send: (data) => socket.send(data), close: () => socket.close(), closed }),
     );
   });
-}
-
-/**
- * Hands `pcm` over as a microphone would: 20 ms at a time, each packet at its own instant, so that lateness
- * does not add up.
- */
-export async function speakAtRealTime(
-  clock: Clock,
-  pcm: Int16Array,
-  sampleRateHz: number,
-  send: (bytes: Uint8Array) => void,
-): Promise<void> {
-  const packet = (sampleRateHz * PACKET_MS) / 1_000;
-  const startMs = clock.monotonicMs();
-  for (let at = 0, n = 1; at < pcm.length; at += packet, n++) {
-    const part = pcm.subarray(at, at + packet);
-    send(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
-    await sleep(clock, startMs + n * PACKET_MS - clock.monotonicMs());
-  }
 }

@@ -1,5 +1,6 @@
-import type { Clock } from '../../kernel/clock.ts';
-import { openSocket, speakAtRealTime } from './socket.ts';
+import { type Clock, sleep } from '../../kernel/clock.ts';
+import { openMicrophone } from './microphone.ts';
+import { openSocket } from './socket.ts';
 
 type TranscriptEvent = {
   readonly type: 'transcript' | 'error';
@@ -14,7 +15,7 @@ export type Utterance = { readonly pcm: Int16Array; readonly said: string };
 
 const SAMPLE_RATE_HZ = 16_000;
 /** Long enough for the server to hear that the speaker has finished. */
-const PAUSE_SECONDS = 1.2;
+const PAUSE_MS = 1_200;
 /** A machine that has other work, too, may need longer. */
 const MOST_PAUSES = 10;
 /** Quieter than this is not speech: a tenth of a percent of full scale. */
@@ -51,20 +52,19 @@ export async function transcribe(
     },
   );
 
+  const microphone = openMicrophone(clock, SAMPLE_RATE_HZ, (bytes) => socket.send(bytes));
   for (const { pcm, said: words } of utterances) {
     finals = [];
     said(`  a reader says: "${words}"`);
-    const end = speechEnd(pcm);
-    const send = (bytes: Uint8Array) => socket.send(bytes);
-    await speakAtRealTime(clock, pcm.subarray(0, end), SAMPLE_RATE_HZ, send);
+    await microphone.say(pcm.subarray(0, speechEnd(pcm)));
     speechEndedMs = clock.monotonicMs();
-    const pause = new Int16Array(PAUSE_SECONDS * SAMPLE_RATE_HZ);
     let pauses = 0;
-    do await speakAtRealTime(clock, pause, SAMPLE_RATE_HZ, send);
+    do await sleep(clock, PAUSE_MS);
     while (finals.length === 0 && failures.length === 0 && ++pauses < MOST_PAUSES);
     if (finals.length === 0) failures.push('no final transcript came after the sentence');
     if (failures.length > 0) throw new Error(failures.join('; '));
   }
+  microphone.close();
   socket.send(JSON.stringify({ type: 'close_stream' }));
   const code = await socket.closed;
   if (code !== 1_000) throw new Error(`the transcription socket closed ${code}`);
