@@ -1,7 +1,7 @@
 import { ApiError } from '../kernel/api-error.ts';
 import type { HoldRefusal } from '../ledger/ledger.ts';
 import type { RailFailure } from '../rails/outcome.ts';
-import type { PaidAnswer, PaidCalls, PaidRequest } from '../rails/paid-calls.ts';
+import type { PaidCalls, PaidOutcome, PaidRequest } from '../rails/paid-calls.ts';
 import { type OpenDeps, type OpenedCall, openCall, type VendorCall } from './open-call.ts';
 import { type PayDeps, payVendor } from './pay-vendor.ts';
 import { detailOf } from './price-quotes.ts';
@@ -12,7 +12,7 @@ export type PaidCallDeps = Omit<OpenDeps & PayDeps, 'times' | 'refuse'>;
 
 /** Pays the operator's sources as the proxy pays vendors: from the agent's wallet, held first and settled by the chain. */
 export function createPaidCalls(deps: PaidCallDeps): PaidCalls {
-  async function send(request: PaidRequest): Promise<PaidAnswer> {
+  async function send(request: PaidRequest): Promise<PaidOutcome> {
     const call = callOf(request);
     const paying = { ...deps, times: timesOf(request) };
     let opened: OpenedCall;
@@ -61,7 +61,7 @@ class Unaffordable extends Error {
 const unaffordable = (refusal: HoldRefusal) => new Unaffordable(refusal);
 
 /** What is thrown before anything could be paid. */
-function unopened(error: unknown, signal: AbortSignal): PaidAnswer {
+function unopened(error: unknown, signal: AbortSignal): PaidOutcome {
   if (error instanceof Unaffordable) return { kind: 'unaffordable', refusal: error.refusal };
   if (error instanceof AsksTooMuch) {
     return { kind: 'unpaid', failure: 'too_dear', detail: error.message };

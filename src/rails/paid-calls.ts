@@ -33,7 +33,7 @@ export type PaymentRef = {
   readonly paidRaw: bigint;
 };
 
-export type PaidAnswer =
+export type PaidOutcome =
   /** `payment` is undefined where the upstream asked for none. */
   | {
       readonly kind: 'answered';
@@ -50,5 +50,5 @@ export type PaidAnswer =
 /** Requests that are paid for one by one. */
 export interface PaidCalls {
   /** At most one authorization exists for a request, for `mostRaw` at most. Rejects only for a bug. */
-  send(request: PaidRequest): Promise<PaidAnswer>;
+  send(request: PaidRequest): Promise<PaidOutcome>;
 }

@@ -5,7 +5,7 @@ import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { refuse } from '../../../src/kernel/refuse.ts';
 import type { OpenedAnswer } from '../../../src/rails/open-answer.ts';
 import { failed, type Outcome } from '../../../src/rails/outcome.ts';
-import type { PaidAnswer, PaidRequest, Purse } from '../../../src/rails/paid-calls.ts';
+import type { PaidOutcome, PaidRequest, Purse } from '../../../src/rails/paid-calls.ts';
 import { createPaidPool } from '../../../src/rails/paid-pool.ts';
 import { type Sent, UPSTREAM_LIMITS } from '../../../src/rails/upstream-pool.ts';
 import {
@@ -26,7 +26,10 @@ const said = (text: string): Outcome<{ text: string }> => ({
 });
 
 /** A pool whose payments end as the test says. */
-function pool(told: (request: PaidRequest) => PaidAnswer, baseUrl = 'https://router.test/v1/?k=1') {
+function pool(
+  told: (request: PaidRequest) => PaidOutcome,
+  baseUrl = 'https://router.test/v1/?k=1',
+) {
   const asked: PaidRequest[] = [];
   const paidCalls = {
     async send(request: PaidRequest) {
@@ -49,7 +52,7 @@ function pool(told: (request: PaidRequest) => PaidAnswer, baseUrl = 'https://rou
 
 const answered = (script: ScriptedAnswer, payment: typeof PAYMENT | undefined = PAYMENT) => {
   const answer = fakeAnswer(script);
-  return { told: (): PaidAnswer => ({ kind: 'answered', answer, payment }), answer };
+  return { told: (): PaidOutcome => ({ kind: 'answered', answer, payment }), answer };
 };
 
 async function* cut(): AsyncGenerator<Uint8Array> {
@@ -102,7 +105,7 @@ describe('a paid answer', () => {
       paidRaw: 7n,
     });
     const free = answered({ body: 'bought' });
-    const told = (): PaidAnswer => ({ kind: 'answered', answer: free.answer, payment: undefined });
+    const told = (): PaidOutcome => ({ kind: 'answered', answer: free.answer, payment: undefined });
     expect(await pool(told).whole()).toMatchObject({ ...bought, paidRaw: 0n });
   });
 
@@ -171,7 +174,7 @@ describe('what was not paid', () => {
     [{ body: cut() }, { kind: 'failed', failure: 'unreachable' }],
   ])('%o means what it means to any source', async (script, outcome) => {
     const answer = fakeAnswer(script);
-    const told = (): PaidAnswer => ({ kind: 'answered', answer, payment: undefined });
+    const told = (): PaidOutcome => ({ kind: 'answered', answer, payment: undefined });
     expect(await pool(told).whole()).toMatchObject(outcome);
   });
 
