@@ -8,7 +8,7 @@ import { detailOf } from './price-quotes.ts';
 import { AsksTooMuch } from './reserve-payment.ts';
 import { isBusy, type VendorTimes } from './vendor-call.ts';
 
-export type PaidCallDeps = Omit<OpenDeps & PayDeps, 'times' | 'refuse'>;
+export type PaidCallDeps = Omit<OpenDeps & PayDeps, 'times' | 'refusalOfHold'>;
 
 /** Pays the operator's sources as the proxy pays vendors: from the agent's wallet, held first and settled by the chain. */
 export function createPaidCalls(deps: PaidCallDeps): PaidCalls {
@@ -17,7 +17,7 @@ export function createPaidCalls(deps: PaidCallDeps): PaidCalls {
     const paying = { ...deps, times: timesOf(request) };
     let opened: OpenedCall;
     try {
-      opened = await openCall({ ...paying, refuse: unaffordable }, call);
+      opened = await openCall({ ...paying, refusalOfHold: unaffordable }, call);
     } catch (error) {
       return unopened(error, request.signal);
     }

@@ -26,7 +26,7 @@ export type ReserveDeps = {
   readonly random: Random;
   readonly log: Log;
   /** What is thrown where the money, or a control of it, does not allow a payment. */
-  readonly refuse: (refusal: HoldRefusal) => Error;
+  readonly refusalOfHold: (refusal: HoldRefusal) => Error;
 };
 
 /** A call that is to be paid for. */
@@ -72,7 +72,7 @@ export async function reservePayment(
   requireWithin(offer, call.mostRaw);
   const to = { host: call.host, payee: offer.payTo, isOperators: call.isOperators };
   const refusal = await refusalBeforeHold(call.agent, call.spender, to, offer.amountRaw);
-  if (refusal !== undefined) throw deps.refuse(refusal);
+  if (refusal !== undefined) throw deps.refusalOfHold(refusal);
   const authorization: Authorization = {
     ...{ from: wallet, to: offer.payTo, valueRaw: offer.amountRaw, validAfter: 0 },
     validBefore: nowSeconds(deps.clock) + deps.validBeforeSeconds,
@@ -132,7 +132,7 @@ async function sign(
 }
 
 async function hold(
-  { ledger, random, log, refuse: refusalOf }: ReserveDeps,
+  { ledger, random, log, refusalOfHold }: ReserveDeps,
   { spender, workId }: PaidCall,
   reservation: NewReservation,
   { amountRaw, to }: { readonly amountRaw: bigint; readonly to: Destination },
@@ -148,7 +148,7 @@ async function hold(
     if (!(err instanceof ApiError)) log.error({ err }, 'a reservation could not be written');
     throw refuse.proxy.persistenceFailed();
   }
-  if (verdict.kind === 'refused') throw refusalOf(verdict.refusal);
+  if (verdict.kind === 'refused') throw refusalOfHold(verdict.refusal);
   return verdict;
 }
 

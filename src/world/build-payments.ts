@@ -65,7 +65,7 @@ export function buildPayments(
   };
   const times = world.vendorTimes ?? VENDOR_TIMES;
   const proxy = createProxy({
-    ...{ ...paying, client, budgets, passthroughs, times, refuse: refusePayment },
+    ...{ ...paying, client, budgets, passthroughs, times, refusalOfHold: refusePayment },
   });
   const canPay = view !== undefined && accounts.wallets !== undefined;
   // Connections of its own: vendors that agents choose must not take those of models.

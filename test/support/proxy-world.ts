@@ -82,7 +82,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
     ...{ ledger: book.ledger, reload: book.reload, client, clock: book.clock, log },
     ...{ random: systemRandom, times: VENDOR_TIMES, terms: TERMS, validBeforeSeconds: 90 },
     ...{ domain: usdcDomain(TERMS.usdc), eventsOf: async () => [] },
-    refuse: refusePayment,
+    refusalOfHold: refusePayment,
     breaker: { check: () => state.breaker },
     wallets: {
       async signTransfer(reference, domain, authorization) {
