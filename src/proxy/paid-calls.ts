@@ -6,7 +6,8 @@ import { type OpenDeps, type OpenedCall, openCall, type VendorCall } from './ope
 import { type PayDeps, payVendor } from './pay-vendor.ts';
 import { detailOf } from './price-quotes.ts';
 import { AsksTooMuch } from './reserve-payment.ts';
-import { isBusy, type VendorTimes } from './vendor-call.ts';
+import type { VendorTimes } from './vendor-call.ts';
+import { VendorFailed } from './vendor-failed.ts';
 
 export type PaidCallDeps = Omit<OpenDeps & PayDeps, 'times' | 'refusalOfHold'>;
 
@@ -71,10 +72,8 @@ function unopened(error: unknown, signal: AbortSignal): PaidOutcome {
   return { kind: 'unpaid', failure: failureOf(error), detail: detailOf(error) };
 }
 
-/** What the other side did is told as a bad gateway; everything else is about this server or the wallet. */
+/** What is not about the vendor is about this server or the wallet. */
 function failureOf(error: ApiError): RailFailure {
-  if (isBusy(error)) return 'busy';
-  return error.status === BAD_GATEWAY ? 'unreachable' : 'unpayable';
+  if (!(error instanceof VendorFailed)) return 'unpayable';
+  return error.fault === 'busy' ? 'busy' : 'unreachable';
 }
-
-const BAD_GATEWAY = 502;

@@ -4,6 +4,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
 import { type Challenge, parseChallenge, type VendorAnswer } from '../x402/challenge.ts';
 import type { Terms } from '../x402/offer.ts';
+import { VendorFailed } from './vendor-failed.ts';
 
 /** What the 402 of a vendor asks for. Throws the refusal where it asks for nothing that can be paid here. */
 export async function readChallenge(answer: GuardedAnswer, terms: Terms): Promise<Challenge> {
@@ -12,9 +13,12 @@ export async function readChallenge(answer: GuardedAnswer, terms: Terms): Promis
     case 'challenge':
       return parsed.challenge;
     case 'absent':
-      throw refuse.proxy.challengeMissing();
+      throw new VendorFailed('unreadable', refuse.proxy.challengeMissing());
     case 'unreadable':
-      throw refuse.proxy.unreadableChallenge(parsed.code, parsed.detail);
+      throw new VendorFailed(
+        'unreadable',
+        refuse.proxy.unreadableChallenge(parsed.code, parsed.detail),
+      );
   }
 }
 

@@ -14,6 +14,7 @@ import { chooseOffer, isPayableBy, type Offer } from '../x402/offer.ts';
 import { encodePayment, type PaymentHeader } from '../x402/payment-header.ts';
 import { type AdmittedCall, refusalBeforeHold } from './admit-call.ts';
 import type { Reservation } from './reservation.ts';
+import { VendorFailed } from './vendor-failed.ts';
 
 export type ReserveDeps = {
   readonly breaker: Pick<Breaker, 'check'>;
@@ -104,7 +105,8 @@ function requireOffer({ offers }: Challenge, wallet: string): Offer {
   const offer = chooseOffer(offers.filter((each) => isPayableBy(each, wallet)));
   if (offer !== undefined) return offer;
   const detail = 'every usable offer pays the wallet that would pay';
-  throw refuse.proxy.unreadableChallenge('no_compatible_requirement', detail);
+  const refusal = refuse.proxy.unreadableChallenge('no_compatible_requirement', detail);
+  throw new VendorFailed('unreadable', refusal);
 }
 
 function requireWithin({ amountRaw }: Offer, mostRaw = amountRaw): void {

@@ -4,10 +4,10 @@ import type { GuardedAnswer } from '../egress/exchange.ts';
 import type { GuardedClient } from '../egress/guarded-client.ts';
 import type { Header } from '../egress/request-headers.ts';
 import { BadRequestHeader, SendFailed, type SendFailure } from '../egress/send-failed.ts';
-import type { ApiError } from '../kernel/api-error.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { OutboundRequest } from './outbound-request.ts';
+import { VendorFailed } from './vendor-failed.ts';
 
 /** How long a vendor may take, and how much it may answer. */
 export type VendorTimes = {
@@ -33,8 +33,8 @@ export async function openVendor(
   url: string,
 ): Promise<Destination> {
   const destination = await openTarget(client, url);
-  if (destination === undefined) throw refuse.proxy.unreachable(UNRESOLVED);
-  return destination;
+  if (destination !== undefined) return destination;
+  throw new VendorFailed('unresolved', refuse.proxy.unreachable(UNRESOLVED));
 }
 
 /** The same for who is only asked about; undefined where the name does not resolve. Throws where it is blocked. */
@@ -68,7 +68,8 @@ export async function askVendor(
     if (error instanceof BadRequestHeader) throw refuse.request.invalid([badHeader(error)]);
     if (!(error instanceof SendFailed)) throw error;
     if (signal.aborted) throw refuse.request.clientClosed();
-    throw refuse.proxy.unreachable(NO_ANSWER[error.reason]);
+    const { reason } = error;
+    throw new VendorFailed(reason, refuse.proxy.unreachable(NO_ANSWER[reason]));
   }
 }
 
@@ -80,9 +81,6 @@ const NO_ANSWER: Readonly<Record<SendFailure, string>> = {
   aborted: 'The request was given up before an answer came.',
   broken: 'The vendor closed the connection before it had answered, or answered what is not HTTP.',
 };
-
-/** Whether a refusal is about the connections of this server alone. */
-export const isBusy = ({ fields }: ApiError): boolean => fields.detail === NO_ANSWER.busy;
 
 const badHeader = (error: Error) => ({
   path: ['headers'],

@@ -3,7 +3,7 @@ import { SendFailed } from '../../../src/egress/send-failed.ts';
 import { createPaidCalls } from '../../../src/proxy/paid-calls.ts';
 import type { PaidRequest } from '../../../src/rails/paid-calls.ts';
 import { AGENT, rest } from '../../support/payment-book.ts';
-import { demand, paymentIn, proxyWorld, type Vendor } from '../../support/proxy-world.ts';
+import { demand, PAYER, paymentIn, proxyWorld, type Vendor } from '../../support/proxy-world.ts';
 
 const URL_ = 'https://router.test/v1/chat/completions';
 
@@ -71,7 +71,9 @@ describe('nothing is signed', () => {
 
   it('where nobody can be reached, or says what cannot be paid', async () => {
     const gone = new SendFailed('unreachable', { beforeBytes: true });
-    for (const unpaid of [gone, { status: 402, body: 'pay me' }]) {
+    const toItself = demand({ payTo: PAYER.address });
+    const garbled = { status: 402, headers: [['payment-required', '%']] as const };
+    for (const unpaid of [gone, { status: 402, body: 'pay me' }, garbled, toItself]) {
       expect(await unsigned(world({ unpaid }))).toMatchObject({
         ...{ kind: 'unpaid', failure: 'unreachable' },
       });

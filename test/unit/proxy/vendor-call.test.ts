@@ -31,8 +31,6 @@ const asking = (error: Error, signal = STAYS) => {
   return askVendor(client, placeOf(URL_), REQUEST, VENDOR_TIMES, signal);
 };
 
-const refusal = (status: number, error: string) => expect.objectContaining({ status, error });
-
 describe('a target', () => {
   it('that is not called is refused with a reason, whoever asks', async () => {
     const client = opening(new BlockedDestination('the host name is a local one'));
@@ -46,9 +44,9 @@ describe('a target', () => {
 
   it('whose name does not resolve is out of reach for a call, and told to who only asks', async () => {
     const client = opening(new Unreachable('no'));
-    await expect(openVendor(client, URL_)).rejects.toEqual(
-      refusal(502, 'Failed to reach target URL'),
-    );
+    await expect(openVendor(client, URL_)).rejects.toMatchObject({
+      ...{ status: 502, error: 'Failed to reach target URL', fault: 'unresolved' },
+    });
     expect(await openTarget(client, URL_)).toBeUndefined();
   });
 
@@ -80,7 +78,7 @@ describe('asking a vendor', () => {
     ]);
   });
 
-  it('that gets no answer says how, and nothing of where', async () => {
+  it('that gets no answer says how, in a word too, and nothing of where', async () => {
     for (const [reason, detail] of [
       ['busy', /No connection to the vendor was free/],
       ['unreachable', /took no connection/],
@@ -92,7 +90,7 @@ describe('asking a vendor', () => {
       const cause = new Error('connect ECONNREFUSED 10.0.0.1:80');
       await expect(asking(new SendFailed(reason, { beforeBytes: true, cause }))).rejects.toEqual(
         expect.objectContaining({
-          ...{ status: 502, error: 'Failed to reach target URL' },
+          ...{ status: 502, error: 'Failed to reach target URL', fault: reason },
           fields: expect.objectContaining({ detail: expect.stringMatching(detail) }),
         }),
       );
