@@ -12,6 +12,7 @@ import type { OpenedAnswer } from './open-answer.ts';
 import { failed, type Outcome } from './outcome.ts';
 import type { PaidCalls, PaymentRef } from './paid-calls.ts';
 import {
+  COMMON_HEADERS,
   isSuccess,
   refusalOf,
   type Sent,
@@ -20,6 +21,7 @@ import {
   type UpstreamLimits,
   type UpstreamPool,
   unservedOf,
+  urlBelow,
   writeSent,
 } from './upstream-pool.ts';
 
@@ -39,9 +41,7 @@ export function createPaidPool(deps: {
   const firstByteMs = LIMITS.paidFirstByteMs;
   const limits = { ...UPSTREAM_LIMITS, firstByteMs, ...deps.limits };
   const { idleMs, responseBytes, totalMs } = limits;
-  const base = new URL(deps.baseUrl);
-  base.pathname = base.pathname.replace(/\/+$/, '') + deps.path;
-  const common = { 'content-type': 'application/json', accept: 'application/json' };
+  const url = urlBelow(deps.baseUrl, deps.path).href;
 
   async function ask<T>(
     sent: () => Sent,
@@ -54,8 +54,8 @@ export function createPaidPool(deps: {
     assert(purse !== undefined, 'a call that is paid by itself says who pays');
     const told = await deps.paidCalls.send({
       ...purse,
-      url: base.href,
-      headers: Object.entries({ ...common, ...deps.headers, ...request.headers }),
+      url,
+      headers: Object.entries({ ...COMMON_HEADERS, ...deps.headers, ...request.headers }),
       body: await wholeOf(request.body),
       ...{ firstByteMs: limits.firstByteMs, idleMs, totalMs, responseBytes, signal },
     });

@@ -84,12 +84,11 @@ export function createUpstreamPool(deps: {
 }): UpstreamPool {
   const { clock, credential, upstream } = deps;
   const limits = { ...UPSTREAM_LIMITS, ...deps.limits };
-  const base = new URL(upstream.baseUrl);
-  const path = base.pathname.replace(/\/+$/, '') + deps.path + base.search;
-  const common = { 'content-type': 'application/json', accept: 'application/json' };
-  const unopened = { ...common, ...deps.headers };
+  const url = urlBelow(upstream.baseUrl, deps.path);
+  const path = url.pathname + url.search;
+  const unopened = { ...COMMON_HEADERS, ...deps.headers };
   const headers = { ...unopened, ...(upstream.apiKey !== null && credential(upstream.apiKey)) };
-  const pool = new Pool(base.origin, {
+  const pool = new Pool(url.origin, {
     connections: limits.connections,
     headersTimeout: limits.firstByteMs,
     bodyTimeout: limits.idleMs,
@@ -137,6 +136,16 @@ export function createUpstreamPool(deps: {
       }),
     [Symbol.asyncDispose]: () => pool.destroy(),
   };
+}
+
+/** What every request has, unless it says otherwise. */
+export const COMMON_HEADERS = { 'content-type': 'application/json', accept: 'application/json' };
+
+/** A path below a base, which may end in a slash and have a query of its own. */
+export function urlBelow(baseUrl: string, path: string): URL {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/+$/, '') + path;
+  return url;
 }
 
 type Options = Parameters<typeof collectAnswer>[1];
