@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApi } from '../../src/commands/demo/api.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
-import { openSql, type Sql } from '../../src/store/sql.ts';
+import { openSql } from '../../src/store/sql.ts';
 import { type Chain, startChain } from '../support/chain/chain.ts';
 import { type EvilVendor, startEvilVendor } from '../support/chain/evil-vendor.ts';
 import { startPaymentProcess } from '../support/payment-process.ts';
@@ -55,7 +55,10 @@ const buy = (url: string, key: string): Promise<Told> =>
   });
 
 /** Pays under a key in a process that dies at a step, and asks again in another one until the key is decided. */
-async function killAt(step: 'reserved' | 'answering', lapse: (sql: Sql) => Promise<unknown>) {
+async function killAt(
+  step: 'reserved' | 'answering',
+  lapse: (validBefore: number) => Promise<unknown>,
+) {
   const dying = await startPaymentProcess(environment);
   const sql = openSql(place.target, 3);
   const api = createApi(dying.url);
@@ -69,8 +72,11 @@ async function killAt(step: 'reserved' | 'answering', lapse: (sql: Sql) => Promi
   await using server = await startPaymentProcess(environment);
   const books = openSql(place.target, 3);
   try {
-    await until(async () => (await books`select 1 from reservations`).length > 0);
-    await lapse(books);
+    const left = await books<{ until: bigint }[]>`
+      select valid_before as until from reservations where agent_id = ${agent.agentId}`;
+    // It was written before anything was sent, and so before the death.
+    expect(left).toHaveLength(1);
+    await lapse(Number(left[0]?.until));
     let told = await buy(server.url, agent.key);
     const isDecided = async () => {
       told = await buy(server.url, agent.key);
@@ -107,10 +113,8 @@ it(
   'one whose process dies before anything was sent runs again once the chain has voided its payment',
   async () => {
     const before = router.nonces().length;
-    const { told, funds, violations } = await killAt('reserved', async (sql) => {
-      const [row] = await sql<{ until: bigint }[]>`
-        select max(valid_before) as until from reservations where state = 'reserved'`;
-      await chain.setNextTimestamp(Number(row?.until));
+    const { told, funds, violations } = await killAt('reserved', async (validBefore) => {
+      await chain.setNextTimestamp(validBefore);
       await chain.mine();
     });
     expect([told.status, told.headers.get('x-svc-cost-usdc')]).toEqual([200, '158']);

@@ -98,6 +98,7 @@ describe('a model of a router is paid from the wallet of the agent that asks for
   it('a whole chat: its receipt is the price and the margin, which is what the ledger says', async () => {
     const buyer = await bench.buyer('whole chat');
     const earned = await bench.chain.usdcOf(bench.router.payTo);
+    const asked = bench.direct.seen.length;
     const { data, response } = await buyer.openai.chat.completions
       .create(question('acme/chat'))
       .withResponse();
@@ -106,7 +107,7 @@ describe('a model of a router is paid from the wallet of the agent that asks for
     await expectBought(buyer, 'acme/chat');
     expect(await bench.chain.usdcOf(bench.router.payTo)).toBe(earned + ROUTER_PRICE_RAW);
     expect(bench.behind.chat.seen.at(-1)?.body).toMatchObject({ model: 'routed-1' });
-    expect(bench.direct.seen).toHaveLength(0);
+    expect(bench.direct.seen).toHaveLength(asked);
   });
 
   it('a streamed chat: what it came to stands behind its last event', async () => {
@@ -178,11 +179,13 @@ describe('a model of a router is paid from the wallet of the agent that asks for
 
 describe('before anything is signed the next source is asked', () => {
   const directly = async (buyer: Buyer, model: string, maxTokens?: number) => {
+    const asked = bench.direct.seen.length;
     const { response } = await buyer.openai.chat.completions
       .create(question(model, maxTokens))
       .withResponse();
     expect(response.headers.get('x-svc-rail')).toBe('direct-account');
     expect(response.headers.get('x-svc-attempts')).toBe('2');
+    expect(bench.direct.seen).toHaveLength(asked + 1);
     expect(await paymentsOf(buyer)).toEqual([]);
     const cost = BigInt(response.headers.get('x-svc-cost-usdc') ?? '');
     expect(await rowsOf(buyer)).toMatchObject([
