@@ -2,11 +2,11 @@ import { refuse } from '../kernel/refuse.ts';
 import type { EmbeddingList, EmbeddingRail } from '../rails/embedding-rail.ts';
 import { type BuyDeps, buy, type Wish } from './buy.ts';
 import type { Buyer } from './buyer.ts';
+import { deliverWhole } from './deliver-whole.ts';
 import type { EmbeddingRequest } from './embedding-request.ts';
 import { boundTokens, embeddingPriceRaw, meterEmbeddings } from './embedding-usage.ts';
 import { type Offers, planOffers } from './plan-offers.ts';
-import { type Relayed, relay } from './purchase.ts';
-import { receiptHeaders } from './receipt.ts';
+import type { Relayed } from './purchase.ts';
 import { requireOffers } from './require-model.ts';
 
 export interface Embeddings {
@@ -18,11 +18,9 @@ export interface Embeddings {
 export function createEmbeddings(deps: BuyDeps<EmbeddingRail>): Embeddings {
   return {
     embed({ body, buyer }) {
-      return buy(deps, buyer, wishOf(deps, body, buyer), async (bought) => {
-        const { outcome, source, served, upstreamMs } = bought;
-        const metered = meterEmbeddings(body.input, outcome.promptTokens, source);
-        const settled = await bought.settle(metered);
-        return relay(outcome, receiptHeaders({ ...served, ...settled }), upstreamMs);
+      return buy(deps, buyer, wishOf(deps, body, buyer), (bought) => {
+        const { outcome, source } = bought;
+        return deliverWhole(bought, meterEmbeddings(body.input, outcome.promptTokens, source));
       });
     },
   };

@@ -1,13 +1,13 @@
-import type { ChatCall, ChatCompletion, ChatRail } from '../rails/chat-rail.ts';
+import type { ChatCall, ChatRail } from '../rails/chat-rail.ts';
 import type { Outcome } from '../rails/outcome.ts';
 import { boundChat, type ChatBound, shrinkBound, withCap } from './bound-chat.ts';
 import { type BuyDeps, buy, type Wish } from './buy.ts';
 import type { Buyer } from './buyer.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw, meterChat } from './chat-usage.ts';
+import { deliverWhole } from './deliver-whole.ts';
 import { planOffers } from './plan-offers.ts';
-import { type Bought, type Order, type Relayed, relay } from './purchase.ts';
-import { receiptHeaders } from './receipt.ts';
+import type { Order, Relayed } from './purchase.ts';
 import { requireOffers } from './require-model.ts';
 import { arePaidByBuyer, type Sellers } from './sellers.ts';
 import { deliverStream, type StreamedAnswer } from './stream-chat.ts';
@@ -29,7 +29,9 @@ export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions 
   return {
     complete({ body, buyer }) {
       const wish = wishOf(deps, body, buyer, (rail, call) => rail.complete(call, buyer.signal));
-      return buy(deps, buyer, wish, (bought) => deliverWhole(body, bought));
+      return buy(deps, buyer, wish, (bought) =>
+        deliverWhole(bought, meterChat(body, bought.outcome, bought.source)),
+      );
     },
     stream({ body, buyer }) {
       const wish = wishOf(deps, body, buyer, (rail, call) => rail.stream(call, buyer.signal));
@@ -69,10 +71,4 @@ function wishOf<T>(
     ...{ modelId: body.model, modality: 'text' },
     orderOf: (sellers) => orderWithin(sellers, boundChat(body, sellers.model)),
   };
-}
-
-async function deliverWhole(body: ChatRequest, bought: Bought<ChatCompletion>): Promise<Relayed> {
-  const { outcome, source, served, upstreamMs } = bought;
-  const settled = await bought.settle(meterChat(body, outcome, source));
-  return relay(outcome, receiptHeaders({ ...served, ...settled }), upstreamMs);
 }

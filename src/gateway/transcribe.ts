@@ -1,16 +1,12 @@
 import { probeDuration } from '../../media/probe-duration.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Outcome } from '../rails/outcome.ts';
-import type {
-  TranscriptionAnswer,
-  TranscriptionCall,
-  TranscriptionRail,
-} from '../rails/transcription-rail.ts';
+import type { TranscriptionCall, TranscriptionRail } from '../rails/transcription-rail.ts';
 import { type BuyDeps, buy, type Wish } from './buy.ts';
 import type { Buyer } from './buyer.ts';
+import { deliverWhole } from './deliver-whole.ts';
 import { planOffers } from './plan-offers.ts';
-import { type Bought, type Relayed, relay } from './purchase.ts';
-import { receiptHeaders } from './receipt.ts';
+import type { Relayed } from './purchase.ts';
 import { requireOffers } from './require-model.ts';
 import { deliverEvents, type StreamedAnswer } from './stream-chat.ts';
 import type { TranscriptionRequest } from './transcription-request.ts';
@@ -37,7 +33,9 @@ export function createTranscriptions(deps: BuyDeps<TranscriptionRail>): Transcri
       const wish = wishOf(deps, purchase, sound, (rail, call) =>
         rail.transcribe(call, buyer.signal),
       );
-      return buy(deps, buyer, wish, (bought) => deliverWhole(sound(), bought));
+      return buy(deps, buyer, wish, (bought) =>
+        deliverWhole(bought, meterTranscription(sound(), bought.outcome.usage, bought.source)),
+      );
     },
     async stream(purchase) {
       const { buyer } = purchase;
@@ -90,10 +88,4 @@ function wishOf<T>(
       };
     },
   };
-}
-
-async function deliverWhole(sound: Sound, bought: Bought<TranscriptionAnswer>): Promise<Relayed> {
-  const { outcome, served, source, upstreamMs } = bought;
-  const settled = await bought.settle(meterTranscription(sound, outcome.usage, source));
-  return relay(outcome, receiptHeaders({ ...served, ...settled }), upstreamMs);
 }
