@@ -11,6 +11,7 @@ import type { Balance, BalanceStore } from '../store/balance-store.ts';
 import { answerWithin, CallTimeout, isTransient } from '../store/transient.ts';
 import type { LedgerCounters } from './ledger-counters.ts';
 import type { PartSource } from './ledger-writer.ts';
+import { noteReport } from './note-report.ts';
 import { type Pending, type Taken, takeOperations } from './pending-operation.ts';
 import { resolvePart } from './resolve-part.ts';
 import type { Retry } from './retry.ts';
@@ -235,32 +236,17 @@ export class BalanceActor implements PartSource {
 
   /** Answers everybody whose outcome is known and puts the others back in front. */
   #finish(outcome: PartOutcome): void {
-    const { counters, log, onAbandoned } = this.#deps;
-    const { agentId } = this;
     const report = resolvePart(this.#taken, outcome, this.#balance?.rules);
     this.#taken = NOBODY;
-    for (const { pending, resolution, shortfallRaw } of report.resolved) {
+    noteReport(this.#deps, report);
+    for (const { pending, resolution } of report.resolved) {
       const { operation } = pending;
-      const { kind } = operation;
-      if (kind === 'settle') this.#openHolds.delete(operation.hold.holdId);
-      if (shortfallRaw > 0n) {
-        counters.shortfalls++;
-        counters.shortfallRaw += shortfallRaw;
-        log.error({ agentId, kind, shortfallRaw: `${shortfallRaw}` }, 'funds did not reach');
-      }
-      if (resolution.kind === 'conflict') {
-        counters.conflicts++;
-        log.error({ agentId, kind }, 'another posting stands under this id');
-      }
-      if (pending.givenUp) onAbandoned(operation, resolution);
+      if (operation.kind === 'settle') this.#openHolds.delete(operation.hold.holdId);
+      if (pending.givenUp) this.#deps.onAbandoned(operation, resolution);
       pending.resolve(resolution);
     }
     for (const [holdId, openRaw] of report.openHolds) this.#openHolds.set(holdId, openRaw);
-    if (report.again.length === 0) return;
-    this.#queue = [...report.again, ...this.#queue];
-    for (const { misses } of report.again) {
-      counters.mostMisses = Math.max(counters.mostMisses, misses);
-    }
+    if (report.again.length > 0) this.#queue = [...report.again, ...this.#queue];
   }
 
   /** The database cannot carry the part out. Each operation is tried alone; one that was alone is it. */
