@@ -140,8 +140,10 @@ function wrap(
     },
     hypothesis: () => recognizer.getHyp(),
     end() {
+      // Cut in the middle of a word, the search for the best path may find no end and then says nothing.
+      const believed = recognizer.getHyp();
       must(recognizer.stop(), 'end an utterance');
-      return recognizer.getHyp();
+      return recognizer.getHyp() || believed;
     },
   };
 }

@@ -53,6 +53,15 @@ describe('local/pocketsphinx', () => {
     );
   });
 
+  it('keeps the words of speech that is cut in the middle of a word', async () => {
+    const [first] = LIBRIVOX.map(({ file }) => loadRecording(file));
+    for (let tenths = 29; tenths <= 31; tenths++) {
+      expect(
+        await recognise(first?.slice(0, tenths * 1_600) ?? new Int16Array(0), 16_000),
+      ).toContain('mr');
+    }
+  });
+
   it.each([
     ['digital silence', () => 0],
     ['the faint noise of a line', (i: number) => ((i * 7_919) % 61) - 30],
