@@ -23,6 +23,10 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return authorization === undefined ? undefined : /^bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
+/** The key of `Authorization: Token …`, as clients of live transcription send it. */
+export const schemeToken = (authorization: string): string | undefined =>
+  /^token +(\S+)$/i.exec(authorization)?.[1];
+
 /** Sorts a key by its prefix, the longer one first. Anything else in its place is taken for a session. */
 export function presentKey(token: string): Presented {
   if (token.startsWith(BRAND.developerKeyPrefix)) return { kind: 'developer_key', key: token };

@@ -1,10 +1,10 @@
 import { BRAND } from '../kernel/ids.ts';
-import { bearerToken, type Presented, presentKey } from './presented-credential.ts';
+import { bearerToken, type Presented, presentKey, schemeToken } from './presented-credential.ts';
 import type { AnySocket } from './socket-route.ts';
 
 /** Finds the key of an upgrade in the places its route allows, in that order. */
 export function socketCredential(
-  spec: Pick<AnySocket, 'authenticateFrom' | 'keyProtocolPrefix'>,
+  spec: Pick<AnySocket, 'authenticateFrom' | 'keyProtocolPrefix' | 'acceptsTokenScheme'>,
   headers: ReadonlyMap<string, string>,
   query: Readonly<Record<string, string>>,
 ): Presented {
@@ -13,7 +13,9 @@ export function socketCredential(
       case 'bearer': {
         const authorization = headers.get('authorization');
         if (authorization === undefined) break;
-        const token = bearerToken(authorization);
+        const token =
+          bearerToken(authorization) ??
+          (spec.acceptsTokenScheme === true ? schemeToken(authorization) : undefined);
         return token === undefined ? { kind: 'malformed' } : presentKey(token);
       }
       case 'subprotocol': {

@@ -71,6 +71,8 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
   readonly protocols: readonly string[];
   /** Further spellings of a key among the sub-protocols, such as `openai-insecure-api-key.`. */
   readonly keyProtocolPrefix?: string;
+  /** `Authorization: Token …` is as good as `Bearer`. */
+  readonly acceptsTokenScheme?: boolean;
   readonly query?: Q;
   /** How refusals of the upgrade look. */
   readonly envelope?: 'flat' | 'openai';
