@@ -7,6 +7,7 @@ import {
 import type { Ending } from '../../machines/transcription-stream.ts';
 import { newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { Heard } from './ear-events.ts';
 import { type Answering, createAnswering } from './realtime/answering.ts';
 import { createTurnBilling } from './realtime/bill-turn.ts';
 import { ClientCommands } from './realtime/client-commands.ts';
@@ -17,7 +18,6 @@ import { Settings } from './realtime/settings.ts';
 import { TurnCycle } from './realtime/turn-cycle.ts';
 import type { TurnCap } from './realtime/turn-meter.ts';
 import type { VoiceDeps } from './voice-deps.ts';
-import type { Heard } from './voice-ear.ts';
 import { BROKEN } from './voice-endings.ts';
 import { VoiceLife } from './voice-life.ts';
 import type { Purse, PurseOwner } from './voice-purse.ts';

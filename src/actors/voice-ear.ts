@@ -5,6 +5,7 @@ import type { SpeechGates } from '../engines/fvad-gate.ts';
 import { createVoiceDetector, type VoiceDetector } from '../engines/vad-detector.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { EarEvents } from './ear-events.ts';
 import type { AudioEncoding } from './realtime/audio-format.ts';
 import { VoiceIntake } from './voice-intake.ts';
 import { VoiceLead } from './voice-lead.ts';
@@ -18,30 +19,6 @@ type Endpointing = {
   readonly threshold: number;
   readonly prefixPaddingMs: number;
   readonly silenceDurationMs: number;
-};
-
-/** One utterance, ended and transcribed. */
-export type Heard = {
-  /** Everything that was said in it. */
-  readonly text: string;
-  /** What came after the last segment that `segment` told of. */
-  readonly tail: string;
-  readonly heardMs: number;
-  /** From the end of speech to this transcript: the silence that proved the end, and the decoding. */
-  readonly latencyMs: number;
-  /** The recogniser was lost on the way: the text is not all that was said. */
-  readonly failed: boolean;
-};
-
-/** What is heard, in order. Times are milliseconds of audio since the stream began. */
-export type EarEvents = {
-  readonly began: (atMs: number) => void;
-  readonly ended: (atMs: number, heardMs: number) => void;
-  /** Words of the utterance that goes on: still changing, or final up to here. */
-  readonly segment: (transcript: Transcript) => void;
-  readonly heard: (heard: Heard) => void;
-  /** The recogniser is gone. Utterances under way end with what is known of them. */
-  readonly failed: (error: Error) => void;
 };
 
 export type EarOptions = {
@@ -62,6 +39,7 @@ type Utterance = {
   readonly segments: string[];
   /** Index into `segments` of the first that was not yet told. */
   tailFrom: number;
+  tailStartMs: number;
   frames: number;
   dropped: boolean;
   failed: boolean;
@@ -126,8 +104,13 @@ export class VoiceEar {
   commit(): boolean {
     if (this.#utterance === undefined) return false;
     this.#detector?.reset();
-    this.#end();
+    this.#end({ asked: true });
     return true;
+  }
+
+  /** Milliseconds of audio since the stream began. */
+  get nowMs(): number {
+    return Math.round(this.#frames * FRAME_MS);
   }
 
   /** Forgets the utterance that goes on. */
@@ -142,7 +125,8 @@ export class VoiceEar {
   /** No more audio comes: what is left is heard, then this resolves. */
   async finish(): Promise<void> {
     this.#intake.flush();
-    this.commit();
+    this.#detector?.reset();
+    this.#end();
     await this.#work;
   }
 
@@ -178,7 +162,7 @@ export class VoiceEar {
   #take(frame: Int16Array): void {
     if (this.#closed) return;
     this.#frames += 1;
-    if (this.#detector === undefined && this.#utterance === undefined) this.#begin(this.#nowMs);
+    if (this.#detector === undefined && this.#utterance === undefined) this.#begin(this.nowMs);
     if (this.#utterance === undefined) this.#lead.push(frame);
     else this.#hear(this.#utterance, frame.slice());
     this.#detector?.push(frame);
@@ -189,26 +173,24 @@ export class VoiceEar {
 
   #turn(event: VadEvent): void {
     if (this.#closed) return;
-    if (event.kind === 'speech_stopped') this.#end(event.endMs - event.lastVoiceMs);
+    if (event.kind === 'speech_stopped') this.#end({ silenceMs: event.endMs - event.lastVoiceMs });
     else if (this.#utterance === undefined) this.#begin(event.startMs);
-  }
-
-  get #nowMs(): number {
-    return this.#frames * FRAME_MS;
   }
 
   /** Speech began at `startMs`, which may be some frames ago: those were kept. */
   #begin(startMs: number): void {
+    const lead = this.#lead.take(Math.round((this.nowMs - startMs) / FRAME_MS));
+    const beganMs = this.nowMs - lead.length * FRAME_MS;
     const utterance: Utterance = {
       segments: [],
       tailFrom: 0,
+      tailStartMs: beganMs,
       frames: 0,
       dropped: false,
       failed: false,
     };
     this.#utterance = utterance;
-    const lead = this.#lead.take(Math.round((this.#nowMs - startMs) / FRAME_MS));
-    this.#options.events.began(Math.round(this.#nowMs - lead.length * FRAME_MS));
+    this.#options.events.began(beganMs);
     for (const frame of lead) this.#hear(utterance, frame);
   }
 
@@ -220,7 +202,7 @@ export class VoiceEar {
   }
 
   /** `silenceMs` is what proved the end: whoever ends an utterance otherwise waited for none. */
-  #end(silenceMs = 0): void {
+  #end({ silenceMs = 0, asked = false } = {}): void {
     const utterance = this.#utterance;
     if (utterance === undefined) return;
     this.#utterance = undefined;
@@ -228,15 +210,18 @@ export class VoiceEar {
     const { clock, events } = this.#options;
     const endedAtMs = clock.monotonicMs() - silenceMs;
     const heardMs = Math.round(utterance.frames * FRAME_MS);
-    if (!utterance.dropped) events.ended(Math.round(this.#nowMs), heardMs);
+    const voiceEndMs = this.nowMs - silenceMs;
+    if (!utterance.dropped) events.ended(this.nowMs, heardMs);
     if (!utterance.failed) this.#next(this.#recogniser(), (stream) => stream.endUtterance());
     const tell = () => {
       this.#ending.shift();
       if (utterance.dropped || this.#closed) return;
-      const { failed, segments, tailFrom } = utterance;
+      const { failed, segments, tailFrom, tailStartMs: startMs } = utterance;
       const latencyMs = Math.round(clock.monotonicMs() - endedAtMs);
       const tail = segments.slice(tailFrom).join(' ');
-      events.heard({ text: segments.join(' '), tail, heardMs, latencyMs, failed });
+      const text = segments.join(' ');
+      const endMs = Math.max(startMs, voiceEndMs);
+      events.heard({ text, tail, heardMs, startMs, endMs, asked, latencyMs, failed });
     };
     this.#work = this.#work.then(tell).catch((error: unknown) => events.failed(asError(error)));
   }
@@ -280,8 +265,13 @@ export class VoiceEar {
     if (utterance === undefined || utterance.dropped) return;
     if (isFinal && text !== '') utterance.segments.push(text);
     if (ending !== undefined) return;
-    if (isFinal) utterance.tailFrom = utterance.segments.length;
-    if (text !== '') this.#options.events.segment({ text, isFinal });
+    const { tailStartMs: startMs } = utterance;
+    const endMs = this.nowMs;
+    if (isFinal) {
+      utterance.tailFrom = utterance.segments.length;
+      utterance.tailStartMs = endMs;
+    }
+    if (text !== '') this.#options.events.segment({ text, isFinal, startMs, endMs });
   }
 }
 

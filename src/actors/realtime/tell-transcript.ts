@@ -1,4 +1,4 @@
-import type { Heard } from '../voice-ear.ts';
+import type { Heard } from '../ear-events.ts';
 import type { Outlet } from './outlet.ts';
 
 const EVENT = 'conversation.item.input_audio_transcription';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type EarOptions, type Heard, VoiceEar } from '../../../src/actors/voice-ear.ts';
+import type { Heard } from '../../../src/actors/ear-events.ts';
+import { type EarOptions, VoiceEar } from '../../../src/actors/voice-ear.ts';
 import type { SttListener, SttStream } from '../../../src/engines/engine.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { bytesOf, createFakeEngines, silence, tone } from '../../support/voice-fakes.ts';

@@ -4,7 +4,8 @@ import { tellTranscript } from '../../../../src/actors/realtime/tell-transcript.
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { FakeSocket } from '../../../support/voice-world.ts';
 
-const heard = { text: 'he was', tail: '', heardMs: 1_500, latencyMs: 540, failed: false };
+const span = { heardMs: 1_500, startMs: 0, endMs: 1_500, latencyMs: 540 };
+const heard = { text: 'he was', tail: '', ...span, asked: true, failed: false };
 
 function tell(change: Partial<typeof heard>): FakeSocket {
   const socket = new FakeSocket();

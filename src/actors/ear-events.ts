@@ -1,0 +1,33 @@
+import type { Transcript } from '../engines/engine.ts';
+
+/** One utterance, ended and transcribed. */
+export type Heard = {
+  /** Everything that was said in it. */
+  readonly text: string;
+  /** What came after the last segment that `segment` told of. */
+  readonly tail: string;
+  readonly heardMs: number;
+  /** Where what `tail` says begins, and where the last voice in it ends. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** The client asked for its end. */
+  readonly asked: boolean;
+  /** From the end of speech to this transcript: the silence that proved the end, and the decoding. */
+  readonly latencyMs: number;
+  /** The recogniser was lost on the way: the text is not all that was said. */
+  readonly failed: boolean;
+};
+
+/** Words of an utterance that goes on, from where the last final ones ended to now. */
+export type Segment = Transcript & { readonly startMs: number; readonly endMs: number };
+
+/** What is heard, in order. Times are milliseconds of audio since the stream began. */
+export type EarEvents = {
+  readonly began: (atMs: number) => void;
+  readonly ended: (atMs: number, heardMs: number) => void;
+  /** Words of the utterance that goes on: still changing, or final up to here. */
+  readonly segment: (segment: Segment) => void;
+  readonly heard: (heard: Heard) => void;
+  /** The recogniser is gone. Utterances under way end with what is known of them. */
+  readonly failed: (error: Error) => void;
+};
