@@ -38,11 +38,14 @@ export type TranscriptionEffects = {
   readonly quietInMs: () => number;
 };
 
-type Context = { readonly ending: Ending; readonly effects: TranscriptionEffects };
-type Input = { readonly effects: TranscriptionEffects };
+type Input = {
+  readonly effects: TranscriptionEffects;
+  /** How a stream without audio ends. */
+  readonly quiet: Ending;
+};
+type Context = Input & { readonly ending: Ending };
 
 const DONE: Ending = { code: 1000, reason: 'done' };
-const QUIET: Ending = { code: 1000, reason: 'no audio' };
 const DRAINING: Ending = { code: 1001, reason: 'server is shutting down' };
 const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
 
@@ -64,7 +67,7 @@ export const transcriptionStreamMachine = setup({
   },
 }).createMachine({
   id: 'transcription-stream',
-  context: ({ input }) => ({ ending: DONE, effects: input.effects }),
+  context: ({ input }) => ({ ending: DONE, ...input }),
   initial: 'streaming',
   on: {
     'stream.failed': {
@@ -88,7 +91,11 @@ export const transcriptionStreamMachine = setup({
       },
       after: {
         quietCheck: [
-          { guard: 'quiet', target: 'finishing', actions: { type: 'end', params: QUIET } },
+          {
+            guard: 'quiet',
+            target: 'finishing',
+            actions: { type: 'end', params: ({ context }) => context.quiet },
+          },
           { target: 'streaming', reenter: true },
         ],
       },

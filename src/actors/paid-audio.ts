@@ -33,7 +33,7 @@ export class PaidAudio {
   /** The balance had no further slice when it was asked. It is asked again when the last is used up. */
   #isRefused = false;
   #isStopped = false;
-  #emptied: (() => void) | undefined;
+  #waiting: (() => void)[] = [];
 
   constructor(options: PaidAudioOptions) {
     this.#options = options;
@@ -74,16 +74,17 @@ export class PaidAudio {
       .catch(away);
   }
 
-  /** Calls back once nothing waits for money any more. */
+  /** Calls back once, when nothing waits for money any more; never after a stop. The caller bounds how often. */
   whenHeard(callback: () => void): void {
     if (this.#backlog.bytes === 0) callback();
-    else this.#emptied = callback;
+    else this.#waiting.push(callback);
   }
 
   /** No more is let through, and what waits is dropped: nobody pays for it. */
   stop(): void {
     this.#isStopped = true;
     this.#backlog.clear();
+    this.#waiting = [];
   }
 
   /** Writes what was let through since the last time. Nobody waits for it but the settlement. */
@@ -115,7 +116,7 @@ export class PaidAudio {
       this.#backlog.unshift(this.#take(this.#backlog.shift()));
     }
     if (this.#backlog.bytes > 0) this.extend();
-    else this.#emptied?.();
+    else for (const heard of this.#waiting.splice(0)) heard();
   }
 
   #refused(refusal: HoldRefusal, isLast: boolean): void {

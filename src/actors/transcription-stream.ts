@@ -7,13 +7,14 @@ import {
 } from '../../machines/transcription-stream.ts';
 import { bytesPerSample } from '../../media/coding.ts';
 import type { SttListener, SttStream } from '../engines/engine.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { AudioAllowance } from './audio-allowance.ts';
+import type { EarEvents } from './ear-events.ts';
 import { PaidAudio } from './paid-audio.ts';
 import type { AudioEncoding } from './realtime/audio-format.ts';
 import type { ClientSocket } from './realtime/outlet.ts';
+import type { TranscriptDialect, TranscriptWriter } from './transcription/dialect.ts';
 import type { VoiceDeps } from './voice-deps.ts';
-import { type EarEvents, VoiceEar } from './voice-ear.ts';
+import { VoiceEar } from './voice-ear.ts';
 import { audioRefused, BROKEN, ENGINE_FAILED, LEDGER_AWAY, TOO_FAST } from './voice-endings.ts';
 import { VoiceLife } from './voice-life.ts';
 import type { Purse, PurseOwner } from './voice-purse.ts';
@@ -23,13 +24,14 @@ export type TranscriptionInput = {
   readonly purse: Purse;
   readonly encoding: AudioEncoding;
   readonly sampleRateHz: number;
+  readonly dialect: TranscriptDialect;
   /** The recogniser that was taken for this stream before it was accepted. */
   readonly stt: SttStream;
   /** Tells the recogniser's listener, which had to exist before the stream; throws if it is gone by now. */
   readonly listen: (listener: SttListener) => void;
 };
 
-const ENDPOINTING = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };
+const SPEECH = { threshold: 0.5, prefixPaddingMs: 300 };
 
 /**
  * A live transcription as its socket drives it. Its actor decides what happens when; it owns the
@@ -44,8 +46,10 @@ export class TranscriptionStream {
   readonly #audio: PaidAudio;
   readonly #life: VoiceLife;
   readonly #actor: ActorRefFrom<typeof transcriptionStreamMachine>;
+  readonly #writer: TranscriptWriter;
   #socket: ClientSocket | undefined;
   #lastAudioAtMs: number;
+  #lastWordAtMs: number;
   #engineFailed = false;
 
   constructor(deps: VoiceDeps, input: TranscriptionInput) {
@@ -55,20 +59,24 @@ export class TranscriptionStream {
     this.#bytesPerSecond = input.sampleRateHz * bytesPerSample(input.encoding);
     this.#allowance = new AudioAllowance(clock);
     this.#lastAudioAtMs = clock.monotonicMs();
+    this.#lastWordAtMs = this.#lastAudioAtMs;
+    this.#writer = input.dialect.writer((message) => this.#socket?.send(JSON.stringify(message)));
     this.#life = new VoiceLife(deps, input);
     this.#ear = this.#openEar();
     this.#audio = new PaidAudio({
       purse: input.purse,
       source: input.owner.source,
       bytesPerSecond: this.#bytesPerSecond,
-      hear: (bytes) => this.#ear.push(bytes),
+      hear: (bytes) => this.#hear(bytes),
       low: () => this.#tell({ type: 'budget.low' }),
       spent: (refusal) => this.#tell({ type: 'budget.spent', ending: audioRefused(refusal) }),
       lost: () => this.#tell({ type: 'claim.lost' }),
       away: (error) => this.#fail(LEDGER_AWAY, error),
     });
     const effects = this.#effects();
-    this.#actor = createActor(transcriptionStreamMachine, { clock, input: { effects } });
+    this.#actor = createActor(transcriptionStreamMachine, {
+      ...{ clock, input: { effects, quiet: input.dialect.quiet } },
+    });
     this.#actor.subscribe({
       error: (error) =>
         this.#life.broke(error, [() => effects.hangUp(BROKEN), () => effects.settle(BROKEN)]),
@@ -86,13 +94,35 @@ export class TranscriptionStream {
   }
 
   audio(bytes: Uint8Array): void {
-    if (this.#actor.getSnapshot().value !== 'streaming') return;
+    if (bytes.length === 0 || !this.#isStreaming) return;
     this.#lastAudioAtMs = this.#deps.clock.monotonicMs();
     if (this.#allowance.take((bytes.length / this.#bytesPerSecond) * 1_000)) {
       this.#audio.push(bytes);
     } else {
-      this.#tell({ type: 'stream.failed', ending: TOO_FAST });
+      this.cutOff(TOO_FAST);
     }
+  }
+
+  /** The client is still there, though it has nothing to say. */
+  keepAlive(): void {
+    this.#lastWordAtMs = this.#deps.clock.monotonicMs();
+  }
+
+  /** The client wants to know now what was said up to here. */
+  finalize(): void {
+    this.keepAlive();
+    if (this.#isStreaming) this.#audio.whenHeard(() => this.#finalize());
+  }
+
+  /** A message that means nothing: the client is told so, and the stream goes on. */
+  misunderstood(reason: string): void {
+    this.keepAlive();
+    if (this.#isStreaming) this.#writer.misunderstood(reason);
+  }
+
+  /** The client broke a rule of its socket. */
+  cutOff(ending: Ending): void {
+    this.#tell({ type: 'stream.failed', ending });
   }
 
   /** No more audio comes: the remaining finals are sent, then the socket closes 1000. */
@@ -110,10 +140,10 @@ export class TranscriptionStream {
 
   #openEar(): VoiceEar {
     const { clock, engines, speechGates } = this.#deps;
-    const { encoding, listen, sampleRateHz, stt } = this.#input;
+    const { dialect, encoding, listen, sampleRateHz, stt } = this.#input;
     return new VoiceEar({
       ...{ clock, encoding, sampleRateHz },
-      endpointing: ENDPOINTING,
+      endpointing: { ...SPEECH, silenceDurationMs: dialect.silenceDurationMs },
       vad: engines.vad,
       gates: speechGates,
       openStt: async (listener) => {
@@ -128,14 +158,12 @@ export class TranscriptionStream {
 
   #earEvents(): EarEvents {
     return {
-      began: () => {},
+      began: (atMs) => this.#writer.began(atMs),
       ended: () => {},
-      segment: ({ text, isFinal }) =>
-        this.#send({ type: 'transcript', text, is_final: isFinal, speech_final: false }),
-      heard: ({ tail, latencyMs }) => {
-        this.#deps.metrics.stage('final', latencyMs);
-        const final = { text: tail, is_final: true, speech_final: true };
-        this.#send({ type: 'transcript', ...final, latency_ms: latencyMs });
+      segment: (segment) => this.#writer.segment(segment),
+      heard: (heard) => {
+        this.#deps.metrics.stage('final', heard.latencyMs);
+        this.#writer.heard(heard);
       },
       failed: (error) => {
         this.#engineFailed = true;
@@ -145,15 +173,42 @@ export class TranscriptionStream {
   }
 
   #effects(): TranscriptionEffects {
-    const quietAtMs = () => this.#lastAudioAtMs + LIMITS.transcriptionIdleSeconds * 1_000;
     return {
       extendHold: () => this.#audio.extend(),
       finishTranscript: () => this.#finishTranscript(),
       hangUp: (ending) => this.#hangUp(ending),
       settle: (ending) => this.#settle(ending),
       leave: () => this.#life.leave(),
-      quietInMs: () => Math.max(0, quietAtMs() - this.#deps.clock.monotonicMs()),
+      quietInMs: () => Math.max(0, this.#quietAtMs - this.#deps.clock.monotonicMs()),
     };
+  }
+
+  /** Words put the end off, but not for ever. */
+  get #quietAtMs(): number {
+    const { keptMs, quietMs } = this.#input.dialect;
+    const keptUntilMs = Math.min(this.#lastWordAtMs + quietMs, this.#lastAudioAtMs + keptMs);
+    return Math.max(this.#lastAudioAtMs + quietMs, keptUntilMs);
+  }
+
+  get #isStreaming(): boolean {
+    return this.#actor.getSnapshot().value === 'streaming';
+  }
+
+  #hear(bytes: Uint8Array): void {
+    this.#ear.push(bytes);
+    this.#writer.took(bytes, this.#ear.nowMs);
+  }
+
+  #finalize(): void {
+    const atMs = this.#ear.nowMs;
+    if (this.#ear.commit()) return;
+    const tell = () => {
+      if (this.#isStreaming) this.#writer.nothingLeft(atMs);
+    };
+    this.#ear
+      .transcribed()
+      .then(tell)
+      .catch((error: unknown) => this.#fail(ENGINE_FAILED, error));
   }
 
   #finishTranscript(): void {
@@ -168,7 +223,7 @@ export class TranscriptionStream {
     this.#audio.stop();
     this.#ear.close();
     this.#input.stt.close();
-    if (ending.error !== undefined) this.#send({ type: 'error', ...ending.error });
+    this.#writer.ended(ending, { seconds: Math.round(this.#audio.seconds * 1_000) / 1_000 });
     this.#socket?.close(ending.code, ending.reason);
   }
 
@@ -182,10 +237,6 @@ export class TranscriptionStream {
   #fail(ending: Ending, error: unknown): void {
     this.#life.logError(error, `transcription failed: ${ending.reason}`);
     this.#tell({ type: 'stream.failed', ending });
-  }
-
-  #send(fields: Readonly<Record<string, unknown>>): void {
-    this.#socket?.send(JSON.stringify(fields));
   }
 
   /** What is told to a stream that is over means nothing any more. */

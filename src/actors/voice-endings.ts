@@ -22,6 +22,10 @@ export const TOO_FAST = failure(
   'audio_too_fast',
   `Audio may be at most ${LIMITS.audioAheadSeconds} s ahead of real time.`,
 );
+export const NOT_RAW_AUDIO: Ending = {
+  ...failure(1008, 'data_0000', 'This is a file or a recording, and no raw audio.'),
+  reason: 'DATA-0000: containers are not read; send raw audio and name its encoding',
+};
 export const TOO_MANY_EVENTS = failure(1008, 'rate_limit_exceeded', 'Too many events.');
 
 /** In the words of the upgrade, but for a balance that ran out in the middle. */

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { TranscriptionStream } from '../actors/transcription-stream.ts';
+import { PLAIN_DIALECT } from '../actors/transcription/plain-dialect.ts';
+import type { TranscriptionStream } from '../actors/transcription-stream.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
-import { openPurse, type PurseOwner, sessionPrice } from '../actors/voice-purse.ts';
-import { refuseHold } from '../gateway/refuse-hold.ts';
-import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
-import { BRAND, newId } from '../kernel/ids.ts';
+import { type SocketHandler, socketRoute } from '../http/socket-route.ts';
+import { BRAND } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { parseClientMessage } from './client-message.ts';
+import { openTranscription } from './open-transcription.ts';
 import { readSocketSpender } from './read-socket-spender.ts';
-import { requireEngines, requireLiveModel, takeRecogniser } from './take-engine.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 
@@ -20,8 +20,6 @@ const Query = z.object({
   prompt: z.string().max(LIMITS.grammarChars).optional(),
   customer_id: z.string().max(LIMITS.taskIdChars).optional(),
 });
-
-type Context = SocketContext<unknown, typeof Query>;
 
 /** Messages that finish the stream, in this interface's spelling and in the vendor's. */
 const FINISHERS: ReadonlySet<unknown> = new Set(['close_stream', 'CloseStream']);
@@ -36,83 +34,25 @@ export const createTranscriptionSocket = (deps: VoiceDeps) =>
     protocols: [BRAND.sttProtocol],
     query: Query,
     envelope: 'openai',
-    async open(context) {
-      const stream = await openStream(deps, context);
+    async open({ caller, headers, query }) {
+      const { encoding, language, model, prompt } = query;
+      const stream = await openTranscription(deps, {
+        spender: readSocketSpender(caller, headers, query.customer_id),
+        ...{ encoding, language, model, prompt },
+        sampleRateHz: query.sample_rate,
+        dialect: () => PLAIN_DIALECT,
+      });
       return handlerOf(stream);
     },
   });
 
-async function openStream(deps: VoiceDeps, context: Context): Promise<TranscriptionStream> {
-  const { query } = context;
-  const { model, source } = requireLiveModel(deps.catalogue, query.model, 'stt');
-  const engine = source.upstreamModel === 'grammar' ? 'grammar' : 'pocketsphinx';
-  requireEngines(deps.engines, [engine]);
-  deps.sessions.requireRoom();
-
-  const recogniser = await takeRecogniser(deps.engines.stt[engine], {
-    ...(query.prompt !== undefined && engine === 'grammar' && { grammar: query.prompt }),
-    ...(query.language !== undefined && { language: query.language }),
-  });
-  const owner: PurseOwner = {
-    spender: readSocketSpender(context.caller, context.headers, query.customer_id),
-    sessionId: newId(deps.random, 'stt_'),
-    kind: 'transcription',
-    model: model.id,
-    source,
-  };
-  try {
-    const slice = { audio_second: LIMITS.transcriptionReserveSeconds };
-    const opened = await openPurse(deps, owner, sessionPrice(source, slice));
-    if (opened.kind === 'refused') throw refuseHold(opened.refusal);
-
-    const stream = new TranscriptionStream(deps, {
-      owner,
-      purse: opened.purse,
-      encoding: query.encoding,
-      sampleRateHz: query.sample_rate,
-      ...recogniser,
-    });
-    return admit(deps, owner.sessionId, stream);
-  } catch (error) {
-    recogniser.stt.close();
-    throw error;
-  }
-}
-
-function admit(
-  deps: VoiceDeps,
-  sessionId: string,
-  stream: TranscriptionStream,
-): TranscriptionStream {
-  try {
-    deps.sessions.enter(sessionId, {
-      drain: () => stream.drain(),
-      abandon: () => stream.socketClosed(),
-    });
-    return stream;
-  } catch (refusal) {
-    stream.socketClosed();
-    throw refusal;
-  }
-}
-
+/** Text that is no JSON, or of another type, means nothing here: the vendor's keep-alives among it. */
 const handlerOf = (stream: TranscriptionStream): SocketHandler => ({
   opened: (connection) => stream.attach(connection),
   message(data) {
     if (typeof data !== 'string') stream.audio(data);
-    else if (FINISHERS.has(messageType(data))) stream.finish();
+    else if (FINISHERS.has(parseClientMessage(data)?.type)) stream.finish();
   },
   draining: () => stream.drain(),
   closed: () => stream.socketClosed(),
 });
-
-/** Text that is no JSON, or of another type, means nothing here: the vendor's keep-alives among it. */
-function messageType(text: string): unknown {
-  if (text.length > 1_024) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined;
-  } catch {
-    return undefined;
-  }
-}

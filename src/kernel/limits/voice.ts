@@ -9,6 +9,13 @@ export const VOICE_LIMITS = {
   socketPingSeconds: 120,
   closeReasonBytes: 123,
   transcriptionIdleSeconds: 60,
+  /** In the vendor's protocol: so long without a word, and so long without audio when there are words. */
+  listenIdleSeconds: 10,
+  listenKeptSeconds: 900,
+  /** The silence that ends an utterance there. Below the minimum every breath would cut a sentence in two. */
+  listenEndpointingMs: { min: 300, usual: 500, max: 5_000 },
+  utteranceEndMs: { min: 1_000, max: 5_000 },
+  clientMessageChars: 1_024,
   /** Audio may arrive this far ahead of real time; a client that sends faster is cut off. */
   audioAheadSeconds: 120,
   grammarChars: 16_384,

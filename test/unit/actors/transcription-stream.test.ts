@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { TranscriptDialect } from '../../../src/actors/transcription/dialect.ts';
+import { listenDialect } from '../../../src/actors/transcription/listen-dialect.ts';
+import { PLAIN_DIALECT } from '../../../src/actors/transcription/plain-dialect.ts';
 import { TranscriptionStream } from '../../../src/actors/transcription-stream.ts';
 import { openPurse, sessionPrice } from '../../../src/actors/voice-purse.ts';
 import type { SttListener } from '../../../src/engines/engine.ts';
@@ -9,7 +12,18 @@ import { AGENT, createVoiceWorld, FakeSocket, settleAll } from '../../support/vo
 
 const RATE = 16_000;
 
-async function openStream(creditRaw: bigint) {
+const LISTEN = listenDialect(
+  {
+    ...{ interimResults: true, endpointingMs: 300, utteranceEndMs: undefined },
+    ...{ vadEvents: false, punctuated: false },
+  },
+  {
+    ...{ requestId: 'req_1', created: '2026-01-01T00:00:00.000Z' },
+    model: { id: 'local/pocketsphinx', arch: 'pocketsphinx', version: 'local' },
+  },
+);
+
+async function openStream(creditRaw: bigint, dialect: TranscriptDialect = PLAIN_DIALECT) {
   const clock = new ManualClock();
   const world = await createVoiceWorld({ clock, creditRaw });
   const { deps, engines } = world;
@@ -38,6 +52,7 @@ async function openStream(creditRaw: bigint) {
     purse: opened.purse,
     encoding: 'linear16',
     sampleRateHz: RATE,
+    dialect,
     stt,
     listen: (listener) => {
       target = listener;
@@ -177,6 +192,53 @@ describe('a transcription stream', () => {
     clock.advance(1_000);
     await stream.settled;
     expect(socket.closed).toEqual({ code: 1000, reason: 'no audio' });
+  });
+
+  it('takes an empty message for no audio', async () => {
+    const { clock, stream, socket } = await openStream(1_000_000n);
+    for (let s = 0; s < 60; s += 10) {
+      stream.audio(new Uint8Array());
+      clock.advance(10_000);
+      await settleAll();
+    }
+    expect(socket.closed?.reason).toBe('no audio');
+  });
+
+  it('waits ten seconds for a word in the dialect that has such words, then closes 1011', async () => {
+    const { clock, stream, send, socket } = await openStream(1_000_000n, LISTEN);
+    await send(tone(1_000, RATE));
+    for (const say of [() => stream.keepAlive(), () => stream.misunderstood('what?')]) {
+      clock.advance(9_000);
+      await settleAll();
+      say();
+    }
+    clock.advance(9_900);
+    await settleAll();
+    expect(socket.closed).toBeUndefined();
+    clock.advance(100);
+    await stream.settled;
+    expect(socket.closed).toMatchObject({ code: 1011, reason: expect.stringMatching(/^NET-0001/) });
+    expect(socket.events.at(-1)).toMatchObject({ type: 'Metadata', duration: 1 });
+  });
+
+  it('is not kept for ever by words alone', async () => {
+    const { clock, stream, socket } = await openStream(1_000_000n, LISTEN);
+    for (let s = 0; s < 905 && socket.closed === undefined; s += 5) {
+      stream.keepAlive();
+      clock.advance(5_000);
+      await settleAll();
+    }
+    expect(socket.closed?.code).toBe(1011);
+  });
+
+  it('tells a finalized utterance at once and leaves the stream as it was', async () => {
+    const { send, socket, stream } = await openStream(1_000_000n, LISTEN);
+    await send(tone(1_500, RATE));
+    stream.finalize();
+    await settleAll();
+    expect(socket.events.at(-1)).toMatchObject({ from_finalize: true, is_final: true });
+    await send(tone(1_000, RATE));
+    expect(socket.events.at(-1)).toMatchObject({ from_finalize: false, is_final: false });
   });
 
   it('settles once, however often it is told that the socket is gone', async () => {

@@ -29,6 +29,7 @@ function start(heardAtMs = (): number => OPENED_MS) {
   const actor = createActor(transcriptionStreamMachine, {
     clock,
     input: {
+      quiet: { code: 1000, reason: 'no audio' },
       effects: {
         extendHold: note('extendHold'),
         finishTranscript: note('finishTranscript'),

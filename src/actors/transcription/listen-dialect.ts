@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Heard, Segment } from '../ear-events.ts';
+import type { Total, TranscriptDialect, TranscriptWriter } from './dialect.ts';
+import { spreadWords } from './spread-words.ts';
+
+/** What the client asked for when it opened the stream. */
+export type ListenWishes = {
+  readonly interimResults: boolean;
+  /** False: no silence ends an utterance, though its words become final all the same. */
+  readonly endpointingMs: number | false;
+  readonly utteranceEndMs: number | undefined;
+  readonly vadEvents: boolean;
+  /** Words come once more as they are to be written. */
+  readonly punctuated: boolean;
+};
+
+export type ListenStream = {
+  readonly requestId: string;
+  /** When it was opened, as the client reads it. */
+  readonly created: string;
+  readonly model: { readonly id: string; readonly arch: string; readonly version: string };
+};
+
+const { listenEndpointingMs: SILENCE, listenIdleSeconds, listenKeptSeconds } = LIMITS;
+/** Of the one channel that there is: its number, and how many there are. */
+const CHANNEL = [0, 1] as const;
+
+/**
+ * Deepgram's messages: `Results`, `SpeechStarted`, `UtteranceEnd`, an `Error`, and at the end `Metadata`,
+ * whose `duration` is what the ledger bills.
+ */
+export function listenDialect(wishes: ListenWishes, stream: ListenStream): TranscriptDialect {
+  const asked = wishes.endpointingMs === false ? SILENCE.usual : wishes.endpointingMs;
+  return {
+    silenceDurationMs: Math.min(Math.max(asked, SILENCE.min), SILENCE.max),
+    quietMs: listenIdleSeconds * 1_000,
+    keptMs: listenKeptSeconds * 1_000,
+    quiet: {
+      code: 1011,
+      reason: `NET-0001: neither audio nor a KeepAlive in ${listenIdleSeconds} s`,
+    },
+    writer: (send) => new ListenWriter(wishes, stream, send),
+  };
+}
+
+type Result = Pick<Segment, 'text' | 'isFinal' | 'startMs' | 'endMs'> & {
+  readonly speechFinal: boolean;
+  readonly fromFinalize: boolean;
+};
+
+class ListenWriter implements TranscriptWriter {
+  readonly #wishes: ListenWishes;
+  readonly #stream: ListenStream;
+  readonly #modelUuid: string;
+  readonly #send: (message: Readonly<Record<string, unknown>>) => void;
+  readonly #digest = createHash('sha256');
+  /** Where the last words ended, until the client was told that no others followed. */
+  #lastWordEndMs: number | undefined;
+  #nowMs = 0;
+  /** Utterances that have begun and are not made out yet. */
+  #open = 0;
+
+  constructor(
+    wishes: ListenWishes,
+    stream: ListenStream,
+    send: (message: Readonly<Record<string, unknown>>) => void,
+  ) {
+    this.#wishes = wishes;
+    this.#stream = stream;
+    this.#send = send;
+    this.#modelUuid = uuidOf(stream.model.id);
+  }
+
+  took(bytes: Uint8Array, nowMs: number): void {
+    this.#digest.update(bytes);
+    this.#nowMs = nowMs;
+    this.#tellUtteranceEnd();
+  }
+
+  began(atMs: number): void {
+    this.#open += 1;
+    if (!this.#wishes.vadEvents) return;
+    this.#send({ type: 'SpeechStarted', channel: CHANNEL, timestamp: seconds(atMs) });
+  }
+
+  segment(segment: Segment): void {
+    if (segment.isFinal || this.#wishes.interimResults) {
+      this.#result({ ...segment, speechFinal: false, fromFinalize: false });
+    }
+  }
+
+  heard({ asked, endMs, startMs, tail, text }: Heard): void {
+    this.#open -= 1;
+    if (text !== '') this.#lastWordEndMs = endMs;
+    this.#result({
+      ...{ text: tail, startMs, endMs, isFinal: true },
+      speechFinal: asked || this.#wishes.endpointingMs !== false,
+      fromFinalize: asked,
+    });
+    // The silence may have come and gone while this was being made out.
+    this.#tellUtteranceEnd();
+  }
+
+  nothingLeft(nowMs: number): void {
+    this.#result({
+      ...{ text: '', startMs: nowMs, endMs: nowMs, isFinal: true },
+      ...{ speechFinal: true, fromFinalize: true },
+    });
+  }
+
+  misunderstood(reason: string): void {
+    this.#error('UnknownClientMessage', reason);
+  }
+
+  ended({ error }: Ending, { seconds: duration }: Total): void {
+    const { created, requestId } = this.#stream;
+    this.#send({
+      type: 'Metadata',
+      transaction_key: 'deprecated',
+      request_id: requestId,
+      sha256: this.#digest.digest('hex'),
+      created,
+      duration,
+      channels: 1,
+      models: [this.#modelUuid],
+      model_info: { [this.#modelUuid]: this.#modelInfo },
+    });
+    if (error !== undefined) this.#error(error.code, error.message);
+  }
+
+  #tellUtteranceEnd(): void {
+    const { utteranceEndMs } = this.#wishes;
+    const lastWordEndMs = this.#lastWordEndMs;
+    if (utteranceEndMs === undefined || lastWordEndMs === undefined || this.#open > 0) return;
+    if (this.#nowMs - lastWordEndMs < utteranceEndMs) return;
+    this.#lastWordEndMs = undefined;
+    this.#send({ type: 'UtteranceEnd', channel: CHANNEL, last_word_end: seconds(lastWordEndMs) });
+  }
+
+  #error(variant: string, description: string): void {
+    this.#send({ type: 'Error', variant, description, message: description });
+  }
+
+  #result({ endMs, fromFinalize, isFinal, speechFinal, startMs, text }: Result): void {
+    this.#send({
+      type: 'Results',
+      channel_index: CHANNEL,
+      duration: seconds(endMs - startMs),
+      start: seconds(startMs),
+      is_final: isFinal,
+      speech_final: speechFinal,
+      channel: {
+        alternatives: [
+          {
+            transcript: text,
+            confidence: text === '' ? 0 : 1,
+            words: spreadWords(text, startMs, endMs).map((word) => this.#word(word)),
+          },
+        ],
+      },
+      metadata: {
+        request_id: this.#stream.requestId,
+        model_info: this.#modelInfo,
+        model_uuid: this.#modelUuid,
+      },
+      from_finalize: fromFinalize,
+    });
+  }
+
+  #word({ endMs, startMs, word }: ReturnType<typeof spreadWords>[number]) {
+    const timed = { word, start: seconds(startMs), end: seconds(endMs), confidence: 1 };
+    return this.#wishes.punctuated ? { ...timed, punctuated_word: word } : timed;
+  }
+
+  get #modelInfo() {
+    const { arch, id, version } = this.#stream.model;
+    return { name: id, version, arch };
+  }
+}
+
+const seconds = (ms: number): number => ms / 1_000;
+
+/** The protocol names models by UUID; the same model has the same one at every server. */
+function uuidOf(name: string): string {
+  const hex = createHash('sha256').update(name).digest('hex');
+  const variant = `8${hex.slice(17, 20)}`;
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    variant,
+    hex.slice(20, 32),
+  ].join('-');
+}
