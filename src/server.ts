@@ -13,6 +13,7 @@ import { createStatusBoard, type StatusBoard } from './http/public-status.ts';
 import { Teardown } from './kernel/teardown.ts';
 import type { Capabilities } from './routes/capabilities.ts';
 import { ROUTES } from './routes/index.ts';
+import { createListenSocket } from './sockets/listen.ts';
 import { createRealtimeSocket } from './sockets/realtime.ts';
 import { createTranscriptionSocket } from './sockets/transcriptions-stream.ts';
 import { type Database, openDatabase } from './store/database.ts';
@@ -128,7 +129,11 @@ function openEdge(
     },
 ): Promise<HttpServer> {
   const { environment, publicUrl, trustedProxies, tls } = world.settings;
-  const sockets = [createTranscriptionSocket(voice), createRealtimeSocket(voice)];
+  const sockets = [
+    createTranscriptionSocket(voice),
+    createRealtimeSocket(voice),
+    createListenSocket(voice),
+  ];
   return createHttpServer({
     ...{ routes: ROUTES, sockets, ...requests, ...world },
     services: {
