@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type DeepgramListener,
+  listenWithDeepgram,
+  transcriptOf,
+} from '../support/deepgram-client.ts';
+import { LIBRIVOX, loadRecording, wordCount, wordErrors } from '../support/speech.ts';
+import { bytesOf, silence } from '../support/voice-fakes.ts';
+import { settledMoney, startWorld, type WholeWorld } from '../support/whole-world.ts';
+
+const RATE = 16_000;
+const WISHES = {
+  model: 'local/pocketsphinx',
+  ...{ language: 'en-US', encoding: 'linear16', sample_rate: RATE, channels: 1 },
+  ...{ interim_results: 'true', vad_events: 'true', utterance_end_ms: 1_000, endpointing: 300 },
+  ...{ smart_format: 'true', punctuate: 'true', tag: 'test', extra: 'key:value' },
+} as const;
+
+let world: WholeWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+async function open(name: string, change: Record<string, unknown> = {}) {
+  const agent = await world.fund(name);
+  const target = { wsUrl: world.wsUrl, apiKey: agent.agentKey };
+  const listener = await listenWithDeepgram(target, { ...WISHES, ...change });
+  listener.connection.connect();
+  await listener.connection.waitForOpen();
+  return { agent, listener };
+}
+
+/** Four times as fast as a speaker, in the pieces that a microphone makes. */
+async function speak({ connection }: DeepgramListener, pcm: Int16Array): Promise<void> {
+  const bytes = bytesOf(pcm);
+  const step = RATE / 5;
+  const startMs = performance.now();
+  for (let at = 0, sent = 1; at < bytes.length; at += step, sent++) {
+    connection.sendMedia(bytes.slice(at, at + step));
+    const waitMs = startMs + sent * 25 - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
+
+/** What the ledger has of an agent's only stream. */
+async function charge(agentId: number) {
+  const money = await settledMoney(world.sql, agentId);
+  const rows = await world.sql<{ cost: bigint; usage: { audio_second?: number } }[]>`
+    select cost_raw as cost, usage from charges where agent_id = ${agentId}`;
+  expect(money.spendable).toBe(money.credited - money.charged);
+  return { rows, money };
+}
+
+describe("Deepgram's own client against /v1/listen", () => {
+  it('hears human speech, told as it is spoken and as it is final, and pays for its seconds', async () => {
+    const { agent, listener } = await open('listener');
+    const recording = LIBRIVOX[0];
+    if (recording === undefined) throw new Error('there are recordings');
+    const pcm = loadRecording(recording.file);
+    await speak(listener, pcm);
+    await speak(listener, silence(2_000, RATE));
+    await expect
+      .poll(() => listener.of('UtteranceEnd').length, { timeout: 20_000 })
+      .toBeGreaterThan(0);
+    listener.connection.sendCloseStream({ type: 'CloseStream' });
+    expect((await listener.closed).code).toBe(1000);
+
+    const results = listener.of('Results');
+    expect(results.some((event) => event.is_final === false && transcriptOf(event) !== '')).toBe(
+      true,
+    );
+    expect(results.some((event) => event.speech_final === true)).toBe(true);
+    expect(listener.events[0]).toMatchObject({ type: 'SpeechStarted', channel: [0, 1] });
+    const errors = wordErrors(recording.text, listener.said());
+    expect(errors / wordCount(recording.text)).toBeLessThan(0.5);
+    const seconds = pcm.length / RATE + 2;
+    expect(listener.events.at(-1)).toMatchObject({
+      type: 'Metadata',
+      duration: seconds,
+      channels: 1,
+    });
+    const { rows } = await charge(agent.agentId);
+    expect(rows.map(({ usage }) => usage)).toEqual([{ audio_second: seconds }]);
+  });
+
+  it('finalizes at once when asked, stays with KeepAlive and goes on after it', async () => {
+    const { agent, listener } = await open('finalizer', { utterance_end_ms: undefined });
+    const recording = LIBRIVOX[0];
+    const pcm = loadRecording(recording?.file ?? '').subarray(0, RATE * 3);
+    await speak(listener, pcm);
+    listener.connection.sendFinalize({ type: 'Finalize' });
+    const finalized = () => listener.of('Results').filter((event) => event.from_finalize === true);
+    await expect.poll(() => finalized().length, { timeout: 20_000 }).toBe(1);
+    expect(transcriptOf(finalized()[0])).not.toBe('');
+    listener.connection.sendKeepAlive({ type: 'KeepAlive' });
+    await speak(listener, pcm);
+    listener.connection.sendCloseStream({ type: 'CloseStream' });
+    expect((await listener.closed).code).toBe(1000);
+    expect(finalized()).toHaveLength(1);
+    expect(listener.of('Metadata')).toMatchObject([{ duration: 6 }]);
+    const { rows } = await charge(agent.agentId);
+    expect(rows.map(({ usage }) => usage)).toEqual([{ audio_second: 6 }]);
+  });
+
+  it('is turned away with a wrong key', async () => {
+    const target = { wsUrl: world.wsUrl, apiKey: `svc_${'0'.repeat(64)}` };
+    const listener = await listenWithDeepgram(target, { ...WISHES });
+    listener.connection.connect();
+    await expect.poll(() => listener.errors).toEqual([expect.stringContaining('401')]);
+    listener.connection.close();
+  });
+});
