@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLedger, type LiveLedger } from '../../src/actors/ledger.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
+import { priceRaw } from '../../src/kernel/price.ts';
+import { createListenSocket } from '../../src/sockets/listen.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
 import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
 import { createBalanceStore } from '../../src/store/balance-store.ts';
@@ -36,7 +38,11 @@ async function start(creditRaw: bigint): Promise<void> {
     change: { ledger },
   });
   edge = await startEdge({
-    sockets: [createTranscriptionSocket(deps), createRealtimeSocket(deps)],
+    sockets: [
+      createTranscriptionSocket(deps),
+      createRealtimeSocket(deps),
+      createListenSocket(deps),
+    ],
     credentials: {
       ...fakeCredentials,
       agentKey: () => ({
@@ -128,5 +134,84 @@ describe('voice sessions on the real ledger', () => {
       where agent_id = ${agentId}`;
     const expected = { task: 'errand-7', action: 'read aloud', customer: null };
     expect(rows).toEqual([expected, expected]);
+  });
+});
+
+const PATHS = [
+  '/v1/audio/transcriptions/stream?model=local/pocketsphinx',
+  '/v1/listen?model=local/pocketsphinx&encoding=linear16&sample_rate=16000&interim_results=true',
+];
+
+/** Everything an agent ever had is free or charged, nothing is held, and rows cost what their seconds cost. */
+async function wholeBooks(creditRaw: bigint): Promise<{ readonly seconds: number }> {
+  const { charges, funds } = await settled();
+  const cost = charges.reduce((sum, row) => sum + row.cost_raw, 0n);
+  expect(funds).toMatchObject({ heldRaw: 0n, spendableRaw: creditRaw - cost });
+  const seconds = charges.reduce((sum, { usage }) => sum + (usage.audio_second ?? 0), 0);
+  const rows = charges.map(({ usage }) => priceOf(usage.audio_second ?? 0));
+  expect(charges.map((row) => row.cost_raw)).toEqual(rows);
+  const [living] = await database.sql<{ count: number }[]>`
+    select count(*)::int as count from sessions where agent_id = ${agentId} and ended_at is null`;
+  expect(living?.count).toBe(0);
+  return { seconds: Math.round(seconds * 1_000) / 1_000 };
+}
+
+const priceOf = (seconds: number) =>
+  priceRaw({ audio_second: seconds }, { audio_second: 10_000_000n }, 500);
+
+describe.each(PATHS)('a client that misbehaves on %s', (path) => {
+  const told = (client: RealtimeClient) => client.of('Metadata').map(({ duration }) => duration);
+  const isListen = path.startsWith('/v1/listen');
+
+  it('pays for what was heard of it when it vanishes after any of its messages', async () => {
+    await start(1_000_000n);
+    const pieces = [tone(400, RATE), tone(9_000, RATE), tone(700, RATE), tone(1, RATE)];
+    const messages = [...pieces.map(bytesOf), '{"type":"Finalize"}', '{"type":"CloseStream"}'];
+    let before = 0;
+    for (let count = 0; count <= messages.length; count++) {
+      const client = await connect(path);
+      for (const message of messages.slice(0, count)) client.ws.send(message);
+      client.ws.terminate();
+      await client.closed;
+      const sent = pieces.slice(0, count).reduce((sum, pcm) => sum + pcm.length / RATE, 0);
+      await expect.poll(() => edge.server.openSockets).toBe(0);
+      const { charges } = await settled();
+      const all = charges.reduce((sum, { usage }) => sum + (usage.audio_second ?? 0), 0);
+      expect(all - before).toBeLessThanOrEqual(sent + 0.000_5);
+      before = all;
+    }
+    await wholeBooks(1_000_000n);
+  });
+
+  it('pays the same for single bytes as for whole seconds', async () => {
+    await start(1_000_000n);
+    const client = await connect(path);
+    const bytes = bytesOf(tone(250, RATE));
+    for (const byte of bytes) client.ws.send(Uint8Array.of(byte));
+    for (let i = 0; i < 1_000; i++) client.ws.send(new Uint8Array());
+    client.say({ type: 'CloseStream' });
+    expect((await client.closed).code).toBe(1000);
+    expect(await wholeBooks(1_000_000n)).toEqual({ seconds: 0.25 });
+    expect(told(client)).toEqual(isListen ? [0.25] : []);
+  });
+
+  it('is cut off when it floods, and pays for what it was let in with', async () => {
+    await start(1_000_000n);
+    const client = await connect(path);
+    const minute = bytesOf(tone(10_000, RATE));
+    for (let i = 0; i < 40; i++) client.ws.send(minute);
+    expect(await client.closed).toMatchObject({ code: 1008, reason: 'audio_too_fast' });
+    const { seconds } = await wholeBooks(1_000_000n);
+    expect(seconds).toBeLessThanOrEqual(125);
+    expect(told(client)).toEqual(isListen ? [seconds] : []);
+  });
+
+  it('that is faster than its money is told what it paid for, to the slice', async () => {
+    await start(250n);
+    const client = await connect(path);
+    for (let i = 0; i < 10; i++) client.ws.send(bytesOf(tone(10_000, RATE)));
+    expect((await client.closed).code).toBe(1008);
+    expect(await wholeBooks(250n)).toEqual({ seconds: 20 });
+    expect(told(client)).toEqual(isListen ? [20] : []);
   });
 });
