@@ -171,6 +171,7 @@ describe('text that no column holds', () => {
     for (const [path, customer] of [
       ['/v1/realtime?model=local/realtime&customer_id=', 'a%00b'],
       ['/v1/audio/transcriptions/stream?model=local/pocketsphinx&customer_id=', '%00'],
+      ['/v1/listen?model=local/pocketsphinx&customer_id=', '%00'],
     ]) {
       const socket = new TestSocket(`${world.wsUrl}${path}${customer}`, [], bearer);
       await socket.opened();

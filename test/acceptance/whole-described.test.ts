@@ -29,7 +29,7 @@ describe('the capabilities of the running server', () => {
 });
 
 describe('the description of the running server', () => {
-  it('is OpenAPI 3.1 and has every route and both sockets, each with its answers', async () => {
+  it('is OpenAPI 3.1 and has every route and every socket, each with its answers', async () => {
     const told = await ask(`${world.url}/.well-known/openapi.yaml`);
     expect([told.status, told.headers.get('content-type')]).toEqual([
       200,
@@ -37,7 +37,7 @@ describe('the description of the running server', () => {
     ]);
     const description = parse(String(told.body.text)) as Description;
     expect(description.openapi).toMatch(/^3\.1\./);
-    const sockets = ['/v1/audio/transcriptions/stream', '/v1/realtime'];
+    const sockets = ['/v1/audio/transcriptions/stream', '/v1/realtime', '/v1/listen'];
     const expected = [
       ...ROUTES.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),
       ...sockets.map((path) => `GET ${path}`),
