@@ -130,6 +130,7 @@ describe('keys of developers at providers', () => {
     for (const path of [
       '/v1/realtime?model=local/realtime',
       '/v1/audio/transcriptions/stream?model=local/pocketsphinx',
+      '/v1/listen?model=local/pocketsphinx',
     ]) {
       const socket = new TestSocket(world.wsUrl + path, [], withKey(sent));
       await socket.opened();

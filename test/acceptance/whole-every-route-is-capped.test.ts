@@ -69,6 +69,8 @@ const SPENDING = {
       [],
       { ...headers, ...TASK },
     ),
+  listen: ({ headers }: Agent) =>
+    refusal(`${world.wsUrl}/v1/listen?model=local/pocketsphinx`, [], { ...headers, ...TASK }),
   realtime: ({ headers }: Agent) =>
     refusal(`${world.wsUrl}/v1/realtime?model=local/realtime`, [], { ...headers, ...TASK }),
 };
