@@ -16,8 +16,8 @@ export type VadOptions = {
   readonly threshold: number;
   /** Sound before the first speech that belongs to the turn. */
   readonly prefixPaddingMs: number;
-  /** Silence that ends a turn. */
-  readonly silenceDurationMs: number;
+  /** Silence that ends a turn; asked for anew with every frame where what was said may change it. */
+  readonly silenceDurationMs: number | (() => number);
   /** How long the model's answer is waited for before the gate decides; 0 when there is no model. */
   readonly answerWithinMs: number;
 };
@@ -153,10 +153,13 @@ export class TurnDetector {
   #whileSpeaking(loud: boolean): VadEvent | undefined {
     const modelAnswers = this.#modelAnswers();
     if (loud && !modelAnswers) this.#lastVoiceMs = this.#nowMs;
-    if (this.#nowMs - this.#lastVoiceMs < this.#options.silenceDurationMs) return undefined;
+    const { silenceDurationMs } = this.#options;
+    const silenceMs =
+      typeof silenceDurationMs === 'number' ? silenceDurationMs : silenceDurationMs();
+    if (this.#nowMs - this.#lastVoiceMs < silenceMs) return undefined;
     // A loud frame that the model has not judged yet may turn out to be speech.
     const judgedMs = this.#answeredMs - this.#lastVoiceMs;
-    const unjudged = this.#gateMs > this.#answeredMs && judgedMs < this.#options.silenceDurationMs;
+    const unjudged = this.#gateMs > this.#answeredMs && judgedMs < silenceMs;
     if (modelAnswers && unjudged) return undefined;
     if (!modelAnswers) this.#countGateDecision();
 

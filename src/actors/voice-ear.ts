@@ -7,19 +7,14 @@ import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { EarEvents } from './ear-events.ts';
 import type { AudioEncoding } from './realtime/audio-format.ts';
+import type { Endpointing } from './realtime/turn-detection.ts';
+import { isUnfinished } from './unfinished-speech.ts';
 import { VoiceIntake } from './voice-intake.ts';
 import { VoiceLead } from './voice-lead.ts';
 
 const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
 /** How late the detector may know that speech began, beyond its padding; older sound is gone. */
 const ONSET_MS = 320;
-
-/** When an utterance begins and ends. */
-type Endpointing = {
-  readonly threshold: number;
-  readonly prefixPaddingMs: number;
-  readonly silenceDurationMs: number;
-};
 
 export type EarOptions = {
   readonly encoding: AudioEncoding;
@@ -61,6 +56,8 @@ export class VoiceEar {
   #stt: Promise<SttStream> | undefined;
   #work: Promise<void> = Promise.resolve();
   #closed = false;
+  /** The words so far ask for more: nobody stops there. */
+  #isUnfinished = false;
 
   constructor(options: EarOptions) {
     this.#options = options;
@@ -76,7 +73,9 @@ export class VoiceEar {
       onFrame: (frame) => this.#take(frame),
     });
     if (endpointing !== null) {
-      const { threshold, prefixPaddingMs, silenceDurationMs } = endpointing;
+      const { threshold, prefixPaddingMs } = endpointing;
+      const { silenceDurationMs: enoughMs, unfinishedSilenceMs = enoughMs } = endpointing;
+      const silenceDurationMs = () => (this.#isUnfinished ? unfinishedSilenceMs : enoughMs);
       this.#detector = createVoiceDetector({
         ...(options.gates && { gate: options.gates.open() }),
         engine: options.vad,
@@ -190,6 +189,7 @@ export class VoiceEar {
       failed: false,
     };
     this.#utterance = utterance;
+    this.#isUnfinished = false;
     this.#options.events.began(beganMs);
     for (const frame of lead) this.#hear(utterance, frame);
   }
@@ -265,6 +265,7 @@ export class VoiceEar {
     if (utterance === undefined || utterance.dropped) return;
     if (isFinal && text !== '') utterance.segments.push(text);
     if (ending !== undefined) return;
+    if (text !== '') this.#isUnfinished = isUnfinished(text);
     const { tailStartMs: startMs } = utterance;
     const endMs = this.nowMs;
     if (isFinal) {

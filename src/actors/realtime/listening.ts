@@ -14,6 +14,7 @@ import type { Conversation, ConversationItem } from './conversation.ts';
 import type { Outlet } from './outlet.ts';
 import type { SessionConfig } from './session-config.ts';
 import { tellTranscript } from './tell-transcript.ts';
+import { endpointingOf } from './turn-detection.ts';
 
 export type ListeningDeps = {
   readonly stt: SttEngine;
@@ -133,7 +134,7 @@ export class Listening {
     this.#armIdleTimer();
     return new VoiceEar({
       ...samplesOf(inputFormat),
-      endpointing: turnDetection,
+      endpointing: endpointingOf(turnDetection),
       vad,
       gates,
       clock,

@@ -1,15 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
 import { type AudioFormat, PCM_24K, parseAudioFormat } from './audio-format.ts';
-
-type TurnDetection = {
-  readonly type: 'server_vad' | 'semantic_vad';
-  readonly threshold: number;
-  readonly prefixPaddingMs: number;
-  readonly silenceDurationMs: number;
-  readonly createResponse: boolean;
-  readonly interruptResponse: boolean;
-};
+import { Detection, readDetection, SERVER_VAD, type TurnDetection } from './turn-detection.ts';
 
 type Tool = {
   readonly type: 'function';
@@ -20,6 +12,8 @@ type Tool = {
 
 /** What a client has set up for its session. Every value has passed its bound. */
 export type SessionConfig = {
+  /** Fixed when the session begins. A transcription session hears and never answers. */
+  readonly type: 'realtime' | 'transcription';
   readonly instructions: string;
   readonly outputModality: 'audio' | 'text';
   readonly inputFormat: AudioFormat;
@@ -30,19 +24,12 @@ export type SessionConfig = {
   /** Whether the client is told what the caller said. */
   readonly transcription: boolean;
   readonly tools: readonly Tool[];
+  readonly toolChoice: z.output<typeof ToolChoice>;
   readonly maxOutputTokens: number | 'inf';
 };
 
-const SERVER_VAD: TurnDetection = {
-  type: 'server_vad',
-  threshold: 0.5,
-  prefixPaddingMs: 300,
-  silenceDurationMs: 500,
-  createResponse: true,
-  interruptResponse: true,
-};
-
 export const DEFAULT_CONFIG: SessionConfig = {
+  type: 'realtime',
   instructions: '',
   outputModality: 'audio',
   inputFormat: PCM_24K,
@@ -52,8 +39,11 @@ export const DEFAULT_CONFIG: SessionConfig = {
   turnDetection: SERVER_VAD,
   transcription: true,
   tools: [],
+  toolChoice: 'auto',
   maxOutputTokens: 'inf',
 };
+
+const TRANSCRIPTION_CONFIG: SessionConfig = { ...DEFAULT_CONFIG, type: 'transcription' };
 
 /** A member of the session that cannot be used; `param` is its path as the client wrote it. */
 export type ConfigProblem = { readonly param: string; readonly message: string };
@@ -68,17 +58,6 @@ const Format = z.unknown().transform((value, context) => {
   return z.NEVER;
 });
 
-const Detection = z
-  .object({
-    type: z.enum(['server_vad', 'semantic_vad']),
-    threshold: z.number().min(0).max(1).optional(),
-    prefix_padding_ms: z.number().int().min(0).max(2_000).optional(),
-    silence_duration_ms: z.number().int().min(100).max(5_000).optional(),
-    create_response: z.boolean().optional(),
-    interrupt_response: z.boolean().optional(),
-  })
-  .nullable();
-
 const Modalities = z
   .array(z.enum(['audio', 'text']))
   .min(1)
@@ -88,6 +67,11 @@ const Voice = z.union([
   z.object({ id: z.string().min(1).max(64) }).transform((voice) => voice.id),
 ]);
 const MaxTokens = z.union([z.literal('inf'), z.number().int().min(1).max(1_000_000)]);
+
+const ToolChoice = z.union([
+  z.enum(['auto', 'none', 'required']),
+  z.object({ type: z.literal('function'), name: z.string().min(1).max(128) }),
+]);
 
 const Tools = z
   .array(
@@ -105,6 +89,7 @@ const Tools = z
 
 /** Both ways to write a session: nested under `audio`, and flat as the first clients did. */
 const Update = z.object({
+  type: z.enum(['realtime', 'transcription']).optional(),
   instructions: z.string().max(LIMITS.realtimeInstructionsChars).optional(),
   output_modalities: Modalities.optional(),
   modalities: Modalities.optional(),
@@ -133,9 +118,20 @@ const Update = z.object({
   voice: Voice.optional(),
   speed: z.number().min(0.25).max(1.5).optional(),
   tools: Tools.optional(),
+  tool_choice: ToolChoice.optional(),
   max_output_tokens: MaxTokens.optional(),
   max_response_output_tokens: MaxTokens.optional(),
 });
+
+/** Reads a session from its beginning: what a key for it fixes, or the type that a handshake asks for. */
+export function readSession(value: unknown): ReturnType<typeof updateConfig> {
+  const isTranscription =
+    typeof value === 'object' &&
+    value !== null &&
+    'type' in value &&
+    value.type === 'transcription';
+  return updateConfig(isTranscription ? TRANSCRIPTION_CONFIG : DEFAULT_CONFIG, value);
+}
 
 /** Applies what a client sent to what it had; members that it left out stay. */
 export function updateConfig(
@@ -149,12 +145,17 @@ export function updateConfig(
     return { problem: { param: path, message: `${path}: ${issue?.message ?? 'is invalid'}` } };
   }
   const update = parsed.data;
+  if (update.type !== undefined && update.type !== before.type) {
+    const message = `session.type: this is a ${before.type} session; open another one for that.`;
+    return { problem: { param: 'session.type', message } };
+  }
   const { input, output } = update.audio ?? {};
   const modalities = update.output_modalities ?? update.modalities;
   const detection = firstDefined(input?.turn_detection, update.turn_detection);
   const transcription = firstDefined(input?.transcription, update.input_audio_transcription);
   return {
     config: {
+      type: before.type,
       instructions: update.instructions ?? before.instructions,
       outputModality: chooseModality(modalities, before.outputModality),
       inputFormat: input?.format ?? update.input_audio_format ?? before.inputFormat,
@@ -164,6 +165,7 @@ export function updateConfig(
       turnDetection: detection === undefined ? before.turnDetection : readDetection(detection),
       transcription: transcription === undefined ? before.transcription : transcription !== null,
       tools: update.tools === undefined ? before.tools : update.tools.map(readTool),
+      toolChoice: update.tool_choice ?? before.toolChoice,
       maxOutputTokens:
         update.max_output_tokens ?? update.max_response_output_tokens ?? before.maxOutputTokens,
     },
@@ -182,66 +184,9 @@ function chooseModality(
   return modalities.includes('audio') ? 'audio' : 'text';
 }
 
-function readDetection(detection: z.output<typeof Detection>): TurnDetection | null {
-  if (detection === null) return null;
-  return {
-    type: detection.type,
-    threshold: detection.threshold ?? SERVER_VAD.threshold,
-    prefixPaddingMs: detection.prefix_padding_ms ?? SERVER_VAD.prefixPaddingMs,
-    silenceDurationMs: detection.silence_duration_ms ?? SERVER_VAD.silenceDurationMs,
-    createResponse: detection.create_response ?? true,
-    interruptResponse: detection.interrupt_response ?? true,
-  };
-}
-
 const readTool = (tool: z.output<typeof Tools>[number]): Tool => ({
   type: 'function',
   name: tool.name,
   description: tool.description ?? '',
   parameters: tool.parameters ?? { type: 'object', properties: {} },
 });
-
-/** The session as `session.created` and `session.updated` show it. */
-export function renderSession(
-  config: SessionConfig,
-  identity: { readonly id: string; readonly model: string; readonly transcriber: string },
-): Record<string, unknown> {
-  return {
-    type: 'realtime',
-    object: 'realtime.session',
-    id: identity.id,
-    model: identity.model,
-    output_modalities: [config.outputModality],
-    instructions: config.instructions,
-    tools: config.tools,
-    tool_choice: 'auto',
-    max_output_tokens: config.maxOutputTokens,
-    truncation: 'auto',
-    tracing: null,
-    include: null,
-    audio: {
-      input: {
-        format: config.inputFormat,
-        transcription: config.transcription
-          ? { model: identity.transcriber, language: 'en', prompt: null }
-          : null,
-        noise_reduction: null,
-        turn_detection: renderDetection(config.turnDetection),
-      },
-      output: { format: config.outputFormat, voice: config.voice, speed: config.speed },
-    },
-  };
-}
-
-function renderDetection(detection: TurnDetection | null): Record<string, unknown> | null {
-  if (detection === null) return null;
-  return {
-    type: detection.type,
-    threshold: detection.threshold,
-    prefix_padding_ms: detection.prefixPaddingMs,
-    silence_duration_ms: detection.silenceDurationMs,
-    idle_timeout_ms: null,
-    create_response: detection.createResponse,
-    interrupt_response: detection.interruptResponse,
-  };
-}

@@ -1,12 +1,14 @@
-import { DEFAULT_CONFIG, renderSession, type SessionConfig } from './session-config.ts';
+import { renderSession, type SessionIdentity } from './render-session.ts';
+import { DEFAULT_CONFIG, type SessionConfig } from './session-config.ts';
 
 /** What a client has set up for its session, as it stands. */
 export class Settings {
-  readonly #identity: Parameters<typeof renderSession>[1];
-  #current: SessionConfig = DEFAULT_CONFIG;
+  readonly #identity: SessionIdentity;
+  #current: SessionConfig;
 
-  constructor(identity: Parameters<typeof renderSession>[1]) {
+  constructor(identity: SessionIdentity, config: SessionConfig = DEFAULT_CONFIG) {
     this.#identity = identity;
+    this.#current = config;
   }
 
   get current(): SessionConfig {

@@ -104,4 +104,20 @@ describe('VoiceEar', () => {
       expect(heard.map(({ latencyMs }) => latencyMs)).toEqual([0]);
     }
   });
+
+  it('waits longer for a caller whose last word asks for more, where its endpointing says so', async () => {
+    const patient = { ...ENDPOINTING, unfinishedSilenceMs: 2_000 };
+    const afterSilence = async (said: string, silenceMs: number) => {
+      const { heard, hear } = openEar(patient, (stream, listener) => ({
+        ...stream,
+        push: () => listener.transcript({ text: said, isFinal: false }),
+      }));
+      await hear(tone(800, RATE));
+      await hear(silence(silenceMs, RATE));
+      return heard.length;
+    };
+    expect(await afterSilence('what is my balance', 800)).toBe(1);
+    expect(await afterSilence('what is the', 1_700)).toBe(0);
+    expect(await afterSilence('what is the', 2_300)).toBe(1);
+  });
 });

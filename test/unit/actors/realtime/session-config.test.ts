@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { renderSession } from '../../../../src/actors/realtime/render-session.ts';
 import {
   DEFAULT_CONFIG,
-  renderSession,
+  readSession,
   updateConfig,
 } from '../../../../src/actors/realtime/session-config.ts';
+import { endpointingOf } from '../../../../src/actors/realtime/turn-detection.ts';
 
 const update = (session: unknown) => {
   const updated = updateConfig(DEFAULT_CONFIG, session);
@@ -52,12 +54,65 @@ describe('updateConfig', () => {
     expect(again).toEqual(config);
   });
 
+  it('keeps the eagerness of semantic detection, the idle timeout of the other, and the choice of tools', () => {
+    const semantic = { type: 'semantic_vad', eagerness: 'low', create_response: false };
+    const timed = { type: 'server_vad', idle_timeout_ms: 6_000 };
+    const choice = { type: 'function', name: 'weather' };
+    const shown = (session: unknown) =>
+      renderSession(update(session), { id: 'sess_1', model: undefined, transcriber: 'x' });
+    expect(shown({ turn_detection: semantic, tool_choice: choice })).toMatchObject({
+      tool_choice: choice,
+      audio: { input: { turn_detection: { ...semantic, interrupt_response: true } } },
+    });
+    expect(shown({ turn_detection: timed })).toMatchObject({
+      audio: { input: { turn_detection: timed } },
+    });
+  });
+
+  it('waits longer the less eager it is, and the longest while the words trail off', () => {
+    const silences = ['high', 'medium', 'low'].map((eagerness) => {
+      const config = update({ turn_detection: { type: 'semantic_vad', eagerness } });
+      const found = endpointingOf(config.turnDetection);
+      return [found?.silenceDurationMs, found?.unfinishedSilenceMs];
+    });
+    expect(silences).toEqual([
+      [300, 2_000],
+      [500, 4_000],
+      [1_000, 8_000],
+    ]);
+  });
+
+  it('begins as the type that it is, and never becomes the other', () => {
+    const begun = readSession({ type: 'transcription' });
+    if ('problem' in begun) throw new Error(begun.problem.message);
+    const identity = { id: 'sess_1', model: 'local/realtime', transcriber: 'local/pocketsphinx' };
+    expect(renderSession(begun.config, identity)).toEqual({
+      type: 'transcription',
+      object: 'realtime.transcription_session',
+      id: 'sess_1',
+      audio: { input: expect.objectContaining({ transcription: expect.anything() }) },
+      include: null,
+    });
+    expect(updateConfig(begun.config, { type: 'realtime' })).toMatchObject({
+      problem: { param: 'session.type' },
+    });
+  });
+
   it.each([
     [{ audio: { input: { format: { type: 'audio/pcm', rate: 16_000 } } } }, 'audio.input.format'],
     [{ tools: [{ type: 'function', name: '' }] }, 'tools.0.name'],
     [{ tools: Array(65).fill({ type: 'function', name: 'x' }) }, 'tools'],
     [{ max_output_tokens: 0 }, 'max_output_tokens'],
     [{ audio: { output: { speed: 9 } } }, 'audio.output.speed'],
+    [
+      { turn_detection: { type: 'server_vad', idle_timeout_ms: 100 } },
+      'turn_detection.idle_timeout_ms',
+    ],
+    [
+      { turn_detection: { type: 'semantic_vad', idle_timeout_ms: 9_000 } },
+      'turn_detection.idle_timeout_ms',
+    ],
+    [{ tools: [{ type: 'mcp', server_label: 'x' }] }, 'tools.0.type'],
     ['loud', undefined],
   ])('names the place of what cannot be: %j', (session, place) => {
     const updated = updateConfig(DEFAULT_CONFIG, session);
