@@ -10,6 +10,8 @@ export type Demand = {
   readonly credential: Credential;
   readonly permission: Permission;
   readonly admitsClosed: boolean;
+  /** Takes a client secret for the agent's key; routes never do. */
+  readonly admitsClientSecrets?: boolean;
 };
 
 export type Authenticated = {
@@ -62,6 +64,7 @@ export function createAuthenticate(deps: Deps): Authenticate {
         };
       }
       case 'agent_key':
+      case 'client_secret':
         throw refuse.credential.developerRequired();
       case 'malformed':
       case 'nothing':
@@ -106,12 +109,19 @@ export function createAdmitAgent({ credentials, clock }: Pick<Deps, 'credentials
     return { caller };
   };
 
+  const find = (demand: Demand, presented: Presented) => {
+    if (presented.kind === 'client_secret' && demand.admitsClientSecrets) {
+      return credentials.clientSecret(presented.secret);
+    }
+    if (presented.kind !== 'agent_key') throw notAnAgentKey(presented);
+    return credentials.agentKey(presented.key);
+  };
+
   return (
     demand: Demand,
     presented: Presented,
   ): { caller: AgentCaller } | Promise<{ caller: AgentCaller }> => {
-    if (presented.kind !== 'agent_key') throw notAnAgentKey(presented);
-    const found = credentials.agentKey(presented.key);
+    const found = find(demand, presented);
     if (found instanceof Promise) return found.then((caller) => admit(demand, caller));
     return admit(demand, found);
   };
@@ -122,7 +132,10 @@ function notAnAgentKey(presented: Presented): Error {
     presented.kind === 'session' &&
     (presented.via === 'cookie' || presented.token.split('.').length === 3);
   const otherCredential =
-    presented.kind === 'developer_key' || presented.kind === 'signature' || looksLikeSession;
+    presented.kind === 'developer_key' ||
+    presented.kind === 'client_secret' ||
+    presented.kind === 'signature' ||
+    looksLikeSession;
   return otherCredential ? refuse.credential.wrongType() : refuse.credential.missing();
 }
 

@@ -13,6 +13,14 @@ export type DeveloperCaller = {
 
 export type AgentStatus = 'pending_delegation' | 'active' | 'suspended' | 'closed';
 
+/** What a short-lived key fixes for the one session that it may open. */
+export type ClientSecretGrant = {
+  /** Undefined: whichever the client names. */
+  readonly model: string | undefined;
+  /** As its maker wrote it, checked when it was made. */
+  readonly session: unknown;
+};
+
 export type AgentCaller = {
   readonly kind: 'agent';
   readonly agentId: number;
@@ -24,6 +32,8 @@ export type AgentCaller = {
   readonly status: AgentStatus;
   /** Unix seconds at which the delegation ends; null without one. */
   readonly operatorExpiry: number | null;
+  /** The caller came with a client secret in place of the agent's key. */
+  readonly clientSecret?: ClientSecretGrant;
 };
 
 export type AdminCaller = { readonly kind: 'admin' };

@@ -6,6 +6,8 @@ export interface Credentials {
   developerKey(key: string): Promise<DeveloperCaller | undefined>;
   /** Answered from memory for a key seen lately; a revoked key leaves memory within a second. */
   agentKey(key: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
+  /** Who made the secret; undefined when nobody here did, or with a key that works no more. Throws when it has expired. */
+  clientSecret(secret: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
   /** Throws the refusal of the specification's developer-auth table, or 503 when the chain is needed and away. */
   signature(proof: {
     wallet: string;

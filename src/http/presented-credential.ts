@@ -5,6 +5,7 @@ import { readSessionCookie } from './session-cookie.ts';
 export type Presented =
   | { readonly kind: 'developer_key'; readonly key: string }
   | { readonly kind: 'agent_key'; readonly key: string }
+  | { readonly kind: 'client_secret'; readonly secret: string }
   | { readonly kind: 'session'; readonly token: string; readonly via: 'bearer' | 'cookie' }
   | {
       readonly kind: 'signature';
@@ -31,6 +32,7 @@ export const schemeToken = (authorization: string): string | undefined =>
 export function presentKey(token: string): Presented {
   if (token.startsWith(BRAND.developerKeyPrefix)) return { kind: 'developer_key', key: token };
   if (token.startsWith(BRAND.agentKeyPrefix)) return { kind: 'agent_key', key: token };
+  if (token.startsWith(BRAND.clientSecretPrefix)) return { kind: 'client_secret', secret: token };
   return { kind: 'session', token, via: 'bearer' };
 }
 

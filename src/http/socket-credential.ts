@@ -41,6 +41,7 @@ const offeredProtocols = (headers: ReadonlyMap<string, string>): string[] =>
 
 function keyAmong(offer: string, prefix: string | undefined): string | undefined {
   if (offer.startsWith(BRAND.agentKeyPrefix)) return offer;
+  if (offer.startsWith(BRAND.clientSecretPrefix)) return offer;
   return prefix !== undefined && offer.startsWith(prefix) ? offer.slice(prefix.length) : undefined;
 }
 

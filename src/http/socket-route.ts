@@ -65,6 +65,8 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
   readonly credential: 'agent';
   /** One line for the API description. */
   readonly summary: string;
+  /** Short-lived keys for a client that must not hold the agent's own open this socket, too. */
+  readonly admitsClientSecrets?: boolean;
   /** Tried in this order; the first one present decides. */
   readonly authenticateFrom: readonly SocketKeySource[];
   /** The sub-protocols this socket may agree to, best first. The key is never echoed. */

@@ -111,10 +111,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
     clientAddress: () => clientAddress,
   };
   const { caller } = await countingFailures(deps.rateGate, counted, () =>
-    deps.admitAgent(
-      { credential: 'agent', permission: 'read_write', admitsClosed: false },
-      socketCredential(spec, headers, rawQuery),
-    ),
+    deps.admitAgent(demandOf(spec), socketCredential(spec, headers, rawQuery)),
   );
   await deps.rateGate.admit(counted, caller, earned);
   const query = parseShape(spec.query, rawQuery, envelope);
@@ -161,6 +158,14 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
   handOver(handshake, session, protocol);
   session.begin();
 }
+
+const demandOf = ({ admitsClientSecrets = false }: AnySocket) =>
+  ({
+    credential: 'agent',
+    permission: 'read_write',
+    admitsClosed: false,
+    admitsClientSecrets,
+  }) as const;
 
 function handOver(
   { request: { headers }, reply, requestId, context }: Handshake,

@@ -5,6 +5,7 @@ import { randomBase62, randomHex } from './random.ts';
 export const BRAND = {
   developerKeyPrefix: 'svc_live_',
   agentKeyPrefix: 'svc_',
+  clientSecretPrefix: 'ek_',
   signedText: 'Svc Credit API',
   sessionCookie: 'svc_session',
   headerPrefix: 'x-svc-',

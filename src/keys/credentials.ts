@@ -8,6 +8,7 @@ import { refuse } from '../kernel/refuse.ts';
 import type { Sql } from '../store/sql.ts';
 import { createAgentKeyCache } from './agent-key-cache.ts';
 import { findAgentByDigest, type KnownAgentKey } from './agent-key-store.ts';
+import type { ClientSecrets } from './client-secrets.ts';
 import { findDeveloperByDigest } from './developer-key-store.ts';
 import type { Notice } from './invalidation.ts';
 import type { KeyUse } from './key-use.ts';
@@ -23,6 +24,7 @@ type Deps = {
   readonly sessions: Sessions;
   readonly signatures: WalletSignatures;
   readonly keyUse: KeyUse;
+  readonly clientSecrets: Pick<ClientSecrets, 'open'>;
 };
 
 /**
@@ -50,20 +52,26 @@ export function createCredentials(deps: Deps) {
       if (known === undefined) return undefined;
       keyUse.touch('developer', known.keyId);
       const { accountId, wallet, keyId, permissions: permission } = known;
-      return {
-        kind: 'developer',
-        via: 'developer_key',
-        accountId,
-        wallet,
-        keyId,
-        permission,
-      } as const;
+      const via = 'developer_key';
+      return { kind: 'developer', via, accountId, wallet, keyId, permission } as const;
     },
 
     agentKey(key: string) {
       if (!AGENT_KEY.test(key)) return undefined;
       const found = agentKeys.find(hash(key));
       return found instanceof Promise ? found.then(agent) : agent(found);
+    },
+
+    clientSecret(secret: string) {
+      const opened = deps.clientSecrets.open(secret);
+      if (opened === undefined) return undefined;
+      const { digest, ...clientSecret } = opened;
+      const granted = (known: KnownAgentKey | undefined) => {
+        const caller = agent(known);
+        return caller && { ...caller, clientSecret };
+      };
+      const found = agentKeys.find(digest);
+      return found instanceof Promise ? found.then(granted) : granted(found);
     },
 
     async signature(proof: { wallet: string; signature: string; timestamp: string }) {

@@ -15,6 +15,7 @@ import { createSessions } from '../developers/session.ts';
 import type { Teardown } from '../kernel/teardown.ts';
 import { createAgentKeyBudgets } from '../keys/agent-key-budgets.ts';
 import { createAgentKeys } from '../keys/agent-keys.ts';
+import { createClientSecrets } from '../keys/client-secrets.ts';
 import { createCredentials } from '../keys/credentials.ts';
 import { createDeveloperKeys } from '../keys/developer-keys.ts';
 import { createInvalidations } from '../keys/invalidations.ts';
@@ -55,6 +56,10 @@ export function buildAccounts(
     ...{ ...world, wallets, delegation, ledger, payouts },
     ...{ invalidations, balances, standings },
   };
+  const clientSecrets = createClientSecrets({
+    ...{ clock, random },
+    hmacSecret: settings.apiKeyHmacSecret,
+  });
   const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse, now };
   return {
     wallets,
@@ -64,7 +69,7 @@ export function buildAccounts(
     invalidations,
     provisioning: agentDeps,
     credentials: createCredentials({
-      ...{ sql, clock, accounts, sessions, keyUse },
+      ...{ sql, clock, accounts, sessions, keyUse, clientSecrets },
       secrets: { apiKeyHmac: settings.apiKeyHmacSecret, adminKey: settings.adminApiKey },
       signatures: createWalletSignatures({ clock, rpc: openRpc, log }),
     }),
@@ -72,6 +77,7 @@ export function buildAccounts(
       developers: createDevelopers({ ...agentDeps, accounts, sessions }),
       developerKeys: createDeveloperKeys(keyDeps),
       agentKeys: createAgentKeys(keyDeps),
+      clientSecrets,
       agentKeyBudgets: createAgentKeyBudgets(keyDeps),
       providerKeys: createProviderKeys({
         ...{ ...world, keyUse, sealingSecret: settings.providerKeySecret },

@@ -20,6 +20,7 @@ import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { createAgentKeyBudgets } from '../../src/keys/agent-key-budgets.ts';
 import { createAgentKeys } from '../../src/keys/agent-keys.ts';
+import { createClientSecrets } from '../../src/keys/client-secrets.ts';
 import { createCredentials } from '../../src/keys/credentials.ts';
 import { createDeveloperKeys } from '../../src/keys/developer-keys.ts';
 import { createInvalidations } from '../../src/keys/invalidations.ts';
@@ -68,6 +69,7 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     sessions,
     signatures: createWalletSignatures({ clock, rpc, log }),
     keyUse,
+    clientSecrets: createClientSecrets({ hmacSecret, clock, random }),
   });
   invalidations.subscribe(credentials.forget);
   // Of the database, which no test moves.

@@ -19,6 +19,7 @@ export const KEYS = {
   closed: 'svc_closed',
   pending: 'svc_pending',
   expired: 'svc_expired',
+  clientSecret: 'ek_good',
   admin: 'admin-secret',
   session: 'head.body.tail',
   ageingSession: 'old.body.tail',
@@ -58,6 +59,10 @@ const AGENTS: Readonly<Record<string, AgentCaller>> = {
   [KEYS.expired]: agent({ agentId: 12, keyId: 120, operatorExpiry: 1_000_000_000 }),
 };
 
+const CLIENT_SECRETS: Readonly<Record<string, AgentCaller>> = {
+  [KEYS.clientSecret]: agent({ clientSecret: { model: undefined, session: undefined } }),
+};
+
 /** Knows the keys above and nobody else; a signature of `0xgood` is right. */
 export const fakeCredentials: Credentials = {
   async developerKey(key) {
@@ -68,6 +73,7 @@ export const fakeCredentials: Credentials = {
     return undefined;
   },
   agentKey: (key) => AGENTS[key],
+  clientSecret: (secret) => CLIENT_SECRETS[secret],
   async signature({ signature }) {
     if (signature !== '0xgood') throw refuse.credential.invalidSignature();
     return developer('signature');

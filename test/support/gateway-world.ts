@@ -129,6 +129,7 @@ function credentialsOf(agents: ReadonlyMap<string, TestKey>): Credentials {
   );
   return {
     developerKey: async () => undefined,
+    clientSecret: () => undefined,
     agentKey: (key) => callers.get(key),
     signature: () => Promise.reject(new Error('no signatures here')),
     session: () => Promise.reject(new Error('no sessions here')),

@@ -44,5 +44,10 @@ export const VOICE_LIMITS = {
   realtimeEventsPerSecond: 200,
   realtimeEventBurst: 2_000,
   realtimeIdleSeconds: 900,
+
+  // Client secrets
+  clientSecretSeconds: { min: 10, max: 7_200, usual: 600 },
+  /** They travel in a header, and common proxies take lines of 8 KiB. */
+  clientSecretChars: 7_168,
   sampleRateHz: { min: 8_000, max: 48_000 },
 } as const;

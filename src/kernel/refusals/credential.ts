@@ -16,6 +16,19 @@ export const credential = {
   unauthorized: (message = 'Send a developer key, a wallet signature or a session.') =>
     refusal(401, 'Unauthorized', message),
   invalidKey: () => refusal(401, 'Invalid API key', 'This key is unknown, revoked or expired.'),
+  clientSecretExpired: () =>
+    refusal(
+      401,
+      'client_secret_expired',
+      'This client secret has expired; have your server make another one.',
+      {
+        next: {
+          hint: 'Create a client secret',
+          method: 'POST',
+          path: '/v1/realtime/client_secrets',
+        },
+      },
+    ),
   wrongType: () =>
     refusal(401, 'wrong_credential_type', 'This route takes an agent key.', {
       next: MINT_AGENT_KEY,
