@@ -14,6 +14,8 @@ import { ClientCommands } from './realtime/client-commands.ts';
 import { Conversation } from './realtime/conversation.ts';
 import { Listening } from './realtime/listening.ts';
 import { type ClientSocket, Outlet } from './realtime/outlet.ts';
+import { TRANSCRIBER } from './realtime/render-session.ts';
+import type { SessionConfig } from './realtime/session-config.ts';
 import { Settings } from './realtime/settings.ts';
 import { TurnCycle } from './realtime/turn-cycle.ts';
 import type { TurnCap } from './realtime/turn-meter.ts';
@@ -28,6 +30,8 @@ export type RealtimeInput = {
   readonly cap: TurnCap;
   /** The price of one whole turn at its cap: held whenever a turn may start. */
   readonly reserveRaw: bigint;
+  /** How the session begins, where its handshake says. */
+  readonly config?: SessionConfig;
 };
 
 /**
@@ -56,7 +60,7 @@ export class RealtimeSession {
     this.#lastEventAtMs = clock.monotonicMs();
     this.#life = new VoiceLife(deps, input);
     this.#outlet = new Outlet(random);
-    this.#settings = new Settings({ id: sessionId, model, transcriber: 'local/pocketsphinx' });
+    this.#settings = new Settings({ id: sessionId, model, transcriber: TRANSCRIBER }, input.config);
     this.#listening = this.#createListening(conversation);
     this.#answering = this.#createAnswering(conversation, input.cap);
     this.#turns = this.#createTurns(input);

@@ -91,6 +91,7 @@ import { listModels } from './models/list.ts';
 import { openapi } from './openapi.ts';
 import { proxyCheck } from './proxy/check.ts';
 import { proxyFetch } from './proxy/fetch.ts';
+import { createClientSecret } from './realtime/client-secrets.ts';
 import { status } from './status.ts';
 import { estimateX402 } from './x402/estimate.ts';
 import { forecastX402 } from './x402/forecast.ts';
@@ -186,6 +187,7 @@ export const ROUTES = [
   agentGatewayUsage,
   proxiedEmbeddings,
   modelDetail,
+  createClientSecret,
   gatewayModels,
   closeSelf,
   listCreditThresholds,

@@ -7,11 +7,14 @@ import { refuseHold } from '../gateway/refuse-hold.ts';
 import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
 import { BRAND, newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { readHandshake } from './read-handshake.ts';
 import { readSocketSpender } from './read-socket-spender.ts';
 import { requireEngines, requireLiveModel } from './take-engine.ts';
 
 const Query = z.object({
-  model: z.string().min(1).max(128),
+  model: z.string().min(1).max(128).optional(),
+  /** `transcription`: the session hears and does not answer. */
+  intent: z.string().max(64).optional(),
   customer_id: z.string().max(LIMITS.taskIdChars).optional(),
 });
 
@@ -20,6 +23,7 @@ export const createRealtimeSocket = (deps: VoiceDeps) =>
   socketRoute()({
     path: '/v1/realtime',
     credential: 'agent',
+    admitsClientSecrets: true,
     summary: 'Talk with a model: speech and text both ways.',
     authenticateFrom: ['bearer', 'subprotocol', 'query'],
     protocols: ['realtime', BRAND.realtimeProtocol],
@@ -35,7 +39,8 @@ async function openSession(
   deps: VoiceDeps,
   { query, caller, headers }: SocketContext<unknown, typeof Query>,
 ): Promise<RealtimeSession> {
-  const { model, source } = requireLiveModel(deps.catalogue, query.model, 'realtime');
+  const { modelId, config } = readHandshake(query, caller.clientSecret);
+  const { model, source } = requireLiveModel(deps.catalogue, modelId, 'realtime');
   requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
   deps.sessions.requireRoom();
 
@@ -51,7 +56,9 @@ async function openSession(
   const opened = await openPurse(deps, owner, reserveRaw);
   if (opened.kind === 'refused') throw refuseHold(opened.refusal);
 
-  const session = new RealtimeSession(deps, { owner, purse: opened.purse, cap, reserveRaw });
+  const session = new RealtimeSession(deps, {
+    ...{ owner, purse: opened.purse, cap, reserveRaw, config },
+  });
   try {
     deps.sessions.enter(owner.sessionId, {
       drain: () => session.drain(),

@@ -8,6 +8,9 @@ export type SessionIdentity = {
   readonly transcriber: string;
 };
 
+/** The model that makes out what is said in a session. */
+export const TRANSCRIBER = 'local/pocketsphinx';
+
 /** The session as `session.created` and `session.updated` show it: what stands, not what was asked for. */
 export function renderSession(
   config: SessionConfig,

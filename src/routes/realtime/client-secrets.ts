@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { renderSession, TRANSCRIBER } from '../../actors/realtime/render-session.ts';
+import { readSession } from '../../actors/realtime/session-config.ts';
+import type { Catalogue } from '../../gateway/catalogue.ts';
+import { bearerToken } from '../../http/presented-credential.ts';
+import { ok, route } from '../../http/route.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { refuse } from '../../kernel/refuse.ts';
+import type { ClientSecrets } from '../../keys/client-secrets.ts';
+
+const { min, max, usual } = LIMITS.clientSecretSeconds;
+
+const Body = z.object({
+  expires_after: z
+    .object({
+      anchor: z.literal('created_at').optional(),
+      seconds: z.number().int().min(min).max(max).optional(),
+    })
+    .optional(),
+  session: z
+    .looseObject({
+      type: z.enum(['realtime', 'transcription']).optional(),
+      model: z.string().min(1).max(128).optional(),
+    })
+    .optional(),
+});
+
+/** Makes a short-lived key, so that a browser can open one agent's realtime session and nothing else. */
+export const createClientSecret = route<{
+  clientSecrets: Pick<ClientSecrets, 'issue'>;
+  catalogue: Pick<Catalogue, 'find' | 'suggest'>;
+}>()({
+  method: 'POST',
+  path: '/v1/realtime/client_secrets',
+  credential: 'agent',
+  summary: 'Make a short-lived key for a realtime session',
+  envelope: 'openai',
+  rateLimit: 'gateway',
+  body: Body,
+
+  handle({ body, headers, services }) {
+    const { session } = body;
+    const model = session?.model;
+    if (model !== undefined) requireRealtimeModel(services.catalogue, model);
+    const read = readSession(session);
+    if ('problem' in read) {
+      throw refuse.gateway.invalidRequest(read.problem.message, read.problem.param);
+    }
+    const agentKey = bearerToken(headers.get('authorization')) ?? '';
+    const seconds = body.expires_after?.seconds ?? usual;
+    const { value, expiresAt, sessionId } = services.clientSecrets.issue({
+      ...{ agentKey, seconds, model, session },
+    });
+    const shown = renderSession(read.config, { id: sessionId, model, transcriber: TRANSCRIBER });
+    return ok({ value, expires_at: expiresAt, session: { ...shown, expires_at: 0 } });
+  },
+});
+
+function requireRealtimeModel(catalogue: Pick<Catalogue, 'find' | 'suggest'>, id: string): void {
+  const model = catalogue.find(id);
+  if (model === undefined) throw refuse.gateway.modelNotFound(id, catalogue.suggest(id));
+  if (model.modality === 'realtime') return;
+  throw refuse.gateway.invalidRequest(
+    `The model "${id}" is of the modality ${model.modality}; a realtime session takes realtime.`,
+    'session.model',
+  );
+}
