@@ -42,6 +42,7 @@ export class RealtimeSession {
   readonly #deps: VoiceDeps;
   readonly #owner: PurseOwner;
   readonly #life: VoiceLife;
+  readonly #conversationId: string;
   readonly #outlet: Outlet;
   readonly #settings: Settings;
   readonly #listening: Listening;
@@ -55,6 +56,7 @@ export class RealtimeSession {
     const { clock, random } = deps;
     const { sessionId, model } = input.owner;
     const conversation = new Conversation();
+    this.#conversationId = newId(random, 'conv_');
     this.#deps = deps;
     this.#owner = input.owner;
     this.#lastEventAtMs = clock.monotonicMs();
@@ -94,6 +96,8 @@ export class RealtimeSession {
   attach(socket: ClientSocket): void {
     this.#outlet.attach(socket);
     this.#outlet.send('session.created', { session: this.#settings.render() });
+    const conversation = { id: this.#conversationId, object: 'realtime.conversation' };
+    this.#outlet.send('conversation.created', { conversation });
   }
 
   message(text: string): void {
@@ -129,6 +133,7 @@ export class RealtimeSession {
         }
       },
       heard: (heard, wantsAnswer) => this.#heard(heard, wantsAnswer),
+      timedOut: () => this.#promptCaller(),
     });
   }
 
@@ -139,7 +144,7 @@ export class RealtimeSession {
       tts: engines.tts.flite,
       ...{ clock, random, log, conversation, cap },
       outlet: this.#outlet,
-      conversationId: newId(random, 'conv_'),
+      conversationId: this.#conversationId,
       transcribed: () => this.#listening.transcribed(),
       callerFacts: () => callerFacts(this.#owner.spender.agentId),
       finished: (answer) => this.#turns.finished(answer),
@@ -179,8 +184,14 @@ export class RealtimeSession {
 
   #heard({ text, latencyMs }: Heard, wantsAnswer: boolean): void {
     this.#deps.metrics.stage('final', latencyMs);
-    if (wantsAnswer && text !== '') this.#turns.request();
+    if (wantsAnswer && text !== '') this.#turns.answerCaller();
     else if (this.#actor.getSnapshot().value === 'ready') this.#tell({ type: 'turn.finished' });
+  }
+
+  /** Nothing was said, so that the answer knows of nothing: what came before was answered. */
+  #promptCaller(): void {
+    const config = this.#settings.current;
+    this.#turns.request({ config, metadata: {}, isInConversation: true, context: [] });
   }
 
   /** The recogniser goes first: it is wanted back whatever the socket does. */

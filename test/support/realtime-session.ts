@@ -1,7 +1,9 @@
+import { readSession } from '../../src/actors/realtime/session-config.ts';
 import { turnCap, turnReserveRaw } from '../../src/actors/realtime/turn-meter.ts';
 import { RealtimeSession } from '../../src/actors/realtime-session.ts';
 import { openPurse } from '../../src/actors/voice-purse.ts';
 import { assert } from '../../src/kernel/assert.ts';
+import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { bytesOf } from './voice-fakes.ts';
 import { AGENT, createVoiceWorld, FakeSocket, type SentEvent, settleAll } from './voice-world.ts';
@@ -10,9 +12,13 @@ export const RATE = 24_000;
 const PLENTY = 10_000_000n;
 
 /** A realtime session over fakes and a clock that stands still, with a client to speak for. */
-export async function openSession(creditRaw = PLENTY) {
+export async function openSession({
+  creditRaw = PLENTY,
+  session: begun = undefined as unknown,
+  log = silentLog,
+} = {}) {
   const clock = new ManualClock();
-  const world = await createVoiceWorld({ clock, creditRaw });
+  const world = await createVoiceWorld({ clock, creditRaw, change: { log } });
   const { deps } = world;
   const model = deps.catalogue.find('local/realtime');
   const source = model?.sources[0];
@@ -28,7 +34,11 @@ export async function openSession(creditRaw = PLENTY) {
   } as const;
   const opened = await openPurse(deps, owner, reserveRaw);
   assert(opened.kind === 'opened', 'one turn fits');
-  const session = new RealtimeSession(deps, { owner, purse: opened.purse, cap, reserveRaw });
+  const read = readSession(begun);
+  assert('config' in read, 'the session can be');
+  const { purse } = opened;
+  const { config } = read;
+  const session = new RealtimeSession(deps, { owner, purse, cap, reserveRaw, config });
   const socket = new FakeSocket();
   session.attach(socket);
   const send = (event: Readonly<Record<string, unknown>>) => session.message(JSON.stringify(event));

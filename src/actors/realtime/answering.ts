@@ -2,11 +2,11 @@ import type { CallerFacts, ChatMessage, GuideEngine, TtsEngine } from '../../eng
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
-import type { Conversation } from './conversation.ts';
+import { type Conversation, messagesOf } from './conversation.ts';
 import type { SpokenText } from './heard-words.ts';
 import type { Outlet } from './outlet.ts';
+import type { ResponseRequest } from './response-request.ts';
 import { ResponseWriter } from './response-writer.ts';
-import type { SessionConfig } from './session-config.ts';
 import type { TurnCap } from './turn-meter.ts';
 import { type TurnOutcome, type TurnPrompt, VoiceTurn } from './voice-turn.ts';
 
@@ -35,18 +35,16 @@ export type FinishedAnswer = {
   readonly writer: ResponseWriter;
   readonly outcome: TurnOutcome;
   readonly promptMs: number | undefined;
-};
-
-/** What a response is asked with, beyond what the session says. */
-export type ResponseRequest = {
-  readonly config: SessionConfig;
-  readonly metadata: Readonly<Record<string, string>>;
+  readonly request: ResponseRequest;
 };
 
 /** The answering half of a realtime session: at most one response at a time. */
 export interface Answering {
   readonly activeId: string | undefined;
+  /** A response is in progress that belongs to the conversation. */
+  readonly isConversing: boolean;
   start(request: ResponseRequest): void;
+  /** A caller who speaks breaks off only what was meant for the conversation. */
   interrupt(reason: 'turn_detected' | 'client_cancelled'): void;
   /** Ends the response for a reason of the server's own. */
   stop(code: string, message: string): void;
@@ -58,16 +56,7 @@ export function createAnswering(deps: AnsweringDeps): Answering {
   const kept = new Map<string, SpokenText>();
   let writer: ResponseWriter | undefined;
   let turn: VoiceTurn | undefined;
-
-  async function prompt(config: SessionConfig): Promise<TurnPrompt> {
-    const [, facts] = await Promise.all([deps.transcribed(), deps.callerFacts()]);
-    const system: ChatMessage[] =
-      config.instructions === '' ? [] : [{ role: 'system', content: config.instructions }];
-    // By length and not by token: counting belongs to the engine's own thread, and bills are capped.
-    const room = Math.max(0, cap.inputTokens * PROMPT_CHARS_PER_TOKEN - config.instructions.length);
-    const said = conversation.messages(room);
-    return { messages: [...system, ...said], facts };
-  }
+  let isConversing = false;
 
   function remember(answer: ResponseWriter): void {
     if (answer.messageId === undefined || answer.spoken.durationMs === 0) return;
@@ -80,7 +69,11 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     get activeId() {
       return turn?.responseId;
     },
-    start({ config, metadata }) {
+    get isConversing() {
+      return isConversing;
+    },
+    start(request) {
+      const { config, metadata } = request;
       const begun = new ResponseWriter({
         outlet: deps.outlet,
         conversation,
@@ -88,9 +81,11 @@ export function createAnswering(deps: AnsweringDeps): Answering {
         config,
         random: deps.random,
         metadata,
+        isInConversation: request.isInConversation,
         outputCap: cap.outputTokens,
       });
       writer = begun;
+      isConversing = request.isInConversation;
       const startedAtMs = clock.monotonicMs();
       let promptMs: number | undefined;
       turn = new VoiceTurn({
@@ -98,22 +93,39 @@ export function createAnswering(deps: AnsweringDeps): Answering {
         config,
         writer: begun,
         prompt: async () => {
-          const ready = await prompt(config);
+          const ready = await promptOf(deps, request);
           promptMs = clock.monotonicMs() - startedAtMs;
           return ready;
         },
         finished: (outcome) => {
           turn = undefined;
           writer = undefined;
-          remember(begun);
-          deps.finished({ writer: begun, outcome, promptMs });
+          isConversing = false;
+          if (request.isInConversation) remember(begun);
+          deps.finished({ writer: begun, outcome, promptMs, request });
         },
       });
       turn.start();
     },
-    interrupt: (reason) => turn?.interrupt(reason),
+    interrupt(reason) {
+      if (isConversing || reason === 'client_cancelled') turn?.interrupt(reason);
+    },
     stop: (code, message) => turn?.fail(code, message),
     spoken: (itemId) =>
       writer !== undefined && writer.messageId === itemId ? writer.spoken : kept.get(itemId),
   };
+}
+
+async function promptOf(
+  deps: AnsweringDeps,
+  { config, context }: ResponseRequest,
+): Promise<TurnPrompt> {
+  const [, facts] = await Promise.all([deps.transcribed(), deps.callerFacts()]);
+  const { instructions } = config;
+  const system: ChatMessage[] =
+    instructions === '' ? [] : [{ role: 'system', content: instructions }];
+  // By length and not by token: counting belongs to the engine's own thread, and bills are capped.
+  const room = Math.max(0, deps.cap.inputTokens * PROMPT_CHARS_PER_TOKEN - instructions.length);
+  const said = context === undefined ? deps.conversation.messages(room) : messagesOf(context, room);
+  return { messages: [...system, ...said], facts };
 }

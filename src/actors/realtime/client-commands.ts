@@ -1,15 +1,16 @@
-import { z } from 'zod';
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { newId } from '../../kernel/ids.ts';
 import type { Random } from '../../kernel/random.ts';
 import { TOO_MANY_EVENTS } from '../voice-endings.ts';
-import type { Answering, ResponseRequest } from './answering.ts';
+import type { Answering } from './answering.ts';
 import { type ClientEvent, type EventProblem, parseClientEvent } from './client-event.ts';
 import type { Conversation } from './conversation.ts';
 import { EventAllowance } from './event-allowance.ts';
 import { applyItemEvent } from './item-commands.ts';
 import type { Listening } from './listening.ts';
 import type { Outlet } from './outlet.ts';
+import { type ResponseRequest, readResponseRequest } from './response-request.ts';
 import { updateConfig } from './session-config.ts';
 import type { Settings } from './settings.ts';
 
@@ -21,15 +22,16 @@ export type CommandDeps = {
   readonly listening: Listening;
   readonly answering: Answering;
   readonly settings: Settings;
-  readonly respond: (request: ResponseRequest) => void;
+  readonly respond: (request: ResponseRequest) => EventProblem | undefined;
   readonly fail: (ending: Ending) => void;
 };
 
-const Metadata = z
-  .object({ metadata: z.record(z.string().max(64), z.string().max(512)).nullish() })
-  .refine(({ metadata }) => Object.keys(metadata ?? {}).length <= 16, {
-    message: 'metadata may have at most 16 members',
-  });
+const HEARD_ELSEWHERE: EventProblem = {
+  code: 'unsupported_event',
+  message:
+    'On a WebSocket the client holds the sound: stop playing it and send conversation.item.truncate.',
+  param: 'type',
+};
 
 /** Carries out what the client sends. What cannot be is answered by an `error` event; the socket stays. */
 export class ClientCommands {
@@ -70,6 +72,8 @@ export class ClientCommands {
       case 'input_audio_buffer.clear':
         listening.clear();
         return undefined;
+      case 'output_audio_buffer.clear':
+        return HEARD_ELSEWHERE;
       case 'response.create':
         return this.#respond(event.response);
       case 'response.cancel':
@@ -98,35 +102,21 @@ export class ClientCommands {
   }
 
   #respond(response: unknown): EventProblem | undefined {
-    const { answering, respond, settings } = this.#deps;
-    if (answering.activeId !== undefined) {
-      return {
-        code: 'conversation_already_has_active_response',
-        message: `The response ${answering.activeId} is still in progress.`,
-      };
-    }
-    const updated = updateConfig(settings.current, response);
-    if ('problem' in updated) {
-      const { param, message } = updated.problem;
-      const inResponse = (text: string) => text.replace(/^session/, 'response');
-      return { code: 'invalid_value', param: inResponse(param), message: inResponse(message) };
-    }
-    const parsed = Metadata.safeParse(response ?? {});
-    if (!parsed.success) {
-      return {
-        code: 'invalid_value',
-        message: 'metadata holds up to 16 short strings.',
-        param: 'response.metadata',
-      };
-    }
-    respond({ config: updated.config, metadata: parsed.data.metadata ?? {} });
-    return undefined;
+    const { conversation, random, respond, settings } = this.#deps;
+    const read = readResponseRequest(response, {
+      config: settings.current,
+      conversation,
+      newItemId: () => newId(random, 'item_'),
+    });
+    return 'problem' in read ? read.problem : respond(read.request);
   }
 
   #cancel(responseId: string | undefined): EventProblem | undefined {
     const { answering } = this.#deps;
     const active = answering.activeId;
-    if (active === undefined || (responseId !== undefined && responseId !== active)) {
+    // Without an id it is the response of the conversation that is meant.
+    const isMeant = responseId === undefined ? answering.isConversing : responseId === active;
+    if (active === undefined || !isMeant) {
       return {
         code: 'response_cancel_not_active',
         message: 'There is no such response in progress.',

@@ -5,12 +5,18 @@ const Id = z.string().min(1).max(64);
 const Text = z.string().max(LIMITS.realtimeItemChars);
 const base = { event_id: z.string().max(512).optional() };
 
-const Part = z.union([
+const Part = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['input_text', 'output_text', 'text']), text: Text }),
   z.object({ type: z.enum(['output_audio', 'audio']), transcript: Text.nullish() }),
+  z.object({
+    type: z.literal('input_audio'),
+    transcript: z
+      .string({ error: 'is needed: sound itself goes through input_audio_buffer.append' })
+      .max(LIMITS.realtimeItemChars),
+  }),
 ]);
 
-const Item = z.discriminatedUnion('type', [
+export const Item = z.discriminatedUnion('type', [
   z.object({
     id: Id.optional(),
     type: z.literal('message'),
@@ -37,6 +43,7 @@ const Event = z.discriminatedUnion('type', [
   z.object({ ...base, type: z.literal('input_audio_buffer.append'), audio: z.string() }),
   z.object({ ...base, type: z.literal('input_audio_buffer.commit') }),
   z.object({ ...base, type: z.literal('input_audio_buffer.clear') }),
+  z.object({ ...base, type: z.literal('output_audio_buffer.clear') }),
   z.object({
     ...base,
     type: z.literal('conversation.item.create'),

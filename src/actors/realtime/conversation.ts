@@ -91,16 +91,7 @@ export class Conversation {
 
   /** The newest messages that fit into `maxChars`, oldest first, for the engine that answers. */
   messages(maxChars: number): readonly ChatMessage[] {
-    const messages: ChatMessage[] = [];
-    let chars = 0;
-    for (let at = this.#items.length - 1; at >= 0; at--) {
-      const message = toMessage(this.#items[at] as ConversationItem);
-      if (message === undefined) continue;
-      chars += message.content.length;
-      if (chars > maxChars && messages.length > 0) break;
-      messages.push(message);
-    }
-    return messages.reverse();
+    return messagesOf(this.#items, maxChars);
   }
 
   #evict(keepId: string): readonly string[] {
@@ -115,6 +106,23 @@ export class Conversation {
     }
     return gone;
   }
+}
+
+/** The newest messages among items that fit into `maxChars`, oldest first; always the last one. */
+export function messagesOf(
+  items: readonly ConversationItem[],
+  maxChars: number,
+): readonly ChatMessage[] {
+  const messages: ChatMessage[] = [];
+  let chars = 0;
+  for (const item of items.toReversed()) {
+    const message = toMessage(item);
+    if (message === undefined) continue;
+    chars += message.content.length;
+    if (chars > maxChars && messages.length > 0) break;
+    messages.push(message);
+  }
+  return messages.reverse();
 }
 
 /** The words of a message, whichever way they came. */

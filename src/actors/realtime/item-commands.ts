@@ -1,9 +1,10 @@
 import { newId } from '../../kernel/ids.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { ClientEvent, ClientItem, EventProblem } from './client-event.ts';
-import type { ContentPart, Conversation, ConversationItem } from './conversation.ts';
+import type { Conversation } from './conversation.ts';
 import type { SpokenText } from './heard-words.ts';
 import type { Outlet } from './outlet.ts';
+import { readItem } from './read-item.ts';
 
 export type ItemEvent = Extract<ClientEvent, { type: `conversation.item.${string}` }>;
 
@@ -60,43 +61,6 @@ function createItem(
     for (const goneId of gone) outlet.send('conversation.item.deleted', { item_id: goneId });
   });
   return undefined;
-}
-
-function readItem(wanted: ClientItem, id: string): ConversationItem {
-  const common = { id, object: 'realtime.item', status: 'completed' } as const;
-  switch (wanted.type) {
-    case 'message': {
-      const { role, content } = wanted;
-      return {
-        ...common,
-        type: 'message',
-        role,
-        content: content.map((part) => readPart(part, role)),
-      };
-    }
-    case 'function_call':
-      return {
-        ...common,
-        type: 'function_call',
-        call_id: wanted.call_id,
-        name: wanted.name,
-        arguments: wanted.arguments,
-      };
-    case 'function_call_output':
-      return {
-        ...common,
-        type: 'function_call_output',
-        call_id: wanted.call_id,
-        output: wanted.output,
-      };
-  }
-}
-
-type WantedPart = Extract<ClientItem, { type: 'message' }>['content'][number];
-
-function readPart(part: WantedPart, role: string): ContentPart {
-  if (!('text' in part)) return { type: 'output_audio', transcript: part.transcript ?? '' };
-  return { type: role === 'assistant' ? 'output_text' : 'input_text', text: part.text };
 }
 
 /** Puts exactly the words that were heard into the history. */

@@ -10,7 +10,9 @@ import type { Heard } from '../ear-events.ts';
 import { VoiceEar } from '../voice-ear.ts';
 import { samplesOf } from './audio-format.ts';
 import type { EventProblem } from './client-event.ts';
-import type { Conversation, ConversationItem } from './conversation.ts';
+import { commitItem } from './commit-item.ts';
+import type { Conversation } from './conversation.ts';
+import { IdleWatch } from './idle-watch.ts';
 import type { Outlet } from './outlet.ts';
 import type { SessionConfig } from './session-config.ts';
 import { tellTranscript } from './tell-transcript.ts';
@@ -32,6 +34,8 @@ export type ListeningDeps = {
    * the turn detection that it was heard with.
    */
   readonly heard: (heard: Heard, wantsAnswer: boolean) => void;
+  /** Nobody spoke after the last answer for as long as the client allows. */
+  readonly timedOut: () => void;
 };
 
 /**
@@ -52,6 +56,7 @@ export class Listening {
   #receivedMs = 0;
   #lastAudioAtMs: number;
   #isCommitting = false;
+  readonly #awaited = new IdleWatch();
   #idleTimer: TimerHandle | undefined;
 
   constructor(deps: ListeningDeps) {
@@ -71,6 +76,7 @@ export class Listening {
     this.#ear ??= this.#openEar();
     this.#receivedMs += ms;
     this.#ear.push(audio);
+    this.#lookAwaited();
     return undefined;
   }
 
@@ -117,6 +123,15 @@ export class Listening {
     return taken;
   }
 
+  /** The caller is expected to speak once the rest of an answer has been played. */
+  awaitCaller(unplayedMs: number): void {
+    this.#awaited.begin(this.#receivedMs + unplayedMs);
+  }
+
+  stopAwaiting(): void {
+    this.#awaited.end();
+  }
+
   close(): void {
     if (this.#idleTimer !== undefined) this.#deps.clock.clearTimeout(this.#idleTimer);
     this.restart();
@@ -126,7 +141,7 @@ export class Listening {
   #openEar(): VoiceEar {
     const { clock, gates, stt, vad } = this.#deps;
     const { inputFormat, turnDetection } = this.#deps.config();
-    const wantsAnswer = turnDetection?.createResponse === true;
+    const wantsAnswer = this.#wantsAnswer;
     const retired = this.#retired;
     /** Items whose words this ear makes out, oldest first. */
     const awaiting: string[] = [];
@@ -159,6 +174,7 @@ export class Listening {
   #began(atMs: number): void {
     const { config, outlet, random, speechStarted } = this.#deps;
     this.#itemId = newId(random, 'item_');
+    this.#awaited.end();
     if (config().turnDetection === null) return;
     outlet.send('input_audio_buffer.speech_started', {
       audio_start_ms: Math.round(this.#earOpenedAtMs + atMs),
@@ -169,34 +185,40 @@ export class Listening {
 
   /** Answers the id of the item that the utterance became. */
   #ended(atMs: number, heardMs: number): string {
-    const { config, conversation, outlet } = this.#deps;
+    const { config, outlet } = this.#deps;
     this.#unbilledMs += heardMs;
-    const item: ConversationItem = {
-      id: this.#itemId,
-      object: 'realtime.item',
-      type: 'message',
-      role: 'user',
-      status: 'completed',
-      content: [{ type: 'input_audio', transcript: null }],
-    };
-    const previous = conversation.lastId;
-    const gone = conversation.add(item);
-    outlet.batch(() => {
-      if (config().turnDetection !== null && !this.#isCommitting) {
-        outlet.send('input_audio_buffer.speech_stopped', {
-          audio_end_ms: Math.round(this.#earOpenedAtMs + atMs),
-          item_id: item.id,
-        });
-      }
-      outlet.send('input_audio_buffer.committed', {
-        previous_item_id: previous,
-        item_id: item.id,
+    const itemId = this.#itemId;
+    commitItem(this.#deps, itemId, () => {
+      if (config().turnDetection === null || this.#isCommitting) return;
+      outlet.send('input_audio_buffer.speech_stopped', {
+        audio_end_ms: Math.round(this.#earOpenedAtMs + atMs),
+        item_id: itemId,
       });
-      outlet.send('conversation.item.added', { previous_item_id: previous, item });
-      outlet.send('conversation.item.done', { previous_item_id: previous, item });
-      for (const goneId of gone) outlet.send('conversation.item.deleted', { item_id: goneId });
     });
-    return item.id;
+    return itemId;
+  }
+
+  /** A caller who says nothing to an answer for as long as the client allows is spoken to again. */
+  #lookAwaited(): void {
+    const { config, outlet, random, timedOut } = this.#deps;
+    const { turnDetection } = config();
+    if (turnDetection?.type !== 'server_vad' || turnDetection.idleTimeoutMs === null) return;
+    const lapsed = this.#awaited.lapsed(this.#receivedMs, turnDetection.idleTimeoutMs);
+    if (lapsed === undefined) return;
+    const itemId = newId(random, 'item_');
+    commitItem(this.#deps, itemId, () =>
+      outlet.send('input_audio_buffer.timeout_triggered', {
+        audio_start_ms: Math.round(lapsed.sinceMs),
+        audio_end_ms: Math.round(this.#receivedMs),
+        item_id: itemId,
+      }),
+    );
+    if (this.#wantsAnswer) timedOut();
+  }
+
+  get #wantsAnswer(): boolean {
+    const { turnDetection, type } = this.#deps.config();
+    return type === 'realtime' && turnDetection?.createResponse === true;
   }
 
   #heard(id: string, heard: Heard): void {

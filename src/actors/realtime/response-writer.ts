@@ -14,7 +14,13 @@ export type ResponseUsage = {
   readonly input_token_details: {
     readonly text_tokens: number;
     readonly audio_tokens: number;
+    readonly image_tokens: number;
     readonly cached_tokens: number;
+    readonly cached_tokens_details: {
+      readonly text_tokens: number;
+      readonly audio_tokens: number;
+      readonly image_tokens: number;
+    };
   };
   readonly output_token_details: { readonly text_tokens: number; readonly audio_tokens: number };
 };
@@ -31,7 +37,8 @@ export class ResponseWriter {
   readonly id: string;
   readonly spoken = new SpokenText();
   readonly #outlet: Outlet;
-  readonly #conversation: Conversation;
+  /** Undefined: the response is on the side, and nobody but its client hears of it. */
+  readonly #conversation: Conversation | undefined;
   readonly #config: SessionConfig;
   readonly #random: Random;
   readonly #conversationId: string;
@@ -49,9 +56,10 @@ export class ResponseWriter {
     readonly random: Random;
     readonly metadata: Readonly<Record<string, string>>;
     readonly outputCap: number;
+    readonly isInConversation: boolean;
   }) {
     this.#outlet = options.outlet;
-    this.#conversation = options.conversation;
+    this.#conversation = options.isInConversation ? options.conversation : undefined;
     this.#config = options.config;
     this.#random = options.random;
     this.#conversationId = options.conversationId;
@@ -173,7 +181,7 @@ export class ResponseWriter {
     if (heard === undefined) return;
     // Truncated while it was still being spoken: the history keeps what was heard, not what was sent.
     const content: ContentPart[] = [{ type: 'output_audio', transcript: heard }];
-    this.#conversation.replace({ ...message, status: 'incomplete', content });
+    this.#conversation?.replace({ ...message, status: 'incomplete', content });
   }
 
   done(usage: ResponseUsage, timings: Readonly<Record<string, string>>): void {
@@ -204,29 +212,31 @@ export class ResponseWriter {
   }
 
   #addItem(item: ConversationItem): void {
-    const previous = this.#conversation.lastId;
-    const gone = this.#conversation.add(item);
+    const previous = this.#conversation?.lastId ?? null;
+    const gone = this.#conversation?.add(item) ?? [];
     this.#send('response.output_item.added', {
       response_id: this.id,
       output_index: this.#output.length,
       item,
     });
+    if (this.#conversation === undefined) return;
     this.#send('conversation.item.added', { previous_item_id: previous, item });
     for (const itemId of gone) this.#send('conversation.item.deleted', { item_id: itemId });
   }
 
   #itemDone(item: ConversationItem): void {
-    this.#conversation.replace(item);
+    this.#conversation?.replace(item);
     this.#send('response.output_item.done', {
       response_id: this.id,
       output_index: this.#output.length,
       item,
     });
+    this.#output.push(item);
+    if (this.#conversation === undefined) return;
     this.#send('conversation.item.done', {
       previous_item_id: this.#conversation.before(item.id),
       item,
     });
-    this.#output.push(item);
   }
 
   #render(
@@ -241,7 +251,7 @@ export class ResponseWriter {
       status,
       status_details: this.#statusDetails(),
       output: this.#output,
-      conversation_id: this.#conversationId,
+      conversation_id: this.#conversation === undefined ? null : this.#conversationId,
       output_modalities: [outputModality],
       max_output_tokens: maxOutputTokens,
       audio: { output: { format: outputFormat, voice } },

@@ -81,7 +81,12 @@ export function renderUsage(use: TurnUse): ResponseUsage {
     total_tokens: use.textIn + heard + use.textOut + spoken,
     input_tokens: use.textIn + heard,
     output_tokens: use.textOut + spoken,
-    input_token_details: { text_tokens: use.textIn, audio_tokens: heard, cached_tokens: 0 },
+    input_token_details: {
+      ...{ text_tokens: use.textIn, audio_tokens: heard, image_tokens: 0 },
+      // Nothing is kept between turns that would make one cheaper.
+      cached_tokens: 0,
+      cached_tokens_details: { text_tokens: 0, audio_tokens: 0, image_tokens: 0 },
+    },
     output_token_details: { text_tokens: use.textOut, audio_tokens: spoken },
   };
 }

@@ -12,6 +12,7 @@ import type { Outlet } from './outlet.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import type { SessionConfig } from './session-config.ts';
 import { SpeechEncoder } from './speech-encoder.ts';
+import { demandedCall, offeredTools } from './tool-choice.ts';
 import { SPOKEN_TOKEN_MS, type TurnCap } from './turn-meter.ts';
 
 /** What the turn answers to, known once everything that was said before it is transcribed. */
@@ -29,6 +30,8 @@ export type TurnOutcome = {
   /** Milliseconds from the turn's begin: the reply known, the first sound sent. */
   readonly replyMs: number | undefined;
   readonly firstAudioMs: number | undefined;
+  /** How long a client that plays what it gets is still busy with it; nothing is played of what was broken off. */
+  readonly unplayedMs: number;
 };
 
 export type VoiceTurnOptions = {
@@ -110,7 +113,7 @@ export class VoiceTurn {
     const answer = await guide.reply({
       messages,
       facts,
-      tools: config.tools,
+      tools: offeredTools(config),
       maxTokens: this.#outputCap,
       nowMs: clock.now(),
     });
@@ -118,8 +121,9 @@ export class VoiceTurn {
     this.#textIn = Math.min(answer.usage.inputTokens, cap.inputTokens);
     this.#textOut = Math.min(answer.usage.outputTokens, this.#outputCap);
     this.#replyMs = this.#sinceStart();
-    this.#reply = answer.text;
-    if (answer.toolCall !== undefined) writer.callFunction(answer.toolCall);
+    const toolCall = answer.toolCall ?? demandedCall(config);
+    this.#reply = toolCall === answer.toolCall ? answer.text : '';
+    if (toolCall !== undefined) writer.callFunction(toolCall);
     this.#tell({ type: 'reply.ready' });
   }
 
@@ -195,6 +199,7 @@ export class VoiceTurn {
       spokenChars: this.#spokenChars,
       replyMs: this.#replyMs,
       firstAudioMs: this.#firstAudioMs,
+      unplayedMs: cause === undefined ? this.#unplayedMs : 0,
     });
   }
 
@@ -209,6 +214,11 @@ export class VoiceTurn {
   /** What comes after the end of a turn means nothing any more. */
   #tell(event: VoiceTurnEvent): void {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
+  }
+
+  get #unplayedMs(): number {
+    const playedMs = this.#sinceStart() - (this.#firstAudioMs ?? 0);
+    return Math.max(0, this.#spokenMs - playedMs);
   }
 
   get #isStopped(): boolean {

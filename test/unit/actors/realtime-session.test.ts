@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openSession, RATE, response } from '../../support/realtime-session.ts';
 import { silence, tone } from '../../support/voice-fakes.ts';
+import type { SentEvent } from '../../support/voice-world.ts';
 
 describe('RealtimeSession', () => {
   it('finishes the running turn, then closes 1001 when the server shuts down', async () => {
@@ -52,5 +53,63 @@ describe('RealtimeSession', () => {
     clock.advance(1);
     await session.settled;
     expect(socket.closed).toEqual({ code: 1000, reason: 'idle' });
+  });
+
+  it('begins with its session and its conversation, which its responses name', async () => {
+    const { socket, say } = await openSession();
+    expect(socket.types()).toEqual(['session.created', 'conversation.created']);
+    const { id } = (socket.events[1] as SentEvent).conversation as { id: string };
+    await say('hello');
+    expect(socket.of('response.done')[0]?.response).toMatchObject({
+      conversation_id: id,
+      usage: {
+        input_token_details: {
+          ...{ text_tokens: 1, audio_tokens: 0, image_tokens: 0, cached_tokens: 0 },
+          cached_tokens_details: { text_tokens: 0, audio_tokens: 0, image_tokens: 0 },
+        },
+        output_token_details: { text_tokens: 6, audio_tokens: expect.any(Number) },
+      },
+    });
+  });
+
+  it('hears, tells and bills, and never answers, when it is there to transcribe', async () => {
+    const { engines, ledger, session, send, socket, speak } = await openSession({
+      session: { type: 'transcription' },
+    });
+    engines.stt.pocketsphinx.script.push('a note to myself');
+    await speak(tone(1_000, RATE));
+    await speak(silence(900, RATE));
+    expect(socket.of('conversation.item.input_audio_transcription.completed')[0]).toMatchObject({
+      transcript: 'a note to myself',
+      usage: { type: 'duration', seconds: expect.any(Number) },
+    });
+    send({ type: 'response.create' });
+    expect(socket.of('error')).toHaveLength(1);
+    expect([engines.guide.asked, socket.of('response.created')]).toEqual([[], []]);
+    session.socketClosed();
+    await session.settled;
+    expect(ledger.charges[0]?.usage).toEqual({ audio_second: expect.any(Number) });
+  });
+
+  it.each(['audio/pcmu', 'audio/pcma'])('hears and speaks %s, one byte a sample', async (type) => {
+    const { engines, send, socket, say } = await openSession();
+    send({
+      type: 'session.update',
+      session: {
+        audio: { input: { format: { type }, turn_detection: null }, output: { format: { type } } },
+      },
+    });
+    // 500 ms of 8 kHz; in these codings 0xff and 0xd5 are silence, and 0x00 is as loud as can be.
+    const audio = Buffer.alloc(4_000).toString('base64');
+    send({ type: 'input_audio_buffer.append', audio });
+    send({ type: 'input_audio_buffer.commit' });
+    await say('hello');
+    // What fills no whole 20 ms frame yet belongs to what comes next.
+    expect(engines.stt.pocketsphinx.heardSamples).toBeGreaterThan(7_600);
+    expect(engines.stt.pocketsphinx.heardSamples).toBeLessThanOrEqual(8_000);
+    const bytes = socket
+      .of('response.output_audio.delta')
+      .reduce((sum, { delta }) => sum + Buffer.from(String(delta), 'base64').length, 0);
+    expect(bytes).toBe(600 * 8);
   });
 });

@@ -33,7 +33,9 @@ describe('billing a turn', () => {
     probe.session.socketClosed();
     await probe.session.settled;
     const turnRaw = probe.ledger.consumedRaw(AGENT);
-    const { ledger, session, socket, say } = await openSession(probe.reserveRaw + turnRaw);
+    const { ledger, session, socket, say } = await openSession({
+      creditRaw: probe.reserveRaw + turnRaw,
+    });
     await say('hello');
     expect(socket.closed).toBeUndefined();
     await say('hello');

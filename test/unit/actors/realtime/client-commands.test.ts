@@ -26,6 +26,17 @@ describe('ClientCommands', () => {
     expect(socket.closed).toBeUndefined();
   });
 
+  it('says that the sound is with the client when it is asked to clear its output', async () => {
+    const { socket, send } = await openSession();
+    send({ type: 'output_audio_buffer.clear', event_id: 'mine' });
+    expect(socket.of('error')[0]?.error).toMatchObject({
+      type: 'invalid_request_error',
+      code: 'unsupported_event',
+      event_id: 'mine',
+    });
+    expect(socket.of('output_audio_buffer.cleared')).toEqual([]);
+  });
+
   it('closes a client that floods it with events', async () => {
     const { session, socket, send } = await openSession();
     for (let i = 0; i < 2_001; i++) send({ type: 'input_audio_buffer.clear' });

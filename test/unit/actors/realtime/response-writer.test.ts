@@ -13,6 +13,7 @@ describe('ResponseWriter', () => {
     const types = socket.types().filter((type, index, all) => type !== all[index - 1]);
     expect(types).toEqual([
       'session.created',
+      'conversation.created',
       'input_audio_buffer.speech_started',
       'input_audio_buffer.speech_stopped',
       'input_audio_buffer.committed',

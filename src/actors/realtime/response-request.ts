@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { type EventProblem, Item } from './client-event.ts';
+import type { Conversation, ConversationItem } from './conversation.ts';
+import { readItem } from './read-item.ts';
+import { type SessionConfig, updateConfig } from './session-config.ts';
+
+/** What a response is asked with, beyond what the session says. */
+export type ResponseRequest = {
+  readonly config: SessionConfig;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** False: an answer on the side, of which the conversation never hears. */
+  readonly isInConversation: boolean;
+  /** All that the answer knows of, in place of the conversation. */
+  readonly context?: readonly ConversationItem[];
+};
+
+const INPUT_ITEMS = 256;
+
+const Wish = z.object({
+  conversation: z.enum(['auto', 'none']).optional(),
+  metadata: z
+    .record(z.string().max(64), z.string().max(512))
+    .refine((metadata) => Object.keys(metadata).length <= 16, 'at most 16 members')
+    .nullish(),
+  input: z
+    .array(
+      z.discriminatedUnion('type', [
+        ...Item.options,
+        z.object({ type: z.literal('item_reference'), id: z.string().min(1).max(64) }),
+      ]),
+    )
+    .max(INPUT_ITEMS)
+    .optional(),
+});
+
+/** Reads what a client asks of one response; `newItemId` names the items of its input that have no id. */
+export function readResponseRequest(
+  value: unknown,
+  deps: {
+    readonly config: SessionConfig;
+    readonly conversation: Conversation;
+    readonly newItemId: () => string;
+  },
+): { readonly request: ResponseRequest } | { readonly problem: EventProblem } {
+  const updated = updateConfig(deps.config, value);
+  if ('problem' in updated) {
+    const inResponse = (text: string) => text.replace(/^session/, 'response');
+    const { param, message } = updated.problem;
+    return invalid(inResponse(param), inResponse(message));
+  }
+  const parsed = Wish.safeParse(value ?? {});
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const param = ['response', ...(issue?.path ?? [])].join('.');
+    return invalid(param, `${param}: ${issue?.message ?? 'is invalid'}`);
+  }
+  const { conversation = 'auto', input, metadata } = parsed.data;
+  const context: ConversationItem[] = [];
+  for (const [index, wanted] of (input ?? []).entries()) {
+    const item =
+      wanted.type === 'item_reference'
+        ? deps.conversation.find(wanted.id)
+        : readItem(wanted, wanted.id ?? deps.newItemId());
+    if (item === undefined) {
+      const param = `response.input.${index}.id`;
+      return { problem: { code: 'item_not_found', message: 'There is no such item.', param } };
+    }
+    context.push(item);
+  }
+  return {
+    request: {
+      config: updated.config,
+      metadata: metadata ?? {},
+      isInConversation: conversation === 'auto',
+      ...(input !== undefined && { context }),
+    },
+  };
+}
+
+const invalid = (param: string, message: string) => ({
+  problem: { code: 'invalid_value', param, message },
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { openSession, RATE } from '../../../support/realtime-session.ts';
+import { silence, tone } from '../../../support/voice-fakes.ts';
+
+async function answered(change: Record<string, unknown> = {}) {
+  const session = await openSession();
+  const turn_detection = { type: 'server_vad', idle_timeout_ms: 5_000, ...change };
+  session.send({ type: 'session.update', session: { turn_detection } });
+  await session.say('hello');
+  return session;
+}
+
+const TIMEOUT = 'input_audio_buffer.timeout_triggered';
+
+describe('a caller who says nothing to an answer', () => {
+  it('is spoken to again once the answer was played and the timeout is over', async () => {
+    const { engines, ledger, session, socket, speak } = await answered();
+    // "You said hello. Is that so?" plays for 600 ms.
+    await speak(silence(5_500, RATE));
+    expect(socket.of(TIMEOUT)).toEqual([]);
+    await speak(silence(200, RATE));
+    const [timeout] = socket.of(TIMEOUT);
+    expect(timeout).toMatchObject({ audio_start_ms: 600, audio_end_ms: 5_600 });
+    expect(socket.of('input_audio_buffer.committed')[0]?.item_id).toBe(timeout?.item_id);
+    expect(socket.of('response.done')).toHaveLength(2);
+    expect(engines.guide.asked.at(-1)?.messages).toEqual([]);
+    session.socketClosed();
+    await session.settled;
+    expect(ledger.charges[0]?.usage.audio_second).toBeUndefined();
+  });
+
+  it('is left in peace when he speaks, when none is to be created, and when the line is dead', async () => {
+    const speaking = await answered();
+    await speaking.speak(silence(3_000, RATE));
+    await speaking.speak(tone(3_000, RATE));
+    expect(speaking.socket.of(TIMEOUT)).toEqual([]);
+
+    const quiet = await answered({ create_response: false });
+    await quiet.speak(silence(6_000, RATE));
+    expect([quiet.socket.of(TIMEOUT).length, quiet.socket.of('response.done').length]).toEqual([
+      1, 1,
+    ]);
+
+    const dead = await answered();
+    dead.clock.advance(60_000);
+    expect(dead.socket.of(TIMEOUT)).toEqual([]);
+  });
+});
