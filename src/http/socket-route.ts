@@ -21,9 +21,13 @@ export interface SocketConnection {
   readonly bufferedAmount: number;
   /**
    * Sends a text or a binary frame; the bytes are copied. False when the client is too slow and the
-   * frame was dropped. A dropped frame closes the socket with 1013, unless it was `droppable`.
+   * frame was dropped. A dropped frame closes the socket with 1013, unless it was `droppable`. Bytes that are UTF-8
+   * leave as a text frame when they are sent `asText`.
    */
-  send(data: string | Uint8Array, options?: { readonly droppable?: boolean }): boolean;
+  send(
+    data: string | Uint8Array,
+    options?: { readonly droppable?: boolean; readonly asText?: boolean },
+  ): boolean;
   /** Runs `work` so that all frames sent in it leave in one write. */
   batch(work: () => void): void;
   /** Sends a close frame; what was sent before still arrives. The reason is cut at 123 bytes. */
@@ -36,6 +40,8 @@ export interface SocketHandler {
   opened(connection: SocketConnection): void;
   /** Bytes are a view that dies when the call returns: slice what must be kept. */
   message(data: string | Uint8Array): void;
+  /** In the place of `message`, for who wants every frame as it came. The bytes die in the same way. */
+  frame?(bytes: Uint8Array, isBinary: boolean): void;
   /** The client has caught up after `bufferedAmount` had grown. */
   drained?(): void;
   /** The server is shutting down: finish and close. Without this method the socket closes 1001 at once. */

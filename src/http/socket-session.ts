@@ -18,6 +18,8 @@ export type SessionOptions = {
   readonly log: Log;
 };
 
+type SendOptions = { readonly droppable?: boolean; readonly asText?: boolean };
+
 /** The library's user data: one object that stays with the socket. */
 export type SocketData = { readonly session: SocketSession };
 
@@ -59,7 +61,10 @@ export class SocketSession {
       return;
     }
     const bytes = new Uint8Array(data);
-    this.#guard(() => handler.message(isBinary ? bytes : Buffer.from(data).toString('utf8')));
+    this.#guard(() => {
+      if (handler.frame !== undefined) return handler.frame(bytes, isBinary);
+      return handler.message(isBinary ? bytes : Buffer.from(data).toString('utf8'));
+    });
   }
 
   drained(): void {
@@ -94,8 +99,8 @@ export class SocketSession {
     };
   }
 
-  #send(data: string | Uint8Array, droppable: boolean): boolean {
-    const result = this.#socket?.send(data, typeof data !== 'string');
+  #send(data: string | Uint8Array, { droppable = false, asText = false }: SendOptions): boolean {
+    const result = this.#socket?.send(data, typeof data !== 'string' && !asText);
     if (result === undefined) return false;
     if (result !== DROPPED) return true;
     if (!droppable) this.close(1013, 'the client reads too slowly');
@@ -130,7 +135,7 @@ export class SocketSession {
       get bufferedAmount() {
         return session.#socket?.getBufferedAmount() ?? 0;
       },
-      send: (data, options) => session.#send(data, options?.droppable ?? false),
+      send: (data, options = {}) => session.#send(data, options),
       batch(work) {
         if (session.#socket === undefined) work();
         else session.#socket.cork(work);
