@@ -15,8 +15,8 @@ export interface Rails<R> extends AsyncDisposable {
  */
 export function openRails<R>(deps: {
   readonly catalogue: Pick<Catalogue, 'provider'>;
-  /** The engine inside this server. */
-  readonly local: R;
+  /** The engine inside this server, where there is one. */
+  readonly local?: R;
   readonly open: (dialect: Dialect, upstream: Upstream) => (R & AsyncDisposable) | undefined;
   /** Undefined: nobody can be paid call by call, and what is bought like that is passed over. */
   readonly paidCalls?: PaidCalls | undefined;

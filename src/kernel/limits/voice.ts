@@ -49,5 +49,31 @@ export const VOICE_LIMITS = {
   clientSecretSeconds: { min: 10, max: 7_200, usual: 600 },
   /** They travel in a header, and common proxies take lines of 8 KiB. */
   clientSecretChars: 7_168,
+
+  // Realtime sessions at an upstream
+  /** One frame of an upstream; an item that is retrieved comes with its sound. */
+  relayFrameBytes: 4 * 1024 * 1024,
+  /** What a client has not taken before its upstream is read no further. */
+  relayUnsentBytes: 256 * 1024,
+  /** How long a client may take to catch up before it is cut off. */
+  relayStallMs: 30_000,
+  /** What an upstream has not taken before its client is cut off: a client cannot be made to wait. */
+  relayUntakenBytes: 1024 * 1024,
+  /** What may wait behind a turn that is being journaled, beyond one frame. */
+  relayWaitingBytes: 1024 * 1024,
+  relayPingMs: 20_000,
+  /** How long an upstream may take to answer a close frame. */
+  relayCloseMs: 2_000,
+  /** After the client has left in the middle of a turn: how long its upstream may take to say what it came to. */
+  relayFinishMs: 3_000,
+  /** Responses under way at once. */
+  relayResponses: 16,
+  /** Turns that are known to be billed, so that none is billed twice. */
+  relayKnownTurns: 1_024,
+  /** Of sound in a frame: 24 kHz of 16 bits, in base64. */
+  relaySoundBytesPerSecond: 64_000,
+  /** Sessions that are billed by their time are billed this often, and hold as much for so many times. */
+  relaySliceSeconds: 10,
+  relayHeldSlices: 3,
   sampleRateHz: { min: 8_000, max: 48_000 },
 } as const;

@@ -1,0 +1,38 @@
+import type { Outcome } from '../outcome.ts';
+
+/** What is heard of an upstream once its socket stands. `closed` comes last, and once. */
+export type UpstreamListener = {
+  /** The bytes stay the listener's to keep. */
+  frame(bytes: Buffer, isBinary: boolean): void;
+  /** 1006 where it went without a close frame. */
+  closed(code: number, reason: string): void;
+};
+
+/** An upstream session that stands. It says nothing before somebody listens. Every call is safe at any time. */
+export interface UpstreamSocket {
+  /** What it was sent and has not taken. */
+  readonly unsentBytes: number;
+  /** Hears everything from the first frame on. To be called once. */
+  listen(listener: UpstreamListener): void;
+  /** The bytes are copied, or on their way, when this returns. */
+  send(bytes: Uint8Array, isBinary: boolean): void;
+  /** Reads no further. A few frames that are here already may still come. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+}
+
+export type RealtimeCall = {
+  /** The upstream's name of the model. */
+  readonly model: string;
+  /** The buyer's own key, in the place of this server's. */
+  readonly ownKey?: string | undefined;
+};
+
+/** The way to sessions of one upstream. Never rejects for what an upstream does. */
+export interface RealtimeRail {
+  connect(
+    call: RealtimeCall,
+    signal: AbortSignal,
+  ): Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
+}
