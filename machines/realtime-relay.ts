@@ -1,0 +1,122 @@
+import { assign, setup } from 'xstate';
+import { LIMITS } from '../src/kernel/limits.ts';
+import type { Ending } from './transcription-stream.ts';
+
+export type RealtimeRelayEvent =
+  /** What was under way is billed, and nothing else is. */
+  | { type: 'turns.over' }
+  /** What goes on, or would come next, is not covered any more. */
+  | { type: 'budget.spent'; ending: Ending }
+  | { type: 'drain.requested' }
+  /** The client broke a rule of the socket or is too slow, or the ledger gave up. */
+  | { type: 'session.failed'; ending: Ending }
+  | { type: 'socket.closed' }
+  | { type: 'upstream.closed'; ending: Ending }
+  | { type: 'claim.lost' };
+
+/** What the actor that owns both sockets carries out and answers; given with the input. */
+export type RelayEffects = {
+  /** Says why, and closes the client's socket. */
+  readonly hangUp: (ending: Ending) => void;
+  /** Asks the upstream to stop; what it has done until then is still to be heard of. */
+  readonly cancelTurns: () => void;
+  readonly settle: (ending: Ending) => void;
+  /** Nothing is settled: another process has done so. */
+  readonly leave: () => void;
+  readonly isInTurn: () => boolean;
+  /** Milliseconds until the client has been silent for too long; 0 when it has. */
+  readonly quietInMs: () => number;
+};
+
+type Input = { readonly effects: RelayEffects };
+type Context = { readonly effects: RelayEffects; readonly ending: Ending };
+
+const GONE: Ending = { code: 1000, reason: 'client left' };
+const QUIET: Ending = { code: 1000, reason: 'idle' };
+const DRAINING: Ending = { code: 1001, reason: 'server is shutting down' };
+const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
+
+/**
+ * One realtime session at an upstream. Whoever ends it in the middle of a turn does not end the metering: the upstream
+ * is told to stop, and heard out in `finishing` for what the turn came to. Settled exactly once, in `closed`.
+ */
+export const realtimeRelayMachine = setup({
+  types: { context: {} as Context, input: {} as Input, events: {} as RealtimeRelayEvent },
+  actions: {
+    hangUp: ({ context }) => context.effects.hangUp(context.ending),
+    cancelTurns: ({ context }) => context.effects.cancelTurns(),
+    settle: ({ context }) => context.effects.settle(context.ending),
+    leave: ({ context }) => context.effects.leave(),
+    end: assign((_, ending: Ending) => ({ ending })),
+  },
+  guards: {
+    inTurn: ({ context }) => context.effects.isInTurn(),
+    quiet: ({ context }) => context.effects.quietInMs() === 0,
+  },
+  delays: {
+    quietCheck: ({ context }) => context.effects.quietInMs(),
+    turnLimit: LIMITS.realtimeTurnMs,
+    finishLimit: LIMITS.relayFinishMs,
+  },
+}).createMachine({
+  id: 'realtime-relay',
+  context: ({ input }) => ({ effects: input.effects, ending: GONE }),
+  initial: 'relaying',
+  on: {
+    'claim.lost': '.lost',
+    'upstream.closed': {
+      target: '.closed',
+      actions: { type: 'end', params: ({ event }) => event.ending },
+    },
+  },
+  states: {
+    relaying: {
+      on: {
+        'drain.requested': {
+          target: 'draining',
+          actions: { type: 'end', params: DRAINING },
+        },
+        'budget.spent': {
+          target: 'ending',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'session.failed': {
+          target: 'ending',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'socket.closed': 'ending',
+      },
+      after: {
+        quietCheck: [
+          { guard: 'quiet', target: 'ending', actions: { type: 'end', params: QUIET } },
+          { target: 'relaying', reenter: true },
+        ],
+      },
+    },
+    /** The turns under way are finished with the client still there. */
+    draining: {
+      always: { guard: ({ context }) => !context.effects.isInTurn(), target: 'closed' },
+      on: {
+        'turns.over': 'closed',
+        'budget.spent': {
+          target: 'ending',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'session.failed': {
+          target: 'ending',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'socket.closed': 'ending',
+      },
+      after: { turnLimit: 'ending' },
+    },
+    ending: { always: [{ guard: 'inTurn', target: 'finishing' }, { target: 'closed' }] },
+    finishing: {
+      entry: ['hangUp', 'cancelTurns'],
+      on: { 'turns.over': 'closed', 'upstream.closed': 'closed' },
+      after: { finishLimit: 'closed' },
+    },
+    closed: { type: 'final', entry: ['hangUp', 'settle'] },
+    lost: { type: 'final', entry: [{ type: 'end', params: LOST }, 'hangUp', 'leave'] },
+  },
+});
