@@ -27,6 +27,23 @@ export const NOT_RAW_AUDIO: Ending = {
   reason: 'DATA-0000: containers are not read; send raw audio and name its encoding',
 };
 export const TOO_MANY_EVENTS = failure(1008, 'rate_limit_exceeded', 'Too many events.');
+export const CLIENT_SLOW = failure(1013, 'client_too_slow', 'The client reads too slowly.');
+export const UPSTREAM_SLOW = failure(
+  1013,
+  'upstream_too_slow',
+  'The upstream does not take what it is sent.',
+);
+export const TOO_MANY_RESPONSES = failure(
+  1008,
+  'too_many_responses',
+  `At most ${LIMITS.relayResponses} responses may be under way.`,
+);
+
+/** A normal end is the client's to see as it was; of any other it is told. */
+export const upstreamClosed = (code: number, reason: string): Ending =>
+  code === 1000 || code === 1001
+    ? { code, reason }
+    : failure(1011, 'upstream_closed', 'The upstream broke the session off.');
 
 /** In the words of the upgrade, but for a balance that ran out in the middle. */
 const sentence = (refusal: HoldRefusal, spent: string): string =>

@@ -3,6 +3,7 @@ import { destinationOf, makerOf } from '../gateway/destination.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { priceRaw, type Usage } from '../kernel/price.ts';
+import type { SpendAccount } from '../ledger/accounts.ts';
 import type { ChargeRow } from '../ledger/companion.ts';
 import type { HoldRefusal, Ledger, SessionClaim, Spender } from '../ledger/ledger.ts';
 
@@ -34,7 +35,7 @@ export interface Purse {
   readonly spentRaw: bigint;
   extend(byRaw: bigint): Promise<Extension>;
   /** Writes what was bought. `lost`: another process settled this session. */
-  journal(costRaw: bigint, usage: Usage): Promise<'written' | 'lost'>;
+  journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
   /** Settles the hold to everything bought, with one charge row. Safe to call twice. */
   settle(outcome: { readonly reason: string; readonly status: ChargeRow['status'] }): Promise<void>;
 }
@@ -42,6 +43,8 @@ export interface Purse {
 /** Where a model's spend stands in the ledger. */
 const gatewayTarget = (source: Source): string =>
   `gateway://${source.provider}/${source.upstreamModel}`;
+
+const accountOf = ({ rail }: Source): SpendAccount => (rail === 'byok' ? 'byok' : 'gateway');
 
 /** The price of `usage` at this session's source. */
 export const sessionPrice = (source: Source, usage: Usage): bigint =>
@@ -63,7 +66,7 @@ export async function openPurse(
     target,
     model,
     destination: destinationOf(model),
-    account: 'gateway',
+    account: accountOf(source),
   });
   if (opened.kind === 'refused') return opened;
   return { kind: 'opened', purse: createPurse(deps, owner, opened.claim) };
@@ -147,7 +150,7 @@ async function closeClaim(
     claim,
     reason,
     actualRaw: spentRaw,
-    account: 'gateway',
+    account: accountOf(owner.source),
     source: owner.source.provider,
     // A session that bought nothing leaves no line.
     ...(spentRaw > 0n && {

@@ -256,10 +256,11 @@ export const relay = (
 
 type Unserved = Exclude<Tried<never>['outcome'], { kind: 'completed' | 'declined' }>;
 
-function refuseOutcome(
+/** Why nobody has delivered, in the words of the gateway's routes. */
+export function refuseOutcome(
   outcome: Unserved,
   { attempts, source }: Tried<unknown>,
-  served: Served,
+  served: Pick<Served, 'rateLimits'>,
 ): ApiError {
   if (outcome.kind === 'aborted') return refuse.request.clientClosed();
   if (outcome.kind === 'spent') return outcome.refusal;

@@ -5,6 +5,8 @@ import { refuse } from '../kernel/refuse.ts';
 /** What a transcription session runs on when its client names no model, as the vendor's do not. */
 const TRANSCRIBING_MODEL = 'local/realtime';
 
+export type Handshake = { readonly modelId: string; readonly config: SessionConfig };
+
 /**
  * The model that a realtime session is opened with, and how it begins. What a client secret fixes
  * stands, whatever its holder asks for; throws the refusal of an upgrade that contradicts it.
@@ -12,7 +14,7 @@ const TRANSCRIBING_MODEL = 'local/realtime';
 export function readHandshake(
   query: { readonly model?: string | undefined; readonly intent?: string | undefined },
   secret: ClientSecretGrant | undefined,
-): { readonly modelId: string; readonly config: SessionConfig } {
+): Handshake {
   if (secret?.model !== undefined && query.model !== undefined && secret.model !== query.model) {
     throw refuse.gateway.invalidRequest(
       `This client secret is for the model "${secret.model}".`,

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { turnCap, turnReserveRaw } from '../actors/realtime/turn-meter.ts';
 import { RealtimeSession } from '../actors/realtime-session.ts';
+import { connectRelay, planRelay, type Relays } from '../actors/relay/connect-relay.ts';
+import { RelaySession } from '../actors/relay-session.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
 import { openPurse, type PurseOwner } from '../actors/voice-purse.ts';
 import { refuseHold } from '../gateway/refuse-hold.ts';
 import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
 import { BRAND, newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { readHandshake } from './read-handshake.ts';
+import { readProviderKey } from '../provider-keys/provider-key-header.ts';
+import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketSpender } from './read-socket-spender.ts';
 import { requireEngines, requireLiveModel } from './take-engine.ts';
 
@@ -18,8 +21,11 @@ const Query = z.object({
   customer_id: z.string().max(LIMITS.taskIdChars).optional(),
 });
 
-/** Realtime voice in the vendor's event protocol, metered by the completed turn. */
-export const createRealtimeSocket = (deps: VoiceDeps) =>
+/**
+ * Realtime voice in the vendor's event protocol, metered by the completed turn: with the engines of this server, or at
+ * an upstream whose frames are relayed. Without `relays` there is none of those.
+ */
+export const createRealtimeSocket = (deps: VoiceDeps, relays?: Relays) =>
   socketRoute()({
     path: '/v1/realtime',
     credential: 'agent',
@@ -31,15 +37,71 @@ export const createRealtimeSocket = (deps: VoiceDeps) =>
     query: Query,
     envelope: 'openai',
     async open(context) {
-      return handlerOf(await openSession(deps, context));
+      const handshake = readHandshake(context.query, context.caller.clientSecret);
+      const relayed = relays && (await openRelay({ ...deps, relays }, context, handshake));
+      return relayed ?? handlerOf(await openSession(deps, context, handshake));
     },
   });
 
+type Context = SocketContext<unknown, typeof Query>;
+
+/** Undefined: the model is not served by an upstream that could be relayed. */
+async function openRelay(
+  deps: VoiceDeps & { readonly relays: Relays },
+  { query, caller, headers, signal }: Context,
+  { modelId }: Handshake,
+): Promise<SocketHandler | undefined> {
+  const { accountId } = caller;
+  const spender = readSocketSpender(caller, headers, query.customer_id);
+  const buyer = { accountId, spender, signal, providerKey: readProviderKey(headers) };
+  const plan = await planRelay(deps, modelId, buyer);
+  if (plan === undefined) return undefined;
+  deps.sessions.requireRoom();
+
+  const connected = await connectRelay(deps, plan, buyer);
+  const session = new RelaySession(deps, connected);
+  return admit(deps, connected.owner.sessionId, session, {
+    opened(connection) {
+      session.attach(connection);
+      // What a client secret fixes is asked of the upstream before anything that its holder asks.
+      const fixed = caller.clientSecret?.session;
+      if (fixed !== undefined) session.frame(sessionUpdate(fixed), false);
+    },
+    message() {},
+    frame: (bytes, isBinary) => session.frame(bytes, isBinary),
+    drained: () => session.drained(),
+    draining: () => session.drain(),
+    closed: () => session.socketClosed(),
+  });
+}
+
+const sessionUpdate = (session: unknown): Uint8Array =>
+  Buffer.from(JSON.stringify({ type: 'session.update', session }));
+
+/** Enters a session whose money is held, or ends it. */
+function admit<T>(
+  { sessions }: Pick<VoiceDeps, 'sessions'>,
+  sessionId: string,
+  session: Pick<RealtimeSession, 'drain' | 'socketClosed'>,
+  admitted: T,
+): T {
+  try {
+    sessions.enter(sessionId, {
+      drain: () => session.drain(),
+      abandon: () => session.socketClosed(),
+    });
+    return admitted;
+  } catch (refusal) {
+    session.socketClosed();
+    throw refusal;
+  }
+}
+
 async function openSession(
   deps: VoiceDeps,
-  { query, caller, headers }: SocketContext<unknown, typeof Query>,
+  { query, caller, headers }: Context,
+  { modelId, config }: Handshake,
 ): Promise<RealtimeSession> {
-  const { modelId, config } = readHandshake(query, caller.clientSecret);
   const { model, source } = requireLiveModel(deps.catalogue, modelId, 'realtime');
   requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
   deps.sessions.requireRoom();
@@ -59,15 +121,7 @@ async function openSession(
   const session = new RealtimeSession(deps, {
     ...{ owner, purse: opened.purse, cap, reserveRaw, config },
   });
-  try {
-    deps.sessions.enter(owner.sessionId, {
-      drain: () => session.drain(),
-      abandon: () => session.socketClosed(),
-    });
-  } catch (refusal) {
-    session.socketClosed();
-    throw refusal;
-  }
+  admit(deps, owner.sessionId, session, undefined);
   deps.engines.warmUp();
   return session;
 }

@@ -34,6 +34,15 @@ export const gateway = {
       { attempts },
       { ...headers, ...NO_RETRY },
     ),
+  /** Of a session. Not with the upstream's own status, which would read as a word on the caller's credential here. */
+  upstreamDeclined: (upstreamStatus: number) =>
+    refusal(
+      502,
+      'upstream_declined',
+      'The upstream refused this session; nothing was charged.',
+      { upstream_status: upstreamStatus },
+      NO_RETRY,
+    ),
   noSourceAvailable: (message: string) =>
     refusal(503, 'no_source_available', message, {}, NO_RETRY),
   engineBusy: (retryAfterSeconds: number) =>

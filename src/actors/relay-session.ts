@@ -1,0 +1,250 @@
+import { type ActorRefFrom, createActor } from 'xstate';
+import {
+  type RealtimeRelayEvent,
+  type RelayEffects,
+  realtimeRelayMachine,
+} from '../../machines/realtime-relay.ts';
+import type { Ending } from '../../machines/transcription-stream.ts';
+import type { Model } from '../gateway/catalogue.ts';
+import type { TimerHandle } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { type MeteredEvent, readMeteredEvent } from '../rails/realtime/metered-event.ts';
+import type { UpstreamSocket } from '../rails/realtime/realtime-rail.ts';
+import { EventAllowance } from './realtime/event-allowance.ts';
+import { Outlet } from './realtime/outlet.ts';
+import { Downlink, type RelayClient } from './relay/downlink.ts';
+import { OpenTurns } from './relay/open-turns.ts';
+import type { RelayMeter } from './relay/relay-meter.ts';
+import { createTimeMeter } from './relay/time-meter.ts';
+import { createTokenMeter } from './relay/token-meter.ts';
+import { isBilledByTime } from './relay/turn-price.ts';
+import type { VoiceDeps } from './voice-deps.ts';
+import {
+  BROKEN,
+  CLIENT_SLOW,
+  TOO_MANY_EVENTS,
+  TOO_MANY_RESPONSES,
+  UPSTREAM_SLOW,
+  upstreamClosed,
+} from './voice-endings.ts';
+import { VoiceLife } from './voice-life.ts';
+import type { Purse, PurseOwner } from './voice-purse.ts';
+
+export type RelayInput = {
+  readonly owner: PurseOwner;
+  readonly model: Model;
+  readonly purse: Purse;
+  readonly upstream: UpstreamSocket;
+};
+
+const CANCEL = Buffer.from('{"type":"response.cancel"}');
+
+/**
+ * A live realtime session at an upstream, as its client's socket drives it. Frames pass as they are, both ways; only
+ * what the upstream says of its turns is read. A turn is journaled before the client hears that it is over. The reserve
+ * is settled exactly once, however the session ends.
+ */
+export class RelaySession {
+  readonly #deps: Pick<VoiceDeps, 'clock'>;
+  readonly #upstream: UpstreamSocket;
+  readonly #life: VoiceLife;
+  readonly #outlet: Outlet;
+  readonly #downlink: Downlink;
+  readonly #turns = new OpenTurns();
+  readonly #meter: RelayMeter;
+  readonly #allowance: EventAllowance;
+  readonly #actor: ActorRefFrom<typeof realtimeRelayMachine>;
+  #lastEventAtMs: number;
+  #isHungUp = false;
+  /** A turn is being journaled. */
+  #isBilling = false;
+  #upstreamEnding: Ending | undefined;
+  #stall: TimerHandle | undefined;
+
+  constructor(deps: Pick<VoiceDeps, 'clock' | 'random' | 'sessions' | 'log'>, input: RelayInput) {
+    const { clock, random } = deps;
+    const { owner, upstream } = input;
+    this.#deps = deps;
+    this.#upstream = upstream;
+    this.#lastEventAtMs = clock.monotonicMs();
+    this.#life = new VoiceLife(deps, input);
+    this.#outlet = new Outlet(random);
+    this.#allowance = new EventAllowance(clock);
+    this.#downlink = new Downlink({ upstream, take: (frame) => this.#take(frame) });
+    const tell = (event: RealtimeRelayEvent) => this.#tell(event);
+    const createMeter = isBilledByTime(owner.source) ? createTimeMeter : createTokenMeter;
+    this.#meter = createMeter({ ...input, clock, life: this.#life, tell });
+    const effects = this.#effects();
+    this.#actor = createActor(realtimeRelayMachine, { clock, input: { effects } });
+    this.#actor.subscribe({
+      error: (error) =>
+        this.#life.broke(error, [() => effects.hangUp(BROKEN), () => effects.settle(BROKEN)]),
+    });
+    this.#actor.start();
+  }
+
+  /** Resolves when the session is settled. */
+  get settled(): Promise<void> {
+    return this.#life.settled;
+  }
+
+  attach(client: RelayClient): void {
+    this.#outlet.attach(client);
+    this.#downlink.attach(client);
+    this.#upstream.listen({
+      frame: (bytes, isBinary) =>
+        this.#guard(() => {
+          if (!this.#downlink.push(bytes, isBinary)) this.#fail(BROKEN);
+        }),
+      closed: (code, reason) => this.#upstreamClosed(upstreamClosed(code, reason)),
+    });
+  }
+
+  /** The bytes may be gone when this returns. */
+  frame(bytes: Uint8Array, isBinary: boolean): void {
+    if (this.#isHungUp) return;
+    this.#lastEventAtMs = this.#deps.clock.monotonicMs();
+    if (!this.#allowance.take()) {
+      this.#fail(TOO_MANY_EVENTS);
+      return;
+    }
+    this.#upstream.send(bytes, isBinary);
+    this.#meter.carried('up', bytes.length);
+    if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.#fail(UPSTREAM_SLOW);
+  }
+
+  /** The client has taken what was unsent. */
+  drained(): void {
+    this.#downlink.caughtUp();
+    this.#watchStall();
+  }
+
+  drain(): void {
+    this.#tell({ type: 'drain.requested' });
+  }
+
+  socketClosed(): void {
+    this.#isHungUp = true;
+    this.#downlink.abandon();
+    this.#watchStall();
+    this.#tell({ type: 'socket.closed' });
+  }
+
+  #effects(): RelayEffects {
+    const { clock } = this.#deps;
+    const quietAtMs = () => this.#lastEventAtMs + LIMITS.realtimeIdleSeconds * 1_000;
+    return {
+      hangUp: (ending) => this.#hangUp(ending),
+      cancelTurns: () => this.#upstream.send(CANCEL, false),
+      settle: (ending) => {
+        this.#meter.end(this.#upstreamEnding === undefined ? this.#turns.size : 0);
+        this.#upstream.close();
+        this.#life.settle(ending);
+      },
+      leave: () => {
+        this.#meter.end(0);
+        this.#upstream.close();
+        this.#life.leave();
+      },
+      isInTurn: () => this.#isBilling || this.#turns.size > 0,
+      quietInMs: () => Math.max(0, quietAtMs() - clock.monotonicMs()),
+    };
+  }
+
+  /** A frame of the upstream whose turn it is. */
+  #take(frame: { readonly bytes: Buffer; readonly isBinary: boolean }): void {
+    this.#meter.carried('down', frame.bytes.length);
+    const event = frame.isBinary ? undefined : readMeteredEvent(frame.bytes);
+    const billed = event === undefined ? undefined : this.#meterEvent(event);
+    if (billed === undefined) {
+      this.#send(frame);
+      if (event?.kind === 'done') this.#turnIsOver();
+      return;
+    }
+    this.#isBilling = true;
+    this.#downlink.hold();
+    void billed.then(() =>
+      this.#guard(() => {
+        this.#isBilling = false;
+        this.#send(frame);
+        // What waited may begin the next turn, or end it.
+        this.#downlink.release();
+        this.#turnIsOver();
+        if (this.#upstreamEnding !== undefined) this.#upstreamClosed(this.#upstreamEnding);
+      }),
+    );
+  }
+
+  /** Resolves when a turn that ended here is journaled. */
+  #meterEvent(event: MeteredEvent): Promise<void> | undefined {
+    switch (event.kind) {
+      case 'began':
+        if (!this.#turns.begin(event.id)) this.#fail(TOO_MANY_RESPONSES);
+        else if (!this.#isHungUp) this.#meter.began(this.#turns.size);
+        return undefined;
+      case 'done':
+        return this.#turns.end(event.id) ? this.#meter.done(event) : undefined;
+      case 'heard':
+        if (event.id === null || this.#turns.end(event.id)) this.#meter.heard(event);
+        return undefined;
+    }
+  }
+
+  #turnIsOver(): void {
+    if (!this.#isHungUp) this.#meter.makeWhole(this.#turns.size);
+    if (this.#turns.size === 0 && !this.#isBilling) this.#tell({ type: 'turns.over' });
+  }
+
+  #send(frame: { readonly bytes: Buffer; readonly isBinary: boolean }): void {
+    if (this.#isHungUp) return;
+    this.#downlink.send(frame);
+    this.#watchStall();
+  }
+
+  /** A client that is behind has so long to catch up. */
+  #watchStall(): void {
+    const { clock } = this.#deps;
+    if (this.#downlink.isBehind && this.#stall === undefined) {
+      this.#stall = clock.setTimeout(() => this.#fail(CLIENT_SLOW), LIMITS.relayStallMs);
+    }
+    if (!this.#downlink.isBehind && this.#stall !== undefined) {
+      clock.clearTimeout(this.#stall);
+      this.#stall = undefined;
+    }
+  }
+
+  /** What it said before its close is looked at before. */
+  #upstreamClosed(ending: Ending): void {
+    this.#upstreamEnding = ending;
+    if (this.#isBilling) return;
+    this.#turns.forget();
+    this.#tell({ type: 'upstream.closed', ending });
+  }
+
+  #hangUp(ending: Ending): void {
+    if (this.#isHungUp) return;
+    this.#isHungUp = true;
+    this.#outlet.end(ending);
+    this.#downlink.abandon();
+    this.#watchStall();
+  }
+
+  /** Nobody else is there to catch what goes wrong with a frame of an upstream. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#life.logError(error, 'a frame could not be relayed');
+      this.#fail(BROKEN);
+    }
+  }
+
+  #fail(ending: Ending): void {
+    this.#tell({ type: 'session.failed', ending });
+  }
+
+  /** What is told to a session that is over means nothing any more. */
+  #tell(event: RealtimeRelayEvent): void {
+    if (this.#actor?.getSnapshot().status === 'active') this.#actor.send(event);
+  }
+}

@@ -1,0 +1,104 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { UpstreamSocket } from '../../rails/realtime/realtime-rail.ts';
+
+/** What a relay needs of its client's socket; `SocketConnection` is one. */
+export interface RelayClient {
+  readonly isOpen: boolean;
+  readonly bufferedAmount: number;
+  send(data: string | Uint8Array, options?: { readonly asText?: boolean }): boolean;
+  batch(work: () => void): void;
+  close(code: number, reason?: string): void;
+}
+
+type Frame = { readonly bytes: Buffer; readonly isBinary: boolean };
+
+/**
+ * The way from an upstream to its client: frames in order, as they came. The upstream is read no faster than its client
+ * takes them, and no further while something is kept back; what comes meanwhile is bounded.
+ */
+export class Downlink {
+  readonly #upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
+  readonly #take: (frame: Frame) => void;
+  readonly #waiting: Frame[] = [];
+  #waitingBytes = 0;
+  #client: RelayClient | undefined;
+  #isHeld = false;
+  #isBehind = false;
+
+  constructor(deps: {
+    readonly upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
+    /** Looks at a frame whose turn it is, and sends it. */
+    readonly take: (frame: Frame) => void;
+  }) {
+    this.#upstream = deps.upstream;
+    this.#take = deps.take;
+  }
+
+  attach(client: RelayClient): void {
+    this.#client = client;
+  }
+
+  /** Whether the client has to catch up. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
+  /** False: more has come than may wait. */
+  push(bytes: Buffer, isBinary: boolean): boolean {
+    if (!this.#isHeld) {
+      this.#take({ bytes, isBinary });
+      return true;
+    }
+    this.#waiting.push({ bytes, isBinary });
+    this.#waitingBytes += bytes.length;
+    return this.#waitingBytes <= LIMITS.relayFrameBytes + LIMITS.relayWaitingBytes;
+  }
+
+  /** Sends a frame as it is. */
+  send({ bytes, isBinary }: Frame): void {
+    const client = this.#client;
+    if (client === undefined || !client.isOpen) return;
+    client.send(bytes, { asText: !isBinary });
+    if (!this.#isBehind && client.bufferedAmount > LIMITS.relayUnsentBytes) {
+      this.#isBehind = true;
+      this.#flow();
+    }
+  }
+
+  /** What comes from here on waits. */
+  hold(): void {
+    this.#isHeld = true;
+    this.#flow();
+  }
+
+  /** What has waited goes on, until something is held again. */
+  release(): void {
+    this.#isHeld = false;
+    while (!this.#isHeld) {
+      const frame = this.#waiting.shift();
+      if (frame === undefined) break;
+      this.#waitingBytes -= frame.bytes.length;
+      this.#take(frame);
+    }
+    this.#flow();
+  }
+
+  /** The client has caught up, or is gone. */
+  caughtUp(): void {
+    if (!this.#isBehind) return;
+    this.#isBehind = (this.#client?.bufferedAmount ?? 0) > LIMITS.relayUnsentBytes;
+    this.#flow();
+  }
+
+  /** Nobody reads any more: the upstream is heard out all the same. */
+  abandon(): void {
+    this.#client = undefined;
+    this.#isBehind = false;
+    this.#flow();
+  }
+
+  #flow(): void {
+    if (this.#isHeld || this.#isBehind) this.#upstream.pause();
+    else this.#upstream.resume();
+  }
+}

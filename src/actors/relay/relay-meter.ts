@@ -1,0 +1,48 @@
+import type { RealtimeRelayEvent } from '../../../machines/realtime-relay.ts';
+import type { Model } from '../../gateway/catalogue.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { MeteredEvent } from '../../rails/realtime/metered-event.ts';
+import { LEDGER_AWAY } from '../voice-endings.ts';
+import type { VoiceLife } from '../voice-life.ts';
+import type { Purse, PurseOwner } from '../voice-purse.ts';
+
+export type RelayMeterDeps = {
+  readonly owner: PurseOwner;
+  readonly model: Model;
+  readonly purse: Purse;
+  readonly clock: Clock;
+  readonly life: Pick<VoiceLife, 'logError'>;
+  readonly tell: (event: RealtimeRelayEvent) => void;
+};
+
+type Done = Extract<MeteredEvent, { kind: 'done' }>;
+type Heard = Extract<MeteredEvent, { kind: 'heard' }>;
+
+/** What a relayed session has bought, in the way that its source bills it. */
+export interface RelayMeter {
+  /** So many bytes went by. */
+  carried(direction: 'up' | 'down', bytes: number): void;
+  /** A turn has begun, so that there are so many under way. */
+  began(underWay: number): void;
+  /** A turn is over. Resolves, and never rejects, when its price can no longer be lost. Undefined: it had none. */
+  done(turn: Done): Promise<void> | undefined;
+  heard(transcript: Heard): void;
+  /** Holds what the next turn may cost, or all that are under way. */
+  makeWhole(underWay: number): void;
+  /** Bills what is left. `unheardOf`: turns whose upstream does not answer any more, but was not lost. */
+  end(unheardOf: number): void;
+}
+
+/** Writes what was bought, and tells the session when its money is another's or cannot be reached. */
+export async function journalBought(
+  { purse, life, tell }: Pick<RelayMeterDeps, 'purse' | 'life' | 'tell'>,
+  costRaw: bigint,
+  usage: Readonly<Record<string, number>>,
+): Promise<void> {
+  try {
+    if ((await purse.journal(costRaw, usage)) === 'lost') tell({ type: 'claim.lost' });
+  } catch (error) {
+    life.logError(error, 'ledger is away from a relayed session');
+    tell({ type: 'session.failed', ending: LEDGER_AWAY });
+  }
+}

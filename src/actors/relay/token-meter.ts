@@ -1,0 +1,81 @@
+import type { RealtimeTokens } from '../../rails/realtime/metered-event.ts';
+import { LEDGER_AWAY, turnRefused } from '../voice-endings.ts';
+import { sessionPrice } from '../voice-purse.ts';
+import { journalBought, type RelayMeter, type RelayMeterDeps } from './relay-meter.ts';
+import { carriedTokens, heardTokens, relayTurnRaw, tokenUsage } from './turn-price.ts';
+
+/**
+ * Bills each turn by the tokens that its upstream counts, and each transcript of what was heard. A turn that it does
+ * not count is estimated by the sound that was carried, for no more than was held for it, and marked; one that failed
+ * then was none. What is held covers every turn under way, the next one at least.
+ */
+export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
+  const { life, model, owner, purse, tell } = deps;
+  const { source } = owner;
+  const carried = { upBytes: 0, downBytes: 0 };
+  let turnRaw = relayTurnRaw(model, source, 0);
+  let isExtending = false;
+  let wantedTurns = 1;
+
+  function bill(tokens: RealtimeTokens, requests: 0 | 1, isEstimated: boolean) {
+    const usage = tokenUsage(source, tokens, requests);
+    const pricedRaw = sessionPrice(source, usage);
+    const costRaw = isEstimated && pricedRaw > turnRaw ? turnRaw : pricedRaw;
+    if (costRaw === 0n) return undefined;
+    return journalBought(deps, costRaw, isEstimated ? { ...usage, estimated: 1 } : usage);
+  }
+
+  function billTurn(tokens: RealtimeTokens | null, isFailed: boolean) {
+    const estimated = carriedTokens(carried);
+    carried.upBytes = 0;
+    carried.downBytes = 0;
+    if (tokens === null) return isFailed ? undefined : bill(estimated, 1, true);
+    const { textIn, audioIn, textOut, audioOut } = tokens;
+    const promise = bill(tokens, 1, false);
+    turnRaw = relayTurnRaw(model, source, textIn + audioIn + textOut + audioOut);
+    return promise;
+  }
+
+  async function extend(): Promise<void> {
+    const missingRaw = turnRaw * BigInt(wantedTurns) - (purse.heldRaw - purse.spentRaw);
+    if (missingRaw <= 0n) return;
+    const verdict = await purse.extend(missingRaw);
+    if (verdict.kind === 'lost') tell({ type: 'claim.lost' });
+    if (verdict.kind !== 'refused') return;
+    tell({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
+  }
+
+  function makeWhole(underWay: number): void {
+    wantedTurns = Math.max(1, underWay);
+    if (isExtending) return;
+    isExtending = true;
+    const asked = { turnRaw, wantedTurns };
+    extend()
+      .catch((error: unknown) => {
+        life.logError(error, 'ledger is away from a relayed session');
+        tell({ type: 'session.failed', ending: LEDGER_AWAY });
+      })
+      .finally(() => {
+        isExtending = false;
+        // More may have been wanted while this was asked for.
+        if (asked.wantedTurns < wantedTurns || asked.turnRaw < turnRaw) makeWhole(wantedTurns);
+      });
+  }
+
+  return {
+    carried(direction, bytes) {
+      if (direction === 'up') carried.upBytes += bytes;
+      else carried.downBytes += bytes;
+    },
+    began: makeWhole,
+    done: ({ tokens, isFailed }) => billTurn(tokens, isFailed),
+    heard({ tokens, seconds }) {
+      const told = tokens ?? (seconds === null ? null : heardTokens(seconds));
+      if (told !== null) void bill(told, 0, false);
+    },
+    makeWhole,
+    end(unheardOf) {
+      if (unheardOf > 0) void billTurn(null, false);
+    },
+  };
+}

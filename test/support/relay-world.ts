@@ -1,0 +1,116 @@
+import type { Relays } from '../../src/actors/relay/connect-relay.ts';
+import type { VoiceSessions } from '../../src/actors/voice-sessions.ts';
+import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
+import type {
+  ModelEntry,
+  ProviderEntry,
+  RateTexts,
+} from '../../src/gateway/builtin/builtin-model.ts';
+import { LOCAL_MODELS } from '../../src/gateway/builtin/local.ts';
+import { createRealtimeRails } from '../../src/gateway/realtime-rails.ts';
+import { type Clock, systemClock } from '../../src/kernel/clock.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
+import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
+import { bearer, type Edge, KEYS, startEdge } from './edge.ts';
+import type { FakeLedger } from './fake-ledger.ts';
+import { RealtimeClient } from './realtime-client.ts';
+import { type RealtimeUpstream, realtimeUpstream } from './realtime-upstream.ts';
+import { createVoiceWorld } from './voice-world.ts';
+
+/** So that a token of sound costs one raw unit heard and two spoken, and one of text a tenth. */
+export const TOKEN_RATES: RateTexts = {
+  ...{ text_input_token: '0.1', text_output_token: '0.2', cached_input_token: '0.05' },
+  ...{ audio_input_token: '1', audio_output_token: '2' },
+};
+/** A raw unit a second. */
+export const TIME_RATES: RateTexts = { audio_second: '1' };
+
+/** What one turn at the cap costs: 4,096 tokens heard and 1,024 spoken. */
+export const TURN_RAW = 4_096n + 2_048n;
+
+export type RelayWorld = AsyncDisposable & {
+  /** The cheaper of the two that serve `acme/voice`. */
+  readonly upstream: RealtimeUpstream;
+  readonly second: RealtimeUpstream;
+  readonly ledger: FakeLedger;
+  readonly sessions: VoiceSessions;
+  readonly edge: Edge;
+  /** Providers that were called with a stored key. */
+  readonly usedKeys: string[];
+  url(model?: string): string;
+  connect(model?: string, headers?: Record<string, string>): Promise<RealtimeClient>;
+};
+
+/** The realtime socket before two scripted upstreams, on a ledger in memory and with no margin. */
+export async function relayWorld(
+  options: {
+    readonly creditRaw?: bigint;
+    readonly clock?: Clock;
+    readonly ledger?: Ledger;
+    readonly storedKeys?: Readonly<Record<string, string>>;
+    readonly connectMs?: number;
+  } = {},
+): Promise<RelayWorld> {
+  const { clock = systemClock, creditRaw = 1_000_000n, storedKeys = {}, connectMs } = options;
+  const upstream = await realtimeUpstream();
+  const second = await realtimeUpstream();
+  const catalogue = buildCatalogue({ ...entriesOf(upstream, second), secret: () => 'sk-server' });
+  const shared = { clock, random: systemRandom, log: silentLog, catalogue };
+  const rails = createRealtimeRails({ ...shared, ...(connectMs && { connectMs }) });
+  const usedKeys: string[] = [];
+  const relays: Relays = {
+    ...{ rails, rests: createSourceRests(shared) },
+    providerKeys: {
+      find: async (_: string, provider: string) => storedKeys[provider],
+      noteUse: async (_: string, provider: string) => void usedKeys.push(provider),
+    },
+  };
+  const { ledger: given } = options;
+  const { deps, ledger } = await createVoiceWorld({
+    ...{ clock, creditRaw },
+    change: { catalogue, ...(given && { ledger: given }) },
+  });
+  const edge = await startEdge({ sockets: [createRealtimeSocket(deps, relays)] });
+  const url = (model = 'acme/voice') =>
+    `ws://127.0.0.1:${edge.port}/v1/realtime?model=${encodeURIComponent(model)}`;
+  return {
+    ...{ upstream, second, ledger, edge, usedKeys, url, sessions: deps.sessions },
+    async connect(model, headers = {}) {
+      const client = new RealtimeClient(url(model), [], { ...bearer(KEYS.agent), ...headers });
+      await client.opened();
+      return client;
+    },
+    async [Symbol.asyncDispose]() {
+      await edge[Symbol.asyncDispose]();
+      await rails[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+      await second[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function entriesOf(upstream: RealtimeUpstream, second: RealtimeUpstream) {
+  const dialect = 'openai-realtime';
+  const providers = new Map<string, ProviderEntry>([
+    ['local', { baseUrl: null, dialect: 'local' }],
+    ['acme', { baseUrl: upstream.baseUrl, dialect, apiKeyEnv: 'ACME_KEY' }],
+    ['second', { baseUrl: second.baseUrl, dialect, apiKeyEnv: 'SECOND_KEY' }],
+  ]);
+  const source = (provider: string, upstreamModel: string, rates: RateTexts) => ({
+    ...{ rail: 'direct-account' as const, provider, upstreamModel, rates, marginBps: 0 },
+  });
+  const dearer = { ...TOKEN_RATES, audio_output_token: '3' };
+  const models: ModelEntry[] = [
+    ...LOCAL_MODELS,
+    {
+      ...{ id: 'acme/voice', modality: 'realtime' },
+      sources: [source('acme', 'voice-1', TOKEN_RATES), source('second', 'voice-2', dearer)],
+    },
+    { id: 'acme/alone', modality: 'realtime', sources: [source('acme', 'alone', TOKEN_RATES)] },
+    { id: 'acme/minutes', modality: 'realtime', sources: [source('acme', 'min', TIME_RATES)] },
+  ];
+  return { providers, models };
+}

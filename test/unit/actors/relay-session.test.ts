@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import type { RelayClient } from '../../../src/actors/relay/downlink.ts';
+import { heldTimeRaw } from '../../../src/actors/relay/time-meter.ts';
+import { isBilledByTime, relayTurnRaw } from '../../../src/actors/relay/turn-price.ts';
+import { RelaySession } from '../../../src/actors/relay-session.ts';
+import { openPurse } from '../../../src/actors/voice-purse.ts';
+import { ratesOf } from '../../../src/gateway/build-catalogue.ts';
+import type { Model, Source } from '../../../src/gateway/catalogue.ts';
+import { assert } from '../../../src/kernel/assert.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import type {
+  UpstreamListener,
+  UpstreamSocket,
+} from '../../../src/rails/realtime/realtime-rail.ts';
+import { usageOf } from '../../support/realtime-upstream.ts';
+import { TIME_RATES, TOKEN_RATES, TURN_RAW } from '../../support/relay-world.ts';
+import { AGENT, createVoiceWorld, FakeSocket, settleAll } from '../../support/voice-world.ts';
+
+/** An upstream without a network. */
+class FakeUpstream implements UpstreamSocket {
+  readonly sent: string[] = [];
+  unsentBytes = 0;
+  isPaused = true;
+  isClosed = false;
+  #listener: UpstreamListener | undefined;
+
+  listen(listener: UpstreamListener): void {
+    this.#listener = listener;
+    this.isPaused = false;
+  }
+  send(bytes: Uint8Array): void {
+    this.sent.push(Buffer.from(bytes).toString());
+  }
+  pause(): void {
+    this.isPaused = true;
+  }
+  resume(): void {
+    this.isPaused = false;
+  }
+  close(): void {
+    this.isClosed = true;
+  }
+
+  say(event: object): void {
+    this.#listener?.frame(Buffer.from(JSON.stringify(event)), false);
+  }
+  begin(id: string): void {
+    this.say({ type: 'response.created', response: { id } });
+  }
+  finish(id: string, usage?: object): void {
+    this.say({ type: 'response.done', response: { id, status: 'completed', usage } });
+  }
+  leave(code: number): void {
+    this.#listener?.closed(code, '');
+  }
+}
+
+class FakeClient extends FakeSocket implements RelayClient {
+  override send(data: string | Uint8Array): boolean {
+    return super.send(typeof data === 'string' ? data : Buffer.from(data).toString());
+  }
+}
+
+async function start(rates = TOKEN_RATES, creditRaw = 1_000_000n) {
+  const clock = new ManualClock();
+  const world = await createVoiceWorld({ clock, creditRaw });
+  const source: Source = {
+    ...{ rail: 'direct-account', provider: 'acme', upstreamModel: 'v', marginBps: 0 },
+    rates: ratesOf(rates),
+  };
+  const model: Model = {
+    ...{ id: 'acme/v', modality: 'realtime', contextWindow: null, maxOutputTokens: null },
+    sources: [source],
+  };
+  const spender = { agentId: AGENT, keyId: 70 };
+  const owner = {
+    spender,
+    sessionId: 'sess_t',
+    kind: 'realtime',
+    model: model.id,
+    source,
+  } as const;
+  const reserveRaw = isBilledByTime(source) ? heldTimeRaw(owner) : relayTurnRaw(model, source, 0);
+  const opened = await openPurse(world.deps, owner, reserveRaw);
+  assert(opened.kind === 'opened', 'the reserve fits');
+  const upstream = new FakeUpstream();
+  const session = new RelaySession(world.deps, { owner, model, upstream, purse: opened.purse });
+  const client = new FakeClient();
+  session.attach(client);
+  return { ...world, clock, client, session, upstream };
+}
+
+const APPEND = Buffer.from('{"type":"input_audio_buffer.append","audio":"AAAA"}');
+const seconds = async (clock: ManualClock, count: number) => {
+  for (let n = 0; n < count; n++) {
+    clock.advance(1_000);
+    await settleAll();
+  }
+};
+
+describe('a relayed session', () => {
+  it('hears an upstream out whose client has left in the middle of a turn', async () => {
+    const { ledger, session, upstream } = await start();
+    upstream.begin('r1');
+    session.socketClosed();
+    await settleAll();
+    expect([upstream.sent, upstream.isClosed]).toEqual([['{"type":"response.cancel"}'], false]);
+    upstream.finish('r1', usageOf({ audioOut: 30 }));
+    await session.settled;
+    expect([ledger.consumedRaw(AGENT), upstream.isClosed]).toEqual([60n, true]);
+  });
+
+  it('waits no longer for it than so long, and estimates the turn then', async () => {
+    const { clock, ledger, session, upstream } = await start();
+    upstream.begin('r1');
+    upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(128_000) });
+    session.socketClosed();
+    clock.advance(LIMITS.relayFinishMs - 1);
+    await settleAll();
+    expect(ledger.openHolds()).toBe(1);
+    clock.advance(1);
+    await session.settled;
+    expect(ledger.charges).toMatchObject([
+      { costRaw: 82n, usage: { audio_output_token: 41, estimated: 1 } },
+    ]);
+  });
+
+  it('takes nothing for the turn of an upstream that was lost', async () => {
+    const { client, ledger, session, upstream } = await start();
+    upstream.begin('r1');
+    upstream.leave(1006);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1011, reason: 'upstream_closed' });
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([0n, 0]);
+  });
+
+  it('reads on only when its client has caught up, and cuts off one that does not', async () => {
+    const { client, clock, session, upstream } = await start();
+    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    upstream.say({ type: 'a' });
+    expect(upstream.isPaused).toBe(true);
+    clock.advance(LIMITS.relayStallMs - 1);
+    client.bufferedAmount = 0;
+    session.drained();
+    expect(upstream.isPaused).toBe(false);
+    clock.advance(LIMITS.relayStallMs);
+    expect(client.closed).toBeUndefined();
+
+    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    upstream.say({ type: 'b' });
+    clock.advance(LIMITS.relayStallMs);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1013, reason: 'client_too_slow' });
+  });
+
+  it('cuts a client off whose upstream does not take what it is sent', async () => {
+    const { client, session, upstream } = await start();
+    upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
+    session.frame(APPEND, false);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1013, reason: 'upstream_too_slow' });
+  });
+
+  it('bounds what waits behind a turn that is being journaled', async () => {
+    const { client, session, upstream } = await start();
+    upstream.begin('r1');
+    upstream.finish('r1', usageOf({ audioOut: 5 }));
+    expect(upstream.isPaused).toBe(true);
+    const frame = { type: 'x', x: 'x'.repeat(1_000_000) };
+    for (let n = 0; n < 6; n++) upstream.say(frame);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1011, reason: 'internal_error' });
+  });
+
+  it('ends when its client has said nothing for too long', async () => {
+    const { client, clock, session } = await start();
+    clock.advance(LIMITS.realtimeIdleSeconds * 1_000 - 1);
+    session.frame(APPEND, false);
+    clock.advance(LIMITS.realtimeIdleSeconds * 1_000 - 1);
+    expect(client.closed).toBeUndefined();
+    clock.advance(1);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1000, reason: 'idle' });
+  });
+
+  it('leaves its hold to the process that has taken it over', async () => {
+    const { client, ledger, session, upstream } = await start();
+    ledger.takeOver('sess_t');
+    upstream.begin('r1');
+    upstream.finish('r1', usageOf({ audioOut: 5 }));
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1011, reason: 'settled elsewhere' });
+    expect([upstream.isClosed, ledger.charges]).toEqual([true, []]);
+  });
+
+  it('refuses more responses at once than a session may have', async () => {
+    const { client, upstream } = await start(TOKEN_RATES, TURN_RAW * 100n);
+    for (let n = 0; n <= LIMITS.relayResponses; n++) upstream.begin(`r${n}`);
+    await settleAll();
+    expect(client.closed).toEqual({ code: 1008, reason: 'too_many_responses' });
+  });
+
+  it('passes on what comes while it ends to nobody', async () => {
+    const { client, session, upstream } = await start();
+    upstream.begin('r1');
+    session.socketClosed();
+    upstream.say({ type: 'late' });
+    session.frame(APPEND, false);
+    expect(client.types()).toEqual(['response.created']);
+    expect(upstream.sent).toEqual(['{"type":"response.cancel"}']);
+  });
+});
+
+describe('a relayed session that is billed by its time', () => {
+  it('charges for the time it lasted, to the millisecond, and not for tokens', async () => {
+    const { clock, ledger, session, upstream } = await start(TIME_RATES);
+    upstream.begin('r1');
+    upstream.finish('r1', usageOf({ audioOut: 5_000 }));
+    await seconds(clock, 64);
+    clock.advance(250);
+    session.socketClosed();
+    await session.settled;
+    expect(ledger.charges).toMatchObject([{ costRaw: 65n, usage: { audio_second: 64.25 } }]);
+    expect(ledger.openHolds()).toBe(0);
+  });
+
+  it('ends before it outlasts what there is', async () => {
+    const { client, clock, ledger, session } = await start(TIME_RATES, 55n);
+    await seconds(clock, 60);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1008, reason: 'budget_exhausted' });
+    expect(ledger.consumedRaw(AGENT)).toBe(40n);
+    expect(ledger.shortfalls.size).toBe(0);
+  });
+});
