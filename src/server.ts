@@ -1,3 +1,4 @@
+import type { Relays } from './actors/relay/connect-relay.ts';
 import type { VoiceDeps } from './actors/voice-deps.ts';
 import { loadChainCode } from './chain/account.ts';
 import { BUDGET_ADVISORY_HEADER } from './controls/budget-left.ts';
@@ -99,7 +100,8 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, x402Facilitator: pays };
   const services = { ...gateway.services, ...payments.services, health, status, capabilities };
-  const http = teardown.use('http', await openEdge(world, voice, accounts, requests, services));
+  const live = { voice, relays: gateway.relays };
+  const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
   const { invalidations } = accounts;
   parts.whenSuspended((agentId) => invalidations.tell({ kind: 'agent_stopped', agentId }));
   invalidations.subscribe((notice) => forget(notice, accounts.credentials, ledger, http));
@@ -118,7 +120,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
 /** Every route and socket, behind the one pipeline. It does not listen yet. */
 function openEdge(
   world: World,
-  voice: VoiceDeps,
+  { voice, relays }: { readonly voice: VoiceDeps; readonly relays: Relays },
   accounts: AccountParts,
   requests: ReturnType<typeof buildRequests>,
   services: ReturnType<typeof buildGateway>['services'] &
@@ -131,7 +133,7 @@ function openEdge(
   const { environment, publicUrl, trustedProxies, tls } = world.settings;
   const sockets = [
     createTranscriptionSocket(voice),
-    createRealtimeSocket(voice),
+    createRealtimeSocket(voice, relays),
     createListenSocket(voice),
   ];
   return createHttpServer({

@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../src/kernel/limits.ts';
+import { bearer } from '../support/edge.ts';
+import { RealtimeClient } from '../support/realtime-client.ts';
+import { type RealtimeUpstream, realtimeUpstream, usageOf } from '../support/realtime-upstream.ts';
+import { selfSigned } from '../support/self-signed.ts';
+import {
+  ask,
+  newDeveloper,
+  settledMoney,
+  startWorld,
+  type WholeWorld,
+} from '../support/whole-world.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'svc-relay-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const RATES = {
+  ...{ text_input_token: '4', text_output_token: '16', cached_input_token: '0.4' },
+  ...{ audio_input_token: '32', audio_output_token: '64' },
+};
+const USAGE = usageOf({ textIn: 100, audioIn: 500, cachedAudio: 200, textOut: 40, audioOut: 250 });
+/** 400 + 9,600 + 80 + 640 + 16,000 micro-USD, and 5 %. */
+const COST = 28_056n;
+
+let upstream: RealtimeUpstream;
+beforeEach(async () => {
+  upstream = await realtimeUpstream();
+});
+afterEach(() => upstream[Symbol.asyncDispose]());
+
+function catalogue(): string {
+  const path = join(directory, 'catalogue.json');
+  const source = { rail: 'direct-account', provider: 'acme', upstreamModel: 'v', rates: RATES };
+  const provider = { baseUrl: upstream.baseUrl, apiKeyEnv: 'ACME_KEY', dialect: 'openai-realtime' };
+  const models = [{ id: 'acme/voice', modality: 'realtime', sources: [source] }];
+  writeFileSync(path, JSON.stringify({ providers: { acme: provider }, models }));
+  return path;
+}
+
+const start = (environment: Record<string, string> = {}) =>
+  startWorld(
+    { CATALOG_FILE: catalogue(), ...environment },
+    { secret: (name) => (name === 'ACME_KEY' ? 'sk-server' : undefined) },
+  );
+
+async function connect(world: WholeWorld, agentKey: string): Promise<RealtimeClient> {
+  const url = `${world.wsUrl}/v1/realtime?model=acme/voice`;
+  const client = new RealtimeClient(url, [], bearer(agentKey));
+  await client.until(({ type }) => type === 'session.created');
+  return client;
+}
+
+describe('the whole server before an upstream of realtime sessions', () => {
+  it('lets the official client converse over TLS, charged what its turns came to', async () => {
+    const { cert, key } = selfSigned(['127.0.0.1']);
+    const file = (name: string, text: string) => {
+      writeFileSync(join(directory, name), text);
+      return join(directory, name);
+    };
+    const tls = { TLS_CERT_FILE: file('c.pem', cert), TLS_KEY_FILE: file('k.pem', key) };
+    const before = getGlobalDispatcher();
+    setGlobalDispatcher(new Agent({ connect: { ca: cert } }));
+    try {
+      await using world = await start(tls);
+      const agent = await world.fund('caller', 2_000_000n);
+      const client = new OpenAI({ apiKey: agent.agentKey, baseURL: `${world.url}/v1` });
+      const realtime = new OpenAIRealtimeWS({ model: 'acme/voice', options: { ca: cert } }, client);
+      const failed = new Promise<never>((_, reject) => realtime.on('error', reject));
+      const created = new Promise<void>((resolve) =>
+        realtime.on('session.created', () => resolve()),
+      );
+      await Promise.race([created, failed]);
+      const peer = await upstream.peer();
+      for (const id of ['r1', 'r2']) {
+        const done = new Promise<unknown>((resolve) => {
+          realtime.on('response.done', ({ response }) => {
+            if (response.id === id) resolve(response.usage);
+          });
+        });
+        realtime.send({ type: 'response.create' });
+        await peer.until('response.create');
+        peer.begin(id);
+        peer.finish(id, USAGE);
+        expect(await Promise.race([done, failed])).toEqual(USAGE);
+      }
+      realtime.close();
+      await peer.closed;
+      const money = await settledMoney(world.sql, agent.agentId);
+      expect(money.charged).toBe(2n * COST);
+      expect(money.spendable).toBe(2_000_000n - 2n * COST);
+      const rows = await world.sql`
+        select target_url, rail, usage, cost_raw from charges where agent_id = ${agent.agentId}`;
+      expect(rows).toMatchObject([
+        {
+          ...{ target_url: 'gateway://acme/v', rail: 'direct-account', cost_raw: 2n * COST },
+          usage: {
+            ...{ text_input_token: 200, audio_input_token: 600, cached_input_token: 400 },
+            ...{ text_output_token: 80, audio_output_token: 500 },
+          },
+        },
+      ]);
+    } finally {
+      await getGlobalDispatcher().close();
+      setGlobalDispatcher(before);
+    }
+  });
+
+  it('has a turn in the journal before the client hears of it', async () => {
+    await using world = await start();
+    const agent = await world.fund('journaled');
+    const client = await connect(world, agent.agentKey);
+    const peer = await upstream.peer();
+    peer.finish('r1', USAGE);
+    await client.until(({ type }) => type === 'response.done');
+    const [journal] = await world.sql<{ costRaw: bigint }[]>`
+      select sum(cost_raw)::bigint as "costRaw" from session_journal`;
+    expect(journal?.costRaw).toBe(COST);
+    client.ws.close();
+    expect((await settledMoney(world.sql, agent.agentId)).charged).toBe(COST);
+  });
+
+  it('opens the upstream with the key that the developer has stored, for the fee', async () => {
+    await using world = await start();
+    const developer = await newDeveloper(world.api, 'owner');
+    const agentId = await developer.createAgent('talker');
+    const { key } = await developer.mintKey(agentId);
+    await ask(`${world.url}/v1/admin/agents/${agentId}/credit`, {
+      headers: { authorization: `Bearer ${world.adminApiKey}` },
+      body: { amountRaw: '1000000', reference: 'start' },
+    });
+    await ask(`${world.url}/v1/developer/provider-keys/acme`, {
+      ...{ method: 'PUT', headers: developer.headers, body: { key: 'sk-of-the-developer' } },
+    });
+    const client = await connect(world, key);
+    const peer = await upstream.peer();
+    expect(peer.headers.authorization).toBe('Bearer sk-of-the-developer');
+    peer.finish('r1', USAGE);
+    await client.until(({ type }) => type === 'response.done');
+    client.ws.close();
+    const money = await settledMoney(world.sql, agentId);
+    expect(money.charged).toBe(LIMITS.byokFeeRaw);
+    const postings = await world.sql`select 1 from postings where 'byok' = any(credits)`;
+    expect(postings).toHaveLength(1);
+  });
+
+  it('stops a turn that outlasts its drain, and hears the upstream out', async () => {
+    const world = await start({ DRAIN_SECONDS: '1' });
+    const agent = await world.fund('drained');
+    const client = await connect(world, agent.agentKey);
+    const peer = await upstream.peer();
+    peer.begin('r1');
+    await client.until(({ type }) => type === 'response.created');
+    const stopped = world[Symbol.asyncDispose]();
+    await peer.until('response.cancel');
+    peer.finish('r1', USAGE, { status: 'cancelled' });
+    expect((await client.closed).code).toBe(1001);
+    await peer.closed;
+    await stopped;
+  });
+});
