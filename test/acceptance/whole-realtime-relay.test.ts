@@ -126,6 +126,27 @@ describe('the whole server before an upstream of realtime sessions', () => {
     expect((await settledMoney(world.sql, agent.agentId)).charged).toBe(COST);
   });
 
+  it('asks the upstream first for what a client secret fixes, whatever its holder sends', async () => {
+    await using world = await start();
+    const agent = await world.fund('lender');
+    const session = { type: 'realtime', model: 'acme/voice', instructions: 'Be brief.' };
+    const { body } = await ask(`${world.url}/v1/realtime/client_secrets`, {
+      headers: bearer(agent.agentKey),
+      body: { session },
+    });
+    const client = new RealtimeClient(`${world.wsUrl}/v1/realtime`, [], bearer(String(body.value)));
+    await client.until(({ type }) => type === 'session.created');
+    client.ws.send(JSON.stringify({ type: 'response.create' }));
+    const peer = await upstream.peer();
+    await peer.until('response.create');
+    expect(peer.frames.map(({ bytes }) => JSON.parse(`${bytes}`))).toEqual([
+      { type: 'session.update', session },
+      { type: 'response.create' },
+    ]);
+    client.ws.close();
+    await peer.closed;
+  });
+
   it('opens the upstream with the key that the developer has stored, for the fee', async () => {
     await using world = await start();
     const developer = await newDeveloper(world.api, 'owner');
