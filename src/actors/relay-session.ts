@@ -37,7 +37,11 @@ export type RelayInput = {
   readonly upstream: UpstreamSocket;
 };
 
-const CANCEL = Buffer.from('{"type":"response.cancel"}');
+const cancelOf = (response_id?: string): Uint8Array =>
+  Buffer.from(JSON.stringify({ type: 'response.cancel', response_id }));
+
+/** Closes by which an upstream says that it is at fault or at its end; any other a client can bring about. */
+const BREAKDOWNS: ReadonlySet<number> = new Set([1000, 1001, 1006, 1011, 1012, 1013, 1014]);
 
 /**
  * A live realtime session at an upstream, as its client's socket drives it. Frames pass as they are, both ways; only
@@ -59,6 +63,8 @@ export class RelaySession {
   /** A turn is being journaled. */
   #isBilling = false;
   #upstreamEnding: Ending | undefined;
+  /** Turns that were under way when the upstream closed over something that its client may have sent. */
+  #brokenOff = 0;
   #stall: TimerHandle | undefined;
 
   constructor(deps: Pick<VoiceDeps, 'clock' | 'random' | 'sessions' | 'log'>, input: RelayInput) {
@@ -96,7 +102,10 @@ export class RelaySession {
         this.#guard(() => {
           if (!this.#downlink.push(bytes, isBinary)) this.#fail(BROKEN);
         }),
-      closed: (code, reason) => this.#upstreamClosed(upstreamClosed(code, reason)),
+      closed: (code, reason) => {
+        if (!BREAKDOWNS.has(code)) this.#brokenOff = this.#turns.size;
+        this.#upstreamClosed(upstreamClosed(code, reason));
+      },
     });
   }
 
@@ -123,10 +132,8 @@ export class RelaySession {
     this.#tell({ type: 'drain.requested' });
   }
 
+  /** The client is gone, or is given up: a socket that still stands is closed. */
   socketClosed(): void {
-    this.#isHungUp = true;
-    this.#downlink.abandon();
-    this.#watchStall();
     this.#tell({ type: 'socket.closed' });
   }
 
@@ -135,9 +142,9 @@ export class RelaySession {
     const quietAtMs = () => this.#lastEventAtMs + LIMITS.realtimeIdleSeconds * 1_000;
     return {
       hangUp: (ending) => this.#hangUp(ending),
-      cancelTurns: () => this.#upstream.send(CANCEL, false),
+      cancelTurns: () => this.#cancelTurns(),
       settle: (ending) => {
-        this.#meter.end(this.#upstreamEnding === undefined ? this.#turns.size : 0);
+        this.#meter.end(this.#upstreamEnding === undefined ? this.#turns.size : this.#brokenOff);
         this.#upstream.close();
         this.#life.settle(ending);
       },
@@ -185,13 +192,29 @@ export class RelaySession {
       case 'done':
         return this.#turns.end(event.id) ? this.#meter.done(event) : undefined;
       case 'heard':
-        if (event.id === null || this.#turns.end(event.id)) this.#meter.heard(event);
+        if (event.id === null || this.#turns.end(event.id)) this.#heard(event);
         return undefined;
     }
   }
 
-  #turnIsOver(): void {
+  /** A transcript is no turn, and takes from what is held for the next one. */
+  #heard(event: Extract<MeteredEvent, { kind: 'heard' }>): void {
+    const billed = this.#meter.heard(event);
+    void billed?.then(() => this.#guard(() => this.#makeWhole()));
+  }
+
+  #makeWhole(): void {
     if (!this.#isHungUp) this.#meter.makeWhole(this.#turns.size);
+  }
+
+  /** Each by its name: without one an upstream stops none but the conversation's own. */
+  #cancelTurns(): void {
+    for (const id of this.#turns.ids) this.#upstream.send(cancelOf(id), false);
+    if (this.#turns.hasNameless) this.#upstream.send(cancelOf(), false);
+  }
+
+  #turnIsOver(): void {
+    this.#makeWhole();
     if (this.#turns.size === 0 && !this.#isBilling) this.#tell({ type: 'turns.over' });
   }
 
@@ -245,6 +268,6 @@ export class RelaySession {
 
   /** What is told to a session that is over means nothing any more. */
   #tell(event: RealtimeRelayEvent): void {
-    if (this.#actor?.getSnapshot().status === 'active') this.#actor.send(event);
+    if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
   }
 }

@@ -12,6 +12,15 @@ export class OpenTurns {
     return this.#open.size + this.#nameless;
   }
 
+  /** Those under way, by their names. */
+  get ids(): Iterable<string> {
+    return this.#open;
+  }
+
+  get hasNameless(): boolean {
+    return this.#nameless > 0;
+  }
+
   /** False: there are more than a session may have. */
   begin(id: string | null): boolean {
     if (id === null) this.#nameless++;

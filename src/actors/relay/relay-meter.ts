@@ -26,10 +26,11 @@ export interface RelayMeter {
   began(underWay: number): void;
   /** A turn is over. Resolves, and never rejects, when its price can no longer be lost. Undefined: it had none. */
   done(turn: Done): Promise<void> | undefined;
-  heard(transcript: Heard): void;
+  /** Resolves as `done` does. */
+  heard(transcript: Heard): Promise<void> | undefined;
   /** Holds what the next turn may cost, or all that are under way. */
   makeWhole(underWay: number): void;
-  /** Bills what is left. `unheardOf`: turns whose upstream does not answer any more, but was not lost. */
+  /** Bills what is left. `unheardOf`: how many turns were bought whose usage nobody will tell. */
   end(unheardOf: number): void;
 }
 

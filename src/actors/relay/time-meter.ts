@@ -60,7 +60,7 @@ export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
     carried() {},
     began() {},
     done: () => undefined,
-    heard() {},
+    heard: () => undefined,
     makeWhole() {},
     end() {
       isOver = true;

@@ -1,3 +1,4 @@
+import { minRaw } from '../../kernel/amount.ts';
 import type { RealtimeTokens } from '../../rails/realtime/metered-event.ts';
 import { LEDGER_AWAY, turnRefused } from '../voice-endings.ts';
 import { sessionPrice } from '../voice-purse.ts';
@@ -17,19 +18,30 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
   let isExtending = false;
   let wantedTurns = 1;
 
-  function bill(tokens: RealtimeTokens, requests: 0 | 1, isEstimated: boolean) {
-    const usage = tokenUsage(source, tokens, requests);
+  /** An estimate comes to no more than what is held for its turns. */
+  function bill(tokens: RealtimeTokens, turns: number, isEstimated: boolean) {
+    const usage = tokenUsage(source, tokens, turns);
     const pricedRaw = sessionPrice(source, usage);
-    const costRaw = isEstimated && pricedRaw > turnRaw ? turnRaw : pricedRaw;
+    const costRaw = isEstimated ? minRaw(pricedRaw, turnRaw * BigInt(turns)) : pricedRaw;
     if (costRaw === 0n) return undefined;
     return journalBought(deps, costRaw, isEstimated ? { ...usage, estimated: 1 } : usage);
   }
 
-  function billTurn(tokens: RealtimeTokens | null, isFailed: boolean) {
-    const estimated = carriedTokens(carried);
+  function billUntold(turns: number) {
+    const promise = bill(carriedTokens(carried), turns, true);
+    forgetCarried();
+    return promise;
+  }
+
+  function forgetCarried(): void {
     carried.upBytes = 0;
     carried.downBytes = 0;
-    if (tokens === null) return isFailed ? undefined : bill(estimated, 1, true);
+  }
+
+  function billTurn(tokens: RealtimeTokens | null, isFailed: boolean) {
+    if (tokens === null && !isFailed) return billUntold(1);
+    forgetCarried();
+    if (tokens === null) return undefined;
     const { textIn, audioIn, textOut, audioOut } = tokens;
     const promise = bill(tokens, 1, false);
     turnRaw = relayTurnRaw(model, source, textIn + audioIn + textOut + audioOut);
@@ -71,11 +83,11 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
     done: ({ tokens, isFailed }) => billTurn(tokens, isFailed),
     heard({ tokens, seconds }) {
       const told = tokens ?? (seconds === null ? null : heardTokens(seconds));
-      if (told !== null) void bill(told, 0, false);
+      return told === null ? undefined : bill(told, 0, false);
     },
     makeWhole,
     end(unheardOf) {
-      if (unheardOf > 0) void billTurn(null, false);
+      if (unheardOf > 0) void billUntold(unheardOf);
     },
   };
 }

@@ -10,7 +10,7 @@ export const isBilledByTime = ({ rates }: Source): boolean =>
   rates.audio_second !== undefined && rates.text_output_token === undefined;
 
 /** The units that this source charges for; cached tokens as any others where it has no rate for them. */
-export function tokenUsage({ rates }: Source, tokens: RealtimeTokens, requests: 0 | 1): Usage {
+export function tokenUsage({ rates }: Source, tokens: RealtimeTokens, requests: number): Usage {
   const isCached = rates.cached_input_token !== undefined;
   const cachedText = isCached ? tokens.cachedText : 0;
   const cachedAudio = isCached ? tokens.cachedAudio : 0;

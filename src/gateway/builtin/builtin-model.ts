@@ -56,15 +56,17 @@ export const direct = (
     readonly provider?: string;
     readonly upstreamModel?: string;
     readonly contextWindow?: number;
+    readonly maxOutputTokens?: number;
     readonly marginBps?: number;
   } = {},
 ): ModelEntry => {
   const [maker = '', ...name] = id.split('/');
-  const { provider = maker, upstreamModel = name.join('/'), contextWindow, marginBps } = more;
+  const { provider = maker, upstreamModel = name.join('/'), marginBps } = more;
+  const { contextWindow, maxOutputTokens } = more;
   return {
     id,
     modality,
-    contextWindow,
+    ...{ contextWindow, maxOutputTokens },
     sources: [{ rail: 'direct-account', provider, upstreamModel, rates, marginBps }],
   };
 };

@@ -8,7 +8,7 @@ export const REALTIME_MODELS: readonly ModelEntry[] = [
     'realtime',
     'openai/gpt-realtime',
     { ...tokens('4', '16', '0.4'), audio_input_token: '32', audio_output_token: '64' },
-    { provider: 'openai-realtime' },
+    { provider: 'openai-realtime', maxOutputTokens: 4_096 },
   ),
   direct('realtime', 'xai/grok-voice', perMinute(50_000), { provider: 'xai-realtime' }),
   ...unpricedDirect(

@@ -5,6 +5,8 @@ import type { UpstreamListener, UpstreamSocket } from './realtime-rail.ts';
 
 /** No close frame came. */
 const WITHOUT_A_FRAME = 1006;
+/** Whoever closed because of it: a client can ask for such a frame. */
+const FRAME_TOO_LONG = 1009;
 
 /**
  * An open WebSocket to an upstream, kept paused until somebody listens. One that neither says nor answers anything
@@ -17,6 +19,7 @@ export class LiveUpstream implements UpstreamSocket {
   #closed: { readonly code: number; readonly reason: string } | undefined;
   #heard = true;
   #isPaused = true;
+  #isOverlong = false;
   #timer: TimerHandle;
 
   constructor(ws: WebSocket, clock: Clock) {
@@ -31,8 +34,10 @@ export class LiveUpstream implements UpstreamSocket {
       this.#heard = true;
     });
     ws.on('close', (code, reason) => this.#over(code, reason.toString('utf8')));
-    // The close that follows says all there is to know.
-    ws.on('error', () => {});
+    // The close that follows says all there is to know, but that a frame was too long to be taken from it.
+    ws.on('error', ({ code }: Error & { code?: string }) => {
+      this.#isOverlong = code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+    });
     this.#timer = clock.setTimeout(() => this.#ping(), LIMITS.relayPingMs);
   }
 
@@ -83,7 +88,8 @@ export class LiveUpstream implements UpstreamSocket {
 
   #over(code: number, reason: string): void {
     this.#clock.clearTimeout(this.#timer);
-    this.#closed = { code: code === 0 ? WITHOUT_A_FRAME : code, reason };
+    const told = code === 0 ? WITHOUT_A_FRAME : code;
+    this.#closed = { code: this.#isOverlong ? FRAME_TOO_LONG : told, reason };
     this.#listener?.closed(this.#closed.code, reason);
   }
 }

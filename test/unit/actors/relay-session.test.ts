@@ -91,6 +91,7 @@ async function start(rates = TOKEN_RATES, creditRaw = 1_000_000n) {
   return { ...world, clock, client, session, upstream };
 }
 
+const cancelOf = (id: string) => `{"type":"response.cancel","response_id":"${id}"}`;
 const APPEND = Buffer.from('{"type":"input_audio_buffer.append","audio":"AAAA"}');
 const seconds = async (clock: ManualClock, count: number) => {
   for (let n = 0; n < count; n++) {
@@ -105,7 +106,7 @@ describe('a relayed session', () => {
     upstream.begin('r1');
     session.socketClosed();
     await settleAll();
-    expect([upstream.sent, upstream.isClosed]).toEqual([['{"type":"response.cancel"}'], false]);
+    expect([upstream.sent, upstream.isClosed]).toEqual([[cancelOf('r1')], false]);
     upstream.finish('r1', usageOf({ audioOut: 30 }));
     await session.settled;
     expect([ledger.consumedRaw(AGENT), upstream.isClosed]).toEqual([60n, true]);
@@ -124,6 +125,60 @@ describe('a relayed session', () => {
     expect(ledger.charges).toMatchObject([
       { costRaw: 82n, usage: { audio_output_token: 41, estimated: 1 } },
     ]);
+  });
+
+  it('stops every turn by its name, and takes for all of them what was carried', async () => {
+    const { clock, ledger, session, upstream } = await start();
+    for (const id of ['r1', 'r2', 'r3']) upstream.begin(id);
+    await settleAll();
+    // More sound than one turn may have: 1,024 tokens of 50 ms.
+    const delta = 'A'.repeat(60 * LIMITS.relaySoundBytesPerSecond);
+    upstream.say({ type: 'response.output_audio.delta', delta });
+    session.socketClosed();
+    expect(upstream.sent).toEqual(['r1', 'r2', 'r3'].map(cancelOf));
+    clock.advance(LIMITS.relayFinishMs);
+    await session.settled;
+    const [charge] = ledger.charges;
+    expect(charge?.usage).toMatchObject({ estimated: 1, audio_output_token: 1_201 });
+    expect(charge?.costRaw).toBe(2_402n);
+  });
+
+  it('takes what a turn came to whose upstream was made to close, and nothing is free by that', async () => {
+    for (const code of [1003, 1007, 1008, 1009]) {
+      const { ledger, session, upstream } = await start();
+      upstream.begin('r1');
+      upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(128_000) });
+      upstream.leave(code);
+      await session.settled;
+      expect(ledger.charges).toMatchObject([{ costRaw: 82n, usage: { estimated: 1 } }]);
+    }
+  });
+
+  it('holds the next turn beside every transcript, and ends when it no longer can', async () => {
+    const { client, ledger, session, upstream } = await start(TOKEN_RATES, TURN_RAW + 2_000n);
+    const hear = (id: string) =>
+      upstream.say({
+        type: 'conversation.item.input_audio_transcription.completed',
+        item_id: id,
+        usage: { type: 'duration', seconds: 100 },
+      });
+    hear('i1');
+    await settleAll();
+    expect((await ledger.funds(AGENT))?.heldRaw).toBe(TURN_RAW + 1_000n);
+    hear('i2');
+    await settleAll();
+    expect(client.closed).toBeUndefined();
+    hear('i3');
+    await session.settled;
+    expect(client.closed).toMatchObject({ code: 1008, reason: 'budget_exhausted' });
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([3_000n, 0]);
+  });
+
+  it('closes the socket of a client that it gives up', async () => {
+    const { client, session } = await start();
+    session.socketClosed();
+    await session.settled;
+    expect(client.closed).toBeDefined();
   });
 
   it('takes nothing for the turn of an upstream that was lost', async () => {
@@ -208,7 +263,7 @@ describe('a relayed session', () => {
     upstream.say({ type: 'late' });
     session.frame(APPEND, false);
     expect(client.types()).toEqual(['response.created']);
-    expect(upstream.sent).toEqual(['{"type":"response.cancel"}']);
+    expect(upstream.sent).toEqual([cancelOf('r1')]);
   });
 });
 

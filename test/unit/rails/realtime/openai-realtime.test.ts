@@ -110,6 +110,6 @@ describe('the way to an upstream of the realtime protocol', () => {
     const { closed } = await open(rail());
     const peer = await upstream.peer();
     peer.ws.send('x'.repeat(LIMITS.relayFrameBytes + 1));
-    expect([(await peer.closed).code, await closed]).toEqual([1009, 1006]);
+    expect([(await peer.closed).code, await closed]).toEqual([1009, 1009]);
   });
 });
