@@ -8,8 +8,8 @@ const TRANSCRIBING_MODEL = 'local/realtime';
 export type Handshake = { readonly modelId: string; readonly config: SessionConfig };
 
 /**
- * The model that a realtime session is opened with, and how it begins. What a client secret fixes
- * stands, whatever its holder asks for; throws the refusal of an upgrade that contradicts it.
+ * The model that a realtime session is opened with, and how it begins. The model
+ * and the type that a client secret names stand; the rest of its session is how it begins. Throws the refusal of an upgrade that contradicts it.
  */
 export function readHandshake(
   query: { readonly model?: string | undefined; readonly intent?: string | undefined },

@@ -8,7 +8,9 @@ import { openPurse, type PurseOwner } from '../actors/voice-purse.ts';
 import { refuseHold } from '../gateway/refuse-hold.ts';
 import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
 import { BRAND, newId } from '../kernel/ids.ts';
+import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { refuse } from '../kernel/refuse.ts';
 import { readProviderKey } from '../provider-keys/provider-key-header.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketSpender } from './read-socket-spender.ts';
@@ -49,13 +51,19 @@ type Context = SocketContext<unknown, typeof Query>;
 async function openRelay(
   deps: VoiceDeps & { readonly relays: Relays },
   { query, caller, headers, signal }: Context,
-  { modelId }: Handshake,
+  { modelId, config }: Handshake,
 ): Promise<SocketHandler | undefined> {
   const { accountId } = caller;
   const spender = readSocketSpender(caller, headers, query.customer_id);
   const buyer = { accountId, spender, signal, providerKey: readProviderKey(headers) };
   const plan = await planRelay(deps, modelId, buyer);
   if (plan === undefined) return undefined;
+  if (config.type === 'transcription') {
+    throw refuse.gateway.invalidRequest(
+      'An upstream’s model converses; sessions that only transcribe are served by local/realtime.',
+      'session.type',
+    );
+  }
   deps.sessions.requireRoom();
 
   const connected = await connectRelay(deps, plan, buyer);
@@ -65,7 +73,7 @@ async function openRelay(
       session.attach(connection);
       // What a client secret fixes is asked of the upstream before anything that its holder asks.
       const fixed = caller.clientSecret?.session;
-      if (fixed !== undefined) session.frame(sessionUpdate(fixed), false);
+      if (isObject(fixed)) session.frame(sessionUpdate(fixed), false);
     },
     message() {},
     frame: (bytes, isBinary) => session.frame(bytes, isBinary),
@@ -75,8 +83,11 @@ async function openRelay(
   });
 }
 
-const sessionUpdate = (session: unknown): Uint8Array =>
-  Buffer.from(JSON.stringify({ type: 'session.update', session }));
+/** Without the model: the session is open with it, under the upstream's own name. */
+const sessionUpdate = ({ model: _, ...session }: Readonly<Record<string, unknown>>): Uint8Array =>
+  Buffer.from(
+    JSON.stringify({ type: 'session.update', session: { type: 'realtime', ...session } }),
+  );
 
 /** Enters a session whose money is held, or ends it. */
 function admit<T>(

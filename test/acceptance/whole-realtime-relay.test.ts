@@ -140,7 +140,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
     const peer = await upstream.peer();
     await peer.until('response.create');
     expect(peer.frames.map(({ bytes }) => JSON.parse(`${bytes}`))).toEqual([
-      { type: 'session.update', session },
+      { type: 'session.update', session: { type: 'realtime', instructions: 'Be brief.' } },
       { type: 'response.create' },
     ]);
     client.ws.close();
