@@ -142,7 +142,7 @@ function showTurn({ heard, answer, stages, costRaw }: Turn): void {
 
 function keepSound({ pcm, sampleRateHz }: Turn): void {
   if (pcm.length === 0) throw new Error('the answer had no sound');
-  const file = join(tmpdir(), 'voice-demo-answer.wav');
+  const file = join(tmpdir(), `voice-demo-answer-${process.pid}.wav`);
   writeFileSync(file, encodeWav(pcm, sampleRateHz));
   line(`the answer's sound: ${file} (${(pcm.length / sampleRateHz).toFixed(1)} s)`);
 }

@@ -131,7 +131,8 @@ export class Caller {
     await this.ask(question);
     const turn = this.#turn;
     // Sound comes faster than it is played: all of it may be there when its first seconds have been heard.
-    await sleep(this.#clock, afterMs);
+    const begunMs = turn.firstSoundMs ?? this.#clock.monotonicMs();
+    await sleep(this.#clock, begunMs + afterMs - this.#clock.monotonicMs());
     const noticed = this.#next('input_audio_buffer.speech_started');
     const speaking = this.#microphone.say(words);
     await noticed;
