@@ -4,6 +4,7 @@ import WebSocket from 'ws';
 import { loadUws } from '../src/http/uws.ts';
 import { nextMessage } from '../test/support/next-message.ts';
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';
+import { compiled } from './compiled.ts';
 import { canPin, stayBeside, underTest } from './cores.ts';
 import { processCpu } from './cpu.ts';
 import type { RealtimeHostOrder } from './realtime-host.ts';
@@ -29,10 +30,10 @@ type Load = { readonly sent: number; readonly heard: number };
  */
 export async function benchRealtime(): Promise<BenchRow[]> {
   using _beside = stayBeside();
-  const upstreamPort = await openUpstream();
+  using upstream = await openUpstream();
   const hosts = new Map<Kind, Awaited<ReturnType<typeof openHost>>>();
   for (const kind of ['bare', 'metered'] as const) {
-    hosts.set(kind, await openHost({ kind, upstreamPort, sessions: SESSIONS }));
+    hosts.set(kind, await openHost({ kind, upstreamPort: upstream.port, sessions: SESSIONS }));
   }
   const frames = new Map<Kind, number>();
   const cpu = new Map<Kind, number>();
@@ -63,7 +64,7 @@ export async function benchRealtime(): Promise<BenchRow[]> {
 }
 
 /** Answers each frame with one. */
-async function openUpstream(): Promise<number> {
+async function openUpstream(): Promise<Disposable & { readonly port: number }> {
   const uws = await loadUws();
   const app = uws.App().ws('/*', {
     maxPayloadLength: 1024 * 1024,
@@ -71,13 +72,18 @@ async function openUpstream(): Promise<number> {
     message: (socket) => void socket.send(DOWN, false),
   });
   return new Promise((resolve) => {
-    app.listen('127.0.0.1', 0, (socket) => resolve(uws.us_socket_local_port(socket as never)));
+    app.listen('127.0.0.1', 0, (socket) =>
+      resolve({
+        port: uws.us_socket_local_port(socket as never),
+        [Symbol.dispose]: () => uws.us_listen_socket_close(socket as never),
+      }),
+    );
   });
 }
 
 async function openHost(order: RealtimeHostOrder) {
-  const [command, options] = underTest(process.execPath, ['--import', 'tsx']);
-  const module = new URL('./realtime-host.ts', import.meta.url);
+  const [command, options] = underTest(process.execPath, []);
+  const module = compiled('realtime-host');
   const child = fork(module, [JSON.stringify(order)], { execPath: command, execArgv: options });
   const { port } = await nextMessage<{ port: number }>(child);
   const clients: WebSocket[] = [];
