@@ -98,6 +98,7 @@ describe("Deepgram's own client against /v1/listen", () => {
     listener.connection.sendCloseStream({ type: 'CloseStream' });
     expect((await listener.closed).code).toBe(1000);
     expect(finalized()).toHaveLength(1);
+    expect(listener.of('Error')).toEqual([]);
     expect(listener.of('Metadata')).toMatchObject([{ duration: 6 }]);
     const { rows } = await charge(agent.agentId);
     expect(rows.map(({ usage }) => usage)).toEqual([{ audio_second: 6 }]);

@@ -71,11 +71,7 @@ async function connect(path: string, tags: Record<string, string> = {}): Promise
 
 /** What the agent has once its session is settled, and the lines it left. */
 async function settled() {
-  for (let i = 0; i < 200; i++) {
-    const funds = await ledger.funds(agentId);
-    if (funds?.heldRaw === 0n) break;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await expect.poll(async () => (await ledger.funds(agentId))?.heldRaw).toBe(0n);
   const funds = await ledger.funds(agentId);
   const charges = await database.sql<{ cost_raw: bigint; usage: Record<string, number> }[]>`
     select cost_raw, usage from charges where agent_id = ${agentId}`;
@@ -198,8 +194,8 @@ describe.each(PATHS)('a client that misbehaves on %s', (path) => {
   it('is cut off when it floods, and pays for what it was let in with', async () => {
     await start(1_000_000n);
     const client = await connect(path);
-    const minute = bytesOf(tone(10_000, RATE));
-    for (let i = 0; i < 40; i++) client.ws.send(minute);
+    const tenSeconds = bytesOf(tone(10_000, RATE));
+    for (let i = 0; i < 40; i++) client.ws.send(tenSeconds);
     expect(await client.closed).toMatchObject({ code: 1008, reason: 'audio_too_fast' });
     const { seconds } = await wholeBooks(1_000_000n);
     expect(seconds).toBeLessThanOrEqual(125);
