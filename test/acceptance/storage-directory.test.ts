@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addRow, lockFile, scratchFolder, startChild, startIn } from '../support/embedded.ts';
@@ -87,7 +87,10 @@ describe('a database directory', () => {
     const careless = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 30']);
     try {
       const [said] = (await once(careless.stdout, 'data')) as [Buffer];
-      writeFileSync(lockFile(folder.path), `${said.toString().trim()}\n${folder.path}\n1\n`);
+      const pid = said.toString().trim();
+      // Until it has ended it is a process like any other.
+      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
+      writeFileSync(lockFile(folder.path), `${pid}\n${folder.path}\n1\n`);
       await using server = await startIn(folder.path);
       expect(await addRow(server)).toBe(1);
     } finally {

@@ -20,9 +20,14 @@ export class TestSocket {
       if (isBinary) this.binaries.push(data);
       else this.texts.push(data.toString());
     });
-    this.ws.on('error', () => {});
+    let failure = '';
+    this.ws.on('error', ({ message }) => {
+      failure = message;
+    });
     this.closed = new Promise((resolve) => {
-      this.ws.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+      this.ws.on('close', (code, reason) =>
+        resolve({ code, reason: reason.toString() || failure }),
+      );
     });
   }
 

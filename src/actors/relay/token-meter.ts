@@ -11,12 +11,10 @@ import { carriedTokens, heardTokens, relayTurnRaw, tokenUsage } from './turn-pri
  * then was none. What is held covers every turn under way, the next one at least.
  */
 export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
-  const { life, model, owner, purse, tell } = deps;
+  const { model, owner } = deps;
   const { source } = owner;
   const carried = { upBytes: 0, downBytes: 0 };
   let turnRaw = relayTurnRaw(model, source, 0);
-  let isExtending = false;
-  let wantedTurns = 1;
 
   /** An estimate comes to no more than what is held for its turns. */
   function bill(tokens: RealtimeTokens, turns: number, isEstimated: boolean) {
@@ -48,31 +46,7 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
     return promise;
   }
 
-  async function extend(): Promise<void> {
-    const missingRaw = turnRaw * BigInt(wantedTurns) - (purse.heldRaw - purse.spentRaw);
-    if (missingRaw <= 0n) return;
-    const verdict = await purse.extend(missingRaw);
-    if (verdict.kind === 'lost') tell({ type: 'claim.lost' });
-    if (verdict.kind !== 'refused') return;
-    tell({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
-  }
-
-  function makeWhole(underWay: number): void {
-    wantedTurns = Math.max(1, underWay);
-    if (isExtending) return;
-    isExtending = true;
-    const asked = { turnRaw, wantedTurns };
-    extend()
-      .catch((error: unknown) => {
-        life.logError(error, 'ledger is away from a relayed session');
-        tell({ type: 'session.failed', ending: LEDGER_AWAY });
-      })
-      .finally(() => {
-        isExtending = false;
-        // More may have been wanted while this was asked for.
-        if (asked.wantedTurns < wantedTurns || asked.turnRaw < turnRaw) makeWhole(wantedTurns);
-      });
-  }
+  const makeWhole = createTurnHold(deps, () => turnRaw);
 
   return {
     carried(direction, bytes) {
@@ -90,4 +64,41 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
       if (unheardOf > 0) void billUntold(unheardOf);
     },
   };
+}
+
+/** Holds what the turns under way may cost, one at least, asking once at a time. */
+function createTurnHold(
+  { life, purse, tell }: RelayMeterDeps,
+  turnRaw: () => bigint,
+): (underWay: number) => void {
+  let isExtending = false;
+  let wantedTurns = 1;
+
+  async function extend(): Promise<void> {
+    const missingRaw = turnRaw() * BigInt(wantedTurns) - (purse.heldRaw - purse.spentRaw);
+    if (missingRaw <= 0n) return;
+    const verdict = await purse.extend(missingRaw);
+    if (verdict.kind === 'lost') tell({ type: 'claim.lost' });
+    if (verdict.kind !== 'refused') return;
+    tell({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
+  }
+
+  function makeWhole(underWay: number): void {
+    wantedTurns = Math.max(1, underWay);
+    if (isExtending) return;
+    isExtending = true;
+    const asked = { turnRaw: turnRaw(), wantedTurns };
+    extend()
+      .catch((error: unknown) => {
+        life.logError(error, 'ledger is away from a relayed session');
+        tell({ type: 'session.failed', ending: LEDGER_AWAY });
+      })
+      .finally(() => {
+        isExtending = false;
+        // More may have been wanted while this was asked for.
+        if (asked.wantedTurns < wantedTurns || asked.turnRaw < turnRaw()) makeWhole(wantedTurns);
+      });
+  }
+
+  return makeWhole;
 }
