@@ -31,6 +31,20 @@ export type RelayEffects = {
 type Input = { readonly effects: RelayEffects };
 type Context = { readonly effects: RelayEffects; readonly ending: Ending };
 
+/** What ends a session that is live, while it is drained, too. */
+const endsWithWhy = {
+  target: 'ending',
+  actions: {
+    type: 'end',
+    params: ({ event }: { readonly event: { readonly ending: Ending } }) => event.ending,
+  },
+} as const;
+const ENDED_BY = {
+  'budget.spent': endsWithWhy,
+  'session.failed': endsWithWhy,
+  'socket.closed': 'ending',
+} as const;
+
 const GONE: Ending = { code: 1000, reason: 'client left' };
 const QUIET: Ending = { code: 1000, reason: 'idle' };
 const DRAINING: Ending = { code: 1001, reason: 'server is shutting down' };
@@ -76,15 +90,7 @@ export const realtimeRelayMachine = setup({
           target: 'draining',
           actions: { type: 'end', params: DRAINING },
         },
-        'budget.spent': {
-          target: 'ending',
-          actions: { type: 'end', params: ({ event }) => event.ending },
-        },
-        'session.failed': {
-          target: 'ending',
-          actions: { type: 'end', params: ({ event }) => event.ending },
-        },
-        'socket.closed': 'ending',
+        ...ENDED_BY,
       },
       after: {
         quietCheck: [
@@ -98,15 +104,7 @@ export const realtimeRelayMachine = setup({
       always: { guard: ({ context }) => !context.effects.isInTurn(), target: 'closed' },
       on: {
         'turns.over': 'closed',
-        'budget.spent': {
-          target: 'ending',
-          actions: { type: 'end', params: ({ event }) => event.ending },
-        },
-        'session.failed': {
-          target: 'ending',
-          actions: { type: 'end', params: ({ event }) => event.ending },
-        },
-        'socket.closed': 'ending',
+        ...ENDED_BY,
       },
       after: { turnLimit: 'ending' },
     },

@@ -8,6 +8,7 @@ import { newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Spender } from '../ledger/ledger.ts';
+import { admitSession } from './admit-session.ts';
 import { requireEngines, requireLiveModel, takeRecogniser } from './take-engine.ts';
 
 export type TranscriptionWish = Pick<TranscriptionInput, 'encoding' | 'sampleRateHz'> & {
@@ -49,7 +50,7 @@ export async function openTranscription(
     const { purse } = opened;
     const dialect = wish.dialect(served);
     const input = { owner, purse, encoding, sampleRateHz, dialect, ...recogniser };
-    return admit(deps, sessionId, new TranscriptionStream(deps, input));
+    return admitSession(deps, sessionId, new TranscriptionStream(deps, input));
   } catch (error) {
     recogniser.stt.close();
     throw error;
@@ -60,21 +61,4 @@ export async function openTranscription(
 function requireEnglish(model: string, language: string | undefined): void {
   if (language === undefined || /^(en(glish)?\b.*|multi|)$/i.test(language)) return;
   throw refuse.gateway.invalidRequest(`"${model}" hears English only.`, 'language');
-}
-
-function admit(
-  deps: VoiceDeps,
-  sessionId: string,
-  stream: TranscriptionStream,
-): TranscriptionStream {
-  try {
-    deps.sessions.enter(sessionId, {
-      drain: () => stream.drain(),
-      abandon: () => stream.socketClosed(),
-    });
-    return stream;
-  } catch (refusal) {
-    stream.socketClosed();
-    throw refusal;
-  }
 }

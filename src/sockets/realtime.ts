@@ -12,6 +12,7 @@ import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
 import { readProviderKey } from '../provider-keys/provider-key-header.ts';
+import { admitSession } from './admit-session.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketSpender } from './read-socket-spender.ts';
 import { requireEngines, requireLiveModel } from './take-engine.ts';
@@ -68,7 +69,8 @@ async function openRelay(
 
   const connected = await connectRelay(deps, plan, buyer);
   const session = new RelaySession(deps, connected);
-  return admit(deps, connected.owner.sessionId, session, {
+  admitSession(deps, connected.owner.sessionId, session);
+  return {
     opened(connection) {
       session.attach(connection);
       // What a client secret fixes is asked of the upstream before anything that its holder asks.
@@ -80,7 +82,7 @@ async function openRelay(
     drained: () => session.drained(),
     draining: () => session.drain(),
     closed: () => session.socketClosed(),
-  });
+  };
 }
 
 /** Without the model: the session is open with it, under the upstream's own name. */
@@ -88,25 +90,6 @@ const sessionUpdate = ({ model: _, ...session }: Readonly<Record<string, unknown
   Buffer.from(
     JSON.stringify({ type: 'session.update', session: { type: 'realtime', ...session } }),
   );
-
-/** Enters a session whose money is held, or ends it. */
-function admit<T>(
-  { sessions }: Pick<VoiceDeps, 'sessions'>,
-  sessionId: string,
-  session: Pick<RealtimeSession, 'drain' | 'socketClosed'>,
-  admitted: T,
-): T {
-  try {
-    sessions.enter(sessionId, {
-      drain: () => session.drain(),
-      abandon: () => session.socketClosed(),
-    });
-    return admitted;
-  } catch (refusal) {
-    session.socketClosed();
-    throw refusal;
-  }
-}
 
 async function openSession(
   deps: VoiceDeps,
@@ -132,7 +115,7 @@ async function openSession(
   const session = new RealtimeSession(deps, {
     ...{ owner, purse: opened.purse, cap, reserveRaw, config },
   });
-  admit(deps, owner.sessionId, session, undefined);
+  admitSession(deps, owner.sessionId, session);
   deps.engines.warmUp();
   return session;
 }
