@@ -1,4 +1,5 @@
 import { refuse } from '../kernel/refuse.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { Spender } from '../ledger/ledger.ts';
 import { PROVIDER_KEY_HEADER, readProviderKey } from '../provider-keys/provider-key-header.ts';
 import { readSpender } from './read-spender.ts';
@@ -13,7 +14,7 @@ export type Buyer = {
   /** Becomes the id of the hold. */
   readonly workId: string | undefined;
   /** Fires when the client leaves. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Counts a request as one that the pool serves, unless it was already. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
 };
@@ -27,9 +28,12 @@ type BuyersRequest = Pick<Buyer, 'workId' | 'signal' | 'admitPooled'> & {
 export function readBuyer(request: BuyersRequest): Buyer {
   const { admitPooled, caller, headers, signal, workId } = request;
   return {
-    ...{ admitPooled, signal, workId, accountId: caller.accountId },
     spender: readSpender(caller, headers),
+    accountId: caller.accountId,
     providerKey: readProviderKey(headers),
+    workId,
+    signal,
+    admitPooled,
   };
 }
 

@@ -38,7 +38,6 @@ export function readBody(
   let heldBytes = 0;
   let refused: 'too_large' | 'overloaded' | undefined;
   let wanted = true;
-  let brokeOff = false;
 
   const drop = () => {
     budget.heldBytes -= heldBytes;
@@ -46,7 +45,7 @@ export function readBody(
     chunks.length = 0;
   };
 
-  const body = new Promise<Body>((resolve) => {
+  const whole = new Promise<Body>((resolve) => {
     options.onGone(() => resolve({ kind: 'gone' }));
 
     res.onData((chunk, isLast) => {
@@ -59,7 +58,7 @@ export function readBody(
       if (refused !== undefined) {
         drop();
         if (!isLast && seenBytes <= limitBytes + LIMITS.bodyDiscardBytes) return;
-        brokeOff = !isLast;
+        reading.brokeOff = !isLast;
         resolve({ kind: refused });
         return;
       }
@@ -72,17 +71,15 @@ export function readBody(
     });
   });
 
-  const release = () => {
-    wanted = false;
-    drop();
-  };
-  return {
-    body,
-    release,
-    get brokeOff() {
-      return brokeOff;
+  const reading = {
+    body: whole,
+    brokeOff: false,
+    release: () => {
+      wanted = false;
+      drop();
     },
   };
+  return reading;
 }
 
 /** The usual body comes in one piece and is not copied a second time. */

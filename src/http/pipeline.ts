@@ -2,6 +2,7 @@ import { ApiError } from '../kernel/api-error.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import { type Answer, type HeaderLine, isStream, JSON_TYPE } from './answer.ts';
 import type { Authenticate, Demand } from './authenticate.ts';
 import type { BodyReading } from './body.ts';
@@ -30,7 +31,7 @@ export type Exchange = {
   readonly body: BodyReading | BodyStream | undefined;
   readonly requestId: string;
   readonly clientAddress: () => string;
-  readonly signal: () => AbortSignal;
+  readonly signal: StopSignal;
   /** Made on demand: most requests have nothing to say. */
   readonly log: () => Log;
 };
@@ -141,15 +142,7 @@ function beginIdempotent(
   return idempotency.begin({ caller, key, method, path, render });
 }
 
-async function handle(
-  deps: PipelineDeps,
-  exchange: Exchange,
-  given: {
-    readonly caller: Caller;
-    readonly workId: string | undefined;
-    readonly admitPooled: () => Promise<void> | undefined;
-  },
-): Promise<Reply> {
+async function handle(deps: PipelineDeps, exchange: Exchange, given: Given): Promise<Reply> {
   const { route, request, rawParams } = exchange;
   const envelope = route.envelope ?? 'flat';
   const params = parseShape(route.params, decodeParams(rawParams, envelope), envelope);
@@ -159,26 +152,56 @@ async function handle(
       : parseShape(route.query, decodeQuery(request.query), envelope);
   const body = await parseBody(exchange);
 
-  // biome-ignore lint/suspicious/noExplicitAny: the route's own type arguments are erased here.
-  const context: Context<any, any, any, any, any> = {
-    ...given,
-    params,
-    query,
-    body,
-    services: deps.services,
-    headers: request.headers,
-    get clientAddress() {
-      return exchange.clientAddress();
-    },
-    requestId: exchange.requestId,
-    get signal() {
-      return exchange.signal();
-    },
-    get log() {
-      return exchange.log();
-    },
-  };
-  return route.handle(context);
+  return route.handle(new RequestContext(deps.services, exchange, given, { params, query, body }));
+}
+
+type Given = {
+  readonly caller: Caller;
+  readonly workId: string | undefined;
+  readonly admitPooled: () => Promise<void> | undefined;
+};
+
+/** A class, because a literal with getters is a dictionary of several kilobytes for every request. */
+// biome-ignore lint/suspicious/noExplicitAny: the route's own type arguments are erased here.
+class RequestContext implements Context<any, any, any, any, any> {
+  readonly #exchange: Exchange;
+  readonly caller: Caller;
+  readonly workId: string | undefined;
+  readonly admitPooled: () => Promise<void> | undefined;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly services: unknown;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly requestId: string;
+  readonly signal: StopSignal;
+
+  constructor(
+    services: unknown,
+    exchange: Exchange,
+    given: Given,
+    parsed: { readonly params: unknown; readonly query: unknown; readonly body: unknown },
+  ) {
+    this.#exchange = exchange;
+    this.caller = given.caller;
+    this.workId = given.workId;
+    this.admitPooled = given.admitPooled;
+    this.params = parsed.params;
+    this.query = parsed.query;
+    this.body = parsed.body;
+    this.services = services;
+    this.headers = exchange.request.headers;
+    this.requestId = exchange.requestId;
+    this.signal = exchange.signal;
+  }
+
+  get clientAddress(): string {
+    return this.#exchange.clientAddress();
+  }
+
+  get log(): Log {
+    return this.#exchange.log();
+  }
 }
 
 async function parseBody({ route, body }: Exchange): Promise<unknown> {

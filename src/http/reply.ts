@@ -2,7 +2,9 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import { type Answer, type HeaderLine, isStream } from './answer.ts';
+import { LeaveSignal } from './leave-signal.ts';
 
 const STATUS_LINES = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
@@ -23,10 +25,8 @@ export type SendOptions = {
 export class Reply {
   readonly #res: HttpResponse;
   readonly #clock: Clock;
+  readonly #left = new LeaveSignal();
   #isOpen = true;
-  #isGone = false;
-  #abort: AbortController | undefined;
-  #leaving: (() => void)[] | undefined;
 
   /** Registers the abort handler first: without it any throw would end the process. */
   constructor(res: HttpResponse, clock: Clock) {
@@ -41,10 +41,8 @@ export class Reply {
   }
 
   /** Fires when the client goes away before its answer is done. */
-  get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.#isGone) this.#abort.abort();
-    return this.#abort.signal;
+  get signal(): StopSignal {
+    return this.#left;
   }
 
   /** The peer as the socket spells it. Asked for late, because the answer is costly and seldom needed. */
@@ -55,9 +53,8 @@ export class Reply {
 
   /** Calls back when the client goes away; at once if it already has. */
   onGone(callback: () => void): void {
-    if (this.#isGone) callback();
-    else if (this.#leaving === undefined) this.#leaving = [callback];
-    else this.#leaving.push(callback);
+    if (this.#left.aborted) callback();
+    else this.#left.addEventListener('abort', callback);
   }
 
   /** Undefined when the answer went out at once; a stream settles when it is over, and rejects as it does. */
@@ -77,9 +74,7 @@ export class Reply {
 
   #leave(): void {
     this.#isOpen = false;
-    this.#isGone = true;
-    this.#abort?.abort();
-    for (const callback of this.#leaving ?? []) callback();
+    this.#left.fire();
   }
 
   #whole(answer: Answer, body: string | Uint8Array, options: SendOptions): void {

@@ -1,5 +1,6 @@
 import type { ZodType, z } from 'zod';
 import type { Log } from '../kernel/log.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { HeaderLine } from './answer.ts';
 import type { CallerOf, Credential } from './caller.ts';
 
@@ -51,7 +52,7 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   /** Counts a request that came for the caller's own provider key as one that the pool serves. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
   /** Fires when the client goes away. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly log: Log;
 };
 

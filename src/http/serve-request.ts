@@ -125,7 +125,7 @@ function runRoute(
     requestId,
     clientAddress: () =>
       deps.clientAddress(reply.remoteAddress(), request.headers.get('x-forwarded-for')),
-    signal: () => reply.signal,
+    signal: reply.signal,
     log,
   });
 }

@@ -8,6 +8,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
+import { abortSignalOf } from '../kernel/stop-signal.ts';
 import type { HeaderLine } from './answer.ts';
 import type { createAdmitAgent } from './authenticate.ts';
 import type { HttpMetrics } from './http-metrics.ts';
@@ -124,7 +125,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
   let handler: SocketHandler;
   try {
     const { services } = deps;
-    const { signal } = reply;
+    const signal = abortSignalOf(reply.signal);
     handler = await spec.open({
       caller,
       query,

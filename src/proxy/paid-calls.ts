@@ -1,4 +1,5 @@
 import { ApiError } from '../kernel/api-error.ts';
+import { abortSignalOf, type StopSignal } from '../kernel/stop-signal.ts';
 import type { HoldRefusal } from '../ledger/ledger.ts';
 import type { RailFailure } from '../rails/outcome.ts';
 import type { PaidCalls, PaidOutcome, PaidRequest } from '../rails/paid-calls.ts';
@@ -41,7 +42,8 @@ export function createPaidCalls(deps: PaidCallDeps): PaidCalls {
 }
 
 const callOf = ({ maker: host, mostRaw, holdId, ...request }: PaidRequest): VendorCall => ({
-  ...{ spender: request.spender, url: request.url, signal: request.signal, workId: holdId },
+  ...{ spender: request.spender, url: request.url, workId: holdId },
+  signal: abortSignalOf(request.signal),
   request: { method: 'POST', headers: request.headers, body: request.body },
   source: { host, mostRaw },
 });
@@ -62,7 +64,7 @@ class Unaffordable extends Error {
 const unaffordable = (refusal: HoldRefusal) => new Unaffordable(refusal);
 
 /** What is thrown before anything could be paid. */
-function unopened(error: unknown, signal: AbortSignal): PaidOutcome {
+function unopened(error: unknown, signal: StopSignal): PaidOutcome {
   if (error instanceof Unaffordable) return { kind: 'unaffordable', refusal: error.refusal };
   if (error instanceof AsksTooMuch) {
     return { kind: 'unpaid', failure: 'too_dear', detail: error.message };

@@ -1,3 +1,4 @@
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { ChatStream } from './chat-stream.ts';
 import type { Means } from './means.ts';
 import type { Outcome } from './outcome.ts';
@@ -40,7 +41,7 @@ export type ChatOutcome = Outcome<ChatCompletion>;
 
 /** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
 export interface ChatRail {
-  complete(call: ChatCall, signal: AbortSignal): Promise<ChatOutcome>;
+  complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;
   /** Completed is one whose first event has come. */
-  stream(call: ChatCall, signal: AbortSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;
+  stream(call: ChatCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;
 }

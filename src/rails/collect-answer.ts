@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 
 export type Answer = {
   readonly status: number;
@@ -22,7 +23,7 @@ export type AnswerBounds = {
   /** From the call to the last byte, waiting for a connection included. */
   readonly totalMs: number;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 };
 
 /**

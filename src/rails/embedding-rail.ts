@@ -1,4 +1,5 @@
 import type { Json } from '../kernel/json.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { Means } from './means.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -44,7 +45,7 @@ export type Misfit = { readonly detail: string; readonly param: string };
 export interface EmbeddingRail {
   /** What this source can't do, known before anything is held or sent. */
   misfit(wish: EmbeddingWish): Misfit | undefined;
-  embed(call: EmbeddingCall, signal: AbortSignal): Promise<Outcome<EmbeddingList>>;
+  embed(call: EmbeddingCall, signal: StopSignal): Promise<Outcome<EmbeddingList>>;
 }
 
 /** How many vectors an input asks for. */

@@ -6,6 +6,7 @@ import { newId } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { ChatCall, ChatOutcome, ChatRail } from './chat-rail.ts';
 import { engineFailure } from './engine-failure.ts';
 import { streamOfWhole } from './whole-stream.ts';
@@ -22,7 +23,7 @@ export type LocalGuideDeps = {
 export function createLocalGuideRail(deps: LocalGuideDeps): ChatRail {
   const { guide, callerFacts, clock, random } = deps;
 
-  async function complete(call: ChatCall, signal: AbortSignal): Promise<ChatOutcome> {
+  async function complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome> {
     try {
       const facts = beforeHold(await callerFacts(call.agentId), call.heldRaw);
       if (signal.aborted) return { kind: 'aborted' };

@@ -2,6 +2,7 @@ import type { SpeechChunk, TtsEngine } from '../engines/engine.ts';
 import { EngineBusy, EngineInputRefused, EngineMissing } from '../engines/engine.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { abortSignalOf, type StopSignal } from '../kernel/stop-signal.ts';
 import { StreamBroken } from './answer-reader.ts';
 import { AUDIO_TYPES } from './audio-type.ts';
 import { failed, type Outcome } from './outcome.ts';
@@ -16,7 +17,7 @@ const MADE: ReadonlySet<SpeechFormat> = new Set<SpeechFormat>(['wav', 'pcm']);
 export function createLocalSpeechRail({ engine }: { readonly engine: TtsEngine }): SpeechRail {
   let inFlight = 0;
 
-  async function speak(call: SpeechCall, signal: AbortSignal): Promise<Outcome<Speech>> {
+  async function speak(call: SpeechCall, signal: StopSignal): Promise<Outcome<Speech>> {
     if (inFlight >= LIMITS.speech.localInFlight) return failed('busy', 'too much speech', null, 1);
     inFlight++;
     const onOver = () => {
@@ -53,9 +54,9 @@ class LocalSpeech implements SpeechSound {
   constructor(
     engine: TtsEngine,
     call: SpeechCall,
-    { signal, onOver }: { readonly signal: AbortSignal; readonly onOver: () => void },
+    { signal, onOver }: { readonly signal: StopSignal; readonly onOver: () => void },
   ) {
-    const heard = AbortSignal.any([signal, this.#leaving.signal]);
+    const heard = AbortSignal.any([abortSignalOf(signal), this.#leaving.signal]);
     this.#onOver = onOver;
     const pcm = spokenPcm(spoken(engine, call, heard));
     this.#file = call.format === 'wav' ? wavFile(pcm) : pcm;

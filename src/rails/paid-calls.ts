@@ -1,6 +1,7 @@
 import type { GuardedAnswer } from '../egress/exchange.ts';
 import type { Header } from '../egress/request-headers.ts';
 import type { ApiError } from '../kernel/api-error.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { HoldRefusal, Spender } from '../ledger/ledger.ts';
 import type { RailFailure } from './outcome.ts';
 
@@ -23,7 +24,7 @@ export type PaidRequest = Purse & {
   readonly totalMs: number;
   readonly responseBytes: number;
   /** Fires when the client leaves: before a payment that ends the request, after it nothing does. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 };
 
 /** A payment that was signed and sent, by what it is looked up by. */

@@ -6,6 +6,7 @@ import { assert } from '../kernel/assert.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import { StreamBroken } from './answer-reader.ts';
 import type { Answer } from './collect-answer.ts';
 import type { OpenedAnswer } from './open-answer.ts';
@@ -45,7 +46,7 @@ export function createPaidPool(deps: {
 
   async function ask<T>(
     sent: () => Sent,
-    signal: AbortSignal,
+    signal: StopSignal,
     read: (answer: GuardedAnswer) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     const request = writeSent(sent);

@@ -1,4 +1,5 @@
 import type { Json } from '../kernel/json.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { Means } from './means.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -42,5 +43,5 @@ export type Speech = {
 export interface SpeechRail {
   makes(format: SpeechFormat): boolean;
   /** Completed is speech whose first bytes have come. */
-  speak(call: SpeechCall, signal: AbortSignal): Promise<Outcome<Speech>>;
+  speak(call: SpeechCall, signal: StopSignal): Promise<Outcome<Speech>>;
 }

@@ -1,3 +1,4 @@
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { Means } from './means.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -61,9 +62,9 @@ export interface TranscriptStream {
 
 /** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
 export interface TranscriptionRail {
-  transcribe(call: TranscriptionCall, signal: AbortSignal): Promise<Outcome<TranscriptionAnswer>>;
+  transcribe(call: TranscriptionCall, signal: StopSignal): Promise<Outcome<TranscriptionAnswer>>;
   stream(
     call: TranscriptionCall,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<Outcome<{ readonly stream: TranscriptStream }>>;
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import { StreamBroken } from './answer-reader.ts';
 import { type Answer, AnswerTooLarge, AnswerTooSlow, collectAnswer } from './collect-answer.ts';
 import type { Means } from './means.ts';
@@ -56,13 +57,13 @@ export interface UpstreamPool extends AsyncDisposable {
   /** Sends one request and reads its whole answer. */
   whole<T>(
     sent: () => Sent,
-    signal: AbortSignal,
+    signal: StopSignal,
     read: (answer: Answer) => Outcome<T> | Promise<Outcome<T>>,
   ): Promise<Outcome<T>>;
   /** The same, to be read while it comes. `read` may wait for its beginning, and what it throws is a failure. */
   opened<T>(
     sent: () => Sent,
-    signal: AbortSignal,
+    signal: StopSignal,
     read: (answer: OpenedAnswer) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>>;
 }
@@ -101,7 +102,7 @@ export function createUpstreamPool(deps: {
 
   async function ask<T>(
     sent: () => Sent,
-    signal: AbortSignal,
+    signal: StopSignal,
     send: (options: Options, bounds: Bounds) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     if (inFlight >= limits.inFlight) return TOO_BUSY;

@@ -3,6 +3,7 @@ import WebSocket from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { retryAfterSeconds } from '../reset-time.ts';
 import type { Upstream } from '../upstream-pool.ts';
@@ -58,7 +59,7 @@ function sessionUrl(baseUrl: string, model: RealtimeCall['model']): URL {
   return url;
 }
 
-function connected(ws: WebSocket, clock: Clock, signal: AbortSignal): Promise<Connected> {
+function connected(ws: WebSocket, clock: Clock, signal: StopSignal): Promise<Connected> {
   return new Promise((resolve) => {
     const abort = () => {
       resolve({ kind: 'aborted' });

@@ -1,3 +1,4 @@
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Outcome } from '../outcome.ts';
 
 /** What is heard of an upstream once its socket stands. `closed` comes last, and once. */
@@ -33,6 +34,6 @@ export type RealtimeCall = {
 export interface RealtimeRail {
   connect(
     call: RealtimeCall,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
 }

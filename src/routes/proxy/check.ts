@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ok, route } from '../../http/route.ts';
+import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { Prices } from '../../proxy/prices.ts';
 import { TargetUrl } from '../target-shape.ts';
 
@@ -32,6 +33,6 @@ export const proxyCheck = route<{ prices: Prices }>()({
   ]),
 
   async handle({ query, services, signal }) {
-    return ok(await services.prices.check(query.url, signal));
+    return ok(await services.prices.check(query.url, abortSignalOf(signal)));
   },
 });

@@ -1,6 +1,7 @@
 import { readSpender } from '../../gateway/read-spender.ts';
 import { route } from '../../http/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { VendorProxy } from '../../proxy/proxy.ts';
 import { ProxyRequest } from '../../proxy/proxy-request.ts';
 
@@ -17,6 +18,6 @@ export const proxyFetch = route<{ proxy: VendorProxy }>()({
 
   handle({ body, caller, headers, services, signal, workId }) {
     const spender = readSpender(caller, headers);
-    return services.proxy.send({ spender, request: body, workId, signal });
+    return services.proxy.send({ spender, request: body, workId, signal: abortSignalOf(signal) });
   },
 });
