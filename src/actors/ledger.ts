@@ -122,18 +122,14 @@ function settlement(
 const holdOfSession = (session: OpenSession): HoldOperation => {
   const { spender, destination, sessionId: holdId, reserveRaw: amountRaw } = session;
   const { agentId } = spender;
-  return {
-    ...{ kind: 'hold', agentId, spender, destination, holdId, amountRaw },
-    ...{ session, reservation: null },
-  };
+  const reservation = null;
+  return { kind: 'hold', agentId, spender, holdId, amountRaw, destination, session, reservation };
 };
 
 const holdOf = (agentId: number, request: HoldRequest): HoldOperation => {
   const { spender, holdId, amountRaw, destination, reservation = null } = request;
-  return {
-    ...{ kind: 'hold', agentId, spender, holdId, amountRaw, destination },
-    ...{ session: null, reservation },
-  };
+  const session = null;
+  return { kind: 'hold', agentId, spender, holdId, amountRaw, destination, session, reservation };
 };
 
 const isDone = ({ kind }: Resolution): boolean => kind === 'applied' || kind === 'already';

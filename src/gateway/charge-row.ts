@@ -24,19 +24,21 @@ export function chargeRow(
   bought: Metered | undefined,
 ): (chargedRaw: bigint) => ChargeRow {
   const { spender, clock } = request;
-  const { source, outcome } = tried;
-  // Built at once, so that the time of the commit itself does not count as anybody's latency.
+  const { source, outcome, upstreamMs } = tried;
+  // Taken at once, so that the time of the commit itself does not count as anybody's latency.
   const latencyMs = clock.monotonicMs() - request.arrivedMs;
-  const row = {
+  const usage = bought === undefined ? {} : withFlag(bought.usage, bought.estimated);
+  return (costRaw) => ({
     agentId: spender.agentId,
     keyId: spender.keyId ?? null,
     targetUrl: `gateway://${source.provider}/${source.upstreamModel}`,
     targetHost: makerOf(request.model),
     method: 'POST',
     status: bought === undefined ? 'failed' : 'success',
+    costRaw,
     model: request.model,
     rail: source.rail,
-    usage: bought === undefined ? {} : withFlag(bought.usage, bought.estimated),
+    usage,
     taskId: spender.taskId ?? null,
     actionId: spender.actionId ?? null,
     customerId: spender.customerId ?? null,
@@ -44,14 +46,11 @@ export function chargeRow(
     payee: null,
     responseStatusCode: 'status' in outcome ? outcome.status : null,
     latencyMs: Math.round(latencyMs),
-    overheadMs: Math.round(Math.max(0, latencyMs - tried.upstreamMs)),
-    upstreamMs: Math.round(tried.upstreamMs),
-  } as const;
-  return (costRaw) => ({ ...row, costRaw });
+    overheadMs: Math.round(Math.max(0, latencyMs - upstreamMs)),
+    upstreamMs: Math.round(upstreamMs),
+  });
 }
 
 /** `estimated` marks a row whose upstream did not say what it used. */
-const withFlag = (usage: Usage, estimated: boolean): Record<string, number> => ({
-  ...usage,
-  ...(estimated ? { estimated: 1 } : {}),
-});
+const withFlag = (usage: Usage, estimated: boolean): Record<string, number> =>
+  estimated ? { ...usage, estimated: 1 } : { ...usage };

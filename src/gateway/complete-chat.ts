@@ -56,7 +56,10 @@ function wishOf<T>(
     // Whoever pays the provider himself bounds the answer himself.
     const sent = arePaidByBuyer(sellers) ? body : withCap(body, bound.outputCap);
     return {
-      ...{ spender, model, workId, offers: requireOffers(model, offers) },
+      spender,
+      model,
+      workId,
+      offers: requireOffers(model, offers),
       ask: ({ rail, source }, heldRaw, means) => {
         const { agentId } = spender;
         return ask(rail, { agentId, heldRaw, means, body: sent, model: source.upstreamModel });
@@ -68,7 +71,8 @@ function wishOf<T>(
     };
   };
   return {
-    ...{ modelId: body.model, modality: 'text' },
+    modelId: body.model,
+    modality: 'text',
     orderOf: (sellers) => orderWithin(sellers, boundChat(body, sellers.model)),
   };
 }

@@ -1,5 +1,6 @@
 import { SendFailed } from '../egress/send-failed.ts';
 import type { Log } from '../kernel/log.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { Speech, SpeechSound } from '../rails/speech-rail.ts';
 import type { Source } from './catalogue.ts';
 import type { Bought } from './purchase.ts';
@@ -13,7 +14,7 @@ import { brokenEnd, costComment } from './stream-end.ts';
 type Deps = {
   readonly log: Log;
   /** Fires when the client leaves. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 };
 type Bargain = Bought<Speech>;
 
@@ -38,15 +39,14 @@ export async function deliverSpeech(
   const inEvents = request.stream_format === 'sse';
   try {
     if (inEvents && billsTokens(source)) {
-      const { advisory, remainingRaw } = await bought.budget();
-      const headers = streamHeaders({ ...served, advisory, remainingRaw });
+      const headers = streamHeaders(served, await bought.budget());
       return { status: 200, headers, body: eventsOf(deps, request, bought, true), upstreamMs };
     }
     const settled = await bought.settle(meterSpeech(request, sound.usage(), source));
     const headers = {
       'content-type': inEvents ? EVENT_STREAM : contentType,
       'cache-control': 'no-cache',
-      ...receiptHeaders({ ...served, ...settled }),
+      ...receiptHeaders(served, settled),
     };
     const body = inEvents ? eventsOf(deps, request, bought, false) : fileOf(deps, bought);
     return { status: 200, headers, body, upstreamMs };

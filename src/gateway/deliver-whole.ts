@@ -8,5 +8,5 @@ type Whole = { readonly body: Uint8Array; readonly contentType: string };
 export async function deliverWhole(bought: Bought<Whole>, metered: Metered): Promise<Relayed> {
   const { outcome, served, upstreamMs } = bought;
   const settled = await bought.settle(metered);
-  return relay(outcome, receiptHeaders({ ...served, ...settled }), upstreamMs);
+  return relay(outcome, receiptHeaders(served, settled), upstreamMs);
 }

@@ -9,7 +9,7 @@ export type Offer<R> = Seller & {
   /** What of the price is held for the purchase. A payment of its own has a hold of its own for the rest. */
   readonly heldRaw: bigint;
   /** Set where the source is paid by itself, this much at most. */
-  readonly mostPaidRaw?: bigint;
+  readonly mostPaidRaw: bigint | undefined;
 };
 
 export type Offers<R> = readonly [Offer<R>, ...Offer<R>[]];
@@ -23,19 +23,23 @@ export function planOffers<R>(
   return sellers
     .flatMap((seller) => {
       const rail = railOf(seller.source);
-      return rail === undefined ? [] : [{ ...seller, rail, ...priceOf(seller.source, boundRaw) }];
+      return rail === undefined ? [] : [offerOf(seller, rail, boundRaw)];
     })
     .sort((a, b) => (a.priceRaw < b.priceRaw ? -1 : a.priceRaw > b.priceRaw ? 1 : 0));
 }
 
-function priceOf(source: Source, boundRaw: (source: Source) => bigint) {
+function offerOf<R>(
+  { source, ownKey }: Seller,
+  rail: R,
+  boundRaw: (source: Source) => bigint,
+): Offer<R> {
   if (source.rail !== 'x402-router') {
     const priceRaw = boundRaw(source);
-    return { priceRaw, heldRaw: priceRaw };
+    return { source, ownKey, rail, priceRaw, heldRaw: priceRaw, mostPaidRaw: undefined };
   }
   const mostPaidRaw = boundRaw({ ...source, marginBps: 0 });
   const heldRaw = marginRaw(mostPaidRaw, source.marginBps);
-  return { priceRaw: mostPaidRaw + heldRaw, heldRaw, mostPaidRaw };
+  return { source, ownKey, rail, priceRaw: mostPaidRaw + heldRaw, heldRaw, mostPaidRaw };
 }
 
 /** The most that is held for any offer, so that no fallback can cost more than what is held. */

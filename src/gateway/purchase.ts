@@ -18,7 +18,7 @@ import { destinationOf, makerOf } from './destination.ts';
 import { inStages } from './in-stages.ts';
 import { holdForRaw, type Offer, type Offers } from './plan-offers.ts';
 import type { RateLimitAdvisory } from './rate-limit-advisory.ts';
-import { limitsOf, passthroughHeaders, type Receipt } from './receipt.ts';
+import { limitsOf, passthroughHeaders, type Served } from './receipt.ts';
 import { refuseHold } from './refuse-hold.ts';
 import { isPassedOver, type Tried, trySources } from './try-sources.ts';
 
@@ -56,9 +56,6 @@ export type Relayed = {
   /** How long the upstreams took. */
   readonly upstreamMs: number;
 };
-
-/** Who has answered, as a receipt tells it. */
-type Served = Pick<Receipt, 'model' | 'rail' | 'attempts' | 'rateLimits'>;
 
 /** What an upstream has begun to deliver. Its hold is open until it is settled, once. */
 export type Bought<T> = {
@@ -112,7 +109,10 @@ async function serve<R, T, A>(
     const served = { model: order.model.id, rail: source.rail, attempts, rateLimits };
     if (outcome.kind === 'completed') {
       return await deliver({
-        ...{ outcome, served, source, upstreamMs },
+        outcome,
+        served,
+        source,
+        upstreamMs,
         budget: open.budget,
         settle: (metered) => open.settle(tried, metered),
       });

@@ -14,12 +14,8 @@ const HEADER = {
   remaining: `${BRAND.headerPrefix}budget-remaining-usdc`,
 } as const;
 
-export type Receipt = {
-  readonly chargedRaw: bigint;
-  /** What may still be spent like this, where it is known. */
-  readonly remainingRaw?: bigint | undefined;
-  /** What the tightest cap leaves, where that is told. */
-  readonly advisory?: string | undefined;
+/** Who has answered. */
+export type Served = {
   readonly model: string;
   readonly rail: string;
   readonly attempts: number;
@@ -27,57 +23,72 @@ export type Receipt = {
   readonly rateLimits?: string | undefined;
 };
 
+/** What of the budget is left. */
+export type Left = {
+  /** What may still be spent like this, where it is known. */
+  readonly remainingRaw?: bigint | undefined;
+  /** What the tightest cap leaves, where that is told. */
+  readonly advisory?: string | undefined;
+};
+
+type Headers = Record<string, string>;
+
 /** What a metered answer says about its price. `attempts` is told only when the first source failed. */
-export const receiptHeaders = (receipt: Receipt): Record<string, string> => ({
-  [HEADER.cost]: receipt.chargedRaw.toString(),
-  [HEADER.amount]: formatUsdc(receipt.chargedRaw),
-  [HEADER.payment]: paymentOf(receipt),
-  [HEADER.model]: receipt.model,
-  [HEADER.rail]: receipt.rail,
-  ...attempted(receipt.attempts),
-  ...leftOf(receipt),
-  ...limitsOf(receipt),
-});
+export function receiptHeaders(
+  served: Served,
+  settled: Left & { readonly chargedRaw: bigint },
+): Headers {
+  const headers = {
+    [HEADER.cost]: settled.chargedRaw.toString(),
+    [HEADER.amount]: formatUsdc(settled.chargedRaw),
+    [HEADER.payment]: paymentOf(served),
+    [HEADER.model]: served.model,
+    [HEADER.rail]: served.rail,
+  };
+  addServed(headers, served);
+  addLeft(headers, settled);
+  return headers;
+}
 
 /** Who pays the provider: the pool, or the buyer. */
-const paymentOf = ({ rail }: Pick<Receipt, 'rail'>): 'gateway' | 'byok' =>
-  rail === 'byok' ? 'byok' : 'gateway';
-
-const leftOf = ({
-  remainingRaw,
-  advisory,
-}: Pick<Receipt, 'remainingRaw' | 'advisory'>): Record<string, string> => ({
-  ...(remainingRaw === undefined ? {} : { [HEADER.remaining]: formatUsdc(remainingRaw) }),
-  ...(advisory === undefined ? {} : { [BUDGET_ADVISORY_HEADER]: advisory }),
-});
+const paymentOf = ({ rail }: Served): 'gateway' | 'byok' => (rail === 'byok' ? 'byok' : 'gateway');
 
 /** What a streamed answer says before it begins: nobody knows yet what it will come to. */
-export const streamHeaders = (receipt: Omit<Receipt, 'chargedRaw'>): Record<string, string> => ({
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  [HEADER.payment]: paymentOf(receipt),
-  [HEADER.model]: receipt.model,
-  [HEADER.rail]: receipt.rail,
-  ...attempted(receipt.attempts),
-  ...leftOf(receipt),
-  ...limitsOf(receipt),
-});
+export function streamHeaders(served: Served, left: Left): Headers {
+  const headers = {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    [HEADER.payment]: paymentOf(served),
+    [HEADER.model]: served.model,
+    [HEADER.rail]: served.rail,
+  };
+  addServed(headers, served);
+  addLeft(headers, left);
+  return headers;
+}
 
 /** On an upstream's own refusal, which costs nothing. Its presence tells a vendor's error from ours. */
-export const passthroughHeaders = (
-  answer: Pick<Receipt, 'model' | 'rail' | 'attempts' | 'rateLimits'>,
-): Record<string, string> => ({
-  [HEADER.cost]: '0',
-  [HEADER.payment]: 'passthrough',
-  [HEADER.model]: answer.model,
-  [HEADER.rail]: answer.rail,
-  ...attempted(answer.attempts),
-  ...limitsOf(answer),
-});
+export function passthroughHeaders(served: Served): Headers {
+  const headers = {
+    [HEADER.cost]: '0',
+    [HEADER.payment]: 'passthrough',
+    [HEADER.model]: served.model,
+    [HEADER.rail]: served.rail,
+  };
+  addServed(headers, served);
+  return headers;
+}
 
-const attempted = (attempts: number): Record<string, string> =>
-  attempts > 1 ? { [HEADER.attempts]: String(attempts) } : {};
+function addServed(headers: Headers, { attempts, rateLimits }: Served): void {
+  if (attempts > 1) headers[HEADER.attempts] = String(attempts);
+  if (rateLimits !== undefined) headers[RATE_LIMIT_ADVISORY_HEADER] = rateLimits;
+}
+
+function addLeft(headers: Headers, { remainingRaw, advisory }: Left): void {
+  if (remainingRaw !== undefined) headers[HEADER.remaining] = formatUsdc(remainingRaw);
+  if (advisory !== undefined) headers[BUDGET_ADVISORY_HEADER] = advisory;
+}
 
 /** The limits of upstreams, for an answer of any kind. */
-export const limitsOf = ({ rateLimits }: Pick<Receipt, 'rateLimits'>): Record<string, string> =>
+export const limitsOf = ({ rateLimits }: Pick<Served, 'rateLimits'>): Headers =>
   rateLimits === undefined ? {} : { [RATE_LIMIT_ADVISORY_HEADER]: rateLimits };

@@ -8,7 +8,7 @@ import type { Catalogue, Model, Source } from './catalogue.ts';
 /** A source, and the buyer's own key at its provider where it is to be paid with that. */
 export type Seller = {
   readonly source: Source;
-  readonly ownKey?: string;
+  readonly ownKey: string | undefined;
 };
 
 /** A model, and who may serve it. */
@@ -20,7 +20,7 @@ export type Sellers = {
 /** Every source of a model, paid from the pool. */
 export const pooledSellers = (model: Model): Sellers => ({
   model,
-  sellers: model.sources.map((source) => ({ source })),
+  sellers: model.sources.map((source) => ({ source, ownKey: undefined })),
 });
 
 /** Whether the buyer pays the providers of these himself. */

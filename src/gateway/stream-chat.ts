@@ -42,10 +42,9 @@ export async function deliverEvents(
   bought: Bought<{ readonly stream: Events }>,
   meter: () => Metered,
 ): Promise<StreamedAnswer> {
-  const { advisory, remainingRaw } = await bought.budget();
   return {
     status: 200,
-    headers: streamHeaders({ ...bought.served, advisory, remainingRaw }),
+    headers: streamHeaders(bought.served, await bought.budget()),
     body: settledStream(deps, bought, meter),
     upstreamMs: bought.upstreamMs,
   };

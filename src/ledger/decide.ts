@@ -1,4 +1,3 @@
-import type { SpendFacts } from '../policy/policy.ts';
 import { type Moment, type Rules, refusalOf } from './admit.ts';
 import { creditPosting, extendPosting, holdPosting, settlePosting } from './build-postings.ts';
 import type { BalanceState, Change, Companion, Delta, Guard, Part } from './change.ts';
@@ -127,24 +126,18 @@ const guardOf = (claim: SessionClaim): Guard => ({
   epoch: claim.epoch,
 });
 
-const asked = (
-  state: BalanceState,
-  facts: SpendFacts,
-  amountRaw: bigint,
-  taskValueBps: number | null,
-) => ({
-  ...{ keyId: undefined, amountRaw, facts, taskValueBps },
-  ...{ spendableRaw: state.spendableRaw, counters: state.counters },
-});
-
 function decideHold(state: BalanceState, operation: HoldOperation, world: World): Decision {
   const { agentId, holdId, amountRaw, session, reservation, spender } = operation;
   const { rules, moment } = world;
   const facts = factsOf(operation);
   const taskValueBps = operation.spender.taskValueBps ?? null;
   const demand = {
-    ...asked(state, facts, amountRaw, taskValueBps),
     keyId: spender.keyId,
+    amountRaw,
+    facts,
+    taskValueBps,
+    spendableRaw: state.spendableRaw,
+    counters: state.counters,
     isOperators: operation.destination.isOperators,
     walletFreeRaw: reservation === null ? undefined : walletFreeRaw(state),
   };
@@ -179,7 +172,16 @@ function decideExtend(state: BalanceState, operation: ExtendOperation, world: Wo
   const { agentId, claim, byRaw } = operation;
   const { rules, moment } = world;
   const { holdId, amountRaw: fromRaw, facts } = claim.hold;
-  const refusal = refusalOf(rules, asked(state, facts, byRaw, null), moment);
+  const { spendableRaw, counters } = state;
+  const demand = {
+    keyId: undefined,
+    amountRaw: byRaw,
+    facts,
+    taskValueBps: null,
+    spendableRaw,
+    counters,
+  };
+  const refusal = refusalOf(rules, demand, moment);
   const posting = extendPosting(agentId, { holdId, fromRaw }, byRaw);
   if (refusal !== undefined) return refused(refusal, posting);
   return changed({

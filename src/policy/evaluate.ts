@@ -35,7 +35,9 @@ export function standingOf(
   const capRaw = effectiveCapRaw(policy, reading);
   const spent = spentRaw(counter, bucket);
   return {
-    ...{ policy, spentRaw: spent, capRaw },
+    policy,
+    spentRaw: spent,
+    capRaw,
     remainingRaw: capRaw > spent ? capRaw - spent : 0n,
     windowResetsAtMs: windowResetIn(policy, counter, bucket),
   };

@@ -46,24 +46,41 @@ const NOW = 'clock_timestamp()';
 
 function writeCharge(statement: AloneStatement, postingId: string, row: ChargeRow): void {
   const { model, rail, taskId, actionId, customerId, sessionId, payee } = row;
-  const agent = { agent_id: integer(row.agentId) };
+  const agent = integer(row.agentId);
   statement.insert('charges', {
-    ...{ ...agent, posting_id: text(postingId), key_id: integer(row.keyId) },
-    ...{ target_url: text(row.targetUrl), target_host: text(row.targetHost) },
-    ...{ method: text(row.method), status: text(row.status), cost_raw: bigint(row.costRaw) },
-    ...{ model: text(model), rail: text(rail), usage: json(row.usage), task_id: text(taskId) },
-    ...{ action_id: text(actionId), customer_id: text(customerId), session_id: text(sessionId) },
-    ...{ payee: text(payee), response_status_code: integer(row.responseStatusCode) },
-    ...{ latency_ms: integer(whole(row.latencyMs)), overhead_ms: integer(whole(row.overheadMs)) },
-    ...{ upstream_ms: integer(whole(row.upstreamMs)), created_at: { sql: NOW } },
+    agent_id: agent,
+    posting_id: text(postingId),
+    key_id: integer(row.keyId),
+    target_url: text(row.targetUrl),
+    target_host: text(row.targetHost),
+    method: text(row.method),
+    status: text(row.status),
+    cost_raw: bigint(row.costRaw),
+    model: text(model),
+    rail: text(rail),
+    usage: json(row.usage),
+    task_id: text(taskId),
+    action_id: text(actionId),
+    customer_id: text(customerId),
+    session_id: text(sessionId),
+    payee: text(payee),
+    response_status_code: integer(row.responseStatusCode),
+    latency_ms: integer(whole(row.latencyMs)),
+    overhead_ms: integer(whole(row.overheadMs)),
+    upstream_ms: integer(whole(row.upstreamMs)),
+    created_at: { sql: NOW },
   });
   const failed = integer(row.status === 'failed' ? 1 : 0);
   statement.insert(
     'spend_totals as s',
     {
-      ...{ ...agent, day: { sql: `(${NOW} at time zone 'UTC')::date` } },
-      ...{ model: text(model ?? ''), rail: text(rail ?? '') },
-      ...{ calls: integer(1), failed, cost_raw: bigint(row.costRaw) },
+      agent_id: agent,
+      day: { sql: `(${NOW} at time zone 'UTC')::date` },
+      model: text(model ?? ''),
+      rail: text(rail ?? ''),
+      calls: integer(1),
+      failed,
+      cost_raw: bigint(row.costRaw),
     },
     `on conflict (agent_id, day, model, rail) do update
      set calls = s.calls + excluded.calls, failed = s.failed + excluded.failed,
@@ -73,9 +90,12 @@ function writeCharge(statement: AloneStatement, postingId: string, row: ChargeRo
   statement.insert(
     'action_totals as t',
     {
-      ...{ ...agent, action_id: text(actionId), calls: integer(1) },
-      ...{ spent_raw: bigint(row.status === 'success' ? row.costRaw : 0n) },
-      ...{ first_seen: { sql: 'now()' }, last_seen: { sql: 'now()' } },
+      agent_id: agent,
+      action_id: text(actionId),
+      calls: integer(1),
+      spent_raw: bigint(row.status === 'success' ? row.costRaw : 0n),
+      first_seen: { sql: 'now()' },
+      last_seen: { sql: 'now()' },
     },
     `on conflict (agent_id, action_id) do update
      set calls = t.calls + excluded.calls, spent_raw = t.spent_raw + excluded.spent_raw,
@@ -87,8 +107,10 @@ const writeEvent = (statement: AloneStatement, { event }: Row<'event'>): void =>
   statement.insert(
     'events',
     {
-      ...{ name: text(event.name), account_id: text(event.accountId) },
-      ...{ agent_wallet: text(event.agentWallet), correlation_id: text(event.correlationId) },
+      name: text(event.name),
+      account_id: text(event.accountId),
+      agent_wallet: text(event.agentWallet),
+      correlation_id: text(event.correlationId),
       payload: json(event.payload),
     },
     // Of payments that are settled side by side, each was the first when it was looked.
@@ -102,17 +124,23 @@ function openReservation(
 ): void {
   const { nonce, wallet, payee, validBefore, signature, x402Version, network } = reservation;
   statement.insert('reservations', {
-    ...{ nonce: text(nonce), hold_id: text(holdId), agent_id: integer(agentId) },
-    ...{ key_id: integer(spender.keyId ?? null), wallet: text(wallet), payee: text(payee) },
-    ...{
-      value_raw: bigint(valueRaw),
-      valid_before: bigint(validBefore),
-      signature: text(signature),
-    },
-    ...{ x402_version: ['smallint', x402Version], network: text(network) },
-    ...{ target_url: text(reservation.targetUrl), target_host: text(reservation.targetHost) },
-    ...{ method: text(reservation.method), task_id: text(spender.taskId ?? null) },
-    ...{ action_id: text(spender.actionId ?? null), customer_id: text(spender.customerId ?? null) },
+    nonce: text(nonce),
+    hold_id: text(holdId),
+    agent_id: integer(agentId),
+    key_id: integer(spender.keyId ?? null),
+    wallet: text(wallet),
+    payee: text(payee),
+    value_raw: bigint(valueRaw),
+    valid_before: bigint(validBefore),
+    signature: text(signature),
+    x402_version: ['smallint', x402Version],
+    network: text(network),
+    target_url: text(reservation.targetUrl),
+    target_host: text(reservation.targetHost),
+    method: text(reservation.method),
+    task_id: text(spender.taskId ?? null),
+    action_id: text(spender.actionId ?? null),
+    customer_id: text(spender.customerId ?? null),
   });
 }
 

@@ -94,10 +94,16 @@ function changeHold(
     return;
   }
   statement.insert('holds', {
-    ...{ id, agent_id: integer(agentId), amount_raw: bigint(toRaw) },
-    ...{ kind: text(sessionId === null ? 'request' : 'session'), session_id: text(sessionId) },
-    ...{ node_id: text(nodeId), lease_epoch: integer(leaseEpoch) },
-    ...{ key_root_id: integer(facts.keyRootId), task_id: text(facts.taskId) },
-    ...{ host: text(facts.host), payee: text(facts.payee) },
+    id,
+    agent_id: integer(agentId),
+    amount_raw: bigint(toRaw),
+    kind: text(sessionId === null ? 'request' : 'session'),
+    session_id: text(sessionId),
+    node_id: text(nodeId),
+    lease_epoch: integer(leaseEpoch),
+    key_root_id: integer(facts.keyRootId),
+    task_id: text(facts.taskId),
+    host: text(facts.host),
+    payee: text(facts.payee),
   });
 }

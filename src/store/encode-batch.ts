@@ -130,8 +130,15 @@ type TeamColumns = Columns<'op' | 'policy' | 'bucket', number> &
   Columns<'stops', string>;
 
 const holdColumns = (): HoldColumns => ({
-  ...{ op: [], id: [], from: [], to: [], session: [] },
-  ...{ key: [], task: [], host: [], payee: [] },
+  op: [],
+  id: [],
+  from: [],
+  to: [],
+  session: [],
+  key: [],
+  task: [],
+  host: [],
+  payee: [],
 });
 
 const teamColumns = (): TeamColumns => ({
