@@ -15,7 +15,7 @@ import type {
   HoldRequest,
   Ledger,
   OpenSession,
-  SessionClaim,
+  SessionEnd,
   SettleRequest,
 } from '../ledger/ledger.ts';
 import type { ExtendOperation, HoldOperation, Operation } from '../ledger/operation.ts';
@@ -78,8 +78,9 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
       const resolution = await inbox.submit({ kind: 'journal', agentId, claim, entries });
       return resolution.kind === 'applied' ? 'written' : 'lost';
     },
-    async closeSession({ claim, reason, ...request }) {
-      return settleVerdict(await inbox.submit(settlement(claim.hold, request, { claim, reason })));
+    async closeSession({ claim, reason, summary, ...request }) {
+      const ends = { claim, reason, summary };
+      return settleVerdict(await inbox.submit(settlement(claim.hold, request, ends)));
     },
     async advance({ agentId, holdId, move, patient }) {
       assert(isLive(move.from) && isLive(move.to), 'what ends a payment resolves its hold');
@@ -107,7 +108,7 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
 function settlement(
   hold: Hold,
   request: Omit<SettleRequest, 'hold'>,
-  ends: { readonly claim: SessionClaim; readonly reason: string } | null,
+  ends: SessionEnd | null,
   move: ReservationMove | null = null,
 ): Operation {
   assert(request.actualRaw >= 0n, 'nothing costs less than nothing');

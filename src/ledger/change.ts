@@ -6,6 +6,7 @@ import type { Count } from './count.ts';
 import type { JournalEntry, OpenSession, Spender } from './ledger.ts';
 import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
 import type { Posting } from './posting.ts';
+import type { SessionSummary } from './session-summary.ts';
 
 /** An agent's guarded row: credited = spendable + held + consumed, and `version` fences every write. */
 export type BalanceState = {
@@ -79,7 +80,12 @@ export type Companion =
     }
   | { readonly row: 'payout.done'; readonly nonce: string; readonly txHash: string }
   | { readonly row: 'session.opened'; readonly session: OpenSession }
-  | { readonly row: 'session.ended'; readonly sessionId: string; readonly reason: string }
+  | {
+      readonly row: 'session.ended';
+      readonly sessionId: string;
+      readonly reason: string;
+      readonly summary?: SessionSummary | undefined;
+    }
   /** The agent is stopped by one of its caps; its rules move. */
   | { readonly row: 'agent.suspended'; readonly agentId: number; readonly policyId: number }
   | {

@@ -211,8 +211,8 @@ function decideSettle(state: BalanceState, operation: SettleOperation, world: Wo
   }
   for (const event of request.events ?? []) companions.push({ row: 'event', event });
   if (ends !== null) {
-    const { sessionId } = ends.claim;
-    companions.push({ row: 'session.ended', sessionId, reason: ends.reason });
+    const { claim, ...end } = ends;
+    companions.push({ row: 'session.ended', sessionId: claim.sessionId, ...end });
   }
   if (move !== null) companions.push(movedRow(move, { decided: true, corrected: false }));
   return changed(

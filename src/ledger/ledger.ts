@@ -5,6 +5,7 @@ import type { SpendAccount } from './accounts.ts';
 import type { ChargeRow, EventRow } from './companion.ts';
 import type { CorrectOperation } from './operation.ts';
 import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
+import type { SessionSummary } from './session-summary.ts';
 import type { Snapshot } from './standings.ts';
 
 /** An agent's money, to the raw unit: credited = spendable + held + consumed. */
@@ -136,6 +137,13 @@ export type OpenSession = {
   readonly account: SpendAccount;
 };
 
+/** How a session ends: why, and how it went where somebody lived to tell. */
+export type SessionEnd = {
+  readonly claim: SessionClaim;
+  readonly reason: string;
+  readonly summary?: SessionSummary | undefined;
+};
+
 export type OpenSessionVerdict =
   | { readonly kind: 'opened'; readonly claim: SessionClaim; readonly funds: Funds }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
@@ -209,9 +217,7 @@ export interface Ledger {
   /** Writes what was bought before the client is told of it. `lost` means: close the socket, settle nothing. */
   journal(claim: SessionClaim, entries: readonly JournalEntry[]): Promise<'written' | 'lost'>;
   /** Settles the hold to `actualRaw` and ends the session row. */
-  closeSession(
-    request: Omit<SettleRequest, 'hold'> & { claim: SessionClaim; reason: string },
-  ): Promise<SettleVerdict>;
+  closeSession(request: Omit<SettleRequest, 'hold'> & SessionEnd): Promise<SettleVerdict>;
 
   /** What an agent may do changed (status, keys, policies); caches are dropped at once, here and by version elsewhere. */
   forget(agentId: number): void;

@@ -6,6 +6,7 @@ import type {
   JournalEntry,
   OpenSession,
   SessionClaim,
+  SessionEnd,
   SettleRequest,
   Spender,
 } from './ledger.ts';
@@ -37,7 +38,7 @@ export type SettleOperation = {
   readonly hold: Hold;
   readonly request: Omit<SettleRequest, 'hold'>;
   /** Ends the session in the same commit, unless somebody else has taken it over. */
-  readonly ends: { readonly claim: SessionClaim; readonly reason: string } | null;
+  readonly ends: SessionEnd | null;
   /** Brings the reservation of this hold to its end in the same commit, unless somebody else has. */
   readonly move: ReservationMove | null;
 };

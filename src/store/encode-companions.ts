@@ -46,7 +46,7 @@ export function addCompanion(
       put(sheet, 'sessions', sessionFields(op, companion.session));
       break;
     case 'session.ended':
-      put(sheet, 'ends', { op, id: companion.sessionId, reason: companion.reason });
+      put(sheet, 'ends', endFields(op, companion));
       break;
     case 'agent.suspended':
       put(sheet, 'suspends', { op, agent: companion.agentId, policy: companion.policyId });
@@ -123,6 +123,13 @@ const sessionFields = (op: number, session: OpenSession) => ({
 });
 
 type Row<K extends Companion['row']> = Extract<Companion, { row: K }>;
+
+const endFields = (op: number, { sessionId, reason, summary }: Row<'session.ended'>) => ({
+  op,
+  id: sessionId,
+  reason,
+  summary,
+});
 
 const reservationFields = (
   op: number,

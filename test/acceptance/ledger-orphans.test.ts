@@ -95,6 +95,10 @@ describe('what a dead process leaves behind', () => {
       { cost_raw: 14n, usage: { text_output_token: 6 }, session_id: 'sess_1', task_id: 'task' },
     ]);
     expect(await dead.ledger.funds(agentId)).toMatchObject({ spendableRaw: 986n, heldRaw: 0n });
+    // How it went died with its process.
+    expect(await sql`select end_reason, summary from sessions`).toEqual([
+      { end_reason: 'process_lost', summary: null },
+    ]);
 
     // The dead process was only slow: whatever it still says moves nothing.
     expect(await dead.ledger.journal(claim, turn(3))).toBe('lost');

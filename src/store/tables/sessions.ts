@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { bytea, id, instant, now, raw } from '../columns.ts';
 
 /** A process's sign of life in database time. Rows of the dead go once nothing refers to them. */
@@ -33,6 +33,8 @@ export const sessions = pgTable(
     openedAt: now('opened_at'),
     endedAt: instant('ended_at'),
     endReason: text('end_reason'),
+    /** How it went; null of a session whose process died, of which only its journal is known. */
+    summary: jsonb('summary'),
   },
   (table) => [
     // The reaper walks the living sessions of dead processes; the dead ones are not in it.
