@@ -19,6 +19,7 @@ import type { SessionConfig } from './realtime/session-config.ts';
 import { Settings } from './realtime/settings.ts';
 import { TurnCycle } from './realtime/turn-cycle.ts';
 import type { TurnCap } from './realtime/turn-meter.ts';
+import { SessionTally } from './session-tally.ts';
 import type { VoiceDeps } from './voice-deps.ts';
 import { BROKEN } from './voice-endings.ts';
 import { VoiceLife } from './voice-life.ts';
@@ -42,6 +43,7 @@ export class RealtimeSession {
   readonly #deps: VoiceDeps;
   readonly #owner: PurseOwner;
   readonly #life: VoiceLife;
+  readonly #tally: SessionTally;
   readonly #conversationId: string;
   readonly #outlet: Outlet;
   readonly #settings: Settings;
@@ -60,14 +62,15 @@ export class RealtimeSession {
     this.#deps = deps;
     this.#owner = input.owner;
     this.#lastEventAtMs = clock.monotonicMs();
-    this.#life = new VoiceLife(deps, input);
+    this.#tally = new SessionTally({ ...deps, kind: 'realtime' });
+    this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
     this.#outlet = new Outlet(random);
     this.#settings = new Settings({ id: sessionId, model, transcriber: TRANSCRIBER }, input.config);
     this.#listening = this.#createListening(conversation);
     this.#answering = this.#createAnswering(conversation, input.cap);
     this.#turns = this.#createTurns(input);
     this.#commands = new ClientCommands({
-      ...{ clock, random, conversation },
+      ...{ clock, random, conversation, tally: this.#tally },
       outlet: this.#outlet,
       settings: this.#settings,
       listening: this.#listening,
@@ -124,7 +127,7 @@ export class RealtimeSession {
       stt: engines.stt.pocketsphinx,
       vad: engines.vad,
       gates: speechGates,
-      ...{ clock, random, conversation },
+      ...{ clock, random, conversation, tally: this.#tally },
       outlet: this.#outlet,
       config: () => this.#settings.current,
       speechStarted: () => {
@@ -142,23 +145,27 @@ export class RealtimeSession {
     return createAnswering({
       guide: engines.guide,
       tts: engines.tts.flite,
-      ...{ clock, random, log, conversation, cap },
+      ...{ clock, random, log, conversation, cap, tally: this.#tally },
       outlet: this.#outlet,
       conversationId: this.#conversationId,
       transcribed: () => this.#listening.transcribed(),
       callerFacts: () => callerFacts(this.#owner.spender.agentId),
-      finished: (answer) => this.#turns.finished(answer),
+      finished: (answer) => {
+        if (answer.outcome.cause?.kind === 'cancelled') this.#tally.interrupted();
+        this.#turns.finished(answer);
+      },
     });
   }
 
   #createTurns({ owner, purse, reserveRaw }: RealtimeInput): TurnCycle {
-    const { clock, metrics } = this.#deps;
+    const { clock } = this.#deps;
+    const tally = this.#tally;
     return new TurnCycle({
       answering: this.#answering,
       listening: this.#listening,
       settings: this.#settings,
       life: this.#life,
-      billing: createTurnBilling({ purse, source: owner.source, reserveRaw, metrics, clock }),
+      billing: createTurnBilling({ purse, source: owner.source, reserveRaw, tally, clock }),
       isEnding: () => !this.#isLive || this.#actor.getSnapshot().context.ending !== undefined,
       tell: (event) => this.#tell(event),
     });
@@ -183,7 +190,8 @@ export class RealtimeSession {
   }
 
   #heard({ text, latencyMs }: Heard, wantsAnswer: boolean): void {
-    this.#deps.metrics.stage('final', latencyMs);
+    this.#tally.stage('final', latencyMs);
+    if (text !== '') this.#tally.speechEnded(latencyMs);
     if (wantsAnswer && text !== '') this.#turns.answerCaller();
     else if (this.#actor.getSnapshot().value === 'ready') this.#tell({ type: 'turn.finished' });
   }

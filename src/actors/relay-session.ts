@@ -8,16 +8,22 @@ import type { Ending } from '../../machines/transcription-stream.ts';
 import type { Model } from '../gateway/catalogue.ts';
 import type { TimerHandle } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { type MeteredEvent, readMeteredEvent } from '../rails/realtime/metered-event.ts';
+import {
+  leadingType,
+  type MeteredEvent,
+  readMeteredEvent,
+} from '../rails/realtime/metered-event.ts';
 import type { UpstreamSocket } from '../rails/realtime/realtime-rail.ts';
 import { EventAllowance } from './realtime/event-allowance.ts';
 import { Outlet } from './realtime/outlet.ts';
-import { Downlink, type RelayClient } from './relay/downlink.ts';
+import { Downlink, type Frame, type RelayClient } from './relay/downlink.ts';
 import { OpenTurns } from './relay/open-turns.ts';
 import type { RelayMeter } from './relay/relay-meter.ts';
 import { createTimeMeter } from './relay/time-meter.ts';
 import { createTokenMeter } from './relay/token-meter.ts';
 import { isBilledByTime } from './relay/turn-price.ts';
+import { TurnSigns } from './relay/turn-signs.ts';
+import { SessionTally } from './session-tally.ts';
 import type { VoiceDeps } from './voice-deps.ts';
 import {
   BROKEN,
@@ -52,6 +58,8 @@ export class RelaySession {
   readonly #deps: Pick<VoiceDeps, 'clock'>;
   readonly #upstream: UpstreamSocket;
   readonly #life: VoiceLife;
+  readonly #tally: SessionTally;
+  readonly #signs: TurnSigns;
   readonly #outlet: Outlet;
   readonly #downlink: Downlink;
   readonly #turns = new OpenTurns();
@@ -67,13 +75,18 @@ export class RelaySession {
   #brokenOff = 0;
   #stall: TimerHandle | undefined;
 
-  constructor(deps: Pick<VoiceDeps, 'clock' | 'random' | 'sessions' | 'log'>, input: RelayInput) {
+  constructor(
+    deps: Pick<VoiceDeps, 'clock' | 'random' | 'sessions' | 'metrics' | 'log'>,
+    input: RelayInput,
+  ) {
     const { clock, random } = deps;
     const { owner, upstream } = input;
     this.#deps = deps;
     this.#upstream = upstream;
     this.#lastEventAtMs = clock.monotonicMs();
-    this.#life = new VoiceLife(deps, input);
+    this.#tally = new SessionTally({ ...deps, kind: 'relay' });
+    this.#signs = new TurnSigns({ clock, tally: this.#tally });
+    this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
     this.#outlet = new Outlet(random);
     this.#allowance = new EventAllowance(clock);
     this.#downlink = new Downlink({ upstream, take: (frame) => this.#take(frame) });
@@ -100,7 +113,8 @@ export class RelaySession {
     this.#upstream.listen({
       frame: (bytes, isBinary) =>
         this.#guard(() => {
-          if (!this.#downlink.push(bytes, isBinary)) this.#fail(BROKEN);
+          const arrivedAtMs = this.#deps.clock.monotonicMs();
+          if (!this.#downlink.push({ bytes, isBinary, arrivedAtMs })) this.#fail(BROKEN);
         }),
       closed: (code, reason) => {
         if (!BREAKDOWNS.has(code)) this.#brokenOff = this.#turns.size;
@@ -119,6 +133,7 @@ export class RelaySession {
     }
     this.#upstream.send(bytes, isBinary);
     this.#meter.carried('up', bytes.length);
+    if (!isBinary) this.#signs.up(bytes);
     if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.#fail(UPSTREAM_SLOW);
   }
 
@@ -159,12 +174,13 @@ export class RelaySession {
   }
 
   /** A frame of the upstream whose turn it is. */
-  #take(frame: { readonly bytes: Buffer; readonly isBinary: boolean }): void {
+  #take(frame: Frame): void {
     this.#meter.carried('down', frame.bytes.length);
-    const event = frame.isBinary ? undefined : readMeteredEvent(frame.bytes);
+    const type = frame.isBinary ? undefined : leadingType(frame.bytes);
+    const event = frame.isBinary ? undefined : readMeteredEvent(frame.bytes, type);
     const billed = event === undefined ? undefined : this.#meterEvent(event);
     if (billed === undefined) {
-      this.#send(frame);
+      this.#send(frame, type);
       if (event?.kind === 'done') this.#turnIsOver();
       return;
     }
@@ -173,7 +189,7 @@ export class RelaySession {
     void billed.then(() =>
       this.#guard(() => {
         this.#isBilling = false;
-        this.#send(frame);
+        this.#send(frame, type);
         // What waited may begin the next turn, or end it.
         this.#downlink.release();
         this.#turnIsOver();
@@ -190,11 +206,20 @@ export class RelaySession {
         else if (!this.#isHungUp) this.#meter.began(this.#turns.size);
         return undefined;
       case 'done':
-        return this.#turns.end(event.id) ? this.#meter.done(event) : undefined;
+        return this.#turns.end(event.id) ? this.#turnDone(event) : undefined;
       case 'heard':
         if (event.id === null || this.#turns.end(event.id)) this.#heard(event);
         return undefined;
     }
+  }
+
+  #turnDone(turn: Extract<MeteredEvent, { kind: 'done' }>): Promise<void> | undefined {
+    if (turn.isCancelled) this.#tally.interrupted();
+    this.#tally.turnEnded();
+    const startedAtMs = this.#deps.clock.monotonicMs();
+    return this.#meter
+      .done(turn)
+      ?.then(() => this.#tally.stage('journal', this.#deps.clock.monotonicMs() - startedAtMs));
   }
 
   /** A transcript is no turn, and takes from what is held for the next one. */
@@ -218,9 +243,10 @@ export class RelaySession {
     if (this.#turns.size === 0 && !this.#isBilling) this.#tell({ type: 'turns.over' });
   }
 
-  #send(frame: { readonly bytes: Buffer; readonly isBinary: boolean }): void {
+  #send(frame: Frame, type: string | undefined): void {
     if (this.#isHungUp) return;
     this.#downlink.send(frame);
+    if (type !== undefined) this.#signs.down(type, frame.bytes, frame.arrivedAtMs);
     this.#watchStall();
   }
 

@@ -12,6 +12,7 @@ import type { EarEvents } from './ear-events.ts';
 import { PaidAudio } from './paid-audio.ts';
 import type { AudioEncoding } from './realtime/audio-format.ts';
 import type { ClientSocket } from './realtime/outlet.ts';
+import { SessionTally } from './session-tally.ts';
 import type { TranscriptDialect, TranscriptWriter } from './transcription/dialect.ts';
 import type { VoiceDeps } from './voice-deps.ts';
 import { VoiceEar } from './voice-ear.ts';
@@ -45,6 +46,7 @@ export class TranscriptionStream {
   readonly #ear: VoiceEar;
   readonly #audio: PaidAudio;
   readonly #life: VoiceLife;
+  readonly #tally: SessionTally;
   readonly #actor: ActorRefFrom<typeof transcriptionStreamMachine>;
   readonly #writer: TranscriptWriter;
   #socket: ClientSocket | undefined;
@@ -61,7 +63,8 @@ export class TranscriptionStream {
     this.#lastAudioAtMs = clock.monotonicMs();
     this.#lastWordAtMs = this.#lastAudioAtMs;
     this.#writer = input.dialect.writer((message) => this.#socket?.send(JSON.stringify(message)));
-    this.#life = new VoiceLife(deps, input);
+    this.#tally = new SessionTally({ ...deps, kind: 'transcription' });
+    this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
     this.#ear = this.#openEar();
     this.#audio = new PaidAudio({
       purse: input.purse,
@@ -96,7 +99,9 @@ export class TranscriptionStream {
   audio(bytes: Uint8Array): void {
     if (bytes.length === 0 || !this.#isStreaming) return;
     this.#lastAudioAtMs = this.#deps.clock.monotonicMs();
-    if (this.#allowance.take((bytes.length / this.#bytesPerSecond) * 1_000)) {
+    const ms = (bytes.length / this.#bytesPerSecond) * 1_000;
+    if (this.#allowance.take(ms)) {
+      this.#tally.arrived(ms);
       this.#audio.push(bytes);
     } else {
       this.cutOff(TOO_FAST);
@@ -162,7 +167,8 @@ export class TranscriptionStream {
       ended: () => {},
       segment: (segment) => this.#writer.segment(segment),
       heard: (heard) => {
-        this.#deps.metrics.stage('final', heard.latencyMs);
+        this.#tally.stage('final', heard.latencyMs);
+        this.#tally.turnEnded();
         this.#writer.heard(heard);
       },
       failed: (error) => {
@@ -230,7 +236,7 @@ export class TranscriptionStream {
   /** Audio that was heard since the last line of the journal goes before the settlement, which waits. */
   #settle(ending: Ending): void {
     this.#audio.journal();
-    this.#deps.metrics.audioSeconds(this.#audio.seconds);
+    this.#tally.heard(this.#audio.seconds * 1_000);
     this.#life.settle(ending);
   }
 

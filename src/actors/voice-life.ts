@@ -1,10 +1,12 @@
 import type { Ending } from '../../machines/transcription-stream.ts';
+import type { SessionTally } from './session-tally.ts';
 import type { VoiceDeps } from './voice-deps.ts';
 import type { Purse, PurseOwner } from './voice-purse.ts';
 
 export type VoiceLifeOptions = {
   readonly owner: PurseOwner;
   readonly purse: Purse;
+  readonly tally: Pick<SessionTally, 'close'>;
 };
 
 /** How a live session ends, whatever its kind: settled once, then gone from the registry. */
@@ -14,12 +16,17 @@ export class VoiceLife {
   readonly #deps: Pick<VoiceDeps, 'sessions' | 'log'>;
   readonly #sessionId: string;
   readonly #purse: Purse;
+  readonly #tally: VoiceLifeOptions['tally'];
   #settledNow = () => {};
 
-  constructor(deps: Pick<VoiceDeps, 'sessions' | 'log'>, { owner, purse }: VoiceLifeOptions) {
+  constructor(
+    deps: Pick<VoiceDeps, 'sessions' | 'log'>,
+    { owner, purse, tally }: VoiceLifeOptions,
+  ) {
     this.#deps = deps;
     this.#sessionId = owner.sessionId;
     this.#purse = purse;
+    this.#tally = tally;
     this.settled = new Promise((resolve) => {
       this.#settledNow = resolve;
     });
@@ -28,7 +35,8 @@ export class VoiceLife {
   settle({ code, reason }: Ending): void {
     const leave = () => this.leave();
     const status = code === 1011 ? 'failed' : 'success';
-    this.#purse.settle({ reason, status }).then(leave, leave);
+    const summary = () => this.#tally.close();
+    this.#purse.settle({ reason, status, summary }).then(leave, leave);
   }
 
   leave(): void {

@@ -6,6 +6,7 @@ import { priceRaw, type Usage } from '../kernel/price.ts';
 import type { SpendAccount } from '../ledger/accounts.ts';
 import type { ChargeRow } from '../ledger/companion.ts';
 import type { HoldRefusal, Ledger, SessionClaim, Spender } from '../ledger/ledger.ts';
+import type { SessionSummary } from '../ledger/session-summary.ts';
 
 export type PurseDeps = {
   readonly ledger: Ledger;
@@ -19,6 +20,13 @@ export type PurseOwner = {
   readonly kind: 'transcription' | 'realtime';
   readonly model: string;
   readonly source: Source;
+};
+
+export type SettleOutcome = {
+  readonly reason: string;
+  readonly status: ChargeRow['status'];
+  /** How the session went, asked once everything before the settlement is done. */
+  readonly summary?: () => SessionSummary;
 };
 
 type Extension =
@@ -37,7 +45,7 @@ export interface Purse {
   /** Writes what was bought. `lost`: another process settled this session. */
   journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
   /** Settles the hold to everything bought, with one charge row. Safe to call twice. */
-  settle(outcome: { readonly reason: string; readonly status: ChargeRow['status'] }): Promise<void>;
+  settle(outcome: SettleOutcome): Promise<void>;
 }
 
 /** Where a model's spend stands in the ledger. */
@@ -136,19 +144,18 @@ type Closing = {
   readonly spentRaw: bigint;
   readonly usage: Readonly<Record<string, number>>;
   readonly openedAtMs: number;
-  readonly reason: string;
-  readonly status: ChargeRow['status'];
-};
+} & SettleOutcome;
 
 async function closeClaim(
   { ledger, clock, log }: PurseDeps,
   owner: PurseOwner,
-  { claim, spentRaw, usage, openedAtMs, reason, status }: Closing,
+  { claim, spentRaw, usage, openedAtMs, reason, status, summary }: Closing,
 ): Promise<void> {
   const latencyMs = Math.round(clock.monotonicMs() - openedAtMs);
   const verdict = await ledger.closeSession({
     claim,
     reason,
+    summary: summary?.(),
     actualRaw: spentRaw,
     account: accountOf(owner.source),
     source: owner.source.provider,

@@ -15,6 +15,7 @@ import type {
   SettleVerdict,
 } from '../../src/ledger/ledger.ts';
 import { factsOf } from '../../src/ledger/operation.ts';
+import type { SessionSummary } from '../../src/ledger/session-summary.ts';
 
 type Account = {
   spendableRaw: bigint;
@@ -36,6 +37,8 @@ type Session = { readonly holdId: string; epoch: number; readonly entries: Map<n
 
 export type FakeLedger = Ledger & {
   readonly charges: ChargeRow[];
+  /** How sessions went, as they were settled. */
+  readonly summaries: SessionSummary[];
   readonly shortfalls: Map<string, bigint>;
   /** Ids that came back with other content: each is a bug of the caller. */
   readonly conflicts: string[];
@@ -54,6 +57,7 @@ export function createFakeLedger(): FakeLedger {
   const withdrawals = new Map<string, bigint>();
   const sessions = new Map<string, Session>();
   const charges: ChargeRow[] = [];
+  const summaries: SessionSummary[] = [];
   const shortfalls = new Map<string, bigint>();
   const conflicts: string[] = [];
 
@@ -141,6 +145,7 @@ export function createFakeLedger(): FakeLedger {
 
   const ledger: FakeLedger = {
     charges,
+    summaries,
     shortfalls,
     conflicts,
     openHolds: () => [...holds.values()].filter(({ actualRaw }) => actualRaw === undefined).length,
@@ -202,8 +207,9 @@ export function createFakeLedger(): FakeLedger {
       for (const { seq, costRaw } of entries) session.entries.set(seq, costRaw);
       return 'written';
     },
-    async closeSession({ claim, ...request }) {
+    async closeSession({ claim, summary, ...request }) {
       if (owned(claim) === undefined) return { kind: 'already_resolved' };
+      if (summary !== undefined) summaries.push(summary);
       return settleNow({ ...request, hold: claim.hold });
     },
     advance: async () => 'moved',

@@ -2,6 +2,7 @@ import type { CallerFacts, ChatMessage, GuideEngine, TtsEngine } from '../../eng
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
+import type { SessionTally } from '../session-tally.ts';
 import { type Conversation, messagesOf } from './conversation.ts';
 import type { SpokenText } from './heard-words.ts';
 import type { Outlet } from './outlet.ts';
@@ -22,6 +23,7 @@ export type AnsweringDeps = {
   readonly random: Random;
   readonly log: Log;
   readonly outlet: Outlet;
+  readonly tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
   readonly conversation: Conversation;
   readonly conversationId: string;
   readonly cap: TurnCap;
@@ -76,6 +78,7 @@ export function createAnswering(deps: AnsweringDeps): Answering {
       const { config, metadata } = request;
       const begun = new ResponseWriter({
         outlet: deps.outlet,
+        tally: deps.tally,
         conversation,
         conversationId: deps.conversationId,
         config,

@@ -1,8 +1,8 @@
 import type { RealtimeSessionEvent } from '../../../machines/realtime-session.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { SessionTally } from '../session-tally.ts';
 import { turnRefused } from '../voice-endings.ts';
-import type { VoiceMetrics } from '../voice-metrics.ts';
 import { type Purse, sessionPrice } from '../voice-purse.ts';
 import type { FinishedAnswer } from './answering.ts';
 import { renderUsage, type TurnUse, turnUsage } from './turn-meter.ts';
@@ -11,7 +11,7 @@ export type BillingDeps = {
   readonly purse: Purse;
   readonly source: Source;
   readonly reserveRaw: bigint;
-  readonly metrics: VoiceMetrics;
+  readonly tally: Pick<SessionTally, 'heard' | 'stage' | 'turnEnded'>;
   readonly clock: Clock;
 };
 
@@ -29,7 +29,7 @@ export interface TurnBilling {
 }
 
 export function createTurnBilling(deps: BillingDeps): TurnBilling {
-  const { purse, source, clock, metrics } = deps;
+  const { purse, source, clock, tally } = deps;
   return {
     async bill(answer, heardMs, isNext) {
       const use: TurnUse = {
@@ -42,12 +42,13 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
       const usage = turnUsage(source, use, answer === undefined ? 0 : 1);
       const costRaw = sessionPrice(source, usage);
       const journalFromMs = clock.monotonicMs();
-      metrics.audioSeconds(heardMs / 1_000);
+      tally.heard(heardMs);
+      if (answer !== undefined) tally.turnEnded();
       // The client learns of a turn only when its cost can no longer be lost.
       if (costRaw > 0n && (await purse.journal(costRaw, usage)) === 'lost') return LOST;
       const journalMs = clock.monotonicMs() - journalFromMs;
       answer?.writer.done(renderUsage(use), {
-        ...timings(answer, journalMs, metrics),
+        ...timings(answer, journalMs, tally),
         cost_raw: String(costRaw),
       });
       if (!isNext) return BILLED;
@@ -69,7 +70,7 @@ const LOST: RealtimeSessionEvent = { type: 'claim.lost' };
 function timings(
   answer: FinishedAnswer,
   journalMs: number,
-  metrics: VoiceMetrics,
+  tally: Pick<SessionTally, 'stage'>,
 ): Readonly<Record<string, string>> {
   const stages = {
     prompt: answer.promptMs,
@@ -80,7 +81,7 @@ function timings(
   const shown: Record<string, string> = {};
   for (const [stage, ms] of Object.entries(stages)) {
     if (ms === undefined) continue;
-    metrics.stage(stage as keyof typeof stages, ms);
+    tally.stage(stage as keyof typeof stages, ms);
     shown[`${stage}_ms`] = String(Math.round(ms));
   }
   return shown;

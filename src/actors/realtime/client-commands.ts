@@ -2,12 +2,13 @@ import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Random } from '../../kernel/random.ts';
+import type { SessionTally } from '../session-tally.ts';
 import { TOO_MANY_EVENTS } from '../voice-endings.ts';
 import type { Answering } from './answering.ts';
 import { type ClientEvent, type EventProblem, parseClientEvent } from './client-event.ts';
 import type { Conversation } from './conversation.ts';
 import { EventAllowance } from './event-allowance.ts';
-import { applyItemEvent } from './item-commands.ts';
+import { applyItemEvent, type ItemEvent } from './item-commands.ts';
 import type { Listening } from './listening.ts';
 import type { Outlet } from './outlet.ts';
 import { type ResponseRequest, readResponseRequest } from './response-request.ts';
@@ -18,6 +19,7 @@ export type CommandDeps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly outlet: Outlet;
+  readonly tally: Pick<SessionTally, 'interrupted'>;
   readonly conversation: Conversation;
   readonly listening: Listening;
   readonly answering: Answering;
@@ -61,7 +63,7 @@ export class ClientCommands {
   }
 
   #apply(event: ClientEvent): EventProblem | undefined {
-    const { answering, listening } = this.#deps;
+    const { listening } = this.#deps;
     switch (event.type) {
       case 'session.update':
         return this.#update(event.session);
@@ -79,8 +81,17 @@ export class ClientCommands {
       case 'response.cancel':
         return this.#cancel(event.response_id);
       default:
-        return applyItemEvent({ ...this.#deps, spoken: (id) => answering.spoken(id) }, event);
+        return this.#applyItem(event);
     }
+  }
+
+  /** An answer is cut to what was heard of it because its caller broke in, also when all of it had been sent. */
+  #applyItem(event: ItemEvent): EventProblem | undefined {
+    const { answering, tally } = this.#deps;
+    const deps = { ...this.#deps, spoken: (id: string) => answering.spoken(id) };
+    const problem = applyItemEvent(deps, event);
+    if (problem === undefined && event.type === 'conversation.item.truncate') tally.interrupted();
+    return problem;
   }
 
   #update(session: unknown): EventProblem | undefined {

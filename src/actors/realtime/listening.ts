@@ -7,6 +7,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { AudioAllowance } from '../audio-allowance.ts';
 import type { Heard } from '../ear-events.ts';
+import type { SessionTally } from '../session-tally.ts';
 import { VoiceEar } from '../voice-ear.ts';
 import { samplesOf } from './audio-format.ts';
 import type { EventProblem } from './client-event.ts';
@@ -25,6 +26,7 @@ export type ListeningDeps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly outlet: Outlet;
+  readonly tally: Pick<SessionTally, 'arrived'>;
   readonly conversation: Conversation;
   readonly config: () => SessionConfig;
   /** The caller began to speak. */
@@ -73,6 +75,7 @@ export class Listening {
     if (!this.#allowance.take(ms)) return TOO_FAST;
 
     this.#lastAudioAtMs = clock.monotonicMs();
+    this.#deps.tally.arrived(ms);
     this.#ear ??= this.#openEar();
     this.#receivedMs += ms;
     this.#ear.push(audio);

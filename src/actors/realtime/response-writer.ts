@@ -1,6 +1,8 @@
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Random } from '../../kernel/random.ts';
+import type { SessionTally } from '../session-tally.ts';
+import { samplesOf } from './audio-format.ts';
 import type { ContentPart, Conversation, ConversationItem } from './conversation.ts';
 import { SpokenText } from './heard-words.ts';
 import type { Outlet } from './outlet.ts';
@@ -37,6 +39,8 @@ export class ResponseWriter {
   readonly id: string;
   readonly spoken = new SpokenText();
   readonly #outlet: Outlet;
+  readonly #tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
+  readonly #bytesPerMs: number;
   /** Undefined: the response is on the side, and nobody but its client hears of it. */
   readonly #conversation: Conversation | undefined;
   readonly #config: SessionConfig;
@@ -50,6 +54,7 @@ export class ResponseWriter {
 
   constructor(options: {
     readonly outlet: Outlet;
+    readonly tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
     readonly conversation: Conversation;
     readonly conversationId: string;
     readonly config: SessionConfig;
@@ -59,6 +64,8 @@ export class ResponseWriter {
     readonly isInConversation: boolean;
   }) {
     this.#outlet = options.outlet;
+    this.#tally = options.tally;
+    this.#bytesPerMs = samplesOf(options.config.outputFormat).bytesPerSecond / 1_000;
     this.#conversation = options.isInConversation ? options.conversation : undefined;
     this.#config = options.config;
     this.#random = options.random;
@@ -74,6 +81,7 @@ export class ResponseWriter {
   }
 
   created(): void {
+    this.#tally.answerBegan();
     this.#outlet.send('response.created', { response: this.#render('in_progress', null, {}) });
     this.#outlet.send('rate_limits.updated', {
       // What this answer may use: the whole of it is reserved before it begins.
@@ -114,6 +122,7 @@ export class ResponseWriter {
   }
 
   audio(bytes: Uint8Array): void {
+    this.#tally.spoke(bytes.length / this.#bytesPerMs);
     this.#send('response.output_audio.delta', {
       ...this.#place(),
       delta: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),

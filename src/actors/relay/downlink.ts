@@ -10,7 +10,12 @@ export interface RelayClient {
   close(code: number, reason?: string): void;
 }
 
-type Frame = { readonly bytes: Buffer; readonly isBinary: boolean };
+export type Frame = {
+  readonly bytes: Buffer;
+  readonly isBinary: boolean;
+  /** By the monotonic clock. */
+  readonly arrivedAtMs: number;
+};
 
 /**
  * The way from an upstream to its client: frames in order, as they came. The upstream is read no faster than its client
@@ -44,18 +49,18 @@ export class Downlink {
   }
 
   /** False: more has come than may wait. */
-  push(bytes: Buffer, isBinary: boolean): boolean {
+  push(frame: Frame): boolean {
     if (!this.#isHeld) {
-      this.#take({ bytes, isBinary });
+      this.#take(frame);
       return true;
     }
-    this.#waiting.push({ bytes, isBinary });
-    this.#waitingBytes += bytes.length;
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.bytes.length;
     return this.#waitingBytes <= LIMITS.relayFrameBytes + LIMITS.relayWaitingBytes;
   }
 
   /** Sends a frame as it is. */
-  send({ bytes, isBinary }: Frame): void {
+  send({ bytes, isBinary }: Pick<Frame, 'bytes' | 'isBinary'>): void {
     const client = this.#client;
     if (client === undefined || !client.isOpen) return;
     client.send(bytes, { asText: !isBinary });

@@ -19,6 +19,8 @@ export type MeteredEvent =
       readonly id: string | null;
       /** Whether it may have come to nothing without anything being wrong. */
       readonly isFailed: boolean;
+      /** Its caller or its client broke into it. */
+      readonly isCancelled: boolean;
       readonly tokens: RealtimeTokens | null;
     }
   | {
@@ -49,20 +51,29 @@ const NEEDLES = TYPES.map((type) => Buffer.from(`"${type}"`));
  * Reads a frame if it is an event that money depends on. All others cost no more than a look at their first bytes, or
  * a search where their type does not come first: none of them is parsed.
  */
-export function readMeteredEvent(frame: Buffer): MeteredEvent | undefined {
-  if (!mayBeMetered(frame)) return undefined;
+export function readMeteredEvent(
+  frame: Buffer,
+  type = leadingType(frame),
+): MeteredEvent | undefined {
+  if (!mayBeMetered(frame, type)) return undefined;
   const event = parse(frame);
-  const type = TYPES.find((name) => name === event.type);
-  return type === undefined ? undefined : READERS[type](event);
+  const known = TYPES.find((name) => name === event.type);
+  return known === undefined ? undefined : READERS[known](event);
 }
 
-function mayBeMetered(frame: Buffer): boolean {
-  if (frame.length > LEAD.length && frame.compare(LEAD, 0, LEAD.length, 0, LEAD.length) === 0) {
-    const end = frame.subarray(0, LEAD.length + LONGEST_TYPE).indexOf(QUOTE, LEAD.length);
-    return end !== -1 && Object.hasOwn(READERS, frame.toString('latin1', LEAD.length, end));
+/** The type of an event that is written without blanks and with its type first; undefined of any other. */
+export function leadingType(frame: Buffer): string | undefined {
+  if (frame.length <= LEAD.length || frame.compare(LEAD, 0, LEAD.length, 0, LEAD.length) !== 0) {
+    return undefined;
   }
-  return NEEDLES.some((needle) => frame.includes(needle));
+  const end = frame.subarray(0, LEAD.length + LONGEST_TYPE).indexOf(QUOTE, LEAD.length);
+  return end === -1 ? '' : frame.toString('latin1', LEAD.length, end);
 }
+
+const mayBeMetered = (frame: Buffer, type: string | undefined): boolean =>
+  type === undefined
+    ? NEEDLES.some((needle) => frame.includes(needle))
+    : Object.hasOwn(READERS, type);
 
 function parse(frame: Buffer): Json {
   try {
@@ -80,7 +91,9 @@ function readBegan({ response }: Json): MeteredEvent {
 function readDone({ response }: Json): MeteredEvent {
   const told = isObject(response) ? response : {};
   const tokens = isObject(told.usage) ? readTokens(told.usage, 'audio') : null;
-  return { kind: 'done', id: idOf(response), isFailed: told.status === 'failed', tokens };
+  const { status } = told;
+  const isCancelled = status === 'cancelled';
+  return { kind: 'done', id: idOf(response), isFailed: status === 'failed', isCancelled, tokens };
 }
 
 function readHeard({ item_id: item, content_index: part, usage }: Json): MeteredEvent {

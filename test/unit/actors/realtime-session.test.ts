@@ -113,3 +113,39 @@ describe('RealtimeSession', () => {
     expect(bytes).toBe(600 * 8);
   });
 });
+
+describe('the summary of a realtime session', () => {
+  it('has its turns, who broke in, and its stages to the millisecond', async () => {
+    const { clock, engines, ledger, send, session, socket, speak } = await openSession();
+    await speak(tone(1_000, RATE));
+    await speak(silence(900, RATE));
+    await speak(tone(600, RATE));
+    const spoken = socket.of('response.done')[0]?.response as { output: { id: string }[] };
+    send({
+      type: 'conversation.item.truncate',
+      ...{ item_id: spoken.output[0]?.id, content_index: 0, audio_end_ms: 100 },
+    });
+    engines.guide.thinking = async () => clock.advance(70);
+    await speak(silence(900, RATE));
+    session.socketClosed();
+    await session.settled;
+    const [summary] = ledger.summaries;
+    expect(ledger.summaries).toHaveLength(1);
+    expect(summary).toMatchObject({
+      ...{ turns: 2, interruptions: 1, jitterMaxMs: 70, underruns: 0 },
+      stages: {
+        final: { count: 2 },
+        reply: { count: 2, maxMs: 70 },
+        first_audio: { count: 2, maxMs: 70 },
+        answer: { count: 2 },
+        journal: { count: 2 },
+      },
+    });
+    // One of two answers took 70 ms after its transcript, the other none.
+    const { answer, final } = summary?.stages ?? {};
+    expect((answer?.meanMs ?? 0) - (final?.meanMs ?? 0)).toBe(35);
+    const usage = ledger.charges[0]?.usage ?? {};
+    expect(summary?.heardSeconds).toBe(usage.audio_second);
+    expect(summary?.spokenSeconds).toBeGreaterThan(0);
+  });
+});

@@ -289,3 +289,37 @@ describe('a relayed session that is billed by its time', () => {
     expect(ledger.shortfalls.size).toBe(0);
   });
 });
+
+describe('the summary of a relayed session', () => {
+  it('counts its turns, what broke into them, and how long a held frame was kept', async () => {
+    const { clock, ledger, session, upstream } = await start();
+    const { journal } = ledger;
+    ledger.journal = async (claim, entries) => {
+      clock.advance(30);
+      return journal(claim, entries);
+    };
+    session.frame(APPEND, false);
+    upstream.say({ type: 'input_audio_buffer.speech_stopped' });
+    clock.advance(200);
+    upstream.begin('r1');
+    upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(6_400) });
+    upstream.finish('r1', usageOf({ audioOut: 30 }));
+    upstream.begin('r2');
+    upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(6_400) });
+    await settleAll();
+    upstream.say({ type: 'response.done', response: { id: 'r2', status: 'cancelled' } });
+    await settleAll();
+    session.socketClosed();
+    await session.settled;
+    expect(ledger.summaries).toMatchObject([
+      {
+        ...{ turns: 2, interruptions: 1, spokenSeconds: 0.2, underruns: 0 },
+        stages: {
+          answer: { count: 1, meanMs: 200 },
+          forward: { count: 2, maxMs: 30 },
+          journal: { count: 2, maxMs: 30 },
+        },
+      },
+    ]);
+  });
+});

@@ -19,7 +19,7 @@ describe('what is read of the frames of an upstream', () => {
       ...{ textIn: 119, audioIn: 13, cachedText: 64, cachedAudio: 3, textOut: 30, audioOut: 91 },
     });
     expect(done(usage)).toEqual({
-      ...{ kind: 'done', id: 'r1', isFailed: false },
+      ...{ kind: 'done', id: 'r1', isFailed: false, isCancelled: false },
       tokens: {
         ...{ textIn: 119, audioIn: 13, cachedText: 64, cachedAudio: 3 },
         ...{ textOut: 30, audioOut: 91 },

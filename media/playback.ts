@@ -1,0 +1,36 @@
+/** Less than this nobody hears, and timers are no better. */
+const TOLERANCE_MS = 5;
+
+/**
+ * What a client hears that plays each answer as it comes, in real time and without a buffer of its own: how often, and
+ * how long, it has run dry in the middle of one. Nothing is allocated per piece of sound.
+ */
+export class Playback {
+  #playedUntilMs: number | undefined;
+  #underruns = 0;
+  #dryMs = 0;
+
+  /** An answer begins, or is broken off: what comes next was not due before. */
+  restart(): void {
+    this.#playedUntilMs = undefined;
+  }
+
+  /** Sound of `audioMs` went out at `atMs`. Answers whether the client had run dry. */
+  sent(atMs: number, audioMs: number): boolean {
+    const dueMs = this.#playedUntilMs ?? atMs;
+    const lateMs = atMs - dueMs;
+    this.#playedUntilMs = Math.max(dueMs, atMs) + audioMs;
+    if (lateMs <= TOLERANCE_MS) return false;
+    this.#underruns++;
+    this.#dryMs += lateMs;
+    return true;
+  }
+
+  get underruns(): number {
+    return this.#underruns;
+  }
+
+  get dryMs(): number {
+    return this.#dryMs;
+  }
+}

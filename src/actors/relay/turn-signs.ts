@@ -1,0 +1,118 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { isObject, type Json } from '../../kernel/json.ts';
+import { parseAudioFormat, samplesOf } from '../realtime/audio-format.ts';
+import type { SessionTally } from '../session-tally.ts';
+
+/** Longer descriptions of a session are not read. */
+const MOST_SESSION_BYTES = 65_536;
+/** Base64 of 24 kHz and 16 bits, which is what a session begins with. */
+const USUAL_BYTES_PER_MS = 64;
+
+/** How clients write their sound, without blanks and with one. */
+const APPENDS = ['{"type":"input_audio_buffer.append"', '{"type": "input_audio_buffer.append"'].map(
+  (lead) => Buffer.from(lead),
+);
+const COMMITS = ['{"type":"input_audio_buffer.commit"', '{"type": "input_audio_buffer.commit"'].map(
+  (lead) => Buffer.from(lead),
+);
+/** The quotes and names around the sound of an `append`. */
+const APPEND_FRAME_BYTES = '{"type":"input_audio_buffer.append","audio":""}'.length;
+const DELTA = Buffer.from('"delta":"');
+const QUOTE = 0x22;
+
+/**
+ * Reads off the frames of a relayed session how its turns go. It knows only frames that are written with their type
+ * first, as vendors and their clients write them, and reads sound by its length; nothing that money depends on.
+ */
+export class TurnSigns {
+  readonly #tally: SessionTally;
+  readonly #clock: Clock;
+  #inBytesPerMs = USUAL_BYTES_PER_MS;
+  #outBytesPerMs = USUAL_BYTES_PER_MS;
+  /** When the answer began whose sound has not. */
+  #begunAtMs: number | undefined;
+
+  constructor({ tally, clock }: { readonly tally: SessionTally; readonly clock: Clock }) {
+    this.#tally = tally;
+    this.#clock = clock;
+  }
+
+  /** A frame of the client. */
+  up(bytes: Uint8Array): void {
+    if (begins(bytes, APPENDS)) {
+      const ms = Math.max(0, bytes.length - APPEND_FRAME_BYTES) / this.#inBytesPerMs;
+      this.#tally.arrived(ms);
+      this.#tally.heard(ms);
+    } else if (begins(bytes, COMMITS)) {
+      this.#tally.speechEnded();
+    }
+  }
+
+  /** A frame of the upstream has gone on that came at `arrivedAtMs`. */
+  down(type: string, bytes: Buffer, arrivedAtMs: number): void {
+    switch (type) {
+      case 'response.output_audio.delta':
+      case 'response.audio.delta':
+        this.#spoke(bytes, arrivedAtMs);
+        break;
+      case 'input_audio_buffer.speech_stopped':
+        this.#tally.speechEnded();
+        break;
+      case 'response.created':
+        this.#begunAtMs = arrivedAtMs;
+        this.#tally.answerBegan();
+        break;
+      case 'conversation.item.truncated':
+        this.#tally.interrupted();
+        break;
+      case 'session.created':
+      case 'session.updated':
+        this.#readFormats(bytes);
+        break;
+    }
+  }
+
+  #spoke(bytes: Buffer, arrivedAtMs: number): void {
+    if (this.#begunAtMs !== undefined) {
+      const nowMs = this.#clock.monotonicMs();
+      this.#tally.stage('first_audio', nowMs - this.#begunAtMs);
+      this.#tally.stage('forward', nowMs - arrivedAtMs);
+      this.#begunAtMs = undefined;
+    }
+    this.#tally.spoke(soundBytes(bytes) / this.#outBytesPerMs);
+  }
+
+  #readFormats(bytes: Buffer): void {
+    if (bytes.length > MOST_SESSION_BYTES) return;
+    const { session } = parse(bytes);
+    if (!isObject(session)) return;
+    const { audio, input_audio_format: oldIn, output_audio_format: oldOut } = session;
+    const { input, output } = isObject(audio) ? audio : {};
+    this.#inBytesPerMs = bytesPerMs(isObject(input) ? input.format : oldIn);
+    this.#outBytesPerMs = bytesPerMs(isObject(output) ? output.format : oldOut);
+  }
+}
+
+const begins = (bytes: Uint8Array, leads: readonly Buffer[]): boolean =>
+  leads.some((lead) => bytes.length > lead.length && lead.compare(bytes, 0, lead.length) === 0);
+
+function soundBytes(frame: Buffer): number {
+  const at = frame.indexOf(DELTA);
+  return at === -1 ? 0 : Math.max(0, frame.lastIndexOf(QUOTE) - at - DELTA.length);
+}
+
+/** In base64. */
+function bytesPerMs(format: unknown): number {
+  const known = parseAudioFormat(format);
+  if (known === undefined) return USUAL_BYTES_PER_MS;
+  return (samplesOf(known).bytesPerSecond * 4) / 3 / 1_000;
+}
+
+function parse(bytes: Buffer): Json {
+  try {
+    const event: unknown = JSON.parse(bytes.toString('utf8'));
+    return isObject(event) ? event : {};
+  } catch {
+    return {};
+  }
+}
