@@ -3,6 +3,7 @@ import { refuse } from '../kernel/refuse.ts';
 import { normalTag } from '../kernel/tag.ts';
 import type { Sql } from '../store/sql.ts';
 import { type Action, findActions } from './action-store.ts';
+import { type Charge, findRecentCharges } from './charge-store.ts';
 import { findGatewayUsage } from './gateway-usage-store.ts';
 import { type OutcomeReport, outcomeRecord } from './outcome.ts';
 import { saveOutcome } from './outcome-store.ts';
@@ -40,6 +41,11 @@ export function createAttribution({ sql }: { readonly sql: Sql }) {
       return { actions: (await findActions(sql, agentId, limit)).map(actionRecord) };
     },
 
+    /** What all agents of an account were charged last. */
+    async recentCharges(accountId: string, limit: number) {
+      return { charges: (await findRecentCharges(sql, accountId, limit)).map(chargeRecord), limit };
+    },
+
     async gatewayUsage(accountId: string, agentId: number) {
       await requireOwn(accountId, agentId);
       const { totalCalls, totalCostRaw, byModel } = await findGatewayUsage(sql, agentId);
@@ -57,6 +63,13 @@ function requireActionId(text: string): string {
   if (actionId === undefined) throw refuse.attribution.invalidActionId();
   return actionId;
 }
+
+const chargeRecord = ({ session, ...charge }: Charge) => ({
+  ...charge,
+  time: charge.time.toISOString(),
+  amountRaw: charge.amountRaw.toString(),
+  ...(session !== null && { session }),
+});
 
 const actionRecord = (action: Action) => ({
   actionId: action.actionId,

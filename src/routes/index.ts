@@ -63,6 +63,7 @@ import { setAgentSpendLimit } from './developer/agents/spend-limit/set.ts';
 import { setAgentStatus } from './developer/agents/status.ts';
 import { verifyWallet } from './developer/auth/verify.ts';
 import { developerBalances } from './developer/balances.ts';
+import { recentCharges } from './developer/charges/recent.ts';
 import { gatewayModels } from './developer/gateway/models.ts';
 import { createDeveloperKey } from './developer/keys/create.ts';
 import { listDeveloperKeys } from './developer/keys/list.ts';
@@ -185,6 +186,7 @@ export const ROUTES = [
   rotateDeveloperKey,
   agentsRollup,
   agentGatewayUsage,
+  recentCharges,
   proxiedEmbeddings,
   modelDetail,
   createClientSecret,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLedger, type LiveLedger } from '../../src/actors/ledger.ts';
+import { findRecentCharges } from '../../src/attribution/charge-store.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { priceRaw } from '../../src/kernel/price.ts';
@@ -209,5 +210,50 @@ describe.each(PATHS)('a client that misbehaves on %s', (path) => {
     expect((await client.closed).code).toBe(1008);
     expect(await wholeBooks(250n)).toEqual({ seconds: 20 });
     expect(told(client)).toEqual(isListen ? [20] : []);
+  });
+});
+
+describe('the line of a session', () => {
+  it('says how it went and how it ended, on either socket, for its developer to read', async () => {
+    await start(1_000_000n);
+    const realtime = await connect('/v1/realtime?model=local/realtime');
+    for (const turn of [1, 2]) {
+      realtime.say({ type: 'response.create' });
+      await realtime.until(() => realtime.of('response.done').length === turn);
+    }
+    realtime.ws.close();
+    await realtime.closed;
+    await settled();
+    const stream = await connect('/v1/audio/transcriptions/stream?model=local/pocketsphinx');
+    stream.ws.send(bytesOf(tone(1_500, RATE)));
+    stream.say({ type: 'CloseStream' });
+    await stream.closed;
+    const { charges } = await settled();
+    const [spoken] = charges;
+
+    const [agent] = await database.sql<{ account_id: string }[]>`
+      select account_id from agents where id = ${agentId}`;
+    const lines = await findRecentCharges(database.sql, agent?.account_id ?? '', 10);
+    expect(lines.map(({ amountRaw }) => amountRaw)).toEqual(
+      charges.map(({ cost_raw: costRaw }) => costRaw).reverse(),
+    );
+    const stage = { count: 2, meanMs: expect.any(Number), maxMs: expect.any(Number) };
+    const none = { interruptions: 0, underruns: null };
+    expect(lines.map(({ session }) => session)).toMatchObject([
+      {
+        ...{ kind: 'transcription', reason: 'done' },
+        summary: { ...none, turns: 1, heardSeconds: 1.5, spokenSeconds: 0 },
+      },
+      {
+        ...{ kind: 'realtime', reason: expect.any(String) },
+        summary: {
+          ...{ turns: 2, interruptions: 0, heardSeconds: 0, jitterMs: null, underruns: 0 },
+          stages: { prompt: stage, reply: stage, first_audio: stage, journal: stage },
+        },
+      },
+    ]);
+    // The same speech was charged for, by the character and the token of 50 ms.
+    const said = lines[1]?.session?.summary?.spokenSeconds ?? 0;
+    expect(Math.abs(said * 20 - (spoken?.usage.audio_output_token ?? said * 20))).toBeLessThan(3);
   });
 });

@@ -37,6 +37,7 @@ export const CONTROL_LIMITS = {
   maxScoreBps: 10_000,
   outcomeNoteChars: 500,
   actionsListed: { default: 100, max: 500 },
+  chargesListed: { default: 20, max: 100 },
   usageModelsListed: 500,
   rollupDays: 30,
 

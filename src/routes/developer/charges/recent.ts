@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { Attribution } from '../../../attribution/attribution.ts';
+import { ok, route } from '../../../http/route.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { STAGES } from '../../../ledger/session-summary.ts';
+
+const { default: usual, max } = LIMITS.chargesListed;
+
+const Stage = z.object({ count: z.number(), meanMs: z.number(), maxMs: z.number() });
+
+/** How a live session went; null where its process died, of which only its journal is known. */
+const Summary = z.object({
+  turns: z.number(),
+  interruptions: z.number(),
+  heardSeconds: z.number(),
+  spokenSeconds: z.number(),
+  stages: z.partialRecord(z.enum(STAGES), Stage),
+  jitterMs: z.number().nullable(),
+  jitterMaxMs: z.number().nullable(),
+  underruns: z.number().nullable(),
+  underrunMs: z.number().nullable(),
+});
+
+/** The last lines of the ledger over all agents of the account, newest first. */
+export const recentCharges = route<{ attribution: Attribution }>()({
+  method: 'GET',
+  path: '/v1/developer/charges/recent',
+  credential: 'management',
+  summary: 'What was charged last, and how the sessions went',
+  query: z.object({
+    /** Taken into its range; what is no whole number is refused. */
+    limit: z
+      .string()
+      .regex(/^-?\d+$/, 'must be a whole number')
+      .default(String(usual))
+      .transform((text) => Math.min(max, Math.max(1, Number(text)))),
+  }),
+  response: z.object({
+    charges: z.array(
+      z.object({
+        time: z.string(),
+        agentId: z.number(),
+        agentName: z.string(),
+        vendor: z.string(),
+        endpoint: z.string(),
+        amountRaw: z.string(),
+        session: z
+          .object({
+            id: z.string(),
+            kind: z.string(),
+            reason: z.string(),
+            summary: Summary.nullable(),
+          })
+          .optional(),
+      }),
+    ),
+    limit: z.number(),
+  }),
+
+  async handle({ caller, query, services }) {
+    return ok(await services.attribution.recentCharges(caller.accountId, query.limit));
+  },
+});
