@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createCipheriv, randomBytes } from 'node:crypto';
 
 /** Chance as an argument: real in the server, seeded in the simulation. */
 export interface Random {
@@ -27,6 +27,12 @@ function createPooledRandom(): Random {
 }
 
 export const systemRandom: Random = createPooledRandom();
+
+/** The same bytes for the same 32 bytes of `seed`, and as hard to foresee as those: a stream cipher over nothing. */
+export function createSeededRandom(seed: Uint8Array): Random {
+  const stream = createCipheriv('aes-256-ctr', seed, Buffer.alloc(16));
+  return { bytes: (length) => stream.update(Buffer.alloc(length)) };
+}
 
 export function randomHex(random: Random, bytes: number): string {
   return Buffer.from(random.bytes(bytes)).toString('hex');
