@@ -68,6 +68,8 @@ export const VOICE_LIMITS = {
   relayFinishMs: 3_000,
   /** Responses under way at once. */
   relayResponses: 16,
+  /** Recordings of sessions, where an operator asks for them. */
+  tapes: { files: 64, bytes: 33_554_432, unwrittenBytes: 4_194_304 },
   /** Turns that are known to be billed, so that none is billed twice. */
   relayKnownTurns: 1_024,
   /** Of sound in a frame: 24 kHz of 16 bits, in base64. */
