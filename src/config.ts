@@ -76,6 +76,7 @@ const Environment = z.object({
   TLS_KEY_FILE: optional(z.string()),
   TRUSTED_PROXIES: list,
   DRAIN_SECONDS: unlessEmpty(z.coerce.number().int().min(0).max(86_400).default(30)),
+  RECORD_SESSIONS_DIR: optional(z.string()),
   LOG_LEVEL: unlessEmpty(z.enum(LOG_LEVELS).default('info')),
 });
 
@@ -159,6 +160,7 @@ function assemble(env: z.output<typeof Environment>) {
     catalogFile: env.CATALOG_FILE,
     trustedProxies: env.TRUSTED_PROXIES,
     drainSeconds: env.DRAIN_SECONDS,
+    recordSessionsDir: env.RECORD_SESSIONS_DIR,
     logLevel: env.LOG_LEVEL,
   } as const;
 }

@@ -25,6 +25,16 @@ import { BROKEN } from './voice-endings.ts';
 import { VoiceLife } from './voice-life.ts';
 import type { Purse, PurseOwner } from './voice-purse.ts';
 
+/** What a session at the engines of this server needs of what live sessions are made of. */
+export type RealtimeDeps = Pick<
+  VoiceDeps,
+  'speechGates' | 'sessions' | 'callerFacts' | 'metrics' | 'clock' | 'random' | 'log'
+> & {
+  readonly engines: Pick<VoiceDeps['engines'], 'tts' | 'vad' | 'guide'> & {
+    readonly stt: Pick<VoiceDeps['engines']['stt'], 'pocketsphinx'>;
+  };
+};
+
 export type RealtimeInput = {
   readonly owner: PurseOwner;
   readonly purse: Purse;
@@ -40,7 +50,7 @@ export type RealtimeInput = {
  * conversation, the engines in use and the reserve, and is settled exactly once, however it ends.
  */
 export class RealtimeSession {
-  readonly #deps: VoiceDeps;
+  readonly #deps: RealtimeDeps;
   readonly #owner: PurseOwner;
   readonly #life: VoiceLife;
   readonly #tally: SessionTally;
@@ -54,7 +64,7 @@ export class RealtimeSession {
   readonly #actor: ActorRefFrom<typeof realtimeSessionMachine>;
   #lastEventAtMs: number;
 
-  constructor(deps: VoiceDeps, input: RealtimeInput) {
+  constructor(deps: RealtimeDeps, input: RealtimeInput) {
     const { clock, random } = deps;
     const { sessionId, model } = input.owner;
     const conversation = new Conversation();

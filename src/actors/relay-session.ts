@@ -36,6 +36,9 @@ import {
 import { VoiceLife } from './voice-life.ts';
 import type { Purse, PurseOwner } from './voice-purse.ts';
 
+/** What a relayed session needs of what live sessions are made of. */
+export type RelayDeps = Pick<VoiceDeps, 'clock' | 'random' | 'sessions' | 'metrics' | 'log'>;
+
 export type RelayInput = {
   readonly owner: PurseOwner;
   readonly model: Model;
@@ -75,10 +78,7 @@ export class RelaySession {
   #brokenOff = 0;
   #stall: TimerHandle | undefined;
 
-  constructor(
-    deps: Pick<VoiceDeps, 'clock' | 'random' | 'sessions' | 'metrics' | 'log'>,
-    input: RelayInput,
-  ) {
+  constructor(deps: RelayDeps, input: RelayInput) {
     const { clock, random } = deps;
     const { owner, upstream } = input;
     this.#deps = deps;

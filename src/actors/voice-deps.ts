@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { TapeFolder } from '../store/tape-folder.ts';
 import type { VoiceMetrics } from './voice-metrics.ts';
 import type { VoiceSessions } from './voice-sessions.ts';
 
@@ -19,6 +20,8 @@ export type VoiceDeps = {
   /** What the guide may say of its caller; asked before a turn, off the audio path. */
   readonly callerFacts: (agentId: number) => Promise<CallerFacts>;
   readonly metrics: VoiceMetrics;
+  /** Where sessions are recorded, where they are. */
+  readonly tapes?: TapeFolder | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { turnCap, turnReserveRaw } from '../actors/realtime/turn-meter.ts';
-import { RealtimeSession } from '../actors/realtime-session.ts';
+import type { RealtimeSession } from '../actors/realtime-session.ts';
+import { openRealtime, openRelayed } from '../actors/recording/open-recorded.ts';
 import { connectRelay, planRelay, type Relays } from '../actors/relay/connect-relay.ts';
-import { RelaySession } from '../actors/relay-session.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
 import { openPurse, type PurseOwner } from '../actors/voice-purse.ts';
 import { refuseHold } from '../gateway/refuse-hold.ts';
@@ -68,7 +68,7 @@ async function openRelay(
   deps.sessions.requireRoom();
 
   const connected = await connectRelay(deps, plan, buyer);
-  const session = new RelaySession(deps, connected);
+  const session = openRelayed(deps, connected);
   admitSession(deps, connected.owner.sessionId, session);
   return {
     opened(connection) {
@@ -112,7 +112,7 @@ async function openSession(
   const opened = await openPurse(deps, owner, reserveRaw);
   if (opened.kind === 'refused') throw refuseHold(opened.refusal);
 
-  const session = new RealtimeSession(deps, {
+  const session = openRealtime(deps, {
     ...{ owner, purse: opened.purse, cap, reserveRaw, config },
   });
   admitSession(deps, owner.sessionId, session);

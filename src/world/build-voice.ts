@@ -7,8 +7,11 @@ import type { LocalEngines } from '../engines/engine.ts';
 import { EngineMissing } from '../engines/engine.ts';
 import { loadSpeechGates } from '../engines/fvad-gate.ts';
 import { createLocalEngines } from '../engines/local-engines.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
 import type { Teardown } from '../kernel/teardown.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { openTapeFolder, type TapeFolder } from '../store/tape-folder.ts';
 import type { World } from './world.ts';
 
 /** With every engine, also those that no socket uses. */
@@ -20,7 +23,7 @@ export async function buildVoice(
   ledger: Ledger,
   teardown: Teardown,
 ): Promise<VoiceParts> {
-  const { catalogue, clock, random, log, metrics } = world;
+  const { catalogue, clock, random, log, metrics, settings } = world;
   const engines = teardown.use('engines', createLocalEngines({ clock, random, log }));
   const sessions = createVoiceSessions({ clock });
   const read = createPatientRead(clock);
@@ -28,8 +31,14 @@ export async function buildVoice(
     ...{ engines, sessions, ledger, catalogue, clock, random, log },
     speechGates: await loadSpeechGates().catch(whenPruned),
     callerFacts: (agentId) => read(() => readCallerFacts(world.sql, agentId)),
+    tapes: await openTapes(settings.recordSessionsDir, log),
     metrics: createVoiceMetrics(metrics, () => sessions.size),
   };
+}
+
+async function openTapes(directory: string | undefined, log: Log): Promise<TapeFolder | undefined> {
+  if (directory === undefined) return undefined;
+  return openTapeFolder({ directory, log, limits: LIMITS.tapes });
 }
 
 /** Without the gate's package loudness alone is the gate; anything else that fails is a bug. */

@@ -1,6 +1,7 @@
 import { readSession } from '../../src/actors/realtime/session-config.ts';
 import { turnCap, turnReserveRaw } from '../../src/actors/realtime/turn-meter.ts';
-import { RealtimeSession } from '../../src/actors/realtime-session.ts';
+import { type RealtimeInput, RealtimeSession } from '../../src/actors/realtime-session.ts';
+import type { VoiceDeps } from '../../src/actors/voice-deps.ts';
 import { openPurse } from '../../src/actors/voice-purse.ts';
 import { assert } from '../../src/kernel/assert.ts';
 import { silentLog } from '../../src/kernel/log.ts';
@@ -16,9 +17,11 @@ export async function openSession({
   creditRaw = PLENTY,
   session: begun = undefined as unknown,
   log = silentLog,
+  change = {} as Partial<VoiceDeps>,
+  open = (deps: VoiceDeps, input: RealtimeInput) => new RealtimeSession(deps, input),
 } = {}) {
   const clock = new ManualClock();
-  const world = await createVoiceWorld({ clock, creditRaw, change: { log } });
+  const world = await createVoiceWorld({ clock, creditRaw, change: { log, ...change } });
   const { deps } = world;
   const model = deps.catalogue.find('local/realtime');
   const source = model?.sources[0];
@@ -38,7 +41,7 @@ export async function openSession({
   assert('config' in read, 'the session can be');
   const { purse } = opened;
   const { config } = read;
-  const session = new RealtimeSession(deps, { owner, purse, cap, reserveRaw, config });
+  const session = open(deps, { owner, purse, cap, reserveRaw, config });
   const socket = new FakeSocket();
   session.attach(socket);
   const send = (event: Readonly<Record<string, unknown>>) => session.message(JSON.stringify(event));

@@ -14,6 +14,7 @@ import { systemRandom } from '../../src/kernel/random.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
+import type { TapeFolder } from '../../src/store/tape-folder.ts';
 import { bearer, type Edge, KEYS, startEdge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { RealtimeClient } from './realtime-client.ts';
@@ -52,6 +53,7 @@ export async function relayWorld(
     readonly ledger?: Ledger;
     readonly storedKeys?: Readonly<Record<string, string>>;
     readonly connectMs?: number;
+    readonly tapes?: TapeFolder;
   } = {},
 ): Promise<RelayWorld> {
   const { clock = systemClock, creditRaw = 1_000_000n, storedKeys = {}, connectMs } = options;
@@ -68,10 +70,10 @@ export async function relayWorld(
       noteUse: async (_: string, provider: string) => void usedKeys.push(provider),
     },
   };
-  const { ledger: given } = options;
+  const { ledger: given, tapes } = options;
   const { deps, ledger } = await createVoiceWorld({
     ...{ clock, creditRaw },
-    change: { catalogue, ...(given && { ledger: given }) },
+    change: { catalogue, tapes, ...(given && { ledger: given }) },
   });
   const edge = await startEdge({ sockets: [createRealtimeSocket(deps, relays)] });
   const url = (model = 'acme/voice') =>

@@ -1,0 +1,44 @@
+import type { Difference } from './player.ts';
+import type { Replay } from './replay-tape.ts';
+import type { Sent, Tape } from './tape.ts';
+
+/** How much of a frame is shown around the place where it differs. */
+const SHOWN_CHARS = 80;
+
+/** What a replay came to, in a sentence or three. It quotes what was said only where frames differ. */
+export function describeReplay({ header, isFull }: Tape, { difference, frames }: Replay): string {
+  if (difference !== undefined) return describeDifference(difference);
+  const extent = isFull ? '; the recording was full before the session was over' : '';
+  return `${header.kind} session ${header.input.owner.sessionId}: ${frames} frames, all as recorded${extent}`;
+}
+
+function describeDifference(difference: Difference): string {
+  const at = `${(difference.atMs / 1_000).toFixed(3)} s`;
+  if (difference.kind === 'course') {
+    const { actual, afterFrame, expected } = difference;
+    return `after frame ${afterFrame}, at ${at}: the recording has ${expected}, the session came to ${actual}`;
+  }
+  const { frame } = difference;
+  const [expected, actual] = [difference.expected, difference.actual].map(textOf) as [
+    string,
+    string,
+  ];
+  let from = 0;
+  while (from < Math.min(expected.length, actual.length) && expected[from] === actual[from]) from++;
+  const shown = (text: string) => {
+    const start = Math.max(0, from - SHOWN_CHARS / 2);
+    return `${start > 0 ? '…' : ''}${text.slice(start, start + SHOWN_CHARS)}`;
+  };
+  return [
+    `frame ${frame}, at ${at}, differs from character ${from} on`,
+    `  recorded: ${shown(expected)}`,
+    `  replayed: ${shown(actual)}`,
+  ].join('\n');
+}
+
+function textOf(sent: Sent | undefined): string {
+  if (sent === undefined) return 'nothing';
+  const [, path, args] = sent;
+  const texts = args.map((arg) => (arg instanceof Uint8Array ? Buffer.from(arg).toString() : arg));
+  return `${path} ${texts.map((text) => (typeof text === 'string' ? text : JSON.stringify(text))).join(' ')}`;
+}
