@@ -1,6 +1,6 @@
 import { ConfigError, readConfig, readSecret } from './config.ts';
-import { ListenError } from './http/app.ts';
 import { checkTrustedProxies } from './http/client-address.ts';
+import { ListenError } from './http/listen-on.ts';
 import { UnsupportedPlatformError } from './http/uws.ts';
 import { systemClock } from './kernel/clock.ts';
 import { createLog, type Log } from './kernel/log.ts';

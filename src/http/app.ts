@@ -1,4 +1,3 @@
-import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { assert } from '../kernel/assert.ts';
 import { type Clock, sleep } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -11,6 +10,7 @@ import { createClientAddress } from './client-address.ts';
 import type { Credentials } from './credentials.ts';
 import { createHttpMetrics } from './http-metrics.ts';
 import type { IdempotencyStore } from './idempotency.ts';
+import { type Listening, listenOn } from './listen-on.ts';
 import { commonHeaders } from './output-headers.ts';
 import {
   createRateGate,
@@ -25,6 +25,7 @@ import { createRouter } from './router.ts';
 import { type Endpoint, type ServeDeps, serveRequest } from './serve-request.ts';
 import { createSocketRegistry, type SocketCaps, type SocketRegistry } from './socket-registry.ts';
 import type { AnySocket, SocketSpec } from './socket-route.ts';
+import { UpgradeGate } from './upgrade-gate.ts';
 import { loadUws } from './uws.ts';
 import { type SocketDeps, socketBehavior } from './web-socket.ts';
 
@@ -77,11 +78,6 @@ export interface HttpServer extends AsyncDisposable {
   readonly openSockets: number;
 }
 
-/** The port could not be had; the message names it. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
-}
-
 const sslOptions = ({ certFile, keyFile }: CertificateFiles) => ({
   cert_file_name: certFile,
   key_file_name: keyFile,
@@ -105,7 +101,8 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
     perAgent: deps.socketCaps?.perAgent ?? LIMITS.socketsPerAgent,
     perAddress: deps.socketCaps?.perAddress ?? LIMITS.socketsPerAddress,
   });
-  const { serving, sockets } = wire(deps, registry, state);
+  const gate = new UpgradeGate(uws, deps.random);
+  const { serving, sockets } = wire(deps, registry, state, gate);
 
   const app = deps.tls === undefined ? uws.App() : uws.SSLApp(sslOptions(deps.tls));
   for (const spec of deps.sockets) {
@@ -118,10 +115,10 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
     });
   });
 
-  let listening: us_listen_socket | undefined;
+  let listening: Listening | undefined;
   let closed = false;
   const stopListening = () => {
-    if (listening !== undefined) uws.us_listen_socket_close(listening);
+    listening?.stop();
     listening = undefined;
   };
   const close = () => {
@@ -129,12 +126,14 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
     closed = true;
     stopListening();
     app.close();
+    gate.close();
   };
 
   return {
-    async listen({ host, port }) {
-      listening = await listenOn(app, host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT);
-      return uws.us_socket_local_port(listening as never);
+    async listen(place) {
+      if (deps.sockets.length > 0) await gate.open();
+      listening = await listenOn(uws, app, place);
+      return listening.port;
     },
     async drain(graceMs) {
       state.draining = true;
@@ -167,6 +166,7 @@ function wire<R extends AnyRoute, S extends AnySocket>(
   deps: HttpServerDeps<R, S>,
   registry: SocketRegistry,
   state: ServerState,
+  gate: UpgradeGate,
 ): { readonly serving: ServeDeps; readonly sockets: SocketDeps } {
   const { clock, random, log, services } = deps;
   const limits = { ...DEFAULT_RATE_LIMITS, ...deps.rateLimits };
@@ -192,7 +192,7 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     isDraining: () => state.draining,
   };
   return {
-    sockets: { ...shared, registry, admitAgent: createAdmitAgent(deps) },
+    sockets: { ...shared, registry, gate, admitAgent: createAdmitAgent(deps) },
     serving: {
       ...shared,
       authenticate: createAuthenticate(deps),
@@ -213,28 +213,4 @@ function endpointsOf(routes: readonly AnyRoute[], sockets: readonly AnySocket[])
     })),
     ...sockets.map(({ path }) => ({ kind: 'socket' as const, method: 'GET', path })),
   ];
-}
-
-/** The library takes four arguments here, though its types know three at most. */
-type ListenExclusively = (
-  host: string,
-  port: number,
-  options: number,
-  callback: (token: us_listen_socket | false) => void,
-) => unknown;
-
-/** Exclusive, because the library's default lets a second process share the port and take half. */
-function listenOn(
-  app: TemplatedApp,
-  host: string,
-  port: number,
-  exclusive: number,
-): Promise<us_listen_socket> {
-  const listen = app.listen.bind(app) as unknown as ListenExclusively;
-  return new Promise((resolve, reject) => {
-    listen(host, port, exclusive, (token) => {
-      if (token) resolve(token);
-      else reject(new ListenError(`${host}:${port} cannot be listened on; is it in use?`));
-    });
-  });
 }

@@ -65,11 +65,11 @@ export class Reply {
     return undefined;
   }
 
-  /** Runs `work` with the response in one write; used to upgrade. After it the reply is finished. */
+  /** Runs `work` with the response; used to upgrade. After it the reply is finished. */
   handOver(work: (res: HttpResponse) => void): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#res.cork(() => work(this.#res));
+    work(this.#res);
   }
 
   #leave(): void {

@@ -36,18 +36,8 @@ export class SocketSession {
     this.#options = options;
   }
 
-  /**
-   * The socket stands, and the library is still in the middle of its upgrade: nothing else may happen
-   * here. uWebSockets.js 20.51 looks, after an upgrade that came late, at memory that it has given back;
-   * where a native allocation has filled that meanwhile, it may close the socket (fixed in its v20.79).
-   */
   opened(socket: WebSocket<SocketData>): void {
     this.#socket = socket;
-  }
-
-  /** The upgrade is over. The handler is told before any message can come. */
-  begin(): void {
-    if (this.#socket === undefined) return;
     const { handler, seat } = this.#options;
     this.#guard(() => handler.opened(this.#connection()));
     if (!this.#isOver) seat.occupy(this.#live());

@@ -21,12 +21,14 @@ import { chooseProtocol, socketCredential } from './socket-credential.ts';
 import type { SocketRegistry } from './socket-registry.ts';
 import type { AnySocket, SocketHandler } from './socket-route.ts';
 import { type SocketData, SocketSession } from './socket-session.ts';
+import type { UpgradeGate } from './upgrade-gate.ts';
 
 export type SocketDeps = {
   readonly services: unknown;
   readonly admitAgent: ReturnType<typeof createAdmitAgent>;
   readonly rateGate: RateGate;
   readonly registry: SocketRegistry;
+  readonly gate: UpgradeGate;
   readonly metrics: HttpMetrics;
   readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
   readonly commonHeaders: readonly HeaderLine[];
@@ -156,8 +158,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
     session.closed(1006, 'the client left before the upgrade was done');
     return;
   }
-  handOver(handshake, session, protocol);
-  session.begin();
+  deps.gate.pass(() => handOver(handshake, session, protocol));
 }
 
 const demandOf = ({ admitsClientSecrets = false }: AnySocket) =>

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
 import { socketRoute } from '../../src/http/socket-route.ts';
+import { UpgradeGate } from '../../src/http/upgrade-gate.ts';
+import { loadUws } from '../../src/http/uws.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
 import { bearer, KEYS, startEdge } from '../support/edge.ts';
 import { TestSocket } from '../support/web-socket-client.ts';
 
@@ -14,7 +17,7 @@ const idle = socketRoute()({
   open: () => ({ opened() {}, message() {}, closed() {} }),
 });
 
-/** Its handler fills much fresh native memory with the byte that tells the library to close. */
+/** Fills much fresh native memory in the middle of its upgrade, with the byte that tells the library to close. */
 const greedy = socketRoute()({
   path: '/v1/greedy',
   credential: 'agent',
@@ -87,3 +90,15 @@ it('stays alive with 2,000 idle sockets', async () => {
     await wide[Symbol.asyncDispose]();
   }
 }, 30_000);
+
+it('upgrades within and without the idle response that shields upgrades', async () => {
+  const gate = new UpgradeGate(await loadUws(), systemRandom);
+  let passed = 0;
+  gate.pass(() => (passed += 1));
+  await gate.open();
+  gate.pass(() => (passed += 1));
+  gate.close();
+  gate.pass(() => (passed += 1));
+  gate.close();
+  expect(passed).toBe(3);
+});

@@ -50,20 +50,10 @@ const start = (environment: Record<string, string> = {}) =>
     { secret: (name) => (name === 'ACME_KEY' ? 'sk-server' : undefined) },
   );
 
-/** uWebSockets.js may cut a socket right after a late upgrade (README): a client connects again then. */
-async function connect(world: WholeWorld, agentKey: string, tries = 3): Promise<RealtimeClient> {
-  const url = `${world.wsUrl}/v1/realtime?model=acme/voice`;
-  const client = new RealtimeClient(url, [], bearer(agentKey));
-  const greeted = client.until(({ type }) => type === 'session.created').then(() => client);
-  return greeted.catch(async (error: unknown) => {
-    const { code, reason } = await client.closed;
-    if (code !== 1006 || reason !== '' || tries === 1) throw error;
-    await expect
-      .poll(() => upstream.peers.every(({ ws }) => ws.readyState === ws.CLOSED))
-      .toBe(true);
-    upstream.peers.length = 0;
-    return connect(world, agentKey, tries - 1);
-  });
+async function connect(world: WholeWorld, key: string): Promise<RealtimeClient> {
+  const client = new RealtimeClient(`${world.wsUrl}/v1/realtime?model=acme/voice`, [], bearer(key));
+  await client.until(({ type }) => type === 'session.created');
+  return client;
 }
 
 describe('the whole server before an upstream of realtime sessions', () => {

@@ -7,6 +7,8 @@ export const VOICE_LIMITS = {
   socketsPerAgent: 20,
   socketsPerAddress: 2_500,
   socketPingSeconds: 120,
+  /** Of a connection from this process to itself, before it listens. */
+  upgradeGateMs: 10_000,
   closeReasonBytes: 123,
   transcriptionIdleSeconds: 60,
   /** In the vendor's protocol: so long without a word, and so long without audio when there are words. */
