@@ -1,4 +1,5 @@
 import { createPatientRead } from '../actors/retry.ts';
+import { tellSteps } from '../actors/session-steps.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
 import { createVoiceMetrics } from '../actors/voice-metrics.ts';
 import { createVoiceSessions } from '../actors/voice-sessions.ts';
@@ -23,12 +24,13 @@ export async function buildVoice(
   ledger: Ledger,
   teardown: Teardown,
 ): Promise<VoiceParts> {
-  const { catalogue, clock, random, log, metrics, settings } = world;
+  const { catalogue, clock, random, log, metrics, onSessionStep, settings } = world;
   const engines = teardown.use('engines', createLocalEngines({ clock, random, log }));
   const sessions = createVoiceSessions({ clock });
   const read = createPatientRead(clock);
   return {
-    ...{ engines, sessions, ledger, catalogue, clock, random, log },
+    ...{ engines, sessions, catalogue, clock, random, log },
+    ledger: onSessionStep === undefined ? ledger : tellSteps(ledger, onSessionStep),
     speechGates: await loadSpeechGates().catch(whenPruned),
     callerFacts: (agentId) => read(() => readCallerFacts(world.sql, agentId)),
     tapes: await openTapes(settings.recordSessionsDir, log),

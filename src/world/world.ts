@@ -1,3 +1,4 @@
+import type { OnSessionStep } from '../actors/session-steps.ts';
 import type { Fetch } from '../egress/fetch.ts';
 import type { Catalogue } from '../gateway/catalogue.ts';
 import type { MetricsRegistry } from '../http/metrics.ts';
@@ -20,6 +21,8 @@ export type ServerDeps = {
   readonly database?: DatabaseTarget;
   /** Hears of every step of a payment and may hold it there; a crash test ends the process. */
   readonly onPaymentStep?: OnPaymentStep;
+  /** The same of voice sessions. */
+  readonly onSessionStep?: OnSessionStep;
   /** How long vendors may take, when it is not what the limits say. */
   readonly vendorTimes?: VendorTimes;
   /** Gives up a start that is under way. */

@@ -1,18 +1,22 @@
 /**
- * The server as an operator has it, in a process that stops where it is told to. What others find out by waiting for
- * a lease they find out sooner, and one developer may have many agents.
+ * The server as an operator has it, in a process that stops where it is told to, on the database of its argument if it
+ * has one. What others find out by waiting for a lease they find out sooner, and one developer may have many agents.
  */
+import type { SessionStep } from '../../src/actors/session-steps.ts';
 import type { PaymentStep } from '../../src/proxy/pay-vendor.ts';
+import type { DatabaseTarget } from '../../src/store/sql.ts';
+
+export type Step = PaymentStep | SessionStep;
 
 export type ChildOrder =
-  /** Calls stay at this step; the last of them ends the process on the spot, or says that they all stand there. */
+  /** Calls or sessions stay at this step; the last of them ends the process on the spot, or says that they all stand there. */
   | {
       readonly kind: 'hold';
-      readonly step: PaymentStep;
+      readonly step: Step;
       readonly count: number;
       readonly last: 'dies' | 'tells';
       /** Where those wait that come by here first, or meanwhile. */
-      readonly meanwhile?: PaymentStep;
+      readonly meanwhile?: Step;
     }
   | { readonly kind: 'go' };
 
@@ -40,7 +44,7 @@ let arrived = 0;
 const held: (() => void)[] = [];
 const say = (word: ChildWord) => process.send?.(word);
 
-function onPaymentStep(step: PaymentStep): Promise<void> | undefined {
+function onStep(step: Step): Promise<void> | undefined {
   if (order?.meanwhile === step) return stay();
   if (order?.step !== step) return undefined;
   arrived++;
@@ -60,11 +64,13 @@ process.on('message', (given: ChildOrder) => {
 });
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
+const [, , place] = process.argv;
 const config = readConfig();
 const { settings } = completeSettings(config, random);
 const log = createLog(config.logLevel);
 const server = await startServer({
   ...{ settings, clock, random, log, secret: readSecret, port: 0 },
-  ...{ onPaymentStep, vendorTimes: VENDOR_TIMES },
+  ...{ onPaymentStep: onStep, onSessionStep: onStep, vendorTimes: VENDOR_TIMES },
+  ...(place !== undefined && { database: JSON.parse(place) as DatabaseTarget }),
 });
 say({ kind: 'listening', url: server.url });

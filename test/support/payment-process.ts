@@ -1,10 +1,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { DatabaseTarget } from '../../src/store/sql.ts';
 import { nextMessage } from './next-message.ts';
 import type { ChildOrder, ChildWord } from './payment-child.ts';
 
-/** A server in a process of its own, whose payments can be held and which can be killed over them. */
+/** A server in a process of its own, whose payments and voice sessions can be held and which can be killed over them. */
 export type PaymentProcess = AsyncDisposable & {
   readonly url: string;
   /** From now on calls stay at a step. */
@@ -24,8 +25,10 @@ const OUTPUT_CHARS = 20_000;
 
 export async function startPaymentProcess(
   environment: Readonly<Record<string, string>>,
+  /** Where its database is, when its environment does not say. */
+  target?: DatabaseTarget,
 ): Promise<PaymentProcess> {
-  const child = fork(CHILD, {
+  const child = fork(CHILD, target === undefined ? [] : [JSON.stringify(target)], {
     execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: 'warn', ...environment },
