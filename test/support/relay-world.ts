@@ -54,6 +54,8 @@ export async function relayWorld(
     readonly storedKeys?: Readonly<Record<string, string>>;
     readonly connectMs?: number;
     readonly tapes?: TapeFolder;
+    /** What the edge is to be besides. */
+    readonly edge?: Partial<Parameters<typeof startEdge>[0]>;
   } = {},
 ): Promise<RelayWorld> {
   const { clock = systemClock, creditRaw = 1_000_000n, storedKeys = {}, connectMs } = options;
@@ -75,7 +77,7 @@ export async function relayWorld(
     ...{ clock, creditRaw },
     change: { catalogue, tapes, ...(given && { ledger: given }) },
   });
-  const edge = await startEdge({ sockets: [createRealtimeSocket(deps, relays)] });
+  const edge = await startEdge({ sockets: [createRealtimeSocket(deps, relays)], ...options.edge });
   const url = (model = 'acme/voice') =>
     `ws://127.0.0.1:${edge.port}/v1/realtime?model=${encodeURIComponent(model)}`;
   return {
