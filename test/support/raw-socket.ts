@@ -58,6 +58,11 @@ export class RawSocket {
     this.#socket.resume();
   }
 
+  /** Says that no more comes, and still listens. */
+  half(): void {
+    this.#socket.end();
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }

@@ -13,8 +13,10 @@ import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
+import { createListenSocket } from '../../src/sockets/listen.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
 import type { TapeFolder } from '../../src/store/tape-folder.ts';
+import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
 import { bearer, type Edge, KEYS, startEdge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { RealtimeClient } from './realtime-client.ts';
@@ -45,7 +47,7 @@ export type RelayWorld = AsyncDisposable & {
   connect(model?: string, headers?: Record<string, string>): Promise<RealtimeClient>;
 };
 
-/** The realtime socket before two scripted upstreams, on a ledger in memory and with no margin. */
+/** The voice sockets, the realtime one before two scripted upstreams, on a ledger in memory and with no margin. */
 export async function relayWorld(
   options: {
     readonly creditRaw?: bigint;
@@ -77,7 +79,14 @@ export async function relayWorld(
     ...{ clock, creditRaw },
     change: { catalogue, tapes, ...(given && { ledger: given }) },
   });
-  const edge = await startEdge({ sockets: [createRealtimeSocket(deps, relays)], ...options.edge });
+  const edge = await startEdge({
+    sockets: [
+      createRealtimeSocket(deps, relays),
+      createTranscriptionSocket(deps),
+      createListenSocket(deps),
+    ],
+    ...options.edge,
+  });
   const url = (model = 'acme/voice') =>
     `ws://127.0.0.1:${edge.port}/v1/realtime?model=${encodeURIComponent(model)}`;
   return {

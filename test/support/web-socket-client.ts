@@ -101,12 +101,16 @@ export async function rawUpgrade(
 }
 
 /** One masked frame; `first` is the byte with FIN, RSV and opcode. */
-export function frame(first: number, payload: Uint8Array): Buffer {
-  const length = payload.byteLength;
-  const head =
-    length < 126
-      ? Buffer.of(first, 0x80 | length)
-      : Buffer.of(first, 0x80 | 126, length >> 8, length & 0xff);
+export const frame = (first: number, payload: Uint8Array): Buffer =>
   // A mask of zeros leaves the payload as it is.
-  return Buffer.concat([head, Buffer.alloc(4), payload]);
+  Buffer.concat([frameHead(first, payload.byteLength), Buffer.alloc(4), payload]);
+
+/** What goes before the mask of a frame of so many bytes, in the shortest spelling. */
+export function frameHead(first: number, length: number): Buffer {
+  if (length < 126) return Buffer.of(first, 0x80 | length);
+  if (length < 65_536) return Buffer.of(first, 0x80 | 126, length >> 8, length & 0xff);
+  const head = Buffer.alloc(10);
+  head.set([first, 0x80 | 127]);
+  head.writeBigUInt64BE(BigInt(length), 2);
+  return head;
 }
