@@ -131,7 +131,11 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
 
   return {
     async listen(place) {
-      if (deps.sockets.length > 0) await gate.open();
+      if (deps.sockets.length > 0) {
+        await gate.open().catch((err: unknown) => {
+          deps.log.warn({ err }, 'sockets are upgraded unshielded, which the library warns of');
+        });
+      }
       listening = await listenOn(uws, app, place);
       return listening.port;
     },

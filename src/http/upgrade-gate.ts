@@ -26,7 +26,7 @@ export class UpgradeGate {
     this.#random = random;
   }
 
-  /** Rejects with a `ListenError` where this machine cannot speak to itself. */
+  /** Rejects with a `ListenError` where this machine cannot speak to itself. It is a gate all the same. */
   async open(): Promise<void> {
     const app = this.#uws.App();
     this.#app = app;

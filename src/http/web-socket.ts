@@ -106,7 +106,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
   }
 
   if (deps.isDraining()) throw refuse.request.draining();
-  if (headers.get('sec-websocket-version') !== '13') throw refuse.request.upgradeRequired();
+  if (!isHandshake(headers)) throw refuse.request.upgradeRequired();
 
   const rawQuery = decodeQuery(request.query);
   const counted = {
@@ -160,6 +160,12 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
   }
   deps.gate.pass(() => handOver(handshake, session, protocol));
 }
+
+/** The library takes whatever has a key for one, and closes at once what asks for a close besides. */
+const isHandshake = (headers: ReadonlyMap<string, string>): boolean =>
+  headers.get('sec-websocket-version') === '13' &&
+  headers.get('upgrade')?.toLowerCase() === 'websocket' &&
+  /(^|[\s,])upgrade($|[\s,])/i.test(headers.get('connection') ?? '');
 
 const demandOf = ({ admitsClientSecrets = false }: AnySocket) =>
   ({

@@ -158,19 +158,38 @@ describe('an upgrade', () => {
     expect([asked.status, asked.headers.get('upgrade')]).toEqual([426, 'websocket']);
     const posted = await fetch(`${edge.url}${MODEL}`, { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);
-    const older = await RawSocket.open(edge.port);
-    older.send(
+    const wrong = [
+      ['Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 12'],
+      ['Upgrade: websocket', 'Connection: close', 'Sec-WebSocket-Version: 13'],
+      ['Upgrade: h2c', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13'],
+      ['Connection: keep-alive, Upgrade', 'Sec-WebSocket-Version: 13'],
+      ['Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
+    ];
+    for (const lines of wrong) {
+      const socket = await RawSocket.open(edge.port);
+      socket.send(
+        rawRequest(`GET ${MODEL}`, [
+          ...lines,
+          'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+          `Authorization: Bearer ${KEYS.agent}`,
+        ]),
+      );
+      const received = await socket.untilClosed();
+      expect(received).toContain('426 Upgrade Required');
+      expect(received).toContain('sec-websocket-version: 13');
+    }
+    const named = await RawSocket.open(edge.port);
+    named.send(
       rawRequest(`GET ${MODEL}`, [
-        'Upgrade: websocket',
-        'Connection: Upgrade',
-        'Sec-WebSocket-Version: 12',
+        'upgrade: WebSocket',
+        'connection: keep-alive, upgrade',
+        'Sec-WebSocket-Version: 13',
         'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
         `Authorization: Bearer ${KEYS.agent}`,
       ]),
     );
-    const received = await older.untilClosed();
-    expect(received).toContain('426 Upgrade Required');
-    expect(received).toContain('sec-websocket-version: 13');
+    await named.until((received) => received.includes('hello'));
+    named.destroy();
   });
 
   it('gives back what a handler took when the client left before the socket stood', async () => {
