@@ -6,7 +6,6 @@ import {
 } from '../../machines/realtime-relay.ts';
 import type { Ending } from '../../machines/transcription-stream.ts';
 import type { Model } from '../gateway/catalogue.ts';
-import type { TimerHandle } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import {
   leadingType,
@@ -76,7 +75,6 @@ export class RelaySession {
   #upstreamEnding: Ending | undefined;
   /** Turns that were under way when the upstream closed over something that its client may have sent. */
   #brokenOff = 0;
-  #stall: TimerHandle | undefined;
 
   constructor(deps: RelayDeps, input: RelayInput) {
     const { clock, random } = deps;
@@ -89,7 +87,11 @@ export class RelaySession {
     this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
     this.#outlet = new Outlet(random);
     this.#allowance = new EventAllowance(clock);
-    this.#downlink = new Downlink({ upstream, take: (frame) => this.#take(frame) });
+    this.#downlink = new Downlink({
+      ...{ clock, upstream },
+      take: (frame) => this.#take(frame),
+      stalled: () => this.#fail(CLIENT_SLOW),
+    });
     const tell = (event: RealtimeRelayEvent) => this.#tell(event);
     const createMeter = isBilledByTime(owner.source) ? createTimeMeter : createTokenMeter;
     this.#meter = createMeter({ ...input, clock, life: this.#life, tell });
@@ -140,7 +142,6 @@ export class RelaySession {
   /** The client has taken what was unsent. */
   drained(): void {
     this.#downlink.caughtUp();
-    this.#watchStall();
   }
 
   drain(): void {
@@ -247,19 +248,6 @@ export class RelaySession {
     if (this.#isHungUp) return;
     this.#downlink.send(frame);
     if (type !== undefined) this.#signs.down(type, frame.bytes, frame.arrivedAtMs);
-    this.#watchStall();
-  }
-
-  /** A client that is behind has so long to catch up. */
-  #watchStall(): void {
-    const { clock } = this.#deps;
-    if (this.#downlink.isBehind && this.#stall === undefined) {
-      this.#stall = clock.setTimeout(() => this.#fail(CLIENT_SLOW), LIMITS.relayStallMs);
-    }
-    if (!this.#downlink.isBehind && this.#stall !== undefined) {
-      clock.clearTimeout(this.#stall);
-      this.#stall = undefined;
-    }
   }
 
   /** What it said before its close is looked at before. */
@@ -275,7 +263,6 @@ export class RelaySession {
     this.#isHungUp = true;
     this.#outlet.end(ending);
     this.#downlink.abandon();
-    this.#watchStall();
   }
 
   /** Nobody else is there to catch what goes wrong with a frame of an upstream. */

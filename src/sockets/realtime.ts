@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { turnCap, turnReserveRaw } from '../actors/realtime/turn-meter.ts';
 import type { RealtimeSession } from '../actors/realtime-session.ts';
 import { openRealtime, openRelayed } from '../actors/recording/open-recorded.ts';
-import { connectRelay, planRelay, type Relays } from '../actors/relay/connect-relay.ts';
+import {
+  connectRelay,
+  planRelay,
+  REALTIME_WISH,
+  type Relays,
+} from '../actors/relay/connect-relay.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
 import { openPurse, type PurseOwner } from '../actors/voice-purse.ts';
 import { refuseHold } from '../gateway/refuse-hold.ts';
@@ -51,13 +56,15 @@ type Context = SocketContext<unknown, typeof Query>;
 /** Undefined: the model is not served by an upstream that could be relayed. */
 async function openRelay(
   deps: VoiceDeps & { readonly relays: Relays },
-  { query, caller, headers, signal }: Context,
+  context: Context,
   { modelId, config }: Handshake,
 ): Promise<SocketHandler | undefined> {
-  const { accountId } = caller;
+  const { caller, query } = context;
+  const { headers, signal } = context;
   const spender = readSocketSpender(caller, headers, query.customer_id);
+  const { accountId } = caller;
   const buyer = { accountId, spender, signal, providerKey: readProviderKey(headers) };
-  const plan = await planRelay(deps, modelId, buyer);
+  const plan = await planRelay(deps, modelId, buyer, REALTIME_WISH);
   if (plan === undefined) return undefined;
   if (config.type === 'transcription') {
     throw refuse.gateway.invalidRequest(
@@ -67,7 +74,7 @@ async function openRelay(
   }
   deps.sessions.requireRoom();
 
-  const connected = await connectRelay(deps, plan, buyer);
+  const connected = await connectRelay(deps, plan, buyer, REALTIME_WISH);
   const session = openRelayed(deps, connected);
   admitSession(deps, connected.owner.sessionId, session);
   return {
@@ -93,7 +100,7 @@ const sessionUpdate = ({ model: _, ...session }: Readonly<Record<string, unknown
 
 async function openSession(
   deps: VoiceDeps,
-  { query, caller, headers }: Context,
+  context: Context,
   { modelId, config }: Handshake,
 ): Promise<RealtimeSession> {
   const { model, source } = requireLiveModel(deps.catalogue, modelId, 'realtime');
@@ -101,7 +108,7 @@ async function openSession(
   deps.sessions.requireRoom();
 
   const owner: PurseOwner = {
-    spender: readSocketSpender(caller, headers, query.customer_id),
+    spender: readSocketSpender(context.caller, context.headers, context.query.customer_id),
     sessionId: newId(deps.random, 'sess_'),
     kind: 'realtime',
     model: model.id,

@@ -1,17 +1,19 @@
 import type { Buyer } from '../../gateway/buyer.ts';
-import type { Catalogue, Model, Source } from '../../gateway/catalogue.ts';
+import type { Catalogue, Modality, Model, Source } from '../../gateway/catalogue.ts';
+import type { Rails } from '../../gateway/open-rails.ts';
 import { type Offer, type Offers, planOffers } from '../../gateway/plan-offers.ts';
 import { refuseOutcome } from '../../gateway/purchase.ts';
-import type { RealtimeRails } from '../../gateway/realtime-rails.ts';
 import {
   findOwnSellers,
   pooledSellers,
+  type Seller,
   type Sellers,
   type StoredKeys,
 } from '../../gateway/sellers.ts';
 import { isPassedOver, type Tried, trySources } from '../../gateway/try-sources.ts';
 import { newId } from '../../kernel/ids.ts';
 import { refuse } from '../../kernel/refuse.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { type Declined, type Failed, failed, type Outcome } from '../../rails/outcome.ts';
 import type { RealtimeRail, UpstreamSocket } from '../../rails/realtime/realtime-rail.ts';
 import type { SourceRests } from '../../rails/rest-failing-source.ts';
@@ -21,43 +23,70 @@ import { heldTimeRaw } from './time-meter.ts';
 import { isBilledByTime, relayTurnRaw } from './turn-price.ts';
 
 /** What sessions at upstreams are made of, beside what every live session is. */
-export type Relays = {
-  readonly rails: Pick<RealtimeRails, 'railOf'>;
+export type Relays<R = RealtimeRail> = {
+  readonly rails: Pick<Rails<R>, 'railOf'>;
   readonly rests: SourceRests;
   readonly providerKeys: StoredKeys;
 };
 
-type RelayBuyer = Pick<Buyer, 'accountId' | 'providerKey' | 'signal' | 'spender'>;
-type Stage = { readonly model: Model; readonly offers: Offers<RealtimeRail> };
-/** Whom to ask, first to last: at most those that the buyer has keys of, and those of the pool. */
-export type RelayPlan = readonly [Stage, ...Stage[]];
+/** What kind of session is asked for, and how a source of it is opened. */
+export type RelayWish<R> = {
+  readonly modality: Modality;
+  readonly kind: PurseOwner['kind'];
+  readonly idPrefix: string;
+  /** What is held before an upstream is asked. Undefined: nothing here could bill such a source. */
+  readonly reserveRaw: (model: Model, source: Source) => bigint | undefined;
+  readonly connect: (
+    rail: R,
+    seller: Seller,
+    signal: StopSignal,
+  ) => Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
+};
 
-/** Who could serve a realtime model from elsewhere. Undefined: nobody, or it is live inside this server. */
-export async function planRelay(
-  { catalogue, relays }: { readonly catalogue: Catalogue; readonly relays: Relays },
+/** A session that converses, billed by its turns or its time. */
+export const REALTIME_WISH: RelayWish<RealtimeRail> = {
+  ...{ modality: 'realtime', kind: 'realtime', idPrefix: 'sess_' },
+  reserveRaw: (model, source) =>
+    isBilledByTime(source) ? heldTimeRaw({ source }) : relayTurnRaw(model, source, 0),
+  connect: (rail, { ownKey, source }, signal) =>
+    rail.connect({ model: source.upstreamModel, ownKey }, signal),
+};
+
+export type RelayBuyer = Pick<Buyer, 'accountId' | 'providerKey' | 'signal' | 'spender'>;
+type Stage<R> = { readonly model: Model; readonly offers: Offers<R> };
+/** Whom to ask, first to last: at most those that the buyer has keys of, and those of the pool. */
+export type RelayPlan<R> = readonly [Stage<R>, ...Stage<R>[]];
+
+/** Who could serve a live model from elsewhere. Undefined: nobody, or it is live inside this server. */
+export async function planRelay<R>(
+  { catalogue, relays }: { readonly catalogue: Catalogue; readonly relays: Relays<R> },
   modelId: string,
   buyer: RelayBuyer,
-): Promise<RelayPlan | undefined> {
+  wish: RelayWish<R>,
+): Promise<RelayPlan<R> | undefined> {
   const own = await findOwnSellers({ ...relays, catalogue }, modelId, buyer);
   const pooled = catalogue.find(modelId);
   const isLocal = pooled?.sources.some(({ provider }) => provider === 'local') === true;
   const [first, ...rest] = [
-    ...stageOf(relays, own),
-    ...(isLocal ? [] : stageOf(relays, pooled && pooledSellers(pooled))),
+    ...stageOf(relays, own, wish),
+    ...(isLocal ? [] : stageOf(relays, pooled && pooledSellers(pooled), wish)),
   ];
   return first === undefined ? undefined : [first, ...rest];
 }
 
-function stageOf({ rails }: Relays, sellers: Sellers | undefined): Stage[] {
-  if (sellers?.model.modality !== 'realtime') return [];
+function stageOf<R>(
+  { rails }: Relays<R>,
+  sellers: Sellers | undefined,
+  { modality, reserveRaw }: RelayWish<R>,
+): Stage<R>[] {
+  if (sellers?.model.modality !== modality) return [];
   const { model } = sellers;
-  const boundRaw = (source: Source) => reserveRaw(model, source);
-  const [first, ...rest] = planOffers(sellers, boundRaw, (source) => rails.railOf(source));
+  const boundRaw = (source: Source) => reserveRaw(model, source) ?? 0n;
+  const [first, ...rest] = planOffers(sellers, boundRaw, (source) =>
+    reserveRaw(model, source) === undefined ? undefined : rails.railOf(source),
+  );
   return first === undefined ? [] : [{ model, offers: [first, ...rest] }];
 }
-
-const reserveRaw = (model: Model, source: Source): bigint =>
-  isBilledByTime(source) ? heldTimeRaw({ source }) : relayTurnRaw(model, source, 0);
 
 export type ConnectedRelay = {
   readonly owner: PurseOwner;
@@ -66,21 +95,24 @@ export type ConnectedRelay = {
   readonly upstream: UpstreamSocket;
 };
 
-type Deps = Pick<VoiceDeps, 'ledger' | 'clock' | 'random' | 'log'> & { readonly relays: Relays };
+type Deps<R> = Pick<VoiceDeps, 'ledger' | 'clock' | 'random' | 'log'> & {
+  readonly relays: Relays<R>;
+};
 
 /**
  * Opens a session at the first upstream of a plan that answers, with its reserve held before it is asked. Throws the
  * refusal when none does; nothing stays held then, and nothing was charged.
  */
-export async function connectRelay(
-  deps: Deps,
-  plan: RelayPlan,
+export async function connectRelay<R>(
+  deps: Deps<R>,
+  plan: RelayPlan<R>,
   buyer: RelayBuyer,
+  wish: RelayWish<R>,
 ): Promise<ConnectedRelay> {
   let before: Pick<Tried<never>, 'attempts' | 'upstreamMs'> = { attempts: 0, upstreamMs: 0 };
   for (const [at, { model, offers }] of plan.entries()) {
-    const ask = (offer: Offer<RealtimeRail>) => openAt(deps, model, offer, buyer);
-    const tried = await trySources<RealtimeRail, { readonly relay: ConnectedRelay }>(
+    const ask = (offer: Offer<R>) => openAt(deps, { model, offer }, buyer, wish);
+    const tried = await trySources<R, { readonly relay: ConnectedRelay }>(
       { ...deps, rests: deps.relays.rests },
       { offers, ask, before },
     );
@@ -96,14 +128,15 @@ export async function connectRelay(
   throw refuse.gateway.allSourcesFailed(before.attempts);
 }
 
-async function openAt(
-  deps: Deps,
-  model: Model,
-  { ownKey, priceRaw, rail, source }: Offer<RealtimeRail>,
+async function openAt<R>(
+  deps: Deps<R>,
+  { model, offer }: { readonly model: Model; readonly offer: Offer<R> },
   { accountId, providerKey, signal, spender }: RelayBuyer,
+  { connect, idPrefix, kind }: RelayWish<R>,
 ): Promise<Outcome<{ readonly relay: ConnectedRelay }>> {
-  const sessionId = newId(deps.random, 'sess_');
-  const owner: PurseOwner = { spender, sessionId, kind: 'realtime', model: model.id, source };
+  const { ownKey, priceRaw, rail, source } = offer;
+  const sessionId = newId(deps.random, idPrefix);
+  const owner: PurseOwner = { spender, sessionId, kind, model: model.id, source };
   const opened = await openPurse(deps, owner, priceRaw);
   if (opened.kind === 'refused') return { kind: 'unaffordable', refusal: opened.refusal };
 
@@ -113,7 +146,7 @@ async function openAt(
     if (ownKey !== undefined && providerKey === undefined) {
       await deps.relays.providerKeys.noteUse(accountId, source.provider);
     }
-    const outcome = await rail.connect({ model: source.upstreamModel, ownKey }, signal);
+    const outcome = await connect(rail, offer, signal);
     if (outcome.kind === 'completed') {
       return { ...outcome, relay: { owner, model, purse, upstream: outcome.socket } };
     }
@@ -125,10 +158,16 @@ async function openAt(
   }
 }
 
-/** A credential of this server that is refused is nothing that its caller could mend: others are asked. */
-function judge({ log }: Deps, { provider, rail }: Source, declined: Declined): Declined | Failed {
+/** What is wrong with this server's own account is nothing that its caller could mend: others are asked. */
+const ACCOUNT_REFUSALS: ReadonlySet<number> = new Set([401, 402, 403]);
+
+function judge(
+  { log }: Pick<VoiceDeps, 'log'>,
+  { provider, rail }: Source,
+  declined: Declined,
+): Declined | Failed {
   const { status } = declined;
-  if (rail === 'byok' || (status !== 401 && status !== 403)) return declined;
-  log.error({ provider, status }, 'a provider refused the credential of this server');
+  if (rail === 'byok' || !ACCOUNT_REFUSALS.has(status)) return declined;
+  log.error({ provider, status }, 'a provider refused the account of this server');
   return failed('broken', `status ${status}`, status);
 }

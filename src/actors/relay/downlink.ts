@@ -1,3 +1,4 @@
+import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { UpstreamSocket } from '../../rails/realtime/realtime-rail.ts';
 
@@ -22,6 +23,8 @@ export type Frame = {
  * takes them, and no further while something is kept back; what comes meanwhile is bounded.
  */
 export class Downlink {
+  readonly #clock: Clock;
+  readonly #stalled: () => void;
   readonly #upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
   readonly #take: (frame: Frame) => void;
   readonly #waiting: Frame[] = [];
@@ -29,23 +32,24 @@ export class Downlink {
   #client: RelayClient | undefined;
   #isHeld = false;
   #isBehind = false;
+  #stall: TimerHandle | undefined;
 
   constructor(deps: {
+    readonly clock: Clock;
     readonly upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
     /** Looks at a frame whose turn it is, and sends it. */
     readonly take: (frame: Frame) => void;
+    /** The client was behind for too long. */
+    readonly stalled: () => void;
   }) {
+    this.#clock = deps.clock;
+    this.#stalled = deps.stalled;
     this.#upstream = deps.upstream;
     this.#take = deps.take;
   }
 
   attach(client: RelayClient): void {
     this.#client = client;
-  }
-
-  /** Whether the client has to catch up. */
-  get isBehind(): boolean {
-    return this.#isBehind;
   }
 
   /** False: more has come than may wait. */
@@ -103,7 +107,18 @@ export class Downlink {
   }
 
   #flow(): void {
+    this.#watchStall();
     if (this.#isHeld || this.#isBehind) this.#upstream.pause();
     else this.#upstream.resume();
+  }
+
+  /** A client that is behind has so long to catch up. */
+  #watchStall(): void {
+    if (this.#isBehind) {
+      this.#stall ??= this.#clock.setTimeout(this.#stalled, LIMITS.relayStallMs);
+    } else if (this.#stall !== undefined) {
+      this.#clock.clearTimeout(this.#stall);
+      this.#stall = undefined;
+    }
   }
 }

@@ -1,96 +1,22 @@
-import type { IncomingMessage } from 'node:http';
-import WebSocket from 'ws';
-import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Random } from '../../kernel/random.ts';
-import type { StopSignal } from '../../kernel/stop-signal.ts';
-import { failed, type Outcome } from '../outcome.ts';
-import { retryAfterSeconds } from '../reset-time.ts';
 import type { Upstream } from '../upstream-pool.ts';
-import { createMaskSource } from './mask-source.ts';
-import type { RealtimeCall, RealtimeRail, UpstreamSocket } from './realtime-rail.ts';
-import { LiveUpstream } from './upstream-socket.ts';
+import type { RealtimeRail } from './realtime-rail.ts';
+import { createSocketOpener, type SocketOpenerDeps, socketUrl } from './socket-opener.ts';
 
-type Connected = Outcome<{ readonly socket: UpstreamSocket }>;
-
-const NO_BODY = new Uint8Array();
-
-/**
- * Sessions at an upstream of the OpenAI realtime protocol. Redirects are not followed: they would carry the credential
- * elsewhere. What is open when this is disposed of is cut off.
- */
-export function createOpenAiRealtimeRail(deps: {
-  readonly upstream: Pick<Upstream, 'baseUrl' | 'apiKey'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly connectMs?: number;
-}): RealtimeRail & AsyncDisposable {
-  const { clock, connectMs = LIMITS.upstreamConnectMs, upstream } = deps;
-  const generateMask = createMaskSource(deps.random);
-  /** Bounded by the live sessions. */
-  const open = new Set<WebSocket>();
-
+/** Sessions at an upstream of the OpenAI realtime protocol. */
+export function createOpenAiRealtimeRail(
+  deps: SocketOpenerDeps & { readonly upstream: Pick<Upstream, 'baseUrl' | 'apiKey'> },
+): RealtimeRail & AsyncDisposable {
+  const { upstream } = deps;
+  const opener = createSocketOpener(deps);
   return {
-    async connect({ model, ownKey }, signal) {
-      if (signal.aborted) return { kind: 'aborted' };
+    connect({ model, ownKey }, signal) {
       const key = ownKey ?? upstream.apiKey;
-      const ws = new WebSocket(sessionUrl(upstream.baseUrl, model), {
-        headers: key === null ? {} : { authorization: `Bearer ${key}` },
-        handshakeTimeout: connectMs,
-        maxPayload: LIMITS.relayFrameBytes,
-        perMessageDeflate: false,
-        generateMask,
-      });
-      open.add(ws);
-      ws.once('close', () => open.delete(ws));
-      return connected(ws, clock, signal);
+      const url = socketUrl(upstream.baseUrl, 'realtime');
+      url.searchParams.set('model', model);
+      const authorization = key === null ? null : `Bearer ${key}`;
+      return opener.open({ url, authorization, maxFrameBytes: LIMITS.relayFrameBytes }, signal);
     },
-    async [Symbol.asyncDispose]() {
-      for (const ws of open) ws.terminate();
-    },
+    [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),
   };
-}
-
-function sessionUrl(baseUrl: string, model: RealtimeCall['model']): URL {
-  const url = new URL(baseUrl);
-  url.protocol = url.protocol.replace(/^http/, 'ws');
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/realtime`;
-  url.searchParams.set('model', model);
-  return url;
-}
-
-function connected(ws: WebSocket, clock: Clock, signal: StopSignal): Promise<Connected> {
-  return new Promise((resolve) => {
-    const abort = () => {
-      resolve({ kind: 'aborted' });
-      ws.terminate();
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    const settle = (outcome: Connected) => {
-      signal.removeEventListener('abort', abort);
-      resolve(outcome);
-    };
-    // Of the open socket nothing may be missed: it is paused in the same turn.
-    ws.once('open', () => {
-      settle({ kind: 'completed', status: 101, socket: new LiveUpstream(ws, clock) });
-    });
-    ws.once('unexpected-response', (_request, answer: IncomingMessage) => {
-      settle(refusalOf(answer, clock.now()));
-      ws.terminate();
-    });
-    ws.on('error', (error: Error & { code?: string }) => {
-      const isLate = error.message === 'Opening handshake has timed out';
-      settle(failed(isLate ? 'timeout' : 'unreachable', error.code ?? error.message));
-    });
-  });
-}
-
-/** Whatever it answers with instead of a socket. Nothing of its words is kept: they may quote the credential. */
-function refusalOf({ statusCode: status = 0, headers }: IncomingMessage, nowMs: number): Connected {
-  if (status === 429) {
-    const seconds = retryAfterSeconds(headers['retry-after'], nowMs);
-    return failed('rate_limited', 'rate limited', status, seconds);
-  }
-  if (status < 400 || status >= 500) return failed('broken', `status ${status}`, status);
-  return { kind: 'declined', status, body: NO_BODY, contentType: 'application/json' };
 }

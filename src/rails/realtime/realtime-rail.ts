@@ -30,10 +30,9 @@ export type RealtimeCall = {
   readonly ownKey?: string | undefined;
 };
 
-/** The way to sessions of one upstream. Never rejects for what an upstream does. */
-export interface RealtimeRail {
-  connect(
-    call: RealtimeCall,
-    signal: StopSignal,
-  ): Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
+/** The way to live sessions of one kind at one upstream. Never rejects for what an upstream does. */
+export interface LiveRail<Call extends RealtimeCall> {
+  connect(call: Call, signal: StopSignal): Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
 }
+
+export type RealtimeRail = LiveRail<RealtimeCall>;

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { RelayClient } from '../../../src/actors/relay/downlink.ts';
 import { heldTimeRaw } from '../../../src/actors/relay/time-meter.ts';
 import { isBilledByTime, relayTurnRaw } from '../../../src/actors/relay/turn-price.ts';
 import { RelaySession } from '../../../src/actors/relay-session.ts';
@@ -9,58 +8,10 @@ import type { Model, Source } from '../../../src/gateway/catalogue.ts';
 import { assert } from '../../../src/kernel/assert.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
-import type {
-  UpstreamListener,
-  UpstreamSocket,
-} from '../../../src/rails/realtime/realtime-rail.ts';
+import { FakeRelayClient, FakeUpstream } from '../../support/fake-upstream.ts';
 import { usageOf } from '../../support/realtime-upstream.ts';
 import { TIME_RATES, TOKEN_RATES, TURN_RAW } from '../../support/relay-world.ts';
-import { AGENT, createVoiceWorld, FakeSocket, settleAll } from '../../support/voice-world.ts';
-
-/** An upstream without a network. */
-class FakeUpstream implements UpstreamSocket {
-  readonly sent: string[] = [];
-  unsentBytes = 0;
-  isPaused = true;
-  isClosed = false;
-  #listener: UpstreamListener | undefined;
-
-  listen(listener: UpstreamListener): void {
-    this.#listener = listener;
-    this.isPaused = false;
-  }
-  send(bytes: Uint8Array): void {
-    this.sent.push(Buffer.from(bytes).toString());
-  }
-  pause(): void {
-    this.isPaused = true;
-  }
-  resume(): void {
-    this.isPaused = false;
-  }
-  close(): void {
-    this.isClosed = true;
-  }
-
-  say(event: object): void {
-    this.#listener?.frame(Buffer.from(JSON.stringify(event)), false);
-  }
-  begin(id: string): void {
-    this.say({ type: 'response.created', response: { id } });
-  }
-  finish(id: string, usage?: object): void {
-    this.say({ type: 'response.done', response: { id, status: 'completed', usage } });
-  }
-  leave(code: number): void {
-    this.#listener?.closed(code, '');
-  }
-}
-
-class FakeClient extends FakeSocket implements RelayClient {
-  override send(data: string | Uint8Array): boolean {
-    return super.send(typeof data === 'string' ? data : Buffer.from(data).toString());
-  }
-}
+import { AGENT, createVoiceWorld, settleAll } from '../../support/voice-world.ts';
 
 async function start(rates = TOKEN_RATES, creditRaw = 1_000_000n) {
   const clock = new ManualClock();
@@ -86,7 +37,7 @@ async function start(rates = TOKEN_RATES, creditRaw = 1_000_000n) {
   assert(opened.kind === 'opened', 'the reserve fits');
   const upstream = new FakeUpstream();
   const session = new RelaySession(world.deps, { owner, model, upstream, purse: opened.purse });
-  const client = new FakeClient();
+  const client = new FakeRelayClient();
   session.attach(client);
   return { ...world, clock, client, session, upstream };
 }

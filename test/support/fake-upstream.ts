@@ -1,0 +1,49 @@
+import type { RelayClient } from '../../src/actors/relay/downlink.ts';
+import type { UpstreamListener, UpstreamSocket } from '../../src/rails/realtime/realtime-rail.ts';
+import { FakeSocket } from './voice-world.ts';
+
+/** An upstream without a network. */
+export class FakeUpstream implements UpstreamSocket {
+  readonly sent: string[] = [];
+  unsentBytes = 0;
+  isPaused = true;
+  isClosed = false;
+  #listener: UpstreamListener | undefined;
+
+  listen(listener: UpstreamListener): void {
+    this.#listener = listener;
+    this.isPaused = false;
+  }
+  send(bytes: Uint8Array): void {
+    this.sent.push(Buffer.from(bytes).toString());
+  }
+  pause(): void {
+    this.isPaused = true;
+  }
+  resume(): void {
+    this.isPaused = false;
+  }
+  close(): void {
+    this.isClosed = true;
+  }
+
+  say(event: object): void {
+    this.#listener?.frame(Buffer.from(JSON.stringify(event)), false);
+  }
+  begin(id: string): void {
+    this.say({ type: 'response.created', response: { id } });
+  }
+  finish(id: string, usage?: object): void {
+    this.say({ type: 'response.done', response: { id, status: 'completed', usage } });
+  }
+  leave(code: number): void {
+    this.#listener?.closed(code, '');
+  }
+}
+
+/** A client without a network that takes bytes, too. */
+export class FakeRelayClient extends FakeSocket implements RelayClient {
+  override send(data: string | Uint8Array): boolean {
+    return super.send(typeof data === 'string' ? data : Buffer.from(data).toString());
+  }
+}
