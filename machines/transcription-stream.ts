@@ -32,6 +32,8 @@ export type TranscriptionEffects = {
   readonly finishTranscript: () => void;
   readonly hangUp: (ending: Ending) => void;
   readonly settle: (ending: Ending) => void;
+  /** Whether somebody is still to tell what was heard of the audio, for which a client that leaves is not needed. */
+  readonly isOwed: () => boolean;
   /** Nothing is settled: another process has done so. */
   readonly leave: () => void;
   /** Milliseconds until the stream has been without audio for too long; 0 when it has. */
@@ -60,10 +62,14 @@ export const transcriptionStreamMachine = setup({
     leave: ({ context }) => context.effects.leave(),
     end: assign((_, ending: Ending) => ({ ending })),
   },
-  guards: { quiet: ({ context }) => context.effects.quietInMs() === 0 },
+  guards: {
+    owed: ({ context }) => context.effects.isOwed(),
+    quiet: ({ context }) => context.effects.quietInMs() === 0,
+  },
   delays: {
     quietCheck: ({ context }) => context.effects.quietInMs(),
     finishLimit: LIMITS.transcriptFinishMs,
+    leaveLimit: LIMITS.relayFinishMs,
   },
 }).createMachine({
   id: 'transcription-stream',
@@ -74,7 +80,7 @@ export const transcriptionStreamMachine = setup({
       target: '.closed',
       actions: { type: 'end', params: ({ event }) => event.ending },
     },
-    'socket.closed': '.closed',
+    'socket.closed': [{ guard: 'owed', target: '.leaving' }, { target: '.closed' }],
     'claim.lost': '.lost',
   },
   states: {
@@ -104,6 +110,12 @@ export const transcriptionStreamMachine = setup({
       entry: 'finishTranscript',
       on: { 'transcript.finished': 'closed' },
       after: { finishLimit: 'closed' },
+    },
+    /** Nobody is there to be told what was said; what it came to is waited for. */
+    leaving: {
+      entry: 'finishTranscript',
+      on: { 'transcript.finished': 'closed', 'socket.closed': {} },
+      after: { leaveLimit: 'closed' },
     },
     closed: { type: 'final', entry: ['hangUp', 'settle'] },
     lost: { type: 'final', entry: [{ type: 'end', params: LOST }, 'hangUp', 'leave'] },

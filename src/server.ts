@@ -1,4 +1,3 @@
-import type { Relays } from './actors/relay/connect-relay.ts';
 import type { VoiceDeps } from './actors/voice-deps.ts';
 import { loadChainCode } from './chain/account.ts';
 import { BUDGET_ADVISORY_HEADER } from './controls/budget-left.ts';
@@ -117,10 +116,15 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   };
 }
 
+type LiveParts = {
+  readonly voice: VoiceDeps;
+  readonly relays: ReturnType<typeof buildGateway>['relays'];
+};
+
 /** Every route and socket, behind the one pipeline. It does not listen yet. */
 function openEdge(
   world: World,
-  { voice, relays }: { readonly voice: VoiceDeps; readonly relays: Relays },
+  { voice, relays }: LiveParts,
   accounts: AccountParts,
   requests: ReturnType<typeof buildRequests>,
   services: ReturnType<typeof buildGateway>['services'] &
@@ -132,9 +136,9 @@ function openEdge(
 ): Promise<HttpServer> {
   const { environment, publicUrl, trustedProxies, tls } = world.settings;
   const sockets = [
-    createTranscriptionSocket(voice),
-    createRealtimeSocket(voice, relays),
-    createListenSocket(voice),
+    createTranscriptionSocket(voice, relays.listen),
+    createRealtimeSocket(voice, relays.realtime),
+    createListenSocket(voice, relays.listen),
   ];
   return createHttpServer({
     ...{ routes: ROUTES, sockets, ...requests, ...world },

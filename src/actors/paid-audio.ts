@@ -1,14 +1,24 @@
 import type { Source } from '../gateway/catalogue.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { Usage } from '../kernel/price.ts';
 import type { HoldRefusal } from '../ledger/ledger.ts';
 import { AudioBacklog } from './voice-backlog.ts';
 import { AudioMeter } from './voice-meter.ts';
 import { type Purse, sessionPrice } from './voice-purse.ts';
 
+/** What a stream buys once, with the first of its audio. */
+const onceOf = ({ rates }: Source): Usage => (rates.request === undefined ? {} : { request: 1 });
+
+/** What the first slice costs; all later ones cost no more. */
+export const firstSliceRaw = (source: Source): bigint =>
+  sessionPrice(source, { audio_second: LIMITS.transcriptionReserveSeconds, ...onceOf(source) });
+
 export type PaidAudioOptions = {
   readonly purse: Purse;
   readonly source: Source;
   readonly bytesPerSecond: number;
+  /** Whoever hears it tells how far: that is billed, and not all that was let through. */
+  readonly isTold: boolean;
   /** Audio that is paid for. The bytes are a view that may be reused after the call. */
   readonly hear: (bytes: Uint8Array) => void;
   /** Less than half a slice is left: `extend` should be called, off the audio path. */
@@ -41,10 +51,12 @@ export class PaidAudio {
       bytesPerSecond: options.bytesPerSecond,
       sliceSeconds: LIMITS.transcriptionReserveSeconds,
       price: (usage) => sessionPrice(options.source, usage),
+      once: onceOf(options.source),
+      isTold: options.isTold,
     });
   }
 
-  /** What was let through. */
+  /** What is billed, or will be. */
   get seconds(): number {
     return this.#meter.seconds;
   }
@@ -72,6 +84,12 @@ export class PaidAudio {
         else this.#refused(verdict.refusal, isLast);
       })
       .catch(away);
+  }
+
+  /** So much was heard of what was let through. More than that counts as all of it. */
+  told(seconds: number): void {
+    this.#meter.hearUpTo(seconds);
+    if (this.#meter.sliceIsDue) this.journal();
   }
 
   /** Calls back once, when nothing waits for money any more; never after a stop. The caller bounds how often. */

@@ -51,6 +51,9 @@ const cancelOf = (response_id?: string): Uint8Array =>
 /** Closes by which an upstream says that it is at fault or at its end; any other a client can bring about. */
 const BREAKDOWNS: ReadonlySet<number> = new Set([1000, 1001, 1006, 1011, 1012, 1013, 1014]);
 
+/** A frame of the upstream, and when it came by the monotonic clock. */
+type Arrived = Frame & { readonly arrivedAtMs: number };
+
 /**
  * A live realtime session at an upstream, as its client's socket drives it. Frames pass as they are, both ways; only
  * what the upstream says of its turns is read. A turn is journaled before the client hears that it is over. The reserve
@@ -63,7 +66,7 @@ export class RelaySession {
   readonly #tally: SessionTally;
   readonly #signs: TurnSigns;
   readonly #outlet: Outlet;
-  readonly #downlink: Downlink;
+  readonly #downlink: Downlink<Arrived>;
   readonly #turns = new OpenTurns();
   readonly #meter: RelayMeter;
   readonly #allowance: EventAllowance;
@@ -175,7 +178,7 @@ export class RelaySession {
   }
 
   /** A frame of the upstream whose turn it is. */
-  #take(frame: Frame): void {
+  #take(frame: Arrived): void {
     this.#meter.carried('down', frame.bytes.length);
     const type = frame.isBinary ? undefined : leadingType(frame.bytes);
     const event = frame.isBinary ? undefined : readMeteredEvent(frame.bytes, type);
@@ -244,7 +247,7 @@ export class RelaySession {
     if (this.#turns.size === 0 && !this.#isBilling) this.#tell({ type: 'turns.over' });
   }
 
-  #send(frame: Frame, type: string | undefined): void {
+  #send(frame: Arrived, type: string | undefined): void {
     if (this.#isHungUp) return;
     this.#downlink.send(frame);
     if (type !== undefined) this.#signs.down(type, frame.bytes, frame.arrivedAtMs);

@@ -6,16 +6,14 @@ import {
   transcriptionStreamMachine,
 } from '../../machines/transcription-stream.ts';
 import { bytesPerSample } from '../../media/coding.ts';
-import type { SttListener, SttStream } from '../engines/engine.ts';
 import { AudioAllowance } from './audio-allowance.ts';
-import type { EarEvents } from './ear-events.ts';
 import { PaidAudio } from './paid-audio.ts';
 import type { AudioEncoding } from './realtime/audio-format.ts';
-import type { ClientSocket } from './realtime/outlet.ts';
+import type { RelayClient } from './relay/downlink.ts';
 import { SessionTally } from './session-tally.ts';
 import type { TranscriptDialect, TranscriptWriter } from './transcription/dialect.ts';
+import type { Hearing, HearingStage } from './transcription/hearing.ts';
 import type { VoiceDeps } from './voice-deps.ts';
-import { VoiceEar } from './voice-ear.ts';
 import { audioRefused, BROKEN, ENGINE_FAILED, LEDGER_AWAY, TOO_FAST } from './voice-endings.ts';
 import { VoiceLife } from './voice-life.ts';
 import type { Purse, PurseOwner } from './voice-purse.ts';
@@ -26,35 +24,33 @@ export type TranscriptionInput = {
   readonly encoding: AudioEncoding;
   readonly sampleRateHz: number;
   readonly dialect: TranscriptDialect;
-  /** The recogniser that was taken for this stream before it was accepted. */
-  readonly stt: SttStream;
-  /** Tells the recogniser's listener, which had to exist before the stream; throws if it is gone by now. */
-  readonly listen: (listener: SttListener) => void;
+  /** Whether an upstream hears it: what it tells of the sound is billed, and its client's every word goes on. */
+  readonly isRelayed: boolean;
+  readonly openHearing: (stage: HearingStage) => Hearing;
 };
 
-const SPEECH = { threshold: 0.5, prefixPaddingMs: 300 };
+type StreamDeps = Pick<VoiceDeps, 'clock' | 'sessions' | 'metrics' | 'log'>;
 
 /**
- * A live transcription as its socket drives it. Its actor decides what happens when; it owns the
- * recogniser and the reserve, and is settled exactly once, however it ends.
+ * A live transcription as its socket drives it. Its actor decides what happens when; it owns
+ * whoever hears it and the reserve, and is settled exactly once, however it ends.
  */
 export class TranscriptionStream {
-  readonly #deps: VoiceDeps;
+  readonly #deps: StreamDeps;
   readonly #input: TranscriptionInput;
   readonly #bytesPerSecond: number;
   readonly #allowance: AudioAllowance;
-  readonly #ear: VoiceEar;
+  readonly #hearing: Hearing;
   readonly #audio: PaidAudio;
   readonly #life: VoiceLife;
   readonly #tally: SessionTally;
   readonly #actor: ActorRefFrom<typeof transcriptionStreamMachine>;
   readonly #writer: TranscriptWriter;
-  #socket: ClientSocket | undefined;
+  #socket: RelayClient | undefined;
   #lastAudioAtMs: number;
   #lastWordAtMs: number;
-  #engineFailed = false;
 
-  constructor(deps: VoiceDeps, input: TranscriptionInput) {
+  constructor(deps: StreamDeps, input: TranscriptionInput) {
     const { clock } = deps;
     this.#deps = deps;
     this.#input = input;
@@ -65,12 +61,21 @@ export class TranscriptionStream {
     this.#writer = input.dialect.writer((message) => this.#socket?.send(JSON.stringify(message)));
     this.#tally = new SessionTally({ ...deps, kind: 'transcription' });
     this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
-    this.#ear = this.#openEar();
+    this.#hearing = input.openHearing({
+      writer: this.#writer,
+      told: (seconds) => this.#audio.told(seconds),
+      madeOut: (latencyMs) => {
+        this.#tally.stage('final', latencyMs);
+        this.#tally.turnEnded();
+      },
+      failed: (ending, error) => this.#fail(ending, error),
+    });
     this.#audio = new PaidAudio({
       purse: input.purse,
       source: input.owner.source,
       bytesPerSecond: this.#bytesPerSecond,
-      hear: (bytes) => this.#hear(bytes),
+      isTold: input.isRelayed,
+      hear: (bytes) => this.#hearing.hear(bytes),
       low: () => this.#tell({ type: 'budget.low' }),
       spent: (refusal) => this.#tell({ type: 'budget.spent', ending: audioRefused(refusal) }),
       lost: () => this.#tell({ type: 'claim.lost' }),
@@ -92,8 +97,18 @@ export class TranscriptionStream {
     return this.#life.settled;
   }
 
-  attach(socket: ClientSocket): void {
+  get isRelayed(): boolean {
+    return this.#input.isRelayed;
+  }
+
+  attach(socket: RelayClient): void {
     this.#socket = socket;
+    this.#hearing.attach(socket);
+  }
+
+  /** The client has taken what was unsent. */
+  drained(): void {
+    this.#hearing.drained();
   }
 
   audio(bytes: Uint8Array): void {
@@ -108,20 +123,15 @@ export class TranscriptionStream {
     }
   }
 
-  /** The client is still there, though it has nothing to say. */
-  keepAlive(): void {
-    this.#lastWordAtMs = this.#deps.clock.monotonicMs();
-  }
-
-  /** The client wants to know now what was said up to here. */
-  finalize(): void {
-    this.keepAlive();
-    if (this.#isStreaming) this.#audio.whenHeard(() => this.#finalize());
+  /** The client said something beside its audio: a word of this type, for whoever hears it all in this order. */
+  word(type: string, text: string): void {
+    this.#isStillThere();
+    if (this.#isStreaming) this.#audio.whenHeard(() => this.#hearing.word(type, text));
   }
 
   /** A message that means nothing: the client is told so, and the stream goes on. */
   misunderstood(reason: string): void {
-    this.keepAlive();
+    this.#isStillThere();
     if (this.#isStreaming) this.#writer.misunderstood(reason);
   }
 
@@ -139,43 +149,14 @@ export class TranscriptionStream {
     this.#tell({ type: 'drain.requested' });
   }
 
+  /** The client is gone, or is given up: a socket that still stands is closed when all is heard. */
   socketClosed(): void {
+    this.#hearing.detach();
     this.#tell({ type: 'socket.closed' });
   }
 
-  #openEar(): VoiceEar {
-    const { clock, engines, speechGates } = this.#deps;
-    const { dialect, encoding, listen, sampleRateHz, stt } = this.#input;
-    return new VoiceEar({
-      ...{ clock, encoding, sampleRateHz },
-      endpointing: { ...SPEECH, silenceDurationMs: dialect.silenceDurationMs },
-      vad: engines.vad,
-      gates: speechGates,
-      openStt: async (listener) => {
-        // One recogniser a stream: it was taken at the upgrade, and a second is not to be had.
-        if (this.#engineFailed) throw new Error('the recogniser of this stream is gone');
-        listen(listener);
-        return stt;
-      },
-      events: this.#earEvents(),
-    });
-  }
-
-  #earEvents(): EarEvents {
-    return {
-      began: (atMs) => this.#writer.began(atMs),
-      ended: () => {},
-      segment: (segment) => this.#writer.segment(segment),
-      heard: (heard) => {
-        this.#tally.stage('final', heard.latencyMs);
-        this.#tally.turnEnded();
-        this.#writer.heard(heard);
-      },
-      failed: (error) => {
-        this.#engineFailed = true;
-        this.#fail(ENGINE_FAILED, error);
-      },
-    };
+  #isStillThere(): void {
+    this.#lastWordAtMs = this.#deps.clock.monotonicMs();
   }
 
   #effects(): TranscriptionEffects {
@@ -184,7 +165,11 @@ export class TranscriptionStream {
       finishTranscript: () => this.#finishTranscript(),
       hangUp: (ending) => this.#hangUp(ending),
       settle: (ending) => this.#settle(ending),
-      leave: () => this.#life.leave(),
+      isOwed: () => this.#hearing.isOwed,
+      leave: () => {
+        this.#hearing.close();
+        this.#life.leave();
+      },
       quietInMs: () => Math.max(0, this.#quietAtMs - this.#deps.clock.monotonicMs()),
     };
   }
@@ -200,26 +185,9 @@ export class TranscriptionStream {
     return this.#actor.getSnapshot().value === 'streaming';
   }
 
-  #hear(bytes: Uint8Array): void {
-    this.#ear.push(bytes);
-    this.#writer.took(bytes, this.#ear.nowMs);
-  }
-
-  #finalize(): void {
-    const atMs = this.#ear.nowMs;
-    if (this.#ear.commit()) return;
-    const tell = () => {
-      if (this.#isStreaming) this.#writer.nothingLeft(atMs);
-    };
-    this.#ear
-      .transcribed()
-      .then(tell)
-      .catch((error: unknown) => this.#fail(ENGINE_FAILED, error));
-  }
-
   #finishTranscript(): void {
     this.#audio.stop();
-    this.#ear
+    this.#hearing
       .finish()
       .then(() => this.#tell({ type: 'transcript.finished' }))
       .catch((error: unknown) => this.#fail(ENGINE_FAILED, error));
@@ -227,21 +195,24 @@ export class TranscriptionStream {
 
   #hangUp(ending: Ending): void {
     this.#audio.stop();
-    this.#ear.close();
-    this.#input.stt.close();
-    this.#writer.ended(ending, { seconds: Math.round(this.#audio.seconds * 1_000) / 1_000 });
+    this.#audio.told(this.#hearing.heardSeconds);
+    const total = { seconds: Math.round(this.#audio.seconds * 1_000) / 1_000 };
+    this.#writer.ended(ending, this.#hearing.hasToldTotal ? undefined : total);
     this.#socket?.close(ending.code, ending.reason);
   }
 
   /** Audio that was heard since the last line of the journal goes before the settlement, which waits. */
   #settle(ending: Ending): void {
     this.#audio.journal();
+    this.#hearing.close();
     this.#tally.heard(this.#audio.seconds * 1_000);
     this.#life.settle(ending);
   }
 
-  #fail(ending: Ending, error: unknown): void {
-    this.#life.logError(error, `transcription failed: ${ending.reason}`);
+  #fail(ending: Ending, error?: unknown): void {
+    if (error !== undefined) {
+      this.#life.logError(error, `transcription failed: ${ending.reason}`);
+    }
     this.#tell({ type: 'stream.failed', ending });
   }
 

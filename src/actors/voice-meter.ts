@@ -2,14 +2,17 @@ import type { Usage } from '../kernel/price.ts';
 
 /**
  * Counts the audio of a stream against what is held for it. The hold grows by whole slices; audio
- * beyond it is not admitted, to the byte.
+ * beyond it is not admitted, to the byte. What is billed is what was admitted, or what is told of that.
  */
 export class AudioMeter {
   readonly #bytesPerSecond: number;
   readonly #sliceBytes: number;
   readonly #price: (usage: Usage) => bigint;
+  readonly #once: Usage;
+  readonly #isTold: boolean;
   #heldBytes: number;
   #usedBytes = 0;
+  #toldBytes = 0;
   #billedBytes = 0;
 
   constructor(options: {
@@ -17,10 +20,16 @@ export class AudioMeter {
     readonly sliceSeconds: number;
     /** The price of everything so far; must not fall as usage grows. */
     readonly price: (usage: Usage) => bigint;
+    /** What the first audio buys beside its seconds. */
+    readonly once?: Usage;
+    /** Only what `hearUpTo` tells of is billed. */
+    readonly isTold?: boolean;
   }) {
     this.#bytesPerSecond = options.bytesPerSecond;
     this.#sliceBytes = options.bytesPerSecond * options.sliceSeconds;
     this.#price = options.price;
+    this.#once = options.once ?? {};
+    this.#isTold = options.isTold ?? false;
     this.#heldBytes = this.#sliceBytes;
   }
 
@@ -45,13 +54,20 @@ export class AudioMeter {
     return this.#usedBytes === this.#heldBytes;
   }
 
+  /** What is billed, or will be. */
   get seconds(): number {
-    return this.#usedBytes / this.#bytesPerSecond;
+    return this.#dueBytes / this.#bytesPerSecond;
+  }
+
+  /** So much of the stream was heard. It never falls, and never passes what was admitted. */
+  hearUpTo(seconds: number): void {
+    const bytes = Math.min(Math.round(seconds * this.#bytesPerSecond), this.#usedBytes);
+    this.#toldBytes = Math.max(this.#toldBytes, bytes);
   }
 
   /** A whole slice waits for its line in the journal. */
   get sliceIsDue(): boolean {
-    return this.#usedBytes - this.#billedBytes >= this.#sliceBytes;
+    return this.#dueBytes - this.#billedBytes >= this.#sliceBytes;
   }
 
   /**
@@ -59,14 +75,25 @@ export class AudioMeter {
    * rounding happens once, however the stream is cut.
    */
   takeBill(): { readonly costRaw: bigint; readonly usage: Usage } | undefined {
-    if (this.#usedBytes === this.#billedBytes) return undefined;
+    if (this.#dueBytes === this.#billedBytes) return undefined;
     const before = this.#secondsAt(this.#billedBytes);
-    const after = this.#secondsAt(this.#usedBytes);
-    this.#billedBytes = this.#usedBytes;
+    const after = this.#secondsAt(this.#dueBytes);
+    this.#billedBytes = this.#dueBytes;
     return {
-      costRaw: this.#price({ audio_second: after }) - this.#price({ audio_second: before }),
-      usage: { audio_second: Math.round((after - before) * 1_000) / 1_000 },
+      costRaw: this.#priceOf(after) - this.#priceOf(before),
+      usage: {
+        audio_second: Math.round((after - before) * 1_000) / 1_000,
+        ...(before === 0 && after > 0 && this.#once),
+      },
     };
+  }
+
+  get #dueBytes(): number {
+    return this.#isTold ? this.#toldBytes : this.#usedBytes;
+  }
+
+  #priceOf(seconds: number): bigint {
+    return seconds === 0 ? 0n : this.#price({ audio_second: seconds, ...this.#once });
   }
 
   /** Whole milliseconds, which is what a price can say. */

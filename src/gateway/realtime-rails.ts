@@ -1,22 +1,26 @@
-import type { Clock } from '../kernel/clock.ts';
-import type { Random } from '../kernel/random.ts';
+import { createDeepgramListenRail } from '../rails/realtime/deepgram-listen.ts';
 import { createOpenAiRealtimeRail } from '../rails/realtime/openai-realtime.ts';
-import type { RealtimeRail } from '../rails/realtime/realtime-rail.ts';
+import type { ListenRail, RealtimeRail } from '../rails/realtime/realtime-rail.ts';
+import type { SocketOpenerDeps } from '../rails/realtime/socket-opener.ts';
 import type { Catalogue } from './catalogue.ts';
 import { openRails, type Rails } from './open-rails.ts';
 
-export type RealtimeRails = Rails<RealtimeRail>;
+type LiveRailDeps = SocketOpenerDeps & { readonly catalogue: Pick<Catalogue, 'provider'> };
 
 /** The rails of all providers whose sessions can be relayed. What is live inside this server has none. */
-export function createRealtimeRails(deps: {
-  readonly catalogue: Pick<Catalogue, 'provider'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly connectMs?: number;
-}): RealtimeRails {
+export function createRealtimeRails(deps: LiveRailDeps): Rails<RealtimeRail> {
   return openRails<RealtimeRail>({
     catalogue: deps.catalogue,
     open: (dialect, upstream) =>
       dialect === 'openai-realtime' ? createOpenAiRealtimeRail({ ...deps, upstream }) : undefined,
+  });
+}
+
+/** The rails of all providers that transcribe live. */
+export function createListenRails(deps: LiveRailDeps): Rails<ListenRail> {
+  return openRails<ListenRail>({
+    catalogue: deps.catalogue,
+    open: (dialect, upstream) =>
+      dialect === 'deepgram' ? createDeepgramListenRail({ ...deps, upstream }) : undefined,
   });
 }

@@ -11,8 +11,8 @@ import { BRAND } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { isContainer } from './audio-container.ts';
 import { parseClientMessage } from './client-message.ts';
-import { openTranscription } from './open-transcription.ts';
-import { readSocketSpender } from './read-socket-spender.ts';
+import { type ListenRelays, openTranscription } from './open-transcription.ts';
+import { readSocketBuyer } from './read-socket-buyer.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 const { min: minEndMs, max: maxEndMs } = LIMITS.utteranceEndMs;
@@ -29,8 +29,9 @@ const notDone = (why: string) =>
     .optional()
     .refine((value) => value === undefined || value === 'false', why);
 
+/** What is not named here means nothing to the recognisers of this server, and may to an upstream. */
 const Query = z
-  .object({
+  .looseObject({
     model: z.string().min(1).max(128),
     encoding: z.enum(['linear16', 'mulaw', 'alaw']).optional(),
     sample_rate: z.coerce.number().int().min(min).max(max).default(16_000),
@@ -58,8 +59,11 @@ const Query = z
 
 type Context = SocketContext<unknown, typeof Query>;
 
-/** Live transcription as Deepgram's clients speak it: the session of `/v1/audio/transcriptions/stream`, in their words. */
-export const createListenSocket = (deps: VoiceDeps) =>
+/**
+ * Live transcription as Deepgram's clients speak it: the session of `/v1/audio/transcriptions/stream`, in their words. At
+ * an upstream of that protocol its frames pass as they are, both ways.
+ */
+export const createListenSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
   socketRoute()({
     path: '/v1/listen',
     credential: 'agent',
@@ -70,13 +74,16 @@ export const createListenSocket = (deps: VoiceDeps) =>
     query: Query,
     envelope: 'openai',
     async open(context) {
-      const stream = await openListen(deps, context);
+      const stream = await openListen({ ...deps, relays }, context);
       return new ListenHandler(deps, stream, context.query.encoding === undefined);
     },
   });
 
-function openListen(deps: VoiceDeps, context: Context): Promise<TranscriptionStream> {
-  const { caller, headers, query, requestId } = context;
+function openListen(
+  deps: VoiceDeps & { readonly relays: ListenRelays | undefined },
+  context: Context,
+): Promise<TranscriptionStream> {
+  const { query, requestId } = context;
   const { encoding = 'linear16', endpointing, language, prompt } = query;
   const wishes = {
     interimResults: query.interim_results,
@@ -87,7 +94,8 @@ function openListen(deps: VoiceDeps, context: Context): Promise<TranscriptionStr
   };
   const created = isoTime(deps.clock.now());
   return openTranscription(deps, {
-    spender: readSocketSpender(caller, headers, query.customer_id),
+    buyer: readSocketBuyer(context, query.customer_id),
+    asked: askedOf(query),
     model: fullModelId(deps.catalogue, query.model),
     ...{ encoding, language, prompt },
     sampleRateHz: query.sample_rate,
@@ -98,6 +106,20 @@ function openListen(deps: VoiceDeps, context: Context): Promise<TranscriptionStr
       }),
   });
 }
+
+/** What this server says to an upstream itself, and what is none of its business. */
+const NOT_PASSED_ON: ReadonlySet<string> = new Set([
+  ...['model', 'encoding', 'sample_rate', 'channels', 'language', 'prompt', 'customer_id'],
+  ...['multichannel', 'callback', 'callback_method'],
+]);
+
+/** The query as the client wrote it, without what is so anyway. */
+const askedOf = (query: Context['query']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(query)
+      .filter(([name, value]) => !NOT_PASSED_ON.has(name) && value !== undefined && value !== false)
+      .map(([name, value]) => [name, String(value)]),
+  );
 
 function endpointingMs(value: 'true' | 'false' | number): number | false {
   if (typeof value === 'number') return value;
@@ -131,6 +153,10 @@ class ListenHandler implements SocketHandler {
     else this.#stream.cutOff(TOO_MANY_EVENTS);
   }
 
+  drained(): void {
+    this.#stream.drained();
+  }
+
   draining(): void {
     this.#stream.drain();
   }
@@ -149,22 +175,20 @@ class ListenHandler implements SocketHandler {
   #text(text: string): void {
     const message = parseClientMessage(text);
     if (message === undefined) {
-      this.#stream.misunderstood('A message is binary audio or a JSON object.');
+      this.#stream.misunderstood('A message is binary audio or a short JSON object.');
       return;
     }
-    switch (message.type) {
-      case 'KeepAlive':
-        this.#stream.keepAlive();
-        break;
-      case 'Finalize':
-        if (message.channel === undefined || message.channel === 0) this.#stream.finalize();
-        else this.#stream.misunderstood('There is one channel, 0.');
-        break;
-      case 'CloseStream':
-        this.#stream.finish();
-        break;
-      default:
-        this.#stream.misunderstood('The type is one of KeepAlive, Finalize and CloseStream.');
-    }
+    const problem = this.#stream.isRelayed ? undefined : problemOf(message);
+    if (problem !== undefined) this.#stream.misunderstood(problem);
+    else if (message.type === 'CloseStream') this.#stream.finish();
+    else this.#stream.word(String(message.type), text);
   }
+}
+
+/** Why a message means nothing to a recogniser of this server. */
+function problemOf({ channel, type }: Readonly<Record<string, unknown>>): string | undefined {
+  if (type === 'Finalize' && channel !== undefined && channel !== 0)
+    return 'There is one channel, 0.';
+  if (type === 'KeepAlive' || type === 'Finalize' || type === 'CloseStream') return undefined;
+  return 'The type is one of KeepAlive, Finalize and CloseStream.';
 }

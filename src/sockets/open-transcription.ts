@@ -1,34 +1,109 @@
+import { firstSliceRaw } from '../actors/paid-audio.ts';
+import {
+  connectRelay,
+  planRelay,
+  type RelayBuyer,
+  type Relays,
+  type RelayWish,
+} from '../actors/relay/connect-relay.ts';
 import type { TranscriptDialect } from '../actors/transcription/dialect.ts';
+import { LocalHearing } from '../actors/transcription/local-hearing.ts';
+import { UpstreamHearing } from '../actors/transcription/upstream-hearing.ts';
 import { type TranscriptionInput, TranscriptionStream } from '../actors/transcription-stream.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
-import { openPurse, type PurseOwner, sessionPrice } from '../actors/voice-purse.ts';
+import { openPurse, type PurseOwner } from '../actors/voice-purse.ts';
 import type { Model, Source } from '../gateway/catalogue.ts';
+import { listenOptions, spokenModel } from '../gateway/listen-options.ts';
 import { refuseHold } from '../gateway/refuse-hold.ts';
 import { newId } from '../kernel/ids.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
-import type { Spender } from '../ledger/ledger.ts';
+import type { ListenRail } from '../rails/realtime/realtime-rail.ts';
 import { admitSession } from './admit-session.ts';
 import { requireEngines, requireLiveModel, takeRecogniser } from './take-engine.ts';
 
+export type ListenRelays = Relays<ListenRail>;
+
 export type TranscriptionWish = Pick<TranscriptionInput, 'encoding' | 'sampleRateHz'> & {
-  readonly spender: Spender;
+  readonly buyer: RelayBuyer;
   readonly model: string;
   readonly language: string | undefined;
   /** A JSGF grammar, for `local/grammar`. */
   readonly prompt: string | undefined;
+  /** What is asked of an upstream beside the model, its language and how the sound is written. */
+  readonly asked: Readonly<Record<string, string>>;
   readonly dialect: (served: {
     readonly model: Model;
     readonly source: Source;
   }) => TranscriptDialect;
 };
 
-/** Opens a live transcription, its recogniser taken and its first slice held, or throws the refusal of the upgrade. */
+const ID_PREFIX = 'stt_';
+
+/**
+ * Opens a live transcription at an upstream that serves its model, or with a recogniser of this process. Its first slice
+ * is held before anybody is asked. Throws the refusal of the upgrade.
+ */
 export async function openTranscription(
-  deps: VoiceDeps,
+  deps: VoiceDeps & { readonly relays?: ListenRelays | undefined },
   wish: TranscriptionWish,
 ): Promise<TranscriptionStream> {
-  const { encoding, language, prompt, sampleRateHz, spender } = wish;
+  const { relays } = deps;
+  const relayed = relays && (await openRelayed({ ...deps, relays }, wish));
+  return relayed ?? openLocal(deps, wish);
+}
+
+/** Undefined: the model is not served by an upstream that could be relayed. */
+async function openRelayed(
+  deps: VoiceDeps & { readonly relays: ListenRelays },
+  wish: TranscriptionWish,
+): Promise<TranscriptionStream | undefined> {
+  const { buyer, encoding, sampleRateHz } = wish;
+  const { id, language } = spokenModel(deps.catalogue, wish.model, wish.language);
+  const relayWish = relayWishOf(wish, language);
+  const plan = await planRelay(deps, id, buyer, relayWish);
+  if (plan === undefined) return undefined;
+  deps.sessions.requireRoom();
+
+  const { clock } = deps;
+  const { model, owner, purse, upstream } = await connectRelay(deps, plan, buyer, relayWish);
+  const dialect = wish.dialect({ model, source: owner.source });
+  const stream = new TranscriptionStream(deps, {
+    ...{ owner, purse, encoding, sampleRateHz, dialect, isRelayed: true },
+    openHearing: (stage) => new UpstreamHearing({ clock, upstream, dialect }, stage),
+  });
+  return admitSession(deps, owner.sessionId, stream);
+}
+
+function relayWishOf(
+  { asked, encoding, sampleRateHz }: TranscriptionWish,
+  language: string | undefined,
+): RelayWish<ListenRail> {
+  return {
+    ...{ modality: 'stt', kind: 'transcription', idPrefix: ID_PREFIX },
+    reserveRaw: (_, source) => (isBilledByToken(source) ? undefined : firstSliceRaw(source)),
+    async connect(rail, { ownKey, source }, signal) {
+      const fitting = listenOptions(asked, ownKey !== undefined);
+      if (fitting.kind === 'unfit') return fitting;
+      const sound = { encoding, sample_rate: String(sampleRateHz), channels: '1' };
+      const spoken = language === undefined ? {} : { language };
+      return rail.connect(
+        {
+          model: source.upstreamModel,
+          ownKey,
+          options: { ...fitting.options, ...sound, ...spoken },
+        },
+        signal,
+      );
+    },
+  };
+}
+
+/** Nobody tells tokens of a live transcription. */
+const isBilledByToken = ({ rates }: Source): boolean =>
+  rates.audio_second === undefined && rates.audio_input_token !== undefined;
+
+async function openLocal(deps: VoiceDeps, wish: TranscriptionWish): Promise<TranscriptionStream> {
+  const { buyer, encoding, language, prompt, sampleRateHz } = wish;
   const served = requireLiveModel(deps.catalogue, wish.model, 'stt');
   const { model, source } = served;
   const engine = source.upstreamModel === 'grammar' ? 'grammar' : 'pocketsphinx';
@@ -40,17 +115,22 @@ export async function openTranscription(
     ...(prompt !== undefined && engine === 'grammar' && { grammar: prompt }),
     ...(language !== undefined && { language }),
   });
-  const sessionId = newId(deps.random, 'stt_');
+  const sessionId = newId(deps.random, ID_PREFIX);
+  const { spender } = buyer;
   const owner: PurseOwner = { spender, sessionId, kind: 'transcription', model: model.id, source };
   try {
-    const slice = { audio_second: LIMITS.transcriptionReserveSeconds };
-    const opened = await openPurse(deps, owner, sessionPrice(source, slice));
+    const opened = await openPurse(deps, owner, firstSliceRaw(source));
     if (opened.kind === 'refused') throw refuseHold(opened.refusal);
 
     const { purse } = opened;
     const dialect = wish.dialect(served);
-    const input = { owner, purse, encoding, sampleRateHz, dialect, ...recogniser };
-    return admitSession(deps, sessionId, new TranscriptionStream(deps, input));
+    const { silenceDurationMs } = dialect;
+    const hearing = { encoding, sampleRateHz, silenceDurationMs, ...recogniser };
+    const stream = new TranscriptionStream(deps, {
+      ...{ owner, purse, encoding, sampleRateHz, dialect, isRelayed: false },
+      openHearing: (stage) => new LocalHearing(deps, hearing, stage),
+    });
+    return admitSession(deps, sessionId, stream);
   } catch (error) {
     recogniser.stt.close();
     throw error;

@@ -16,10 +16,9 @@ import { BRAND, newId } from '../kernel/ids.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
-import { readProviderKey } from '../provider-keys/provider-key-header.ts';
 import { admitSession } from './admit-session.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
-import { readSocketSpender } from './read-socket-spender.ts';
+import { readSocketBuyer } from './read-socket-buyer.ts';
 import { requireEngines, requireLiveModel } from './take-engine.ts';
 
 const Query = z.object({
@@ -60,10 +59,7 @@ async function openRelay(
   { modelId, config }: Handshake,
 ): Promise<SocketHandler | undefined> {
   const { caller, query } = context;
-  const { headers, signal } = context;
-  const spender = readSocketSpender(caller, headers, query.customer_id);
-  const { accountId } = caller;
-  const buyer = { accountId, spender, signal, providerKey: readProviderKey(headers) };
+  const buyer = readSocketBuyer(context, query.customer_id);
   const plan = await planRelay(deps, modelId, buyer, REALTIME_WISH);
   if (plan === undefined) return undefined;
   if (config.type === 'transcription') {
@@ -108,7 +104,7 @@ async function openSession(
   deps.sessions.requireRoom();
 
   const owner: PurseOwner = {
-    spender: readSocketSpender(context.caller, context.headers, context.query.customer_id),
+    spender: readSocketBuyer(context, context.query.customer_id).spender,
     sessionId: newId(deps.random, 'sess_'),
     kind: 'realtime',
     model: model.id,

@@ -6,8 +6,8 @@ import { type SocketHandler, socketRoute } from '../http/socket-route.ts';
 import { BRAND } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { parseClientMessage } from './client-message.ts';
-import { openTranscription } from './open-transcription.ts';
-import { readSocketSpender } from './read-socket-spender.ts';
+import { type ListenRelays, openTranscription } from './open-transcription.ts';
+import { readSocketBuyer } from './read-socket-buyer.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 
@@ -24,8 +24,17 @@ const Query = z.object({
 /** Messages that finish the stream, in this interface's spelling and in the vendor's. */
 const FINISHERS: ReadonlySet<unknown> = new Set(['close_stream', 'CloseStream']);
 
-/** Live transcription: binary audio up, transcript events down, metered by the second of audio. */
-export const createTranscriptionSocket = (deps: VoiceDeps) =>
+/** What makes an upstream speak as this route does: as it hears, and of utterances that end as those of its own do. */
+const ASKED = {
+  ...{ interim_results: 'true', punctuate: 'true' },
+  endpointing: String(PLAIN_DIALECT.silenceDurationMs),
+};
+
+/**
+ * Live transcription: binary audio up, transcript events down, metered by the second of audio. With the recognisers of
+ * this server, or at an upstream. Without `relays` there is none of those.
+ */
+export const createTranscriptionSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
   socketRoute()({
     path: '/v1/audio/transcriptions/stream',
     credential: 'agent',
@@ -34,14 +43,17 @@ export const createTranscriptionSocket = (deps: VoiceDeps) =>
     protocols: [BRAND.sttProtocol],
     query: Query,
     envelope: 'openai',
-    async open({ caller, headers, query }) {
-      const { encoding, language, model, prompt } = query;
-      const stream = await openTranscription(deps, {
-        spender: readSocketSpender(caller, headers, query.customer_id),
-        ...{ encoding, language, model, prompt },
-        sampleRateHz: query.sample_rate,
-        dialect: () => PLAIN_DIALECT,
-      });
+    async open(context) {
+      const { customer_id, encoding, language, model, prompt } = context.query;
+      const { sample_rate: sampleRateHz } = context.query;
+      const buyer = readSocketBuyer(context, customer_id);
+      const stream = await openTranscription(
+        { ...deps, relays },
+        {
+          ...{ buyer, encoding, language, model, prompt, sampleRateHz, asked: ASKED },
+          dialect: () => PLAIN_DIALECT,
+        },
+      );
       return handlerOf(stream);
     },
   });
@@ -53,6 +65,7 @@ const handlerOf = (stream: TranscriptionStream): SocketHandler => ({
     if (typeof data !== 'string') stream.audio(data);
     else if (FINISHERS.has(parseClientMessage(data)?.type)) stream.finish();
   },
+  drained: () => stream.drained(),
   draining: () => stream.drain(),
   closed: () => stream.socketClosed(),
 });

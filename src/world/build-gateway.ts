@@ -5,7 +5,7 @@ import { createChatCompletions } from '../gateway/complete-chat.ts';
 import { createEmbeddingRails } from '../gateway/embedding-rails.ts';
 import { createProxiedModels } from '../gateway/proxied-models.ts';
 import { createRateLimitAdvisory } from '../gateway/rate-limit-advisory.ts';
-import { createRealtimeRails } from '../gateway/realtime-rails.ts';
+import { createListenRails, createRealtimeRails } from '../gateway/realtime-rails.ts';
 import { createSpeechRails } from '../gateway/speech-rails.ts';
 import { createSpeechSynthesis } from '../gateway/synthesize-speech.ts';
 import { createTranscriptions } from '../gateway/transcribe.ts';
@@ -53,9 +53,13 @@ export function buildGateway(
   const rateLimitAdvisory = createRateLimitAdvisory({ clock, ...settings.rateLimitAdvisory });
   const shared = { ...world, providerKeys, rests, ledger, budgets, rateLimitAdvisory };
   const realtimeRails = teardown.use('realtime rails', createRealtimeRails(world));
+  const listenRails = teardown.use('listen rails', createListenRails(world));
   return {
     /** What is served live is bought on a socket. */
-    relays: { rails: realtimeRails, rests, providerKeys },
+    relays: {
+      realtime: { rails: realtimeRails, rests, providerKeys },
+      listen: { rails: listenRails, rests, providerKeys },
+    },
     services: {
       catalogue,
       embeddings: createEmbeddings({ ...shared, rails: vectors }),

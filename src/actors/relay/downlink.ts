@@ -11,23 +11,18 @@ export interface RelayClient {
   close(code: number, reason?: string): void;
 }
 
-export type Frame = {
-  readonly bytes: Buffer;
-  readonly isBinary: boolean;
-  /** By the monotonic clock. */
-  readonly arrivedAtMs: number;
-};
+export type Frame = { readonly bytes: Buffer; readonly isBinary: boolean };
 
 /**
  * The way from an upstream to its client: frames in order, as they came. The upstream is read no faster than its client
  * takes them, and no further while something is kept back; what comes meanwhile is bounded.
  */
-export class Downlink {
+export class Downlink<F extends Frame = Frame> {
   readonly #clock: Clock;
   readonly #stalled: () => void;
   readonly #upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
-  readonly #take: (frame: Frame) => void;
-  readonly #waiting: Frame[] = [];
+  readonly #take: (frame: F) => void;
+  readonly #waiting: F[] = [];
   #waitingBytes = 0;
   #client: RelayClient | undefined;
   #isHeld = false;
@@ -38,7 +33,7 @@ export class Downlink {
     readonly clock: Clock;
     readonly upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
     /** Looks at a frame whose turn it is, and sends it. */
-    readonly take: (frame: Frame) => void;
+    readonly take: (frame: F) => void;
     /** The client was behind for too long. */
     readonly stalled: () => void;
   }) {
@@ -53,7 +48,7 @@ export class Downlink {
   }
 
   /** False: more has come than may wait. */
-  push(frame: Frame): boolean {
+  push(frame: F): boolean {
     if (!this.#isHeld) {
       this.#take(frame);
       return true;
@@ -64,7 +59,7 @@ export class Downlink {
   }
 
   /** Sends a frame as it is. */
-  send({ bytes, isBinary }: Pick<Frame, 'bytes' | 'isBinary'>): void {
+  send({ bytes, isBinary }: Frame): void {
     const client = this.#client;
     if (client === undefined || !client.isOpen) return;
     client.send(bytes, { asText: !isBinary });

@@ -1,5 +1,7 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
+import type { ListenEvent } from '../../rails/realtime/listen-event.ts';
 import type { Heard, Segment } from '../ear-events.ts';
+import type { Frame } from '../relay/downlink.ts';
 
 /** What a stream came to. */
 export type Total = { readonly seconds: number };
@@ -15,8 +17,8 @@ export interface TranscriptWriter {
   nothingLeft(nowMs: number): void;
   /** A message of the client means nothing; the stream goes on. */
   misunderstood(reason: string): void;
-  /** The last words before the close frame. */
-  ended(ending: Ending, total: Total): void;
+  /** The last words before the close frame. Without a total the client knows it already. */
+  ended(ending: Ending, total: Total | undefined): void;
 }
 
 type Send = (message: Readonly<Record<string, unknown>>) => void;
@@ -24,6 +26,12 @@ type Send = (message: Readonly<Record<string, unknown>>) => void;
 /** One spelling of a live transcription on the wire, and how patient it is. The session is the same for all. */
 export type TranscriptDialect = {
   readonly writer: (send: Send) => TranscriptWriter;
+  /** What the client gets of a frame of an upstream that transcribes for it; the event is what was read of it. */
+  readonly relayed: (frame: Frame, event: ListenEvent | undefined) => Frame | undefined;
+  /** How a stream ends whose upstream closed it so. */
+  readonly brokenOff: (code: number, reason: string) => Ending;
+  /** Whether an upstream has to be told that a client is there, which has no word for it. */
+  readonly keepsUpstream: boolean;
   /** Silence that ends an utterance. */
   readonly silenceDurationMs: number;
   /** So long a stream may be without audio. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Heard, Segment } from '../ear-events.ts';
+import { upstreamClosed } from '../voice-endings.ts';
 import type { Total, TranscriptDialect, TranscriptWriter } from './dialect.ts';
 import { spreadWords } from './spread-words.ts';
 
@@ -41,9 +42,17 @@ export function listenDialect(wishes: ListenWishes, stream: ListenStream): Trans
       code: 1011,
       reason: `NET-0001: neither audio nor a KeepAlive in ${listenIdleSeconds} s`,
     },
+    relayed: (frame) => frame,
+    brokenOff: (code, reason) =>
+      isSendable(code) ? { code, reason } : upstreamClosed(code, reason),
+    keepsUpstream: false,
     writer: (send) => new ListenWriter(wishes, stream, send),
   };
 }
+
+/** What a peer may say in a close frame, and not only what a library says of there being none. */
+const isSendable = (code: number): boolean =>
+  (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code < 5000);
 
 type Result = Pick<Segment, 'text' | 'isFinal' | 'startMs' | 'endMs'> & {
   readonly speechFinal: boolean;
@@ -114,7 +123,12 @@ class ListenWriter implements TranscriptWriter {
     this.#error('UnknownClientMessage', reason);
   }
 
-  ended({ error }: Ending, { seconds: duration }: Total): void {
+  ended({ error }: Ending, total: Total | undefined): void {
+    if (total !== undefined) this.#metadata(total);
+    if (error !== undefined) this.#error(error.code, error.message);
+  }
+
+  #metadata({ seconds: duration }: Total): void {
     const { created, requestId } = this.#stream;
     this.#send({
       type: 'Metadata',
@@ -127,7 +141,6 @@ class ListenWriter implements TranscriptWriter {
       models: [this.#modelUuid],
       model_info: { [this.#modelUuid]: this.#modelInfo },
     });
-    if (error !== undefined) this.#error(error.code, error.message);
   }
 
   #tellUtteranceEnd(): void {

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../kernel/limits.ts';
+import { upstreamClosed } from '../voice-endings.ts';
 import type { TranscriptDialect } from './dialect.ts';
 
 const QUIET_MS = LIMITS.transcriptionIdleSeconds * 1_000;
@@ -8,6 +9,16 @@ export const PLAIN_DIALECT: TranscriptDialect = {
   silenceDurationMs: 500,
   quietMs: QUIET_MS,
   keptMs: QUIET_MS,
+  brokenOff: upstreamClosed,
+  keepsUpstream: true,
+  relayed(_, event) {
+    if (event?.kind !== 'results') return undefined;
+    const { isFinal: is_final, speechFinal: speech_final, text } = event;
+    // Silence is told of only where it ends an utterance.
+    if (text === '' && !speech_final) return undefined;
+    const told = { type: 'transcript', text, is_final, speech_final };
+    return { bytes: Buffer.from(JSON.stringify(told)), isBinary: false };
+  },
   quiet: { code: 1000, reason: 'no audio' },
   writer: (send) => ({
     took() {},

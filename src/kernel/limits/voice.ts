@@ -79,5 +79,11 @@ export const VOICE_LIMITS = {
   /** Sessions that are billed by their time are billed this often, and hold as much for so many times. */
   relaySliceSeconds: 10,
   relayHeldSlices: 3,
+
+  // Live transcription at an upstream
+  /** One frame of an upstream; all of them are read. */
+  listenFrameBytes: 256 * 1024,
+  /** So often an upstream hears that a client without such a word is still there. */
+  listenKeepAliveMs: 4_000,
   sampleRateHz: { min: 8_000, max: 48_000 },
 } as const;

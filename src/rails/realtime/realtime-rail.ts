@@ -30,9 +30,15 @@ export type RealtimeCall = {
   readonly ownKey?: string | undefined;
 };
 
+export type ListenCall = RealtimeCall & {
+  /** How the sound is written and what is asked of it, as the upstream's query has it. */
+  readonly options: Readonly<Record<string, string>>;
+};
+
 /** The way to live sessions of one kind at one upstream. Never rejects for what an upstream does. */
 export interface LiveRail<Call extends RealtimeCall> {
   connect(call: Call, signal: StopSignal): Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
 }
 
 export type RealtimeRail = LiveRail<RealtimeCall>;
+export type ListenRail = LiveRail<ListenCall>;

@@ -28,7 +28,7 @@ describe('PaidAudio', () => {
     let heardBytes = 0;
     const audio = new PaidAudio({
       ...{ purse, source },
-      bytesPerSecond: BYTES_PER_SECOND,
+      ...{ bytesPerSecond: BYTES_PER_SECOND, isTold: false },
       hear(bytes) {
         if (heardBytes > 0) throw new Error('the ear broke');
         heardBytes += bytes.length;
@@ -47,7 +47,7 @@ describe('PaidAudio', () => {
     const away: unknown[] = [];
     const audio = new PaidAudio({
       ...{ source, purse: { ...purse, journal: async () => 'lost' } },
-      bytesPerSecond: BYTES_PER_SECOND,
+      ...{ bytesPerSecond: BYTES_PER_SECOND, isTold: false },
       hear: () => {},
       low: () => {},
       spent: () => {},

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TranscriptDialect } from '../../../src/actors/transcription/dialect.ts';
 import { listenDialect } from '../../../src/actors/transcription/listen-dialect.ts';
+import { LocalHearing } from '../../../src/actors/transcription/local-hearing.ts';
 import { PLAIN_DIALECT } from '../../../src/actors/transcription/plain-dialect.ts';
 import { TranscriptionStream } from '../../../src/actors/transcription-stream.ts';
 import { openPurse, sessionPrice } from '../../../src/actors/voice-purse.ts';
@@ -47,16 +48,18 @@ async function openStream(creditRaw: bigint, dialect: TranscriptDialect = PLAIN_
       failed: (error) => target?.failed(error),
     },
   });
+  const sound = { encoding: 'linear16', sampleRateHz: RATE } as const;
+  const hearing = {
+    ...{ ...sound, stt, silenceDurationMs: dialect.silenceDurationMs },
+    listen: (listener: SttListener) => {
+      target = listener;
+    },
+  };
   const stream = new TranscriptionStream(deps, {
     owner,
     purse: opened.purse,
-    encoding: 'linear16',
-    sampleRateHz: RATE,
-    dialect,
-    stt,
-    listen: (listener) => {
-      target = listener;
-    },
+    ...{ ...sound, dialect, isRelayed: false },
+    openHearing: (stage) => new LocalHearing(deps, hearing, stage),
   });
   const socket = new FakeSocket();
   stream.attach(socket);
@@ -207,7 +210,7 @@ describe('a transcription stream', () => {
   it('waits ten seconds for a word in the dialect that has such words, then closes 1011', async () => {
     const { clock, stream, send, socket } = await openStream(1_000_000n, LISTEN);
     await send(tone(1_000, RATE));
-    for (const say of [() => stream.keepAlive(), () => stream.misunderstood('what?')]) {
+    for (const say of [() => stream.word('KeepAlive', ''), () => stream.misunderstood('what?')]) {
       clock.advance(9_000);
       await settleAll();
       say();
@@ -224,7 +227,7 @@ describe('a transcription stream', () => {
   it('is not kept for ever by words alone', async () => {
     const { clock, stream, socket } = await openStream(1_000_000n, LISTEN);
     for (let s = 0; s < 905 && socket.closed === undefined; s += 5) {
-      stream.keepAlive();
+      stream.word('KeepAlive', '');
       clock.advance(5_000);
       await settleAll();
     }
@@ -234,7 +237,7 @@ describe('a transcription stream', () => {
   it('tells a finalized utterance at once and leaves the stream as it was', async () => {
     const { send, socket, stream } = await openStream(1_000_000n, LISTEN);
     await send(tone(1_500, RATE));
-    stream.finalize();
+    stream.word('Finalize', '');
     await settleAll();
     expect(socket.events.at(-1)).toMatchObject({ from_finalize: true, is_final: true });
     await send(tone(1_000, RATE));

@@ -53,4 +53,30 @@ describe('AudioMeter', () => {
       ),
     );
   });
+
+  it('bills what is told of the audio where somebody tells, never more than came and never backwards', () => {
+    const meter = new AudioMeter({ bytesPerSecond: 1_000, sliceSeconds: 10, price, isTold: true });
+    meter.admit(8_000);
+    expect([meter.seconds, meter.takeBill()]).toEqual([0, undefined]);
+    meter.hearUpTo(3.5);
+    expect(meter.takeBill()).toEqual({
+      ...{ costRaw: price({ audio_second: 3.5 }), usage: { audio_second: 3.5 } },
+    });
+    meter.hearUpTo(1);
+    expect([meter.seconds, meter.takeBill()]).toEqual([3.5, undefined]);
+    meter.hearUpTo(Number.POSITIVE_INFINITY);
+    expect(meter.seconds).toBe(8);
+    expect(meter.takeBill()).toMatchObject({ usage: { audio_second: 4.5 } });
+  });
+
+  it('takes what is bought once with the first audio, and not again', () => {
+    const fee = (usage: Usage) => priceRaw(usage, { request: 2_000_000_000n }, 0);
+    const once = { request: 1 };
+    const meter = new AudioMeter({ bytesPerSecond: 10, sliceSeconds: 10, price: fee, once });
+    expect(meter.takeBill()).toBeUndefined();
+    meter.admit(50);
+    expect(meter.takeBill()).toEqual({ costRaw: 2_000n, usage: { audio_second: 5, request: 1 } });
+    meter.admit(50);
+    expect(meter.takeBill()).toEqual({ costRaw: 0n, usage: { audio_second: 5 } });
+  });
 });

@@ -5,6 +5,7 @@ import {
   type TranscriptionStreamEvent,
   transcriptionStreamMachine,
 } from '../../../machines/transcription-stream.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 
 const ending = { code: 1008, reason: 'insufficient_balance' };
@@ -20,7 +21,9 @@ const EVENTS: readonly TranscriptionStreamEvent[] = [
   { type: 'claim.lost' },
 ];
 
-function start(heardAtMs = (): number => OPENED_MS) {
+const SENT = fc.array(fc.constantFrom(...EVENTS), { maxLength: 10 });
+
+function start(heardAtMs = (): number => OPENED_MS, isOwed = false) {
   const effects: string[] = [];
   const note = (name: string) => () => {
     effects.push(name);
@@ -36,6 +39,7 @@ function start(heardAtMs = (): number => OPENED_MS) {
         hangUp: note('hangUp'),
         settle: note('settle'),
         leave: note('leave'),
+        isOwed: () => isOwed,
         quietInMs: () => Math.max(0, heardAtMs() + 60_000 - clock.monotonicMs()),
       },
     },
@@ -47,8 +51,8 @@ function start(heardAtMs = (): number => OPENED_MS) {
 describe('transcription stream', () => {
   it('settles exactly once, in closed and nowhere else, and hangs up wherever it ends', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 10 }), (events) => {
-        const { effects, actor } = start();
+      fc.property(fc.boolean(), SENT, (isOwed, events) => {
+        const { effects, actor } = start(undefined, isOwed);
         for (const event of events) {
           if (actor.getSnapshot().status === 'active') actor.send(event);
         }
@@ -68,6 +72,21 @@ describe('transcription stream', () => {
     actor.send({ type: 'transcript.finished' });
     expect(effects).toEqual(['finishTranscript', 'hangUp', 'settle']);
     expect(actor.getSnapshot().context.ending).toEqual(ending);
+  });
+
+  it('hears out who owes it a word when its client leaves, once, and only so long', () => {
+    for (const before of [[], [{ type: 'audio.finished' }] as const]) {
+      const { effects, actor, clock } = start(undefined, true);
+      for (const event of before) actor.send(event);
+      effects.length = 0;
+      actor.send({ type: 'socket.closed' });
+      actor.send({ type: 'socket.closed' });
+      expect(effects).toEqual(['finishTranscript']);
+      clock.advance(LIMITS.relayFinishMs - 1);
+      expect(actor.getSnapshot().value).toBe('leaving');
+      clock.advance(1);
+      expect(effects.slice(1)).toEqual(['hangUp', 'settle']);
+    }
   });
 
   it('does not wait for the last transcript for ever', () => {

@@ -1,0 +1,108 @@
+import type { SttListener, SttStream } from '../../engines/engine.ts';
+import type { EarEvents } from '../ear-events.ts';
+import type { AudioEncoding } from '../realtime/audio-format.ts';
+import type { VoiceDeps } from '../voice-deps.ts';
+import { VoiceEar } from '../voice-ear.ts';
+import { ENGINE_FAILED } from '../voice-endings.ts';
+import type { Hearing, HearingStage } from './hearing.ts';
+
+export type LocalHearingInput = {
+  readonly encoding: AudioEncoding;
+  readonly sampleRateHz: number;
+  readonly silenceDurationMs: number;
+  /** The recogniser that was taken for this stream before it was accepted. */
+  readonly stt: SttStream;
+  /** Tells the recogniser's listener, which had to exist before the stream; throws if it is gone by now. */
+  readonly listen: (listener: SttListener) => void;
+};
+
+const SPEECH = { threshold: 0.5, prefixPaddingMs: 300 };
+
+/** A stream heard by a recogniser of this process. It hears everything that it is given. */
+export class LocalHearing implements Hearing {
+  readonly isOwed = false;
+  readonly hasToldTotal = false;
+  readonly heardSeconds = Number.POSITIVE_INFINITY;
+  readonly #input: LocalHearingInput;
+  readonly #stage: HearingStage;
+  readonly #ear: VoiceEar;
+  #engineFailed = false;
+  #isOver = false;
+
+  constructor(
+    deps: Pick<VoiceDeps, 'clock' | 'engines' | 'speechGates'>,
+    input: LocalHearingInput,
+    stage: HearingStage,
+  ) {
+    this.#input = input;
+    this.#stage = stage;
+    const { encoding, listen, sampleRateHz, silenceDurationMs, stt } = input;
+    this.#ear = new VoiceEar({
+      ...{ clock: deps.clock, encoding, sampleRateHz },
+      endpointing: { ...SPEECH, silenceDurationMs },
+      vad: deps.engines.vad,
+      gates: deps.speechGates,
+      openStt: async (listener) => {
+        // One recogniser a stream: it was taken at the upgrade, and a second is not to be had.
+        if (this.#engineFailed) throw new Error('the recogniser of this stream is gone');
+        listen(listener);
+        return stt;
+      },
+      events: this.#earEvents(),
+    });
+  }
+
+  attach(): void {}
+
+  detach(): void {}
+
+  drained(): void {}
+
+  hear(bytes: Uint8Array): void {
+    this.#ear.push(bytes);
+    this.#stage.writer.took(bytes, this.#ear.nowMs);
+  }
+
+  word(type: string): void {
+    if (type === 'Finalize') this.#finalize();
+  }
+
+  async finish(): Promise<void> {
+    this.#isOver = true;
+    await this.#ear.finish();
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#ear.close();
+    this.#input.stt.close();
+  }
+
+  #finalize(): void {
+    const atMs = this.#ear.nowMs;
+    if (this.#ear.commit()) return;
+    this.#ear
+      .transcribed()
+      .then(() => {
+        if (!this.#isOver) this.#stage.writer.nothingLeft(atMs);
+      })
+      .catch((error: unknown) => this.#stage.failed(ENGINE_FAILED, error));
+  }
+
+  #earEvents(): EarEvents {
+    const { madeOut, writer } = this.#stage;
+    return {
+      began: (atMs) => writer.began(atMs),
+      ended: () => {},
+      segment: (segment) => writer.segment(segment),
+      heard: (heard) => {
+        madeOut(heard.latencyMs);
+        writer.heard(heard);
+      },
+      failed: (error) => {
+        this.#engineFailed = true;
+        this.#stage.failed(ENGINE_FAILED, error);
+      },
+    };
+  }
+}

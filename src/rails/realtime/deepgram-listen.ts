@@ -1,0 +1,24 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Upstream } from '../upstream-pool.ts';
+import type { ListenRail } from './realtime-rail.ts';
+import { createSocketOpener, type SocketOpenerDeps, socketUrl } from './socket-opener.ts';
+
+/** Live transcription at an upstream of Deepgram's protocol, whose credential is a `Token`. */
+export function createDeepgramListenRail(
+  deps: SocketOpenerDeps & { readonly upstream: Pick<Upstream, 'baseUrl' | 'apiKey'> },
+): ListenRail & AsyncDisposable {
+  const { upstream } = deps;
+  const opener = createSocketOpener(deps);
+  return {
+    connect({ model, options, ownKey }, signal) {
+      const key = ownKey ?? upstream.apiKey;
+      const url = socketUrl(upstream.baseUrl, 'listen');
+      for (const [name, value] of Object.entries({ ...options, model })) {
+        url.searchParams.set(name, value);
+      }
+      const authorization = key === null ? null : `Token ${key}`;
+      return opener.open({ url, authorization, maxFrameBytes: LIMITS.listenFrameBytes }, signal);
+    },
+    [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,51 @@
+import { isObject, type Json } from '../../kernel/json.ts';
+
+/** What an upstream of Deepgram's live protocol says of the sound that it was sent. */
+export type ListenEvent =
+  | {
+      readonly kind: 'results';
+      readonly text: string;
+      readonly isFinal: boolean;
+      readonly speechFinal: boolean;
+      /** Where the sound ends that it speaks of; 0 where it does not say. */
+      readonly endSeconds: number;
+    }
+  | {
+      readonly kind: 'metadata';
+      /** How much it heard in all, and bills; null where it does not say. */
+      readonly seconds: number | null;
+    };
+
+/** Reads a text frame of the upstream. Undefined: nothing that words or money depend on. */
+export function readListenEvent(frame: Buffer): ListenEvent | undefined {
+  const event = parse(frame);
+  if (event.type === 'Metadata') {
+    return { kind: 'metadata', seconds: secondsOf(event.duration) ?? null };
+  }
+  if (event.type !== 'Results') return undefined;
+  return {
+    kind: 'results',
+    text: transcriptOf(event.channel),
+    isFinal: event.is_final === true,
+    speechFinal: event.speech_final === true,
+    endSeconds: (secondsOf(event.start) ?? 0) + (secondsOf(event.duration) ?? 0),
+  };
+}
+
+function parse(frame: Buffer): Json {
+  try {
+    const event: unknown = JSON.parse(frame.toString('utf8'));
+    return isObject(event) ? event : {};
+  } catch {
+    return {};
+  }
+}
+
+function transcriptOf(channel: unknown): string {
+  const { alternatives } = isObject(channel) ? channel : {};
+  const best: unknown = Array.isArray(alternatives) ? alternatives[0] : undefined;
+  return isObject(best) && typeof best.transcript === 'string' ? best.transcript : '';
+}
+
+const secondsOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;

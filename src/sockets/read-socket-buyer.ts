@@ -1,0 +1,28 @@
+import type { RelayBuyer } from '../actors/relay/connect-relay.ts';
+import { readSpender } from '../gateway/read-spender.ts';
+import type { SocketContext } from '../http/socket-route.ts';
+import { BRAND } from '../kernel/ids.ts';
+import { readProviderKey } from '../provider-keys/provider-key-header.ts';
+
+/**
+ * Who spends on a socket, and with whose key at the provider. A browser cannot set headers, so that its customer may
+ * stand in the query.
+ */
+export function readSocketBuyer(
+  {
+    caller,
+    headers,
+    signal,
+  }: Pick<SocketContext<unknown, undefined>, 'caller' | 'headers' | 'signal'>,
+  customerId: string | undefined,
+): RelayBuyer {
+  const header = `${BRAND.headerPrefix}customer-id`;
+  const tagged =
+    customerId === undefined || headers.has(header)
+      ? headers
+      : new Map([...headers, [header, customerId]]);
+  return {
+    ...{ accountId: caller.accountId, signal, providerKey: readProviderKey(headers) },
+    spender: readSpender(caller, tagged),
+  };
+}

@@ -1,0 +1,110 @@
+import type { VoiceSessions } from '../../src/actors/voice-sessions.ts';
+import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
+import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
+import { LOCAL_MODELS } from '../../src/gateway/builtin/local.ts';
+import { createListenRails } from '../../src/gateway/realtime-rails.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
+import { createListenSocket } from '../../src/sockets/listen.ts';
+import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
+import { bearer, type Edge, KEYS, startEdge } from './edge.ts';
+import type { FakeLedger } from './fake-ledger.ts';
+import { type ListenUpstream, listenUpstream } from './listen-upstream.ts';
+import { RealtimeClient } from './realtime-client.ts';
+import { createVoiceWorld } from './voice-world.ts';
+
+export const RATE = 16_000;
+export const LISTEN = '/v1/listen?encoding=linear16&sample_rate=16000&interim_results=true&model=';
+export const STREAM = '/v1/audio/transcriptions/stream?model=';
+
+export type ListenWorld = AsyncDisposable & {
+  /** The cheaper of the two that serve `deepgram/nova-3`. */
+  readonly upstream: ListenUpstream;
+  readonly second: ListenUpstream;
+  readonly ledger: FakeLedger;
+  readonly sessions: VoiceSessions;
+  readonly edge: Edge;
+  /** Providers that were called with a stored key. */
+  readonly usedKeys: string[];
+  url(path: string): string;
+  connect(path: string, headers?: Record<string, string>): Promise<RealtimeClient>;
+};
+
+/** The two sockets of live transcription before two upstreams: ten raw units a second, no margin, a ledger in memory. */
+export async function listenWorld(
+  options: {
+    readonly creditRaw?: bigint;
+    readonly change?: (ledger: FakeLedger) => Partial<Ledger>;
+    readonly storedKeys?: Readonly<Record<string, string>>;
+    readonly connectMs?: number;
+  } = {},
+): Promise<ListenWorld> {
+  const { change, connectMs, creditRaw = 1_000_000n, storedKeys = {} } = options;
+  const upstream = await listenUpstream();
+  const second = await listenUpstream();
+  const catalogue = buildCatalogue({ ...entriesOf(upstream, second), secret: () => 'sk-server' });
+  const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue };
+  const rails = createListenRails({ ...shared, ...(connectMs && { connectMs }) });
+  const usedKeys: string[] = [];
+  const relays = {
+    ...{ rails, rests: createSourceRests(shared) },
+    providerKeys: {
+      find: async (_: string, provider: string) => storedKeys[provider],
+      noteUse: async (_: string, provider: string) => void usedKeys.push(provider),
+    },
+  };
+  const world = await createVoiceWorld({ ...shared, creditRaw, change: { catalogue } });
+  const { ledger } = world;
+  const deps = { ...world.deps, ledger: { ...ledger, ...change?.(ledger) } };
+  const sockets = [createListenSocket(deps, relays), createTranscriptionSocket(deps, relays)];
+  const edge = await startEdge({ sockets });
+  const url = (path: string) => `ws://127.0.0.1:${edge.port}${path}`;
+  return {
+    ...{ upstream, second, ledger, edge, usedKeys, url, sessions: deps.sessions },
+    async connect(path, headers = {}) {
+      const client = new RealtimeClient(url(path), [], { ...bearer(KEYS.agent), ...headers });
+      await client.opened();
+      return client;
+    },
+    async [Symbol.asyncDispose]() {
+      await edge[Symbol.asyncDispose]();
+      await rails[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+      await second[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function entriesOf(upstream: ListenUpstream, second: ListenUpstream) {
+  const dialect = 'deepgram';
+  const providers = new Map<string, ProviderEntry>([
+    ['local', { baseUrl: null, dialect: 'local' }],
+    ['deepgram', { baseUrl: upstream.baseUrl, dialect, apiKeyEnv: 'DEEPGRAM_API_KEY' }],
+    ['second', { baseUrl: second.baseUrl, dialect, apiKeyEnv: 'SECOND_KEY' }],
+  ]);
+  const source = (provider: string, upstreamModel: string, audio_second: string) => ({
+    ...{ rail: 'direct-account' as const, provider, upstreamModel, marginBps: 0 },
+    rates: { audio_second },
+  });
+  const stt = (id: string, ...sources: ModelEntry['sources']): ModelEntry => ({
+    ...{ id, modality: 'stt', sources },
+  });
+  const models = [
+    ...LOCAL_MODELS,
+    stt(
+      'deepgram/nova-3',
+      source('deepgram', 'nova-3', '10'),
+      source('second', 'nova-3-hosted', '11'),
+    ),
+    stt('deepgram/nova-3-multilingual', source('deepgram', 'nova-3', '20')),
+    stt('deepgram/alone', source('deepgram', 'alone', '10')),
+    stt('deepgram/by-token', {
+      ...source('deepgram', 'tokens', '10'),
+      rates: { audio_input_token: '1', text_output_token: '1' },
+    }),
+  ];
+  return { providers, models };
+}

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { listenDialect } from '../../../../src/actors/transcription/listen-dialect.ts';
+import { PLAIN_DIALECT } from '../../../../src/actors/transcription/plain-dialect.ts';
+import { UpstreamHearing } from '../../../../src/actors/transcription/upstream-hearing.ts';
+import { TranscriptionStream } from '../../../../src/actors/transcription-stream.ts';
+import { openPurse } from '../../../../src/actors/voice-purse.ts';
+import type { Source } from '../../../../src/gateway/catalogue.ts';
+import { assert } from '../../../../src/kernel/assert.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { FakeRelayClient, FakeUpstream } from '../../../support/fake-upstream.ts';
+import { resultOf, totalOf } from '../../../support/listen-upstream.ts';
+import { bytesOf, tone } from '../../../support/voice-fakes.ts';
+import { AGENT, createVoiceWorld, settleAll } from '../../../support/voice-world.ts';
+
+const RATE = 16_000;
+const LISTEN = listenDialect(
+  {
+    ...{ interimResults: true, endpointingMs: 300, utteranceEndMs: undefined },
+    ...{ vadEvents: false, punctuated: false },
+  },
+  {
+    ...{ requestId: 'req_1', created: '2026-01-01T00:00:00.000Z' },
+    model: { id: 'deepgram/nova-3', arch: 'nova-3', version: 'deepgram' },
+  },
+);
+const source: Source = {
+  ...{ rail: 'direct-account', provider: 'deepgram', upstreamModel: 'nova-3', marginBps: 0 },
+  rates: { audio_second: 10_000_000n },
+};
+
+async function open(dialect = PLAIN_DIALECT) {
+  const clock = new ManualClock();
+  const world = await createVoiceWorld({ clock, creditRaw: 100_000n });
+  const sessionId = 'stt_t';
+  const spender = { agentId: AGENT, keyId: 70 };
+  const owner = { spender, sessionId, kind: 'transcription', model: 'deepgram/nova-3', source };
+  const opened = await openPurse(world.deps, { ...owner, kind: 'transcription' }, 100n);
+  assert(opened.kind === 'opened', 'the first slice fits');
+  const upstream = new FakeUpstream();
+  const stream = new TranscriptionStream(world.deps, {
+    ...{ owner: { ...owner, kind: 'transcription' }, purse: opened.purse, dialect },
+    ...{ encoding: 'linear16', sampleRateHz: RATE, isRelayed: true },
+    openHearing: (stage) => new UpstreamHearing({ clock, upstream, dialect }, stage),
+  });
+  const client = new FakeRelayClient();
+  stream.attach(client);
+  const words = () => upstream.sent.filter((text) => text.startsWith('{'));
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 1_000) {
+      clock.advance(Math.min(1_000, ms - passed));
+      await settleAll();
+    }
+  };
+  return { ...world, clock, client, pass, stream, upstream, words };
+}
+
+const sound = (seconds: number) => bytesOf(tone(seconds * 1_000, RATE));
+
+describe('a stream heard by an upstream', () => {
+  it('waits so long for its last words, and takes all of the sound for heard then', async () => {
+    const { client, ledger, pass, stream, upstream } = await open();
+    stream.audio(sound(4));
+    stream.finish();
+    await pass(LIMITS.transcriptFinishMs - 1);
+    expect(client.closed).toBeUndefined();
+    await pass(1);
+    await stream.settled;
+    expect([client.closed?.code, upstream.isClosed]).toEqual([1000, true]);
+    expect(ledger.charges).toMatchObject([{ costRaw: 40n, usage: { audio_second: 4 } }]);
+  });
+
+  it('waits less for what it is told after its client has left, and believes that', async () => {
+    const silent = await open();
+    silent.stream.audio(sound(4));
+    silent.stream.socketClosed();
+    await silent.pass(LIMITS.relayFinishMs - 1);
+    expect(silent.ledger.openHolds()).toBe(1);
+    await silent.pass(1);
+    await silent.stream.settled;
+    expect(silent.ledger.consumedRaw(AGENT)).toBe(40n);
+
+    const telling = await open();
+    telling.stream.audio(sound(4));
+    telling.stream.socketClosed();
+    expect(telling.words()).toEqual(['{"type":"CloseStream"}']);
+    telling.upstream.say(totalOf(2.5));
+    telling.upstream.leave(1000);
+    await telling.stream.settled;
+    expect(telling.ledger.consumedRaw(AGENT)).toBe(25n);
+  });
+
+  it('does not wait at all where nothing was said, or all is told', async () => {
+    const { ledger, stream, upstream } = await open();
+    stream.socketClosed();
+    await stream.settled;
+    expect([upstream.sent, upstream.isClosed, ledger.charges]).toEqual([[], true, []]);
+  });
+
+  it('hears out an upstream that was held back when its client left', async () => {
+    const { client, ledger, stream, upstream } = await open(LISTEN);
+    stream.audio(sound(4));
+    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    upstream.say(resultOf(1, {}));
+    expect(upstream.isPaused).toBe(true);
+    stream.socketClosed();
+    expect(upstream.isPaused).toBe(false);
+    upstream.say(totalOf(4));
+    upstream.leave(1000);
+    await stream.settled;
+    expect(ledger.consumedRaw(AGENT)).toBe(40n);
+  });
+
+  it('cuts off a client that does not catch up, and none that does', async () => {
+    const { client, pass, stream, upstream } = await open(LISTEN);
+    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    stream.audio(sound(1));
+    upstream.say(resultOf(1, {}));
+    for (let kept = 0; kept < LIMITS.relayStallMs - 1_000; kept += 5_000) {
+      stream.word('KeepAlive', '{"type":"KeepAlive"}');
+      await pass(Math.min(5_000, LIMITS.relayStallMs - 1_000 - kept));
+    }
+    client.bufferedAmount = 0;
+    stream.drained();
+    stream.word('KeepAlive', '{"type":"KeepAlive"}');
+    await pass(5_000);
+    expect(client.closed).toBeUndefined();
+    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    upstream.say(resultOf(1, {}));
+    for (let kept = 0; kept < LIMITS.relayStallMs; kept += 5_000) {
+      stream.word('KeepAlive', '{"type":"KeepAlive"}');
+      await pass(5_000);
+    }
+    expect(client.closed).toEqual({ code: 1013, reason: 'client_too_slow' });
+    await stream.settled;
+  });
+
+  it('costs its client the stream when it does not take its sound', async () => {
+    const { client, stream, upstream } = await open();
+    upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
+    stream.audio(sound(1));
+    expect(client.closed).toEqual({ code: 1013, reason: 'upstream_too_slow' });
+    await stream.settled;
+  });
+
+  it('is kept while a client of the plain route is silent, for a minute', async () => {
+    const { client, pass, stream, words } = await open();
+    await pass(58_000);
+    expect(words().length).toBeGreaterThanOrEqual(7);
+    expect(new Set(words())).toEqual(new Set(['{"type":"KeepAlive"}']));
+    expect(client.closed).toBeUndefined();
+    await pass(2_000);
+    expect(words().at(-1)).toBe('{"type":"CloseStream"}');
+    stream.socketClosed();
+    await stream.settled;
+  });
+
+  it('leaves that to a client which has a word for it', async () => {
+    const { client, pass, upstream, words } = await open(LISTEN);
+    await pass(LIMITS.listenIdleSeconds * 1_000);
+    expect(words()).toEqual(['{"type":"CloseStream"}']);
+    upstream.leave(1000);
+    await settleAll();
+    expect(client.closed).toEqual({ code: 1011, reason: expect.stringMatching(/^NET-0001/) });
+  });
+
+  it('journals each slice as it is told of, so that a crash costs nobody what was not heard', async () => {
+    const { ledger, stream, upstream } = await open();
+    const lines: bigint[] = [];
+    const journal = ledger.journal;
+    ledger.journal = async (claim, entries) => {
+      lines.push(...entries.map(({ costRaw }) => costRaw));
+      return journal(claim, entries);
+    };
+    stream.audio(sound(30));
+    await settleAll();
+    expect(lines).toEqual([]);
+    upstream.say(resultOf(12, {}));
+    await settleAll();
+    expect(lines).toEqual([120n]);
+    stream.cutOff({ code: 1008, reason: 'test' });
+    await stream.settled;
+    expect(lines).toEqual([120n, 180n]);
+  });
+
+  it('ends 1011 when a frame of it cannot be handled, and the process lives', async () => {
+    const { client, stream, upstream } = await open({
+      ...PLAIN_DIALECT,
+      relayed: () => {
+        throw new Error('it broke');
+      },
+    });
+    upstream.say(resultOf(1, {}));
+    await stream.settled;
+    expect(client.closed?.code).toBe(1011);
+  });
+});
