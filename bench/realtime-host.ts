@@ -1,16 +1,10 @@
 import WebSocket from 'ws';
-import { buildCatalogue } from '../src/gateway/build-catalogue.ts';
-import { createRealtimeRails } from '../src/gateway/realtime-rails.ts';
-import type { Credentials } from '../src/http/credentials.ts';
 import { loadUws } from '../src/http/uws.ts';
 import { systemClock } from '../src/kernel/clock.ts';
-import { silentLog } from '../src/kernel/log.ts';
-import { systemRandom } from '../src/kernel/random.ts';
-import { createSourceRests } from '../src/rails/rest-failing-source.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';
-import { fakeCredentials, startEdge } from '../test/support/edge.ts';
-import { TOKEN_RATES } from '../test/support/relay-world.ts';
+import { startEdge } from '../test/support/edge.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';
+import { ownAgents, relaysTo } from './relays.ts';
 
 /**
  * A server that relays realtime sessions, in a process and on a core of its own: the real edge on a ledger in memory, or
@@ -22,32 +16,10 @@ export type RealtimeHostOrder = {
   readonly sessions: number;
 };
 
-/** Every key is its own agent, `svc_12` of agent 12: no agent may have so many sockets. */
-const credentials: Credentials = {
-  ...fakeCredentials,
-  agentKey: (key) => {
-    const agentId = Number(key.slice('svc_'.length));
-    return {
-      ...{ kind: 'agent', agentId, accountId: 'acct_0', keyId: agentId, keyRootId: agentId },
-      ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
-    };
-  },
-};
-
 process.on('disconnect', () => process.exit(1));
 
 async function openMetered({ sessions, upstreamPort }: RealtimeHostOrder): Promise<number> {
-  const source = { provider: 'peer', upstreamModel: 'v', rates: TOKEN_RATES };
-  const catalogue = buildCatalogue({
-    providers: new Map([
-      ['peer', { baseUrl: `ws://127.0.0.1:${upstreamPort}/v1`, dialect: 'openai-realtime' }],
-    ]),
-    models: [
-      { id: 'peer/v', modality: 'realtime', sources: [{ rail: 'direct-account', ...source }] },
-    ],
-    secret: () => undefined,
-  });
-  const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue };
+  const { catalogue, realtime } = relaysTo(upstreamPort);
   const world = await createVoiceWorld({
     clock: systemClock,
     creditRaw: 1n,
@@ -57,12 +29,8 @@ async function openMetered({ sessions, upstreamPort }: RealtimeHostOrder): Promi
     const reference = `bench ${agentId}`;
     await world.ledger.credit({ agentId, amountRaw: 1_000_000n, reference });
   }
-  const relays = {
-    ...{ rails: createRealtimeRails(shared), rests: createSourceRests(shared) },
-    providerKeys: { find: async () => undefined, noteUse: async () => {} },
-  };
-  const sockets = [createRealtimeSocket(world.deps, relays)];
-  return (await startEdge({ sockets, credentials })).port;
+  const sockets = [createRealtimeSocket(world.deps, realtime)];
+  return (await startEdge({ sockets, credentials: ownAgents })).port;
 }
 
 /** What relaying costs over the same libraries, with nothing read, counted or held back. */

@@ -6,7 +6,6 @@ import { createLedger } from '../src/actors/ledger.ts';
 import type { VoiceDeps } from '../src/actors/voice-deps.ts';
 import { loadSpeechGates } from '../src/engines/fvad-gate.ts';
 import { createLocalEngines } from '../src/engines/local-engines.ts';
-import type { Credentials } from '../src/http/credentials.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { systemRandom } from '../src/kernel/random.ts';
@@ -15,10 +14,11 @@ import { createRealtimeSocket } from '../src/sockets/realtime.ts';
 import { createTranscriptionSocket } from '../src/sockets/transcriptions-stream.ts';
 import { createBalanceStore } from '../src/store/balance-store.ts';
 import { openDatabase } from '../src/store/database.ts';
-import { fakeCredentials, startEdge } from '../test/support/edge.ts';
+import { startEdge } from '../test/support/edge.ts';
 import { seedAgents } from '../test/support/ledger-world.ts';
 import { DESTINATION } from '../test/support/spending.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';
+import { ownAgents, relaysTo } from './relays.ts';
 
 /**
  * The server's side of the socket bench, a process of its own so that what it measures of itself is
@@ -36,34 +36,25 @@ const CREDIT_RAW = 1_000_000_000n;
 const LOOP_RESOLUTION_MS = 5;
 const SPENDERS = 64;
 
-/** Every key is its own agent: `svc_12` is key 12 of agent 12, as they are seeded. */
-const credentials: Credentials = {
-  ...fakeCredentials,
-  agentKey: (key) => ({
-    kind: 'agent',
-    agentId: Number(key.slice('svc_'.length)),
-    accountId: 'acct_0123456789ab',
-    keyId: Number(key.slice('svc_'.length)),
-    keyRootId: Number(key.slice('svc_'.length)),
-    permission: 'read_write',
-    status: 'active',
-    operatorExpiry: null,
-  }),
-};
-
 /** A bench that was stopped leaves no server behind. */
 process.on('disconnect', () => process.exit(1));
 
 const report = (message: HostReport) => process.send?.(message);
 
-async function serve(deps: VoiceDeps) {
-  const sockets = [createTranscriptionSocket(deps), createRealtimeSocket(deps)];
-  return startEdge({ sockets, credentials });
+type Relays = Partial<Pick<ReturnType<typeof relaysTo>, 'realtime' | 'listen'>>;
+
+async function serve(deps: VoiceDeps, { listen, realtime }: Relays = {}) {
+  const sockets = [createTranscriptionSocket(deps, listen), createRealtimeSocket(deps, realtime)];
+  return startEdge({ sockets, credentials: ownAgents });
 }
 
-/** The edge over fake engines and a ledger in memory: what remains is the session itself. */
-async function hostSessions(): Promise<void> {
-  const world = await createVoiceWorld({ clock: systemClock, creditRaw: CREDIT_RAW });
+/** The edge over fake engines, an upstream elsewhere and a ledger in memory: what remains is the session itself. */
+async function hostSessions(upstreamPort: number): Promise<void> {
+  const { catalogue, ...relays } = relaysTo(upstreamPort);
+  const world = await createVoiceWorld({
+    ...{ clock: systemClock, creditRaw: CREDIT_RAW },
+    change: { catalogue },
+  });
   for (let agentId = 1; agentId <= 2_000; agentId++) {
     await world.ledger.credit({
       agentId,
@@ -72,7 +63,7 @@ async function hostSessions(): Promise<void> {
     });
   }
   world.engines.stt.pocketsphinx.places = 10_000;
-  const edge = await serve(world.deps);
+  const edge = await serve(world.deps, relays);
   process.on('message', async (message) => {
     if (message === 'end') process.exit(0);
     // Twice, with a pause: what a finaliser frees is only seen by the second.
@@ -176,4 +167,4 @@ async function loopDelay(ms: number): Promise<number> {
   return delay.percentile(99) / 1e6 - LOOP_RESOLUTION_MS;
 }
 
-await (process.argv[2] === 'engines' ? hostEngines() : hostSessions());
+await (process.argv[2] === 'engines' ? hostEngines() : hostSessions(Number(process.argv[3])));
