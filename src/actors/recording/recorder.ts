@@ -208,7 +208,14 @@ export class Recorder implements Stage {
   }
 
   #write(record: TapeRecord): void {
-    if (!this.#isOver) this.#put(encodeRecord(record));
+    if (this.#isOver) return;
+    try {
+      this.#put(encodeRecord(record));
+    } catch (err) {
+      // The session matters more than its recording.
+      this.#log.error({ err }, 'a recording ends early: an answer cannot be written');
+      this.#end('full');
+    }
   }
 
   #put(bytes: Buffer): void {

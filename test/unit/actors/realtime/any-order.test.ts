@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { openRealtime } from '../../../../src/actors/recording/open-recorded.ts';
+import { replayTape } from '../../../../src/actors/recording/replay-tape.ts';
 import { logLines } from '../../../support/log-lines.ts';
 import { openSession, RATE } from '../../../support/realtime-session.ts';
+import { memoryTapes } from '../../../support/tapes.ts';
 import { bytesOf, silence, tone } from '../../../support/voice-fakes.ts';
 import { type SentEvent, settleAll } from '../../../support/voice-world.ts';
 
@@ -108,15 +111,18 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.constant('engines' as const) },
 );
 
+const ENDING = fc.constantFrom('drained', 'left');
+
 const idsOf = (events: readonly SentEvent[]) =>
   events.map(({ response }) => (response as { id: string }).id);
 
-it('takes client events in any order: nothing throws, every response is done once, nothing stays held', async () => {
+it('takes client events in any order: nothing throws, every response is done once, nothing stays held, and a recording of it replays', async () => {
   let answered = 0;
   const script = fc.array(step, { minLength: 15, maxLength: 40 });
   await fc.assert(
-    fc.asyncProperty(script, fc.constantFrom('drained', 'left'), async (steps, ending) => {
+    fc.asyncProperty(script, ENDING, fc.boolean(), async (steps, ending, isRecorded) => {
       const { log, lines } = logLines();
+      const tapes = memoryTapes();
       const {
         clock,
         deps,
@@ -125,9 +131,7 @@ it('takes client events in any order: nothing throws, every response is done onc
         send,
         session: live,
         socket,
-      } = await openSession({
-        log,
-      });
+      } = await openSession({ log, ...(isRecorded && { change: { tapes }, open: openRealtime }) });
       engines.guide.answers.push({
         text: '',
         toolCall: { name: 'weather', argumentsJson: '{}' },
@@ -154,6 +158,7 @@ it('takes client events in any order: nothing throws, every response is done onc
       if (ending === 'drained') {
         await settleAll();
         live.drain();
+        await settleAll();
         // An engine that never comes back holds nothing up.
         clock.advance(130_000);
       } else live.socketClosed();
@@ -169,6 +174,11 @@ it('takes client events in any order: nothing throws, every response is done onc
       expect(deps.sessions.size).toBe(0);
       expect(engines.stt.pocketsphinx.inUse).toBe(0);
       expect(ledger.charges.length).toBeLessThanOrEqual(1);
+      if (!isRecorded) return;
+      await settleAll();
+      const tape = tapes.tape();
+      const replayed = { frames: tape.sent.length, difference: undefined };
+      expect(await replayTape(tape)).toEqual(replayed);
     }),
     { numRuns: 150 },
   );

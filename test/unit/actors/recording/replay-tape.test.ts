@@ -160,6 +160,26 @@ describe('a recorded session', () => {
     expect(describeReplay(tape, replay)).toMatch(/frames, all as recorded; the recording was full/);
   });
 
+  it('outlives an answer that no recording can hold', async () => {
+    const tapes = memoryTapes();
+    const facts = {
+      ...{ agentName: 'x', spendableRaw: 1n, heldRaw: 0n, spentRaw: 0n },
+      get odd() {
+        throw new Error('cannot be read');
+      },
+    };
+    const change = { tapes, callerFacts: async () => facts };
+    const { say, session, socket } = await openSession({ change, open: openRealtime });
+    await say('hello');
+    await settleAll();
+    session.socketClosed();
+    await session.settled;
+    expect(socket.of('response.done')).toHaveLength(1);
+    const tape = tapes.tape();
+    expect(tape.isFull).toBe(true);
+    expect(await replayTape(tape)).toMatchObject({ difference: undefined });
+  });
+
   it('holds no credential that its client named', async () => {
     const tapes = memoryTapes();
     const { send, session } = await openSession({ change: { tapes }, open: openRealtime });
