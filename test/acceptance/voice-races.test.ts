@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LiveLedger } from '../../src/actors/ledger.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
+import { TURN_COST_RAW, toldCostRaw, USAGE } from '../support/abused-world.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { bearer, fakeCredentials } from '../support/edge.ts';
 import { liveLedger } from '../support/ledger-load.ts';
 import { seedAgent } from '../support/ledger-world.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
-import { usageOf } from '../support/realtime-upstream.ts';
 import { relayWorld, TURN_RAW } from '../support/relay-world.ts';
 
 const RELAYED = 750;
@@ -14,10 +14,6 @@ const LOCAL = 250;
 const SESSIONS = RELAYED + LOCAL;
 /** Room for some forty relayed sessions, or for more where local ones are among them. */
 const CREDIT_RAW = 40n * TURN_RAW + 1_234n;
-
-const USAGE = usageOf({ textIn: 100, audioIn: 200, textOut: 10, audioOut: 30 });
-/** 10 + 200 + 2 + 60 micro-USD. */
-const TURN_COST_RAW = 272n;
 
 let database: TestDatabase;
 let ledger: LiveLedger;
@@ -106,11 +102,7 @@ it(`admits of ${SESSIONS} sessions at once what the balance covers, and charges 
   }
   await expect.poll(() => sessions.size, { timeout: 20_000 }).toBe(0);
 
-  const toldByLocal = local.flatMap((client) =>
-    [...JSON.stringify(client.of('response.done')).matchAll(/"cost_raw":"(\d+)"/g)].map(([, raw]) =>
-      BigInt(raw ?? 0),
-    ),
-  );
+  const toldByLocal = local.map((client) => toldCostRaw(client.of('response.done')));
   const toldRaw = BigInt(relayed.length) * TURN_COST_RAW + sumOf(toldByLocal);
   const [row] = await database.sql<
     { charged: bigint; lines: number; ended: number; all: number }[]

@@ -25,9 +25,9 @@ const RATE = 16_000;
 /** Each of hundreds of sessions is waited for. */
 const OFTEN = { interval: 2 };
 
-const USAGE = usageOf({ textIn: 100, audioIn: 200, textOut: 10, audioOut: 30 });
+export const USAGE = usageOf({ textIn: 100, audioIn: 200, textOut: 10, audioOut: 30 });
 /** 10 + 200 + 2 + 60 micro-USD. */
-const TURN_COST_RAW = 272n;
+export const TURN_COST_RAW = 272n;
 
 /** What so many bytes of sound cost. */
 export const soundRaw = (bytes: number): bigint =>
@@ -37,15 +37,23 @@ export const soundRaw = (bytes: number): bigint =>
     500,
   );
 
+/** What events tell of the cost of local turns. */
+export const toldCostRaw = (events: readonly object[]): bigint =>
+  [...JSON.stringify(events).matchAll(/"cost_raw":"(\d+)"/g)].reduce(
+    (sum, [, raw]) => sum + BigInt(raw ?? 0),
+    0n,
+  );
+
 export type AbusedWorld = AsyncDisposable & {
   readonly relay: RelayWorld;
   /** Has `abuse` behind the upgrade of one of the sockets, and hangs up. */
   raw<T>(name: SocketName, abuse: (raw: RawWebSocket) => Promise<T>): Promise<T>;
+  connect(name: SocketName): Promise<RealtimeClient>;
   /** Resolves when no session is left, to all that was charged until now. */
   chargedRaw(): Promise<bigint>;
   /** Has a session as it should be, which is told what it costs. Answers that. */
   serve(name: SocketName): Promise<bigint>;
-  /** Nothing is held, this was charged in all, and the ledger is sound. */
+  /** Nothing is held, this was journaled and charged in all, and the ledger is sound. */
   expectBooks(toldRaw: bigint): Promise<void>;
 };
 
@@ -78,8 +86,15 @@ export async function abusedWorld(): Promise<AbusedWorld> {
     return CREDIT_RAW - (funds?.spendableRaw ?? 0n);
   }
 
+  async function connect(name: SocketName): Promise<RealtimeClient> {
+    const url = `ws://127.0.0.1:${edge.port}${SOCKETS[name]}`;
+    const client = new RealtimeClient(url, [], bearer(KEY));
+    await client.opened();
+    return client;
+  }
+
   return {
-    ...{ relay, chargedRaw },
+    ...{ relay, chargedRaw, connect },
     async raw(name, abuse) {
       const raw = await RawWebSocket.open(edge.port, SOCKETS[name], KEY);
       try {
@@ -90,10 +105,7 @@ export async function abusedWorld(): Promise<AbusedWorld> {
     },
     async serve(name) {
       const nth = upstream.peers.length;
-      const client = new RealtimeClient(`ws://127.0.0.1:${edge.port}${SOCKETS[name]}`, [], {
-        ...bearer(KEY),
-      });
-      await client.opened();
+      const client = await connect(name);
       if (name === 'transcribed' || name === 'listened') {
         const sound = bytesOf(tone(1_000, RATE));
         client.ws.send(sound);
@@ -106,16 +118,16 @@ export async function abusedWorld(): Promise<AbusedWorld> {
       const done = await client.until(({ type }) => type === 'response.done');
       client.ws.close();
       await client.closed;
-      const [, told] = /"cost_raw":"(\d+)"/.exec(JSON.stringify(done)) ?? [];
-      return told === undefined ? TURN_COST_RAW : BigInt(told);
+      return toldCostRaw([done]) || TURN_COST_RAW;
     },
     async expectBooks(toldRaw) {
       expect(await chargedRaw()).toBe(toldRaw);
-      const [row] = await database.sql<{ charged: bigint; open: number }[]>`
+      const [row] = await database.sql<{ charged: bigint; journaled: bigint; open: number }[]>`
         select (select coalesce(sum(cost_raw), 0)::bigint from charges) as charged,
+          (select coalesce(sum(cost_raw), 0)::bigint from session_journal) as journaled,
           (select count(*)::int from sessions where ended_at is null)
             + (select count(*)::int from holds) as open`;
-      expect(row).toEqual({ charged: toldRaw, open: 0 });
+      expect(row).toEqual({ charged: toldRaw, journaled: toldRaw, open: 0 });
       expect(await checkInvariants(database.sql)).toEqual([]);
     },
     async [Symbol.asyncDispose]() {

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApi } from '../../src/commands/demo/api.ts';
 import { type FundedAgent, fundAgent } from '../../src/commands/demo/fund-agent.ts';
+import { toldCostRaw } from './abused-world.ts';
 import { bearer } from './edge.ts';
 import type { PaymentProcess } from './payment-process.ts';
 import { ADMIN_KEY } from './process-place.ts';
@@ -120,10 +121,9 @@ export class DoomedSessions {
   /** What the clients were told that they bought. */
   told(): Readonly<Record<Kind, bigint>> {
     const { relayed, local } = this.#clients;
-    const costs = [...JSON.stringify(local.of('response.done')).matchAll(/"cost_raw":"(\d+)"/g)];
     return {
       relayed: BigInt(relayed.of('response.done').length) * RELAYED_TURN_RAW,
-      local: costs.reduce((sum, [, raw]) => sum + BigInt(raw ?? 0), 0n),
+      local: toldCostRaw(local.of('response.done')),
       transcribed: 0n,
     };
   }
