@@ -12,6 +12,7 @@ const BENCHES: readonly Bench[] = [
   { name: 'growth', run: async () => (await import('./growth.bench.ts')).benchGrowth() },
   { name: 'sockets', run: async () => (await import('./sockets.bench.ts')).benchSockets() },
   { name: 'realtime', run: async () => (await import('./realtime.bench.ts')).benchRealtime() },
+  { name: 'cascade', run: async () => (await import('./cascade.bench.ts')).benchCascade() },
   { name: 'gateway', run: async () => (await import('./gateway.bench.ts')).benchGateway() },
   { name: 'streams', run: async () => (await import('./streams.bench.ts')).benchStreams() },
   { name: 'payments', run: async () => (await import('./payments.bench.ts')).benchPayments() },
