@@ -51,6 +51,21 @@ export const marginRaw = (paidRaw: bigint, marginBps: number): bigint =>
  * The price of `usage` in raw USDC, margin included: summed exactly over all units and rounded up
  * once, so it is 0 only when every rate that applies is 0.
  */
-export function priceRaw(usage: Usage, rates: Rates, marginBps: number): bigint {
-  return ceilDiv(costFemto(usage, rates) * (BPS + BigInt(marginBps)), MILLI * PICO_PER_RAW * BPS);
+export const priceRaw = (usage: Usage, rates: Rates, marginBps: number): bigint =>
+  sumPricesRaw([{ usage, rates, marginBps }]);
+
+/** Work of one kind under its own rates and margin. */
+export type Priced = {
+  readonly usage: Usage;
+  readonly rates: Rates;
+  readonly marginBps: number;
+};
+
+/** The same for work that several sources did together: each at its own rates and margin, rounded up once. */
+export function sumPricesRaw(parts: readonly Priced[]): bigint {
+  let sum = 0n;
+  for (const { usage, rates, marginBps } of parts) {
+    sum += costFemto(usage, rates) * (BPS + BigInt(marginBps));
+  }
+  return ceilDiv(sum, MILLI * PICO_PER_RAW * BPS);
 }

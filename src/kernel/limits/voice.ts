@@ -40,12 +40,21 @@ export const VOICE_LIMITS = {
   realtimeTools: 64,
   realtimeToolsChars: 32_768,
   realtimeInputTokens: 4_096,
+  /** Of one answer, spoken or written. */
+  realtimeReplyChars: 65_536,
   realtimeTurnMs: 120_000,
   /** A decoder goes back to the pool when its session has not spoken for this long. */
   realtimeDecoderIdleMs: 30_000,
   realtimeEventsPerSecond: 200,
   realtimeEventBurst: 2_000,
   realtimeIdleSeconds: 900,
+
+  // Realtime sessions made of several models
+  /** Of what a chat model is asked with. A session whose instructions and tools are larger holds more for each turn. */
+  cascadePromptBytes: 16_384,
+  /** Of one answer, whatever its model could write. */
+  cascadeOutputTokens: 4_096,
+  cascadeSpokenChars: 4_096,
 
   // Client secrets
   clientSecretSeconds: { min: 10, max: 7_200, usual: 600 },

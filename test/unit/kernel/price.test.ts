@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRate, priceRaw, UNITS, type Unit } from '../../../src/kernel/price.ts';
+import { parseRate, priceRaw, sumPricesRaw, UNITS, type Unit } from '../../../src/kernel/price.ts';
 
 const rate = (text: string): bigint => {
   const parsed = parseRate(text);
@@ -90,6 +90,16 @@ describe('the price of metered work', () => {
   it('counts seconds to the millisecond', () => {
     const priced = { audio_second: rate('1000000') };
     expect(priceRaw({ audio_second: 1.234 }, priced, 0)).toBe(1_234_000n);
+  });
+});
+
+describe('the price of work that several sources did together', () => {
+  it('takes each at its own rates and margin, and rounds up once', () => {
+    const third = { usage: { character: 1 }, rates: { character: 400_000n }, marginBps: 0 };
+    const half = { usage: { request: 1 }, rates: { request: 400_000n }, marginBps: 5_000 };
+    expect(sumPricesRaw([third, half])).toBe(1n);
+    expect(sumPricesRaw([third, half, third])).toBe(2n);
+    expect(sumPricesRaw([])).toBe(0n);
   });
 });
 
