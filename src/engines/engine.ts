@@ -46,6 +46,8 @@ export interface SttStream {
   push(pcm: Int16Array): void;
   /** End of an utterance: the rest is decoded and its final transcript is delivered before this resolves. */
   endUtterance(): Promise<void>;
+  /** The utterance is not wanted: what was pushed of it is forgotten. Absent: it is ended as any other. */
+  dropUtterance?(): Promise<void>;
   /** Gives the engine back. Safe to call twice. */
   close(): void;
 }

@@ -156,7 +156,9 @@ class Ear {
 
   #turn(event: VadEvent): void {
     if (event.kind === 'speech_stopped') this.#end(event.lastVoiceMs);
-    else if (this.#startMs === undefined) this.#begin(event.startMs);
+    else if (event.kind === 'speech_started' && this.#startMs === undefined) {
+      this.#begin(event.startMs);
+    }
   }
 
   #begin(startMs: number): void {

@@ -27,6 +27,52 @@ export function splitSpeech(text: string, bounds: SplitBounds): string[] {
   return chunks;
 }
 
+/**
+ * Cuts text that is still being written in the same way: a sentence comes out as soon as something follows it, one
+ * without an end as soon as it is too long, and the rest at the end.
+ */
+export class SpeechCutter {
+  readonly #bounds: SplitBounds;
+  #rest = '';
+  #isFirst = true;
+
+  constructor(bounds: SplitBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** What can be spoken now. */
+  push(text: string): string[] {
+    const parts = cutAfter(this.#rest + text, SENTENCE_END);
+    let rest = (parts.pop() ?? '').trimStart();
+    const ready = parts.flatMap((part) => this.#split(part));
+    while (rest.length > this.#chars) {
+      const cut = breath(rest, this.#chars);
+      ready.push(...this.#split(rest.slice(0, cut)));
+      rest = rest.slice(cut).trimStart();
+    }
+    this.#rest = rest;
+    return ready;
+  }
+
+  /** What is left. */
+  end(): string[] {
+    const rest = this.#rest;
+    this.#rest = '';
+    return this.#split(rest);
+  }
+
+  get #chars(): number {
+    return this.#isFirst ? this.#bounds.firstChars : this.#bounds.chars;
+  }
+
+  #split(part: string): string[] {
+    const { chars } = this.#bounds;
+    const chunks = splitSpeech(part, { firstChars: this.#chars, chars });
+    if (chunks.length > 0) this.#isFirst = false;
+    return chunks;
+  }
+}
+
 function cutAfter(text: string, mark: RegExp): string[] {
   const parts: string[] = [];
   let from = 0;
