@@ -55,7 +55,8 @@ export function buildCatalogue(entries: {
   const ownKeys = keyedProviders(entries.providers);
   const models = new Map<string, Model>();
   const keyed = new Map<string, Model>();
-  for (const entry of entries.models) {
+  const described = [...entries.models];
+  for (const entry of described) {
     const keyedModel = modelOf(entry, ownKeySources(entry.sources, ownKeys));
     if (keyedModel.sources.length > 0) keyed.set(entry.id, keyedModel);
     const sources = entry.sources
@@ -71,6 +72,12 @@ export function buildCatalogue(entries: {
         return { ...source, marginBps, rates: ratesOf(rates) };
       });
     if (sources.length > 0) models.set(entry.id, modelOf(entry, cheapestFirst(sources)));
+  }
+
+  for (const entry of described) {
+    const { cascade } = entry;
+    const parts = cascade && [cascade.stt, cascade.llm, cascade.tts];
+    if (parts?.every((id) => models.has(id))) models.set(entry.id, modelOf(entry, []));
   }
 
   const list = [...models.values()];
@@ -94,6 +101,7 @@ const modelOf = (entry: ModelEntry, sources: readonly Source[]): Model => ({
   isOpenWeight: entry.isOpenWeight,
   contextWindow: entry.contextWindow ?? null,
   maxOutputTokens: entry.maxOutputTokens ?? null,
+  cascade: entry.cascade,
   sources,
 });
 

@@ -3,7 +3,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import { parseRate, UNITS } from '../kernel/price.ts';
 import { missingRates } from './billed-units.ts';
 import type { ModelEntry, ProviderEntry } from './builtin/builtin-model.ts';
-import { MODALITIES, RAILS } from './catalogue.ts';
+import { MODALITIES, type Modality, RAILS } from './catalogue.ts';
 
 /** What is wrong with a catalogue file, and where inside it. */
 export class CatalogueFileError extends Error {
@@ -43,6 +43,15 @@ const SourceShape = z
     if (rail === 'free' && priced) context.addIssue({ code: 'custom', path: ['rates'], message });
   });
 
+/** What a cascade that names no others is heard and spoken with. */
+export const LOCAL_CASCADE = { stt: 'local/pocketsphinx', tts: 'local/flite' } as const;
+
+const CascadeShape = z.strictObject({
+  stt: modelId.default(LOCAL_CASCADE.stt),
+  llm: modelId,
+  tts: modelId.default(LOCAL_CASCADE.tts),
+});
+
 const ModelShape = z
   .strictObject({
     id: modelId,
@@ -51,9 +60,20 @@ const ModelShape = z
     isOpenWeight: z.boolean().optional(),
     contextWindow: tokenCount,
     maxOutputTokens: tokenCount,
-    sources: z.array(SourceShape).min(1).max(LIMITS.sourcesPerModel),
+    cascade: CascadeShape.optional(),
+    sources: z.array(SourceShape).max(LIMITS.sourcesPerModel).default([]),
   })
-  .superRefine(({ modality, sources }, context) => {
+  .superRefine(({ cascade, modality, sources }, context) => {
+    const complain = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    if (cascade === undefined && sources.length === 0)
+      complain('sources', 'must name one at least');
+    if (cascade !== undefined && modality !== 'realtime') {
+      complain('cascade', 'is for models of modality realtime');
+    }
+    if (cascade !== undefined && sources.length > 0) {
+      complain('sources', 'a cascade has none: the models that it is made of have');
+    }
     // A forgotten price must not become a gift.
     for (const [at, source] of sources.entries()) {
       const units = missingRates(modality, source);
@@ -75,9 +95,13 @@ export type CatalogueFile = {
 
 /**
  * Reads the text of a catalogue file. `builtin` are the providers that its sources may name besides its
- * own. Throws CatalogueFileError, which says where inside the file the mistake is.
+ * own, `models` those that its cascades may. Throws CatalogueFileError, which says where inside the file the mistake is.
  */
-export function parseCatalogueFile(text: string, builtin: ReadonlySet<string>): CatalogueFile {
+export function parseCatalogueFile(
+  text: string,
+  builtin: ReadonlySet<string>,
+  models: ReadonlyMap<string, { readonly modality: Modality }> = new Map(),
+): CatalogueFile {
   const parsed = FileShape.safeParse(parseJson(text));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
@@ -85,6 +109,7 @@ export function parseCatalogueFile(text: string, builtin: ReadonlySet<string>): 
   }
   const file = parsed.data;
   checkProviders(file, builtin);
+  checkCascades(file, models);
   return file;
 }
 
@@ -132,6 +157,30 @@ function checkProviders(file: CatalogueFile, builtin: ReadonlySet<string>): void
           `${place}: a router speaks the openai dialect and has no apiKeyEnv`,
         );
       }
+    }
+  }
+}
+
+const LEG_MODALITIES = [
+  ['stt', 'stt'],
+  ['llm', 'text'],
+  ['tts', 'tts'],
+] as const;
+
+function checkCascades(
+  file: CatalogueFile,
+  builtin: ReadonlyMap<string, { readonly modality: Modality }>,
+): void {
+  const own = new Map(file.models.map((model) => [model.id, model]));
+  for (const [index, { cascade }] of file.models.entries()) {
+    if (cascade === undefined) continue;
+    for (const [leg, modality] of LEG_MODALITIES) {
+      const id = cascade[leg];
+      const model = own.get(id) ?? builtin.get(id);
+      if (model?.modality === modality) continue;
+      throw new CatalogueFileError(
+        `models[${index}].cascade.${leg}: there is no ${modality} model "${id}"`,
+      );
     }
   }
 }

@@ -22,6 +22,9 @@ export type Source = {
   readonly marginBps: number;
 };
 
+/** The models that together make a voice session. */
+export type Cascade = { readonly stt: string; readonly llm: string; readonly tts: string };
+
 export type Model = {
   /** `<maker>/<name>` */
   readonly id: string;
@@ -33,6 +36,8 @@ export type Model = {
   readonly contextWindow: number | null;
   /** At most this many output tokens in one answer, where it is known. */
   readonly maxOutputTokens: number | null;
+  /** Set where a realtime model is made of others: it has no sources of its own. */
+  readonly cascade?: Cascade | undefined;
   /** Cheapest first. */
   readonly sources: readonly Source[];
 };

@@ -50,7 +50,9 @@ export async function loadCatalogue(options: {
 async function readCatalogueFile(path: string | undefined): Promise<CatalogueFile> {
   if (path === undefined) return { providers: {}, models: [] };
   try {
-    return parseCatalogueFile(await readBounded(path), new Set(Object.keys(BUILTIN_PROVIDERS)));
+    const known = new Map(BUILTIN_MODELS.map((model) => [model.id, model]));
+    const providers = new Set(Object.keys(BUILTIN_PROVIDERS));
+    return parseCatalogueFile(await readBounded(path), providers, known);
   } catch (error) {
     throw new ConfigError(`CATALOG_FILE ${path}: ${(error as Error).message}`);
   }

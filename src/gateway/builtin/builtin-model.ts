@@ -1,5 +1,5 @@
 import type { Unit } from '../../kernel/price.ts';
-import type { Dialect, Modality, Rail } from '../catalogue.ts';
+import type { Cascade, Dialect, Modality, Rail } from '../catalogue.ts';
 
 /** Rates as they are published: USD per million units, decimal. */
 export type RateTexts = Readonly<Partial<Record<Unit, string>>>;
@@ -20,6 +20,7 @@ export type ModelEntry = {
   readonly isOpenWeight?: boolean | undefined;
   readonly contextWindow?: number | null | undefined;
   readonly maxOutputTokens?: number | null | undefined;
+  readonly cascade?: Cascade | undefined;
   readonly sources: readonly SourceEntry[];
 };
 

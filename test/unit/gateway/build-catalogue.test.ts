@@ -69,4 +69,23 @@ describe('buildCatalogue', () => {
     const catalogue = buildCatalogue({ providers: PROVIDERS, models: [entry], secret: () => 's' });
     expect(catalogue.find('a/b')).toMatchObject({ ...more, maxOutputTokens: null });
   });
+
+  it('lists a model that is made of others when all of them are there', () => {
+    const cascade = { stt: 'a/hear', llm: 'a/think', tts: 'a/say' };
+    const part = (id: string, rates: SourceEntry['rates'], modality: 'stt' | 'text' | 'tts') =>
+      ({ id, modality, sources: [source(id === 'a/say' ? 'shed' : 'acme', rates)] }) as const;
+    const models = [
+      { id: 'a/talker', modality: 'realtime', sources: [], cascade } as const,
+      part('a/hear', { audio_second: '1' }, 'stt'),
+      part('a/think', WHOLE, 'text'),
+      part('a/say', { character: '1' }, 'tts'),
+    ];
+    const found = (lacking?: string) =>
+      buildCatalogue({
+        ...{ providers: PROVIDERS, models },
+        secret: (name) => (name === lacking ? undefined : 's'),
+      }).find('a/talker');
+    expect(found()).toMatchObject({ modality: 'realtime', cascade, sources: [] });
+    expect(found('shed_key')).toBeUndefined();
+  });
 });

@@ -56,6 +56,36 @@ describe('a catalogue file', () => {
     expect(() => parseCatalogueFile('{"models": [', BUILTIN)).toThrow(/^not JSON/);
   });
 
+  it('may make a realtime model of others, and says which of them there is none of', () => {
+    const known = new Map([
+      ['local/pocketsphinx', { modality: 'stt' }],
+      ['local/flite', { modality: 'tts' }],
+    ] as const);
+    const made = { id: 'a/talker', modality: 'realtime', cascade: { llm: 'a/b' } };
+    const read = (file: unknown) => parseCatalogueFile(JSON.stringify(file), BUILTIN, known);
+    expect(read({ models: [made, model] }).models[0]).toMatchObject({
+      cascade: { stt: 'local/pocketsphinx', llm: 'a/b', tts: 'local/flite' },
+      sources: [],
+    });
+    const cases: [change: object, place: RegExp][] = [
+      [
+        { cascade: { llm: 'a/none' } },
+        /^models\[0\]\.cascade\.llm: there is no text model "a\/none"/,
+      ],
+      [
+        { cascade: { llm: 'a/b', tts: 'a/b' } },
+        /^models\[0\]\.cascade\.tts: there is no tts model/,
+      ],
+      [{ cascade: { llm: 'bare' } }, /^models\[0\]\.cascade\.llm: must read/],
+      [{ cascade: {} }, /^models\[0\]\.cascade\.llm: /],
+      [{ modality: 'text' }, /^models\[0\]\.cascade: is for models of modality realtime/],
+      [{ sources: [source] }, /^models\[0\]\.sources: a cascade has none/],
+    ];
+    for (const [change, place] of cases) {
+      expect(() => read({ models: [{ ...made, ...change }, model] })).toThrow(place);
+    }
+  });
+
   it('never gives a model away because its price was forgotten', () => {
     const at = (more: object) => ({ models: [{ ...model, sources: [{ ...source, ...more }] }] });
     expect(parse(at({ rates: {} }))).toThrow(
