@@ -7,7 +7,7 @@ export type TurnCause =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
 export type VoiceTurnEvent =
-  /** What to say is known. */
+  /** The first words to say are known, or that there are none; more may still be thought of. */
   | { type: 'reply.ready' }
   /** All that was to be said has been sent. */
   | { type: 'speech.finished' }

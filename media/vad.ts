@@ -18,6 +18,8 @@ export type VadOptions = {
   readonly prefixPaddingMs: number;
   /** Silence that ends a turn; asked for anew with every frame where what was said may change it. */
   readonly silenceDurationMs: number | (() => number);
+  /** Silence after which a turn has likely ended, and that is told; absent: nothing is. */
+  readonly pauseMs?: number;
   /** How long the model's answer is waited for before the gate decides; 0 when there is no model. */
   readonly answerWithinMs: number;
 };
@@ -34,7 +36,9 @@ export type VadEvent =
   /** The turn's sound begins here, prefix padding included. */
   | { readonly kind: 'speech_started'; readonly startMs: number }
   /** The turn's sound ends here, closing silence included; nothing was said after `lastVoiceMs`. */
-  | { readonly kind: 'speech_stopped'; readonly endMs: number; readonly lastVoiceMs: number };
+  | { readonly kind: 'speech_stopped'; readonly endMs: number; readonly lastVoiceMs: number }
+  /** The turn has likely ended, or goes on after all. */
+  | { readonly kind: 'speech_paused' | 'speech_resumed' };
 
 /** Once speech is there, a less sure model still means speech: words fade out. */
 const HYSTERESIS = 0.15;
@@ -53,6 +57,7 @@ export class TurnDetector {
   readonly #floor = new NoiseFloor();
   #nowMs = 0;
   #speaking = false;
+  #isPausing = false;
   /** The gate's last eight verdicts, newest in the lowest bit. */
   #verdicts = 0;
   #gateMs = NEVER;
@@ -156,7 +161,7 @@ export class TurnDetector {
     const { silenceDurationMs } = this.#options;
     const silenceMs =
       typeof silenceDurationMs === 'number' ? silenceDurationMs : silenceDurationMs();
-    if (this.#nowMs - this.#lastVoiceMs < silenceMs) return undefined;
+    if (this.#nowMs - this.#lastVoiceMs < silenceMs) return this.#whilePausing();
     // A loud frame that the model has not judged yet may turn out to be speech.
     const judgedMs = this.#answeredMs - this.#lastVoiceMs;
     const unjudged = this.#gateMs > this.#answeredMs && judgedMs < silenceMs;
@@ -169,8 +174,18 @@ export class TurnDetector {
     return { kind: 'speech_stopped', endMs: this.#nowMs, lastVoiceMs: this.#lastVoiceMs };
   }
 
+  #whilePausing(): VadEvent | undefined {
+    const { pauseMs } = this.#options;
+    if (pauseMs === undefined) return undefined;
+    const isPausing = this.#nowMs - this.#lastVoiceMs >= pauseMs;
+    if (isPausing === this.#isPausing) return undefined;
+    this.#isPausing = isPausing;
+    return { kind: isPausing ? 'speech_paused' : 'speech_resumed' };
+  }
+
   #start(onsetMs: number, voiceMs: number): VadEvent {
     this.#speaking = true;
+    this.#isPausing = false;
     this.#lastVoiceMs = voiceMs;
     const padded = Math.max(onsetMs, voiceMs - ONSET_REACH_MS) - this.#options.prefixPaddingMs;
     return { kind: 'speech_started', startMs: Math.max(this.#lastEndMs, padded, 0) };

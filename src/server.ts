@@ -99,7 +99,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, x402Facilitator: pays };
   const services = { ...gateway.services, ...payments.services, health, status, capabilities };
-  const live = { voice, relays: gateway.relays };
+  const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
   const { invalidations } = accounts;
   parts.whenSuspended((agentId) => invalidations.tell({ kind: 'agent_stopped', agentId }));
@@ -116,15 +116,14 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   };
 }
 
-type LiveParts = {
+type LiveParts = Pick<ReturnType<typeof buildGateway>, 'relays' | 'cascades'> & {
   readonly voice: VoiceDeps;
-  readonly relays: ReturnType<typeof buildGateway>['relays'];
 };
 
 /** Every route and socket, behind the one pipeline. It does not listen yet. */
 function openEdge(
   world: World,
-  { voice, relays }: LiveParts,
+  { voice, relays, cascades }: LiveParts,
   accounts: AccountParts,
   requests: ReturnType<typeof buildRequests>,
   services: ReturnType<typeof buildGateway>['services'] &
@@ -137,7 +136,7 @@ function openEdge(
   const { environment, publicUrl, trustedProxies, tls } = world.settings;
   const sockets = [
     createTranscriptionSocket(voice, relays.listen),
-    createRealtimeSocket(voice, relays.realtime),
+    createRealtimeSocket(voice, relays.realtime, cascades),
     createListenSocket(voice, relays.listen),
   ];
   return createHttpServer({

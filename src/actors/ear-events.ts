@@ -28,6 +28,10 @@ export type EarEvents = {
   /** Words of the utterance that goes on: still changing, or final up to here. */
   readonly segment: (segment: Segment) => void;
   readonly heard: (heard: Heard) => void;
+  /** The caller has likely said all, which is this; asked for by `Endpointing.speculateAfterMs`. */
+  readonly paused?: (text: string) => void;
+  /** The caller goes on after all. */
+  readonly resumed?: () => void;
   /** The recogniser is gone. Utterances under way end with what is known of them. */
   readonly failed: (error: Error) => void;
 };

@@ -12,9 +12,9 @@ import { type Answering, createAnswering } from './realtime/answering.ts';
 import { createTurnBilling } from './realtime/bill-turn.ts';
 import { ClientCommands } from './realtime/client-commands.ts';
 import { Conversation } from './realtime/conversation.ts';
+import type { Legs } from './realtime/legs.ts';
 import { Listening } from './realtime/listening.ts';
 import { type ClientSocket, Outlet } from './realtime/outlet.ts';
-import { TRANSCRIBER } from './realtime/render-session.ts';
 import type { SessionConfig } from './realtime/session-config.ts';
 import { Settings } from './realtime/settings.ts';
 import { TurnCycle } from './realtime/turn-cycle.ts';
@@ -25,22 +25,19 @@ import { BROKEN } from './voice-endings.ts';
 import { VoiceLife } from './voice-life.ts';
 import type { Purse, PurseOwner } from './voice-purse.ts';
 
-/** What a session at the engines of this server needs of what live sessions are made of. */
+/** What a session of this server's own needs of what live sessions are made of, beside its legs. */
 export type RealtimeDeps = Pick<
   VoiceDeps,
-  'speechGates' | 'sessions' | 'callerFacts' | 'metrics' | 'clock' | 'random' | 'log'
+  'speechGates' | 'sessions' | 'metrics' | 'clock' | 'random' | 'log'
 > & {
-  readonly engines: Pick<VoiceDeps['engines'], 'tts' | 'vad' | 'guide'> & {
-    readonly stt: Pick<VoiceDeps['engines']['stt'], 'pocketsphinx'>;
-  };
+  readonly engines: Pick<VoiceDeps['engines'], 'vad'>;
 };
 
 export type RealtimeInput = {
   readonly owner: PurseOwner;
   readonly purse: Purse;
   readonly cap: TurnCap;
-  /** The price of one whole turn at its cap: held whenever a turn may start. */
-  readonly reserveRaw: bigint;
+  readonly legs: Legs;
   /** How the session begins, where its handshake says. */
   readonly config?: SessionConfig;
 };
@@ -51,8 +48,8 @@ export type RealtimeInput = {
  */
 export class RealtimeSession {
   readonly #deps: RealtimeDeps;
-  readonly #owner: PurseOwner;
   readonly #life: VoiceLife;
+  readonly #legs: Legs;
   readonly #tally: SessionTally;
   readonly #conversationId: string;
   readonly #outlet: Outlet;
@@ -70,17 +67,18 @@ export class RealtimeSession {
     const conversation = new Conversation();
     this.#conversationId = newId(random, 'conv_');
     this.#deps = deps;
-    this.#owner = input.owner;
     this.#lastEventAtMs = clock.monotonicMs();
     this.#tally = new SessionTally({ ...deps, kind: 'realtime' });
     this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
     this.#outlet = new Outlet(random);
-    this.#settings = new Settings({ id: sessionId, model, transcriber: TRANSCRIBER }, input.config);
-    this.#listening = this.#createListening(conversation);
-    this.#answering = this.#createAnswering(conversation, input.cap);
+    const { legs } = input;
+    this.#legs = legs;
+    this.#settings = new Settings({ id: sessionId, model }, legs.transcriber, input.config);
+    this.#listening = this.#createListening(conversation, legs);
+    this.#answering = this.#createAnswering(conversation, input);
     this.#turns = this.#createTurns(input);
     this.#commands = new ClientCommands({
-      ...{ clock, random, conversation, tally: this.#tally },
+      ...{ clock, random, conversation, legs, tally: this.#tally },
       outlet: this.#outlet,
       settings: this.#settings,
       listening: this.#listening,
@@ -131,10 +129,10 @@ export class RealtimeSession {
     this.#tell({ type: 'socket.closed' });
   }
 
-  #createListening(conversation: Conversation): Listening {
+  #createListening(conversation: Conversation, legs: Legs): Listening {
     const { clock, engines, random, speechGates } = this.#deps;
     return new Listening({
-      stt: engines.stt.pocketsphinx,
+      stt: () => legs.ear(this.#settings.current),
       vad: engines.vad,
       gates: speechGates,
       ...{ clock, random, conversation, tally: this.#tally },
@@ -146,20 +144,21 @@ export class RealtimeSession {
         }
       },
       heard: (heard, wantsAnswer) => this.#heard(heard, wantsAnswer),
+      paused: (text) => this.#answering.speculate(text, this.#settings.current),
+      resumed: () => legs.brain.forgetSpeculation?.(),
       timedOut: () => this.#promptCaller(),
     });
   }
 
-  #createAnswering(conversation: Conversation, cap: TurnCap): Answering {
-    const { callerFacts, clock, engines, log, random } = this.#deps;
+  #createAnswering(conversation: Conversation, { cap, legs }: RealtimeInput): Answering {
+    const { clock, log, random } = this.#deps;
     return createAnswering({
-      guide: engines.guide,
-      tts: engines.tts.flite,
+      brain: legs.brain,
+      voice: legs.voice,
       ...{ clock, random, log, conversation, cap, tally: this.#tally },
       outlet: this.#outlet,
       conversationId: this.#conversationId,
       transcribed: () => this.#listening.transcribed(),
-      callerFacts: () => callerFacts(this.#owner.spender.agentId),
       finished: (answer) => {
         if (answer.outcome.cause?.kind === 'cancelled') this.#tally.interrupted();
         this.#turns.finished(answer);
@@ -167,7 +166,7 @@ export class RealtimeSession {
     });
   }
 
-  #createTurns({ owner, purse, reserveRaw }: RealtimeInput): TurnCycle {
+  #createTurns({ legs, purse }: RealtimeInput): TurnCycle {
     const { clock } = this.#deps;
     const tally = this.#tally;
     return new TurnCycle({
@@ -175,7 +174,10 @@ export class RealtimeSession {
       listening: this.#listening,
       settings: this.#settings,
       life: this.#life,
-      billing: createTurnBilling({ purse, source: owner.source, reserveRaw, tally, clock }),
+      billing: createTurnBilling({
+        ...{ purse, legs, tally, clock },
+        config: () => this.#settings.current,
+      }),
       isEnding: () => !this.#isLive || this.#actor.getSnapshot().context.ending !== undefined,
       tell: (event) => this.#tell(event),
     });
@@ -214,6 +216,7 @@ export class RealtimeSession {
 
   /** The recogniser goes first: it is wanted back whatever the socket does. */
   #hangUp(ending: Ending): void {
+    this.#legs.brain.forgetSpeculation?.();
     this.#listening.close();
     this.#outlet.end(ending);
   }

@@ -32,6 +32,9 @@ export type EarOptions = {
 
 type Utterance = {
   readonly segments: string[];
+  /** Words that may still change, behind the segments. */
+  guess: string;
+  isPausing: boolean;
   /** Index into `segments` of the first that was not yet told. */
   tailFrom: number;
   tailStartMs: number;
@@ -73,13 +76,16 @@ export class VoiceEar {
       onFrame: (frame) => this.#take(frame),
     });
     if (endpointing !== null) {
-      const { threshold, prefixPaddingMs } = endpointing;
+      const { threshold, prefixPaddingMs, speculateAfterMs } = endpointing;
       const { silenceDurationMs: enoughMs, unfinishedSilenceMs = enoughMs } = endpointing;
       const silenceDurationMs = () => (this.#isUnfinished ? unfinishedSilenceMs : enoughMs);
       this.#detector = createVoiceDetector({
         ...(options.gates && { gate: options.gates.open() }),
         engine: options.vad,
-        options: { threshold, prefixPaddingMs, silenceDurationMs },
+        options: {
+          ...{ threshold, prefixPaddingMs, silenceDurationMs },
+          ...(speculateAfterMs !== undefined && { pauseMs: speculateAfterMs }),
+        },
         onEvent: (event) => this.#turn(event),
       });
     }
@@ -172,8 +178,40 @@ export class VoiceEar {
 
   #turn(event: VadEvent): void {
     if (this.#closed) return;
-    if (event.kind === 'speech_stopped') this.#end({ silenceMs: event.endMs - event.lastVoiceMs });
-    else if (this.#utterance === undefined) this.#begin(event.startMs);
+    switch (event.kind) {
+      case 'speech_stopped':
+        this.#end({ silenceMs: event.endMs - event.lastVoiceMs });
+        break;
+      case 'speech_started':
+        if (this.#utterance === undefined) this.#begin(event.startMs);
+        break;
+      case 'speech_paused':
+        this.#paused();
+        break;
+      case 'speech_resumed':
+        this.#resumed();
+        break;
+    }
+  }
+
+  /** What was said so far may be all. It is told when the recogniser has had it, unless there is more by then. */
+  #paused(): void {
+    const utterance = this.#utterance;
+    if (utterance === undefined) return;
+    utterance.isPausing = true;
+    const tell = () => {
+      if (this.#utterance !== utterance || !utterance.isPausing || this.#closed) return;
+      const { guess, segments } = utterance;
+      const text = [...segments, guess].filter((part) => part !== '').join(' ');
+      // A recogniser that says nothing before the end has nothing to tell.
+      if (text !== '') this.#options.events.paused?.(text);
+    };
+    this.#work = this.#work.then(tell);
+  }
+
+  #resumed(): void {
+    if (this.#utterance !== undefined) this.#utterance.isPausing = false;
+    this.#options.events.resumed?.();
   }
 
   /** Speech began at `startMs`, which may be some frames ago: those were kept. */
@@ -182,6 +220,8 @@ export class VoiceEar {
     const beganMs = this.nowMs - lead.length * FRAME_MS;
     const utterance: Utterance = {
       segments: [],
+      guess: '',
+      isPausing: false,
       tailFrom: 0,
       tailStartMs: beganMs,
       frames: 0,
@@ -212,7 +252,13 @@ export class VoiceEar {
     const heardMs = Math.round(utterance.frames * FRAME_MS);
     const voiceEndMs = this.nowMs - silenceMs;
     if (!utterance.dropped) events.ended(this.nowMs, heardMs);
-    if (!utterance.failed) this.#next(this.#recogniser(), (stream) => stream.endUtterance());
+    if (!utterance.failed) {
+      this.#next(this.#recogniser(), (stream) =>
+        utterance.dropped && stream.dropUtterance !== undefined
+          ? stream.dropUtterance()
+          : stream.endUtterance(),
+      );
+    }
     const tell = () => {
       this.#ending.shift();
       if (utterance.dropped || this.#closed) return;
@@ -265,6 +311,7 @@ export class VoiceEar {
     if (utterance === undefined || utterance.dropped) return;
     if (isFinal && text !== '') utterance.segments.push(text);
     if (ending !== undefined) return;
+    utterance.guess = isFinal ? '' : text;
     if (text !== '') this.#isUnfinished = isUnfinished(text);
     const { tailStartMs: startMs } = utterance;
     const endMs = this.nowMs;

@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { turnCap, turnReserveRaw } from '../actors/realtime/turn-meter.ts';
-import type { RealtimeSession } from '../actors/realtime-session.ts';
+import type { Cascades } from '../actors/cascade/cascade-legs.ts';
+import { openCascade } from '../actors/cascade/open-cascade.ts';
+import { type CascadePlan, localEngineOf, planCascade } from '../actors/cascade/plan-cascade.ts';
+import { createLocalLegs } from '../actors/realtime/local-legs.ts';
+import { turnCap } from '../actors/realtime/turn-meter.ts';
+import type { RealtimeInput, RealtimeSession } from '../actors/realtime-session.ts';
 import { openRealtime, openRelayed } from '../actors/recording/open-recorded.ts';
 import {
   connectRelay,
@@ -16,6 +20,7 @@ import { BRAND, newId } from '../kernel/ids.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
+import { PROVIDER_KEY_HEADER } from '../provider-keys/provider-key-header.ts';
 import { admitSession } from './admit-session.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
@@ -25,6 +30,9 @@ const Query = z.object({
   model: z.string().min(1).max(128).optional(),
   /** `transcription`: the session hears and does not answer. */
   intent: z.string().max(64).optional(),
+  /** For sessions of text models: what makes out what is said, and what speaks. */
+  stt_model: z.string().min(1).max(128).optional(),
+  tts_model: z.string().min(1).max(128).optional(),
   customer_id: z.string().max(LIMITS.taskIdChars).optional(),
 });
 
@@ -32,7 +40,7 @@ const Query = z.object({
  * Realtime voice in the vendor's event protocol, metered by the completed turn: with the engines of this server, or at
  * an upstream whose frames are relayed. Without `relays` there is none of those.
  */
-export const createRealtimeSocket = (deps: VoiceDeps, relays?: Relays) =>
+export const createRealtimeSocket = (deps: VoiceDeps, relays?: Relays, cascades?: Cascades) =>
   socketRoute()({
     path: '/v1/realtime',
     credential: 'agent',
@@ -46,9 +54,17 @@ export const createRealtimeSocket = (deps: VoiceDeps, relays?: Relays) =>
     async open(context) {
       const handshake = readHandshake(context.query, context.caller.clientSecret);
       const relayed = relays && (await openRelay({ ...deps, relays }, context, handshake));
-      return relayed ?? handlerOf(await openSession(deps, context, handshake));
+      if (relayed !== undefined) return relayed;
+      const plan = cascades && planCascade(deps.catalogue, handshake.modelId, context.query);
+      const input = plan
+        ? await openPlanned({ ...deps, cascades }, plan, context, handshake)
+        : await openLocal(deps, context, handshake);
+      return handlerOf(admit(deps, input));
     },
   });
+
+const ONLY_HEARD =
+  'This model converses; sessions that only transcribe are served by local/realtime.';
 
 type Context = SocketContext<unknown, typeof Query>;
 
@@ -63,10 +79,7 @@ async function openRelay(
   const plan = await planRelay(deps, modelId, buyer, REALTIME_WISH);
   if (plan === undefined) return undefined;
   if (config.type === 'transcription') {
-    throw refuse.gateway.invalidRequest(
-      'An upstream’s model converses; sessions that only transcribe are served by local/realtime.',
-      'session.type',
-    );
+    throw refuse.gateway.invalidRequest(ONLY_HEARD, 'session.type');
   }
   deps.sessions.requireRoom();
 
@@ -94,11 +107,35 @@ const sessionUpdate = ({ model: _, ...session }: Readonly<Record<string, unknown
     JSON.stringify({ type: 'session.update', session: { type: 'realtime', ...session } }),
   );
 
-async function openSession(
+async function openPlanned(
+  deps: VoiceDeps & { readonly cascades: Cascades },
+  plan: CascadePlan,
+  context: Context,
+  { config }: Handshake,
+): Promise<RealtimeInput> {
+  const { providerKey, spender } = readSocketBuyer(context, context.query.customer_id);
+  if (config.type === 'transcription')
+    throw refuse.gateway.invalidRequest(ONLY_HEARD, 'session.type');
+  if (providerKey !== undefined) {
+    throw refuse.gateway.invalidRequest(
+      'Sessions of several models are paid from the balance: a provider key is not used in them.',
+      PROVIDER_KEY_HEADER,
+    );
+  }
+  requireEngines(deps.engines, [
+    ...(localEngineOf(plan.stt) ? (['pocketsphinx'] as const) : []),
+    ...(localEngineOf(plan.tts) ? (['flite'] as const) : []),
+    ...(localEngineOf(plan.llm) ? (['guide'] as const) : []),
+  ]);
+  deps.sessions.requireRoom();
+  return openCascade(deps, plan, { spender, config });
+}
+
+async function openLocal(
   deps: VoiceDeps,
   context: Context,
   { modelId, config }: Handshake,
-): Promise<RealtimeSession> {
+): Promise<RealtimeInput> {
   const { model, source } = requireLiveModel(deps.catalogue, modelId, 'realtime');
   requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
   deps.sessions.requireRoom();
@@ -111,14 +148,16 @@ async function openSession(
     source,
   };
   const cap = turnCap(model);
-  const reserveRaw = turnReserveRaw(source, cap);
-  const opened = await openPurse(deps, owner, reserveRaw);
+  const callerFacts = () => deps.callerFacts(owner.spender.agentId);
+  const legs = createLocalLegs({ ...deps, cap, source, callerFacts });
+  const opened = await openPurse(deps, owner, legs.reserveRaw(config));
   if (opened.kind === 'refused') throw refuseHold(opened.refusal);
+  return { owner, purse: opened.purse, cap, legs, config };
+}
 
-  const session = openRealtime(deps, {
-    ...{ owner, purse: opened.purse, cap, reserveRaw, config },
-  });
-  admitSession(deps, owner.sessionId, session);
+function admit(deps: VoiceDeps, input: RealtimeInput): RealtimeSession {
+  const session = openRealtime(deps, input);
+  admitSession(deps, input.owner.sessionId, session);
   deps.engines.warmUp();
   return session;
 }

@@ -151,7 +151,7 @@ describe('a client secret', () => {
     ['lives too long', { expires_after: { seconds: 7_201 } }, 'expires_after.seconds'],
     ['is over at once', { expires_after: { seconds: 9 } }, 'expires_after.seconds'],
     ['counts from elsewhere', { expires_after: { anchor: 'now' } }, 'expires_after.anchor'],
-    ['is for another kind of model', { session: { model: 'local/guide' } }, 'session.model'],
+    ['is for another kind of model', { session: { model: 'local/flite' } }, 'session.model'],
     [
       'says what cannot be',
       { session: { audio: { output: { speed: 9 } } } },

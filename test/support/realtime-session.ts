@@ -1,5 +1,6 @@
+import { createLocalLegs } from '../../src/actors/realtime/local-legs.ts';
 import { readSession } from '../../src/actors/realtime/session-config.ts';
-import { turnCap, turnReserveRaw } from '../../src/actors/realtime/turn-meter.ts';
+import { turnCap } from '../../src/actors/realtime/turn-meter.ts';
 import { type RealtimeInput, RealtimeSession } from '../../src/actors/realtime-session.ts';
 import type { VoiceDeps } from '../../src/actors/voice-deps.ts';
 import { openPurse } from '../../src/actors/voice-purse.ts';
@@ -27,7 +28,8 @@ export async function openSession({
   const source = model?.sources[0];
   assert(model !== undefined && source !== undefined, 'the catalogue has the local voice');
   const cap = turnCap(model);
-  const reserveRaw = turnReserveRaw(source, cap);
+  const callerFacts = () => deps.callerFacts(AGENT);
+  const legs = createLocalLegs({ ...deps, cap, source, callerFacts });
   const owner = {
     spender: { agentId: AGENT, keyId: 70 },
     sessionId: 'sess_test',
@@ -35,13 +37,14 @@ export async function openSession({
     model: model.id,
     source,
   } as const;
-  const opened = await openPurse(deps, owner, reserveRaw);
-  assert(opened.kind === 'opened', 'one turn fits');
   const read = readSession(begun);
   assert('config' in read, 'the session can be');
+  const reserveRaw = legs.reserveRaw(read.config);
+  const opened = await openPurse(deps, owner, reserveRaw);
+  assert(opened.kind === 'opened', 'one turn fits');
   const { purse } = opened;
   const { config } = read;
-  const session = open(deps, { owner, purse, cap, reserveRaw, config });
+  const session = open(deps, { owner, purse, cap, legs, config });
   const socket = new FakeSocket();
   session.attach(socket);
   const send = (event: Readonly<Record<string, unknown>>) => session.message(JSON.stringify(event));

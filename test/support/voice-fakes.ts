@@ -69,13 +69,13 @@ class FakeStt implements SttEngine {
 class FakeTts implements TtsEngine {
   readonly voices = ['rms'];
   spoken: string[] = [];
-  /** Set by a test: awaited before every sentence but the first. */
+  /** Set by a test: awaited before every sentence but the first of all. */
   between: (() => Promise<void>) | undefined;
 
   async *speak(request: { text: string; signal: AbortSignal }): AsyncIterable<SpeechChunk> {
     const sentences = request.text.match(/[^.!?]+[.!?]?/g) ?? [];
-    for (const [index, sentence] of sentences.entries()) {
-      if (index > 0) await this.between?.();
+    for (const sentence of sentences) {
+      if (this.spoken.length > 0) await this.between?.();
       if (request.signal.aborted) return;
       const text = sentence.trim();
       this.spoken.push(text);

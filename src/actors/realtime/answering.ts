@@ -1,24 +1,23 @@
-import type { CallerFacts, ChatMessage, GuideEngine, TtsEngine } from '../../engines/engine.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { SessionTally } from '../session-tally.ts';
-import { type Conversation, messagesOf } from './conversation.ts';
+import type { Conversation } from './conversation.ts';
 import type { SpokenText } from './heard-words.ts';
+import type { Brain, Voice } from './legs.ts';
 import type { Outlet } from './outlet.ts';
 import type { ResponseRequest } from './response-request.ts';
 import { ResponseWriter } from './response-writer.ts';
-import type { TurnCap } from './turn-meter.ts';
-import { type TurnOutcome, type TurnPrompt, VoiceTurn } from './voice-turn.ts';
+import type { SessionConfig } from './session-config.ts';
+import { outputCapOf, type TurnCap } from './turn-meter.ts';
+import { type TurnOutcome, VoiceTurn } from './voice-turn.ts';
 
 /** Answers whose spoken words are remembered, so that they can still be cut to what was heard. */
 const SPOKEN_KEPT = 16;
-/** English has about as many characters to a token. */
-const PROMPT_CHARS_PER_TOKEN = 4;
 
 export type AnsweringDeps = {
-  readonly guide: GuideEngine;
-  readonly tts: TtsEngine;
+  readonly brain: Brain;
+  readonly voice: Voice;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -29,7 +28,6 @@ export type AnsweringDeps = {
   readonly cap: TurnCap;
   /** Resolves when everything said before is in the conversation. */
   readonly transcribed: () => Promise<void>;
-  readonly callerFacts: () => Promise<CallerFacts>;
   readonly finished: (answer: FinishedAnswer) => void;
 };
 
@@ -46,6 +44,8 @@ export interface Answering {
   /** A response is in progress that belongs to the conversation. */
   readonly isConversing: boolean;
   start(request: ResponseRequest): void;
+  /** The caller has likely said so: the answer to it is begun, and told when it is asked for. */
+  speculate(text: string, config: SessionConfig): void;
   /** A caller who speaks breaks off only what was meant for the conversation. */
   interrupt(reason: 'turn_detected' | 'client_cancelled'): void;
   /** Ends the response for a reason of the server's own. */
@@ -75,40 +75,41 @@ export function createAnswering(deps: AnsweringDeps): Answering {
       return isConversing;
     },
     start(request) {
-      const { config, metadata } = request;
+      const { config, metadata, isInConversation } = request;
+      const outputCap = cap.outputTokens;
       const begun = new ResponseWriter({
-        outlet: deps.outlet,
-        tally: deps.tally,
-        conversation,
-        conversationId: deps.conversationId,
-        config,
-        random: deps.random,
-        metadata,
-        isInConversation: request.isInConversation,
-        outputCap: cap.outputTokens,
+        ...deps,
+        ...{ config, metadata, isInConversation, outputCap },
       });
       writer = begun;
-      isConversing = request.isInConversation;
+      isConversing = isInConversation;
       const startedAtMs = clock.monotonicMs();
       let promptMs: number | undefined;
       turn = new VoiceTurn({
         ...deps,
         config,
         writer: begun,
-        prompt: async () => {
-          const ready = await promptOf(deps, request);
+        items: async () => {
+          await deps.transcribed();
           promptMs = clock.monotonicMs() - startedAtMs;
-          return ready;
+          return request.context ?? conversation.items;
         },
         finished: (outcome) => {
           turn = undefined;
           writer = undefined;
           isConversing = false;
-          if (request.isInConversation) remember(begun);
+          if (isInConversation) remember(begun);
           deps.finished({ writer: begun, outcome, promptMs, request });
         },
       });
       turn.start();
+    },
+    speculate(text, config) {
+      if (turn !== undefined) return;
+      const said = { type: 'message', role: 'user', id: '', object: 'realtime.item' } as const;
+      const content = [{ type: 'input_audio', transcript: text }] as const;
+      const items = [...conversation.items, { ...said, status: 'completed' as const, content }];
+      deps.brain.speculate?.({ config, items, outputCap: outputCapOf(cap, config) });
     },
     interrupt(reason) {
       if (isConversing || reason === 'client_cancelled') turn?.interrupt(reason);
@@ -117,18 +118,4 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     spoken: (itemId) =>
       writer !== undefined && writer.messageId === itemId ? writer.spoken : kept.get(itemId),
   };
-}
-
-async function promptOf(
-  deps: AnsweringDeps,
-  { config, context }: ResponseRequest,
-): Promise<TurnPrompt> {
-  const [, facts] = await Promise.all([deps.transcribed(), deps.callerFacts()]);
-  const { instructions } = config;
-  const system: ChatMessage[] =
-    instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  // By length and not by token: counting belongs to the engine's own thread, and bills are capped.
-  const room = Math.max(0, deps.cap.inputTokens * PROMPT_CHARS_PER_TOKEN - instructions.length);
-  const said = context === undefined ? deps.conversation.messages(room) : messagesOf(context, room);
-  return { messages: [...system, ...said], facts };
 }

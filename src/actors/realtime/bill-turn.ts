@@ -1,16 +1,18 @@
 import type { RealtimeSessionEvent } from '../../../machines/realtime-session.ts';
-import type { Source } from '../../gateway/catalogue.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { sumPricesRaw } from '../../kernel/price.ts';
 import type { SessionTally } from '../session-tally.ts';
 import { turnRefused } from '../voice-endings.ts';
-import { type Purse, sessionPrice } from '../voice-purse.ts';
+import type { Purse } from '../voice-purse.ts';
 import type { FinishedAnswer } from './answering.ts';
-import { renderUsage, type TurnUse, turnUsage } from './turn-meter.ts';
+import type { Bought, Legs } from './legs.ts';
+import type { SessionConfig } from './session-config.ts';
+import { renderUsage, type TurnUse } from './turn-meter.ts';
 
 export type BillingDeps = {
   readonly purse: Purse;
-  readonly source: Source;
-  readonly reserveRaw: bigint;
+  readonly legs: Pick<Legs, 'reserveRaw' | 'takeBill'>;
+  readonly config: () => SessionConfig;
   readonly tally: Pick<SessionTally, 'heard' | 'stage' | 'turnEnded'>;
   readonly clock: Clock;
 };
@@ -29,31 +31,33 @@ export interface TurnBilling {
 }
 
 export function createTurnBilling(deps: BillingDeps): TurnBilling {
-  const { purse, source, clock, tally } = deps;
+  const { purse, legs, clock, tally } = deps;
   return {
     async bill(answer, heardMs, isNext) {
       const use: TurnUse = {
         textIn: answer?.outcome.textIn ?? 0,
+        cachedIn: answer?.outcome.cachedIn ?? 0,
         textOut: answer?.outcome.textOut ?? 0,
         spokenMs: answer?.outcome.spokenMs ?? 0,
         spokenChars: answer?.outcome.spokenChars ?? 0,
         heardMs,
       };
-      const usage = turnUsage(source, use, answer === undefined ? 0 : 1);
-      const costRaw = sessionPrice(source, usage);
+      const bought = legs.takeBill(use, answer === undefined ? 0 : 1);
+      const costRaw = priceOf(bought);
       const journalFromMs = clock.monotonicMs();
       tally.heard(heardMs);
       if (answer !== undefined) tally.turnEnded();
       // The client learns of a turn only when its cost can no longer be lost.
-      if (costRaw > 0n && (await purse.journal(costRaw, usage)) === 'lost') return LOST;
+      if (costRaw > 0n && (await purse.journal(costRaw, usageOf(bought))) === 'lost') return LOST;
       const journalMs = clock.monotonicMs() - journalFromMs;
       answer?.writer.done(renderUsage(use), {
         ...timings(answer, journalMs, tally),
+        ...speculation(bought),
         cost_raw: String(costRaw),
       });
       if (!isNext) return BILLED;
 
-      const missingRaw = deps.reserveRaw - (purse.heldRaw - purse.spentRaw);
+      const missingRaw = legs.reserveRaw(deps.config()) - (purse.heldRaw - purse.spentRaw);
       const extension = await purse.extend(missingRaw);
       if (extension.kind === 'refused') {
         return { type: 'budget.spent', ending: turnRefused(extension.refusal) };
@@ -61,6 +65,30 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
       return extension.kind === 'lost' ? LOST : BILLED;
     },
   };
+}
+
+/** Every source at its own rates and margin, rounded up once. */
+const priceOf = (bought: readonly Bought[]): bigint =>
+  sumPricesRaw(
+    bought.map(({ source: { rates, marginBps }, usage }) => ({ usage, rates, marginBps })),
+  );
+
+/** What all of them used together, as the line of the journal has it. */
+function usageOf(bought: readonly Bought[]): Readonly<Record<string, number>> {
+  const sum: Record<string, number> = {};
+  for (const { usage, isEstimated } of bought) {
+    for (const [unit, amount] of Object.entries(usage)) {
+      sum[unit] = Math.round(((sum[unit] ?? 0) + amount) * 1_000) / 1_000;
+    }
+    if (isEstimated === true) sum.estimated = (sum.estimated ?? 0) + 1;
+  }
+  return sum;
+}
+
+/** What of the cost was for an answer that nobody heard, where there was one. */
+function speculation(bought: readonly Bought[]): Readonly<Record<string, string>> {
+  const vain = bought.filter(({ isSpeculated }) => isSpeculated);
+  return vain.length === 0 ? {} : { speculation_cost_raw: String(priceOf(vain)) };
 }
 
 const BILLED: RealtimeSessionEvent = { type: 'turn.billed' };

@@ -9,6 +9,7 @@ import { type ClientEvent, type EventProblem, parseClientEvent } from './client-
 import type { Conversation } from './conversation.ts';
 import { EventAllowance } from './event-allowance.ts';
 import { applyItemEvent, type ItemEvent } from './item-commands.ts';
+import type { Legs } from './legs.ts';
 import type { Listening } from './listening.ts';
 import type { Outlet } from './outlet.ts';
 import { type ResponseRequest, readResponseRequest } from './response-request.ts';
@@ -24,6 +25,7 @@ export type CommandDeps = {
   readonly listening: Listening;
   readonly answering: Answering;
   readonly settings: Settings;
+  readonly legs: Pick<Legs, 'problemOf'>;
   readonly respond: (request: ResponseRequest) => EventProblem | undefined;
   readonly fail: (ending: Ending) => void;
 };
@@ -95,9 +97,14 @@ export class ClientCommands {
   }
 
   #update(session: unknown): EventProblem | undefined {
-    const { listening, outlet, settings } = this.#deps;
+    const { legs, listening, outlet, settings } = this.#deps;
     const updated = updateConfig(settings.current, session);
     if ('problem' in updated) return { code: 'invalid_value', ...updated.problem };
+    const unfit = legs.problemOf(updated.config);
+    if (unfit !== undefined) {
+      const [param = null] = unfit.split(':', 1);
+      return { code: 'invalid_value', message: unfit, param };
+    }
     if (settings.change(updated.config)) listening.restart();
     outlet.send('session.updated', { session: settings.render() });
     return undefined;

@@ -89,9 +89,9 @@ export class Conversation {
     return true;
   }
 
-  /** The newest messages that fit into `maxChars`, oldest first, for the engine that answers. */
-  messages(maxChars: number): readonly ChatMessage[] {
-    return messagesOf(this.#items, maxChars);
+  /** In conversation order; a copy. */
+  get items(): readonly ConversationItem[] {
+    return [...this.#items];
   }
 
   #evict(keepId: string): readonly string[] {
@@ -126,7 +126,7 @@ export function messagesOf(
 }
 
 /** The words of a message, whichever way they came. */
-const partText = (part: ContentPart): string =>
+export const partText = (part: ContentPart): string =>
   ('text' in part ? part.text : part.transcript) ?? '';
 
 const size = (item: ConversationItem): number => {

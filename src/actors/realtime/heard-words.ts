@@ -1,7 +1,9 @@
 /** What was spoken of an answer so far, and when: enough to say which words a listener has heard. */
 export class SpokenText {
-  readonly #pieces: { readonly text: string; readonly endMs: number }[] = [];
+  readonly #pieces: { readonly text: string; endMs: number }[] = [];
   #endMs = 0;
+  /** How long the last sentence is taken to be, while more of its sound is to come. */
+  #expectedEndMs = 0;
   #cutAtMs: number | undefined;
 
   /** The words that a listener who broke in has heard; undefined when nobody did. */
@@ -18,8 +20,26 @@ export class SpokenText {
   }
 
   add(text: string, durationMs: number): void {
-    this.#endMs += durationMs;
+    this.begin(text, 0);
+    this.lasted(durationMs);
+  }
+
+  /** A sentence begins whose sound is still coming, and which lasts about so long. */
+  begin(text: string, expectedMs: number): void {
+    this.#expectedEndMs = this.#endMs + expectedMs;
     this.#pieces.push({ text, endMs: this.#endMs });
+  }
+
+  /** So much more of the last sentence was spoken. */
+  lasted(ms: number): void {
+    this.#endMs += ms;
+    const last = this.#pieces.at(-1);
+    if (last !== undefined) last.endMs = this.#endMs;
+  }
+
+  /** The last sentence has all of its sound. */
+  ended(): void {
+    this.#expectedEndMs = 0;
   }
 
   /** The listener broke in at `atMs`: what was spoken after it was not heard, and no later cut adds to it. */
@@ -34,7 +54,9 @@ export class SpokenText {
   heardBy(atMs: number): string {
     const heard: string[] = [];
     let startMs = 0;
-    for (const { text, endMs } of this.#pieces) {
+    for (const [index, { text, endMs: knownEndMs }] of this.#pieces.entries()) {
+      const isLast = index === this.#pieces.length - 1;
+      const endMs = isLast ? Math.max(knownEndMs, this.#expectedEndMs) : knownEndMs;
       if (atMs >= endMs) {
         heard.push(text);
       } else {

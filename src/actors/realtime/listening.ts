@@ -14,13 +14,15 @@ import type { EventProblem } from './client-event.ts';
 import { commitItem } from './commit-item.ts';
 import type { Conversation } from './conversation.ts';
 import { IdleWatch } from './idle-watch.ts';
+import { LegFailed } from './legs.ts';
 import type { Outlet } from './outlet.ts';
 import type { SessionConfig } from './session-config.ts';
 import { tellTranscript } from './tell-transcript.ts';
 import { endpointingOf } from './turn-detection.ts';
 
 export type ListeningDeps = {
-  readonly stt: SttEngine;
+  /** What hears the session as it is set up now. */
+  readonly stt: () => SttEngine;
   readonly vad: VadEngine;
   readonly gates: SpeechGates | undefined;
   readonly clock: Clock;
@@ -36,6 +38,9 @@ export type ListeningDeps = {
    * the turn detection that it was heard with.
    */
   readonly heard: (heard: Heard, wantsAnswer: boolean) => void;
+  /** The caller has likely said all, which is this, and is to be answered; or goes on after all. */
+  readonly paused: (text: string) => void;
+  readonly resumed: () => void;
   /** Nobody spoke after the last answer for as long as the client allows. */
   readonly timedOut: () => void;
 };
@@ -55,6 +60,8 @@ export class Listening {
   #earOpenedAtMs = 0;
   #itemId = '';
   #unbilledMs = 0;
+  /** Of those, what waits to be made out: nobody knows yet what it comes to. */
+  #untoldMs = 0;
   #receivedMs = 0;
   #lastAudioAtMs: number;
   #isCommitting = false;
@@ -119,10 +126,10 @@ export class Listening {
     await Promise.all([this.#retired, this.#ear?.transcribed()]);
   }
 
-  /** Milliseconds of committed audio that nobody has been billed for; they are now. */
+  /** Milliseconds of transcribed audio, at the end of any, that nobody has been billed for; they are now. */
   takeUnbilledMs(): number {
-    const taken = this.#unbilledMs;
-    this.#unbilledMs = 0;
+    const taken = this.#unbilledMs - this.#untoldMs;
+    this.#unbilledMs = this.#untoldMs;
     return taken;
   }
 
@@ -136,13 +143,16 @@ export class Listening {
   }
 
   close(): void {
+    // Nobody waits for what is still being made out: it is billed as it is.
+    this.#untoldMs = 0;
     if (this.#idleTimer !== undefined) this.#deps.clock.clearTimeout(this.#idleTimer);
     this.restart();
     for (const ear of this.#retiring) ear.close();
   }
 
   #openEar(): VoiceEar {
-    const { clock, gates, stt, vad } = this.#deps;
+    const { clock, gates, vad } = this.#deps;
+    const stt = this.#deps.stt();
     const { inputFormat, turnDetection } = this.#deps.config();
     const wantsAnswer = this.#wantsAnswer;
     const retired = this.#retired;
@@ -169,6 +179,8 @@ export class Listening {
           this.#heard(awaiting.shift() ?? '', heard);
           this.#deps.heard(heard, wantsAnswer);
         },
+        paused: (text) => wantsAnswer && this.#deps.paused(text),
+        resumed: () => this.#deps.resumed(),
         failed: (error) => this.#failed(error),
       },
     });
@@ -190,6 +202,7 @@ export class Listening {
   #ended(atMs: number, heardMs: number): string {
     const { config, outlet } = this.#deps;
     this.#unbilledMs += heardMs;
+    this.#untoldMs += heardMs;
     const itemId = this.#itemId;
     commitItem(this.#deps, itemId, () => {
       if (config().turnDetection === null || this.#isCommitting) return;
@@ -226,6 +239,7 @@ export class Listening {
 
   #heard(id: string, heard: Heard): void {
     const { config, conversation, outlet } = this.#deps;
+    this.#untoldMs = Math.max(0, this.#untoldMs - heard.heardMs);
     // What no recogniser heard is not charged.
     if (heard.failed) this.#unbilledMs = Math.max(0, this.#unbilledMs - heard.heardMs);
     const item = conversation.find(id);
@@ -238,7 +252,9 @@ export class Listening {
 
   #failed(error: Error): void {
     const { outlet } = this.#deps;
-    if (error instanceof EngineBusy) {
+    if (error instanceof LegFailed) {
+      outlet.error('server_error', { code: error.code, message: error.message });
+    } else if (error instanceof EngineBusy) {
       const message = `${error.message}; speak again in ${error.retryAfterSeconds} s`;
       outlet.error('server_error', { code: 'engine_overloaded', message });
     } else {

@@ -5,11 +5,9 @@ export type SessionIdentity = {
   readonly id: string;
   /** Undefined: it is the handshake that will say. */
   readonly model: string | undefined;
+  /** The model that makes out what is said. */
   readonly transcriber: string;
 };
-
-/** The model that makes out what is said in a session. */
-export const TRANSCRIBER = 'local/pocketsphinx';
 
 /** The session as `session.created` and `session.updated` show it: what stands, not what was asked for. */
 export function renderSession(

@@ -50,6 +50,7 @@ export class ResponseWriter {
   readonly #outputCap: number;
   readonly #output: ConversationItem[] = [];
   #message: Message | undefined;
+  #isMessageOver = false;
   #cause: TurnCause | undefined;
 
   constructor(options: {
@@ -129,13 +130,18 @@ export class ResponseWriter {
     });
   }
 
-  callFunction(call: { readonly name: string; readonly argumentsJson: string }): void {
+  callFunction(call: {
+    readonly name: string;
+    readonly argumentsJson: string;
+    /** The upstream's own. */
+    readonly callId?: string;
+  }): void {
     const item: ConversationItem = {
       id: newId(this.#random, 'item_'),
       object: 'realtime.item',
       type: 'function_call',
       status: 'in_progress',
-      call_id: newId(this.#random, 'call_'),
+      call_id: call.callId ?? newId(this.#random, 'call_'),
       name: call.name,
       arguments: '',
     };
@@ -161,8 +167,13 @@ export class ResponseWriter {
   /** Closes what is open, with the text that was really sent. Nothing but `done` may follow. */
   finish(cause: TurnCause | undefined, sentText: string): void {
     this.#cause = cause;
+    this.endMessage(cause, sentText);
+  }
+
+  /** Closes the message alone, if it is open: calls may follow. */
+  endMessage(cause: TurnCause | undefined, sentText: string): void {
     const message = this.#message;
-    if (message === undefined) return;
+    if (message === undefined || this.#isMessageOver) return;
     const part: ContentPart = this.#speaks
       ? { type: 'output_audio', transcript: sentText }
       : { type: 'output_text', text: sentText };
@@ -186,6 +197,7 @@ export class ResponseWriter {
       status: cause === undefined ? 'completed' : 'incomplete',
       content: [part],
     });
+    this.#isMessageOver = true;
     const heard = this.spoken.cut;
     if (heard === undefined) return;
     // Truncated while it was still being spoken: the history keeps what was heard, not what was sent.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { type AudioFormat, PCM_24K, parseAudioFormat } from './audio-format.ts';
 import { Detection, readDetection, SERVER_VAD, type TurnDetection } from './turn-detection.ts';
@@ -23,6 +24,8 @@ export type SessionConfig = {
   readonly turnDetection: TurnDetection | null;
   /** Whether the client is told what the caller said. */
   readonly transcription: boolean;
+  /** What is to make it out, as the client names it; null: nobody is named. */
+  readonly transcriptionModel: string | null;
   readonly tools: readonly Tool[];
   readonly toolChoice: z.output<typeof ToolChoice>;
   readonly maxOutputTokens: number | 'inf';
@@ -38,6 +41,7 @@ export const DEFAULT_CONFIG: SessionConfig = {
   speed: 1,
   turnDetection: SERVER_VAD,
   transcription: true,
+  transcriptionModel: null,
   tools: [],
   toolChoice: 'auto',
   maxOutputTokens: 'inf',
@@ -164,6 +168,7 @@ export function updateConfig(
       speed: output?.speed ?? update.speed ?? before.speed,
       turnDetection: detection === undefined ? before.turnDetection : readDetection(detection),
       transcription: transcription === undefined ? before.transcription : transcription !== null,
+      transcriptionModel: modelOf(transcription) ?? before.transcriptionModel,
       tools: update.tools === undefined ? before.tools : update.tools.map(readTool),
       toolChoice: update.tool_choice ?? before.toolChoice,
       maxOutputTokens:
@@ -171,6 +176,13 @@ export function updateConfig(
     },
   };
 }
+
+const modelOf = (transcription: unknown): string | undefined =>
+  isObject(transcription) &&
+  typeof transcription.model === 'string' &&
+  transcription.model.length <= LIMITS.modelIdChars
+    ? transcription.model
+    : undefined;
 
 const firstDefined = <T>(a: T | undefined, b: T | undefined): T | undefined =>
   a === undefined ? b : a;

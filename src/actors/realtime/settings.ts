@@ -1,13 +1,20 @@
+import type { Legs } from './legs.ts';
 import { renderSession, type SessionIdentity } from './render-session.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from './session-config.ts';
 
 /** What a client has set up for its session, as it stands. */
 export class Settings {
-  readonly #identity: SessionIdentity;
+  readonly #identity: Omit<SessionIdentity, 'transcriber'>;
+  readonly #transcriber: Legs['transcriber'];
   #current: SessionConfig;
 
-  constructor(identity: SessionIdentity, config: SessionConfig = DEFAULT_CONFIG) {
+  constructor(
+    identity: Omit<SessionIdentity, 'transcriber'>,
+    transcriber: Legs['transcriber'],
+    config: SessionConfig = DEFAULT_CONFIG,
+  ) {
     this.#identity = identity;
+    this.#transcriber = transcriber;
     this.#current = config;
   }
 
@@ -21,12 +28,14 @@ export class Settings {
     this.#current = config;
     return (
       config.inputFormat.type !== before.inputFormat.type ||
+      this.#transcriber(config) !== this.#transcriber(before) ||
       JSON.stringify(config.turnDetection) !== JSON.stringify(before.turnDetection)
     );
   }
 
   /** The session as its client is shown it. */
   render(): Readonly<Record<string, unknown>> {
-    return renderSession(this.#current, this.#identity);
+    const transcriber = this.#transcriber(this.#current);
+    return renderSession(this.#current, { ...this.#identity, transcriber });
   }
 }

@@ -16,6 +16,12 @@ export class SpeechEncoder {
 
   /** The whole of one sentence, cut into deltas. */
   *sentence(pcm: Int16Array, sampleRateHz: number): Generator<Uint8Array> {
+    yield* this.piece(pcm, sampleRateHz);
+    yield* this.end();
+  }
+
+  /** A piece of a sentence whose sound is still coming, as far as it can be told without the rest. */
+  *piece(pcm: Int16Array, sampleRateHz: number): Generator<Uint8Array> {
     const { sampleRateHz: toHz } = samplesOf(this.#format);
     if (this.#resampler?.fromHz !== sampleRateHz) {
       this.#resampler = new Resampler(sampleRateHz, toHz);
@@ -27,6 +33,11 @@ export class SpeechEncoder {
       const bytes = this.#encode(target.subarray(0, this.#resampler.push(input, target)));
       if (bytes.length > 0) yield bytes;
     }
+  }
+
+  /** The rest of a sentence; the next one starts afresh. */
+  *end(): Generator<Uint8Array> {
+    if (this.#resampler === undefined) return;
     const { lookaheadSamples } = this.#resampler;
     const tail = new Int16Array(this.#resampler.outputSamples(lookaheadSamples));
     const bytes = this.#encode(tail.subarray(0, this.#resampler.flush(tail)));

@@ -113,7 +113,6 @@ export class TurnCycle {
     const answer = this.#finished;
     const heardMs = listening.takeUnbilledMs();
     this.#finished = undefined;
-    if (answer === undefined && heardMs === 0) return;
     billing
       .bill(answer, heardMs, false)
       .catch((error: unknown) => life.logError(error, 'the rest of a session was not journaled'));

@@ -14,6 +14,8 @@ export type TurnDetection =
       readonly silenceDurationMs: number;
       /** A line on which nobody speaks for so long after an answer is spoken to; null: never. */
       readonly idleTimeoutMs: number | null;
+      /** Silence after which an answer is begun, should the turn have ended; null: none is. */
+      readonly speculateAfterMs: number | null;
     })
   | (Answers & { readonly type: 'semantic_vad'; readonly eagerness: Eagerness });
 
@@ -23,6 +25,7 @@ export const SERVER_VAD = {
   prefixPaddingMs: 300,
   silenceDurationMs: 500,
   idleTimeoutMs: null,
+  speculateAfterMs: null,
   createResponse: true,
   interruptResponse: true,
 } as const satisfies TurnDetection;
@@ -45,10 +48,15 @@ export type Endpointing = {
   readonly silenceDurationMs: number;
   /** Silence that ends an utterance whose last words ask for more; without it all end alike. */
   readonly unfinishedSilenceMs?: number;
+  /** Silence after which an utterance has likely ended. */
+  readonly speculateAfterMs?: number | undefined;
 };
 
 export function endpointingOf(detection: TurnDetection | null): Endpointing | null {
-  if (detection === null || detection.type === 'server_vad') return detection;
+  if (detection === null) return null;
+  if (detection.type === 'server_vad') {
+    return { ...detection, speculateAfterMs: detection.speculateAfterMs ?? undefined };
+  }
   const { threshold, prefixPaddingMs } = SERVER_VAD;
   return { threshold, prefixPaddingMs, ...PATIENCE[detection.eagerness] };
 }
@@ -66,6 +74,7 @@ export const Detection = z
       prefix_padding_ms: z.number().int().min(0).max(2_000).optional(),
       silence_duration_ms: z.number().int().min(100).max(5_000).optional(),
       idle_timeout_ms: z.number().int().min(5_000).max(30_000).nullish(),
+      speculate_after_ms: z.number().int().min(100).max(5_000).nullish(),
       ...answers,
     }),
     z.object({
@@ -92,6 +101,7 @@ export function readDetection(detection: z.output<typeof Detection>): TurnDetect
     prefixPaddingMs: detection.prefix_padding_ms ?? SERVER_VAD.prefixPaddingMs,
     silenceDurationMs: detection.silence_duration_ms ?? SERVER_VAD.silenceDurationMs,
     idleTimeoutMs: detection.idle_timeout_ms ?? null,
+    speculateAfterMs: detection.speculate_after_ms ?? null,
     ...wanted,
   };
 }
@@ -115,6 +125,8 @@ export function renderDetection(
     prefix_padding_ms: detection.prefixPaddingMs,
     silence_duration_ms: detection.silenceDurationMs,
     idle_timeout_ms: detection.idleTimeoutMs,
+    // No member of the protocol: clients that do not ask for it do not see it.
+    ...(detection.speculateAfterMs !== null && { speculate_after_ms: detection.speculateAfterMs }),
     ...wanted,
   };
 }

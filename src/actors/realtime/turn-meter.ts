@@ -10,6 +10,8 @@ export const SPOKEN_TOKEN_MS = 50;
 /** What one turn used, before it is expressed in the units of a rate card. */
 export type TurnUse = {
   readonly textIn: number;
+  /** Of `textIn`, what an upstream had kept from before. */
+  readonly cachedIn?: number;
   readonly textOut: number;
   readonly heardMs: number;
   readonly spokenMs: number;
@@ -21,6 +23,8 @@ export type TurnCap = {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly spokenChars: number;
+  /** Whether what is spoken counts as output, as what is written does. */
+  readonly countsSound: boolean;
 };
 
 /** No language that is tokenised sensibly has longer tokens on average. */
@@ -32,8 +36,15 @@ export function turnCap(model: Model): TurnCap {
     inputTokens: Math.min(model.contextWindow ?? Infinity, LIMITS.realtimeInputTokens),
     outputTokens,
     spokenChars: Math.min(outputTokens * CHARS_PER_TOKEN, LIMITS.engines.speechTextChars),
+    countsSound: true,
   };
 }
+
+/** Tokens that an answer may have, by its client's wish and what is held for it. */
+export const outputCapOf = (
+  { outputTokens }: TurnCap,
+  { maxOutputTokens: wanted }: { readonly maxOutputTokens: number | 'inf' },
+): number => (wanted === 'inf' ? outputTokens : Math.min(outputTokens, wanted));
 
 const spokenTokens = (ms: number) => Math.ceil(ms / SPOKEN_TOKEN_MS);
 const heardTokens = (ms: number) => Math.ceil(ms / HEARD_TOKEN_MS);
@@ -77,15 +88,15 @@ export function turnReserveRaw(source: Source, cap: TurnCap): bigint {
 export function renderUsage(use: TurnUse): ResponseUsage {
   const heard = heardTokens(use.heardMs);
   const spoken = spokenTokens(use.spokenMs);
+  const cached = use.cachedIn ?? 0;
   return {
     total_tokens: use.textIn + heard + use.textOut + spoken,
     input_tokens: use.textIn + heard,
     output_tokens: use.textOut + spoken,
     input_token_details: {
       ...{ text_tokens: use.textIn, audio_tokens: heard, image_tokens: 0 },
-      // Nothing is kept between turns that would make one cheaper.
-      cached_tokens: 0,
-      cached_tokens_details: { text_tokens: 0, audio_tokens: 0, image_tokens: 0 },
+      cached_tokens: cached,
+      cached_tokens_details: { text_tokens: cached, audio_tokens: 0, image_tokens: 0 },
     },
     output_token_details: { text_tokens: use.textOut, audio_tokens: spoken },
   };

@@ -5,25 +5,32 @@ import {
   type VoiceTurnEvent,
   voiceTurnMachine,
 } from '../../../machines/voice-turn.ts';
-import type { CallerFacts, ChatMessage, GuideEngine, TtsEngine } from '../../engines/engine.ts';
+import { SpeechCutter } from '../../engines/split-speech.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { ConversationItem } from './conversation.ts';
+import { type Brain, LegFailed, type Reply, type ReplyPiece, type Voice } from './legs.ts';
 import type { Outlet } from './outlet.ts';
+import { Passages } from './passages.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import type { SessionConfig } from './session-config.ts';
 import { SpeechEncoder } from './speech-encoder.ts';
-import { demandedCall, offeredTools } from './tool-choice.ts';
-import { SPOKEN_TOKEN_MS, type TurnCap } from './turn-meter.ts';
+import { outputCapOf, SPOKEN_TOKEN_MS, type TurnCap } from './turn-meter.ts';
 
-/** What the turn answers to, known once everything that was said before it is transcribed. */
-export type TurnPrompt = {
-  readonly messages: readonly ChatMessage[];
-  readonly facts: CallerFacts;
+const SPEECH_BOUNDS = {
+  firstChars: LIMITS.engines.speechFirstChunkChars,
+  chars: LIMITS.engines.speechChunkChars,
 };
+const TEXT_BYTES_PER_SECOND = LIMITS.speech.textBytesPerSecond;
+
+type Call = Extract<ReplyPiece, { kind: 'call' }>;
 
 export type TurnOutcome = {
   readonly cause: TurnCause | undefined;
   readonly textIn: number;
+  /** Of `textIn`, what the upstream had kept from before. */
+  readonly cachedIn: number;
   readonly textOut: number;
   readonly spokenMs: number;
   readonly spokenChars: number;
@@ -35,30 +42,32 @@ export type TurnOutcome = {
 };
 
 export type VoiceTurnOptions = {
-  readonly guide: GuideEngine;
-  readonly tts: TtsEngine;
+  readonly brain: Brain;
+  readonly voice: Voice;
   readonly clock: Clock;
   readonly log: Log;
   readonly config: SessionConfig;
   readonly cap: TurnCap;
   readonly writer: ResponseWriter;
   readonly outlet: Outlet;
-  readonly prompt: () => Promise<TurnPrompt>;
+  /** What the turn answers to, known once everything that was said before it is transcribed. */
+  readonly items: () => Promise<readonly ConversationItem[]>;
   /** Called exactly once, when the response is closed on the wire and only its `done` is owed. */
   readonly finished: (outcome: TurnOutcome) => void;
 };
 
-/** One running answer: prompt → guide → speech sentence by sentence → deltas. */
+/** One running answer: conversation → brain → speech sentence by sentence → deltas. */
 export class VoiceTurn {
   readonly #options: VoiceTurnOptions;
   readonly #actor: ActorRefFrom<typeof voiceTurnMachine>;
   readonly #startedAtMs: number;
   readonly #stopped = new AbortController();
   readonly #outputCap: number;
-  readonly #sent: string[] = [];
-  #reply = '';
-  #textIn = 0;
-  #textOut = 0;
+  readonly #passages = new Passages();
+  readonly #calls: Call[] = [];
+  #reply: Reply | undefined;
+  #encoder: SpeechEncoder | undefined;
+  #sent = '';
   #spokenMs = 0;
   #spokenChars = 0;
   #replyMs: number | undefined;
@@ -69,8 +78,7 @@ export class VoiceTurn {
     const { cap, clock, config, log, writer } = options;
     this.#options = options;
     this.#startedAtMs = clock.monotonicMs();
-    const wanted = config.maxOutputTokens;
-    this.#outputCap = wanted === 'inf' ? cap.outputTokens : Math.min(cap.outputTokens, wanted);
+    this.#outputCap = outputCapOf(cap, config);
     const effects: TurnEffects = {
       generate: () => this.#attempt(this.#generate()),
       speak: () => this.#attempt(this.#speak()),
@@ -107,68 +115,116 @@ export class VoiceTurn {
   }
 
   async #generate(): Promise<void> {
-    const { cap, clock, config, guide, prompt, writer } = this.#options;
-    const { messages, facts } = await prompt();
+    const { brain, config, items } = this.#options;
+    const said = await items();
     if (this.#isStopped) return;
-    const answer = await guide.reply({
-      messages,
-      facts,
-      tools: offeredTools(config),
-      maxTokens: this.#outputCap,
-      nowMs: clock.now(),
-    });
+    const { signal } = this.#stopped;
+    const reply = brain.reply({ config, items: said, outputCap: this.#outputCap, signal });
+    this.#reply = reply;
+    const cutter = new SpeechCutter(SPEECH_BOUNDS);
+    const isText = config.outputModality === 'text';
+    let chars = 0;
+    for (let piece = await reply.next(); piece !== undefined; piece = await reply.next()) {
+      if (this.#isStopped) return;
+      if (piece.kind === 'call') {
+        this.#say(cutter.end());
+        this.#call(piece);
+        continue;
+      }
+      chars += piece.text.length;
+      if (chars > LIMITS.realtimeReplyChars) {
+        this.#ready();
+        return this.#tell({ type: 'output.full' });
+      }
+      this.#say(isText ? [piece.text] : cutter.push(piece.text));
+    }
     if (this.#isStopped) return;
-    this.#textIn = Math.min(answer.usage.inputTokens, cap.inputTokens);
-    this.#textOut = Math.min(answer.usage.outputTokens, this.#outputCap);
+    this.#say(cutter.end());
+    this.#passages.end();
+    this.#ready();
+  }
+
+  /** Calls stand behind the words that were said before them, and those take a while. */
+  #call(call: Call): void {
+    if (this.#passages.isEmpty) this.#options.writer.callFunction(call);
+    else this.#calls.push(call);
+  }
+
+  #say(passages: readonly string[]): void {
+    for (const passage of passages) this.#passages.push(passage);
+    if (passages.length > 0) this.#ready();
+  }
+
+  /** The first words are there, or it is known that none come. */
+  #ready(): void {
+    if (this.#replyMs !== undefined) return;
     this.#replyMs = this.#sinceStart();
-    const toolCall = answer.toolCall ?? demandedCall(config);
-    this.#reply = toolCall === answer.toolCall ? answer.text : '';
-    if (toolCall !== undefined) writer.callFunction(toolCall);
     this.#tell({ type: 'reply.ready' });
   }
 
   async #speak(): Promise<void> {
     const { config, writer } = this.#options;
-    if (this.#reply === '') {
-      this.#tell({ type: 'speech.finished' });
-      return;
+    const isText = config.outputModality === 'text';
+    let isFull = false;
+    for (let passage = await this.#passages.next(); passage !== undefined && !isFull; ) {
+      if (this.#isStopped) return;
+      if (writer.messageId === undefined) writer.beginMessage();
+      if (isText) this.#write(passage);
+      else isFull = await this.#speakPassage(passage);
+      if (this.#isStopped) return;
+      if (!isFull) passage = await this.#passages.next();
     }
-    writer.beginMessage();
-    if (config.outputModality === 'text') {
-      this.#sent.push(this.#reply);
-      writer.text(this.#reply);
-      this.#tell({ type: 'speech.finished' });
-      return;
-    }
-    const isFull = await this.#speakSentences();
-    if (!this.#isStopped) this.#tell({ type: isFull ? 'output.full' : 'speech.finished' });
+    if (this.#isStopped) return;
+    if (isFull || this.#reply?.isCut) return this.#tell({ type: 'output.full' });
+    if (this.#calls.length > 0) writer.endMessage(undefined, this.#sent);
+    for (const call of this.#calls) writer.callFunction(call);
+    this.#tell({ type: 'speech.finished' });
+  }
+
+  #write(text: string): void {
+    this.#sent += text;
+    this.#options.writer.text(text);
   }
 
   /** Answers whether the output cap cut the speech short. */
-  async #speakSentences(): Promise<boolean> {
-    const { cap, config, tts, writer } = this.#options;
+  async #speakPassage(passage: string): Promise<boolean> {
+    const { cap, config, voice, writer } = this.#options;
     const { signal } = this.#stopped;
-    const { voice, speed } = config;
-    const encoder = new SpeechEncoder(config.outputFormat);
-    const capMs = (this.#outputCap - this.#textOut) * SPOKEN_TOKEN_MS;
-    const speech = tts.speak({ text: this.#reply, voice, speed, signal });
+    const { speed, outputFormat } = config;
+    // Synthesis is paid for by what it is asked for.
+    if (this.#spokenChars + passage.length > cap.spokenChars) return true;
+    this.#encoder ??= new SpeechEncoder(outputFormat);
+    const speech = voice.speak({ text: passage, voice: config.voice, speed, signal });
     for await (const { pcm, sampleRateHz, text } of speech) {
       if (this.#isStopped) return false;
-      const sentenceMs = (pcm.length / sampleRateHz) * 1_000;
-      const isOver =
-        this.#spokenMs + sentenceMs > capMs || this.#spokenChars + text.length > cap.spokenChars;
-      if (isOver) return true;
-      // Synthesis has happened: the sentence is bought, and is sent whole or until it is interrupted.
-      this.#spokenMs += sentenceMs;
-      this.#spokenChars += text.length;
-      writer.spoken.add(text, sentenceMs);
-      writer.text(this.#sent.length === 0 ? text : ` ${text}`);
-      this.#sent.push(text);
-      for (const bytes of encoder.sentence(pcm, sampleRateHz)) {
-        if (!(await this.#sendAudio(bytes))) return false;
+      const pieceMs = (pcm.length / sampleRateHz) * 1_000;
+      if (this.#spokenMs + pieceMs > this.#capMs) return true;
+      // Synthesis has happened: the piece is bought, and is sent whole or until it is interrupted.
+      this.#spokenMs += pieceMs;
+      if (text !== '') {
+        if (!(await this.#sendAll(this.#encoder.end()))) return false;
+        this.#spokenChars += text.length;
+        writer.spoken.begin(text, (Buffer.byteLength(text) * 1_000) / TEXT_BYTES_PER_SECOND);
+        this.#write(this.#sent === '' ? text : ` ${text}`);
       }
+      writer.spoken.lasted(pieceMs);
+      if (!(await this.#sendAll(this.#encoder.piece(pcm, sampleRateHz)))) return false;
     }
+    writer.spoken.ended();
+    await this.#sendAll(this.#encoder.end());
     return false;
+  }
+
+  /** Tokens of sound count as output where they are billed as such. */
+  get #capMs(): number {
+    if (!this.#options.cap.countsSound) return Number.POSITIVE_INFINITY;
+    return (this.#outputCap - (this.#reply?.tokens.output ?? 0)) * SPOKEN_TOKEN_MS;
+  }
+
+  /** False: the turn was stopped meanwhile. */
+  async #sendAll(deltas: Iterable<Uint8Array>): Promise<boolean> {
+    for (const bytes of deltas) if (!(await this.#sendAudio(bytes))) return false;
+    return true;
   }
 
   /** False: the turn was stopped while it waited for the client to take what it has. */
@@ -183,7 +239,7 @@ export class VoiceTurn {
 
   #finish(cause: TurnCause | undefined): void {
     const { outlet, writer } = this.#options;
-    outlet.batch(() => writer.finish(cause, this.#sent.join(' ')));
+    outlet.batch(() => writer.finish(cause, this.#sent));
     this.#report(cause);
   }
 
@@ -191,10 +247,12 @@ export class VoiceTurn {
   #report(cause: TurnCause | undefined): void {
     if (this.#isReported) return;
     this.#isReported = true;
+    const tokens = this.#reply?.tokens;
     this.#options.finished({
       cause,
-      textIn: this.#textIn,
-      textOut: this.#textOut,
+      textIn: tokens?.input ?? 0,
+      cachedIn: tokens?.cached ?? 0,
+      textOut: tokens?.output ?? 0,
       spokenMs: this.#spokenMs,
       spokenChars: this.#spokenChars,
       replyMs: this.#replyMs,
@@ -206,6 +264,7 @@ export class VoiceTurn {
   #attempt(work: Promise<void>): void {
     work.catch((error: unknown) => {
       if (this.#isStopped) return;
+      if (error instanceof LegFailed) return this.fail(error.code, error.message);
       this.#options.log.error({ err: error, responseId: this.responseId }, 'voice turn failed');
       this.fail('engine_failed', 'An engine could not finish this response.');
     });

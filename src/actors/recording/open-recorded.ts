@@ -7,7 +7,7 @@ import type { TapedInput } from './tape.ts';
 
 /** A session at the engines of this server, recorded where this process records. */
 export function openRealtime(deps: VoiceDeps, input: RealtimeInput): RealtimeSession {
-  const { purse: _, ...begun } = input;
+  const { legs: _legs, purse: _purse, ...begun } = input;
   const hasGates = deps.speechGates !== undefined;
   const recorder = record(deps, input, { kind: 'realtime', hasGates, input: begun });
   if (recorder === undefined) return new RealtimeSession(deps, input);
@@ -31,20 +31,16 @@ export function stageRealtime(
   deps: RealtimeDeps,
   input: RealtimeInput,
 ): RealtimeSession {
-  const { callerFacts, engines, speechGates } = deps;
+  const { engines, speechGates } = deps;
   const staged: RealtimeDeps = {
     ...deps,
     ...{ clock: stage.clock, random: stage.random },
-    engines: {
-      stt: { pocketsphinx: stage.between('stt', engines.stt.pocketsphinx) },
-      tts: { flite: stage.between('tts', engines.tts.flite) },
-      vad: stage.between('vad', engines.vad),
-      guide: stage.between('guide', engines.guide),
-    },
+    engines: { vad: stage.between('vad', engines.vad) },
     speechGates: speechGates && stage.between('gates', speechGates),
-    callerFacts: stage.between('facts', { callerFacts }).callerFacts,
   };
-  return new RealtimeSession(staged, { ...input, purse: stage.between('purse', input.purse) });
+  const purse = stage.between('purse', input.purse);
+  const legs = stage.between('legs', input.legs);
+  return new RealtimeSession(staged, { ...input, purse, legs });
 }
 
 export function stageRelayed(stage: Stage, deps: RelayDeps, input: RelayInput): RelaySession {

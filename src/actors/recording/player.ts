@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { EngineBusy } from '../../engines/engine.ts';
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { createSeededRandom, type Random } from '../../kernel/random.ts';
+import { LegFailed } from '../realtime/legs.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import {
   type ClosableSocket,
@@ -103,6 +104,10 @@ export class Player implements Stage {
         if (answer?.[0] === 'get' && answer[1] === path) {
           this.#answered++;
           return answer[2];
+        }
+        if (answer?.[0] === 'part' && answer[1] === path) {
+          this.#answered++;
+          return this.between(path, {});
         }
         return (...args: unknown[]) => this.#call(path, args);
       },
@@ -232,7 +237,8 @@ function revived(arg: unknown): unknown {
 }
 
 /** As the session tells it from others. */
-function errorOf({ name, message, retryAfterSeconds }: Failure): Error {
+function errorOf({ code, name, message, retryAfterSeconds }: Failure): Error {
+  if (code !== undefined) return new LegFailed(code, message);
   if (name === 'EngineBusy') return new EngineBusy(retryAfterSeconds ?? 0);
   return Object.assign(new Error(message), { name });
 }

@@ -2,6 +2,7 @@ import { type Clock, soon, type TimerHandle } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { createSeededRandom, type Random } from '../../kernel/random.ts';
 import type { TapeSink } from '../../store/tape-folder.ts';
+import { LegFailed } from '../realtime/legs.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import {
   type ClosableSocket,
@@ -88,6 +89,10 @@ export class Recorder implements Stage {
         const path = `${name}.${key}`;
         if (typeof value === 'function') {
           return (...args: unknown[]) => this.#call(path, target, value as Method, args);
+        }
+        if (isLive(value)) {
+          this.#write(['part', path]);
+          return this.between(path, value);
         }
         this.#write(['get', path, value]);
         return value;
@@ -237,5 +242,6 @@ function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
   const retryAfterSeconds =
     'retryAfterSeconds' in error ? Number(error.retryAfterSeconds) : undefined;
-  return { name: error.name, message: error.message, retryAfterSeconds };
+  const code = error instanceof LegFailed ? error.code : undefined;
+  return { name: error.name, message: error.message, retryAfterSeconds, code };
 }

@@ -50,12 +50,8 @@ function stage(player: Player, header: TapeHeader): Driven {
   }
   const played: RealtimeDeps = {
     ...deps,
-    engines: {
-      ...{ vad: PLAYED, guide: PLAYED },
-      ...{ stt: { pocketsphinx: PLAYED }, tts: { flite: PLAYED } },
-    },
+    engines: { vad: PLAYED },
     speechGates: header.hasGates ? PLAYED : undefined,
-    callerFacts: PLAYED,
   };
-  return stageRealtime(player, played, { ...header.input, purse: PLAYED });
+  return stageRealtime(player, played, { ...header.input, purse: PLAYED, legs: PLAYED });
 }

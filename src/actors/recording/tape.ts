@@ -15,7 +15,7 @@ export type TapeHeader = {
 export type TapedInput =
   | {
       readonly kind: 'realtime';
-      readonly input: Omit<RealtimeInput, 'purse'>;
+      readonly input: Omit<RealtimeInput, 'purse' | 'legs'>;
       readonly hasGates: boolean;
     }
   | {
@@ -28,6 +28,7 @@ export type Failure = {
   readonly name: string;
   readonly message: string;
   readonly retryAfterSeconds?: number | undefined;
+  readonly code?: string | undefined;
 };
 
 /** Something that came from outside at its time, one at a time: everything that happens follows from one of them. */
@@ -38,9 +39,10 @@ export type Arrival =
   | readonly ['failed', atMs: number, call: number, failure: Failure]
   | readonly ['heard', atMs: number, channel: number, method: string, args: readonly unknown[]];
 
-/** What the session was told at once when it asked: what stands somewhere, or what a call came to. */
+/** What the session was told at once when it asked: what stands somewhere (a `part` can be called), or what a call came to. */
 export type Answer =
   | readonly ['get', path: string, value: unknown]
+  | readonly ['part', path: string]
   | readonly ['call', path: string, kind: 'value', value: unknown]
   | readonly ['call', path: string, kind: 'later', call: number]
   | readonly ['call', path: string, kind: 'live' | 'pieces']
@@ -100,7 +102,7 @@ export function readTape(bytes: Buffer): Tape {
   return {
     header: header as TapeHeader,
     arrivals: of<Arrival>('in', 'timer', 'result', 'failed', 'heard'),
-    answers: of<Answer>('get', 'call'),
+    answers: of<Answer>('get', 'part', 'call'),
     sent: of<Sent>('out'),
     isFull: end[1] === 'full',
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { renderSession, TRANSCRIBER } from '../../actors/realtime/render-session.ts';
+import { TRANSCRIBER } from '../../actors/realtime/local-legs.ts';
+import { renderSession } from '../../actors/realtime/render-session.ts';
 import { readSession } from '../../actors/realtime/session-config.ts';
 import type { Catalogue } from '../../gateway/catalogue.ts';
 import { bearerToken } from '../../http/presented-credential.ts';
@@ -59,9 +60,9 @@ export const createClientSecret = route<{
 function requireRealtimeModel(catalogue: Pick<Catalogue, 'find' | 'suggest'>, id: string): void {
   const model = catalogue.find(id);
   if (model === undefined) throw refuse.gateway.modelNotFound(id, catalogue.suggest(id));
-  if (model.modality === 'realtime') return;
+  if (model.modality === 'realtime' || model.modality === 'text') return;
   throw refuse.gateway.invalidRequest(
-    `The model "${id}" is of the modality ${model.modality}; a realtime session takes realtime.`,
+    `The model "${id}" is of the modality ${model.modality}; a realtime session takes realtime or text.`,
     'session.model',
   );
 }

@@ -199,7 +199,7 @@ describe('turn detection', () => {
           let sinceMs = 0;
           events.forEach((event, i) => {
             expect(event.kind).toBe(i % 2 === 0 ? 'speech_started' : 'speech_stopped');
-            const atMs = event.kind === 'speech_started' ? event.startMs : event.endMs;
+            const atMs = 'startMs' in event ? event.startMs : 'endMs' in event ? event.endMs : -1;
             expect(atMs).toBeGreaterThanOrEqual(sinceMs);
             expect(atMs).toBeLessThanOrEqual(detector.nowMs);
             sinceMs = atMs;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   Conversation,
   type ConversationItem,
+  messagesOf,
 } from '../../../../src/actors/realtime/conversation.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 
@@ -63,7 +64,8 @@ describe('Conversation', () => {
   it('gives the newest messages that fit, oldest of them first, and always the last', () => {
     const conversation = new Conversation();
     for (const id of ['one', 'two', 'three']) conversation.add(message(id, id));
-    const said = (chars: number) => conversation.messages(chars).map(({ content }) => content);
+    const said = (chars: number) =>
+      messagesOf(conversation.items, chars).map(({ content }) => content);
     expect(said(100)).toEqual(['one', 'two', 'three']);
     expect(said(8)).toEqual(['two', 'three']);
     expect(said(1)).toEqual(['three']);

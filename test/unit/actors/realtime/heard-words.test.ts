@@ -16,6 +16,17 @@ describe('SpokenText', () => {
     expect(spoken.heardBy(9_999)).toBe('one two three four. five six.');
   });
 
+  it('takes a sentence whose sound still comes for as long as it will be, not as long as it is', () => {
+    const spoken = new SpokenText();
+    spoken.begin('one two three four.', 400);
+    spoken.lasted(100);
+    expect(spoken.heardBy(100)).toBe('one');
+    spoken.lasted(100);
+    spoken.ended();
+    expect(spoken.heardBy(100)).toBe('one two');
+    expect(spoken.durationMs).toBe(200);
+  });
+
   it('never takes a heard word back as time goes on', () => {
     const sentence = fc.array(fc.constantFrom('a', 'be', 'see'), { minLength: 1, maxLength: 6 });
     fc.assert(

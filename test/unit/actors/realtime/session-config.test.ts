@@ -51,7 +51,8 @@ describe('updateConfig', () => {
       audio: { input: { turn_detection: { type: 'server_vad', silence_duration_ms: 900 } } },
     });
     const again = update(renderSession(config, identity));
-    expect(again).toEqual(config);
+    // What is shown names who hears, whether or not the client did.
+    expect(again).toEqual({ ...config, transcriptionModel: identity.transcriber });
   });
 
   it('keeps the eagerness of semantic detection, the idle timeout of the other, and the choice of tools', () => {

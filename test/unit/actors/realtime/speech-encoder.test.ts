@@ -38,4 +38,16 @@ describe('SpeechEncoder', () => {
     expect(other.length).toBe(once.length);
     expect(again.equals(once)).toBe(true);
   });
+
+  it('makes the same of a sentence that comes in pieces', () => {
+    const spoken = tone(300, 16_000);
+    const whole = Buffer.concat([...new SpeechEncoder(PCM_24K).sentence(spoken, 16_000)]);
+    const encoder = new SpeechEncoder(PCM_24K);
+    const pieces: Uint8Array[] = [];
+    for (let at = 0; at < spoken.length; at += 777) {
+      pieces.push(...encoder.piece(spoken.subarray(at, at + 777), 16_000));
+    }
+    pieces.push(...encoder.end());
+    expect(Buffer.concat(pieces).equals(whole)).toBe(true);
+  });
 });

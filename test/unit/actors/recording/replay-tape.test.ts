@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Legs } from '../../../../src/actors/realtime/legs.ts';
 import { describeReplay } from '../../../../src/actors/recording/describe-replay.ts';
 import { openRealtime } from '../../../../src/actors/recording/open-recorded.ts';
 import { replayTape } from '../../../../src/actors/recording/replay-tape.ts';
@@ -57,6 +58,29 @@ async function recorded(tapes = memoryTapes()) {
 function altered(tape: Tape, frame: number, change: (sent: Sent) => Sent): Tape {
   return { ...tape, sent: tape.sent.map((sent, i) => (i === frame - 1 ? change(sent) : sent)) };
 }
+
+/** What they answer cannot be read in full. */
+const oddLegs = (legs: Legs): Legs => ({
+  ...legs,
+  brain: {
+    reply(request) {
+      const reply = legs.brain.reply(request);
+      const get = () => {
+        throw new Error('cannot be read');
+      };
+      return {
+        next: async () => {
+          const piece = await reply.next();
+          return piece && Object.defineProperty({ ...piece }, 'odd', { enumerable: true, get });
+        },
+        get tokens() {
+          return reply.tokens;
+        },
+        isCut: false,
+      };
+    },
+  },
+});
 
 describe('a recorded session', () => {
   it('is replayed to the same frames, byte for byte, however often', async () => {
@@ -136,16 +160,16 @@ describe('a recorded session', () => {
   it('is said to have gone another way where its code asks for something else', async () => {
     const { tapes } = await recorded();
     const tape = tapes.tape();
-    const asked = tape.answers.findIndex(([, path]) => path === 'guide.reply');
+    const asked = tape.answers.findIndex(([, path]) => path === 'legs.brain.reply');
     const answers = tape.answers.map((answer, i) =>
-      i === asked ? (['call', 'guide.think', 'value', 1] as const) : answer,
+      i === asked ? (['call', 'legs.brain.think', 'value', 1] as const) : answer,
     );
     expect(await replayTape({ ...tape, answers })).toMatchObject({
-      difference: { kind: 'course', expected: 'guide.think', actual: 'guide.reply' },
+      difference: { kind: 'course', expected: 'legs.brain.think', actual: 'legs.brain.reply' },
     });
     const replay = await replayTape({ ...tape, answers });
     expect(describeReplay(tape, replay)).toContain(
-      'the recording has guide.think, the session came to guide.reply',
+      'the recording has legs.brain.think, the session came to legs.brain.reply',
     );
   });
 
@@ -162,14 +186,10 @@ describe('a recorded session', () => {
 
   it('outlives an answer that no recording can hold', async () => {
     const tapes = memoryTapes();
-    const facts = {
-      ...{ agentName: 'x', spendableRaw: 1n, heldRaw: 0n, spentRaw: 0n },
-      get odd() {
-        throw new Error('cannot be read');
-      },
-    };
-    const change = { tapes, callerFacts: async () => facts };
-    const { say, session, socket } = await openSession({ change, open: openRealtime });
+    const { say, session, socket } = await openSession({
+      change: { tapes },
+      open: (deps, input) => openRealtime(deps, { ...input, legs: oddLegs(input.legs) }),
+    });
     await say('hello');
     await settleAll();
     session.socketClosed();

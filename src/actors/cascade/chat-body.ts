@@ -1,0 +1,101 @@
+import type { ChatRequest } from '../../gateway/chat-request.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { type ConversationItem, partText } from '../realtime/conversation.ts';
+import type { ReplyRequest } from '../realtime/legs.ts';
+import type { SessionConfig } from '../realtime/session-config.ts';
+
+type Message = ChatRequest['messages'][number];
+type Call = Extract<ConversationItem, { type: 'function_call' }>;
+type Output = Extract<ConversationItem, { type: 'function_call_output' }>;
+
+/**
+ * What is asked of a chat model for one answer: the instructions and as much of the end of the conversation as fits
+ * `LIMITS.cascadePromptBytes`, the last item whatever its size. Every call stands right before its output, as the
+ * dialect wants it, and none without the other.
+ */
+export function chatBody(
+  model: string,
+  { config, items, outputCap }: Omit<ReplyRequest, 'signal'>,
+): ChatRequest {
+  const { instructions, tools } = config;
+  const system: Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
+  const offered = toolsOf(config);
+  const fixed = bytesOf(instructions) + (tools.length === 0 ? 0 : bytesOf(JSON.stringify(offered)));
+  const kept = newest(items, LIMITS.cascadePromptBytes - fixed);
+  return {
+    ...{ model, messages: [...system, ...messagesOf(kept)], max_tokens: outputCap },
+    ...offered,
+  };
+}
+
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+function newest(items: readonly ConversationItem[], room: number): readonly ConversationItem[] {
+  let bytes = 0;
+  let from = items.length;
+  while (from > 0) {
+    bytes += LIMITS.tokensPerMessage + bytesOf(JSON.stringify(wordsOf(items[from - 1])));
+    if (bytes > room && from < items.length) break;
+    from--;
+  }
+  return items.slice(from);
+}
+
+const wordsOf = (item: ConversationItem | undefined): string => {
+  if (item?.type === 'message') return item.content.map(partText).join(' ');
+  if (item?.type === 'function_call') return item.call_id + item.name + item.arguments;
+  return item === undefined ? '' : item.call_id + item.output;
+};
+
+function messagesOf(items: readonly ConversationItem[]): Message[] {
+  const outputs = new Map<string, Output>();
+  for (const item of items) {
+    if (item.type === 'function_call_output') outputs.set(item.call_id, item);
+  }
+  const messages: Message[] = [];
+  let calls: Call[] = [];
+  const flush = () => {
+    if (calls.length > 0) messages.push(callMessage(calls), ...calls.map(outputOf(outputs)));
+    calls = [];
+  };
+  for (const item of items) {
+    if (item.type === 'function_call') {
+      if (outputs.has(item.call_id)) calls.push(item);
+      continue;
+    }
+    flush();
+    if (item.type !== 'message') continue;
+    const content = item.content.map(partText).join(' ').trim();
+    if (content !== '') messages.push({ role: item.role, content });
+  }
+  flush();
+  return messages;
+}
+
+const callMessage = (calls: readonly Call[]): Message => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: calls.map(({ call_id: id, name, arguments: given }) => ({
+    ...{ id, type: 'function' },
+    function: { name, arguments: given },
+  })),
+});
+
+const outputOf =
+  (outputs: ReadonlyMap<string, Output>) =>
+  ({ call_id: id }: Call): Message => ({
+    ...{ role: 'tool', tool_call_id: id, content: outputs.get(id)?.output ?? '' },
+  });
+
+function toolsOf({ toolChoice, tools }: SessionConfig) {
+  if (tools.length === 0) return {};
+  return {
+    tools: tools.map(({ name, description, parameters }) => ({
+      ...{ type: 'function', function: { name, description, parameters } },
+    })),
+    tool_choice:
+      typeof toolChoice === 'string'
+        ? toolChoice
+        : { type: 'function', function: { name: toolChoice.name } },
+  };
+}

@@ -1,0 +1,149 @@
+import { HEARING_HZ } from '../../../media/hearing.ts';
+import { writePcmBytes } from '../../../media/pcm.ts';
+import { wavHeader } from '../../../media/wav.ts';
+import type { SttEngine, SttListener, SttStream } from '../../engines/engine.ts';
+import type { Source } from '../../gateway/catalogue.ts';
+import type { Offers } from '../../gateway/plan-offers.ts';
+import { meterTranscription, transcriptionBoundRaw } from '../../gateway/transcription-usage.ts';
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { TranscriptionRail } from '../../rails/transcription-rail.ts';
+import { LegFailed } from '../realtime/legs.ts';
+import { type AskDeps, askSources } from './ask-sources.ts';
+import type { Tab } from './tab.ts';
+
+export type RailEarDeps = AskDeps & {
+  /** Who sells it, cheapest first for a price. Throws the refusal where nobody does. */
+  readonly offersOf: (priceRaw: (source: Source) => bigint) => Offers<TranscriptionRail>;
+  readonly tab: Tab;
+};
+
+/** Of one utterance, as bytes of its file. */
+const MOST_BYTES = LIMITS.utteranceSeconds * HEARING_HZ * 2;
+/** Two seconds; a longer utterance takes twice as much each time. */
+const FIRST_BYTES = 2 * HEARING_HZ * 2;
+
+/** Any transcription model of the catalogue: an utterance is sent whole when it has ended, and says nothing before. */
+export function createRailEar(deps: RailEarDeps): SttEngine {
+  return {
+    open: async ({ listener }) => new RailStream(deps, listener),
+  };
+}
+
+class RailStream implements SttStream {
+  readonly #deps: RailEarDeps;
+  readonly #listener: SttListener;
+  readonly #closing = new AbortController();
+  /** The sound of the utterance that goes on, behind room for the head of its file. */
+  #file = Buffer.alloc(0);
+  #soundBytes = 0;
+
+  constructor(deps: RailEarDeps, listener: SttListener) {
+    this.#deps = deps;
+    this.#listener = listener;
+  }
+
+  push(pcm: Int16Array): void {
+    const bytes = pcm.length * 2;
+    if (this.#soundBytes + bytes > MOST_BYTES) return;
+    this.#makeRoom(HEAD_BYTES + this.#soundBytes + bytes);
+    writePcmBytes(pcm, this.#file.subarray(HEAD_BYTES + this.#soundBytes));
+    this.#soundBytes += bytes;
+  }
+
+  async endUtterance(): Promise<void> {
+    const seconds = this.#soundBytes / 2 / HEARING_HZ;
+    const file = this.#takeFile();
+    if (seconds === 0) return;
+    const text = await this.#transcribe(file, seconds * 1_000);
+    if (text !== undefined && text !== '') this.#listener.transcript({ text, isFinal: true });
+  }
+
+  async dropUtterance(): Promise<void> {
+    this.#takeFile();
+  }
+
+  close(): void {
+    this.#takeFile();
+    this.#closing.abort();
+  }
+
+  async #transcribe(bytes: Buffer, durationMs: number): Promise<string | undefined> {
+    const sound = { durationMs, prompt: undefined };
+    const file = { name: 'speech.wav', contentType: 'audio/wav', bytes, durationMs };
+    const offers = this.#deps.offersOf((source) => transcriptionBoundRaw(sound, source));
+    const asked = await askSources(this.#deps, offers, ({ rail, source }) =>
+      rail.transcribe(
+        {
+          ...{ model: source.upstreamModel, file, format: 'json', fields: FIELDS },
+          ...{ language: undefined, prompt: undefined },
+        },
+        this.#closing.signal,
+      ),
+    );
+    if (asked === undefined) return undefined;
+    const { outcome, source } = asked;
+    const { estimated, usage } = meterTranscription(sound, outcome.usage, source);
+    this.#deps.tab.add({ source, usage, ...(estimated && { isEstimated: true }) });
+    return textOf(outcome.body);
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#file.length >= bytes) return;
+    const larger = Buffer.alloc(Math.max(HEAD_BYTES + FIRST_BYTES, 2 * this.#file.length));
+    larger.set(this.#file.subarray(0, HEAD_BYTES + this.#soundBytes));
+    this.#file = larger;
+  }
+
+  #takeFile(): Buffer {
+    const file = this.#file.subarray(0, HEAD_BYTES + this.#soundBytes);
+    if (this.#soundBytes > 0) file.set(headOf(this.#soundBytes));
+    this.#file = Buffer.alloc(0);
+    this.#soundBytes = 0;
+    return file;
+  }
+}
+
+const headOf = (dataBytes: number): Uint8Array =>
+  wavHeader({ coding: 'linear16', sampleRateHz: HEARING_HZ, dataBytes });
+const HEAD_BYTES = headOf(0).length;
+
+const FIELDS = [['response_format', 'json']] as const;
+
+function textOf(body: Uint8Array): string {
+  const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+  if (isObject(value) && typeof value.text === 'string') {
+    return value.text.trim().slice(0, LIMITS.realtimeItemChars);
+  }
+  throw new LegFailed('upstream_broken', 'The transcription model sent no transcript.');
+}
+
+/** The recogniser of this process, billed by the second that it has heard. */
+export function createLocalEar(
+  engine: SttEngine,
+  { source, tab }: { readonly source: Source; readonly tab: Tab },
+): SttEngine {
+  return {
+    async open(options) {
+      const stream = await engine.open(options);
+      let samples = 0;
+      return {
+        push(pcm) {
+          samples += pcm.length;
+          stream.push(pcm);
+        },
+        async endUtterance() {
+          const seconds = Math.round((samples * 1_000) / HEARING_HZ) / 1_000;
+          samples = 0;
+          await stream.endUtterance();
+          if (seconds > 0) tab.add({ source, usage: { audio_second: seconds } });
+        },
+        async dropUtterance() {
+          samples = 0;
+          await stream.endUtterance();
+        },
+        close: () => stream.close(),
+      };
+    },
+  };
+}

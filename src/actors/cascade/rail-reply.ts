@@ -1,0 +1,131 @@
+import type { Source } from '../../gateway/catalogue.ts';
+import type { ChatRequest } from '../../gateway/chat-request.ts';
+import { meterChat } from '../../gateway/chat-usage.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { ChatStream } from '../../rails/chat-stream.ts';
+import { type Bought, LegFailed, type Reply, type ReplyPiece } from '../realtime/legs.ts';
+import { ChatPieces } from './chat-pieces.ts';
+import type { Tab, TabLine } from './tab.ts';
+
+export type OpenedChat = { readonly stream: ChatStream; readonly source: Source };
+
+/**
+ * An answer that a chat model writes at some upstream. It is asked for at once, and stands on the tab from its first
+ * word on: by its upstream's count, or by the length of what came where that was not told.
+ */
+export class RailReply implements Reply, TabLine {
+  readonly #body: ChatRequest;
+  readonly #opening: Promise<OpenedChat | undefined>;
+  readonly #pieces = new ChatPieces();
+  readonly #waiting: ReplyPiece[] = [];
+  #opened: OpenedChat | undefined;
+  #failure: LegFailed | undefined;
+  #isRefused = false;
+  #chars = 0;
+  #wake = () => {};
+  isOver = false;
+  /** It was begun before the caller had finished, and was of no use. */
+  isVain = false;
+
+  constructor(options: {
+    readonly body: ChatRequest;
+    /** Undefined: whoever asked has left. Rejects with LegFailed. */
+    readonly open: () => Promise<OpenedChat | undefined>;
+    readonly tab: Tab;
+    /** Stops buying. */
+    readonly signal: AbortSignal;
+  }) {
+    const { open, signal, tab } = options;
+    this.#body = options.body;
+    this.#opening = open().then((opened) => {
+      this.#opened = opened;
+      if (opened === undefined) return undefined;
+      tab.open(this);
+      if (signal.aborted) this.#stop();
+      else void this.#readAll(opened.stream);
+      return opened;
+    });
+    this.#opening.catch(() => {
+      this.#isRefused = true;
+    });
+    signal.addEventListener('abort', () => this.#stop(), { once: true });
+  }
+
+  get hasFailed(): boolean {
+    return this.#isRefused || this.#failure !== undefined;
+  }
+
+  get isCut(): boolean {
+    return this.#pieces.isCut;
+  }
+
+  get tokens() {
+    const {
+      text_input_token = 0,
+      cached_input_token: cached = 0,
+      text_output_token: output = 0,
+    } = this.#metered()?.usage ?? {};
+    return { input: text_input_token + cached, cached, output };
+  }
+
+  async next(): Promise<ReplyPiece | undefined> {
+    await this.#opening;
+    for (;;) {
+      const piece = this.#waiting.shift();
+      if (piece !== undefined) return piece;
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.isOver || this.#opened === undefined) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  bought(): Bought | undefined {
+    const metered = this.#metered();
+    if (metered === undefined || this.#opened === undefined) return undefined;
+    return {
+      ...{ source: this.#opened.source, usage: metered.usage },
+      ...(metered.estimated && { isEstimated: true }),
+      ...(this.isVain && { isSpeculated: true }),
+    };
+  }
+
+  /** Reads ahead of whoever speaks it, so that what was written is known whenever it is stopped. */
+  async #readAll(stream: ChatStream): Promise<void> {
+    try {
+      for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {
+        this.#take(this.#pieces.push(chunk));
+        if (this.#chars > LIMITS.realtimeReplyChars) {
+          this.#pieces.isCut = true;
+          stream.stop();
+          break;
+        }
+      }
+      if (!this.isOver) this.#take(this.#pieces.end());
+    } catch (cause) {
+      const message = 'The model broke off in the middle of its answer.';
+      if (!this.isOver) this.#failure = new LegFailed('upstream_broke_off', message, { cause });
+    }
+    this.isOver = true;
+    this.#wake();
+  }
+
+  #take(pieces: readonly ReplyPiece[]): void {
+    for (const piece of pieces) if (piece.kind === 'text') this.#chars += piece.text.length;
+    this.#waiting.push(...pieces);
+    this.#wake();
+  }
+
+  #stop(): void {
+    this.isOver = true;
+    this.#opened?.stream.stop();
+    this.#wake();
+  }
+
+  #metered() {
+    if (this.#opened === undefined) return undefined;
+    const { source, stream } = this.#opened;
+    return meterChat(this.#body, stream.metered(), source);
+  }
+}

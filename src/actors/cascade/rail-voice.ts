@@ -1,0 +1,127 @@
+import { PcmByteReader } from '../../../media/pcm.ts';
+import type { TtsEngine } from '../../engines/engine.ts';
+import type { Source } from '../../gateway/catalogue.ts';
+import type { Offers } from '../../gateway/plan-offers.ts';
+import type { SpeechRequest } from '../../gateway/speech-request.ts';
+import { billsTokens, meterSpeech, speechBoundRaw } from '../../gateway/speech-usage.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { SpeechRail, SpeechSound } from '../../rails/speech-rail.ts';
+import { LegFailed, type SpokenPiece, type Voice } from '../realtime/legs.ts';
+import { type AskDeps, askSources } from './ask-sources.ts';
+import type { Tab } from './tab.ts';
+
+export type RailVoiceDeps = AskDeps & {
+  readonly modelId: string;
+  /** Who sells it as raw sound, cheapest first for a price. Throws the refusal where nobody does. */
+  readonly offersOf: (priceRaw: (source: Source) => bigint) => Offers<SpeechRail>;
+  readonly tab: Tab;
+};
+
+const FORMAT = 'pcm';
+const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
+
+/** Any speech model of the catalogue, a sentence a request. It stands on the tab from its first sound on. */
+export function createRailVoice(deps: RailVoiceDeps): Voice {
+  return {
+    async *speak({ signal, speed, text, voice }) {
+      const body: SpeechRequest = {
+        ...{ model: deps.modelId, input: text, voice, response_format: FORMAT },
+        ...(speed !== 1 && { speed }),
+      };
+      const offers = deps.offersOf((source) => speechBoundRaw(body, source));
+      const asked = await askSources(deps, offers, ({ rail, source }) => {
+        const wantsUsage = billsTokens(source);
+        const call = { model: source.upstreamModel, body, input: text, format: FORMAT, wantsUsage };
+        return rail.speak({ ...call, format: FORMAT }, signal);
+      });
+      if (asked === undefined) return;
+      const { outcome, source } = asked;
+      const { contentType, sound } = outcome;
+      const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+      if (!RAW.has(type)) {
+        sound.stop();
+        throw new LegFailed(
+          'upstream_broken',
+          `The speech model sent ${type} where raw sound was asked for.`,
+        );
+      }
+      const line = new SpeechLine(body, sound, source);
+      deps.tab.open(line);
+      // A turn that is stopped is billed before this goes on.
+      signal.addEventListener('abort', () => line.end(), { once: true });
+      try {
+        yield* piecesOf(sound, text, signal);
+      } finally {
+        line.end();
+        sound.stop();
+      }
+    },
+  };
+}
+
+/** What one sentence came to. */
+class SpeechLine {
+  readonly #body: SpeechRequest;
+  readonly #sound: SpeechSound;
+  readonly #source: Source;
+  isOver = false;
+
+  constructor(body: SpeechRequest, sound: SpeechSound, source: Source) {
+    this.#body = body;
+    this.#sound = sound;
+    this.#source = source;
+  }
+
+  end(): void {
+    this.isOver = true;
+  }
+
+  bought() {
+    const { estimated, usage } = meterSpeech(this.#body, this.#sound.usage(), this.#source);
+    return { source: this.#source, usage, ...(estimated && { isEstimated: true }) };
+  }
+}
+
+async function* piecesOf(
+  sound: SpeechSound,
+  words: string,
+  signal: AbortSignal,
+): AsyncGenerator<SpokenPiece> {
+  const reader = new PcmByteReader();
+  const { sampleRateHz } = LIMITS.speech;
+  let text = words;
+  for (;;) {
+    const bytes = await nextOf(sound, signal);
+    if (bytes === undefined || signal.aborted) return;
+    const pcm = new Int16Array(reader.samplesIn(bytes.length));
+    reader.push(bytes, pcm);
+    if (pcm.length === 0) continue;
+    yield { pcm, sampleRateHz, text };
+    text = '';
+  }
+}
+
+async function nextOf(sound: SpeechSound, signal: AbortSignal): Promise<Uint8Array | undefined> {
+  try {
+    return await sound.next();
+  } catch (cause) {
+    if (signal.aborted) return undefined;
+    const message = 'The speech model broke off in the middle of a sentence.';
+    throw new LegFailed('upstream_broke_off', message, { cause });
+  }
+}
+
+/** The engine of this process, billed by the characters that it has spoken. */
+export function createLocalVoice(
+  engine: TtsEngine,
+  { source, tab }: { readonly source: Source; readonly tab: Tab },
+): Voice {
+  return {
+    async *speak(request) {
+      for await (const chunk of engine.speak(request)) {
+        tab.add({ source, usage: { character: chunk.text.length } });
+        yield chunk;
+      }
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { SttEngine } from '../../engines/engine.ts';
+import type { Source } from '../../gateway/catalogue.ts';
+import type { Usage } from '../../kernel/price.ts';
+import type { ConversationItem } from './conversation.ts';
+import type { SessionConfig } from './session-config.ts';
+import type { TurnUse } from './turn-meter.ts';
+
+/** What a turn used of one source. */
+export type Bought = {
+  readonly source: Source;
+  readonly usage: Usage;
+  /** The upstream did not say what it used. */
+  readonly isEstimated?: boolean;
+  /** It was asked before the turn had ended, and in vain. */
+  readonly isSpeculated?: boolean;
+};
+
+export type ReplyRequest = {
+  readonly config: SessionConfig;
+  /** What was said so far, oldest first; a brain takes as much of the end as fits it. */
+  readonly items: readonly ConversationItem[];
+  readonly outputCap: number;
+  /** Stops buying. */
+  readonly signal: AbortSignal;
+};
+
+export type ReplyPiece =
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'call';
+      readonly name: string;
+      readonly argumentsJson: string;
+      readonly callId?: string;
+    };
+
+/** An answer while it is being thought of. For one reader. */
+export interface Reply {
+  /** Undefined: that was all. Throws LegFailed. */
+  next(): Promise<ReplyPiece | undefined>;
+  /** What it has come to so far. */
+  readonly tokens: { readonly input: number; readonly cached: number; readonly output: number };
+  /** It ended because it had become too long. */
+  readonly isCut: boolean;
+}
+
+/** What answers. */
+export interface Brain {
+  reply(request: ReplyRequest): Reply;
+  /** The caller may have finished: the answer is begun, at most once a turn, and nobody hears of it yet. */
+  speculate?(request: Omit<ReplyRequest, 'signal'>): void;
+  /** The caller has not: what was begun is given up. */
+  forgetSpeculation?(): void;
+}
+
+export type SpokenPiece = {
+  readonly pcm: Int16Array;
+  readonly sampleRateHz: number;
+  /** The words that begin with this piece; empty where it goes on with the ones before. */
+  readonly text: string;
+};
+
+/** What speaks: a sentence at a time, first sound first. Stops buying when `signal` fires. Throws LegFailed. */
+export interface Voice {
+  speak(request: {
+    readonly text: string;
+    readonly voice: string;
+    readonly speed: number;
+    readonly signal: AbortSignal;
+  }): AsyncIterable<SpokenPiece>;
+}
+
+/** The three that make a session, and what they cost. */
+export type Legs = {
+  /** What hears a session that is set up like that. */
+  ear(config: SessionConfig): SttEngine;
+  readonly brain: Brain;
+  readonly voice: Voice;
+  /** The model that makes out what is said, under a session as its client has set it up. */
+  transcriber(config: SessionConfig): string;
+  /** Why a session cannot be set up like that: a sentence that begins with the member's path. */
+  problemOf(config: SessionConfig): string | undefined;
+  /** The most that one ordinary turn can cost as the session is set up: held before each one begins. */
+  reserveRaw(config: SessionConfig): bigint;
+  /** What a turn has bought. It is billed by whoever asks. */
+  takeBill(use: TurnUse, requests: 0 | 1): readonly Bought[];
+};
+
+/** One of the three could not do its part; the session goes on. */
+export class LegFailed extends Error {
+  override readonly name = 'LegFailed';
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

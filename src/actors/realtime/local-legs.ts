@@ -1,0 +1,97 @@
+import type { CallerFacts, ChatMessage, GuideEngine, LocalEngines } from '../../engines/engine.ts';
+import type { Source } from '../../gateway/catalogue.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { messagesOf } from './conversation.ts';
+import type { Brain, Legs, ReplyPiece, ReplyRequest } from './legs.ts';
+import { demandedCall, offeredTools } from './tool-choice.ts';
+import { type TurnCap, turnReserveRaw, turnUsage } from './turn-meter.ts';
+
+/** English has about as many characters to a token. */
+const PROMPT_CHARS_PER_TOKEN = 4;
+
+/** The model that makes out what is said in a session of the local engines. */
+export const TRANSCRIBER = 'local/pocketsphinx';
+
+type GuideDeps = {
+  readonly guide: GuideEngine;
+  readonly callerFacts: () => Promise<CallerFacts>;
+  readonly clock: Clock;
+  readonly cap: TurnCap;
+};
+
+/** The engines of this process, billed as one model. */
+export function createLocalLegs(
+  deps: Omit<GuideDeps, 'guide'> & {
+    readonly engines: Pick<LocalEngines, 'stt' | 'tts' | 'guide'>;
+    readonly source: Source;
+  },
+): Legs {
+  const { cap, engines, source } = deps;
+  const reserveRaw = turnReserveRaw(source, cap);
+  return {
+    ear: () => engines.stt.pocketsphinx,
+    brain: createGuideBrain({ ...deps, guide: engines.guide }),
+    voice: engines.tts.flite,
+    transcriber: () => TRANSCRIBER,
+    problemOf: () => undefined,
+    reserveRaw: () => reserveRaw,
+    takeBill: (use, requests) => [{ source, usage: turnUsage(source, use, requests) }],
+  };
+}
+
+/** The built-in responder: it knows its whole answer at once. */
+function createGuideBrain(deps: GuideDeps): Brain {
+  return {
+    reply(request) {
+      let tokens = { input: 0, cached: 0, output: 0 };
+      let pieces: ReplyPiece[] | undefined;
+      return {
+        async next() {
+          if (pieces === undefined) {
+            const answer = await ask(deps, request);
+            tokens = {
+              input: Math.min(answer.usage.inputTokens, deps.cap.inputTokens),
+              cached: 0,
+              output: Math.min(answer.usage.outputTokens, request.outputCap),
+            };
+            pieces = piecesOf(answer, request);
+          }
+          return pieces.shift();
+        },
+        get tokens() {
+          return tokens;
+        },
+        isCut: false,
+      };
+    },
+  };
+}
+
+type Answer = Awaited<ReturnType<GuideEngine['reply']>>;
+
+async function ask(
+  { callerFacts, cap, clock, guide }: GuideDeps,
+  { config, items, outputCap }: ReplyRequest,
+): Promise<Answer> {
+  const { instructions } = config;
+  const system: ChatMessage[] =
+    instructions === '' ? [] : [{ role: 'system', content: instructions }];
+  // By length and not by token: counting belongs to the engine's own thread, and bills are capped.
+  const room = Math.max(0, cap.inputTokens * PROMPT_CHARS_PER_TOKEN - instructions.length);
+  return guide.reply({
+    messages: [...system, ...messagesOf(items, room)],
+    facts: await callerFacts(),
+    tools: offeredTools(config),
+    maxTokens: outputCap,
+    nowMs: clock.now(),
+  });
+}
+
+function piecesOf(answer: Answer, { config }: ReplyRequest): ReplyPiece[] {
+  const toolCall = answer.toolCall ?? demandedCall(config);
+  const text = toolCall === answer.toolCall ? answer.text : '';
+  return [
+    ...(toolCall === undefined ? [] : [{ kind: 'call' as const, ...toolCall }]),
+    ...(text === '' ? [] : [{ kind: 'text' as const, text }]),
+  ];
+}

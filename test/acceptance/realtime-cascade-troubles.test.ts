@@ -1,0 +1,169 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { done, leave } from '../support/cascade-steps.ts';
+import {
+  answer,
+  type CascadeWorld,
+  cascadeWorld,
+  RATE,
+  say,
+  speak,
+} from '../support/cascade-world.ts';
+import { bearer, KEYS } from '../support/edge.ts';
+import { answers, breaksAfter } from '../support/speech-upstream.ts';
+import { DONE, textEvent, wordEvents } from '../support/stream-upstream.ts';
+import { jsonAnswer } from '../support/transcription-upstream.ts';
+import { bytesOf, tone } from '../support/voice-fakes.ts';
+import { refusal } from '../support/web-socket-client.ts';
+
+let world: CascadeWorld;
+afterEach(() => world[Symbol.asyncDispose]());
+
+async function start(options: Parameters<typeof cascadeWorld>[0] = {}) {
+  world = await cascadeWorld(options);
+  return world;
+}
+
+const VOICES = { model: 'acme/chat', tts_model: 'acme/say', stt_model: 'acme/hear' };
+
+describe('a realtime session of several models in trouble', () => {
+  it('fails a response whose model dies in the middle, charges what came, and goes on', async () => {
+    const { chat, connect } = await start();
+    chat.play({ pieces: [textEvent('Once upon a time. There')], ends: 'cut', everyMs: 20 });
+    const client = await connect();
+    say(client, 'tell me');
+    const turn = await done(client);
+    expect(turn).toMatchObject({
+      status: 'failed',
+      status_details: { error: { code: 'upstream_broke_off' } },
+    });
+    expect(Number(turn.metadata.cost_raw)).toBeGreaterThan(0);
+    chat.play({ pieces: answer(['Here again.']) });
+    client.say({ type: 'response.create' });
+    expect(await done(client, 2)).toMatchObject({ status: 'completed' });
+    await leave(client, world);
+  });
+
+  it('asks the next source where one fails before its first word, at its price', async () => {
+    const { chat, connect, second } = await start();
+    chat.play({ status: 500, headers: { 'content-type': 'application/json' }, pieces: ['{}'] });
+    const client = await connect();
+    client.say({ type: 'session.update', session: { output_modalities: ['text'] } });
+    say(client, 'hello');
+    const turn = await done(client);
+    expect(turn.status).toBe('completed');
+    expect([chat.seen.length, second.seen.length]).toEqual([1, 1]);
+    // 92 raw, and a tenth.
+    expect(turn.metadata.cost_raw).toBe(String(Math.ceil((3 * 20 + 4 * 8) * 1.1)));
+    await leave(client, world);
+  });
+
+  it('charges nothing for an answer that nobody gives', async () => {
+    const { chat, connect, second } = await start();
+    for (const peer of [chat, second]) {
+      peer.play({ status: 503, headers: { 'content-type': 'application/json' }, pieces: ['{}'] });
+    }
+    const client = await connect();
+    say(client, 'hello');
+    const turn = await done(client);
+    expect(turn).toMatchObject({
+      ...{ status: 'failed', status_details: { error: { code: 'all_sources_failed' } } },
+      metadata: { cost_raw: '0' },
+    });
+    expect(await leave(client, world)).toBe(0n);
+  });
+
+  it('estimates what an upstream does not tell, and marks it', async () => {
+    const { chat, connect, ledger } = await start();
+    chat.play({ pieces: [...wordEvents(['Twelve chars']), DONE] });
+    const client = await connect();
+    client.say({ type: 'session.update', session: { output_modalities: ['text'] } });
+    say(client, 'four');
+    const turn = await done(client);
+    expect(turn.metadata.cost_raw).toBe(String(1 + 2 * 3));
+    await leave(client, world);
+    expect(ledger.charges[0]?.usage).toMatchObject({ estimated: 1, text_output_token: 3 });
+  });
+
+  it.each([
+    ['refuses', () => answers(500)],
+    ['breaks off', () => breaksAfter(Buffer.from(bytesOf(tone(300, RATE))))],
+  ])(
+    'fails a response whose speech model %s, and still charges what was thought',
+    async (_, play) => {
+      const { connect, speech } = await start();
+      speech.plays.push(play());
+      const client = await connect({ tts_model: 'acme/say' });
+      say(client, 'hello');
+      const turn = await done(client);
+      expect(turn.status).toBe('failed');
+      expect(Number(turn.metadata.cost_raw)).toBeGreaterThanOrEqual(20);
+      say(client, 'again');
+      expect(await done(client, 2)).toMatchObject({ status: 'completed' });
+      await leave(client, world);
+    },
+  );
+
+  it('tells of speech that could not be made out, charges nothing for it, and goes on', async () => {
+    const { chat, connect, hearing } = await start();
+    hearing.script.push(jsonAnswer({}, 500));
+    const client = await connect(VOICES);
+    speak(client);
+    const failed = 'conversation.item.input_audio_transcription.failed';
+    await client.until(({ type }) => type === failed);
+    expect(chat.seen).toEqual([]);
+    speak(client);
+    const turn = await done(client);
+    expect(turn.status).toBe('completed');
+    await leave(client, world);
+  });
+
+  it.each([
+    ['a model that there is none of', { model: 'acme/nobody' }, 404, 'model_not_found'],
+    ['a model that neither thinks nor is live', { model: 'acme/say' }, 400, 'invalid_request'],
+    ['a voice that is none', { tts_model: 'acme/hear' }, 400, 'invalid_request'],
+    ['an ear that there is none of', { stt_model: 'acme/nobody' }, 404, 'model_not_found'],
+    ['an ear that wants a grammar', { stt_model: 'local/grammar' }, 503, 'no_source_available'],
+    [
+      'a part for a model that needs none',
+      { model: 'local/realtime', tts_model: 'acme/say' },
+      400,
+      'invalid_request',
+    ],
+  ])('refuses %s before anything is held', async (_, query, status, code) => {
+    const { ledger, url } = await start();
+    const refused = await refusal(url(query), [], bearer(KEYS.agent));
+    expect(refused.status).toBe(status);
+    expect(refused.body.error).toMatchObject({ code });
+    expect(ledger.openHolds()).toBe(0);
+  });
+
+  it('refuses a balance that does not cover one turn of all three, before anybody is asked', async () => {
+    const { chat, ledger, url } = await start({ creditRaw: 20_000n });
+    const refused = await refusal(url(VOICES), [], bearer(KEYS.agent));
+    expect([refused.status, refused.body.error]).toMatchObject([402, { code: 'budget_exhausted' }]);
+    expect([chat.seen.length, ledger.openHolds()]).toEqual([0, 0]);
+  });
+
+  it('refuses a part whose maker the caps of its agent leave nothing for', async () => {
+    const { ledger, url } = await start();
+    const { hold } = ledger;
+    ledger.hold = async (request) =>
+      request.destination.host === 'other'
+        ? { kind: 'refused', refusal: { reason: 'key_revoked' } }
+        : hold(request);
+    const refused = await refusal(url({ tts_model: 'other/say' }), [], bearer(KEYS.agent));
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+    expect(ledger.openHolds()).toBe(0);
+    ledger.hold = hold;
+    const client = await world.connect({ tts_model: 'other/say' });
+    say(client, 'hello');
+    expect(await done(client)).toMatchObject({ status: 'completed' });
+    await leave(client, world);
+  });
+
+  it('refuses a provider key, which it would not use', async () => {
+    const { url } = await start();
+    const headers = { ...bearer(KEYS.agent), 'x-svc-provider-key': 'sk-own' };
+    expect((await refusal(url(), [], headers)).status).toBe(400);
+  });
+});

@@ -1,0 +1,26 @@
+import { expect } from 'vitest';
+import type { CascadeWorld } from './cascade-world.ts';
+import type { RealtimeClient } from './realtime-client.ts';
+import { response } from './realtime-session.ts';
+import { settled } from './settled.ts';
+import { AGENT } from './voice-world.ts';
+
+/** The so-manieth response, when it is over. */
+export async function done(client: RealtimeClient, nth = 1) {
+  await expect.poll(() => client.of('response.done').length, { timeout: 10_000 }).toBe(nth);
+  return response(client.of('response.done')[nth - 1]);
+}
+
+/** Ends a session, and holds what it was charged against what it was told. */
+export async function leave(client: RealtimeClient, { ledger }: CascadeWorld): Promise<bigint> {
+  const told = client
+    .of('response.done')
+    .reduce((sum, event) => sum + BigInt(response(event).metadata.cost_raw ?? '0'), 0n);
+  client.ws.close();
+  await settled(ledger);
+  const charged = ledger.charges.reduce((sum, { costRaw }) => sum + costRaw, 0n);
+  expect(ledger.consumedRaw(AGENT)).toBe(charged);
+  expect(ledger.shortfalls.size).toBe(0);
+  expect(charged).toBe(told);
+  return charged;
+}

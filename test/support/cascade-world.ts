@@ -1,0 +1,176 @@
+import type { Cascades } from '../../src/actors/cascade/cascade-legs.ts';
+import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
+import type {
+  ModelEntry,
+  ProviderEntry,
+  RateTexts,
+} from '../../src/gateway/builtin/builtin-model.ts';
+import { LOCAL_MODELS } from '../../src/gateway/builtin/local.ts';
+import type { Catalogue } from '../../src/gateway/catalogue.ts';
+import { createChatRails } from '../../src/gateway/chat-rails.ts';
+import { createSpeechRails } from '../../src/gateway/speech-rails.ts';
+import { createTranscriptionRails } from '../../src/gateway/transcription-rails.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
+import { createLocalGuideRail } from '../../src/rails/local-guide.ts';
+import { createLocalSpeechRail } from '../../src/rails/local-speech.ts';
+import { createLocalTranscriptionRail } from '../../src/rails/local-transcription.ts';
+import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
+import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
+import { bearer, type Edge, KEYS, startEdge } from './edge.ts';
+import type { FakeLedger } from './fake-ledger.ts';
+import { RealtimeClient } from './realtime-client.ts';
+import { type SpeechUpstream, speechUpstream } from './speech-upstream.ts';
+import {
+  DONE,
+  type StreamUpstream,
+  streamUpstream,
+  usageEvent,
+  wordEvents,
+} from './stream-upstream.ts';
+import { type TranscriptionUpstream, transcriptionUpstream } from './transcription-upstream.ts';
+import { bytesOf, type FakeEngines, silence, tone } from './voice-fakes.ts';
+import { createVoiceWorld, type VoiceWorld } from './voice-world.ts';
+
+/** A raw unit a token read, two a token written; the second source is dearer, and takes a tenth more. */
+const CHAT: RateTexts = { text_input_token: '1', text_output_token: '2' };
+const DEAR_CHAT: RateTexts = { text_input_token: '3', text_output_token: '4' };
+/** A raw unit a character, and ten a second heard. */
+const SPEECH: RateTexts = { character: '1' };
+const HEARING: RateTexts = { audio_second: '10' };
+
+export const RATE = 24_000;
+
+export type CascadeWorld = AsyncDisposable & {
+  /** The cheaper of the two that serve `acme/chat`. */
+  readonly chat: StreamUpstream;
+  readonly second: StreamUpstream;
+  readonly speech: SpeechUpstream;
+  readonly hearing: TranscriptionUpstream;
+  readonly ledger: FakeLedger;
+  readonly engines: FakeEngines;
+  readonly edge: Edge;
+  url(query?: Readonly<Record<string, string>>): string;
+  connect(
+    query?: Readonly<Record<string, string>>,
+    headers?: Record<string, string>,
+  ): Promise<RealtimeClient>;
+};
+
+/** The realtime socket before real peers that chat, speak and listen, on a ledger in memory. */
+export async function cascadeWorld({ creditRaw = 10_000_000n } = {}): Promise<CascadeWorld> {
+  const chat = await streamUpstream();
+  const second = await streamUpstream();
+  const speech = await speechUpstream();
+  const hearing = await transcriptionUpstream();
+  speech.sound = Buffer.from(bytesOf(tone(300, RATE)));
+  speech.contentType = 'audio/pcm';
+  for (const peer of [chat, second]) peer.play({ pieces: answer(['Good day. ', 'All is well.']) });
+  const providers = new Map<string, ProviderEntry>([
+    ['local', { baseUrl: null, dialect: 'local' }],
+    ['chat', { baseUrl: chat.baseUrl, dialect: 'openai' }],
+    ['second', { baseUrl: second.baseUrl, dialect: 'openai' }],
+    ['speech', { baseUrl: speech.baseUrl, dialect: 'openai' }],
+    ['hearing', { baseUrl: hearing.baseUrl, dialect: 'openai' }],
+  ]);
+  const catalogue = buildCatalogue({ providers, models: MODELS, secret: () => undefined });
+  const { deps, engines, ledger } = await createVoiceWorld({
+    ...{ clock: systemClock, creditRaw, change: { catalogue } },
+  });
+  const { cascades, close } = railsOf(catalogue, { deps, engines });
+  const edge = await startEdge({ sockets: [createRealtimeSocket(deps, undefined, cascades)] });
+  const url = (query: Readonly<Record<string, string>> = {}) =>
+    `ws://127.0.0.1:${edge.port}/v1/realtime?${new URLSearchParams({ model: 'acme/chat', ...query })}`;
+  return {
+    ...{ chat, second, speech, hearing, ledger, engines, edge, url },
+    async connect(query, headers = {}) {
+      const client = new RealtimeClient(url(query), [], { ...bearer(KEYS.agent), ...headers });
+      await client.opened();
+      return client;
+    },
+    async [Symbol.asyncDispose]() {
+      await edge[Symbol.asyncDispose]();
+      await close();
+      for (const peer of [chat, second, speech, hearing]) await peer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What an upstream streams of an answer, with what it used. */
+export const answer = (
+  words: readonly string[],
+  [prompt_tokens, completion_tokens]: readonly [number, number] = [20, 8],
+): string[] => [
+  ...wordEvents(words),
+  usageEvent({ prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }),
+  DONE,
+];
+
+/** The real rails of a catalogue, with engines that need no model behind the local ones. */
+export function railsOf(
+  catalogue: Catalogue,
+  { deps, engines }: Pick<VoiceWorld, 'deps' | 'engines'>,
+): { readonly cascades: Cascades; readonly close: () => Promise<void> } {
+  const shared = { catalogue, clock: systemClock, random: systemRandom, log: silentLog };
+  const { callerFacts } = deps;
+  const localGuide = createLocalGuideRail({ ...shared, guide: engines.guide, callerFacts });
+  const chat = createChatRails({ ...shared, localGuide });
+  const localSpeech = createLocalSpeechRail({ engine: engines.tts.flite });
+  const speech = createSpeechRails({ ...shared, localSpeech });
+  const local = createLocalTranscriptionRail({ engines, gates: undefined });
+  const hearing = createTranscriptionRails({ ...shared, local });
+  return {
+    cascades: { chat, speech, hearing, rests: createSourceRests(shared) },
+    async close() {
+      for (const rails of [chat, speech, hearing]) await rails[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const source = (provider: string, rates: RateTexts, marginBps = 0) => ({
+  ...{
+    rail: 'direct-account' as const,
+    provider,
+    upstreamModel: `${provider}-1`,
+    rates,
+    marginBps,
+  },
+});
+
+const MODELS: ModelEntry[] = [
+  ...LOCAL_MODELS,
+  {
+    ...{ id: 'acme/chat', modality: 'text', maxOutputTokens: 1_000 },
+    sources: [source('chat', CHAT), source('second', DEAR_CHAT, 1_000)],
+  },
+  { id: 'acme/say', modality: 'tts', sources: [source('speech', SPEECH)] },
+  { id: 'other/say', modality: 'tts', sources: [source('speech', SPEECH)] },
+  { id: 'acme/hear', modality: 'stt', sources: [source('hearing', HEARING)] },
+  {
+    ...{ id: 'acme/talker', modality: 'realtime', sources: [] },
+    cascade: { stt: 'acme/hear', llm: 'acme/chat', tts: 'acme/say' },
+  },
+];
+
+/** Says something that a client typed, and asks for an answer. */
+export function say(client: RealtimeClient, text: string): void {
+  const content = [{ type: 'input_text', text }];
+  client.say({
+    type: 'conversation.item.create',
+    item: { type: 'message', role: 'user', content },
+  });
+  client.say({ type: 'response.create' });
+}
+
+/** Speaks for a second, and is silent for another. */
+export const speak = (client: RealtimeClient): void =>
+  hear(client, [tone(1_000, RATE), silence(1_000, RATE)]);
+
+/** Sends sound, faster than it would be spoken. */
+export function hear(client: RealtimeClient, sounds: readonly Int16Array[]): void {
+  for (const pcm of sounds) {
+    const audio = Buffer.from(bytesOf(pcm)).toString('base64');
+    client.say({ type: 'input_audio_buffer.append', audio });
+  }
+}

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chatBody } from '../../../../src/actors/cascade/chat-body.ts';
+import type { ConversationItem } from '../../../../src/actors/realtime/conversation.ts';
+import { DEFAULT_CONFIG } from '../../../../src/actors/realtime/session-config.ts';
+import { boundChat } from '../../../../src/gateway/bound-chat.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+
+const common = { object: 'realtime.item', status: 'completed' } as const;
+const said = (text: string, role: 'user' | 'assistant' = 'user'): ConversationItem => ({
+  ...{ ...common, id: 'i', type: 'message', role, content: [{ type: 'input_text', text }] },
+});
+const call = (id: string): ConversationItem => ({
+  ...{ ...common, id, type: 'function_call', call_id: id, name: 'f', arguments: '{}' },
+});
+const output = (id: string): ConversationItem => ({
+  ...{ ...common, id: `${id}o`, type: 'function_call_output', call_id: id, output: id },
+});
+const bodyOf = (items: readonly ConversationItem[], config = DEFAULT_CONFIG) =>
+  chatBody('acme/chat', { config, items, outputCap: 100 });
+
+describe('what a chat model is asked with', () => {
+  it('puts every call right before its output, and asks with none without the other', () => {
+    const items = [call('a'), call('lost'), said('wait'), output('a'), output('unknown')];
+    expect(bodyOf(items).messages).toEqual([
+      {
+        ...{ role: 'assistant', content: null },
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: 'a' },
+      { role: 'user', content: 'wait' },
+    ]);
+  });
+
+  it('asks with the instructions, the tools and the choice of the session, and with its cap', () => {
+    const tool = { type: 'function', name: 'f', description: 'd', parameters: {} } as const;
+    const config = {
+      ...{ ...DEFAULT_CONFIG, instructions: 'Be kind.', tools: [tool] },
+      toolChoice: { type: 'function', name: 'f' } as const,
+    };
+    expect(bodyOf([said(' hello '), said('')], config)).toEqual({
+      ...{ model: 'acme/chat', max_tokens: 100 },
+      messages: [
+        { role: 'system', content: 'Be kind.' },
+        { role: 'user', content: 'hello' },
+      ],
+      tools: [{ type: 'function', function: { name: 'f', description: 'd', parameters: {} } }],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+    });
+  });
+
+  it('keeps the newest of a conversation within its bound, the last whatever its size', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 3_000 });
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 2, maxLength: 12 }), (texts) => {
+        const words = texts.map((each) => `x${each}`);
+        const body = bodyOf(words.map((each) => said(each)));
+        expect(body.messages.at(-1)?.content).toBe(words.at(-1)?.trim());
+        const model = { maxOutputTokens: null } as Parameters<typeof boundChat>[1];
+        if (body.messages.length === 1) return;
+        expect(boundChat(body, model).tokens.inputTokens).toBeLessThanOrEqual(
+          LIMITS.cascadePromptBytes,
+        );
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { createRailBrain } from '../../../../src/actors/cascade/rail-brain.ts';
+import { Tab } from '../../../../src/actors/cascade/tab.ts';
+import type { Brain, ReplyPiece } from '../../../../src/actors/realtime/legs.ts';
+import { DEFAULT_CONFIG } from '../../../../src/actors/realtime/session-config.ts';
+import type { Model, Source } from '../../../../src/gateway/catalogue.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { StopSignal } from '../../../../src/kernel/stop-signal.ts';
+import type { ChatCall, ChatRail } from '../../../../src/rails/chat-rail.ts';
+import { createSourceRests } from '../../../../src/rails/rest-failing-source.ts';
+import { textEvent } from '../../../support/stream-upstream.ts';
+import { settleAll } from '../../../support/voice-world.ts';
+
+const source: Source = {
+  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 0 },
+  rates: { text_input_token: 1_000_000n, text_output_token: 1_000_000n },
+};
+const model: Model = {
+  ...{ id: 'a/b', modality: 'text', contextWindow: null, maxOutputTokens: null },
+  sources: [source],
+};
+
+/** A brain at a rail in memory that answers `hello` and tells no usage. */
+function openBrain(reservedRaw = 1_000_000n) {
+  const asked: { call: ChatCall; signal: StopSignal }[] = [];
+  const afforded: bigint[] = [];
+  const rail: ChatRail = {
+    complete: async () => ({ kind: 'aborted' }),
+    async stream(call, signal) {
+      asked.push({ call, signal });
+      const events = [Buffer.from(textEvent('hello'))];
+      const next = async () => events.shift();
+      const metered = () => ({ usage: null, answerChars: 8 });
+      return { kind: 'completed', status: 200, stream: { next, metered, stop() {} } };
+    },
+  };
+  const clock = new ManualClock();
+  const tab = new Tab();
+  const brain = createRailBrain({
+    ...{ clock, log: silentLog, rests: createSourceRests({ clock }), model, agentId: 7, tab },
+    offersOf: (priceRaw) => {
+      const raw = priceRaw(source);
+      const unpaid = { ownKey: undefined, mostPaidRaw: undefined };
+      return [{ source, rail, priceRaw: raw, heldRaw: raw, ...unpaid }];
+    },
+    reservedRaw,
+    afford: async (_, beyondRaw) => void afforded.push(beyondRaw),
+    heldRaw: () => 0n,
+  });
+  return { brain, asked, afforded, tab };
+}
+
+const request = (text: string) => ({
+  ...{ config: { ...DEFAULT_CONFIG, instructions: text }, items: [], outputCap: 10 },
+  signal: new AbortController().signal,
+});
+
+async function textOf(brain: Brain, text: string): Promise<string> {
+  const reply = brain.reply(request(text));
+  const pieces: ReplyPiece[] = [];
+  for (let piece = await reply.next(); piece !== undefined; piece = await reply.next()) {
+    pieces.push(piece);
+  }
+  return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
+}
+
+describe('a brain at a rail', () => {
+  it('adopts what it began when the same is asked in the end, and asks and bills that once', async () => {
+    const { brain, asked, tab } = openBrain();
+    brain.speculate?.(request('one'));
+    await settleAll();
+    expect(await textOf(brain, 'one')).toBe('hello');
+    expect(asked).toHaveLength(1);
+    const bought = tab.take();
+    expect(bought).toHaveLength(1);
+    expect(bought[0]?.isSpeculated).toBeUndefined();
+  });
+
+  it('gives up what it began when something else is asked, and marks what that cost', async () => {
+    const { brain, asked, tab } = openBrain();
+    brain.speculate?.(request('one'));
+    await settleAll();
+    expect(await textOf(brain, 'two')).toBe('hello');
+    expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+    expect(tab.take().map(({ isSpeculated = false }) => isSpeculated)).toEqual([true, false]);
+  });
+
+  it('begins one answer a turn, whatever is hoped for', async () => {
+    const { brain, asked } = openBrain();
+    brain.speculate?.(request('one'));
+    brain.forgetSpeculation?.();
+    brain.speculate?.(request('two'));
+    await settleAll();
+    expect(asked.length).toBeLessThanOrEqual(1);
+    await textOf(brain, 'two');
+    brain.speculate?.(request('three'));
+    await settleAll();
+    expect(asked.at(-1)?.call.body.messages).toEqual([{ role: 'system', content: 'three' }]);
+  });
+
+  it('holds all of an answer that is begun early beside the reserve, and of others what is beyond it', async () => {
+    const early = openBrain();
+    early.brain.speculate?.(request('12345678'));
+    await settleAll();
+    // A token a byte, eight for the message, ten to answer with.
+    expect(early.afforded).toEqual([8n + 8n + 10n]);
+    const small = openBrain(20n);
+    await textOf(small.brain, '12345678');
+    expect(small.afforded).toEqual([6n]);
+    const plenty = openBrain();
+    await textOf(plenty.brain, '12345678');
+    expect(plenty.afforded).toEqual([]);
+  });
+
+  it('asks nobody when there is nothing to answer', async () => {
+    const { brain, asked } = openBrain();
+    await expect(textOf(brain, '')).rejects.toMatchObject({ code: 'nothing_to_answer' });
+    expect(asked).toEqual([]);
+  });
+});

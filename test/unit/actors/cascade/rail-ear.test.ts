@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { parseWav, wavSamples } from '../../../../media/wav.ts';
+import { createLocalEar, createRailEar } from '../../../../src/actors/cascade/rail-ear.ts';
+import { Tab } from '../../../../src/actors/cascade/tab.ts';
+import type { Source } from '../../../../src/gateway/catalogue.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { createSourceRests } from '../../../../src/rails/rest-failing-source.ts';
+import type { TranscriptionRail } from '../../../../src/rails/transcription-rail.ts';
+import { listening } from '../../../support/speech.ts';
+import { createFakeEngines, tone } from '../../../support/voice-fakes.ts';
+
+const source: Source = {
+  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 0 },
+  rates: { audio_second: 1_000_000n },
+};
+const RATE = 16_000;
+
+async function openEar() {
+  const sounds: Int16Array[] = [];
+  const rail: TranscriptionRail = {
+    async transcribe({ file }) {
+      const wav = parseWav(file.bytes);
+      if (wav.kind === 'refused') throw new Error(wav.reason);
+      sounds.push(wavSamples(wav));
+      const body = Buffer.from(JSON.stringify({ text: ' hello ' }));
+      const usage = { seconds: null, tokens: null };
+      return { kind: 'completed', status: 200, body, contentType: 'application/json', usage };
+    },
+    stream: async () => ({ kind: 'aborted' }),
+  };
+  const clock = new ManualClock();
+  const tab = new Tab();
+  const heard = listening();
+  const ear = createRailEar({
+    ...{ clock, log: silentLog, rests: createSourceRests({ clock }), tab },
+    offersOf: (priceRaw) => {
+      const raw = priceRaw(source);
+      const unpaid = { ownKey: undefined, mostPaidRaw: undefined };
+      return [{ source, rail, priceRaw: raw, heldRaw: raw, ...unpaid }];
+    },
+  });
+  const stream = await ear.open({ sampleRateHz: RATE, listener: heard.listener });
+  const push = (pcm: Int16Array) => {
+    for (let at = 0; at < pcm.length; at += 320) stream.push(pcm.subarray(at, at + 320));
+  };
+  return { stream, push, sounds, heard, tab };
+}
+
+describe('an ear at a rail', () => {
+  it('sends each utterance whole, sample for sample, and puts its seconds on the tab', async () => {
+    const { stream, push, sounds, heard, tab } = await openEar();
+    const [long, short] = [tone(5_000, RATE), tone(200, RATE)];
+    for (const pcm of [long, short]) {
+      push(pcm);
+      await stream.endUtterance();
+    }
+    expect(sounds).toEqual([long, short]);
+    expect(heard.finals()).toEqual(['hello', 'hello']);
+    expect(tab.take().map(({ usage }) => usage.audio_second)).toEqual([5, 0.2]);
+  });
+
+  it('sends nothing of what is dropped, or of an utterance without sound', async () => {
+    const { stream, push, sounds, tab } = await openEar();
+    push(tone(500, RATE));
+    await stream.dropUtterance?.();
+    await stream.endUtterance();
+    expect([sounds, tab.take()]).toEqual([[], []]);
+  });
+});
+
+describe('an ear of this process', () => {
+  it('is billed by what it has heard to an end', async () => {
+    const tab = new Tab();
+    const { listener, finals } = listening();
+    const ear = createLocalEar(createFakeEngines().stt.pocketsphinx, { source, tab });
+    const stream = await ear.open({ sampleRateHz: RATE, listener });
+    stream.push(tone(1_000, RATE));
+    await stream.dropUtterance?.();
+    stream.push(tone(1_500, RATE));
+    expect(tab.take()).toEqual([]);
+    await stream.endUtterance();
+    expect(tab.take()).toEqual([{ source, usage: { audio_second: 1.5 } }]);
+    expect(finals().at(-1)).toBe('w1 w2 w3');
+    stream.close();
+  });
+});
