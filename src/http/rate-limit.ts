@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { RecentMap } from '../kernel/recent-map.ts';
 import type { HeaderLine } from './answer.ts';
 
 /** How one request stands against one bucket. */
@@ -29,18 +30,12 @@ export function createRateLimiter(
   clock: Clock,
   capacity: number = LIMITS.rateWindows,
 ): RateLimiter {
-  const windows = new Map<string, Window>();
+  const windows = new RecentMap<string, Window>(capacity);
 
   const windowOf = (bucket: string, nowMs: number): Window => {
     const known = windows.get(bucket);
-    const isOn = known !== undefined && nowMs - known.startedMs < LIMITS.rateWindowMs;
-    const window = isOn ? known : { startedMs: nowMs, taken: 0 };
-    // A map keeps the order of insertion: what is asked goes to its end.
-    windows.delete(bucket);
-    if (windows.size >= capacity) {
-      const oldest = windows.keys().next().value;
-      if (oldest !== undefined) windows.delete(oldest);
-    }
+    if (known !== undefined && nowMs - known.startedMs < LIMITS.rateWindowMs) return known;
+    const window = { startedMs: nowMs, taken: 0 };
     windows.set(bucket, window);
     return window;
   };

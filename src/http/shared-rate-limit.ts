@@ -1,6 +1,7 @@
 import { type Clock, soon } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
+import { RecentMap } from '../kernel/recent-map.ts';
 import type { RateWindows } from '../store/rate-store.ts';
 import { answerWithin } from '../store/transient.ts';
 import { type Allowance, allowanceOf, type RateLimiter } from './rate-limit.ts';
@@ -26,7 +27,7 @@ export function createSharedRateLimiter(deps: {
   readonly capacity?: number;
 }): RateLimiter {
   const { clock, capacity = LIMITS.rateWindows } = deps;
-  const buckets = new Map<string, Bucket>();
+  const buckets = new RecentMap<string, Bucket>(capacity);
   const tell = ({ share }: Bucket, allowed: boolean, nowMs: number): Allowance => {
     const { limit, remaining, endsMs } = share;
     return allowanceOf(clock, { allowed, limit, remaining, leftMs: endsMs - nowMs });
@@ -34,13 +35,9 @@ export function createSharedRateLimiter(deps: {
   const claims = createClaims(deps, tell);
 
   const bucketOf = (name: string, perMinute: number): Bucket => {
-    const bucket = buckets.get(name) ?? newBucket(name, perMinute);
-    // A map keeps the order of insertion: what is asked goes to its end.
-    buckets.delete(name);
-    if (buckets.size >= capacity) {
-      const oldest = buckets.keys().next().value;
-      if (oldest !== undefined) buckets.delete(oldest);
-    }
+    const known = buckets.get(name);
+    if (known !== undefined) return known;
+    const bucket = newBucket(name, perMinute);
     buckets.set(name, bucket);
     return bucket;
   };

@@ -2,23 +2,42 @@
 export class RecentMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #bound: number;
+  /** What is used again and again stays where it is: each move makes a small map anew. */
+  #newest: K | undefined;
 
   constructor(bound: number) {
     this.#bound = bound;
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
+    if (value !== undefined && key !== this.#newest) this.set(key, value);
     return value;
   }
 
   set(key: K, value: V): void {
-    this.#entries.delete(key);
+    if (key !== this.#newest) this.#entries.delete(key);
     this.#entries.set(key, value);
+    this.#newest = key;
+    if (this.#entries.size <= this.#bound) return;
     const oldest = this.#entries.keys().next();
-    if (this.#entries.size > this.#bound && !oldest.done) this.#entries.delete(oldest.value);
+    if (!oldest.done) this.#entries.delete(oldest.value);
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  /** Oldest first. What is met may be deleted. */
+  [Symbol.iterator](): IterableIterator<[K, V]> {
+    return this.#entries[Symbol.iterator]();
   }
 }

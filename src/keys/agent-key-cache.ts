@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { RecentMap } from '../kernel/recent-map.ts';
 import type { KnownAgentKey } from './agent-key-store.ts';
 import type { Notice } from './invalidation.ts';
 
@@ -13,17 +14,16 @@ export function createAgentKeyCache(deps: {
   readonly clock: Clock;
   readonly load: (digest: string) => Promise<KnownAgentKey | undefined>;
 }) {
-  const entries = new Map<string, Entry>();
+  const entries = new RecentMap<string, Entry>(LIMITS.agentKeysCached);
   /** Raised by every notice: what was read before it must not be remembered after it. */
   let generation = 0;
 
   function remembered(digest: string): KnownAgentKey | undefined {
     const entry = entries.get(digest);
     if (entry === undefined) return undefined;
+    if (entry.untilMs > deps.clock.monotonicMs()) return entry.known;
     entries.delete(digest);
-    if (entry.untilMs <= deps.clock.monotonicMs()) return undefined;
-    entries.set(digest, entry);
-    return entry.known;
+    return undefined;
   }
 
   async function load(digest: string): Promise<KnownAgentKey | undefined> {
@@ -31,8 +31,6 @@ export function createAgentKeyCache(deps: {
     const known = await deps.load(digest);
     if (known !== undefined && before === generation) {
       entries.set(digest, { known, untilMs: deps.clock.monotonicMs() + LIMITS.agentKeyCacheMs });
-      const oldest = entries.keys().next().value;
-      if (entries.size > LIMITS.agentKeysCached && oldest !== undefined) entries.delete(oldest);
     }
     return known;
   }

@@ -14,4 +14,22 @@ describe('a recent map', () => {
     map.set('d', 5);
     expect([map.get('a'), map.get('c'), map.get('d')]).toEqual([4, undefined, 5]);
   });
+
+  it('keeps its order when the newest is deleted, set again or used again and again', () => {
+    const map = new RecentMap<string, number>(2);
+    map.set('a', 1);
+    map.set('b', 2);
+    expect([map.get('b'), map.get('b')]).toEqual([2, 2]);
+    map.delete('b');
+    map.set('b', 3);
+    expect([...map]).toEqual([
+      ['a', 1],
+      ['b', 3],
+    ]);
+    map.set('c', 4);
+    expect([map.size, ...[...map].map(([key]) => key)]).toEqual([2, 'b', 'c']);
+    map.clear();
+    map.set('c', 5);
+    expect([...map]).toEqual([['c', 5]]);
+  });
 });
