@@ -48,9 +48,7 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
       const { agentId } = request.spender;
       return holdVerdict(request, await admit(holdOf(agentId, request)));
     },
-    async settle({ hold, move, ...request }) {
-      return settleVerdict(await inbox.submit(settlement(hold, request, null, move)));
-    },
+    settle: async (request) => settleVerdict(await inbox.submit(settlementOf(request))),
     async credit({ agentId, amountRaw, reference, events = [], deposit = false }) {
       assert(amountRaw > 0n, 'a credit adds something');
       return creditVerdict(
@@ -104,6 +102,9 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
     settled: (agentId) => inbox.settled(agentId),
   };
 }
+
+const settlementOf = (request: SettleRequest): Operation =>
+  settlement(request.hold, request, null, request.move);
 
 function settlement(
   hold: Hold,
