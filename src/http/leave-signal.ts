@@ -2,7 +2,7 @@ import type { StopSignal } from '../kernel/stop-signal.ts';
 
 /** Fires once, when a client leaves. Every request has one, so it is as light as that can be. */
 export class LeaveSignal implements StopSignal {
-  #listeners: (() => void)[] = [];
+  readonly #listeners: (() => void)[] = [];
   #reason: Error | undefined;
 
   get aborted(): boolean {
@@ -26,8 +26,15 @@ export class LeaveSignal implements StopSignal {
   fire(): void {
     if (this.aborted) return;
     this.#reason = new DOMException('This operation was aborted', 'AbortError');
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener();
+    for (let next = this.#listeners.shift(); next !== undefined; next = this.#listeners.shift()) {
+      try {
+        next();
+      } catch (error) {
+        // As the platform does it: a bug of one listener is no reason not to tell the next.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 }

@@ -36,6 +36,27 @@ test('lets whoever is told withdraw itself without hiding the news from the next
   expect(heard).toEqual(['first', 'second']);
 });
 
+test('tells the next where one fails, and not who was withdrawn by another', async () => {
+  const signal = new LeaveSignal();
+  const heard: string[] = [];
+  const withdrawn = () => heard.push('withdrawn');
+  const failed = new Promise((resolve) => process.once('uncaughtException', resolve));
+  const others = process.listeners('uncaughtException').slice(0, -1);
+  for (const other of others) process.off('uncaughtException', other);
+  signal.addEventListener('abort', () => {
+    signal.removeEventListener('abort', withdrawn);
+    throw new Error('a bug');
+  });
+  signal.addEventListener('abort', withdrawn);
+  signal.addEventListener('abort', () => heard.push('next'));
+
+  signal.fire();
+
+  expect(heard).toEqual(['next']);
+  expect(await failed).toMatchObject({ message: 'a bug' });
+  for (const other of others) process.on('uncaughtException', other);
+});
+
 test.each(['before', 'after'])('becomes a signal of the platform, %s it has fired', (when) => {
   const signal = new LeaveSignal();
   if (when === 'after') signal.fire();
