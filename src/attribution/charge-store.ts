@@ -22,7 +22,7 @@ export type ChargedSession = {
   readonly summary: SessionSummary | null;
 };
 
-/** The last `limit` lines of all agents of an account, newest first. Reads no more than so many of each. */
+/** The last `limit` lines of all agents of an account that cost something, newest first. Reads no more than so many of each. */
 export function findRecentCharges(
   sql: Queryable,
   accountId: string,
@@ -36,7 +36,8 @@ export function findRecentCharges(
       end as session
     from agents a
     cross join lateral (
-      select * from charges n where n.agent_id = a.id order by n.id desc limit ${limit}) c
+      select * from charges n where n.agent_id = a.id and n.cost_raw > 0
+      order by n.id desc limit ${limit}) c
     left join sessions s on s.id = c.session_id and s.agent_id = a.id
     where a.account_id = ${accountId}
     order by c.id desc

@@ -21,19 +21,19 @@ const Summary = z.object({
   underrunMs: z.number().nullable(),
 });
 
-/** The last lines of the ledger over all agents of the account, newest first. */
+/** The last lines of the ledger that cost something, over all agents of the account, newest first. */
 export const recentCharges = route<{ attribution: Attribution }>()({
   method: 'GET',
   path: '/v1/developer/charges/recent',
   credential: 'management',
   summary: 'What was charged last, and how the sessions went',
   query: z.object({
-    /** Taken into its range; what is no whole number is refused. */
     limit: z
       .string()
-      .regex(/^-?\d+$/, 'must be a whole number')
+      .regex(/^\d{1,9}$/, 'must be a whole number')
       .default(String(usual))
-      .transform((text) => Math.min(max, Math.max(1, Number(text)))),
+      .transform(Number)
+      .refine((limit) => limit >= 1 && limit <= max, `must be 1 to ${max}`),
   }),
   response: z.object({
     charges: z.array(
