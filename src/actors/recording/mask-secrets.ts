@@ -1,18 +1,53 @@
 /** A session that names a tool may carry its credential: these are the names that it goes by. */
-const NAMES = 'authorization|api_?key|(?:access_|client_)?(?:token|secret)|password';
-const SECRET = new RegExp(`("(?:${NAMES})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi');
-const HEADERS = /("headers"\s*:\s*)\{[^{}]*\}/gi;
-/** What is longer is sound. */
-const MOST_BYTES = 262_144;
+const NAMES = '(?:x-)?(?:authorization|api[-_]?key|(?:access_|client_)?(?:token|secret)|password)';
+const NAME = new RegExp(`^${NAMES}$`, 'i');
+const NAMED = new RegExp(`("${NAMES}"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi');
+const USER_OF_URL = /^([a-z][a-z\d+.-]*:\/\/)[^/?#\s]*@/i;
+const MASK = '***';
 
 /** Text or bytes of an event without the credentials that it may carry. The same masked twice is the same. */
 export function maskSecrets<T>(value: T): T | string | Buffer {
-  if (typeof value === 'string') return value.length > MOST_BYTES ? value : maskText(value);
-  if (!(value instanceof Uint8Array) || value.length > MOST_BYTES) return value;
+  if (typeof value === 'string') return maskText(value);
+  if (!(value instanceof Uint8Array) || value[0] !== OPENING) return value;
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  const text = bytes.toString('latin1');
+  const text = bytes.toString('utf8');
   const masked = maskText(text);
-  return masked === text ? value : Buffer.from(masked, 'latin1');
+  return masked === text ? value : Buffer.from(masked, 'utf8');
 }
 
-const maskText = (text: string): string => text.replace(SECRET, '$1"***"').replace(HEADERS, '$1{}');
+const OPENING = 0x7b;
+
+function maskText(text: string): string {
+  try {
+    const event: unknown = JSON.parse(text);
+    return mask(event) ? JSON.stringify(event) : text;
+  } catch {
+    // No event, or one that is nested too deeply to be looked through.
+    return text.replace(NAMED, `$1"${MASK}"`);
+  }
+}
+
+/** Masks what is in `value`, and answers whether there was anything. */
+function mask(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  let found = false;
+  const members = value as Record<string, unknown>;
+  for (const [name, member] of Object.entries(members)) {
+    const masked = maskedOf(name, member);
+    if (masked === member) {
+      if (mask(member)) found = true;
+    } else {
+      members[name] = masked;
+      found = true;
+    }
+  }
+  return found;
+}
+
+function maskedOf(name: string, member: unknown): unknown {
+  if (typeof member === 'string') {
+    return NAME.test(name) ? MASK : member.replace(USER_OF_URL, `$1${MASK}@`);
+  }
+  if (name !== 'headers' || typeof member !== 'object' || member === null) return member;
+  return Object.keys(member).length === 0 ? member : {};
+}

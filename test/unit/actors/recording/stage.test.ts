@@ -72,7 +72,7 @@ describe('masking', () => {
     const event = (value: string) =>
       `{"type":"session.update","Authorization": "${value}","api_key":"${value}","headers":{"x":"${value}"},"text":"token"}`;
     const masked =
-      '{"type":"session.update","Authorization": "***","api_key":"***","headers":{},"text":"token"}';
+      '{"type":"session.update","Authorization":"***","api_key":"***","headers":{},"text":"token"}';
     expect(maskSecrets(event('sk \\" x'))).toBe(masked);
     expect(maskSecrets(Buffer.from(event('sk')))).toEqual(Buffer.from(masked));
     expect(maskSecrets(masked)).toBe(masked);
@@ -80,5 +80,22 @@ describe('masking', () => {
     expect(maskSecrets(bytes)).toBe(bytes);
     expect(maskSecrets('{"delta":"漢字"}')).toBe('{"delta":"漢字"}');
     expect(maskSecrets(7)).toBe(7);
+  });
+
+  it.each([
+    ['nested headers', '{"headers":{"x-api-key":"sk-1","a":{"b":"}sk-2"}}}'],
+    ['a header of its own', '{"x-api-key":"sk-1"}'],
+    ['a user in an address', '{"server_url":"https://u:sk-1@host/"}'],
+    ['a name with escapes', '{"authoriz\\u0061tion":"sk-1"}'],
+    ['something behind a lot', `{"audio":"${'A'.repeat(300_000)}","token":"sk-1"}`],
+    ['text that is cut short', '{"token":"sk-1","audio":"AA'],
+    [
+      'what is nested too deeply',
+      `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)},"token":"sk-1"}`,
+    ],
+  ])('finds credentials in %s', (_, text) => {
+    const masked = maskSecrets(text);
+    expect(masked).not.toContain('sk-');
+    expect(maskSecrets(masked)).toBe(masked);
   });
 });
