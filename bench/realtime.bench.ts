@@ -1,11 +1,6 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import WebSocket from 'ws';
-import { nextMessage } from '../test/support/next-message.ts';
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';
-import { compiled } from './compiled.ts';
-import { canPin, stayBeside, underTest } from './cores.ts';
-import { processCpu } from './cpu.ts';
+import { canPin, stayBeside } from './cores.ts';
+import { openClients, startHost, takeTurns } from './live-clients.ts';
 import { openLiveUpstream } from './live-upstream.ts';
 import type { RealtimeHostOrder } from './realtime-host.ts';
 import { PEER } from './relays.ts';
@@ -93,58 +88,24 @@ async function benchTalk(talk: Talk): Promise<BenchRow[]> {
   ];
 }
 
-const isOpen = (client: WebSocket | undefined): boolean => client?.readyState === WebSocket.OPEN;
-
 async function openHost({ frameMs, ...order }: RealtimeHostOrder & Talk) {
-  const sound = soundOf({ frameMs, ...order });
+  const { sessions } = order;
+  const sound = soundOf({ frameMs, sessions });
   const up = Buffer.from(`{"type":"input_audio_buffer.append","audio":"${sound}"}`);
-  const [command, options] = underTest(process.execPath, []);
-  const module = compiled('realtime-host');
-  const child = fork(module, [JSON.stringify(order)], { execPath: command, execArgv: options });
-  const { port } = await nextMessage<{ port: number }>(child);
-  const clients: WebSocket[] = [];
+  const host = await startHost('realtime-host', order);
   let heard = 0;
-  async function connect(agent: number): Promise<void> {
-    const client = new WebSocket(`ws://127.0.0.1:${port}/v1/realtime?model=${PEER.talks}`, {
-      headers: { authorization: `Bearer svc_${agent}` },
-      ...{ perMessageDeflate: false, skipUTF8Validation: true },
-      // A mask of zeros is not applied: the core is shared with the upstream.
-      generateMask: (mask) => void mask.fill(0),
-    });
-    client.on('message', () => heard++);
-    client.on('error', () => {});
-    await once(client, 'open');
-    clients[agent - 1] = client;
-  }
-  for (let agent = 1; agent <= order.sessions; agent++) await connect(agent);
-  await connectAgain();
-
-  /** uWebSockets.js may cut a socket right after a late upgrade (README): a client connects again then. */
-  async function connectAgain(): Promise<void> {
-    for (let tries = 0; tries < 5; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      const cut = [...clients.keys()].filter((at) => !isOpen(clients[at]));
-      if (cut.length === 0) return;
-      for (const at of cut) await connect(at + 1);
-    }
-  }
-
+  const clients = await openClients({
+    ...{ port: host.port, model: PEER.talks, sessions },
+    heard: () => heard++,
+  });
   return {
-    cpu: () => processCpu(child.pid ?? 0),
+    cpu: host.cpu,
     /** All sessions talk for so long, and hear the rest out. */
     async converse(forMs: number): Promise<Load> {
       heard = 0;
-      let sent = 0;
-      const startMs = performance.now();
-      // A tenth of the sessions at a time, so that not all speak at once.
-      for (let step = 0; step < (forMs / frameMs) * 10; step++) {
-        for (let at = step % 10; at < clients.length; at += 10) {
-          clients[at]?.send(up, { binary: false });
-          sent++;
-        }
-        const waitMs = startMs + ((step + 1) * frameMs) / 10 - performance.now();
-        await new Promise((resolve) => setTimeout(resolve, Math.max(0, waitMs)));
-      }
+      const sent = await takeTurns({ sessions, frameMs, forMs }, (session) =>
+        clients.sockets[session]?.send(up, { binary: false }),
+      );
       const deadlineMs = performance.now() + HEAR_OUT_MS;
       while (heard < sent && performance.now() < deadlineMs) {
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -152,11 +113,10 @@ async function openHost({ frameMs, ...order }: RealtimeHostOrder & Talk) {
       return { sent, heard };
     },
     /** Sessions that did not last. */
-    ended: () => clients.filter((client) => !isOpen(client)).length,
+    ended: clients.ended,
     async end(): Promise<void> {
-      for (const client of clients) client.terminate();
-      child.kill();
-      await once(child, 'exit');
+      clients.close();
+      await host.end();
     },
   };
 }

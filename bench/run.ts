@@ -18,6 +18,7 @@ const BENCHES: readonly Bench[] = [
   { name: 'payments', run: async () => (await import('./payments.bench.ts')).benchPayments() },
   { name: 'reconcile', run: async () => (await import('./reconcile.bench.ts')).benchReconcile() },
   { name: 'engines', run: async () => (await import('./engines.bench.ts')).benchEngines() },
+  { name: 'calls', run: async () => (await import('./calls.bench.ts')).benchCalls() },
   { name: 'media', run: async () => (await import('./media.bench.ts')).benchMedia() },
 ];
 

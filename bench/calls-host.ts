@@ -1,0 +1,160 @@
+import { HEARING_HZ } from '../media/hearing.ts';
+import { Resampler } from '../media/resample.ts';
+import type { GuideEngine, TtsEngine } from '../src/engines/engine.ts';
+import { loadSpeechGates } from '../src/engines/fvad-gate.ts';
+import type { AnySocket, SocketHandler } from '../src/http/socket-route.ts';
+import { loadUws } from '../src/http/uws.ts';
+import { systemClock } from '../src/kernel/clock.ts';
+import { createRealtimeSocket } from '../src/sockets/realtime.ts';
+import { startEdge } from '../test/support/edge.ts';
+import { createFakeEngines, tone } from '../test/support/voice-fakes.ts';
+import { createVoiceWorld } from '../test/support/voice-world.ts';
+import { agedMicros } from './frame-stamp.ts';
+import { at } from './quantile.ts';
+import { ownAgents } from './relays.ts';
+
+/**
+ * A server of calls, in a process and on a core of its own: the real edge and real sessions over engines that answer at
+ * once and a ledger in memory, or a socket that sends every message back. The bench asks by message: `lateness`,
+ * `windows`, `resampling`.
+ */
+export type CallsHostOrder = {
+  readonly kind: 'bare' | 'live';
+  readonly sessions: number;
+  /** Whether it looks how late each frame is. */
+  readonly isTimed: boolean;
+  /** What counts as late. */
+  readonly lateMs: number;
+};
+
+/** How long frames took from their client's `send` until they were worked off, since the last time it was asked. */
+export type Lateness = Readonly<Record<'frames' | 'late' | 'p50Ms' | 'p99Ms' | 'mostMs', number>>;
+
+const CREDIT_RAW = 1_000_000_000n;
+const RESAMPLED_FRAMES = 50_000;
+
+process.on('disconnect', () => process.exit(0));
+
+const order = JSON.parse(process.argv[2] ?? '{}') as CallsHostOrder;
+const lateness: number[] = [];
+
+function workedOff(event: string): void {
+  const micros = agedMicros(event);
+  if (micros !== undefined) lateness.push(micros);
+}
+
+function takeLateness(): Lateness {
+  const micros = lateness.splice(0);
+  return {
+    frames: micros.length,
+    late: micros.filter((each) => each > order.lateMs * 1_000).length,
+    p50Ms: at(micros, 0.5) / 1_000,
+    p99Ms: at(micros, 0.99) / 1_000,
+    mostMs: micros.reduce((most, each) => Math.max(most, each), 0) / 1_000,
+  };
+}
+
+/** Two sentences, which are spoken for a second each: agents speak about as much as their callers. */
+const guide: GuideEngine = {
+  async reply() {
+    const text = 'You were heard well and this is one second. This is the other one.';
+    return { text, usage: { inputTokens: 10, outputTokens: 15 } };
+  },
+};
+
+/** At the rate of the line: what remains to be resampled is what callers say. */
+const SECOND = tone(1_000, 8_000);
+
+const voice: TtsEngine = {
+  async *speak({ text }) {
+    for (const sentence of text.match(/[^.]+\./g) ?? []) {
+      yield { text: sentence.trim(), sampleRateHz: 8_000, pcm: SECOND };
+    }
+  },
+};
+
+let windows = 0;
+
+/** Loud is speech. It counts how often the model would have been asked. */
+const vad = {
+  open: async () => ({
+    async probability(window: Int16Array) {
+      windows++;
+      let peak = 0;
+      for (let i = 0; i < window.length; i++) peak = Math.max(peak, window[i] as number);
+      return peak > 1_000 ? 0.9 : 0.02;
+    },
+    close() {},
+  }),
+};
+
+async function openLive({ isTimed, sessions }: CallsHostOrder): Promise<number> {
+  const engines = { ...createFakeEngines(), guide, vad, tts: { flite: voice } };
+  engines.stt.pocketsphinx.places = sessions;
+  const { deps, ledger } = await createVoiceWorld({
+    ...{ clock: systemClock, creditRaw: CREDIT_RAW },
+    change: { engines, speechGates: await loadSpeechGates() },
+  });
+  for (let agentId = 1; agentId <= sessions; agentId++) {
+    await ledger.credit({ agentId, amountRaw: CREDIT_RAW, reference: `bench ${agentId}` });
+  }
+  const socket: AnySocket = createRealtimeSocket(deps);
+  const timed: AnySocket = {
+    ...socket,
+    open: async (context) => timedHandler(await socket.open(context)),
+  };
+  const sockets = [isTimed ? timed : socket];
+  return (await startEdge({ sockets, credentials: ownAgents })).port;
+}
+
+const timedHandler = (handler: SocketHandler): SocketHandler => ({
+  opened: (connection) => handler.opened(connection),
+  message(data) {
+    handler.message(data);
+    if (typeof data === 'string') workedOff(data);
+  },
+  drained: () => handler.drained?.(),
+  draining: () => handler.draining?.(),
+  closed: (code, reason) => handler.closed(code, reason),
+});
+
+async function openBare({ isTimed }: CallsHostOrder): Promise<number> {
+  const uws = await loadUws();
+  const app = uws.App().ws('/v1/realtime', {
+    maxPayloadLength: 1024 * 1024,
+    maxBackpressure: 1024 * 1024,
+    message(client, data, isBinary) {
+      client.send(data, isBinary);
+      if (isTimed) workedOff(Buffer.from(data).toString('latin1'));
+    },
+  });
+  return new Promise((resolve) => {
+    app.listen('127.0.0.1', 0, (socket) => resolve(uws.us_socket_local_port(socket as never)));
+  });
+}
+
+/** Microseconds of CPU for 20 ms of a line's sound on its way to being heard. */
+function resampling(): number {
+  const resampler = new Resampler(8_000, HEARING_HZ);
+  const frame = SECOND.subarray(0, 160);
+  const target = new Int16Array(2 * frame.length + 1);
+  const run = () => {
+    for (let i = 0; i < RESAMPLED_FRAMES; i++) resampler.push(frame, target);
+  };
+  run();
+  const before = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / RESAMPLED_FRAMES;
+}
+
+const ANSWERS: Readonly<Record<string, () => unknown>> = {
+  lateness: takeLateness,
+  windows: () => windows,
+  resampling,
+};
+
+process.on('message', (question) => process.send?.(ANSWERS[String(question)]?.()));
+
+const port = await (order.kind === 'bare' ? openBare(order) : openLive(order));
+process.send?.({ port });

@@ -1,0 +1,184 @@
+import { loadavg } from 'node:os';
+import { encodeMulaw } from '../media/mulaw.ts';
+import { Resampler } from '../media/resample.ts';
+import { loadRecording } from '../test/support/speech.ts';
+import { type BenchRow, benchRow, verdict } from './bench-row.ts';
+import type { CallsHostOrder, Lateness } from './calls-host.ts';
+import { canPin, stayBeside } from './cores.ts';
+import { stamped } from './frame-stamp.ts';
+import { openClients, startHost, takeTurns } from './live-clients.ts';
+
+const KINDS = ['bare', 'live'] as const;
+const ROUNDS = 3;
+const ROUND_MS = 4_000;
+const FRAME_MS = 20;
+const CALLS = 300;
+const MANY_CALLS = 600;
+const MANY_WARM_MS = 2_000;
+const MANY_MS = 6_000;
+const BAR = 2.5;
+const LATE_MS = 40;
+/** After the last frame: what is still to be heard, answered and billed. */
+const REST_MS = 1_000;
+
+/** Of each caller's five seconds two are speech. */
+const SPEECH_FRAMES = 100;
+const CYCLE_FRAMES = 250;
+/** Where the recording is well into its sentence. */
+const SPEECH_FROM = 16_000;
+/** A line on which nobody speaks is not quite still. */
+const HISS = 12;
+
+type Kind = CallsHostOrder['kind'];
+type Calls = Awaited<ReturnType<typeof openCalls>>;
+type Each<T> = Readonly<Record<Kind, T>>;
+
+/**
+ * P4: what 20 ms of a caller's sound cost of the server's CPU as a live session hears and answers them, beside a socket
+ * that sends the same messages back; and how late frames are of twice as many callers. A caller's sound is two seconds of
+ * recorded speech in mu-law and three of a hissing line, everyone at another place of it.
+ */
+export async function benchCalls(): Promise<BenchRow[]> {
+  using _beside = stayBeside();
+  return [...(await benchCpu()), ...(await benchLateness())];
+}
+
+async function benchCpu(): Promise<BenchRow[]> {
+  const calls = await openBoth({ sessions: CALLS, isTimed: false, lateMs: LATE_MS });
+  const cpu = { bare: 0, live: 0 };
+  const frames = { bare: 0, live: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const kind of KINDS) {
+      const before = calls[kind].host.cpu();
+      const sent = await calls[kind].talk(ROUND_MS);
+      // The first warms up.
+      if (round === 0) continue;
+      frames[kind] += sent;
+      cpu[kind] += calls[kind].host.cpu() - before;
+    }
+  }
+  const { host, heard } = calls.live;
+  const resampling = await host.ask<number>('resampling');
+  const windows = await host.ask<number>('windows');
+  const turns = CALLS * Math.floor((ROUNDS * ROUND_MS) / FRAME_MS / CYCLE_FRAMES);
+  const isWell = heard.answers >= turns && heard.errors === 0;
+  const ended = await endBoth(calls);
+
+  const [bare, live] = [cpu.bare / frames.bare, cpu.live / frames.live];
+  const ratio = (live - resampling) / bare;
+  const row = (what: string, value: number, unit: string, note?: string) =>
+    benchRow('P4', `${CALLS} calls: ${what}`, value, unit, note);
+  return [
+    row('bare echo, CPU a frame', bare, 'µs', machine()),
+    row('live, CPU a frame', live, 'µs'),
+    row('of which resampling 8 to 16 kHz', resampling, 'µs'),
+    row('live without resampling over bare', ratio, '×', `≤ ${BAR}: ${verdict(ratio <= BAR)}`),
+    row('live, all of it, over bare', live / bare, '×'),
+    row('windows for Silero, a second', windows / ((ROUNDS * ROUND_MS) / 1_000), ''),
+    row('answers', heard.answers, '', `≥ ${turns}: ${verdict(isWell)}, ${ended} sessions cut`),
+  ];
+}
+
+async function benchLateness(): Promise<BenchRow[]> {
+  const calls = await openBoth({ sessions: MANY_CALLS, isTimed: true, lateMs: LATE_MS });
+  const rows: BenchRow[] = [];
+  for (const kind of KINDS) {
+    const { host, talk } = calls[kind];
+    await talk(MANY_WARM_MS);
+    await host.ask('lateness');
+    const [beforeMicros, beforeMs] = [host.cpu(), performance.now()];
+    await talk(MANY_MS);
+    const busy = (host.cpu() - beforeMicros) / 10 / (performance.now() - beforeMs - REST_MS);
+    const { frames, late, mostMs, p50Ms, p99Ms } = await host.ask<Lateness>('lateness');
+    const row = (what: string, value: number, unit: string, note?: string) =>
+      benchRow('P4', `${MANY_CALLS} calls: ${kind}, ${what}`, value, unit, note);
+    const bar = kind === 'live' ? `0: ${verdict(late === 0)}` : '';
+    rows.push(
+      row('of its core', busy, '%', machine()),
+      row('a frame worked off, p50', p50Ms, 'ms'),
+      row('p99', p99Ms, 'ms'),
+      row('the latest', mostMs, 'ms'),
+      row(`frames over ${LATE_MS} ms`, late, '', [bar, `of ${frames}`].filter(Boolean).join(', ')),
+    );
+  }
+  await endBoth(calls);
+  return rows;
+}
+
+const machine = (): string =>
+  [`load ${loadavg()[0]?.toFixed(1)}`, canPin ? '' : 'not pinned'].filter(Boolean).join(', ');
+
+async function openBoth(order: Omit<CallsHostOrder, 'kind'>): Promise<Each<Calls>> {
+  return {
+    bare: await openCalls({ kind: 'bare', ...order }),
+    live: await openCalls({ kind: 'live', ...order }),
+  };
+}
+
+async function endBoth(calls: Each<Calls>): Promise<number> {
+  let ended = 0;
+  for (const kind of KINDS) {
+    ended += calls[kind].clients.ended();
+    calls[kind].clients.close();
+    await calls[kind].host.end();
+  }
+  return ended;
+}
+
+const LINE = { format: { type: 'audio/pcmu' } };
+
+const SETUP = JSON.stringify({
+  type: 'session.update',
+  session: { type: 'realtime', audio: { input: LINE, output: LINE } },
+});
+
+async function openCalls(order: CallsHostOrder) {
+  const { kind, sessions } = order;
+  const host = await startHost('calls-host', order);
+  const heard = { answers: 0, errors: 0 };
+  const clients = await openClients({
+    ...{ port: host.port, model: 'local/realtime', sessions },
+    heard: (message) => {
+      if (kind === 'bare') return;
+      if (message.includes('"response.done"')) heard.answers++;
+      if (message.includes('"type":"error"')) heard.errors++;
+    },
+  });
+  if (kind === 'live') for (const socket of clients.sockets) socket.send(SETUP);
+  const sound = callersSound();
+  /** Where everyone is; far from their neighbours. */
+  const places = Uint32Array.from({ length: sessions }, (_, i) => (i * 97) % CYCLE_FRAMES);
+  return {
+    host,
+    clients,
+    heard,
+    /** All callers send their sound for so long; what follows from it is awaited. */
+    async talk(forMs: number): Promise<number> {
+      const sent = await takeTurns({ sessions, frameMs: FRAME_MS, forMs }, (session) => {
+        const place = places[session] as number;
+        places[session] = (place + 1) % CYCLE_FRAMES;
+        clients.sockets[session]?.send(stamped(sound[place] as string), { binary: false });
+      });
+      await new Promise((resolve) => setTimeout(resolve, REST_MS));
+      return sent;
+    },
+  };
+}
+
+/** One round of what a caller's line carries, in frames, each as the rest of its event. */
+function callersSound(): string[] {
+  const speech = loadRecording('librivox-0920.wav').subarray(SPEECH_FROM);
+  const narrow = new Int16Array(speech.length);
+  new Resampler(16_000, 8_000).push(speech, narrow);
+  const samples = FRAME_MS * 8;
+  return Array.from({ length: CYCLE_FRAMES }, (_, frame) => {
+    const pcm =
+      frame < SPEECH_FRAMES
+        ? narrow.subarray(frame * samples, (frame + 1) * samples)
+        : Int16Array.from({ length: samples }, () => Math.round((Math.random() - 0.5) * HISS));
+    const codes = new Uint8Array(samples);
+    encodeMulaw(pcm, codes);
+    const audio = Buffer.from(codes).toString('base64');
+    return `","type":"input_audio_buffer.append","audio":"${audio}"}`;
+  });
+}
