@@ -8,6 +8,8 @@ import { type ResampleTable, resampleTable } from './resample-table.ts';
 const RATE_HZ = { min: 8_000, max: 48_000 };
 /** Input is worked off in blocks of this size, so that a stream holds little memory. */
 const BLOCK_SAMPLES = 480;
+/** With more phases than this, too few outputs of a block share one. */
+const MOST_TILED = 4;
 
 /**
  * One stream. Output sample `k` is the sound at `k / toHz` seconds: nothing is shifted in time, but
@@ -87,19 +89,52 @@ export class Resampler {
   }
 
   #drain(target: Int16Array, from: number): number {
-    const { up, down, taps, copiesPhaseZero } = this.#table;
+    const { up, down } = this.#table;
+    const count = this.outputSamples(0);
+    if (up > MOST_TILED) this.#fillInTurn(target, from, count);
+    else this.#fillByPhase(target, from, count);
+    const place = this.#phase + count * down;
+    const index = this.#index + Math.floor(place / up);
+    // Going far down, the next filter may begin beyond what is here: only what is here can be left.
+    const used = Math.min(index, this.#filled);
+    this.#history.copyWithin(0, used, this.#filled);
+    this.#filled -= used;
+    this.#index = index - used;
+    this.#phase = place % up;
+    return from + count;
+  }
+
+  /** Outputs of one phase are computed together: every `up`-th, `down` input samples from one to the next. */
+  #fillByPhase(target: Int16Array, from: number, count: number): void {
+    const { up, down, taps, rows, copiesPhaseZero } = this.#table;
     const history = this.#history;
+    for (let first = 0; first < Math.min(up, count); first++) {
+      const place = this.#phase + first * down;
+      const phase = place % up;
+      const index = this.#index + Math.floor(place / up);
+      const at = from + first;
+      const times = Math.ceil((count - first) / up);
+      if (copiesPhaseZero && phase === 0) {
+        const centre = index + this.lookaheadSamples - 1;
+        for (let n = 0; n < times; n++) target[at + n * up] = history[centre + n * down] as number;
+      } else {
+        const row = rows.subarray(phase * taps, (phase + 1) * taps);
+        fillTiled({ history, index, step: down }, row, { target, at, step: up }, times);
+      }
+    }
+  }
+
+  #fillInTurn(target: Int16Array, from: number, count: number): void {
+    const { up, down, copiesPhaseZero } = this.#table;
     const whole = Math.floor(down / up);
     const rest = down % up;
-    const last = this.#filled - taps;
     const centre = this.lookaheadSamples - 1;
     let index = this.#index;
     let phase = this.#phase;
-    let written = from;
-    while (index <= last) {
-      target[written++] =
+    for (let n = 0; n < count; n++) {
+      target[from + n] =
         copiesPhaseZero && phase === 0
-          ? (history[index + centre] as number)
+          ? (this.#history[index + centre] as number)
           : clampSample(this.#filter(index, phase));
       index += whole;
       phase += rest;
@@ -108,13 +143,6 @@ export class Resampler {
         index++;
       }
     }
-    // Going far down, the next filter may begin beyond what is here: only what is here can be left.
-    const used = Math.min(index, this.#filled);
-    history.copyWithin(0, used, this.#filled);
-    this.#filled -= used;
-    this.#index = index - used;
-    this.#phase = phase;
-    return written;
   }
 
   #filter(index: number, phase: number): number {
@@ -125,6 +153,51 @@ export class Resampler {
     const below = dot(this.#history, index, rows, row * taps, taps);
     const above = dot(this.#history, index, rows, (row + 1) * taps, taps);
     return below + (above - below) * (place - row);
+  }
+}
+
+type Source = { readonly history: Float64Array; readonly index: number; readonly step: number };
+type Target = { readonly target: Int16Array; readonly at: number; readonly step: number };
+
+/**
+ * Four outputs at a time, so that each coefficient is read once for them. Every sum adds in one order, in a tile or
+ * after the last: how the sound was cut must not show.
+ */
+function fillTiled(
+  { history, index, step }: Source,
+  row: Float64Array,
+  { target, at, step: stride }: Target,
+  times: number,
+): void {
+  const taps = row.length;
+  let n = 0;
+  for (; n + 3 < times; n += 4) {
+    const a = index + n * step;
+    const b = a + step;
+    const c = b + step;
+    const d = c + step;
+    let s0 = 0;
+    let s1 = 0;
+    let s2 = 0;
+    let s3 = 0;
+    for (let k = 0; k < taps; k++) {
+      const weight = row[k] as number;
+      s0 += (history[a + k] as number) * weight;
+      s1 += (history[b + k] as number) * weight;
+      s2 += (history[c + k] as number) * weight;
+      s3 += (history[d + k] as number) * weight;
+    }
+    const to = at + n * stride;
+    target[to] = clampSample(s0);
+    target[to + stride] = clampSample(s1);
+    target[to + 2 * stride] = clampSample(s2);
+    target[to + 3 * stride] = clampSample(s3);
+  }
+  for (; n < times; n++) {
+    const a = index + n * step;
+    let sum = 0;
+    for (let k = 0; k < taps; k++) sum += (history[a + k] as number) * (row[k] as number);
+    target[at + n * stride] = clampSample(sum);
   }
 }
 
