@@ -22,10 +22,14 @@ export class VadWindows {
   }
 
   push(samples: Int16Array, wanted: boolean): void {
-    for (let i = 0; i < samples.length; i++) {
-      this.#ring[(this.#written + i) % CAPACITY_SAMPLES] = samples[i] as number;
+    for (let at = 0; at < samples.length; ) {
+      const place = this.#written % CAPACITY_SAMPLES;
+      const count = Math.min(samples.length - at, CAPACITY_SAMPLES - place);
+      const isWhole = count === samples.length;
+      this.#ring.set(isWhole ? samples : samples.subarray(at, at + count), place);
+      this.#written += count;
+      at += count;
     }
-    this.#written += samples.length;
     const oldest = this.#written - CAPACITY_SAMPLES;
     if (!wanted) {
       this.#read = Math.max(this.#read, this.#written - LOOK_BACK_SAMPLES);
@@ -39,8 +43,11 @@ export class VadWindows {
   pull(target: Int16Array): number | undefined {
     if (this.#written - this.#read < HEARING_WINDOW) return undefined;
     if (target.length < HEARING_WINDOW) throw new RangeError('VadWindows: target is too short');
-    for (let i = 0; i < HEARING_WINDOW; i++) {
-      target[i] = this.#ring[(this.#read + i) % CAPACITY_SAMPLES] as number;
+    const place = this.#read % CAPACITY_SAMPLES;
+    const head = this.#ring.subarray(place, place + HEARING_WINDOW);
+    target.set(head);
+    if (head.length < HEARING_WINDOW) {
+      target.set(this.#ring.subarray(0, HEARING_WINDOW - head.length), head.length);
     }
     this.#read += HEARING_WINDOW;
     return this.#read / SAMPLES_PER_MS;
