@@ -26,18 +26,17 @@ export function parseAudioFormat(value: unknown): AudioFormat | undefined {
   return rate === 24_000 || rate === undefined || rate === null ? PCM_24K : undefined;
 }
 
-/** What a format means in samples: how a byte codes them, and how many come in a second. */
-export function samplesOf(format: AudioFormat): {
+type Samples = {
   readonly encoding: AudioEncoding;
   readonly sampleRateHz: number;
   readonly bytesPerSecond: number;
-} {
-  switch (format.type) {
-    case 'audio/pcm':
-      return { encoding: 'linear16', sampleRateHz: 24_000, bytesPerSecond: 48_000 };
-    case 'audio/pcmu':
-      return { encoding: 'mulaw', sampleRateHz: 8_000, bytesPerSecond: 8_000 };
-    case 'audio/pcma':
-      return { encoding: 'alaw', sampleRateHz: 8_000, bytesPerSecond: 8_000 };
-  }
-}
+};
+
+const SAMPLES: Readonly<Record<AudioFormat['type'], Samples>> = {
+  'audio/pcm': { encoding: 'linear16', sampleRateHz: 24_000, bytesPerSecond: 48_000 },
+  'audio/pcmu': { encoding: 'mulaw', sampleRateHz: 8_000, bytesPerSecond: 8_000 },
+  'audio/pcma': { encoding: 'alaw', sampleRateHz: 8_000, bytesPerSecond: 8_000 },
+};
+
+/** What a format means in samples: how a byte codes them, and how many come in a second. */
+export const samplesOf = ({ type }: AudioFormat): Samples => SAMPLES[type];

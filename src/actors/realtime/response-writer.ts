@@ -124,8 +124,12 @@ export class ResponseWriter {
 
   audio(bytes: Uint8Array): void {
     this.#tally.spoke(bytes.length / this.#bytesPerMs);
+    // Written out: an object that is spread and then added to has a shape of its own each time.
     this.#send('response.output_audio.delta', {
-      ...this.#place(),
+      response_id: this.id,
+      item_id: this.#message?.id,
+      output_index: this.#output.length,
+      content_index: 0,
       delta: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
     });
   }
