@@ -10,16 +10,16 @@ import { openClients, startHost, takeTurns } from './live-clients.ts';
 
 const KINDS = ['bare', 'live'] as const;
 const ROUNDS = 3;
-const ROUND_MS = 4_000;
+const ROUND_MS = 3_500;
 const FRAME_MS = 20;
 const CALLS = 300;
 const MANY_CALLS = 600;
-const MANY_WARM_MS = 2_000;
-const MANY_MS = 6_000;
+const MANY_WARM_MS = 1_500;
+const MANY_MS = 4_000;
 const BAR = 2.5;
 const LATE_MS = 40;
 /** After the last frame: what is still to be heard, answered and billed. */
-const REST_MS = 1_000;
+const REST_MS = 300;
 
 /** Of each caller's five seconds two are speech. */
 const SPEECH_FRAMES = 100;
