@@ -1,5 +1,8 @@
-/** An end of a sentence: its mark, closing quotes or brackets, and the space after. */
-const SENTENCE_END = /[.!?…]+["'”’)\]]*\s+|\n+/g;
+/**
+ * An end of a sentence: its mark, closing quotes or brackets, and the space after. A run of marks is looked at from its
+ * first alone: a long one would otherwise be read to its end from each.
+ */
+const SENTENCE_END = /(?<![.!?…])[.!?…]+["'”’)\]]*\s+|\n+/g;
 /** Where a long sentence may breathe, best first. */
 const BREATHS = [/[;:]\s/g, /[,)—–]\s?/g, /\s/g];
 

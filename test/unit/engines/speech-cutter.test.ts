@@ -15,6 +15,15 @@ describe('SpeechCutter', () => {
     expect(cutter.end()).toEqual([]);
   });
 
+  it('reads a long run of marks once', () => {
+    const dots = '.'.repeat(200_000);
+    const startedMs = performance.now();
+    expect(new SpeechCutter(BOUNDS).push(dots)).toEqual([]);
+    expect(splitSpeech(`One${dots} two.`, BOUNDS).at(-1)).toBe('two.');
+    // Read from every mark anew it takes a minute.
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  });
+
   it('never waits for the end of a sentence that has none, and never gives more than its bound', () => {
     const cutter = new SpeechCutter(BOUNDS);
     const given = [...'word '.repeat(100)].flatMap((letter) => cutter.push(letter));
