@@ -6,12 +6,11 @@ import type { SessionConfig } from '../realtime/session-config.ts';
 
 type Message = ChatRequest['messages'][number];
 type Call = Extract<ConversationItem, { type: 'function_call' }>;
-type Output = Extract<ConversationItem, { type: 'function_call_output' }>;
 
 /**
  * What is asked of a chat model for one answer: the instructions and as much of the end of the conversation as fits
- * `LIMITS.cascadePromptBytes`, the last item whatever its size. Every call stands right before its output, as the
- * dialect wants it, and none without the other.
+ * `LIMITS.cascadePromptBytes`, the last item whatever its size, and what tools answered last with the calls for it. Every
+ * call stands right before its output, as the dialect wants it, and none without the other.
  */
 export function chatBody(
   model: string,
@@ -31,14 +30,32 @@ export function chatBody(
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
 function newest(items: readonly ConversationItem[], room: number): readonly ConversationItem[] {
+  const keptFrom = lastAnswers(items);
   let bytes = 0;
   let from = items.length;
   while (from > 0) {
     bytes += LIMITS.tokensPerMessage + bytesOf(JSON.stringify(wordsOf(items[from - 1])));
-    if (bytes > room && from < items.length) break;
+    if (bytes > room && from <= keptFrom) break;
     from--;
   }
   return items.slice(from);
+}
+
+/** Where the last item begins to make sense: of outputs of tools, at the first call that they answer. */
+function lastAnswers(items: readonly ConversationItem[]): number {
+  const unmet = new Set<string>();
+  let from = items.length - 1;
+  for (; from > 0; from--) {
+    const item = items[from];
+    if (item?.type !== 'function_call_output') break;
+    unmet.add(item.call_id);
+  }
+  if (unmet.size === 0) return items.length - 1;
+  for (let at = from; at >= 0 && unmet.size > 0; at--) {
+    const item = items[at];
+    if (item?.type === 'function_call' && unmet.delete(item.call_id)) from = at;
+  }
+  return from;
 }
 
 const wordsOf = (item: ConversationItem | undefined): string => {
@@ -48,10 +65,7 @@ const wordsOf = (item: ConversationItem | undefined): string => {
 };
 
 function messagesOf(items: readonly ConversationItem[]): Message[] {
-  const outputs = new Map<string, Output>();
-  for (const item of items) {
-    if (item.type === 'function_call_output') outputs.set(item.call_id, item);
-  }
+  const outputs = outputsOf(items);
   const messages: Message[] = [];
   let calls: Call[] = [];
   const flush = () => {
@@ -60,7 +74,7 @@ function messagesOf(items: readonly ConversationItem[]): Message[] {
   };
   for (const item of items) {
     if (item.type === 'function_call') {
-      if (outputs.has(item.call_id)) calls.push(item);
+      if (outputs.has(item)) calls.push(item);
       continue;
     }
     flush();
@@ -70,6 +84,20 @@ function messagesOf(items: readonly ConversationItem[]): Message[] {
   }
   flush();
   return messages;
+}
+
+/** Each call with its output. An id may come again: an output is for the last call by it that has none. */
+function outputsOf(items: readonly ConversationItem[]): ReadonlyMap<Call, string> {
+  const open = new Map<string, Call>();
+  const outputs = new Map<Call, string>();
+  for (const item of items) {
+    if (item.type === 'function_call') open.set(item.call_id, item);
+    if (item.type !== 'function_call_output') continue;
+    const call = open.get(item.call_id);
+    if (call !== undefined) outputs.set(call, item.output);
+    open.delete(item.call_id);
+  }
+  return outputs;
 }
 
 const callMessage = (calls: readonly Call[]): Message => ({
@@ -82,9 +110,9 @@ const callMessage = (calls: readonly Call[]): Message => ({
 });
 
 const outputOf =
-  (outputs: ReadonlyMap<string, Output>) =>
-  ({ call_id: id }: Call): Message => ({
-    ...{ role: 'tool', tool_call_id: id, content: outputs.get(id)?.output ?? '' },
+  (outputs: ReadonlyMap<Call, string>) =>
+  (call: Call): Message => ({
+    ...{ role: 'tool', tool_call_id: call.call_id, content: outputs.get(call) ?? '' },
   });
 
 function toolsOf({ toolChoice, tools }: SessionConfig) {

@@ -32,6 +32,28 @@ describe('what a chat model is asked with', () => {
     ]);
   });
 
+  it('keeps what tools answered last with the calls for it, whatever its size', () => {
+    const large = { ...output('a'), output: 'x'.repeat(LIMITS.realtimeItemChars) } as const;
+    const config = { ...DEFAULT_CONFIG, instructions: 'y'.repeat(LIMITS.realtimeItemChars) };
+    const items = [said('before'), call('a'), call('b'), output('b'), large];
+    const { messages } = bodyOf(items as readonly ConversationItem[], config);
+    expect(messages.map(({ role }) => role)).toEqual(['system', 'assistant', 'tool', 'tool']);
+    expect(messages.at(-2)).toMatchObject({ tool_call_id: 'a', content: large.output });
+  });
+
+  it('gives an output to the last call by its id, where an upstream uses one again', () => {
+    const first = { ...output('a'), output: 'first' } as ConversationItem;
+    const second = { ...output('a'), output: 'second' } as ConversationItem;
+    const { messages } = bodyOf([call('a'), first, said('again'), call('a'), second]);
+    expect(messages.map(({ content }) => content)).toEqual([
+      null,
+      'first',
+      'again',
+      null,
+      'second',
+    ]);
+  });
+
   it('asks with the instructions, the tools and the choice of the session, and with its cap', () => {
     const tool = { type: 'function', name: 'f', description: 'd', parameters: {} } as const;
     const config = {
