@@ -46,10 +46,10 @@ export function buildCatalogue(entries: {
 }): Catalogue {
   const providers = new Map<string, Provider>();
   const open = new Set<string>();
-  for (const [id, { apiKeyEnv, baseUrl, dialect }] of entries.providers) {
+  for (const [id, { apiKeyEnv, baseUrl, capMember, dialect }] of entries.providers) {
     const apiKey = apiKeyEnv === undefined ? null : entries.secret(apiKeyEnv);
     if (apiKey !== undefined) open.add(id);
-    providers.set(id, { id, dialect, baseUrl, apiKey: apiKey ?? null });
+    providers.set(id, { id, dialect, baseUrl, capMember, apiKey: apiKey ?? null });
   }
 
   const ownKeys = keyedProviders(entries.providers);

@@ -27,6 +27,7 @@ const ProviderShape = z.strictObject({
     .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must name an environment variable')
     .optional(),
   dialect: z.enum(['openai', 'anthropic', 'deepgram', 'openai-realtime']),
+  capMember: z.literal('max_completion_tokens').optional(),
 });
 
 const SourceShape = z

@@ -1,4 +1,5 @@
 import type { Rates } from '../kernel/price.ts';
+import type { CapMember } from '../rails/upstream-pool.ts';
 
 export const MODALITIES = ['text', 'embedding', 'tts', 'stt', 'realtime'] as const;
 export type Modality = (typeof MODALITIES)[number];
@@ -57,6 +58,7 @@ export type Provider = {
   readonly id: string;
   readonly dialect: Dialect;
   readonly baseUrl: string | null;
+  readonly capMember?: CapMember | undefined;
   /** This server's own; null where none is asked for, or where callers have to bring theirs. */
   readonly apiKey: string | null;
 };

@@ -12,7 +12,7 @@ export type ChatCall = {
   readonly model: string;
   /** How it is paid, where this server has no account that it goes to. */
   readonly means?: Means | undefined;
-  /** The caller's request as it came; a rail changes the model's name and nothing else. */
+  /** The caller's request as it came; a rail changes the model's name, and the cap's where its upstream has another. */
   readonly body: Readonly<Record<string, unknown>>;
 };
 

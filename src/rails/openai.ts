@@ -21,12 +21,23 @@ export function createOpenAiRail(deps: {
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }): ChatRail & AsyncDisposable {
   const pool = openPool({ ...deps, path: '/chat/completions', credential: bearer });
+  const spelled = spellingOf(deps.upstream);
   return {
-    complete: ({ body, model, means }, signal) =>
-      pool.whole(() => ({ body: JSON.stringify({ ...body, model }), means }), signal, completionOf),
+    complete: (call, signal) =>
+      pool.whole(
+        () => ({
+          body: JSON.stringify({ ...spelled(call), model: call.model }),
+          means: call.means,
+        }),
+        signal,
+        completionOf,
+      ),
     stream: (call, signal) =>
       pool.opened(
-        () => ({ body: JSON.stringify(streamedBody(call)), means: call.means }),
+        () => ({
+          body: JSON.stringify(streamedBody(spelled(call), call.model)),
+          means: call.means,
+        }),
         signal,
         (answer) => streamOf(answer, wantsUsage(call)),
       ),
@@ -34,12 +45,22 @@ export function createOpenAiRail(deps: {
   };
 }
 
+/** A request in the words that an upstream takes. Whoever pays it himself has chosen his. */
+const spellingOf =
+  ({ capMember }: Upstream) =>
+  ({ body, means }: ChatCall): ChatCall['body'] => {
+    const { max_tokens: cap, ...rest } = body;
+    const isTold = cap === undefined || cap === null || rest.max_completion_tokens != null;
+    if (capMember === undefined || isTold || means?.ownKey !== undefined) return body;
+    return { ...rest, [capMember]: cap };
+  };
+
 /** Whether the caller asked for the event that carries nothing but usage. */
 export const wantsUsage = ({ body: { stream_options: options } }: ChatCall): boolean =>
   isObject(options) && options.include_usage === true;
 
 /** Usage is always asked for: it is what is charged. */
-const streamedBody = ({ body, model }: ChatCall) => ({
+const streamedBody = (body: ChatCall['body'], model: string) => ({
   ...body,
   ...{ model, stream: true },
   stream_options: {

@@ -18,7 +18,11 @@ export type Upstream = {
   readonly apiKey: string | null;
   /** Set where it is paid call by call. */
   readonly paidCalls?: PaidCalls | undefined;
+  readonly capMember?: CapMember | undefined;
 };
+
+/** What a cap on a chat's answer is called where the usual `max_tokens` is refused, as OpenAI's newer models do. */
+export type CapMember = 'max_completion_tokens';
 
 export type UpstreamLimits = {
   readonly connectMs: number;

@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
-import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
+import type { CapMember, UpstreamLimits } from '../../src/rails/upstream-pool.ts';
 import { createFakeLedger } from '../support/fake-ledger.ts';
 import { gatewayWorld } from '../support/gateway-world.ts';
 import { type OpenAiUpstream, openAiUpstream } from '../support/openai-upstream.ts';
@@ -15,13 +15,13 @@ const messages = [{ role: 'user' as const, content: 'Good morning?' }];
 const RATES = { text_input_token: '2.5', text_output_token: '10', cached_input_token: '1.25' };
 const DEARER = { text_input_token: '5', text_output_token: '20' };
 
-function catalogueOf(upstreams: readonly OpenAiUpstream[]) {
+function catalogueOf(upstreams: readonly OpenAiUpstream[], capMember?: CapMember) {
   const providers: Record<string, ProviderEntry> = {
     gone: { baseUrl: 'http://127.0.0.1:1/v1', dialect: 'openai' },
   };
   const sources = upstreams.map(({ baseUrl }, index) => {
     const provider = `up${index}`;
-    providers[provider] = { baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY' };
+    providers[provider] = { baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY', capMember };
     const rates = index === 0 ? RATES : DEARER;
     return { rail: 'direct-account', provider, upstreamModel: `vendor-${index}`, rates } as const;
   });
@@ -49,8 +49,10 @@ function catalogueOf(upstreams: readonly OpenAiUpstream[]) {
 }
 
 /** Upstream peers, the gateway in front of them, and an agent with one dollar. */
-async function world(options: { upstreams?: number; limits?: Partial<UpstreamLimits> } = {}) {
-  const { upstreams: count = 2, limits } = options;
+async function world(
+  options: { upstreams?: number; limits?: Partial<UpstreamLimits>; capMember?: CapMember } = {},
+) {
+  const { upstreams: count = 2, limits, capMember } = options;
   const upstreams: OpenAiUpstream[] = [];
   for (let i = 0; i < count; i++) upstreams.push(await openAiUpstream());
   const [first, second] = upstreams as [OpenAiUpstream, OpenAiUpstream];
@@ -58,7 +60,7 @@ async function world(options: { upstreams?: number; limits?: Partial<UpstreamLim
   await ledger.credit({ agentId: AGENT, amountRaw: FUNDS, reference: 'start' });
   const gateway = await gatewayWorld({
     ledger,
-    ...catalogueOf(upstreams),
+    ...catalogueOf(upstreams, capMember),
     secret: () => 'sk-upstream',
     ...(limits && { limits }),
   });
@@ -124,6 +126,19 @@ describe('POST /v1/chat/completions', () => {
     await using w = await world();
     await w.chat();
     expect(w.first.seen[0]?.body).toMatchObject({ max_tokens: LIMITS.unknownOutputTokens });
+  });
+
+  it('spells the cap as a provider takes it, and leaves the caller’s own word where it is that', async () => {
+    await using w = await world({ capMember: 'max_completion_tokens' });
+    await w.chat();
+    await w.chat({ max_tokens: 77 });
+    await w.chat({ max_completion_tokens: 78 });
+    const caps = w.first.seen.map(({ body }) => [body.max_tokens, body.max_completion_tokens]);
+    expect(caps).toEqual([
+      [undefined, LIMITS.unknownOutputTokens],
+      [undefined, 77],
+      [undefined, 78],
+    ]);
   });
 
   it('asks for the longest answer that the balance covers, where it does not cover all', async () => {

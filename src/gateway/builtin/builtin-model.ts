@@ -1,4 +1,5 @@
 import type { Unit } from '../../kernel/price.ts';
+import type { CapMember } from '../../rails/upstream-pool.ts';
 import type { Cascade, Dialect, Modality, Rail } from '../catalogue.ts';
 
 /** Rates as they are published: USD per million units, decimal. */
@@ -29,6 +30,7 @@ export type ProviderEntry = {
   /** The variable that holds the credential; none for an upstream that asks for none. */
   readonly apiKeyEnv?: string | undefined;
   readonly dialect: Dialect;
+  readonly capMember?: CapMember | undefined;
 };
 
 /** Ids that are known by name only: without a published rate nothing is sold until a file prices them. */

@@ -10,6 +10,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     baseUrl: 'https://api.openai.com/v1',
     apiKeyEnv: 'OPENAI_API_KEY',
     dialect: 'openai',
+    capMember: 'max_completion_tokens',
   },
   'openai-realtime': {
     baseUrl: 'wss://api.openai.com/v1',
