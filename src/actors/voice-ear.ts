@@ -1,6 +1,12 @@
 import { HEARING_FRAME, HEARING_HZ } from '../../media/hearing.ts';
 import type { VadEvent } from '../../media/vad.ts';
-import type { SttListener, SttStream, Transcript, VadEngine } from '../engines/engine.ts';
+import {
+  type SttListener,
+  type SttStream,
+  type Transcript,
+  UtteranceLost,
+  type VadEngine,
+} from '../engines/engine.ts';
 import type { SpeechGates } from '../engines/fvad-gate.ts';
 import { createVoiceDetector, type VoiceDetector } from '../engines/vad-detector.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -124,6 +130,7 @@ export class VoiceEar {
     this.#detector?.reset();
     if (this.#utterance === undefined) return;
     this.#utterance.dropped = true;
+    this.#options.events.resumed?.();
     this.#end();
   }
 
@@ -256,7 +263,7 @@ export class VoiceEar {
       this.#next(this.#recogniser(), (stream) =>
         utterance.dropped && stream.dropUtterance !== undefined
           ? stream.dropUtterance()
-          : stream.endUtterance(),
+          : stream.endUtterance().catch((error: unknown) => this.#missed(utterance, error)),
       );
     }
     const tell = () => {
@@ -267,6 +274,8 @@ export class VoiceEar {
       const tail = segments.slice(tailFrom).join(' ');
       const text = segments.join(' ');
       const endMs = Math.max(startMs, voiceEndMs);
+      // Nothing is answered that has no words.
+      if (text === '') events.resumed?.();
       events.heard({ text, tail, heardMs, startMs, endMs, asked, latencyMs, failed });
     };
     this.#work = this.#work.then(tell).catch((error: unknown) => events.failed(asError(error)));
@@ -288,6 +297,13 @@ export class VoiceEar {
     opening.catch((error: unknown) => this.#lost(opening, error));
     this.#stt = opening;
     return opening;
+  }
+
+  /** Where the recogniser goes on, nothing else is lost. */
+  #missed(utterance: Utterance, error: unknown): void {
+    if (!(error instanceof UtteranceLost)) throw error;
+    utterance.failed = true;
+    if (!this.#closed) this.#options.events.failed(asError(error.cause));
   }
 
   /** Whatever waited for a lost recogniser fails with it; only the first to notice tells of it. */

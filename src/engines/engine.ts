@@ -44,12 +44,20 @@ export class EngineInputRefused extends Error {
 /** One live stream. Audio is 16-bit mono PCM at the rate given to `open`; nothing is kept of the array. */
 export interface SttStream {
   push(pcm: Int16Array): void;
-  /** End of an utterance: the rest is decoded and its final transcript is delivered before this resolves. */
+  /**
+   * End of an utterance: the rest is decoded and its final transcript is delivered before this resolves. Rejects with
+   * UtteranceLost where the next one may be made out all the same.
+   */
   endUtterance(): Promise<void>;
   /** The utterance is not wanted: what was pushed of it is forgotten. Absent: it is ended as any other. */
   dropUtterance?(): Promise<void>;
   /** Gives the engine back. Safe to call twice. */
   close(): void;
+}
+
+/** One utterance could not be made out, for the reason in `cause`; its recogniser goes on. */
+export class UtteranceLost extends Error {
+  override readonly name = 'UtteranceLost';
 }
 
 export interface SttEngine {

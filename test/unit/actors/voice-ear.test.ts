@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Heard } from '../../../src/actors/ear-events.ts';
 import { type EarOptions, VoiceEar } from '../../../src/actors/voice-ear.ts';
-import type { SttListener, SttStream } from '../../../src/engines/engine.ts';
+import { type SttListener, type SttStream, UtteranceLost } from '../../../src/engines/engine.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { bytesOf, createFakeEngines, silence, tone } from '../../support/voice-fakes.ts';
 import { settleAll } from '../../support/voice-world.ts';
@@ -19,6 +19,7 @@ function openEar(
   const { pocketsphinx } = engines.stt;
   const heard: Heard[] = [];
   const failures: string[] = [];
+  let resumed = 0;
   const ear = new VoiceEar({
     ...{ clock, endpointing },
     encoding: 'linear16',
@@ -32,6 +33,9 @@ function openEar(
       segment: () => {},
       heard: (utterance) => heard.push(utterance),
       failed: ({ message }) => failures.push(message),
+      resumed: () => {
+        resumed += 1;
+      },
     },
   });
 
@@ -43,7 +47,7 @@ function openEar(
       clock.advance(100);
     }
   }
-  return { ear, clock, pocketsphinx, heard, failures, hear };
+  return { ear, clock, pocketsphinx, heard, failures, hear, resumed: () => resumed };
 }
 
 describe('VoiceEar', () => {
@@ -80,6 +84,46 @@ describe('VoiceEar', () => {
       [false, 'w1 w2'],
     ]);
     expect([pocketsphinx.opened, pocketsphinx.inUse]).toEqual([2, 1]);
+  });
+
+  it('loses one utterance with a recogniser that goes on, and makes out the next that was spoken meanwhile', async () => {
+    let refuse = (_: Error) => {};
+    let ended = 0;
+    const { ear, failures, hear, heard, pocketsphinx } = openEar(null, (stream) => ({
+      ...stream,
+      async endUtterance() {
+        ended += 1;
+        await stream.endUtterance();
+        if (ended === 1) await new Promise<void>((_resolve, reject) => (refuse = reject));
+      },
+    }));
+    pocketsphinx.script.push('', 'the second');
+    await hear(tone(600, RATE));
+    ear.commit();
+    await hear(tone(1_000, RATE));
+    ear.commit();
+    refuse(new UtteranceLost('lost', { cause: new Error('refused for now') }));
+    await ear.transcribed();
+    expect(failures).toEqual(['refused for now']);
+    expect(heard.map(({ failed, text }) => [failed, text])).toEqual([
+      [true, ''],
+      [false, 'the second'],
+    ]);
+    expect(pocketsphinx.opened).toBe(1);
+  });
+
+  it('says that nothing is to be answered yet of an utterance that is forgotten or had no words', async () => {
+    const forgotten = openEar(null);
+    await forgotten.hear(tone(600, RATE));
+    forgotten.ear.clear();
+    expect(forgotten.resumed()).toBe(1);
+
+    const wordless = openEar(null);
+    wordless.pocketsphinx.script.push('');
+    await wordless.hear(tone(600, RATE));
+    wordless.ear.commit();
+    await wordless.ear.transcribed();
+    expect([wordless.heard.length, wordless.resumed()]).toEqual([1, 1]);
   });
 
   it('counts the silence that proved the end as latency, and none that nobody waited for', async () => {
