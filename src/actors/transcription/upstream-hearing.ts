@@ -120,7 +120,10 @@ export class UpstreamHearing implements Hearing {
     const { clock, upstream } = this.#input;
     upstream.send(bytes, isBinary);
     this.#sentAtMs = clock.monotonicMs();
-    if (upstream.unsentBytes > LIMITS.relayUntakenBytes) this.#stage.failed(UPSTREAM_SLOW);
+    if (upstream.unsentBytes > LIMITS.relayUntakenBytes) {
+      this.#isBrokenOff = true;
+      this.#stage.failed(UPSTREAM_SLOW);
+    }
   }
 
   #take(frame: Frame): void {

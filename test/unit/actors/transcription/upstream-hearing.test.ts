@@ -135,12 +135,15 @@ describe('a stream heard by an upstream', () => {
     await stream.settled;
   });
 
-  it('costs its client the stream when it does not take its sound', async () => {
-    const { client, stream, upstream } = await open();
+  it('costs its client the stream when it does not take its sound, and no more than it told of', async () => {
+    const { client, ledger, stream, upstream } = await open();
+    stream.audio(sound(4));
+    upstream.say(resultOf(1, {}));
     upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
-    stream.audio(sound(1));
+    stream.audio(sound(4));
     expect(client.closed).toEqual({ code: 1013, reason: 'upstream_too_slow' });
     await stream.settled;
+    expect(ledger.consumedRaw(AGENT)).toBe(10n);
   });
 
   it('is kept while a client of the plain route is silent, for a minute', async () => {
