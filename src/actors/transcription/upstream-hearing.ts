@@ -151,6 +151,8 @@ export class UpstreamHearing implements Hearing {
 
   /** An upstream takes a client without audio for gone after some seconds. */
   #keepUpstream(): void {
+    // Listening to it, or the last word sent to it, may have ended all.
+    if (this.#isClosed || this.#finished !== undefined) return;
     const { clock } = this.#input;
     this.#keepAlive = clock.setTimeout(() => {
       if (clock.monotonicMs() - this.#sentAtMs >= LIMITS.listenKeepAliveMs) {

@@ -8,6 +8,7 @@ import type { Source } from '../../../../src/gateway/catalogue.ts';
 import { assert } from '../../../../src/kernel/assert.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { UpstreamListener } from '../../../../src/rails/realtime/realtime-rail.ts';
 import { FakeRelayClient, FakeUpstream } from '../../../support/fake-upstream.ts';
 import { resultOf, totalOf } from '../../../support/listen-upstream.ts';
 import { bytesOf, tone } from '../../../support/voice-fakes.ts';
@@ -29,7 +30,7 @@ const source: Source = {
   rates: { audio_second: 10_000_000n },
 };
 
-async function open(dialect = PLAIN_DIALECT) {
+async function open(dialect = PLAIN_DIALECT, upstream = new FakeUpstream()) {
   const clock = new ManualClock();
   const world = await createVoiceWorld({ clock, creditRaw: 100_000n });
   const sessionId = 'stt_t';
@@ -37,7 +38,6 @@ async function open(dialect = PLAIN_DIALECT) {
   const owner = { spender, sessionId, kind: 'transcription', model: 'deepgram/nova-3', source };
   const opened = await openPurse(world.deps, { ...owner, kind: 'transcription' }, 100n);
   assert(opened.kind === 'opened', 'the first slice fits');
-  const upstream = new FakeUpstream();
   const stream = new TranscriptionStream(world.deps, {
     ...{ owner: { ...owner, kind: 'transcription' }, purse: opened.purse, dialect },
     ...{ encoding: 'linear16', sampleRateHz: RATE, isRelayed: true },
@@ -53,6 +53,14 @@ async function open(dialect = PLAIN_DIALECT) {
     }
   };
   return { ...world, clock, client, pass, stream, upstream, words };
+}
+
+/** Says that it has closed to whoever comes to listen. */
+class GoneUpstream extends FakeUpstream {
+  override listen(listener: UpstreamListener): void {
+    super.listen(listener);
+    this.leave(1011);
+  }
 }
 
 const sound = (seconds: number) => bytesOf(tone(seconds * 1_000, RATE));
@@ -156,6 +164,23 @@ describe('a stream heard by an upstream', () => {
     expect(words().at(-1)).toBe('{"type":"CloseStream"}');
     stream.socketClosed();
     await stream.settled;
+  });
+
+  it('is not kept any more once the word that keeps it has cost the stream', async () => {
+    const { client, pass, stream, upstream, words } = await open();
+    upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
+    await pass(60_000);
+    await stream.settled;
+    expect(client.closed?.reason).toBe('upstream_too_slow');
+    expect(words()).toEqual(['{"type":"KeepAlive"}']);
+  });
+
+  it('is not kept at all when it was gone before its client came', async () => {
+    const { client, pass, stream, words } = await open(PLAIN_DIALECT, new GoneUpstream());
+    await stream.settled;
+    expect(client.closed?.code).toBe(1011);
+    await pass(60_000);
+    expect(words()).toEqual([]);
   });
 
   it('leaves that to a client which has a word for it', async () => {
