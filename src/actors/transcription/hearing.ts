@@ -5,7 +5,7 @@ import type { TranscriptWriter } from './dialect.ts';
 /** What whoever hears a stream tells of it. */
 export type HearingStage = {
   readonly writer: TranscriptWriter;
-  /** So much of the stream was heard, in seconds. */
+  /** So much of the stream was heard, in seconds; of what was let through so far, Infinity is all. */
   readonly told: (seconds: number) => void;
   /** What was said up to a pause is made out, so long after its end. */
   readonly madeOut: (latencyMs: number) => void;
@@ -30,7 +30,7 @@ export interface Hearing {
   readonly isOwed: boolean;
   /** The client was told what the stream came to. */
   readonly hasToldTotal: boolean;
-  /** How much of the audio is to be billed, at most all that was let through; Infinity is all of it. */
+  /** How much of the audio is to be billed, at least what was told and at most all let through; Infinity is all of it. */
   readonly heardSeconds: number;
   close(): void;
 }

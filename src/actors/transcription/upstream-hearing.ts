@@ -30,8 +30,6 @@ export class UpstreamHearing implements Hearing {
   #hasSound = false;
   #isClosed = false;
   #sentAtMs: number;
-  /** How far its results have come. */
-  #resultSeconds = 0;
   /** What it heard in all, where it has said so since the last audio. */
   #totalSeconds: number | undefined;
   #isBrokenOff = false;
@@ -61,7 +59,8 @@ export class UpstreamHearing implements Hearing {
 
   get heardSeconds(): number {
     if (this.#totalSeconds !== undefined) return this.#totalSeconds;
-    return this.#isBrokenOff ? this.#resultSeconds : Number.POSITIVE_INFINITY;
+    // What its results told of was let through when they came, and is billed.
+    return this.#isBrokenOff ? 0 : Number.POSITIVE_INFINITY;
   }
 
   attach(client: RelayClient): void {
@@ -130,10 +129,7 @@ export class UpstreamHearing implements Hearing {
     if (this.#isClosed) return;
     const event = frame.isBinary ? undefined : readListenEvent(frame.bytes);
     if (event?.kind === 'metadata') this.#totalSeconds = event.seconds ?? undefined;
-    if (event?.kind === 'results') {
-      this.#resultSeconds = Math.max(this.#resultSeconds, event.endSeconds);
-      this.#stage.told(this.#resultSeconds);
-    }
+    if (event?.kind === 'results') this.#stage.told(event.endSeconds);
     const relayed = this.#input.dialect.relayed(frame, event);
     if (relayed !== undefined) this.#downlink.send(relayed);
   }

@@ -7,7 +7,7 @@ export type ListenEvent =
       readonly text: string;
       readonly isFinal: boolean;
       readonly speechFinal: boolean;
-      /** Where the sound ends that it speaks of; 0 where it does not say. */
+      /** Where the sound ends that it speaks of. Words without it speak of all so far: Infinity. */
       readonly endSeconds: number;
     }
   | {
@@ -23,12 +23,14 @@ export function readListenEvent(frame: Buffer): ListenEvent | undefined {
     return { kind: 'metadata', seconds: secondsOf(event.duration) ?? null };
   }
   if (event.type !== 'Results') return undefined;
+  const text = transcriptOf(event.channel);
+  const duration = secondsOf(event.duration) ?? (text === '' ? 0 : Number.POSITIVE_INFINITY);
   return {
     kind: 'results',
-    text: transcriptOf(event.channel),
+    text,
     isFinal: event.is_final === true,
     speechFinal: event.speech_final === true,
-    endSeconds: (secondsOf(event.start) ?? 0) + (secondsOf(event.duration) ?? 0),
+    endSeconds: (secondsOf(event.start) ?? 0) + duration,
   };
 }
 

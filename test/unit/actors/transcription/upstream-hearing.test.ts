@@ -154,6 +154,16 @@ describe('a stream heard by an upstream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(10n);
   });
 
+  it('is paid for all that it had when it told words without their time, and then broke off', async () => {
+    const { ledger, stream, upstream } = await open();
+    stream.audio(sound(3));
+    upstream.say({ ...resultOf(3, { is_final: true }), start: undefined, duration: undefined });
+    stream.audio(sound(4));
+    upstream.leave(1011);
+    await stream.settled;
+    expect(ledger.consumedRaw(AGENT)).toBe(30n);
+  });
+
   it('is kept while a client of the plain route is silent, for a minute', async () => {
     const { client, pass, stream, words } = await open();
     await pass(58_000);

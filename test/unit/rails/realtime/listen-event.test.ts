@@ -19,9 +19,12 @@ describe('what is read of an upstream that transcribes live', () => {
     });
   });
 
-  it.each([-1, '12', null, undefined])('is no time where one is told as %s', (told) => {
+  it.each([-1, '12', null, undefined])('is no time, but for words, told as %s', (told) => {
     expect(read({ type: 'Metadata', duration: told })).toEqual({ kind: 'metadata', seconds: null });
-    expect(read({ type: 'Results', start: told, duration: told })).toMatchObject({ endSeconds: 0 });
+    const silence = { type: 'Results', start: told, duration: told };
+    expect(read(silence)).toMatchObject({ endSeconds: 0 });
+    const words = { ...silence, channel: { alternatives: [{ transcript: 'hello' }] } };
+    expect(read(words)).toMatchObject({ endSeconds: Number.POSITIVE_INFINITY });
   });
 
   it.each(['', 'no JSON', '[]', '1', 'null', '{"type":"SpeechStarted"}', '{"type":["Results"]}'])(
