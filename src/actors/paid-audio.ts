@@ -43,7 +43,9 @@ export class PaidAudio {
   /** The balance had no further slice when it was asked. It is asked again when the last is used up. */
   #isRefused = false;
   #isStopped = false;
-  #waiting: (() => void)[] = [];
+  /** How much of what had to wait has been let through. */
+  #passedBytes = 0;
+  #waiting: { readonly behindBytes: number; readonly callback: () => void }[] = [];
 
   constructor(options: PaidAudioOptions) {
     this.#options = options;
@@ -69,7 +71,8 @@ export class PaidAudio {
 
   /** Holds one more slice, unless that is under way or was refused while there is still some left. */
   extend(): void {
-    if (this.#isExtending || (this.#isRefused && !this.#meter.isSpent)) return;
+    if (this.#isStopped || this.#isExtending) return;
+    if (this.#isRefused && !this.#meter.isSpent) return;
     const { away, purse, source } = this.#options;
     const isLast = this.#meter.isSpent;
     this.#isExtending = true;
@@ -92,10 +95,13 @@ export class PaidAudio {
     if (this.#meter.sliceIsDue) this.journal();
   }
 
-  /** Calls back once, when nothing waits for money any more; never after a stop. The caller bounds how often. */
+  /**
+   * Calls back once, when everything pushed so far is let through and nothing that comes later; never after a stop. The
+   * caller bounds how often.
+   */
   whenHeard(callback: () => void): void {
     if (this.#backlog.bytes === 0) callback();
-    else this.#waiting.push(callback);
+    else this.#waiting.push({ behindBytes: this.#passedBytes + this.#backlog.bytes, callback });
   }
 
   /** No more is let through, and what waits is dropped: nobody pays for it. */
@@ -130,11 +136,21 @@ export class PaidAudio {
   #extended(): void {
     this.#isRefused = false;
     this.#meter.grantSlice();
-    while (this.#backlog.bytes > 0 && !this.#meter.isSpent) {
-      this.#backlog.unshift(this.#take(this.#backlog.shift()));
-    }
+    while (this.#backlog.bytes > 0 && !this.#meter.isSpent) this.#pass();
     if (this.#backlog.bytes > 0) this.extend();
-    else for (const heard of this.#waiting.splice(0)) heard();
+  }
+
+  /** Lets through what is paid for of the oldest block, as far as the first who waits. */
+  #pass(): void {
+    const block = this.#backlog.shift();
+    const [first] = this.#waiting;
+    const next = first ? block.subarray(0, first.behindBytes - this.#passedBytes) : block;
+    const passed = next.length - this.#take(next).length;
+    // Hearing it may have ended the stream.
+    if (this.#isStopped) return;
+    this.#backlog.unshift(block.subarray(passed));
+    this.#passedBytes += passed;
+    while (this.#waiting[0]?.behindBytes === this.#passedBytes) this.#waiting.shift()?.callback();
   }
 
   #refused(refusal: HoldRefusal, isLast: boolean): void {

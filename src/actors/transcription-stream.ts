@@ -49,6 +49,7 @@ export class TranscriptionStream {
   #socket: RelayClient | undefined;
   #lastAudioAtMs: number;
   #lastWordAtMs: number;
+  #isFinished = false;
 
   constructor(deps: StreamDeps, input: TranscriptionInput) {
     const { clock } = deps;
@@ -140,8 +141,10 @@ export class TranscriptionStream {
     this.#tell({ type: 'stream.failed', ending });
   }
 
-  /** No more audio comes: the remaining finals are sent, then the socket closes 1000. */
+  /** No more audio comes, and what comes all the same is ignored: the remaining finals are sent, then a close 1000. */
   finish(): void {
+    if (!this.#isStreaming) return;
+    this.#isFinished = true;
     this.#audio.whenHeard(() => this.#tell({ type: 'audio.finished' }));
   }
 
@@ -182,7 +185,7 @@ export class TranscriptionStream {
   }
 
   get #isStreaming(): boolean {
-    return this.#actor.getSnapshot().value === 'streaming';
+    return !this.#isFinished && this.#actor.getSnapshot().value === 'streaming';
   }
 
   #finishTranscript(): void {

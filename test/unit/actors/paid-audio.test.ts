@@ -43,6 +43,57 @@ describe('PaidAudio', () => {
     expect(away).toMatchObject([{ message: 'the ear broke' }]);
   });
 
+  it('calls back between what was pushed before and what after, however long it waits', async () => {
+    const heard: (number | string)[] = [];
+    const audio = new PaidAudio({
+      ...{ purse, source },
+      ...{ bytesPerSecond: BYTES_PER_SECOND, isTold: false },
+      hear: (bytes) => heard.push(bytes.length),
+      low: () => {},
+      spent: () => {},
+      lost: () => {},
+      away: () => {},
+    });
+    const say = (word: string) => audio.whenHeard(() => heard.push(word));
+    audio.push(new Uint8Array(SLICE - 1));
+    say('at once');
+    audio.push(new Uint8Array(51));
+    say('one');
+    say('two');
+    audio.push(new Uint8Array(70));
+    say('three');
+    expect(heard).toEqual([99, 'at once', 1]);
+    await settleAll();
+    expect(heard.slice(3)).toEqual([50, 'one', 'two', 50, 20, 'three']);
+  });
+
+  it('holds no more, and lets no more through, once hearing it has stopped it', async () => {
+    let extended = 0;
+    let heardBytes = 0;
+    const audio: PaidAudio = new PaidAudio({
+      source,
+      purse: {
+        ...purse,
+        async extend() {
+          extended += 1;
+          return { kind: 'extended' };
+        },
+      },
+      ...{ bytesPerSecond: BYTES_PER_SECOND, isTold: false },
+      hear(bytes) {
+        heardBytes += bytes.length;
+        audio.stop();
+      },
+      low: () => {},
+      spent: () => {},
+      lost: () => {},
+      away: () => {},
+    });
+    audio.push(new Uint8Array(SLICE + 1));
+    await settleAll();
+    expect([heardBytes, extended]).toEqual([SLICE, 0]);
+  });
+
   it('ends its stream when telling it that another process settled it throws', async () => {
     const away: unknown[] = [];
     const audio = new PaidAudio({

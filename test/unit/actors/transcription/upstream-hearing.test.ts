@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PaidAudio } from '../../../../src/actors/paid-audio.ts';
 import { listenDialect } from '../../../../src/actors/transcription/listen-dialect.ts';
 import { PLAIN_DIALECT } from '../../../../src/actors/transcription/plain-dialect.ts';
 import { UpstreamHearing } from '../../../../src/actors/transcription/upstream-hearing.ts';
@@ -9,9 +10,10 @@ import { assert } from '../../../../src/kernel/assert.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { UpstreamListener } from '../../../../src/rails/realtime/realtime-rail.ts';
+import type { FakeLedger } from '../../../support/fake-ledger.ts';
 import { FakeRelayClient, FakeUpstream } from '../../../support/fake-upstream.ts';
 import { resultOf, totalOf } from '../../../support/listen-upstream.ts';
-import { bytesOf, tone } from '../../../support/voice-fakes.ts';
+import { bytesOf, silence, tone } from '../../../support/voice-fakes.ts';
 import { AGENT, createVoiceWorld, settleAll } from '../../../support/voice-world.ts';
 
 const RATE = 16_000;
@@ -63,7 +65,32 @@ class GoneUpstream extends FakeUpstream {
   }
 }
 
+/** From here on the ledger holds no more until it is told to. */
+function holdBack(ledger: FakeLedger) {
+  const { extend } = ledger;
+  let answer: { readonly grant: () => void; readonly fail: (error: Error) => void } | undefined;
+  const answered = new Promise<void>((grant, fail) => {
+    answer = { grant, fail };
+  });
+  ledger.extend = async (...asked) => {
+    await answered;
+    return extend(...asked);
+  };
+  assert(answer !== undefined, 'a promise begins at once');
+  return answer;
+}
+
+const hush = (seconds: number) => bytesOf(silence(seconds * 1_000, RATE));
+
+/** The words that it was sent, and between them the seconds of hush. */
+const heardBy = ({ sent }: FakeUpstream) =>
+  (sent.join('').match(/\{.*?\}|[^{]+/g) ?? []).map((part) =>
+    part.startsWith('{') ? part : part.length / (2 * RATE),
+  );
+
 const sound = (seconds: number) => bytesOf(tone(seconds * 1_000, RATE));
+
+afterEach(() => void vi.restoreAllMocks());
 
 describe('a stream heard by an upstream', () => {
   it('waits so long for its last words, and takes all of the sound for heard then', async () => {
@@ -219,6 +246,39 @@ describe('a stream heard by an upstream', () => {
     stream.cutOff({ code: 1008, reason: 'test' });
     await stream.settled;
     expect(lines).toEqual([120n, 180n]);
+  });
+
+  it('hears nothing that comes after the word that no more comes, while money is waited for', async () => {
+    const { ledger, stream, upstream } = await open();
+    const extension = holdBack(ledger);
+    const waits = vi.spyOn(PaidAudio.prototype, 'whenHeard');
+    stream.audio(hush(15));
+    for (let times = 0; times < 3; times++) {
+      stream.finish();
+      stream.audio(hush(4));
+      stream.word('Finalize', '{"type":"Finalize"}');
+    }
+    expect(waits).toHaveBeenCalledTimes(1);
+    extension.grant();
+    await settleAll();
+    expect(heardBy(upstream)).toEqual([15, '{"type":"CloseStream"}']);
+    upstream.say(totalOf(15));
+    upstream.leave(1000);
+    await stream.settled;
+    expect(ledger.consumedRaw(AGENT)).toBe(150n);
+  });
+
+  it('is told each word where it was said, while money is waited for', async () => {
+    const { ledger, stream, upstream } = await open(LISTEN);
+    const extension = holdBack(ledger);
+    stream.audio(hush(15));
+    stream.word('Finalize', '{"type":"Finalize"}');
+    stream.audio(hush(10));
+    stream.finish();
+    extension.grant();
+    await settleAll();
+    const words = ['{"type":"Finalize"}', '{"type":"CloseStream"}'];
+    expect(heardBy(upstream)).toEqual([15, words[0], 10, words[1]]);
   });
 
   it('ends 1011 when a frame of it cannot be handled, and the process lives', async () => {
