@@ -29,6 +29,8 @@ export type PaidAudioOptions = {
   readonly lost: () => void;
   /** The ledger cannot be reached, or what its answer set off went wrong. */
   readonly away: (error: unknown) => void;
+  /** The same after a stop. It ends nothing: what was bought is settled all the same. */
+  readonly awayLate: (error: unknown) => void;
 };
 
 /**
@@ -73,7 +75,7 @@ export class PaidAudio {
   extend(): void {
     if (this.#isStopped || this.#isExtending) return;
     if (this.#isRefused && !this.#meter.isSpent) return;
-    const { away, purse, source } = this.#options;
+    const { purse, source } = this.#options;
     const isLast = this.#meter.isSpent;
     this.#isExtending = true;
     const slice = { audio_second: LIMITS.transcriptionReserveSeconds };
@@ -86,7 +88,7 @@ export class PaidAudio {
         else if (verdict.kind === 'extended') this.#extended();
         else this.#refused(verdict.refusal, isLast);
       })
-      .catch(away);
+      .catch((error: unknown) => this.#away(error));
   }
 
   /** So much was heard of what was let through. More than that counts as all of it. */
@@ -113,7 +115,7 @@ export class PaidAudio {
 
   /** Writes what was let through since the last time. Nobody waits for it but the settlement. */
   journal(): void {
-    const { away, lost, purse } = this.#options;
+    const { lost, purse } = this.#options;
     const bill = this.#meter.takeBill();
     if (bill === undefined) return;
     purse
@@ -121,7 +123,13 @@ export class PaidAudio {
       .then((verdict) => {
         if (verdict === 'lost') lost();
       })
-      .catch(away);
+      .catch((error: unknown) => this.#away(error));
+  }
+
+  #away(error: unknown): void {
+    const { away, awayLate } = this.#options;
+    if (this.#isStopped) awayLate(error);
+    else away(error);
   }
 
   /** Lets through what is paid for and answers the rest. */

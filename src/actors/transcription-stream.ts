@@ -81,6 +81,8 @@ export class TranscriptionStream {
       spent: (refusal) => this.#tell({ type: 'budget.spent', ending: audioRefused(refusal) }),
       lost: () => this.#tell({ type: 'claim.lost' }),
       away: (error) => this.#fail(LEDGER_AWAY, error),
+      awayLate: (error) =>
+        this.#life.logError(error, 'the ledger failed a transcription that was ending'),
     });
     const effects = this.#effects();
     this.#actor = createActor(transcriptionStreamMachine, {

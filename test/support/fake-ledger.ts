@@ -222,3 +222,17 @@ export function createFakeLedger(): FakeLedger {
   };
   return ledger;
 }
+
+/** From here on the ledger holds no more until it is told to, or that it cannot. */
+export function holdBack(ledger: FakeLedger) {
+  const { extend } = ledger;
+  let answer = { grant: () => {}, fail: (_: Error) => {} };
+  const answered = new Promise<void>((grant, fail) => {
+    answer = { grant, fail };
+  });
+  ledger.extend = async (...asked) => {
+    await answered;
+    return extend(...asked);
+  };
+  return answer;
+}

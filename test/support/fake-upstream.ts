@@ -41,6 +41,14 @@ export class FakeUpstream implements UpstreamSocket {
   }
 }
 
+/** Says that it has closed to whoever comes to listen. */
+export class GoneUpstream extends FakeUpstream {
+  override listen(listener: UpstreamListener): void {
+    super.listen(listener);
+    this.leave(1011);
+  }
+}
+
 /** A client without a network that takes bytes, too. */
 export class FakeRelayClient extends FakeSocket implements RelayClient {
   override send(data: string | Uint8Array): boolean {

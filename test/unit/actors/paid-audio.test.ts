@@ -37,6 +37,7 @@ describe('PaidAudio', () => {
       spent: () => {},
       lost: () => {},
       away: (error) => away.push(error),
+      awayLate: () => {},
     });
     audio.push(new Uint8Array(SLICE + 1));
     await settleAll();
@@ -53,6 +54,7 @@ describe('PaidAudio', () => {
       spent: () => {},
       lost: () => {},
       away: () => {},
+      awayLate: () => {},
     });
     const say = (word: string) => audio.whenHeard(() => heard.push(word));
     audio.push(new Uint8Array(SLICE - 1));
@@ -88,6 +90,7 @@ describe('PaidAudio', () => {
       spent: () => {},
       lost: () => {},
       away: () => {},
+      awayLate: () => {},
     });
     audio.push(new Uint8Array(SLICE + 1));
     await settleAll();
@@ -106,6 +109,7 @@ describe('PaidAudio', () => {
         throw new Error('the actor broke');
       },
       away: (error) => away.push(error),
+      awayLate: () => {},
     });
     audio.push(new Uint8Array(1));
     audio.journal();

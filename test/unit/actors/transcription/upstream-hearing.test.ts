@@ -9,9 +9,8 @@ import type { Source } from '../../../../src/gateway/catalogue.ts';
 import { assert } from '../../../../src/kernel/assert.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
-import type { UpstreamListener } from '../../../../src/rails/realtime/realtime-rail.ts';
-import type { FakeLedger } from '../../../support/fake-ledger.ts';
-import { FakeRelayClient, FakeUpstream } from '../../../support/fake-upstream.ts';
+import { holdBack } from '../../../support/fake-ledger.ts';
+import { FakeRelayClient, FakeUpstream, GoneUpstream } from '../../../support/fake-upstream.ts';
 import { resultOf, totalOf } from '../../../support/listen-upstream.ts';
 import { bytesOf, silence, tone } from '../../../support/voice-fakes.ts';
 import { AGENT, createVoiceWorld, settleAll } from '../../../support/voice-world.ts';
@@ -55,29 +54,6 @@ async function open(dialect = PLAIN_DIALECT, upstream = new FakeUpstream()) {
     }
   };
   return { ...world, clock, client, pass, stream, upstream, words };
-}
-
-/** Says that it has closed to whoever comes to listen. */
-class GoneUpstream extends FakeUpstream {
-  override listen(listener: UpstreamListener): void {
-    super.listen(listener);
-    this.leave(1011);
-  }
-}
-
-/** From here on the ledger holds no more until it is told to. */
-function holdBack(ledger: FakeLedger) {
-  const { extend } = ledger;
-  let answer: { readonly grant: () => void; readonly fail: (error: Error) => void } | undefined;
-  const answered = new Promise<void>((grant, fail) => {
-    answer = { grant, fail };
-  });
-  ledger.extend = async (...asked) => {
-    await answered;
-    return extend(...asked);
-  };
-  assert(answer !== undefined, 'a promise begins at once');
-  return answer;
 }
 
 const hush = (seconds: number) => bytesOf(silence(seconds * 1_000, RATE));
@@ -279,6 +255,31 @@ describe('a stream heard by an upstream', () => {
     await settleAll();
     const words = ['{"type":"Finalize"}', '{"type":"CloseStream"}'];
     expect(heardBy(upstream)).toEqual([15, words[0], 10, words[1]]);
+  });
+
+  it('is heard out and believed when the ledger fails after its client has left', async () => {
+    const { ledger, stream, upstream } = await open();
+    const extension = holdBack(ledger);
+    stream.audio(sound(8));
+    stream.socketClosed();
+    extension.fail(new Error('the ledger is away'));
+    await settleAll();
+    upstream.say(totalOf(2));
+    upstream.leave(1000);
+    await stream.settled;
+    expect(ledger.consumedRaw(AGENT)).toBe(20n);
+
+    const unwritten = await open();
+    unwritten.stream.audio(sound(15));
+    await settleAll();
+    unwritten.ledger.journal = () => Promise.reject(new Error('the ledger is away'));
+    unwritten.stream.socketClosed();
+    unwritten.upstream.say(resultOf(12, {}));
+    await settleAll();
+    unwritten.upstream.say(totalOf(12.5));
+    unwritten.upstream.leave(1000);
+    await unwritten.stream.settled;
+    expect(unwritten.ledger.consumedRaw(AGENT)).toBe(125n);
   });
 
   it('ends 1011 when a frame of it cannot be handled, and the process lives', async () => {
