@@ -31,14 +31,18 @@ async function open(name: string, change: Record<string, unknown> = {}) {
   return { agent, listener };
 }
 
-/** Four times as fast as a speaker, in the pieces that a microphone makes. */
-async function speak({ connection }: DeepgramListener, pcm: Int16Array): Promise<void> {
+/** In the pieces that a microphone makes, four times as fast as a speaker unless told otherwise. */
+async function speak(
+  { connection }: DeepgramListener,
+  pcm: Int16Array,
+  timesAsFast = 4,
+): Promise<void> {
   const bytes = bytesOf(pcm);
   const step = RATE / 5;
   const startMs = performance.now();
   for (let at = 0, sent = 1; at < bytes.length; at += step, sent++) {
     connection.sendMedia(bytes.slice(at, at + step));
-    const waitMs = startMs + sent * 25 - performance.now();
+    const waitMs = startMs + (sent * 100) / timesAsFast - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
@@ -58,7 +62,8 @@ describe("Deepgram's own client against /v1/listen", () => {
     const recording = LIBRIVOX[0];
     if (recording === undefined) throw new Error('there are recordings');
     const pcm = loadRecording(recording.file);
-    await speak(listener, pcm);
+    // A recogniser on a busy machine hears what comes faster all at once, and has no interim words for it.
+    await speak(listener, pcm, 1);
     await speak(listener, silence(2_000, RATE));
     await expect
       .poll(() => listener.of('UtteranceEnd').length, { timeout: 20_000 })
