@@ -10,7 +10,14 @@ import {
 } from '../support/cascade-world.ts';
 import { bearer, KEYS } from '../support/edge.ts';
 import { answers, breaksAfter } from '../support/speech-upstream.ts';
-import { DONE, textEvent, wordEvents } from '../support/stream-upstream.ts';
+import {
+  callEvent,
+  DONE,
+  finishEvent,
+  textEvent,
+  usageEvent,
+  wordEvents,
+} from '../support/stream-upstream.ts';
 import { jsonAnswer } from '../support/transcription-upstream.ts';
 import { bytesOf, tone } from '../support/voice-fakes.ts';
 import { refusal } from '../support/web-socket-client.ts';
@@ -40,6 +47,36 @@ describe('a realtime session of several models in trouble', () => {
     chat.play({ pieces: answer(['Here again.']) });
     client.say({ type: 'response.create' });
     expect(await done(client, 2)).toMatchObject({ status: 'completed' });
+    await leave(client, world);
+  });
+
+  it('stops an answer of calls without end, and charges no more than was held for it', async () => {
+    const { chat, connect } = await start();
+    const whole = { name: 'look', arguments: JSON.stringify({ at: 'y'.repeat(10_000) }) };
+    const pieces = Array.from({ length: 2_000 }, (_, i) => callEvent(i, whole, { id: `c${i}` }));
+    chat.play({ pieces: [...pieces, DONE] });
+    const client = await connect();
+    say(client, 'look around');
+    const turn = await done(client);
+    expect(turn).toMatchObject({
+      ...{ status: 'incomplete', status_details: { reason: 'max_output_tokens' } },
+      // Three tokens read, and the thousand that the model may write at two each.
+      metadata: { cost_raw: '2003' },
+    });
+    await expect.poll(() => chat.abandoned.count).toBe(1);
+    await leave(client, world);
+  });
+
+  it('calls nothing with arguments that were cut, and says that the answer is', async () => {
+    const { chat, connect } = await start();
+    const pay = callEvent(0, { name: 'pay', arguments: '{"amount": 1' }, { id: 'call_1' });
+    chat.play({ pieces: [pay, finishEvent('length'), usageEvent(), DONE] });
+    const client = await connect();
+    say(client, 'pay 1000');
+    expect(await done(client)).toMatchObject({
+      ...{ status: 'incomplete', status_details: { reason: 'max_output_tokens' }, output: [] },
+    });
+    expect(client.of('response.function_call_arguments.done')).toEqual([]);
     await leave(client, world);
   });
 

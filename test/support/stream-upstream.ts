@@ -95,8 +95,18 @@ const HEAD = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, mo
 export const chunkEvent = (choices: readonly object[], more: object = { usage: null }): string =>
   `data: ${JSON.stringify({ ...HEAD, choices, ...more })}\n\n`;
 
-export const textEvent = (content: string): string =>
-  chunkEvent([{ index: 0, delta: { content }, finish_reason: null }]);
+export const deltaEvent = (delta: object): string =>
+  chunkEvent([{ index: 0, delta, finish_reason: null }]);
+
+export const textEvent = (content: string): string => deltaEvent({ content });
+
+/** A piece of the so-manieth call of an answer. */
+export const callEvent = (index: number, given: object, more: object = {}): string =>
+  deltaEvent({ tool_calls: [{ index, ...more, function: given }] });
+
+/** The model says why it ended. */
+export const finishEvent = (finish_reason: string): string =>
+  chunkEvent([{ index: 0, delta: {}, finish_reason }]);
 
 export const USAGE = { prompt_tokens: 1_200, completion_tokens: 400, total_tokens: 1_600 };
 export const usageEvent = (usage: object = USAGE): string => chunkEvent([], { usage });
@@ -104,9 +114,9 @@ export const DONE = 'data: [DONE]\n\n';
 
 /** An answer of so many words, as an upstream that was asked for usage streams it. */
 export const wordEvents = (words: readonly string[]): string[] => [
-  chunkEvent([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]),
+  deltaEvent({ role: 'assistant', content: '' }),
   ...words.map(textEvent),
-  chunkEvent([{ index: 0, delta: {}, finish_reason: 'stop' }]),
+  finishEvent('stop'),
 ];
 
 /** An answer that calls one tool, its arguments in two pieces. */
@@ -114,14 +124,12 @@ export function toolCallEvents(call: {
   readonly function: { readonly name: string; readonly arguments: string };
 }): string[] {
   const { name, arguments: whole } = call.function;
-  const delta = (more: object) =>
-    chunkEvent([{ index: 0, delta: { tool_calls: [{ index: 0, ...more }] }, finish_reason: null }]);
   return [
-    chunkEvent([{ index: 0, delta: { role: 'assistant', content: null }, finish_reason: null }]),
-    delta({ ...call, function: { name, arguments: '' } }),
-    delta({ function: { arguments: whole.slice(0, 6) } }),
-    delta({ function: { arguments: whole.slice(6) } }),
-    chunkEvent([{ index: 0, delta: {}, finish_reason: 'tool_calls' }]),
+    deltaEvent({ role: 'assistant', content: null }),
+    callEvent(0, { name, arguments: '' }, call),
+    callEvent(0, { arguments: whole.slice(0, 6) }),
+    callEvent(0, { arguments: whole.slice(6) }),
+    finishEvent('tool_calls'),
   ];
 }
 

@@ -6,14 +6,30 @@ import type { ReplyPiece } from '../realtime/legs.ts';
 
 type PartialCall = { name: string; callId: string; argumentsJson: string };
 
-/** Reads the events of a streamed chat as pieces of an answer: words as they come, calls when they are whole. */
+/**
+ * Reads the events of a streamed chat as pieces of an answer: words as they come, calls when they are whole. What is
+ * past a bound is not kept.
+ */
 export class ChatPieces {
   readonly #events = new SseEvents();
   /** By their number in the answer. */
   readonly #calls = new Map<number, PartialCall>();
+  /** What the model said. */
+  #textChars = 0;
+  /** All that it wrote: what it said, what it thought, and what it called with. */
+  #chars = 0;
+  #isFull = false;
+  #isCut = false;
 
-  /** The answer ended because it had become too long. */
-  isCut = false;
+  /** The answer ended because it had become too long, or a call in it is not whole. */
+  get isCut(): boolean {
+    return this.#isCut || this.#isFull;
+  }
+
+  /** Nothing more of the answer is taken: it is longer than an answer may be. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
 
   /** The words in a chunk of whole events. */
   push(chunk: Uint8Array): ReplyPiece[] {
@@ -21,43 +37,77 @@ export class ChatPieces {
     return this.#events.push(bytes).flatMap((event) => this.#read(parseData(event)));
   }
 
-  /** The calls, in their order. */
+  /** The calls that are whole, in their order: a client acts on them as they stand. */
   end(): ReplyPiece[] {
     const calls = [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([, call]) => call);
-    return calls
-      .filter(({ name }) => name !== '')
-      .map(({ argumentsJson, callId, name }) => ({
-        ...{ kind: 'call', name, argumentsJson: argumentsJson === '' ? '{}' : argumentsJson },
-        ...(callId !== '' && { callId }),
-      }));
+    // Of an answer that was cut, a call without arguments has yet to get them.
+    const none = this.isCut ? '' : '{}';
+    const pieces = calls.map(({ argumentsJson, callId, name }) => ({
+      ...{ kind: 'call' as const, name, argumentsJson: argumentsJson || none },
+      ...(callId !== '' && { callId }),
+    }));
+    const whole = pieces.filter(({ argumentsJson, name }) => name !== '' && isJson(argumentsJson));
+    if (whole.length < pieces.length) this.#isCut = true;
+    return whole;
   }
 
   #read(event: unknown): ReplyPiece[] {
     const choice = isObject(event) && Array.isArray(event.choices) ? event.choices[0] : undefined;
-    if (!isObject(choice)) return [];
-    if (choice.finish_reason === 'length') this.isCut = true;
+    if (this.#isFull || !isObject(choice)) return [];
+    if (choice.finish_reason === 'length') this.#isCut = true;
     const { delta } = choice;
     if (!isObject(delta)) return [];
     if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) this.#call(call);
-    const words = [delta.content, delta.refusal].filter((text) => typeof text === 'string');
-    return words.filter((text) => text !== '').map((text) => ({ kind: 'text', text }));
+    for (const thought of textsOf(delta.reasoning_content, delta.reasoning)) {
+      this.#count(thought);
+    }
+    return textsOf(delta.content, delta.refusal).map((text) => {
+      this.#textChars += text.length;
+      if (this.#textChars > LIMITS.realtimeReplyChars) this.#isFull = true;
+      this.#count(text);
+      return { kind: 'text', text };
+    });
   }
 
   #call(delta: unknown): void {
-    if (!isObject(delta)) return;
+    if (this.#isFull || !isObject(delta)) return;
     const index = typeof delta.index === 'number' ? delta.index : 0;
     const given: Json = isObject(delta.function) ? delta.function : {};
     let call = this.#calls.get(index);
     if (call === undefined) {
-      if (this.#calls.size >= LIMITS.realtimeTools) return;
+      if (this.#calls.size >= LIMITS.realtimeTools) {
+        this.#isFull = true;
+        return;
+      }
       call = { name: '', callId: '', argumentsJson: '' };
       this.#calls.set(index, call);
     }
     if (typeof delta.id === 'string' && call.callId === '') call.callId = delta.id.slice(0, 64);
     if (typeof given.name === 'string') call.name ||= given.name.slice(0, 128);
-    if (typeof given.arguments !== 'string') return;
+    for (const more of textsOf(given.arguments)) {
+      this.#count(more);
+      call.argumentsJson += more;
+    }
+    if (call.argumentsJson.length <= LIMITS.realtimeItemChars) return;
     // What is longer than an item may be could not be sent back.
-    const room = LIMITS.realtimeItemChars - call.argumentsJson.length;
-    call.argumentsJson += given.arguments.slice(0, room);
+    this.#calls.delete(index);
+    this.#isFull = true;
+  }
+
+  #count(text: string): void {
+    this.#chars += text.length;
+    if (this.#chars > LIMITS.realtimeAnswerChars) this.#isFull = true;
+  }
+}
+
+const textsOf = (...values: readonly unknown[]): string[] =>
+  values.filter((value) => typeof value === 'string' && value !== '') as string[];
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -21,7 +21,6 @@ export class RailReply implements Reply, TabLine {
   #opened: OpenedChat | undefined;
   #failure: LegFailed | undefined;
   #isRefused = false;
-  #chars = 0;
   #wake = () => {};
   isOver = false;
   /** It was begun before the caller had finished, and was of no use. */
@@ -96,8 +95,7 @@ export class RailReply implements Reply, TabLine {
     try {
       for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {
         this.#take(this.#pieces.push(chunk));
-        if (this.#chars > LIMITS.realtimeReplyChars) {
-          this.#pieces.isCut = true;
+        if (this.#pieces.isFull) {
           stream.stop();
           break;
         }
@@ -112,7 +110,6 @@ export class RailReply implements Reply, TabLine {
   }
 
   #take(pieces: readonly ReplyPiece[]): void {
-    for (const piece of pieces) if (piece.kind === 'text') this.#chars += piece.text.length;
     this.#waiting.push(...pieces);
     this.#wake();
   }
@@ -126,6 +123,10 @@ export class RailReply implements Reply, TabLine {
   #metered() {
     if (this.#opened === undefined) return undefined;
     const { source, stream } = this.#opened;
-    return meterChat(this.#body, stream.metered(), source);
+    const { answerChars, usage } = stream.metered();
+    // Tokens that nobody has counted cannot be more than were asked for, and held.
+    const mostChars = (this.#body.max_tokens ?? Number.POSITIVE_INFINITY) * LIMITS.charsPerToken;
+    const metered = { usage, answerChars: Math.min(answerChars, mostChars) };
+    return meterChat(this.#body, metered, source);
   }
 }

@@ -42,6 +42,8 @@ export const VOICE_LIMITS = {
   realtimeInputTokens: 4_096,
   /** Of one answer, spoken or written. */
   realtimeReplyChars: 65_536,
+  /** The same with what the model thought and what it called with. */
+  realtimeAnswerChars: 262_144,
   realtimeTurnMs: 120_000,
   /** A decoder goes back to the pool when its session has not spoken for this long. */
   realtimeDecoderIdleMs: 30_000,

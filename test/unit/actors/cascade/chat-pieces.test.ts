@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { ChatPieces } from '../../../../src/actors/cascade/chat-pieces.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { chunkEvent, textEvent } from '../../../support/stream-upstream.ts';
+import { callEvent, deltaEvent, finishEvent, textEvent } from '../../../support/stream-upstream.ts';
 
-const delta = (fields: object) => chunkEvent([{ index: 0, delta: fields, finish_reason: null }]);
+const CUT = finishEvent('length');
+const LONG = ' '.repeat(LIMITS.realtimeItemChars);
 const push = (pieces: ChatPieces, text: string) => pieces.push(Buffer.from(text));
 
 describe('ChatPieces', () => {
   it('gives words as they come, however many events a chunk holds, and passes over what is none', () => {
     const pieces = new ChatPieces();
-    expect(push(pieces, textEvent('a') + delta({ role: 'assistant', content: '' }))).toEqual([
+    expect(push(pieces, textEvent('a') + deltaEvent({ role: 'assistant', content: '' }))).toEqual([
       { kind: 'text', text: 'a' },
     ]);
     expect(
@@ -20,7 +21,7 @@ describe('ChatPieces', () => {
 
   it('gives calls whole, in their order, under their own ids', () => {
     const pieces = new ChatPieces();
-    const calls = (...tool_calls: object[]) => push(pieces, delta({ tool_calls }));
+    const calls = (...tool_calls: object[]) => push(pieces, deltaEvent({ tool_calls }));
     calls({ index: 1, id: 'b', function: { name: 'second' } });
     calls({ index: 0, id: 'a', function: { name: 'first', arguments: '{"x"' } });
     calls(
@@ -33,15 +34,43 @@ describe('ChatPieces', () => {
     ]);
   });
 
-  it('knows that an answer was cut, and bounds what a call may hold', () => {
+  it('reads a call without arguments as one of none', () => {
     const pieces = new ChatPieces();
-    push(pieces, chunkEvent([{ index: 0, delta: {}, finish_reason: 'length' }]));
+    push(pieces, callEvent(0, { name: 'f' }) + finishEvent('tool_calls'));
+    expect(pieces.end()).toEqual([{ kind: 'call', name: 'f', argumentsJson: '{}' }]);
+    expect(pieces.isCut).toBe(false);
+  });
+
+  it.each([
+    ['of an answer that was cut', callEvent(1, { name: 'g', arguments: '{"a": 1' }) + CUT],
+    ['that was cut before its arguments', callEvent(1, { name: 'g' }) + CUT],
+    ['that ends in the middle', callEvent(1, { name: 'g', arguments: '{"a": 1' })],
+    ['without a name', callEvent(1, { arguments: '{}' })],
+    ['longer than an item', callEvent(1, { name: 'g', arguments: JSON.stringify(LONG) })],
+    [
+      'longer than an item, and whole before',
+      callEvent(1, { name: 'g', arguments: '{}' }) + callEvent(1, { arguments: LONG }),
+    ],
+  ])('keeps a call %s to itself, and gives the whole one beside it', (_, events) => {
+    const pieces = new ChatPieces();
+    push(pieces, callEvent(0, { name: 'f', arguments: '{}' }) + events);
+    expect(pieces.end()).toEqual([{ kind: 'call', name: 'f', argumentsJson: '{}' }]);
     expect(pieces.isCut).toBe(true);
-    for (let i = 0; i < 3; i++) {
-      const given = { name: 'f', arguments: 'x'.repeat(LIMITS.realtimeItemChars) };
-      push(pieces, delta({ tool_calls: [{ index: 0, function: given }] }));
-    }
-    const [call] = pieces.end();
-    expect(call?.kind === 'call' && call.argumentsJson.length).toBe(LIMITS.realtimeItemChars);
+  });
+
+  it('gives as many calls as there may be tools, and nothing behind them', () => {
+    const pieces = new ChatPieces();
+    const call = { name: 'f', arguments: '{}' };
+    for (let i = 0; i < LIMITS.realtimeTools; i++) push(pieces, callEvent(i, call));
+    expect(pieces.isFull).toBe(false);
+    expect(push(pieces, callEvent(LIMITS.realtimeTools, call) + textEvent('more'))).toEqual([]);
+    expect(pieces.end()).toHaveLength(LIMITS.realtimeTools);
+    expect([pieces.isFull, pieces.isCut]).toEqual([true, true]);
+  });
+
+  it('takes the end of an answer for no reason to stop reading, since its usage comes behind', () => {
+    const pieces = new ChatPieces();
+    push(pieces, CUT);
+    expect([pieces.isFull, pieces.isCut]).toEqual([false, true]);
   });
 });

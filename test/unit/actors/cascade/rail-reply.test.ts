@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { RailReply } from '../../../../src/actors/cascade/rail-reply.ts';
+import { Tab } from '../../../../src/actors/cascade/tab.ts';
+import type { ReplyPiece } from '../../../../src/actors/realtime/legs.ts';
+import type { Source } from '../../../../src/gateway/catalogue.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { callEvent, deltaEvent, textEvent } from '../../../support/stream-upstream.ts';
+
+const source: Source = {
+  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 0 },
+  rates: { text_input_token: 1n, text_output_token: 1n },
+};
+
+/** An answer of ten tokens at most, at an upstream in memory that says what it is told and no usage. */
+function openReply(eventOf: (nth: number) => string, count = 10_000) {
+  const upstream = { events: 0, chars: 0, isStopped: false };
+  const tab = new Tab();
+  const reply = new RailReply({
+    body: { model: 'm', messages: [{ role: 'user', content: 'four' }], max_tokens: 10 },
+    open: async () => ({
+      source,
+      stream: {
+        async next() {
+          if (upstream.isStopped || upstream.events === count) return undefined;
+          const event = Buffer.from(eventOf(upstream.events++));
+          upstream.chars += event.length;
+          return event;
+        },
+        metered: () => ({ usage: null, answerChars: upstream.chars }),
+        stop() {
+          upstream.isStopped = true;
+        },
+      },
+    }),
+    tab,
+    signal: new AbortController().signal,
+  });
+  return { reply, tab, upstream };
+}
+
+async function read(reply: RailReply): Promise<ReplyPiece[]> {
+  const pieces: ReplyPiece[] = [];
+  for (let piece = await reply.next(); piece !== undefined; piece = await reply.next()) {
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+const KILO = 'y'.repeat(1_000);
+const most = (chars: number) => Math.floor(chars / 1_000) + 1;
+const once = (nth: number, given: object) => (nth === 0 ? given : { arguments: KILO });
+
+describe('RailReply', () => {
+  it.each<[string, (nth: number) => string, number]>([
+    ['words', () => textEvent(KILO), most(LIMITS.realtimeReplyChars)],
+    [
+      'one call',
+      (nth) => callEvent(0, once(nth, { name: 'f', arguments: KILO })),
+      most(LIMITS.realtimeItemChars),
+    ],
+    ['calls', (nth) => callEvent(nth, { name: 'f', arguments: '{}' }), LIMITS.realtimeTools + 1],
+    [
+      'large calls',
+      (nth) => callEvent(nth, { name: 'f', arguments: JSON.stringify(KILO.repeat(10)) }),
+      Math.ceil(LIMITS.realtimeAnswerChars / 10_002),
+    ],
+    ['thoughts', () => deltaEvent({ reasoning_content: KILO }), most(LIMITS.realtimeAnswerChars)],
+    ['thoughts', () => deltaEvent({ reasoning: KILO }), most(LIMITS.realtimeAnswerChars)],
+  ])(
+    'stops buying an answer of %s without end, and says that it is cut',
+    async (_, eventOf, events) => {
+      const { reply, upstream } = openReply(eventOf);
+      await read(reply);
+      expect(upstream).toMatchObject({ events, isStopped: true });
+      expect(reply.isCut).toBe(true);
+    },
+  );
+
+  it('bills no more tokens than were asked for where nobody has counted them', async () => {
+    const { reply, tab } = openReply(() => textEvent(KILO));
+    await read(reply);
+    expect(tab.take()).toMatchObject([
+      { usage: { text_input_token: 1, text_output_token: 10 }, isEstimated: true },
+    ]);
+  });
+
+  it('takes an answer whole that is as long as one may be', async () => {
+    const { reply, upstream } = openReply(
+      () => textEvent('x'.repeat(LIMITS.realtimeReplyChars)),
+      1,
+    );
+    expect(await read(reply)).toHaveLength(1);
+    expect([upstream.isStopped, reply.isCut]).toEqual([false, false]);
+  });
+});
