@@ -19,11 +19,6 @@ export class SpokenText {
     return this.#pieces.map((piece) => piece.text).join(' ');
   }
 
-  add(text: string, durationMs: number): void {
-    this.begin(text, 0);
-    this.lasted(durationMs);
-  }
-
   /** A sentence begins whose sound is still coming, and which lasts about so long. */
   begin(text: string, expectedMs: number): void {
     this.#expectedEndMs = this.#endMs + expectedMs;

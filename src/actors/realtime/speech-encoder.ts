@@ -14,12 +14,6 @@ export class SpeechEncoder {
     this.#format = format;
   }
 
-  /** The whole of one sentence, cut into deltas. */
-  *sentence(pcm: Int16Array, sampleRateHz: number): Generator<Uint8Array> {
-    yield* this.piece(pcm, sampleRateHz);
-    yield* this.end();
-  }
-
   /** A piece of a sentence whose sound is still coming, as far as it can be told without the rest. */
   *piece(pcm: Int16Array, sampleRateHz: number): Generator<Uint8Array> {
     const { sampleRateHz: toHz } = samplesOf(this.#format);

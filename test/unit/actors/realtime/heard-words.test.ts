@@ -2,11 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SpokenText } from '../../../../src/actors/realtime/heard-words.ts';
 
+function add(spoken: SpokenText, sentence: string, ms: number): void {
+  spoken.begin(sentence, ms);
+  spoken.lasted(ms);
+  spoken.ended();
+}
+
 describe('SpokenText', () => {
   it('says a word was heard only when all of its share of the time has passed', () => {
     const spoken = new SpokenText();
-    spoken.add('one two three four.', 400);
-    spoken.add('five six.', 200);
+    add(spoken, 'one two three four.', 400);
+    add(spoken, 'five six.', 200);
     expect(spoken.heardBy(0)).toBe('');
     expect(spoken.heardBy(99)).toBe('');
     expect(spoken.heardBy(100)).toBe('one');
@@ -36,7 +42,7 @@ describe('SpokenText', () => {
         fc.nat(20_000),
         (sentences, a, b) => {
           const spoken = new SpokenText();
-          for (const [words, ms] of sentences) spoken.add(words.join(' '), ms);
+          for (const [words, ms] of sentences) add(spoken, words.join(' '), ms);
           const early = spoken.heardBy(Math.min(a, b));
           expect(spoken.heardBy(Math.max(a, b)).startsWith(early)).toBe(true);
           expect(spoken.heardBy(spoken.durationMs)).toBe(
