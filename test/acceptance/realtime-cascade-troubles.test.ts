@@ -50,6 +50,21 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client, world);
   });
 
+  it.each<[string, string]>([
+    ['tells of an error', `data: ${JSON.stringify({ error: { message: 'overloaded' } })}\n\n`],
+    ['tells of an error in a word', 'data: {"error":"overloaded"}\n\n'],
+    ['ends with an error', finishEvent('error')],
+  ])('fails a response whose model %s, however well the stream ends', async (_, event) => {
+    const { chat, connect } = await start();
+    chat.play({ pieces: [textEvent('Good day. '), event, textEvent('And so'), DONE] });
+    const client = await connect();
+    say(client, 'hello');
+    expect(await done(client)).toMatchObject({
+      ...{ status: 'failed', status_details: { error: { code: 'upstream_broke_off' } } },
+    });
+    await leave(client, world);
+  });
+
   it('stops an answer of calls without end, and charges no more than was held for it', async () => {
     const { chat, connect } = await start();
     const whole = { name: 'look', arguments: JSON.stringify({ at: 'y'.repeat(10_000) }) };

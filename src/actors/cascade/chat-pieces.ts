@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { StreamBroken } from '../../rails/answer-reader.ts';
 import { parseData } from '../../rails/chat-tap.ts';
 import { SseEvents } from '../../rails/sse-events.ts';
 import type { ReplyPiece } from '../realtime/legs.ts';
@@ -31,7 +32,7 @@ export class ChatPieces {
     return this.#isFull;
   }
 
-  /** The words in a chunk of whole events. */
+  /** The words in a chunk of whole events. Throws StreamBroken where the upstream says in one that it cannot go on. */
   push(chunk: Uint8Array): ReplyPiece[] {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     return this.#events.push(bytes).flatMap((event) => this.#read(parseData(event)));
@@ -52,8 +53,12 @@ export class ChatPieces {
   }
 
   #read(event: unknown): ReplyPiece[] {
-    const choice = isObject(event) && Array.isArray(event.choices) ? event.choices[0] : undefined;
-    if (this.#isFull || !isObject(choice)) return [];
+    if (this.#isFull || !isObject(event)) return [];
+    const choice = Array.isArray(event.choices) ? event.choices[0] : undefined;
+    // Some then end the stream as if it were whole.
+    if (event.error) throw new StreamBroken('it told of an error');
+    if (!isObject(choice)) return [];
+    if (choice.finish_reason === 'error') throw new StreamBroken('it ended with an error');
     if (choice.finish_reason === 'length') this.#isCut = true;
     const { delta } = choice;
     if (!isObject(delta)) return [];

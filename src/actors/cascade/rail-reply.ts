@@ -102,6 +102,7 @@ export class RailReply implements Reply, TabLine {
       }
       if (!this.isOver) this.#take(this.#pieces.end());
     } catch (cause) {
+      stream.stop();
       const message = 'The model broke off in the middle of its answer.';
       if (!this.isOver) this.#failure = new LegFailed('upstream_broke_off', message, { cause });
     }

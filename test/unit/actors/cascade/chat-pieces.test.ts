@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ChatPieces } from '../../../../src/actors/cascade/chat-pieces.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { callEvent, deltaEvent, finishEvent, textEvent } from '../../../support/stream-upstream.ts';
+import { StreamBroken } from '../../../../src/rails/answer-reader.ts';
+import {
+  callEvent,
+  chunkEvent,
+  deltaEvent,
+  finishEvent,
+  textEvent,
+} from '../../../support/stream-upstream.ts';
 
 const CUT = finishEvent('length');
 const LONG = ' '.repeat(LIMITS.realtimeItemChars);
@@ -66,6 +73,14 @@ describe('ChatPieces', () => {
     expect(push(pieces, callEvent(LIMITS.realtimeTools, call) + textEvent('more'))).toEqual([]);
     expect(pieces.end()).toHaveLength(LIMITS.realtimeTools);
     expect([pieces.isFull, pieces.isCut]).toEqual([true, true]);
+  });
+
+  it('breaks off where the upstream says that it cannot go on, and at no empty error', () => {
+    const told = (error: unknown) => chunkEvent([], { error });
+    for (const event of [told({ code: 502 }), told('overloaded'), finishEvent('error')]) {
+      expect(() => push(new ChatPieces(), event)).toThrow(StreamBroken);
+    }
+    expect(push(new ChatPieces(), told(null) + textEvent('a'))).toHaveLength(1);
   });
 
   it('takes the end of an answer for no reason to stop reading, since its usage comes behind', () => {

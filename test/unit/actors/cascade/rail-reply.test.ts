@@ -4,7 +4,7 @@ import { Tab } from '../../../../src/actors/cascade/tab.ts';
 import type { ReplyPiece } from '../../../../src/actors/realtime/legs.ts';
 import type { Source } from '../../../../src/gateway/catalogue.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { callEvent, deltaEvent, textEvent } from '../../../support/stream-upstream.ts';
+import { callEvent, deltaEvent, finishEvent, textEvent } from '../../../support/stream-upstream.ts';
 
 const source: Source = {
   ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 0 },
@@ -82,6 +82,15 @@ describe('RailReply', () => {
     expect(tab.take()).toMatchObject([
       { usage: { text_input_token: 1, text_output_token: 10 }, isEstimated: true },
     ]);
+  });
+
+  it('stops buying from an upstream that says it cannot go on, behind the words before it', async () => {
+    const { reply, upstream } = openReply((nth) =>
+      nth === 0 ? textEvent('a') : finishEvent('error'),
+    );
+    expect(await reply.next()).toEqual({ kind: 'text', text: 'a' });
+    await expect(reply.next()).rejects.toMatchObject({ code: 'upstream_broke_off' });
+    expect(upstream).toMatchObject({ events: 2, isStopped: true });
   });
 
   it('takes an answer whole that is as long as one may be', async () => {
