@@ -1,9 +1,12 @@
 import { assign, setup } from 'xstate';
 
-/** Why a turn ended early, in the words of the realtime protocol. */
+/** Why an answer ends before its end, in the words of the realtime protocol. */
+export type CutReason = 'max_output_tokens' | 'content_filter';
+
+/** Why a turn ended early, in the same words. */
 export type TurnCause =
   | { readonly kind: 'cancelled'; readonly reason: 'turn_detected' | 'client_cancelled' }
-  | { readonly kind: 'incomplete'; readonly reason: 'max_output_tokens' }
+  | { readonly kind: 'incomplete'; readonly reason: CutReason }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
 export type VoiceTurnEvent =
@@ -12,7 +15,7 @@ export type VoiceTurnEvent =
   /** All that was to be said has been sent. */
   | { type: 'speech.finished' }
   | { type: 'turn.interrupted'; reason: 'turn_detected' | 'client_cancelled' }
-  | { type: 'output.full' }
+  | { type: 'output.cut'; reason: CutReason }
   | { type: 'engine.failed'; code: string; message: string };
 
 /** What the actor that speaks the turn carries out; given with the input. */
@@ -68,9 +71,12 @@ export const voiceTurnMachine = setup({
       entry: 'speak',
       on: {
         'speech.finished': 'completed',
-        'output.full': {
+        'output.cut': {
           target: 'incomplete',
-          actions: { type: 'blame', params: { kind: 'incomplete', reason: 'max_output_tokens' } },
+          actions: {
+            type: 'blame',
+            params: ({ event }) => ({ kind: 'incomplete', reason: event.reason }) as const,
+          },
         },
       },
     },

@@ -82,6 +82,19 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client, world);
   });
 
+  it('says that an answer was filtered, and charges what came of it', async () => {
+    const { chat, connect } = await start();
+    chat.play({ pieces: [textEvent('Well. '), finishEvent('content_filter'), DONE] });
+    const client = await connect();
+    say(client, 'tell me');
+    const turn = await done(client);
+    expect(turn).toMatchObject({
+      ...{ status: 'incomplete', status_details: { reason: 'content_filter' } },
+    });
+    expect(Number(turn.metadata.cost_raw)).toBeGreaterThan(0);
+    await leave(client, world);
+  });
+
   it('calls nothing with arguments that were cut, and says that the answer is', async () => {
     const { chat, connect } = await start();
     const pay = callEvent(0, { name: 'pay', arguments: '{"amount": 1' }, { id: 'call_1' });

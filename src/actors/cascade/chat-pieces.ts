@@ -1,3 +1,4 @@
+import type { CutReason } from '../../../machines/voice-turn.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { StreamBroken } from '../../rails/answer-reader.ts';
@@ -20,11 +21,11 @@ export class ChatPieces {
   /** All that it wrote: what it said, what it thought, and what it called with. */
   #chars = 0;
   #isFull = false;
-  #isCut = false;
+  #cut: CutReason | undefined;
 
-  /** The answer ended because it had become too long, or a call in it is not whole. */
-  get isCut(): boolean {
-    return this.#isCut || this.#isFull;
+  /** The answer ended because it had become too long, or a call in it is not whole, or its upstream would not have it. */
+  get cut(): CutReason | undefined {
+    return this.#cut ?? (this.#isFull ? 'max_output_tokens' : undefined);
   }
 
   /** Nothing more of the answer is taken: it is longer than an answer may be. */
@@ -42,13 +43,13 @@ export class ChatPieces {
   end(): ReplyPiece[] {
     const calls = [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([, call]) => call);
     // Of an answer that was cut, a call without arguments has yet to get them.
-    const none = this.isCut ? '' : '{}';
+    const none = this.cut === undefined ? '{}' : '';
     const pieces = calls.map(({ argumentsJson, callId, name }) => ({
       ...{ kind: 'call' as const, name, argumentsJson: argumentsJson || none },
       ...(callId !== '' && { callId }),
     }));
     const whole = pieces.filter(({ argumentsJson, name }) => name !== '' && isJson(argumentsJson));
-    if (whole.length < pieces.length) this.#isCut = true;
+    if (whole.length < pieces.length) this.#cut ??= 'max_output_tokens';
     return whole;
   }
 
@@ -59,7 +60,8 @@ export class ChatPieces {
     if (event.error) throw new StreamBroken('it told of an error');
     if (!isObject(choice)) return [];
     if (choice.finish_reason === 'error') throw new StreamBroken('it ended with an error');
-    if (choice.finish_reason === 'length') this.#isCut = true;
+    if (choice.finish_reason === 'length') this.#cut = 'max_output_tokens';
+    if (choice.finish_reason === 'content_filter') this.#cut = 'content_filter';
     const { delta } = choice;
     if (!isObject(delta)) return [];
     if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) this.#call(call);

@@ -1,3 +1,4 @@
+import type { CutReason } from '../../../machines/voice-turn.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { ChatRequest } from '../../gateway/chat-request.ts';
 import { meterChat } from '../../gateway/chat-usage.ts';
@@ -54,8 +55,8 @@ export class RailReply implements Reply, TabLine {
     return this.#isRefused || this.#failure !== undefined;
   }
 
-  get isCut(): boolean {
-    return this.#pieces.isCut;
+  get cut(): CutReason | undefined {
+    return this.#pieces.cut;
   }
 
   get tokens() {

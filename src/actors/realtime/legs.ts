@@ -1,3 +1,4 @@
+import type { CutReason } from '../../../machines/voice-turn.ts';
 import type { SttEngine } from '../../engines/engine.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { Usage } from '../../kernel/price.ts';
@@ -39,8 +40,8 @@ export interface Reply {
   next(): Promise<ReplyPiece | undefined>;
   /** What it has come to so far. */
   readonly tokens: { readonly input: number; readonly cached: number; readonly output: number };
-  /** It ended because it had become too long. */
-  readonly isCut: boolean;
+  /** Why it ended before its end, known when it is over. Undefined: it did not. */
+  readonly cut: CutReason | undefined;
 }
 
 /** What answers. */

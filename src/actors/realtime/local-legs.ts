@@ -61,7 +61,7 @@ function createGuideBrain(deps: GuideDeps): Brain {
         get tokens() {
           return tokens;
         },
-        isCut: false,
+        cut: undefined,
       };
     },
   };

@@ -134,7 +134,7 @@ export class VoiceTurn {
       chars += piece.text.length;
       if (chars > LIMITS.realtimeReplyChars) {
         this.#ready();
-        return this.#tell({ type: 'output.full' });
+        return this.#tell({ type: 'output.cut', reason: 'max_output_tokens' });
       }
       this.#say(isText ? [piece.text] : cutter.push(piece.text));
     }
@@ -175,7 +175,8 @@ export class VoiceTurn {
       if (!isFull) passage = await this.#passages.next();
     }
     if (this.#isStopped) return;
-    if (isFull || this.#reply?.isCut) return this.#tell({ type: 'output.full' });
+    const reason = isFull ? 'max_output_tokens' : this.#reply?.cut;
+    if (reason !== undefined) return this.#tell({ type: 'output.cut', reason });
     if (this.#calls.length > 0) writer.endMessage(undefined, this.#sent);
     for (const call of this.#calls) writer.callFunction(call);
     this.#tell({ type: 'speech.finished' });

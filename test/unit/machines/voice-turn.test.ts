@@ -8,7 +8,8 @@ const EVENTS: readonly VoiceTurnEvent[] = [
   { type: 'speech.finished' },
   { type: 'turn.interrupted', reason: 'turn_detected' },
   { type: 'turn.interrupted', reason: 'client_cancelled' },
-  { type: 'output.full' },
+  { type: 'output.cut', reason: 'max_output_tokens' },
+  { type: 'output.cut', reason: 'content_filter' },
   { type: 'engine.failed', code: 'engine_failed', message: 'broken' },
 ];
 
@@ -61,8 +62,11 @@ describe('voice turn', () => {
     expect(snapshot.context.cause).toEqual({ kind: 'cancelled', reason: 'turn_detected' });
   });
 
-  it('says that the output cap cut it short', () => {
-    const { snapshot } = run([{ type: 'reply.ready' }, { type: 'output.full' }]);
-    expect(snapshot.context.cause).toEqual({ kind: 'incomplete', reason: 'max_output_tokens' });
-  });
+  it.each(['max_output_tokens', 'content_filter'] as const)(
+    'says that %s cut it short',
+    (reason) => {
+      const { snapshot } = run([{ type: 'reply.ready' }, { type: 'output.cut', reason }]);
+      expect(snapshot.context.cause).toEqual({ kind: 'incomplete', reason });
+    },
+  );
 });

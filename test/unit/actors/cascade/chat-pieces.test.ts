@@ -45,7 +45,7 @@ describe('ChatPieces', () => {
     const pieces = new ChatPieces();
     push(pieces, callEvent(0, { name: 'f' }) + finishEvent('tool_calls'));
     expect(pieces.end()).toEqual([{ kind: 'call', name: 'f', argumentsJson: '{}' }]);
-    expect(pieces.isCut).toBe(false);
+    expect(pieces.cut).toBeUndefined();
   });
 
   it.each([
@@ -62,7 +62,7 @@ describe('ChatPieces', () => {
     const pieces = new ChatPieces();
     push(pieces, callEvent(0, { name: 'f', arguments: '{}' }) + events);
     expect(pieces.end()).toEqual([{ kind: 'call', name: 'f', argumentsJson: '{}' }]);
-    expect(pieces.isCut).toBe(true);
+    expect(pieces.cut).toBe('max_output_tokens');
   });
 
   it('gives as many calls as there may be tools, and nothing behind them', () => {
@@ -72,7 +72,7 @@ describe('ChatPieces', () => {
     expect(pieces.isFull).toBe(false);
     expect(push(pieces, callEvent(LIMITS.realtimeTools, call) + textEvent('more'))).toEqual([]);
     expect(pieces.end()).toHaveLength(LIMITS.realtimeTools);
-    expect([pieces.isFull, pieces.isCut]).toEqual([true, true]);
+    expect([pieces.isFull, pieces.cut]).toEqual([true, 'max_output_tokens']);
   });
 
   it('breaks off where the upstream says that it cannot go on, and at no empty error', () => {
@@ -83,9 +83,19 @@ describe('ChatPieces', () => {
     expect(push(new ChatPieces(), told(null) + textEvent('a'))).toHaveLength(1);
   });
 
-  it('takes the end of an answer for no reason to stop reading, since its usage comes behind', () => {
+  it.each([
+    ['length', 'max_output_tokens'],
+    ['content_filter', 'content_filter'],
+    ['stop', undefined],
+  ])('goes on reading behind the end for %s, since the usage comes then', (reason, cut) => {
     const pieces = new ChatPieces();
-    push(pieces, CUT);
-    expect([pieces.isFull, pieces.isCut]).toEqual([false, true]);
+    push(pieces, finishEvent(reason));
+    expect([pieces.isFull, pieces.cut]).toEqual([false, cut]);
+  });
+
+  it('keeps a call of a filtered answer to itself, and still says why it was cut', () => {
+    const pieces = new ChatPieces();
+    push(pieces, callEvent(0, { name: 'f', arguments: '{' }) + finishEvent('content_filter'));
+    expect([pieces.end(), pieces.cut]).toEqual([[], 'content_filter']);
   });
 });

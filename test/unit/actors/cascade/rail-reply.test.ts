@@ -72,7 +72,7 @@ describe('RailReply', () => {
       const { reply, upstream } = openReply(eventOf);
       await read(reply);
       expect(upstream).toMatchObject({ events, isStopped: true });
-      expect(reply.isCut).toBe(true);
+      expect(reply.cut).toBe('max_output_tokens');
     },
   );
 
@@ -99,6 +99,6 @@ describe('RailReply', () => {
       1,
     );
     expect(await read(reply)).toHaveLength(1);
-    expect([upstream.isStopped, reply.isCut]).toEqual([false, false]);
+    expect([upstream.isStopped, reply.cut]).toEqual([false, undefined]);
   });
 });

@@ -76,7 +76,7 @@ const oddLegs = (legs: Legs): Legs => ({
         get tokens() {
           return reply.tokens;
         },
-        isCut: false,
+        cut: undefined,
       };
     },
   },
