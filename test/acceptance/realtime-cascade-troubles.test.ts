@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { isObject } from '../../src/kernel/json.ts';
 import { done, leave } from '../support/cascade-steps.ts';
 import {
   answer,
   type CascadeWorld,
   cascadeWorld,
+  hear,
   RATE,
   say,
   speak,
@@ -29,6 +31,8 @@ async function start(options: Parameters<typeof cascadeWorld>[0] = {}) {
   world = await cascadeWorld(options);
   return world;
 }
+
+const codeOf = ({ error }: Readonly<Record<string, unknown>>) => isObject(error) && error.code;
 
 const VOICES = { model: 'acme/chat', tts_model: 'acme/say', stt_model: 'acme/hear' };
 
@@ -207,6 +211,42 @@ describe('a realtime session of several models in trouble', () => {
     const refused = await refusal(url(VOICES), [], bearer(KEYS.agent));
     expect([refused.status, refused.body.error]).toMatchObject([402, { code: 'budget_exhausted' }]);
     expect([chat.seen.length, ledger.openHolds()]).toEqual([0, 0]);
+  });
+
+  it('sends no utterance whose transcript could not be paid, and bills all that it sent', async () => {
+    const { chat, connect, hearing } = await start({ creditRaw: 120_000n });
+    chat.play({ pieces: [textEvent('Hm. ')], ends: 'hang' });
+    const client = await connect({ stt_model: 'acme/clerk' });
+    const session = { output_modalities: ['text'], audio: { input: { turn_detection: null } } };
+    client.say({ type: 'session.update', session });
+    say(client, 'hello');
+    await client.until(({ type }) => type === 'response.output_text.delta');
+    const broke = () => client.of('error').some((event) => codeOf(event) === 'budget_exhausted');
+    for (let i = 0; i < 40; i++) {
+      hear(client, [tone(100, RATE)]);
+      client.say({ type: 'input_audio_buffer.commit' });
+    }
+    await expect.poll(broke, { timeout: 10_000 }).toBe(true);
+    client.say({ type: 'response.cancel' });
+    const turn = await done(client);
+    expect(hearing.seen.length).toBeGreaterThan(1);
+    expect(Number(turn.metadata.cost_raw)).toBeGreaterThanOrEqual(5_000 * hearing.seen.length);
+    await leave(client, world);
+  });
+
+  it('fails a response where its next sentence cannot be paid, and bills those that were spoken', async () => {
+    const { chat, connect, speech } = await start({ creditRaw: 80_000n });
+    const words = Array.from({ length: 40 }, (_, i) => `This is the long sentence number ${i}. `);
+    chat.play({ pieces: answer(words) });
+    const client = await connect({ tts_model: 'acme/orator' });
+    say(client, 'hello');
+    const turn = await done(client);
+    expect(turn).toMatchObject({
+      ...{ status: 'failed', status_details: { error: { code: 'budget_exhausted' } } },
+    });
+    expect(speech.seen.length).toBeGreaterThan(1);
+    expect(Math.floor(Number(turn.metadata.cost_raw) / 5_000)).toBe(speech.seen.length);
+    await leave(client, world);
   });
 
   it('refuses a part whose maker the caps of its agent leave nothing for', async () => {

@@ -39,6 +39,8 @@ const DEAR_CHAT: RateTexts = { text_input_token: '3', text_output_token: '4' };
 /** A raw unit a character, and ten a second heard. */
 const SPEECH: RateTexts = { character: '1' };
 const HEARING: RateTexts = { audio_second: '10' };
+/** However short it is. */
+const BY_REQUEST: RateTexts = { request: '5000' };
 
 export const RATE = 24_000;
 
@@ -146,6 +148,8 @@ const MODELS: ModelEntry[] = [
   },
   { id: 'acme/say', modality: 'tts', sources: [source('speech', SPEECH)] },
   { id: 'other/say', modality: 'tts', sources: [source('speech', SPEECH)] },
+  { id: 'acme/orator', modality: 'tts', sources: [source('speech', BY_REQUEST)] },
+  { id: 'acme/clerk', modality: 'stt', sources: [source('hearing', BY_REQUEST)] },
   { id: 'acme/hear', modality: 'stt', sources: [source('hearing', HEARING)] },
   {
     ...{ id: 'acme/talker', modality: 'realtime', sources: [] },

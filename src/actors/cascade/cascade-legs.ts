@@ -14,6 +14,7 @@ import type { Legs } from '../realtime/legs.ts';
 import type { SessionConfig } from '../realtime/session-config.ts';
 import type { TurnCap } from '../realtime/turn-meter.ts';
 import type { VoiceDeps } from '../voice-deps.ts';
+import { createHolds, type HoldShare } from './hold-share.ts';
 import { type CascadePlan, localEngineOf, sellersOf } from './plan-cascade.ts';
 import { createRailBrain, dearestChatRaw } from './rail-brain.ts';
 import { createLocalEar, createRailEar } from './rail-ear.ts';
@@ -53,9 +54,9 @@ export const cascadeCap = ({ llm }: CascadePlan): TurnCap => ({
 export function createCascadeLegs(deps: CascadeDeps): Legs {
   const { afford, cascades, plan } = deps;
   const tab = new Tab();
-  const shared = { ...deps, rests: cascades.rests, tab };
-  const hearing = createHearing(deps, tab);
-  const speaking = createSpeaking(deps, tab);
+  const buying = { ...deps, rests: cascades.rests, hold: createHolds(tab, afford), tab };
+  const hearing = createHearing(buying);
+  const speaking = createSpeaking(buying);
   const { llm } = plan;
   const offersOf = sellersOf(llm, cascades.chat);
   const reservedRaw = dearestChatRaw(offersOf, {
@@ -63,7 +64,7 @@ export function createCascadeLegs(deps: CascadeDeps): Legs {
     inputTokens: LIMITS.cascadePromptBytes + LIMITS.tokensPerMessage,
   });
   const reserveRaw = (config: SessionConfig) =>
-    reservedRaw + speaking.reserveRaw + hearing.reserveRaw(config);
+    reservedRaw + speaking.reserveRaw(config) + hearing.reserveRaw(config);
   return {
     ear: (config) => ({
       async open(options) {
@@ -72,10 +73,7 @@ export function createCascadeLegs(deps: CascadeDeps): Legs {
         return hearing.ear(config).open(options);
       },
     }),
-    brain: createRailBrain({
-      ...{ ...shared, model: llm, offersOf, reservedRaw },
-      afford: (config, beyondRaw) => afford(reserveRaw(config) + beyondRaw),
-    }),
+    brain: createRailBrain({ ...buying, model: llm, offersOf, reservedRaw, reserveRaw }),
     voice: speaking.voice,
     transcriber: (config) => hearing.modelOf(config).id,
     problemOf: hearing.problemOf,
@@ -84,22 +82,31 @@ export function createCascadeLegs(deps: CascadeDeps): Legs {
   };
 }
 
-/** The largest text that a turn may have spoken, for its price. */
-const LONGEST = 'x'.repeat(LIMITS.cascadeSpokenChars);
+/** What the legs of a session buy with. */
+type Buying = CascadeDeps & {
+  readonly rests: SourceRests;
+  readonly hold: HoldShare;
+  readonly tab: Tab;
+};
 
-function createSpeaking(deps: CascadeDeps, tab: Tab) {
-  const { cascades, engines, plan } = deps;
+/** The largest text that a turn may have spoken, for its price: three bytes a character, and no script has more. */
+const LONGEST = '\u8a9e'.repeat(LIMITS.cascadeSpokenChars);
+
+function createSpeaking(deps: Buying) {
+  const { cascades, engines, hold, plan, tab } = deps;
   const { tts } = plan;
-  const body = { model: tts.id, input: LONGEST };
+  const bodyOf = ({ speed }: SessionConfig) => ({ model: tts.id, input: LONGEST, speed });
   const source = localEngineOf(tts);
   if (source !== undefined) {
-    const voice = createLocalVoice(engines.tts.flite, { source, tab });
-    return { voice, reserveRaw: speechBoundRaw(body, source) };
+    const voice = createLocalVoice(engines.tts.flite, { hold, source, tab });
+    return { voice, reserveRaw: (config: SessionConfig) => speechBoundRaw(bodyOf(config), source) };
   }
   const offersOf = sellersOf(tts, cascades.speech, (rail) => rail.makes('pcm'));
-  const reserveRaw = holdForRaw(offersOf((seller) => speechBoundRaw(body, seller)));
-  const { rests } = cascades;
-  return { voice: createRailVoice({ ...deps, rests, modelId: tts.id, offersOf, tab }), reserveRaw };
+  // Throws the refusal of one that nobody sells.
+  offersOf(() => 0n);
+  const reserveRaw = (config: SessionConfig) =>
+    holdForRaw(offersOf((seller) => speechBoundRaw(bodyOf(config), seller)));
+  return { voice: createRailVoice({ ...deps, modelId: tts.id, offersOf }), reserveRaw };
 }
 
 /** One utterance that waits to be billed, and another that is being spoken. */
@@ -108,9 +115,9 @@ const MOST_SOUND = { durationMs: 2 * LIMITS.utteranceSeconds * 1_000, prompt: un
 type Hearer = { readonly ear: SttEngine; readonly reserveRaw: bigint };
 
 /** Whoever a session names to make out what is said, and otherwise the one of its plan. */
-function createHearing(deps: CascadeDeps, tab: Tab) {
+function createHearing(deps: Buying) {
   const { catalogue, plan } = deps;
-  const known = new Map<string, Hearer>([[plan.stt.id, hearerOf(deps, tab, plan.stt)]]);
+  const known = new Map<string, Hearer>([[plan.stt.id, hearerOf(deps, plan.stt)]]);
 
   /** A name of another maker's kind, such as clients send by default, names nobody here. */
   function modelOf({ transcriptionModel: id }: SessionConfig): Model {
@@ -120,7 +127,7 @@ function createHearing(deps: CascadeDeps, tab: Tab) {
 
   function of(config: SessionConfig): Hearer {
     const model = modelOf(config);
-    const hearer = known.get(model.id) ?? hearerOf(deps, tab, model);
+    const hearer = known.get(model.id) ?? hearerOf(deps, model);
     known.set(model.id, hearer);
     return hearer;
   }
@@ -149,11 +156,11 @@ function createHearing(deps: CascadeDeps, tab: Tab) {
 
 const PATH = 'session.audio.input.transcription.model';
 
-function hearerOf(deps: CascadeDeps, tab: Tab, model: Model): Hearer {
-  const { cascades, engines } = deps;
+function hearerOf(deps: Buying, model: Model): Hearer {
+  const { cascades, engines, hold, tab } = deps;
   const source = localEngineOf(model);
   if (source?.upstreamModel === 'pocketsphinx') {
-    const ear = createLocalEar(engines.stt.pocketsphinx, { source, tab });
+    const ear = createLocalEar(engines.stt.pocketsphinx, { hold, source, tab });
     return { ear, reserveRaw: transcriptionBoundRaw(MOST_SOUND, source) };
   }
   // What needs a grammar has none here.
@@ -162,5 +169,5 @@ function hearerOf(deps: CascadeDeps, tab: Tab, model: Model): Hearer {
     cascades.hearing,
   );
   const reserveRaw = holdForRaw(offersOf((seller) => transcriptionBoundRaw(MOST_SOUND, seller)));
-  return { ear: createRailEar({ ...deps, rests: cascades.rests, offersOf, tab }), reserveRaw };
+  return { ear: createRailEar({ ...deps, offersOf }), reserveRaw };
 }

@@ -54,6 +54,8 @@ export async function openCascade(
 }
 
 async function hold(purse: Purse, totalRaw: bigint): Promise<void> {
+  // What is being written down is spent as well: this comes after it.
+  await purse.extend(0n);
   const missingRaw = totalRaw - (purse.heldRaw - purse.spentRaw);
   if (missingRaw <= 0n) return;
   const verdict = await purse.extend(missingRaw);

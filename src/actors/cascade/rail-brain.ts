@@ -18,14 +18,19 @@ export type RailBrainDeps = AskDeps & {
   readonly agentId: number;
   /** What an ordinary turn's reserve has for an answer. */
   readonly reservedRaw: bigint;
-  /** Holds so much beyond that reserve, or throws LegFailed. */
-  readonly afford: (config: SessionConfig, beyondRaw: bigint) => Promise<void>;
+  /** All of that reserve. */
+  readonly reserveRaw: (config: SessionConfig) => bigint;
   readonly heldRaw: () => bigint;
   readonly tab: Tab;
 };
 
-type Speculation = {
+type Begun = {
   readonly reply: RailReply;
+  /** What it may come to is held. */
+  readonly isAfforded: () => boolean;
+};
+
+type Speculation = Begun & {
   readonly stopping: AbortController;
   /** What was asked, to be compared with what is asked in the end. */
   readonly asked: string;
@@ -37,15 +42,15 @@ export const dearestChatRaw = (offersOf: RailBrainDeps['offersOf'], tokens: Toke
 
 /** Any chat model of the catalogue, streamed from the cheapest source that delivers. */
 export function createRailBrain(deps: RailBrainDeps): Brain {
-  const { afford, model, reservedRaw, tab } = deps;
+  const { agentId, model, reservedRaw, reserveRaw, tab } = deps;
   let speculation: Speculation | undefined;
   let hasSpeculated = false;
-  let speculatedRaw = 0n;
 
   /** `isBeside`: nothing of the reserve is for it. */
-  function start(request: ReplyRequest, body: ChatRequest, isBeside: boolean): RailReply {
+  function start(request: ReplyRequest, body: ChatRequest, isBeside: boolean): Begun {
     const { config, signal } = request;
     const { tokens } = boundChat(body, model);
+    let isAfforded = false;
     const open = async () => {
       if (body.messages.length === 0) {
         throw new LegFailed('nothing_to_answer', 'Nothing was said and there are no instructions.');
@@ -53,17 +58,20 @@ export function createRailBrain(deps: RailBrainDeps): Brain {
       const offers = deps.offersOf((source) => chatPriceRaw(tokens, source));
       const mostRaw = holdForRaw(offers);
       const beyondRaw = isBeside ? mostRaw : mostRaw - reservedRaw;
-      if (isBeside) speculatedRaw = mostRaw;
-      if (beyondRaw > 0n) await afford(config, beyondRaw + (isBeside ? 0n : speculatedRaw));
-      if (signal.aborted) return undefined;
-      const { agentId } = deps;
-      const asked = await askSources(deps, offers, ({ rail, source }) => {
-        const call = { agentId, heldRaw: deps.heldRaw(), body, model: source.upstreamModel };
-        return rail.stream(call, signal);
+      const asked = await askSources(deps, {
+        ...{ offers, signal, floorRaw: beyondRaw > 0n ? reserveRaw(config) + beyondRaw : 0n },
+        ask({ rail, source }) {
+          isAfforded = true;
+          const call = { agentId, heldRaw: deps.heldRaw(), body, model: source.upstreamModel };
+          return rail.stream(call, signal);
+        },
       });
-      return asked && { stream: asked.outcome.stream, source: asked.source };
+      if (asked === undefined) return undefined;
+      asked.share.line = reply;
+      return { stream: asked.outcome.stream, source: asked.source };
     };
-    return new RailReply({ body, open, tab, signal });
+    const reply = new RailReply({ body, open, tab, signal });
+    return { reply, isAfforded: () => isAfforded };
   }
 
   const bodyOf = (request: Omit<ReplyRequest, 'signal'>) => chatBody(model.id, request);
@@ -77,7 +85,7 @@ export function createRailBrain(deps: RailBrainDeps): Brain {
 
   function adopt(asked: string, signal: AbortSignal): RailReply | undefined {
     const begun = speculation;
-    if (begun?.asked !== asked || begun.reply.hasFailed) return undefined;
+    if (begun?.asked !== asked || begun.reply.hasFailed || !begun.isAfforded()) return undefined;
     speculation = undefined;
     signal.addEventListener('abort', () => begun.stopping.abort(), { once: true });
     if (signal.aborted) begun.stopping.abort();
@@ -91,15 +99,15 @@ export function createRailBrain(deps: RailBrainDeps): Brain {
       const begun = adopt(JSON.stringify(body), request.signal);
       if (begun !== undefined) return begun;
       forget();
-      return start(request, body, false);
+      return start(request, body, false).reply;
     },
     speculate(request) {
       if (hasSpeculated) return;
       hasSpeculated = true;
       const body = bodyOf(request);
       const stopping = new AbortController();
-      const reply = start({ ...request, signal: stopping.signal }, body, true);
-      speculation = { reply, stopping, asked: JSON.stringify(body) };
+      const begun = start({ ...request, signal: stopping.signal }, body, true);
+      speculation = { ...begun, stopping, asked: JSON.stringify(body) };
     },
     forgetSpeculation: forget,
   };

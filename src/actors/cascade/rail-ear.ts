@@ -9,6 +9,7 @@ import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { TranscriptionRail } from '../../rails/transcription-rail.ts';
 import { LegFailed } from '../realtime/legs.ts';
+import { sessionPrice } from '../voice-purse.ts';
 import { type AskDeps, askSources } from './ask-sources.ts';
 import type { Tab } from './tab.ts';
 
@@ -72,17 +73,21 @@ class RailStream implements SttStream {
     const sound = { durationMs, prompt: undefined };
     const file = { name: 'speech.wav', contentType: 'audio/wav', bytes, durationMs };
     const offers = this.#deps.offersOf((source) => transcriptionBoundRaw(sound, source));
-    const asked = await askSources(this.#deps, offers, ({ rail, source }) =>
-      rail.transcribe(
-        {
-          ...{ model: source.upstreamModel, file, format: 'json', fields: FIELDS },
-          ...{ language: undefined, prompt: undefined },
-        },
-        this.#closing.signal,
-      ),
-    );
+    const { signal } = this.#closing;
+    const asked = await askSources(this.#deps, {
+      ...{ offers, signal },
+      ask: ({ rail, source }) =>
+        rail.transcribe(
+          {
+            ...{ model: source.upstreamModel, file, format: 'json', fields: FIELDS },
+            ...{ language: undefined, prompt: undefined },
+          },
+          signal,
+        ),
+    });
     if (asked === undefined) return undefined;
-    const { outcome, source } = asked;
+    const { outcome, share, source } = asked;
+    share.drop();
     const { estimated, usage } = meterTranscription(sound, outcome.usage, source);
     this.#deps.tab.add({ source, usage, ...(estimated && { isEstimated: true }) });
     return textOf(outcome.body);
@@ -121,7 +126,7 @@ function textOf(body: Uint8Array): string {
 /** The recogniser of this process, billed by the second that it has heard. */
 export function createLocalEar(
   engine: SttEngine,
-  { source, tab }: { readonly source: Source; readonly tab: Tab },
+  { hold, source, tab }: Pick<RailEarDeps, 'hold' | 'tab'> & { readonly source: Source },
 ): SttEngine {
   return {
     async open(options) {
@@ -135,8 +140,14 @@ export function createLocalEar(
         async endUtterance() {
           const seconds = Math.round((samples * 1_000) / HEARING_HZ) / 1_000;
           samples = 0;
-          await stream.endUtterance();
-          if (seconds > 0) tab.add({ source, usage: { audio_second: seconds } });
+          const usage = { audio_second: seconds };
+          const share = await hold(sessionPrice(source, usage));
+          try {
+            await stream.endUtterance();
+            if (seconds > 0) tab.add({ source, usage });
+          } finally {
+            share.drop();
+          }
         },
         async dropUtterance() {
           samples = 0;

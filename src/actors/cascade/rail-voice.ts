@@ -7,6 +7,7 @@ import { billsTokens, meterSpeech, speechBoundRaw } from '../../gateway/speech-u
 import { LIMITS } from '../../kernel/limits.ts';
 import type { SpeechRail, SpeechSound } from '../../rails/speech-rail.ts';
 import { LegFailed, type SpokenPiece, type Voice } from '../realtime/legs.ts';
+import { sessionPrice } from '../voice-purse.ts';
 import { type AskDeps, askSources } from './ask-sources.ts';
 import type { Tab } from './tab.ts';
 
@@ -29,17 +30,21 @@ export function createRailVoice(deps: RailVoiceDeps): Voice {
         ...(speed !== 1 && { speed }),
       };
       const offers = deps.offersOf((source) => speechBoundRaw(body, source));
-      const asked = await askSources(deps, offers, ({ rail, source }) => {
-        const wantsUsage = billsTokens(source);
-        const call = { model: source.upstreamModel, body, input: text, format: FORMAT, wantsUsage };
-        return rail.speak({ ...call, format: FORMAT }, signal);
+      const asked = await askSources(deps, {
+        ...{ offers, signal },
+        ask({ rail, source }) {
+          const model = source.upstreamModel;
+          const call = { model, body, input: text, wantsUsage: billsTokens(source) };
+          return rail.speak({ ...call, format: FORMAT }, signal);
+        },
       });
       if (asked === undefined) return;
-      const { outcome, source } = asked;
+      const { outcome, share, source } = asked;
       const { contentType, sound } = outcome;
       const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
       if (!RAW.has(type)) {
         sound.stop();
+        share.drop();
         throw new LegFailed(
           'upstream_broken',
           `The speech model sent ${type} where raw sound was asked for.`,
@@ -47,12 +52,15 @@ export function createRailVoice(deps: RailVoiceDeps): Voice {
       }
       const line = new SpeechLine(body, sound, source);
       deps.tab.open(line);
+      share.line = line;
       // A turn that is stopped is billed before this goes on.
-      signal.addEventListener('abort', () => line.end(), { once: true });
+      const stopped = () => line.end();
+      signal.addEventListener('abort', stopped, { once: true });
       try {
         yield* piecesOf(sound, text, signal);
       } finally {
         line.end();
+        signal.removeEventListener('abort', stopped);
         sound.stop();
       }
     },
@@ -114,13 +122,19 @@ async function nextOf(sound: SpeechSound, signal: AbortSignal): Promise<Uint8Arr
 /** The engine of this process, billed by the characters that it has spoken. */
 export function createLocalVoice(
   engine: TtsEngine,
-  { source, tab }: { readonly source: Source; readonly tab: Tab },
+  { hold, source, tab }: Pick<RailVoiceDeps, 'hold' | 'tab'> & { readonly source: Source },
 ): Voice {
   return {
     async *speak(request) {
-      for await (const chunk of engine.speak(request)) {
-        tab.add({ source, usage: { character: chunk.text.length } });
-        yield chunk;
+      const share = await hold(sessionPrice(source, { character: request.text.length }));
+      try {
+        if (request.signal.aborted) return;
+        for await (const chunk of engine.speak(request)) {
+          tab.add({ source, usage: { character: chunk.text.length } });
+          yield chunk;
+        }
+      } finally {
+        share.drop();
       }
     },
   };

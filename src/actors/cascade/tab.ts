@@ -1,4 +1,5 @@
 import type { Bought } from '../realtime/legs.ts';
+import { sessionPrice } from '../voice-purse.ts';
 
 /** Something that a session buys while its turns go on. */
 export type TabLine = {
@@ -8,9 +9,18 @@ export type TabLine = {
   bought(): Bought | undefined;
 };
 
+/** What a purchase may come to at most. It counts as unbilled until its line is over, or it is dropped. */
+export type Share = {
+  readonly mostRaw: bigint;
+  /** Where it is written down once it is bought. What it has come to counts once. */
+  line: TabLine | undefined;
+  drop(): void;
+};
+
 /** Everything that a session has bought and nobody has been billed for, each thing once. */
 export class Tab {
   #lines: TabLine[] = [];
+  readonly #shares = new Set<Share>();
 
   open(line: TabLine): void {
     this.#lines.push(line);
@@ -21,10 +31,37 @@ export class Tab {
     this.open({ isOver: true, bought: () => bought });
   }
 
+  /** Counts what is about to be bought. */
+  expect(mostRaw: bigint): Share {
+    const share: Share = { mostRaw, line: undefined, drop: () => this.#shares.delete(share) };
+    this.#shares.add(share);
+    return share;
+  }
+
+  /** What all of it can come to, with what goes on and what is only expected. */
+  unbilledRaw(): bigint {
+    let sumRaw = 0n;
+    for (const line of this.#lines) sumRaw += costRaw(line);
+    for (const share of this.#shares) {
+      const { line, mostRaw } = share;
+      if (line?.isOver) share.drop();
+      else {
+        const leftRaw = mostRaw - (line === undefined ? 0n : costRaw(line));
+        if (leftRaw > 0n) sumRaw += leftRaw;
+      }
+    }
+    return sumRaw;
+  }
+
   /** What is over; it is billed now. */
   take(): Bought[] {
     const over = this.#lines.filter(({ isOver }) => isOver);
     this.#lines = this.#lines.filter((line) => !over.includes(line));
     return over.flatMap((line) => line.bought() ?? []);
   }
+}
+
+function costRaw(line: TabLine): bigint {
+  const bought = line.bought();
+  return bought === undefined ? 0n : sessionPrice(bought.source, bought.usage);
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createHolds } from '../../../../src/actors/cascade/hold-share.ts';
 import { createRailBrain } from '../../../../src/actors/cascade/rail-brain.ts';
 import { Tab } from '../../../../src/actors/cascade/tab.ts';
-import type { Brain, ReplyPiece } from '../../../../src/actors/realtime/legs.ts';
+import { type Brain, LegFailed, type ReplyPiece } from '../../../../src/actors/realtime/legs.ts';
 import { DEFAULT_CONFIG } from '../../../../src/actors/realtime/session-config.ts';
 import type { Model, Source } from '../../../../src/gateway/catalogue.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
@@ -21,8 +22,15 @@ const model: Model = {
   sources: [source],
 };
 
+/** Of a whole turn. */
+const RESERVE_RAW = 2_000_000n;
+
 /** A brain at a rail in memory that answers `hello` and tells no usage. */
-function openBrain(reservedRaw = 1_000_000n) {
+function openBrain({
+  reservedRaw = 1_000_000n,
+  afford = async (_: bigint) => {},
+  ends = Promise.resolve(),
+} = {}) {
   const asked: { call: ChatCall; signal: StopSignal }[] = [];
   const afforded: bigint[] = [];
   const rail: ChatRail = {
@@ -30,7 +38,11 @@ function openBrain(reservedRaw = 1_000_000n) {
     async stream(call, signal) {
       asked.push({ call, signal });
       const events = [Buffer.from(textEvent('hello'))];
-      const next = async () => events.shift();
+      const next = async () => {
+        const event = events.shift();
+        if (event === undefined) await ends;
+        return event;
+      };
       const metered = () => ({ usage: null, answerChars: 8 });
       return { kind: 'completed', status: 200, stream: { next, metered, stop() {} } };
     },
@@ -45,7 +57,11 @@ function openBrain(reservedRaw = 1_000_000n) {
       return [{ source, rail, priceRaw: raw, heldRaw: raw, ...unpaid }];
     },
     reservedRaw,
-    afford: async (_, beyondRaw) => void afforded.push(beyondRaw),
+    reserveRaw: () => RESERVE_RAW,
+    hold: createHolds(tab, async (totalRaw) => {
+      afforded.push(totalRaw);
+      await afford(totalRaw);
+    }),
     heldRaw: () => 0n,
   });
   return { brain, asked, afforded, tab };
@@ -104,13 +120,70 @@ describe('a brain at a rail', () => {
     early.brain.speculate?.(request('12345678'));
     await settleAll();
     // A token a byte, eight for the message, ten to answer with.
-    expect(early.afforded).toEqual([8n + 8n + 10n]);
-    const small = openBrain(20n);
+    expect(early.afforded).toEqual([RESERVE_RAW + 8n + 8n + 10n]);
+    const small = openBrain({ reservedRaw: 20n });
     await textOf(small.brain, '12345678');
-    expect(small.afforded).toEqual([6n]);
+    expect(small.afforded).toEqual([RESERVE_RAW + 6n]);
     const plenty = openBrain();
     await textOf(plenty.brain, '12345678');
-    expect(plenty.afforded).toEqual([]);
+    expect(plenty.afforded).toEqual([26n]);
+  });
+
+  it('counts an answer that goes on at the most it can come to, and one that is billed not at all', async () => {
+    let end = () => {};
+    const ends = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const { brain, tab } = openBrain({ ends });
+    const reply = brain.reply(request('12345678'));
+    await settleAll();
+    expect(tab.unbilledRaw()).toBe(26n);
+    end();
+    while ((await reply.next()) !== undefined);
+    const costRaw = tab.unbilledRaw();
+    expect(costRaw).toBeGreaterThan(0n);
+    expect(costRaw).toBeLessThan(26n);
+    tab.take();
+    expect(tab.unbilledRaw()).toBe(0n);
+  });
+
+  it('holds nothing more for an answer begun in vain once that is billed', async () => {
+    const { brain, afforded, tab } = openBrain({ reservedRaw: 20n });
+    brain.speculate?.(request('s'.repeat(1_000)));
+    await settleAll();
+    brain.forgetSpeculation?.();
+    for (let turn = 0; turn < 2; turn++) {
+      tab.take();
+      await textOf(brain, '12345678');
+    }
+    expect(afforded.slice(1)).toEqual([RESERVE_RAW + 6n, RESERVE_RAW + 6n]);
+  });
+
+  it('does not fail an answer that its reserve covers by the refusal of one begun early', async () => {
+    let decide = () => {};
+    const decided = new Promise<void>((resolve) => {
+      decide = resolve;
+    });
+    const { brain, asked } = openBrain({
+      async afford(totalRaw) {
+        if (totalRaw <= RESERVE_RAW) return;
+        await decided;
+        throw new LegFailed('budget_exhausted', 'no');
+      },
+    });
+    brain.speculate?.(request('one'));
+    await settleAll();
+    const text = textOf(brain, 'one');
+    decide();
+    expect(await text).toBe('hello');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('fails an answer that cannot be paid, and asks nobody', async () => {
+    const afford = () => Promise.reject(new LegFailed('budget_exhausted', 'no'));
+    const { brain, asked, tab } = openBrain({ afford });
+    await expect(textOf(brain, 'one')).rejects.toMatchObject({ code: 'budget_exhausted' });
+    expect([asked, tab.take(), tab.unbilledRaw()]).toEqual([[], [], 0n]);
   });
 
   it('asks nobody when there is nothing to answer', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseWav, wavSamples } from '../../../../media/wav.ts';
+import { createHolds } from '../../../../src/actors/cascade/hold-share.ts';
 import { createLocalEar, createRailEar } from '../../../../src/actors/cascade/rail-ear.ts';
 import { Tab } from '../../../../src/actors/cascade/tab.ts';
+import { LegFailed } from '../../../../src/actors/realtime/legs.ts';
 import type { Source } from '../../../../src/gateway/catalogue.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
@@ -16,7 +18,12 @@ const source: Source = {
 };
 const RATE = 16_000;
 
-async function openEar() {
+/** Refuses what is beyond a balance. */
+const spending = (balanceRaw: bigint) => async (totalRaw: bigint) => {
+  if (totalRaw > balanceRaw) throw new LegFailed('budget_exhausted', 'no');
+};
+
+async function openEar(balanceRaw = 1_000_000_000n) {
   const sounds: Int16Array[] = [];
   const rail: TranscriptionRail = {
     async transcribe({ file }) {
@@ -34,6 +41,7 @@ async function openEar() {
   const heard = listening();
   const ear = createRailEar({
     ...{ clock, log: silentLog, rests: createSourceRests({ clock }), tab },
+    hold: createHolds(tab, spending(balanceRaw)),
     offersOf: (priceRaw) => {
       const raw = priceRaw(source);
       const unpaid = { ownKey: undefined, mostPaidRaw: undefined };
@@ -67,13 +75,29 @@ describe('an ear at a rail', () => {
     await stream.endUtterance();
     expect([sounds, tab.take()]).toEqual([[], []]);
   });
+
+  it('buys only what can be paid beside all that is not billed, in whole seconds', async () => {
+    const { stream, push, sounds, tab } = await openEar(2n);
+    for (const ms of [200, 1_000]) {
+      push(tone(ms, RATE));
+      await stream.endUtterance();
+    }
+    push(tone(100, RATE));
+    await expect(stream.endUtterance()).rejects.toMatchObject({ code: 'budget_exhausted' });
+    expect(sounds).toHaveLength(2);
+    expect(tab.take().map(({ usage }) => usage.audio_second)).toEqual([0.2, 1]);
+    push(tone(2_000, RATE));
+    await stream.endUtterance();
+    expect(sounds).toHaveLength(3);
+  });
 });
 
 describe('an ear of this process', () => {
-  it('is billed by what it has heard to an end', async () => {
+  it('is billed by what it has heard to an end, and hears nothing that cannot be paid', async () => {
     const tab = new Tab();
     const { listener, finals } = listening();
-    const ear = createLocalEar(createFakeEngines().stt.pocketsphinx, { source, tab });
+    const hold = createHolds(tab, spending(2n));
+    const ear = createLocalEar(createFakeEngines().stt.pocketsphinx, { hold, source, tab });
     const stream = await ear.open({ sampleRateHz: RATE, listener });
     stream.push(tone(1_000, RATE));
     await stream.dropUtterance?.();
@@ -82,6 +106,9 @@ describe('an ear of this process', () => {
     await stream.endUtterance();
     expect(tab.take()).toEqual([{ source, usage: { audio_second: 1.5 } }]);
     expect(finals().at(-1)).toBe('w1 w2 w3');
+    stream.push(tone(2_500, RATE));
+    await expect(stream.endUtterance()).rejects.toMatchObject({ code: 'budget_exhausted' });
+    expect(tab.take()).toEqual([]);
     stream.close();
   });
 });
