@@ -1,7 +1,12 @@
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import { writePcmBytes } from '../../../media/pcm.ts';
 import { wavHeader } from '../../../media/wav.ts';
-import type { SttEngine, SttListener, SttStream } from '../../engines/engine.ts';
+import {
+  type SttEngine,
+  type SttListener,
+  type SttStream,
+  UtteranceLost,
+} from '../../engines/engine.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { Offers } from '../../gateway/plan-offers.ts';
 import { meterTranscription, transcriptionBoundRaw } from '../../gateway/transcription-usage.ts';
@@ -56,7 +61,13 @@ class RailStream implements SttStream {
     const seconds = this.#soundBytes / 2 / HEARING_HZ;
     const file = this.#takeFile();
     if (seconds === 0) return;
-    const text = await this.#transcribe(file, seconds * 1_000);
+    let text: string | undefined;
+    try {
+      text = await this.#transcribe(file, seconds * 1_000);
+    } catch (cause) {
+      // Each is a request of its own.
+      throw new UtteranceLost('the utterance was not made out', { cause });
+    }
     if (text !== undefined && text !== '') this.#listener.transcript({ text, isFinal: true });
   }
 

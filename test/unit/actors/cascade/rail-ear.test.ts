@@ -83,7 +83,9 @@ describe('an ear at a rail', () => {
       await stream.endUtterance();
     }
     push(tone(100, RATE));
-    await expect(stream.endUtterance()).rejects.toMatchObject({ code: 'budget_exhausted' });
+    await expect(stream.endUtterance()).rejects.toMatchObject({
+      cause: { code: 'budget_exhausted' },
+    });
     expect(sounds).toHaveLength(2);
     expect(tab.take().map(({ usage }) => usage.audio_second)).toEqual([0.2, 1]);
     push(tone(2_000, RATE));
