@@ -7,8 +7,8 @@ export type Fate = 'relayed' | 'kept' | 'done';
 
 const DONE = /^data: ?\[DONE\]\s*$/m;
 const USAGE = Buffer.from('"usage"');
-const TEXTS = ['"content":"', '"arguments":"', '"reasoning_content":"', '"reasoning":"'].map(
-  (text) => Buffer.from(text),
+const TEXTS = ['"content"', '"arguments"', '"reasoning_content"', '"reasoning"'].map((text) =>
+  Buffer.from(text),
 );
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -56,21 +56,31 @@ export class ChatTap {
 /** Whether a `usage` in it is an object: it reads null on every event before the last. */
 function carriesUsage(event: Buffer): boolean {
   for (let at = event.indexOf(USAGE); at !== -1; at = event.indexOf(USAGE, at + 1)) {
-    let next = at + USAGE.length;
-    while (isSpaceOr(event[next], COLON)) next++;
-    if (event[next] === OPEN_BRACE) return true;
+    if (event[valueAt(event, at + USAGE.length)] === OPEN_BRACE) return true;
   }
   return false;
 }
 
-const isSpaceOr = (byte: number | undefined, other: number): boolean =>
-  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09 || byte === other;
+/** Where the value of a key begins that ends at `from`; the end of the event where what it ends is no key. */
+function valueAt(event: Buffer, from: number): number {
+  const colon = afterSpace(event, from);
+  return event[colon] === COLON ? afterSpace(event, colon + 1) : event.length;
+}
+
+function afterSpace(event: Buffer, from: number): number {
+  let at = from;
+  for (let byte = event[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; ) {
+    byte = event[++at];
+  }
+  return at;
+}
 
 /** The length of all strings of one key. */
 function textBytes(event: Buffer, key: Buffer): number {
   let bytes = 0;
   for (let at = event.indexOf(key); at !== -1; at = event.indexOf(key, at + 1)) {
-    const start = at + key.length;
+    const start = valueAt(event, at + key.length) + 1;
+    if (event[start - 1] !== QUOTE) continue;
     let end = start;
     while (end < event.length && event[end] !== QUOTE) end += event[end] === BACKSLASH ? 2 : 1;
     bytes += Math.min(end, event.length) - start;
