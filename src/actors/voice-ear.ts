@@ -14,7 +14,9 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { EarEvents } from './ear-events.ts';
 import type { AudioEncoding } from './realtime/audio-format.ts';
 import type { Endpointing } from './realtime/turn-detection.ts';
+import { asError, RecogniserQueue } from './recogniser-queue.ts';
 import { isUnfinished } from './unfinished-speech.ts';
+import { newUtterance, type Utterance, wordsSoFar } from './utterance.ts';
 import { VoiceIntake } from './voice-intake.ts';
 import { VoiceLead } from './voice-lead.ts';
 
@@ -36,19 +38,6 @@ export type EarOptions = {
   readonly events: EarEvents;
 };
 
-type Utterance = {
-  readonly segments: string[];
-  /** Words that may still change, behind the segments. */
-  guess: string;
-  isPausing: boolean;
-  /** Index into `segments` of the first that was not yet told. */
-  tailFrom: number;
-  tailStartMs: number;
-  frames: number;
-  dropped: boolean;
-  failed: boolean;
-};
-
 /**
  * One stream's hearing: bytes in, utterances out. Audio goes decode → 16 kHz → speech detector →
  * recogniser; nothing of it is kept but the last moments before speech.
@@ -62,15 +51,20 @@ export class VoiceEar {
   #utterance: Utterance | undefined;
   /** Utterances that have ended and are being decoded, oldest first. */
   readonly #ending: Utterance[] = [];
-  #stt: Promise<SttStream> | undefined;
-  #work: Promise<void> = Promise.resolve();
+  readonly #queue: RecogniserQueue;
   #closed = false;
   /** The words so far ask for more: nobody stops there. */
   #isUnfinished = false;
 
   constructor(options: EarOptions) {
     this.#options = options;
-    const { endpointing } = options;
+    const { endpointing, events, openStt } = options;
+    this.#queue = new RecogniserQueue({
+      open: openStt,
+      transcript: (transcript) => this.#transcript(transcript),
+      lost: (error) => this.#lost(error),
+      failed: (error) => events.failed(error),
+    });
     this.#lead = new VoiceLead({
       frames:
         endpointing === null ? 0 : Math.ceil((endpointing.prefixPaddingMs + ONSET_MS) / FRAME_MS),
@@ -139,12 +133,12 @@ export class VoiceEar {
     this.#intake.flush();
     this.#detector?.reset();
     this.#end();
-    await this.#work;
+    await this.#queue.done;
   }
 
   /** Resolves when every utterance that has ended is transcribed. */
   async transcribed(): Promise<void> {
-    await this.#work;
+    await this.#queue.done;
   }
 
   /** Somebody speaks, or what was said is being made out. */
@@ -154,21 +148,21 @@ export class VoiceEar {
 
   /** Gives the recogniser back to the pool; the next speech takes another. */
   rest(): void {
-    if (!this.isBusy) this.#releaseStt();
+    if (!this.isBusy) this.#queue.release();
   }
 
   /** Forgets the utterance that goes on, and closes once those that have ended are transcribed. */
   async retire(): Promise<void> {
     this.clear();
     this.#detector?.close();
-    await this.#work;
+    await this.#queue.done;
     this.close();
   }
 
   close(): void {
     this.#closed = true;
     this.#detector?.close();
-    this.#releaseStt();
+    this.#queue.release();
   }
 
   #take(frame: Int16Array): void {
@@ -208,12 +202,11 @@ export class VoiceEar {
     utterance.isPausing = true;
     const tell = () => {
       if (this.#utterance !== utterance || !utterance.isPausing || this.#closed) return;
-      const { guess, segments } = utterance;
-      const text = [...segments, guess].filter((part) => part !== '').join(' ');
+      const text = wordsSoFar(utterance);
       // A recogniser that says nothing before the end has nothing to tell.
       if (text !== '') this.#options.events.paused?.(text);
     };
-    this.#work = this.#work.then(tell);
+    this.#queue.after(tell);
   }
 
   #resumed(): void {
@@ -225,16 +218,7 @@ export class VoiceEar {
   #begin(startMs: number): void {
     const lead = this.#lead.take(Math.round((this.nowMs - startMs) / FRAME_MS));
     const beganMs = this.nowMs - lead.length * FRAME_MS;
-    const utterance: Utterance = {
-      segments: [],
-      guess: '',
-      isPausing: false,
-      tailFrom: 0,
-      tailStartMs: beganMs,
-      frames: 0,
-      dropped: false,
-      failed: false,
-    };
+    const utterance = newUtterance(beganMs);
     this.#utterance = utterance;
     this.#isUnfinished = false;
     this.#options.events.began(beganMs);
@@ -245,7 +229,7 @@ export class VoiceEar {
   #hear(utterance: Utterance, frame: Int16Array): void {
     utterance.frames += 1;
     if (utterance.failed) return;
-    this.#next(this.#recogniser(), (stream) => stream.push(frame));
+    this.#queue.next((stream) => stream.push(frame));
   }
 
   /** `silenceMs` is what proved the end: whoever ends an utterance otherwise waited for none. */
@@ -260,7 +244,7 @@ export class VoiceEar {
     const voiceEndMs = this.nowMs - silenceMs;
     if (!utterance.dropped) events.ended(this.nowMs, heardMs);
     if (!utterance.failed) {
-      this.#next(this.#recogniser(), (stream) =>
+      this.#queue.next((stream) =>
         utterance.dropped && stream.dropUtterance !== undefined
           ? stream.dropUtterance()
           : stream.endUtterance().catch((error: unknown) => this.#missed(utterance, error)),
@@ -278,25 +262,7 @@ export class VoiceEar {
       if (text === '') events.resumed?.();
       events.heard({ text, tail, heardMs, startMs, endMs, asked, latencyMs, failed });
     };
-    this.#work = this.#work.then(tell).catch((error: unknown) => events.failed(asError(error)));
-  }
-
-  /** One thing after another: pushes wait while a recogniser is being opened, and while one finishes. */
-  #next(stt: Promise<SttStream>, step: (stream: SttStream) => void | Promise<void>): void {
-    this.#work = this.#work
-      .then(async () => step(await stt))
-      .catch((error: unknown) => this.#lost(stt, error));
-  }
-
-  #recogniser(): Promise<SttStream> {
-    if (this.#stt !== undefined) return this.#stt;
-    const opening = this.#options.openStt({
-      transcript: (transcript) => this.#transcript(transcript),
-      failed: (error) => this.#lost(opening, error),
-    });
-    opening.catch((error: unknown) => this.#lost(opening, error));
-    this.#stt = opening;
-    return opening;
+    this.#queue.after(tell);
   }
 
   /** Where the recogniser goes on, nothing else is lost. */
@@ -306,19 +272,11 @@ export class VoiceEar {
     if (!this.#closed) this.#options.events.failed(asError(error.cause));
   }
 
-  /** Whatever waited for a lost recogniser fails with it; only the first to notice tells of it. */
-  #lost(stt: Promise<SttStream>, error: unknown): void {
-    if (this.#stt !== stt) return;
-    this.#releaseStt();
+  /** Whatever waited for a lost recogniser fails with it. */
+  #lost(error: Error): void {
     for (const utterance of this.#ending) utterance.failed = true;
     if (this.#utterance !== undefined) this.#utterance.failed = true;
-    if (!this.#closed) this.#options.events.failed(asError(error));
-  }
-
-  #releaseStt(): void {
-    const stt = this.#stt;
-    this.#stt = undefined;
-    stt?.then((stream) => stream.close()).catch(() => {});
+    if (!this.#closed) this.#options.events.failed(error);
   }
 
   #transcript({ text, isFinal }: Transcript): void {
@@ -338,6 +296,3 @@ export class VoiceEar {
     if (text !== '') this.#options.events.segment({ text, isFinal, startMs, endMs });
   }
 }
-
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(String(error));

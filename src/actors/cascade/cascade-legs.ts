@@ -12,6 +12,7 @@ import type { SpeechRail } from '../../rails/speech-rail.ts';
 import type { TranscriptionRail } from '../../rails/transcription-rail.ts';
 import type { Legs } from '../realtime/legs.ts';
 import type { SessionConfig } from '../realtime/session-config.ts';
+import { RESERVED_MS } from '../realtime/sound-refusals.ts';
 import type { TurnCap } from '../realtime/turn-meter.ts';
 import type { VoiceDeps } from '../voice-deps.ts';
 import { createHolds, type HoldShare } from './hold-share.ts';
@@ -109,8 +110,7 @@ function createSpeaking(deps: Buying) {
   return { voice: createRailVoice({ ...deps, modelId: tts.id, offersOf }), reserveRaw };
 }
 
-/** One utterance that waits to be billed, and another that is being spoken. */
-const MOST_SOUND = { durationMs: 2 * LIMITS.utteranceSeconds * 1_000, prompt: undefined };
+const MOST_SOUND = { durationMs: RESERVED_MS, prompt: undefined };
 
 type Hearer = { readonly ear: SttEngine; readonly reserveRaw: bigint };
 

@@ -17,6 +17,7 @@ import { IdleWatch } from './idle-watch.ts';
 import { LegFailed } from './legs.ts';
 import type { Outlet } from './outlet.ts';
 import type { SessionConfig } from './session-config.ts';
+import { NOTHING_TO_COMMIT, OVER_RESERVE, RESERVED_MS, TOO_FAST } from './sound-refusals.ts';
 import { tellTranscript } from './tell-transcript.ts';
 import { endpointingOf } from './turn-detection.ts';
 
@@ -283,21 +284,3 @@ export class Listening {
     this.#armIdleTimer();
   }
 }
-
-/** What the reserve of a turn covers: one utterance that waits to be billed, and one being spoken. */
-const RESERVED_MS = 2 * LIMITS.utteranceSeconds * 1_000;
-
-const OVER_RESERVE: EventProblem = {
-  code: 'input_audio_over_reserve',
-  message: 'More speech waits to be billed than one turn may hold; this audio was dropped.',
-};
-
-const TOO_FAST: EventProblem = {
-  code: 'audio_too_fast',
-  message: `Audio may be at most ${LIMITS.audioAheadSeconds} s ahead of real time; this was dropped.`,
-};
-
-const NOTHING_TO_COMMIT: EventProblem = {
-  code: 'input_audio_buffer_commit_empty',
-  message: `The input audio buffer holds less than ${LIMITS.commitMinMs} ms of speech.`,
-};
