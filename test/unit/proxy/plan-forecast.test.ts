@@ -73,7 +73,7 @@ describe('a forecast', () => {
           seen[expected.length === 0 ? 'fine' : 'refused']++;
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 3_000 },
     );
     expect(Math.min(seen.fine, seen.refused), JSON.stringify(seen)).toBeGreaterThan(200);
   });
