@@ -8,26 +8,27 @@ const SHARE = 1 / 16;
  * what was before it deviates by 5. Pauses count for nothing. Nothing is allocated per arrival.
  */
 export class ArrivalJitter {
-  #dueMs: number | undefined;
-  #smoothMs = 0;
-  #mostMs = 0;
+  /** In one object: fractions in private fields of their own are allocated anew with every write. */
+  readonly #state = { hasBegun: false, dueMs: 0, smoothMs: 0, mostMs: 0 };
 
   /** Sound of `audioMs` came at `atMs`. */
   arrived(atMs: number, audioMs: number): void {
-    const lateMs = this.#dueMs === undefined ? 0 : atMs - this.#dueMs;
-    this.#dueMs = atMs + audioMs;
+    const state = this.#state;
+    const lateMs = state.hasBegun ? atMs - state.dueMs : 0;
+    state.hasBegun = true;
+    state.dueMs = atMs + audioMs;
     if (lateMs > PAUSE_MS) return;
     const offMs = Math.abs(lateMs);
-    this.#smoothMs += (offMs - this.#smoothMs) * SHARE;
-    if (offMs > this.#mostMs) this.#mostMs = offMs;
+    state.smoothMs += (offMs - state.smoothMs) * SHARE;
+    if (offMs > state.mostMs) state.mostMs = offMs;
   }
 
   /** Smoothed over the last arrivals. */
   get smoothMs(): number {
-    return this.#smoothMs;
+    return this.#state.smoothMs;
   }
 
   get mostMs(): number {
-    return this.#mostMs;
+    return this.#state.mostMs;
   }
 }

@@ -18,7 +18,8 @@ export class NoiseFloor {
   #window = 0;
   #framesInWindow = 0;
   #filledOnce = false;
-  #smoothed = -1;
+  /** In an object: a fraction in a private field of its own is allocated anew with every write. */
+  readonly #recent = { energy: -1 };
 
   /** The mean square that the line has by itself. */
   get energy(): number {
@@ -29,9 +30,10 @@ export class NoiseFloor {
 
   /** Takes the mean square of the next frame and says whether it stands out of the line's noise. */
   standsOut(frameEnergy: number): boolean {
-    this.#smoothed =
-      this.#smoothed < 0 ? frameEnergy : this.#smoothed + (frameEnergy - this.#smoothed) / 4;
-    this.#minima[this.#window] = Math.min(this.#minima[this.#window] as number, this.#smoothed);
+    const recent = this.#recent;
+    recent.energy =
+      recent.energy < 0 ? frameEnergy : recent.energy + (frameEnergy - recent.energy) / 4;
+    this.#minima[this.#window] = Math.min(this.#minima[this.#window] as number, recent.energy);
     const loud = frameEnergy > ALWAYS_QUIET && frameEnergy > this.energy * MARGIN;
     if (++this.#framesInWindow === WINDOW_FRAMES) this.#nextWindow();
     return loud;

@@ -3,6 +3,8 @@
  * little-endian bytes, cut anywhere.
  */
 
+import { kernel, MOST_SAMPLES } from './kernel.ts';
+
 /** Turns bytes cut at any place into samples: an odd byte waits for its other half. */
 export class PcmByteReader {
   #low = 0;
@@ -65,19 +67,16 @@ export function clampSample(value: number): number {
 
 /** Mean square of the samples; 0 for none. */
 export function energy(samples: Int16Array): number {
-  if (samples.length === 0) return 0;
-  // Two sums side by side, so that one addition need not wait for the last; both are whole numbers.
-  let even = 0;
-  let odd = 0;
-  const pairs = samples.length & ~1;
-  for (let i = 0; i < pairs; i += 2) {
-    const a = samples[i] as number;
-    const b = samples[i + 1] as number;
-    even += a * a;
-    odd += b * b;
+  let sum = 0;
+  for (let at = 0; at < samples.length; at += MOST_SAMPLES) {
+    const isAll = samples.length <= MOST_SAMPLES;
+    const block = isAll ? samples : samples.subarray(at, at + MOST_SAMPLES);
+    const whole = Math.ceil(block.length / 8) * 8;
+    kernel.input.set(block);
+    if (whole > block.length) kernel.input.fill(0, block.length, whole);
+    sum += kernel.squares(whole);
   }
-  const last = samples.length > pairs ? (samples[pairs] as number) : 0;
-  return (even + odd + last * last) / samples.length;
+  return sum / Math.max(1, samples.length);
 }
 
 /** Root mean square in sample units: 0 is silence, 32,768 is full scale. */

@@ -10,14 +10,19 @@ const KAISER_BETA = 6.5;
 const MAX_EXACT_PHASES = 640;
 const INTERPOLATED_PHASES = 256;
 const MAX_TABLES = 16;
+/** With more phases than this, too few outputs of a block share one to be computed together, in Float32. */
+export const MOST_TOGETHER = 4;
 
 export type ResampleTable = {
   /** Output samples per `down` input samples. */
   readonly up: number;
   readonly down: number;
   readonly taps: number;
-  /** Rows of `taps` coefficients, one a phase, and the first row again, one input sample later. */
-  readonly rows: Float64Array;
+  /**
+   * `taps` coefficients for each phase, and those of the first again, one input sample later. In Float32, as the kernel
+   * takes them, up to `MOST_TOGETHER` phases.
+   */
+  readonly filters: readonly (Float32Array | Float64Array)[];
   readonly phases: number;
   /** True when every phase that occurs has its own row. */
   readonly exact: boolean;
@@ -49,20 +54,20 @@ function buildTable(up: number, down: number): ResampleTable {
   const stretch = Math.max(1, down / up);
   const half = Math.ceil(HALF_WIDTH * stretch);
   const taps = 2 * half;
-  const rows = new Float64Array((phases + 1) * taps);
-  for (let phase = 0; phase <= phases; phase++) {
-    const row = rows.subarray(phase * taps, (phase + 1) * taps);
+  const filters = Array.from({ length: phases + 1 }, (_, phase) => {
+    const row = new Float64Array(taps);
     for (let k = 0; k < taps; k++) {
-      row[k] = kernel((k - (half - 1) - phase / phases) / stretch);
+      row[k] = windowedSinc((k - (half - 1) - phase / phases) / stretch);
     }
     // Each phase passes a constant unchanged, so that no phase pattern can be heard on it.
     const sum = row.reduce((total, value) => total + value, 0);
     for (let k = 0; k < taps; k++) row[k] = (row[k] as number) / sum;
-  }
-  return { up, down, taps, rows, phases, exact, copiesPhaseZero: stretch === 1 };
+    return up <= MOST_TOGETHER ? Float32Array.from(row) : row;
+  });
+  return { up, down, taps, filters, phases, exact, copiesPhaseZero: stretch === 1 };
 }
 
-function kernel(x: number): number {
+function windowedSinc(x: number): number {
   const edge = x / HALF_WIDTH;
   if (Math.abs(edge) >= 1) return 0;
   if (x === 0) return 1;

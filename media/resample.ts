@@ -2,14 +2,18 @@
  * Sample rate conversion of 16-bit mono sound between any two whole rates from 8 to 48 kHz, by a
  * polyphase filter. What it loses and lets through is stated, and tested, in README.md.
  */
+import { kernel, MOST_SAMPLES, MOST_WEIGHTS } from './kernel.ts';
 import { clampSample } from './pcm.ts';
-import { type ResampleTable, resampleTable } from './resample-table.ts';
+import { MOST_TOGETHER, type ResampleTable, resampleTable } from './resample-table.ts';
 
 const RATE_HZ = { min: 8_000, max: 48_000 };
-/** Input is worked off in blocks of this size, so that a stream holds little memory. */
-const BLOCK_SAMPLES = 480;
-/** With more phases than this, too few outputs of a block share one. */
-const MOST_TILED = 4;
+/** Input is worked off in blocks of this size: with a past shorter than any filter they fit the kernel. */
+const BLOCK_SAMPLES = MOST_SAMPLES - MOST_WEIGHTS;
+const SAMPLE_BYTES = 2;
+/** A block and its past where outputs are computed one by one, by V8 and not by the kernel. */
+const wide = new Float64Array(MOST_SAMPLES);
+/** The filter of an output that is an input. */
+const ITSELF = Float32Array.of(1);
 
 /**
  * One stream. Output sample `k` is the sound at `k / toHz` seconds: nothing is shifted in time, but
@@ -22,10 +26,10 @@ export class Resampler {
   /** How many input samples beyond its own instant an output sample needs. */
   readonly lookaheadSamples: number;
   readonly #table: ResampleTable;
-  readonly #history: Float64Array;
-  /** Input samples in the history, counted from its front. */
-  #filled = 0;
-  /** Where the next output's filter begins in the history, and its phase in 1/up of a sample. */
+  /** The last input samples, which outputs to come still need: fewer than a filter is long. */
+  readonly #past: Int16Array;
+  #pastSamples = 0;
+  /** Where the next output's filter begins, counted from the first sample of the past, and its phase in 1/up of one. */
   #index = 0;
   #phase = 0;
 
@@ -40,43 +44,37 @@ export class Resampler {
     this.#table = resampleTable(fromHz, toHz);
     const same = fromHz === toHz;
     this.lookaheadSamples = same ? 0 : this.#table.taps / 2;
-    this.#history = new Float64Array(same ? 0 : this.#table.taps + BLOCK_SAMPLES);
+    this.#past = new Int16Array(same ? 0 : this.#table.taps);
     this.reset();
   }
 
   reset(): void {
-    this.#history.fill(0);
-    this.#filled = Math.max(0, this.lookaheadSamples - 1);
+    this.#past.fill(0);
+    this.#pastSamples = Math.max(0, this.lookaheadSamples - 1);
     this.#index = 0;
     this.#phase = 0;
   }
 
   /** Exactly how many samples the next push of `inputSamples` will write. */
   outputSamples(inputSamples: number): number {
-    if (this.lookaheadSamples === 0) return inputSamples;
-    const { up, down, taps } = this.#table;
-    const starts = this.#filled + inputSamples - taps + 1 - this.#index;
-    return Math.max(0, Math.ceil((starts * up - this.#phase) / down));
+    return this.lookaheadSamples === 0
+      ? inputSamples
+      : this.#known(this.#pastSamples + inputSamples);
   }
 
-  /** Takes all of `input`, writes what is now known into the front of `target`, returns how much. */
-  push(input: Int16Array, target: Int16Array): number {
-    if (target.length < this.outputSamples(input.length)) {
+  /** Takes the first `count` of `input`, writes what is now known into the front of `target`, returns how much. */
+  push(input: Int16Array, target: Int16Array, count = input.length): number {
+    if (target.length < this.outputSamples(count)) {
       throw new RangeError('Resampler: target is too short');
     }
     if (this.lookaheadSamples === 0) {
-      target.set(input);
-      return input.length;
+      target.set(count === input.length ? input : input.subarray(0, count));
+      return count;
     }
     let written = 0;
-    for (let at = 0; at < input.length; ) {
-      const count = Math.min(input.length - at, this.#history.length - this.#filled);
-      for (let i = 0; i < count; i++) {
-        this.#history[this.#filled + i] = input[at + i] as number;
-      }
-      this.#filled += count;
-      at += count;
-      written = this.#drain(target, written);
+    for (let at = 0; at < count; at += BLOCK_SAMPLES) {
+      const end = Math.min(count, at + BLOCK_SAMPLES);
+      written += this.#block(input, at, end, target, written);
     }
     return written;
   }
@@ -88,43 +86,60 @@ export class Resampler {
     return written;
   }
 
-  #drain(target: Int16Array, from: number): number {
+  /** How many outputs can be computed where so much input is there, past included. */
+  #known(filled: number): number {
+    const { up, down, taps } = this.#table;
+    const starts = filled - taps + 1 - this.#index;
+    return Math.max(0, Math.ceil((starts * up - this.#phase) / down));
+  }
+
+  #block(input: Int16Array, start: number, end: number, target: Int16Array, to: number): number {
     const { up, down } = this.#table;
-    const count = this.outputSamples(0);
-    if (up > MOST_TILED) this.#fillInTurn(target, from, count);
-    else this.#fillByPhase(target, from, count);
+    const past = this.#past;
+    const kept = this.#pastSamples;
+    const sound = kernel.input;
+    for (let i = 0; i < kept; i++) sound[i] = past[i] as number;
+    for (let i = start, at = kept; i < end; i++, at++) sound[at] = input[i] as number;
+    const filled = kept + end - start;
+
+    const count = this.#known(filled);
+    const isTogether = up <= MOST_TOGETHER;
+    if (isTogether) {
+      kernel.spread(filled, down);
+      this.#fillByPhase(target, to, count);
+    } else {
+      for (let i = 0; i < filled; i++) wide[i] = sound[i] as number;
+      this.#fillInTurn(target, to, count);
+    }
     const place = this.#phase + count * down;
     const index = this.#index + Math.floor(place / up);
     // Going far down, the next filter may begin beyond what is here: only what is here can be left.
-    const used = Math.min(index, this.#filled);
-    this.#history.copyWithin(0, used, this.#filled);
-    this.#filled -= used;
+    const used = Math.min(index, filled);
+    for (let i = used; i < filled; i++) past[i - used] = sound[i] as number;
+    this.#pastSamples = filled - used;
     this.#index = index - used;
     this.#phase = place % up;
-    return from + count;
+    return count;
   }
 
   /** Outputs of one phase are computed together: every `up`-th, `down` input samples from one to the next. */
-  #fillByPhase(target: Int16Array, from: number, count: number): void {
-    const { up, down, taps, rows, copiesPhaseZero } = this.#table;
-    const history = this.#history;
-    for (let first = 0; first < Math.min(up, count); first++) {
+  #fillByPhase(target: Int16Array, to: number, count: number): void {
+    const { up, down, copiesPhaseZero, filters, taps } = this.#table;
+    // What a phase spoils behind its last output lies behind the last of all.
+    for (let first = 0; first < up && first < count; first++) {
       const place = this.#phase + first * down;
       const phase = place % up;
-      const index = this.#index + Math.floor(place / up);
-      const at = from + first;
+      const isCopy = copiesPhaseZero && phase === 0;
+      const index = this.#index + Math.floor(place / up) + (isCopy ? this.lookaheadSamples - 1 : 0);
+      kernel.weights.set(isCopy ? ITSELF : (filters[phase] as Float32Array));
+      const out = kernel.outputByte + first * SAMPLE_BYTES;
       const times = Math.ceil((count - first) / up);
-      if (copiesPhaseZero && phase === 0) {
-        const centre = index + this.lookaheadSamples - 1;
-        for (let n = 0; n < times; n++) target[at + n * up] = history[centre + n * down] as number;
-      } else {
-        const row = rows.subarray(phase * taps, (phase + 1) * taps);
-        fillTiled({ history, index, step: down }, row, { target, at, step: up }, times);
-      }
+      kernel.filter(index, down, isCopy ? 1 : taps, out, up * SAMPLE_BYTES, times);
     }
+    target.set(kernel.output.subarray(0, count), to);
   }
 
-  #fillInTurn(target: Int16Array, from: number, count: number): void {
+  #fillInTurn(target: Int16Array, to: number, count: number): void {
     const { up, down, copiesPhaseZero } = this.#table;
     const whole = Math.floor(down / up);
     const rest = down % up;
@@ -132,9 +147,9 @@ export class Resampler {
     let index = this.#index;
     let phase = this.#phase;
     for (let n = 0; n < count; n++) {
-      target[from + n] =
+      target[to + n] =
         copiesPhaseZero && phase === 0
-          ? (this.#history[index + centre] as number)
+          ? (wide[index + centre] as number)
           : clampSample(this.#filter(index, phase));
       index += whole;
       phase += rest;
@@ -146,74 +161,30 @@ export class Resampler {
   }
 
   #filter(index: number, phase: number): number {
-    const { up, taps, rows, phases, exact } = this.#table;
-    if (exact) return dot(this.#history, index, rows, phase * taps, taps);
+    const { up, filters, phases, exact } = this.#table;
+    if (exact) return dot(filters[phase] as Float64Array, index);
     const place = (phase * phases) / up;
     const row = Math.floor(place);
-    const below = dot(this.#history, index, rows, row * taps, taps);
-    const above = dot(this.#history, index, rows, (row + 1) * taps, taps);
+    const below = dot(filters[row] as Float64Array, index);
+    const above = dot(filters[row + 1] as Float64Array, index);
     return below + (above - below) * (place - row);
   }
 }
 
-type Source = { readonly history: Float64Array; readonly index: number; readonly step: number };
-type Target = { readonly target: Int16Array; readonly at: number; readonly step: number };
-
-/**
- * Four outputs at a time, so that each coefficient is read once for them. Every sum adds in one order, in a tile or
- * after the last: how the sound was cut must not show.
- */
-function fillTiled(
-  { history, index, step }: Source,
-  row: Float64Array,
-  { target, at, step: stride }: Target,
-  times: number,
-): void {
+/** Four sums side by side, so that one addition need not wait for the last. The count is even. */
+function dot(row: Float64Array, index: number): number {
   const taps = row.length;
-  let n = 0;
-  for (; n + 3 < times; n += 4) {
-    const a = index + n * step;
-    const b = a + step;
-    const c = b + step;
-    const d = c + step;
-    let s0 = 0;
-    let s1 = 0;
-    let s2 = 0;
-    let s3 = 0;
-    for (let k = 0; k < taps; k++) {
-      const weight = row[k] as number;
-      s0 += (history[a + k] as number) * weight;
-      s1 += (history[b + k] as number) * weight;
-      s2 += (history[c + k] as number) * weight;
-      s3 += (history[d + k] as number) * weight;
-    }
-    const to = at + n * stride;
-    target[to] = clampSample(s0);
-    target[to + stride] = clampSample(s1);
-    target[to + 2 * stride] = clampSample(s2);
-    target[to + 3 * stride] = clampSample(s3);
-  }
-  for (; n < times; n++) {
-    const a = index + n * step;
-    let sum = 0;
-    for (let k = 0; k < taps; k++) sum += (history[a + k] as number) * (row[k] as number);
-    target[at + n * stride] = clampSample(sum);
-  }
-}
-
-/** Four sums side by side, so that one addition need not wait for the last. `count` is even. */
-function dot(a: Float64Array, aAt: number, b: Float64Array, bAt: number, count: number): number {
   let s0 = 0;
   let s1 = 0;
   let s2 = 0;
   let s3 = 0;
   let k = 0;
-  for (; k + 3 < count; k += 4) {
-    s0 += (a[aAt + k] as number) * (b[bAt + k] as number);
-    s1 += (a[aAt + k + 1] as number) * (b[bAt + k + 1] as number);
-    s2 += (a[aAt + k + 2] as number) * (b[bAt + k + 2] as number);
-    s3 += (a[aAt + k + 3] as number) * (b[bAt + k + 3] as number);
+  for (; k + 3 < taps; k += 4) {
+    s0 += (wide[index + k] as number) * (row[k] as number);
+    s1 += (wide[index + k + 1] as number) * (row[k + 1] as number);
+    s2 += (wide[index + k + 2] as number) * (row[k + 2] as number);
+    s3 += (wide[index + k + 3] as number) * (row[k + 3] as number);
   }
-  for (; k < count; k++) s0 += (a[aAt + k] as number) * (b[bAt + k] as number);
+  for (; k < taps; k++) s0 += (wide[index + k] as number) * (row[k] as number);
   return s0 + s1 + (s2 + s3);
 }

@@ -32,6 +32,9 @@ const SERVER_VAD: VadOptions = {
   answerWithinMs: 160,
 };
 
+/** Says of 20 ms of sound whether they have the shape of speech. */
+export type FrameGate = { isSpeech(samples: Int16Array): boolean };
+
 export type VadEvent =
   /** The turn's sound begins here, prefix padding included. */
   | { readonly kind: 'speech_started'; readonly startMs: number }
@@ -54,6 +57,7 @@ const NEVER = Number.NEGATIVE_INFINITY;
 /** One listener. Feed `frame` every 20 ms and `probability` whenever the model has answered. */
 export class TurnDetector {
   readonly #options: VadOptions;
+  readonly #isModelAsked: boolean;
   readonly #floor = new NoiseFloor();
   #nowMs = 0;
   #speaking = false;
@@ -72,6 +76,7 @@ export class TurnDetector {
 
   constructor(options: Partial<VadOptions> = {}) {
     this.#options = { ...SERVER_VAD, ...options };
+    this.#isModelAsked = this.#options.answerWithinMs > 0;
   }
 
   /** How much sound has been heard. */
@@ -90,17 +95,20 @@ export class TurnDetector {
 
   /** Whether the sound of now is worth asking the model about. */
   get wantsProbability(): boolean {
-    if (this.#options.answerWithinMs === 0) return false;
+    if (!this.#isModelAsked) return false;
     return this.#speaking || this.#nowMs - this.#gateMs <= ASK_AFTER_GATE_MS;
   }
 
   /**
-   * Takes the next 20 ms at any rate. `gateSaysSpeech` is the verdict of a gate that knows the shape
-   * of speech; without one, loudness over the line's own noise decides alone.
+   * Takes the next 20 ms at any rate. `gate` knows the shape of speech; without one, loudness over the line's own noise
+   * decides alone. It is asked of all sound but digital silence: what is too quiet for speech is where it learns the
+   * line's own noise.
    */
-  frame(samples: Int16Array, gateSaysSpeech = true): VadEvent | undefined {
+  frame(samples: Int16Array, gate?: FrameGate): VadEvent | undefined {
     const wanted = this.wantsProbability;
-    const loud = this.#floor.standsOut(energy(samples)) && gateSaysSpeech;
+    const loudness = energy(samples);
+    const isSpeech = gate === undefined || (loudness > 0 && gate.isSpeech(samples));
+    const loud = this.#floor.standsOut(loudness) && isSpeech;
     const frameStartMs = this.#nowMs;
     this.#nowMs += VAD_FRAME_MS;
     this.#verdicts = ((this.#verdicts << 1) | (loud ? 1 : 0)) & 0xff;

@@ -7,13 +7,18 @@ import { VadWindows } from '../../../media/vad-windows.ts';
 const rampFrame = (frame: number) =>
   Int16Array.from({ length: 320 }, (_, i) => (frame * 320 + i) % 30_000);
 
+const push = (windows: VadWindows, frame: number, isWanted: boolean) => {
+  windows.push(rampFrame(frame));
+  windows.want(isWanted);
+};
+
 describe('the windows for the model', () => {
   it('follow each other without a gap while they are wanted and fetched', () => {
     const windows = new VadWindows();
     const target = new Int16Array(HEARING_WINDOW);
     let expectedEndMs = 32;
     for (let frame = 0; frame < 80; frame++) {
-      windows.push(rampFrame(frame), true);
+      push(windows, frame, true);
       for (let end = windows.pull(target); end !== undefined; end = windows.pull(target)) {
         expect(end).toBe(expectedEndMs);
         expect(target[0]).toBe(((end - 32) * 16) % 30_000);
@@ -29,8 +34,8 @@ describe('the windows for the model', () => {
       fc.property(fc.integer({ min: 7, max: 400 }), (silentFrames) => {
         const windows = new VadWindows();
         const target = new Int16Array(HEARING_WINDOW);
-        for (let frame = 0; frame < silentFrames; frame++) windows.push(rampFrame(frame), false);
-        windows.push(rampFrame(silentFrames), true);
+        for (let frame = 0; frame < silentFrames; frame++) push(windows, frame, false);
+        push(windows, silentFrames, true);
         expect(windows.pull(target)).toBe(silentFrames * 20 - 128 + 32);
         expect(windows.skippedSamples).toBe(0);
       }),
@@ -40,9 +45,30 @@ describe('the windows for the model', () => {
   it('skip what a slow model has not fetched within 256 ms, and count it', () => {
     const windows = new VadWindows();
     const target = new Int16Array(HEARING_WINDOW);
-    for (let frame = 0; frame < 100; frame++) windows.push(rampFrame(frame), true);
+    for (let frame = 0; frame < 100; frame++) push(windows, frame, true);
     expect(windows.skippedSamples).toBe(100 * 320 - 4_096);
     expect(windows.pull(target)).toBe(2_000 - 256 + 32);
     expect(() => windows.pull(new Int16Array(10))).toThrow(RangeError);
+  });
+
+  it('give back what came last, as long as it is kept', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(40),
+        fc.integer({ min: 0, max: 8_000 }),
+        fc.nat(9_000),
+        (frames, keepSamples, samples) => {
+          const windows = new VadWindows({ keepSamples });
+          for (let frame = 0; frame < frames; frame++) push(windows, frame, true);
+          const kept = Math.min(frames * 320, Math.max(keepSamples, 4_096));
+          if (samples > kept) {
+            expect(() => windows.newest(samples)).toThrow(RangeError);
+            return;
+          }
+          const all = Array.from({ length: frames }, (_, frame) => [...rampFrame(frame)]).flat();
+          expect([...windows.newest(samples)]).toEqual(all.slice(all.length - samples));
+        },
+      ),
+    );
   });
 });

@@ -190,7 +190,7 @@ describe('turn detection', () => {
           const detector = new TurnDetector({ silenceDurationMs });
           const events: VadEvent[] = [];
           for (const { loud, gate, value, lagMs } of steps) {
-            const inLine = detector.frame(loud ? LOUD : QUIET, gate);
+            const inLine = detector.frame(loud ? LOUD : QUIET, { isSpeech: () => gate });
             if (inLine !== undefined) events.push(inLine);
             if (value === null) continue;
             const later = detector.probability(value, detector.nowMs - lagMs);
@@ -207,5 +207,15 @@ describe('turn detection', () => {
         },
       ),
     );
+  });
+
+  it('asks the gate of all but digital silence, for it learns the noise of the line', () => {
+    const asked: Int16Array[] = [];
+    const gate = { isSpeech: (frame: Int16Array) => asked.push(frame) > 0 };
+    const detector = new TurnDetector();
+    const still = new Int16Array(320);
+    const noisy = new Int16Array(320).fill(1);
+    for (const frame of [still, noisy, still, LOUD, noisy]) detector.frame(frame, gate);
+    expect(asked).toEqual([noisy, LOUD, noisy]);
   });
 });
