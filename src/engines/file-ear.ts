@@ -4,7 +4,7 @@ import { soon } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { SttEngine, SttStream, VadEngine } from './engine.ts';
 import type { SpeechGates } from './fvad-gate.ts';
-import { createVoiceDetector, type VoiceDetector } from './vad-detector.ts';
+import { VoiceDetector } from './vad-detector.ts';
 
 const FRAME_MS = (HEARING_FRAME * 1_000) / HEARING_HZ;
 /** The detector may know so late that speech began: its padding, and a little. */
@@ -91,7 +91,7 @@ class Ear {
     this.#stt = stt;
     this.#frames = frames;
     this.#takeText = takeText;
-    this.#detector = createVoiceDetector({
+    this.#detector = new VoiceDetector({
       ...(gates && { gate: gates.open() }),
       engine: vad,
       onEvent: (event) => this.#turn(event),

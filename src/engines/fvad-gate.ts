@@ -34,7 +34,7 @@ export async function loadSpeechGates(): Promise<SpeechGates> {
   // One input buffer serves all: nothing is kept in it between two calls.
   const input = fvad._malloc(HEARING_FRAME * 2);
   if (input === 0) throw new Error('fvad: out of memory');
-  return { open: () => openGate(fvad, input) };
+  return { open: () => new FvadGate(fvad, input) };
 }
 
 async function instantiate(): Promise<FvadModule> {
@@ -47,25 +47,31 @@ async function instantiate(): Promise<FvadModule> {
   }
 }
 
-function openGate(fvad: FvadModule, input: number): SpeechGate {
-  const handle = fvad._fvad_new();
-  if (handle === 0) throw new Error('fvad: out of memory');
-  fvad._fvad_set_mode(handle, MOST_STRICT);
-  fvad._fvad_set_sample_rate(handle, HEARING_HZ);
-  let open = true;
+class FvadGate implements SpeechGate {
+  readonly #fvad: FvadModule;
+  readonly #handle: number;
+  readonly #input: number;
+  #isOpen = true;
 
-  return {
-    isSpeech(frame) {
-      if (frame.length !== HEARING_FRAME) throw new RangeError('fvad: a frame has 320 samples');
-      // A closed handle may belong to another listener by now.
-      if (!open) return false;
-      fvad.HEAP16.set(frame, input >> 1);
-      return fvad._fvad_process(handle, input, HEARING_FRAME) === SPEECH;
-    },
+  constructor(fvad: FvadModule, input: number) {
+    this.#fvad = fvad;
+    this.#input = input;
+    this.#handle = fvad._fvad_new();
+    if (this.#handle === 0) throw new Error('fvad: out of memory');
+    fvad._fvad_set_mode(this.#handle, MOST_STRICT);
+    fvad._fvad_set_sample_rate(this.#handle, HEARING_HZ);
+  }
 
-    close() {
-      if (open) fvad._fvad_free(handle);
-      open = false;
-    },
-  };
+  isSpeech(frame: Int16Array): boolean {
+    if (frame.length !== HEARING_FRAME) throw new RangeError('fvad: a frame has 320 samples');
+    // A closed handle may belong to another listener by now.
+    if (!this.#isOpen) return false;
+    this.#fvad.HEAP16.set(frame, this.#input >> 1);
+    return this.#fvad._fvad_process(this.#handle, this.#input, HEARING_FRAME) === SPEECH;
+  }
+
+  close(): void {
+    if (this.#isOpen) this.#fvad._fvad_free(this.#handle);
+    this.#isOpen = false;
+  }
 }

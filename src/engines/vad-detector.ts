@@ -3,28 +3,23 @@
  * out. The gate and the loudness of the line are judged in line; the model runs elsewhere and may be
  * late or gone.
  */
-import { HEARING_WINDOW } from '../../media/hearing.ts';
 import { TurnDetector, type VadEvent, type VadOptions } from '../../media/vad.ts';
 import { VadWindows } from '../../media/vad-windows.ts';
-import type { VadEngine, VadStream } from './engine.ts';
+import { AskedModel } from './asked-model.ts';
+import type { VadEngine } from './engine.ts';
 import type { SpeechGate } from './fvad-gate.ts';
 
-/** Windows on their way to the model. What comes meanwhile waits in the ring, 256 ms at most. */
-const MAX_IN_FLIGHT = 3;
-
-export type VoiceDetector = {
-  /** Takes the next frame; nothing is kept of the array. Event times count in the frames so far. */
-  push(frame: Int16Array): void;
-  /** Forgets a turn under way, as when the sound was committed or cleared by hand. */
-  reset(): void;
-  /** Resolves when the model has answered all that it was asked so far. */
-  settled(): Promise<void>;
-  close(): void;
-  readonly speaking: boolean;
-  readonly counters: VoiceDetectorCounters;
+export type DetectorDeps = {
+  readonly gate?: SpeechGate;
+  readonly engine?: VadEngine;
+  readonly options?: Partial<Omit<VadOptions, 'answerWithinMs'>>;
+  /** How much of the last sound `newest` can give back. */
+  readonly keepSamples?: number;
+  /** Called from within `push`, or later when the model answers; never after `close`. */
+  readonly onEvent: (event: VadEvent) => void;
 };
 
-type VoiceDetectorCounters = {
+type DetectorCounters = {
   /** Windows the model has judged. */
   readonly judged: number;
   /** Sound that came too fast for the model. */
@@ -35,139 +30,72 @@ type VoiceDetectorCounters = {
   readonly modelGone: boolean;
 };
 
-/**
- * `onEvent` is called from within `push`, or later when the model answers; never after `close`, which
- * gives the gate and the model's stream back. The model is opened when the gate first opens.
- */
-export function createVoiceDetector(deps: {
-  readonly gate?: SpeechGate;
-  readonly engine?: VadEngine;
-  readonly options?: Partial<Omit<VadOptions, 'answerWithinMs'>>;
-  readonly onEvent: (event: VadEvent) => void;
-}): VoiceDetector {
-  const { engine, gate } = deps;
-  const turns = new TurnDetector({
-    ...deps.options,
-    ...(engine === undefined ? { answerWithinMs: 0 } : {}),
-  });
-  let open = true;
+/** `close` gives the gate and the model's stream back. The model is opened when the gate first opens. */
+export class VoiceDetector {
+  readonly #gate: SpeechGate | undefined;
+  readonly #onEvent: (event: VadEvent) => void;
+  readonly #turns: TurnDetector;
+  readonly #windows: VadWindows;
+  readonly #model: AskedModel | undefined;
+  #isOpen = true;
 
-  const tell = (event: VadEvent | undefined) => {
-    if (event !== undefined && open) deps.onEvent(event);
-  };
-  const model = engine === undefined ? undefined : askModel({ engine, turns, tell });
-
-  return {
-    push(frame) {
-      if (!open) return;
-      tell(turns.frame(frame, gate?.isSpeech(frame)));
-      model?.hear(frame);
-    },
-    reset: () => turns.reset(),
-    settled: async () => model?.settled(),
-    close() {
-      if (open) gate?.close();
-      open = false;
-      model?.close();
-    },
-    get speaking() {
-      return turns.speaking;
-    },
-    get counters() {
-      return {
-        judged: model?.judged ?? 0,
-        skippedSamples: model?.skippedSamples ?? 0,
-        gateDecisions: turns.gateDecisions,
-        modelGone: model?.gone ?? true,
-      };
-    },
-  };
-}
-
-/** The second stage: hands windows to the model while they are wanted, and its answers to the turns. */
-function askModel(deps: {
-  readonly engine: VadEngine;
-  readonly turns: TurnDetector;
-  readonly tell: (event: VadEvent | undefined) => void;
-}) {
-  const { engine, turns, tell } = deps;
-  const windows = new VadWindows();
-  const idle: Int16Array[] = Array.from(
-    { length: MAX_IN_FLIGHT },
-    () => new Int16Array(HEARING_WINDOW),
-  );
-  let stream: VadStream | undefined;
-  let opening: Promise<void> | undefined;
-  let lastAnswer: Promise<void> = Promise.resolve();
-  let gone = false;
-  let judged = 0;
-
-  async function openStream(): Promise<void> {
-    try {
-      const opened = await engine.open();
-      if (gone) opened.close();
-      else stream = opened;
-    } catch {
-      // Busy or not installed: said by the engine to who starts the server, of no use to a caller.
-      gone = true;
-    }
-    ask();
+  constructor({ engine, gate, keepSamples = 0, onEvent, options }: DetectorDeps) {
+    this.#gate = gate;
+    this.#onEvent = onEvent;
+    this.#turns = new TurnDetector({
+      ...options,
+      ...(engine === undefined ? { answerWithinMs: 0 } : {}),
+    });
+    const turns = this.#turns;
+    const windows = new VadWindows({ keepSamples });
+    this.#windows = windows;
+    const tell = (event: VadEvent | undefined) => this.#tell(event);
+    this.#model = engine && new AskedModel({ engine, tell, turns, windows });
   }
 
-  function ask(): void {
-    while (!gone && stream !== undefined && turns.wantsProbability) {
-      const window = idle.pop();
-      if (window === undefined) return;
-      const endMs = windows.pull(window);
-      if (endMs === undefined) {
-        idle.push(window);
-        return;
-      }
-      // Whatever goes wrong with an answer, what its listener makes of it included, the gate goes on.
-      lastAnswer = stream
-        .probability(window)
-        .then((value) => answered(window, value, endMs))
-        .catch(leave);
-    }
+  /** Takes the next frame; nothing is kept of the array. Event times count in the frames so far. */
+  push(frame: Int16Array): void {
+    if (!this.#isOpen) return;
+    this.#windows.push(frame);
+    this.#tell(this.#turns.frame(frame, this.#gate));
+    this.#model?.hear();
   }
 
-  function answered(window: Int16Array, value: number, endMs: number): void {
-    // A stream that handed the memory on to a thread has left an empty array behind.
-    idle.push(window.length === HEARING_WINDOW ? window : new Int16Array(HEARING_WINDOW));
-    if (!Number.isNaN(value)) judged++;
-    tell(turns.probability(value, endMs));
-    ask();
+  /** A copy of the last `samples` that were pushed. */
+  newest(samples: number): Int16Array {
+    return this.#windows.newest(samples);
   }
 
-  function leave(): void {
-    gone = true;
-    stream?.close();
-    stream = undefined;
+  /** Forgets a turn under way, as when the sound was committed or cleared by hand. */
+  reset(): void {
+    this.#turns.reset();
   }
 
-  return {
-    hear(frame: Int16Array): void {
-      if (gone) return;
-      windows.push(frame, turns.wantsProbability);
-      if (turns.wantsProbability) opening ??= openStream();
-      ask();
-    },
-    async settled(): Promise<void> {
-      await opening;
-      for (let seen: unknown; seen !== lastAnswer; ) {
-        seen = lastAnswer;
-        await lastAnswer;
-      }
-    },
-    close: leave,
-    get gone() {
-      return gone;
-    },
-    get judged() {
-      return judged;
-    },
-    get skippedSamples() {
-      return windows.skippedSamples;
-    },
-  };
+  /** Resolves when the model has answered all that it was asked so far. */
+  async settled(): Promise<void> {
+    await this.#model?.settled();
+  }
+
+  close(): void {
+    if (this.#isOpen) this.#gate?.close();
+    this.#isOpen = false;
+    this.#model?.close();
+  }
+
+  get speaking(): boolean {
+    return this.#turns.speaking;
+  }
+
+  get counters(): DetectorCounters {
+    return {
+      judged: this.#model?.judged ?? 0,
+      skippedSamples: this.#windows.skippedSamples,
+      gateDecisions: this.#turns.gateDecisions,
+      modelGone: this.#model?.gone ?? true,
+    };
+  }
+
+  #tell(event: VadEvent | undefined): void {
+    if (event !== undefined && this.#isOpen) this.#onEvent(event);
+  }
 }

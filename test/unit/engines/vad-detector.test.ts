@@ -10,7 +10,8 @@ import { EngineBusy, type VadEngine } from '../../../src/engines/engine.ts';
 import { createEngineFiles } from '../../../src/engines/engine-files.ts';
 import { loadSpeechGates } from '../../../src/engines/fvad-gate.ts';
 import { loadSilero } from '../../../src/engines/silero.ts';
-import { createVoiceDetector } from '../../../src/engines/vad-detector.ts';
+import { VoiceDetector } from '../../../src/engines/vad-detector.ts';
+import { loadRecording, RECORDINGS } from '../../support/speech.ts';
 import { noise } from '../media/noise.ts';
 import { conversation, recording } from './speech-scene.ts';
 
@@ -46,7 +47,7 @@ async function turnsIn(
 ) {
   const { engine, withGate = true } = options;
   const events: VadEvent[] = [];
-  const detector = createVoiceDetector({
+  const detector = new VoiceDetector({
     ...(withGate ? { gate: gates.open() } : {}),
     ...(engine === undefined ? {} : { engine }),
     onEvent: (event) => events.push(event),
@@ -80,7 +81,7 @@ function telephoneFrames(codes: Uint8Array, cut = 160): Int16Array[] {
   const intake = new VoiceIntake({
     encoding: 'mulaw',
     sampleRateHz: 8_000,
-    onFrame: (frame) => frames.push(frame.slice()),
+    listener: { frame: (frame) => void frames.push(frame.slice()) },
   });
   for (let at = 0; at < codes.length; at += cut) intake.push(codes.subarray(at, at + cut));
   return frames;
@@ -168,7 +169,7 @@ describe('the voice detector', () => {
   it('holds a bounded number of questions for a model that hangs', async () => {
     let asked = 0;
     const events: VadEvent[] = [];
-    const detector = createVoiceDetector({
+    const detector = new VoiceDetector({
       gate: gates.open(),
       engine: {
         open: async () => ({
@@ -197,7 +198,7 @@ describe('the voice detector', () => {
       let closed = 0;
       const answers: ((probability: number) => void)[] = [];
       const events: VadEvent[] = [];
-      const detector = createVoiceDetector({
+      const detector = new VoiceDetector({
         engine: {
           open: async () => ({
             probability: () => new Promise((answer) => answers.push(answer)),
@@ -230,7 +231,7 @@ describe('the voice detector', () => {
 
   it('goes on with the gate when what hears its event throws at an answer', async () => {
     let thrown = 0;
-    const detector = createVoiceDetector({
+    const detector = new VoiceDetector({
       engine: { open: async () => ({ probability: async () => 1, close() {} }) },
       onEvent: () => {
         thrown++;
@@ -250,7 +251,7 @@ describe('the voice detector', () => {
 
   it('forgets a turn that was committed by hand and hears the next', async () => {
     const events: VadEvent[] = [];
-    const detector = createVoiceDetector({
+    const detector = new VoiceDetector({
       gate: gates.open(),
       onEvent: (event) => events.push(event),
     });
@@ -263,5 +264,21 @@ describe('the voice detector', () => {
     expect(events.map((event) => event.kind)).toEqual(['speech_started', 'speech_started']);
     expect(events[1]).toMatchObject({ startMs: 1_500 });
     detector.close();
+  });
+
+  it('hears who speaks softly on a line that is silent', async () => {
+    let heard = 0;
+    for (const { file } of RECORDINGS) {
+      const voice = loadRecording(file).subarray(0, 10 * HEARING_HZ);
+      const line = new Int16Array(voice.length + 2 * HEARING_HZ);
+      // About -56 dB of full scale.
+      for (let i = 0; i < voice.length; i++) {
+        const at = i + 2 * HEARING_HZ;
+        line[at] = Math.round((voice[i] as number) * 0.02);
+      }
+      const { events } = await turnsIn(framesOf(line));
+      if (events.length > 0) heard++;
+    }
+    expect(heard).toBeGreaterThanOrEqual(7);
   });
 });
