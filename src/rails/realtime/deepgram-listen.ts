@@ -17,7 +17,8 @@ export function createDeepgramListenRail(
         url.searchParams.set(name, value);
       }
       const authorization = key === null ? null : `Token ${key}`;
-      return opener.open({ url, authorization, maxFrameBytes: LIMITS.listenFrameBytes }, signal);
+      const maxFrameBytes = LIMITS.listenFrameBytes;
+      return opener.open({ url, authorization, maxFrameBytes, greets: false }, signal);
     },
     [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),
   };

@@ -15,7 +15,8 @@ export function createOpenAiRealtimeRail(
       const url = socketUrl(upstream.baseUrl, 'realtime');
       url.searchParams.set('model', model);
       const authorization = key === null ? null : `Bearer ${key}`;
-      return opener.open({ url, authorization, maxFrameBytes: LIMITS.relayFrameBytes }, signal);
+      const maxFrameBytes = LIMITS.relayFrameBytes;
+      return opener.open({ url, authorization, maxFrameBytes, greets: true }, signal);
     },
     [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),
   };

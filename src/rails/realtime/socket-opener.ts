@@ -6,6 +6,7 @@ import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { retryAfterSeconds } from '../reset-time.ts';
+import { awaitFirstSign } from './first-sign.ts';
 import { createMaskSource } from './mask-source.ts';
 import type { UpstreamSocket } from './realtime-rail.ts';
 import { LiveUpstream } from './upstream-socket.ts';
@@ -18,13 +19,15 @@ export type SocketOpenerDeps = {
 
 type Connected = Outcome<{ readonly socket: UpstreamSocket }>;
 
-/** Opens WebSockets to one upstream. Never rejects for what the upstream does. */
+/** Opens WebSockets to one upstream that shows signs of life. Never rejects for what the upstream does. */
 export interface SocketOpener extends AsyncDisposable {
   open(
     target: {
       readonly url: URL;
       readonly authorization: string | null;
       readonly maxFrameBytes: number;
+      /** Whether its protocol has the upstream speak first, unasked. It has as long for that as for the upgrade. */
+      readonly greets: boolean;
     },
     signal: StopSignal,
   ): Promise<Connected>;
@@ -43,7 +46,7 @@ export function createSocketOpener(deps: SocketOpenerDeps): SocketOpener {
   const open = new Set<WebSocket>();
 
   return {
-    async open({ authorization, maxFrameBytes, url }, signal) {
+    async open({ authorization, greets, maxFrameBytes, url }, signal) {
       if (signal.aborted) return { kind: 'aborted' };
       const ws = new WebSocket(url, {
         headers: authorization === null ? {} : { authorization },
@@ -54,7 +57,8 @@ export function createSocketOpener(deps: SocketOpenerDeps): SocketOpener {
       });
       open.add(ws);
       ws.once('close', () => open.delete(ws));
-      return connected(ws, clock, signal);
+      const ms = greets ? connectMs : LIMITS.listenOpeningMs;
+      return connected(ws, { clock, greets, ms }, signal);
     },
     async [Symbol.asyncDispose]() {
       for (const ws of open) ws.terminate();
@@ -70,7 +74,11 @@ export function socketUrl(baseUrl: string, path: string): URL {
   return url;
 }
 
-function connected(ws: WebSocket, clock: Clock, signal: StopSignal): Promise<Connected> {
+function connected(
+  ws: WebSocket,
+  opening: Parameters<typeof awaitFirstSign>[1],
+  signal: StopSignal,
+): Promise<Connected> {
   return new Promise((resolve) => {
     const abort = () => {
       resolve({ kind: 'aborted' });
@@ -83,10 +91,13 @@ function connected(ws: WebSocket, clock: Clock, signal: StopSignal): Promise<Con
     };
     // Of the open socket nothing may be missed: it is paused in the same turn.
     ws.once('open', () => {
-      settle({ kind: 'completed', status: 101, socket: new LiveUpstream(ws, clock) });
+      const socket = new LiveUpstream(ws, opening.clock);
+      void awaitFirstSign(socket, opening).then((failure) =>
+        settle(failure ?? { kind: 'completed', status: 101, socket }),
+      );
     });
     ws.once('unexpected-response', (_request, answer: IncomingMessage) => {
-      settle(refusalOf(answer, clock.now()));
+      settle(refusalOf(answer, opening.clock.now()));
       ws.terminate();
     });
     ws.on('error', (error: Error & { code?: string }) => {

@@ -8,14 +8,22 @@ const WITHOUT_A_FRAME = 1006;
 /** Whoever closed because of it: a client can ask for such a frame. */
 const FRAME_TOO_LONG = 1009;
 
+/** What came first of an upstream: words, or its end. */
+type First =
+  | { readonly kind: 'frame'; readonly bytes: Buffer }
+  | { readonly kind: 'closed'; readonly code: number };
+
 /**
- * An open WebSocket to an upstream, kept paused until somebody listens. One that neither says nor answers anything
- * for two pings in a row is taken for gone.
+ * An open WebSocket to an upstream, kept paused until somebody listens or asks for what comes first. One that neither
+ * says nor answers anything for two pings in a row is taken for gone.
  */
 export class LiveUpstream implements UpstreamSocket {
   readonly #ws: WebSocket;
   readonly #clock: Clock;
   #listener: UpstreamListener | undefined;
+  /** What it said before anybody listened: it is paused at the first, and at most what was read with that follows. */
+  #early: { readonly bytes: Buffer; readonly isBinary: boolean }[] | undefined = [];
+  #firstCame: (first: First) => void = () => {};
   #closed: { readonly code: number; readonly reason: string } | undefined;
   #heard = true;
   #isPaused = true;
@@ -28,7 +36,13 @@ export class LiveUpstream implements UpstreamSocket {
     ws.pause();
     ws.on('message', (data: Buffer, isBinary: boolean) => {
       this.#heard = true;
-      this.#listener?.frame(data, isBinary);
+      if (this.#early === undefined) {
+        this.#listener?.frame(data, isBinary);
+        return;
+      }
+      this.#early.push({ bytes: data, isBinary });
+      this.pause();
+      this.#firstCame({ kind: 'frame', bytes: data });
     });
     ws.on('pong', () => {
       this.#heard = true;
@@ -45,10 +59,23 @@ export class LiveUpstream implements UpstreamSocket {
     return this.#ws.bufferedAmount;
   }
 
+  /** Waits for what comes first. It is kept for whoever listens, and to be asked for once and before. */
+  first(): Promise<First> {
+    return new Promise((resolve) => {
+      this.#firstCame = resolve;
+      if (this.#closed !== undefined) resolve({ kind: 'closed', code: this.#closed.code });
+      else this.resume();
+    });
+  }
+
   listen(listener: UpstreamListener): void {
     this.#listener = listener;
-    if (this.#closed !== undefined) listener.closed(this.#closed.code, this.#closed.reason);
-    else this.resume();
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    if (this.#closed === undefined) this.resume();
+    // Any of them may end the session.
+    for (const { bytes, isBinary } of early) this.#listener?.frame(bytes, isBinary);
+    if (this.#closed !== undefined) this.#listener?.closed(this.#closed.code, this.#closed.reason);
   }
 
   send(bytes: Uint8Array, isBinary: boolean): void {
@@ -66,9 +93,11 @@ export class LiveUpstream implements UpstreamSocket {
     this.#ws.resume();
   }
 
+  /** Nothing is told from here on. */
   close(): void {
-    if (this.#closed !== undefined) return;
     this.#listener = undefined;
+    this.#early = undefined;
+    if (this.#closed !== undefined) return;
     this.resume();
     this.#ws.close(1000);
     this.#clock.clearTimeout(this.#timer);
@@ -90,6 +119,7 @@ export class LiveUpstream implements UpstreamSocket {
     this.#clock.clearTimeout(this.#timer);
     const told = code === 0 ? WITHOUT_A_FRAME : code;
     this.#closed = { code: this.#isOverlong ? FRAME_TOO_LONG : told, reason };
+    this.#firstCame({ kind: 'closed', code: this.#closed.code });
     this.#listener?.closed(this.#closed.code, reason);
   }
 }
