@@ -5,16 +5,23 @@ import { LIMITS } from '../src/kernel/limits.ts';
 export type Ending = {
   readonly code: number;
   readonly reason: string;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: {
+    readonly code: string;
+    readonly message: string;
+    /** How much of the audio that came was neither heard nor charged for. */
+    readonly unheardSeconds?: number;
+  };
 };
 
 export type TranscriptionStreamEvent =
   /** Less than half of a slice is left of what is held. */
   | { type: 'budget.low' }
-  /** The audio that was paid for is used up, and no more can be held. */
+  /** No more can be held, or nobody can say. */
   | { type: 'budget.spent'; ending: Ending }
   /** The client said that no more audio comes. */
   | { type: 'audio.finished' }
+  /** Everything that came is let through. */
+  | { type: 'audio.passed' }
   | { type: 'drain.requested' }
   /** The client broke a rule of the socket, or an engine or the ledger gave up. */
   | { type: 'stream.failed'; ending: Ending }
@@ -29,6 +36,8 @@ export type TranscriptionStreamEvent =
  */
 export type TranscriptionEffects = {
   readonly extendHold: () => void;
+  /** Tells when everything that came is let through, which may wait for money. */
+  readonly passAudio: () => void;
   readonly finishTranscript: () => void;
   readonly hangUp: (ending: Ending) => void;
   readonly settle: (ending: Ending) => void;
@@ -44,6 +53,8 @@ type Input = {
   readonly effects: TranscriptionEffects;
   /** How a stream without audio ends. */
   readonly quiet: Ending;
+  /** How one ends whose money was waited for in vain. */
+  readonly unheld: Ending;
 };
 type Context = Input & { readonly ending: Ending };
 
@@ -56,6 +67,7 @@ export const transcriptionStreamMachine = setup({
   types: { context: {} as Context, input: {} as Input, events: {} as TranscriptionStreamEvent },
   actions: {
     extendHold: ({ context }) => context.effects.extendHold(),
+    passAudio: ({ context }) => context.effects.passAudio(),
     finishTranscript: ({ context }) => context.effects.finishTranscript(),
     hangUp: ({ context }) => context.effects.hangUp(context.ending),
     settle: ({ context }) => context.effects.settle(context.ending),
@@ -68,6 +80,7 @@ export const transcriptionStreamMachine = setup({
   },
   delays: {
     quietCheck: ({ context }) => context.effects.quietInMs(),
+    holdLimit: LIMITS.transcriptionHoldMs,
     finishLimit: LIMITS.transcriptFinishMs,
     leaveLimit: LIMITS.relayFinishMs,
   },
@@ -92,18 +105,35 @@ export const transcriptionStreamMachine = setup({
           target: 'finishing',
           actions: { type: 'end', params: ({ event }) => event.ending },
         },
-        'audio.finished': 'finishing',
-        'drain.requested': { target: 'finishing', actions: { type: 'end', params: DRAINING } },
+        'audio.finished': 'closing',
+        'drain.requested': { target: 'closing', actions: { type: 'end', params: DRAINING } },
       },
       after: {
         quietCheck: [
           {
             guard: 'quiet',
-            target: 'finishing',
+            target: 'closing',
             actions: { type: 'end', params: ({ context }) => context.quiet },
           },
           { target: 'streaming', reenter: true },
         ],
+      },
+    },
+    /** No more audio is taken. What waits for money is bought if it can be, and nothing ahead of it. */
+    closing: {
+      entry: 'passAudio',
+      on: {
+        'audio.passed': 'finishing',
+        'budget.spent': {
+          target: 'finishing',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+      },
+      after: {
+        holdLimit: {
+          target: 'finishing',
+          actions: { type: 'end', params: ({ context }) => context.unheld },
+        },
       },
     },
     finishing: {

@@ -8,12 +8,14 @@ import {
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 
+const unheld = { code: 1011, reason: 'ledger_unavailable' };
 const ending = { code: 1008, reason: 'insufficient_balance' };
 const OPENED_MS = new ManualClock().monotonicMs();
 const EVENTS: readonly TranscriptionStreamEvent[] = [
   { type: 'budget.low' },
   { type: 'budget.spent', ending },
   { type: 'audio.finished' },
+  { type: 'audio.passed' },
   { type: 'drain.requested' },
   { type: 'stream.failed', ending: { code: 1011, reason: 'engine_failed' } },
   { type: 'transcript.finished' },
@@ -32,9 +34,10 @@ function start(heardAtMs = (): number => OPENED_MS, isOwed = false) {
   const actor = createActor(transcriptionStreamMachine, {
     clock,
     input: {
-      quiet: { code: 1000, reason: 'no audio' },
+      ...{ quiet: { code: 1000, reason: 'no audio' }, unheld },
       effects: {
         extendHold: note('extendHold'),
+        passAudio: note('passAudio'),
         finishTranscript: note('finishTranscript'),
         hangUp: note('hangUp'),
         settle: note('settle'),
@@ -75,7 +78,8 @@ describe('transcription stream', () => {
   });
 
   it('hears out who owes it a word when its client leaves, once, and only so long', () => {
-    for (const before of [[], [{ type: 'audio.finished' }] as const]) {
+    const finished = [{ type: 'audio.finished' }, { type: 'audio.passed' }] as const;
+    for (const before of [[], finished.slice(0, 1), finished]) {
       const { effects, actor, clock } = start(undefined, true);
       for (const event of before) actor.send(event);
       effects.length = 0;
@@ -92,8 +96,36 @@ describe('transcription stream', () => {
   it('does not wait for the last transcript for ever', () => {
     const { effects, actor, clock } = start();
     actor.send({ type: 'audio.finished' });
+    actor.send({ type: 'audio.passed' });
     clock.advance(10_000);
-    expect(effects).toEqual(['finishTranscript', 'hangUp', 'settle']);
+    expect(effects.slice(1)).toEqual(['finishTranscript', 'hangUp', 'settle']);
+  });
+
+  it.each([
+    ['its client', { type: 'audio.finished' }, 'done'],
+    ['the server', { type: 'drain.requested' }, 'server is shutting down'],
+  ] as const)(
+    'lets what waits through when %s ends it, and buys nothing ahead',
+    (_, end, reason) => {
+      const { effects, actor, clock } = start();
+      actor.send(end);
+      actor.send({ type: 'budget.low' });
+      actor.send({ type: 'drain.requested' });
+      clock.advance(LIMITS.transcriptionHoldMs - 1);
+      expect(effects).toEqual(['passAudio']);
+      actor.send({ type: 'audio.passed' });
+      expect(effects).toEqual(['passAudio', 'finishTranscript']);
+      expect(actor.getSnapshot().context.ending.reason).toBe(reason);
+    },
+  );
+
+  it('waits for money only so long, and says then that there was none', () => {
+    const { effects, actor, clock } = start();
+    actor.send({ type: 'audio.finished' });
+    clock.advance(LIMITS.transcriptionHoldMs);
+    expect(effects).toEqual(['passAudio', 'finishTranscript']);
+    actor.send({ type: 'transcript.finished' });
+    expect(actor.getSnapshot().context.ending).toEqual(unheld);
   });
 
   it('ends when no audio came for a minute, and looks again when some did', () => {
@@ -101,11 +133,11 @@ describe('transcription stream', () => {
     silent.clock.advance(59_999);
     expect(silent.effects).toEqual([]);
     silent.clock.advance(1);
-    expect(silent.effects).toEqual(['finishTranscript']);
+    expect(silent.effects).toEqual(['passAudio']);
     const heard = start(() => OPENED_MS + 30_000);
     heard.clock.advance(89_999);
     expect(heard.actor.getSnapshot().value).toBe('streaming');
     heard.clock.advance(1);
-    expect(heard.effects).toEqual(['finishTranscript']);
+    expect(heard.effects).toEqual(['passAudio']);
   });
 });
