@@ -1,3 +1,4 @@
+import type { ApiError } from '../kernel/api-error.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Catalogue, Modality, Model } from './catalogue.ts';
 import type { Offer, Offers } from './plan-offers.ts';
@@ -16,8 +17,9 @@ export function requireModel(catalogue: Catalogue, id: string, modality: Modalit
 /** The same offers, of which there is one at least. Throws the refusal. */
 export function requireOffers<R>(model: Model, offers: readonly Offer<R>[]): Offers<R> {
   const [first, ...rest] = offers;
-  if (first === undefined) {
-    throw refuse.gateway.noSourceAvailable(`No source of "${model.id}" can serve this here.`);
-  }
+  if (first === undefined) throw refuseUnsold(model);
   return [first, ...rest];
 }
+
+export const refuseUnsold = ({ id }: Model): ApiError =>
+  refuse.gateway.noSourceAvailable(`No source of "${id}" can serve this here.`);

@@ -55,7 +55,8 @@ export async function findOwnSellers(
   return sellers.length === 0 ? undefined : { model, sellers };
 }
 
-function requireImplied(model: Model): Source {
+/** Whom a key that came with a request is meant for. Throws the refusal where that cannot be told. */
+export function requireImplied(model: Model): Source {
   const implied = impliedSource(model);
   if (implied !== undefined) return implied;
   const hosts = model.sources.map(({ provider }) => provider).join(', ');

@@ -1,15 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isObject } from '../../src/kernel/json.ts';
-import { done, leave } from '../support/cascade-steps.ts';
-import {
-  answer,
-  type CascadeWorld,
-  cascadeWorld,
-  hear,
-  RATE,
-  say,
-  speak,
-} from '../support/cascade-world.ts';
+import { cascadeStage, done, VOICES } from '../support/cascade-steps.ts';
+import { answer, hear, RATE, say, speak } from '../support/cascade-world.ts';
 import { bearer, KEYS } from '../support/edge.ts';
 import { answers, breaksAfter } from '../support/speech-upstream.ts';
 import {
@@ -24,17 +16,10 @@ import { jsonAnswer } from '../support/transcription-upstream.ts';
 import { bytesOf, tone } from '../support/voice-fakes.ts';
 import { refusal } from '../support/web-socket-client.ts';
 
-let world: CascadeWorld;
-afterEach(() => world[Symbol.asyncDispose]());
-
-async function start(options: Parameters<typeof cascadeWorld>[0] = {}) {
-  world = await cascadeWorld(options);
-  return world;
-}
+const stage = cascadeStage();
+const { leave, start } = stage;
 
 const codeOf = ({ error }: Readonly<Record<string, unknown>>) => isObject(error) && error.code;
-
-const VOICES = { model: 'acme/chat', tts_model: 'acme/say', stt_model: 'acme/hear' };
 
 describe('a realtime session of several models in trouble', () => {
   it('fails a response whose model dies in the middle, charges what came, and goes on', async () => {
@@ -51,7 +36,7 @@ describe('a realtime session of several models in trouble', () => {
     chat.play({ pieces: answer(['Here again.']) });
     client.say({ type: 'response.create' });
     expect(await done(client, 2)).toMatchObject({ status: 'completed' });
-    await leave(client, world);
+    await leave(client);
   });
 
   it.each<[string, string]>([
@@ -66,7 +51,7 @@ describe('a realtime session of several models in trouble', () => {
     expect(await done(client)).toMatchObject({
       ...{ status: 'failed', status_details: { error: { code: 'upstream_broke_off' } } },
     });
-    await leave(client, world);
+    await leave(client);
   });
 
   it('stops an answer of calls without end, and charges no more than was held for it', async () => {
@@ -83,7 +68,7 @@ describe('a realtime session of several models in trouble', () => {
       metadata: { cost_raw: '2003' },
     });
     await expect.poll(() => chat.abandoned.count).toBe(1);
-    await leave(client, world);
+    await leave(client);
   });
 
   it('says that an answer was filtered, and charges what came of it', async () => {
@@ -96,7 +81,7 @@ describe('a realtime session of several models in trouble', () => {
       ...{ status: 'incomplete', status_details: { reason: 'content_filter' } },
     });
     expect(Number(turn.metadata.cost_raw)).toBeGreaterThan(0);
-    await leave(client, world);
+    await leave(client);
   });
 
   it('calls nothing with arguments that were cut, and says that the answer is', async () => {
@@ -109,7 +94,7 @@ describe('a realtime session of several models in trouble', () => {
       ...{ status: 'incomplete', status_details: { reason: 'max_output_tokens' }, output: [] },
     });
     expect(client.of('response.function_call_arguments.done')).toEqual([]);
-    await leave(client, world);
+    await leave(client);
   });
 
   it('asks the next source where one fails before its first word, at its price', async () => {
@@ -123,7 +108,7 @@ describe('a realtime session of several models in trouble', () => {
     expect([chat.seen.length, second.seen.length]).toEqual([1, 1]);
     // 92 raw, and a tenth.
     expect(turn.metadata.cost_raw).toBe(String(Math.ceil((3 * 20 + 4 * 8) * 1.1)));
-    await leave(client, world);
+    await leave(client);
   });
 
   it('charges nothing for an answer that nobody gives', async () => {
@@ -138,7 +123,7 @@ describe('a realtime session of several models in trouble', () => {
       ...{ status: 'failed', status_details: { error: { code: 'all_sources_failed' } } },
       metadata: { cost_raw: '0' },
     });
-    expect(await leave(client, world)).toBe(0n);
+    expect(await leave(client)).toBe(0n);
   });
 
   it('estimates what an upstream does not tell, and marks it', async () => {
@@ -149,7 +134,7 @@ describe('a realtime session of several models in trouble', () => {
     say(client, 'four');
     const turn = await done(client);
     expect(turn.metadata.cost_raw).toBe(String(1 + 2 * 3));
-    await leave(client, world);
+    await leave(client);
     expect(ledger.charges[0]?.usage).toMatchObject({ estimated: 1, text_output_token: 3 });
   });
 
@@ -168,7 +153,7 @@ describe('a realtime session of several models in trouble', () => {
       expect(Number(turn.metadata.cost_raw)).toBeGreaterThanOrEqual(20);
       say(client, 'again');
       expect(await done(client, 2)).toMatchObject({ status: 'completed' });
-      await leave(client, world);
+      await leave(client);
     },
   );
 
@@ -183,7 +168,7 @@ describe('a realtime session of several models in trouble', () => {
     speak(client);
     const turn = await done(client);
     expect(turn.status).toBe('completed');
-    await leave(client, world);
+    await leave(client);
   });
 
   it.each([
@@ -231,7 +216,7 @@ describe('a realtime session of several models in trouble', () => {
     const turn = await done(client);
     expect(hearing.seen.length).toBeGreaterThan(1);
     expect(Number(turn.metadata.cost_raw)).toBeGreaterThanOrEqual(5_000 * hearing.seen.length);
-    await leave(client, world);
+    await leave(client);
   });
 
   it('fails a response where its next sentence cannot be paid, and bills those that were spoken', async () => {
@@ -246,29 +231,6 @@ describe('a realtime session of several models in trouble', () => {
     });
     expect(speech.seen.length).toBeGreaterThan(1);
     expect(Math.floor(Number(turn.metadata.cost_raw) / 5_000)).toBe(speech.seen.length);
-    await leave(client, world);
-  });
-
-  it('refuses a part whose maker the caps of its agent leave nothing for', async () => {
-    const { ledger, url } = await start();
-    const { hold } = ledger;
-    ledger.hold = async (request) =>
-      request.destination.host === 'other'
-        ? { kind: 'refused', refusal: { reason: 'key_revoked' } }
-        : hold(request);
-    const refused = await refusal(url({ tts_model: 'other/say' }), [], bearer(KEYS.agent));
-    expect(refused.status).toBeGreaterThanOrEqual(400);
-    expect(ledger.openHolds()).toBe(0);
-    ledger.hold = hold;
-    const client = await world.connect({ tts_model: 'other/say' });
-    say(client, 'hello');
-    expect(await done(client)).toMatchObject({ status: 'completed' });
-    await leave(client, world);
-  });
-
-  it('refuses a provider key, which it would not use', async () => {
-    const { url } = await start();
-    const headers = { ...bearer(KEYS.agent), 'x-svc-provider-key': 'sk-own' };
-    expect((await refusal(url(), [], headers)).status).toBe(400);
+    await leave(client);
   });
 });

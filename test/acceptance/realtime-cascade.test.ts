@@ -1,29 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { done, leave } from '../support/cascade-steps.ts';
-import {
-  answer,
-  type CascadeWorld,
-  cascadeWorld,
-  hear,
-  RATE,
-  say,
-  speak,
-} from '../support/cascade-world.ts';
+import { describe, expect, it } from 'vitest';
+import { cascadeStage, done, VOICES } from '../support/cascade-steps.ts';
+import { answer, hear, RATE, say, speak } from '../support/cascade-world.ts';
 import { settled } from '../support/settled.ts';
 import { hangsAfter } from '../support/speech-upstream.ts';
 import { DONE, textEvent, toolCallEvents } from '../support/stream-upstream.ts';
 import { jsonAnswer } from '../support/transcription-upstream.ts';
 import { bytesOf, silence, tone } from '../support/voice-fakes.ts';
 
-let world: CascadeWorld;
-afterEach(() => world[Symbol.asyncDispose]());
-
-async function start(options: Parameters<typeof cascadeWorld>[0] = {}) {
-  world = await cascadeWorld(options);
-  return world;
-}
-
-const VOICES = { model: 'acme/chat', tts_model: 'acme/say', stt_model: 'acme/hear' };
+const stage = cascadeStage();
+const { leave, start } = stage;
 
 describe('a realtime session of several models', () => {
   it('answers speech: heard, thought of and spoken upstream, and charged what each of them took', async () => {
@@ -53,6 +38,12 @@ describe('a realtime session of several models', () => {
     ]);
     // 2 s heard, 20 tokens read and 8 written, 9 and 12 characters spoken.
     expect(turn.metadata.cost_raw).toBe(String(20 + 20 + 2 * 8 + 9 + 12));
+    // Sound is text to a chat model, and nobody here bills it by tokens.
+    expect(turn.usage).toMatchObject({
+      ...{ total_tokens: 28, input_tokens: 20, output_tokens: 8 },
+      input_token_details: { text_tokens: 20, audio_tokens: 0 },
+      output_token_details: { text_tokens: 8, audio_tokens: 0 },
+    });
     const types = client.types().filter((type, index, all) => type !== all[index - 1]);
     expect(types.slice(types.indexOf('response.created'))).toEqual([
       'response.created',
@@ -76,7 +67,7 @@ describe('a realtime session of several models', () => {
       .map(({ delta }) => Buffer.from(String(delta), 'base64'));
     const sentence = Buffer.from(bytesOf(tone(300, RATE)));
     expect(Buffer.concat(sound).equals(Buffer.concat([sentence, sentence]))).toBe(true);
-    await leave(client, world);
+    await leave(client);
   });
 
   it('is spoken as soon as its first sentence is whole, whatever else is still being written', async () => {
@@ -90,7 +81,7 @@ describe('a realtime session of several models', () => {
     ]);
     client.say({ type: 'response.cancel' });
     await done(client);
-    await leave(client, world);
+    await leave(client);
   });
 
   it('writes text as it comes, and hears and speaks with the local engines when nobody else is named', async () => {
@@ -120,7 +111,7 @@ describe('a realtime session of several models', () => {
       { role: 'user', content: 'and you' },
     ]);
     expect(engines.tts.flite.spoken).toEqual(['Good day.', 'All is well.']);
-    await leave(client, world);
+    await leave(client);
   });
 
   it('calls a tool and answers with what it gave', async () => {
@@ -165,7 +156,7 @@ describe('a realtime session of several models', () => {
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', tool_call_id: 'call_abc', content: 'sunny' },
     ]);
-    await leave(client, world);
+    await leave(client);
   });
 
   it('says what its model says before it calls a tool, and tells of the call behind that', async () => {
@@ -183,7 +174,7 @@ describe('a realtime session of several models', () => {
     ]);
     const indexes = client.of('response.output_item.done').map((event) => event.output_index);
     expect(indexes).toEqual([0, 1]);
-    await leave(client, world);
+    await leave(client);
   });
 
   it('stops buying at once when its caller speaks over it, and charges what was produced', async () => {
@@ -214,7 +205,8 @@ describe('a realtime session of several models', () => {
     expect(Number(turn.metadata.cost_raw)).toBeLessThanOrEqual(2 + 2 * 8 + spoken);
     client.ws.close();
     await settled(ledger);
-    expect(ledger.charges).toHaveLength(1);
+    // What the local engine heard stands beside it, under its own maker.
+    expect(ledger.charges.map(({ targetHost }) => targetHost).sort()).toEqual(['acme', 'local']);
   });
 
   it('hears with whom the session names, once that is held for too', async () => {
@@ -228,6 +220,15 @@ describe('a realtime session of several models', () => {
     hears('acme/none');
     const error = await client.until(({ type }) => type === 'error');
     expect(error.error).toMatchObject({ param: 'session.audio.input.transcription.model' });
+    client.say({
+      ...{ type: 'response.create', event_id: 'mine' },
+      response: { audio: { input: { transcription: { model: 'acme/none' } } } },
+    });
+    const param = 'response.audio.input.transcription.model';
+    await expect
+      .poll(() => client.of('error')[1]?.error)
+      .toMatchObject({ code: 'invalid_value', param, event_id: 'mine' });
+    expect(client.of('response.created')).toEqual([]);
     hears('gpt-4o-mini-transcribe');
     hears('acme/hear');
     speak(client);
@@ -239,7 +240,7 @@ describe('a realtime session of several models', () => {
       { audio: { input: { transcription: { model: 'local/pocketsphinx' } } } },
       { audio: { input: { transcription: { model: 'acme/hear' } } } },
     ]);
-    await leave(client, world);
+    await leave(client);
   });
 
   describe('that is asked to begin its answer early', () => {
@@ -247,8 +248,8 @@ describe('a realtime session of several models', () => {
 
     async function startEager(words: readonly string[]) {
       await start();
-      world.engines.stt.pocketsphinx.script.push(...words);
-      const client = await world.connect();
+      stage.world.engines.stt.pocketsphinx.script.push(...words);
+      const client = await stage.world.connect();
       const input = { turn_detection: EAGER };
       client.say({
         type: 'session.update',
@@ -262,39 +263,40 @@ describe('a realtime session of several models', () => {
     it('has asked when the turn ends, tells nothing before, and asks and charges once', async () => {
       const client = await startEager(['w1 w2']);
       hear(client, [tone(1_000, RATE), silence(300, RATE)]);
-      await expect.poll(() => world.chat.seen.length).toBe(1);
+      await expect.poll(() => stage.world.chat.seen.length).toBe(1);
       expect(client.types()).not.toContain('input_audio_buffer.speech_stopped');
       expect(client.types()).not.toContain('response.created');
       hear(client, [silence(600, RATE)]);
       const turn = await done(client);
       expect(turn.output[0]?.content?.[0]?.text).toBe('Good day. All is well.');
       expect(turn.metadata).not.toHaveProperty('speculation_cost_raw');
-      expect(world.chat.seen).toHaveLength(1);
-      expect(await leave(client, world)).toBeGreaterThan(0n);
+      expect(stage.world.chat.seen).toHaveLength(1);
+      expect(await leave(client)).toBeGreaterThan(0n);
     });
 
     it('gives up an answer whose caller goes on, once a turn, and tells what that cost', async () => {
       const client = await startEager(['w1 w2 w3 w4']);
-      world.chat.play({ pieces: [textEvent('Too soon')], ends: 'hang' });
+      stage.world.chat.play({ pieces: [textEvent('Too soon')], ends: 'hang' });
       hear(client, [tone(1_000, RATE), silence(300, RATE)]);
-      await expect.poll(() => world.chat.sent.bytes).toBeGreaterThan(0);
+      await expect.poll(() => stage.world.chat.sent.bytes).toBeGreaterThan(0);
       // What was sent has to arrive before it is given up.
-      await expect.poll(() => world.ledger.openHolds()).toBe(1);
+      await expect.poll(() => stage.world.ledger.openHolds()).toBe(2);
       hear(client, [tone(500, RATE)]);
-      await expect.poll(() => world.chat.abandoned.count).toBe(1);
-      world.chat.play({ pieces: answer(['Now.']) });
+      await expect.poll(() => stage.world.chat.abandoned.count).toBe(1);
+      stage.world.chat.play({ pieces: answer(['Now.']) });
       hear(client, [silence(300, RATE), tone(500, RATE), silence(1_000, RATE)]);
       const turn = await done(client);
       expect(turn.output[0]?.content?.[0]?.text).toBe('Now.');
-      expect(world.chat.seen.map(({ messages }) => messages)).toEqual([
+      expect(stage.world.chat.seen.map(({ messages }) => messages)).toEqual([
         [{ role: 'user', content: 'w1 w2' }],
         [{ role: 'user', content: 'w1 w2 w3 w4' }],
       ]);
       // Two tokens asked and two written; or none, where it was given up before it began.
       const vain = Number(turn.metadata.speculation_cost_raw ?? 0);
       expect([0, 2, 2 + 2 * 2]).toContain(vain);
-      const costRaw = await leave(client, world);
-      const heardSeconds = world.ledger.charges[0]?.usage.audio_second ?? 0;
+      const costRaw = await leave(client);
+      const heard = stage.world.ledger.charges.find(({ targetHost }) => targetHost === 'local');
+      const heardSeconds = heard?.usage.audio_second ?? 0;
       const heardRaw = Math.ceil(Number((heardSeconds * 10 * 1.05).toFixed(3)));
       expect(Number(costRaw)).toBe(20 + 2 * 8 + vain + heardRaw);
     });
@@ -306,13 +308,13 @@ describe('a realtime session of several models', () => {
     say(client, 'hello');
     expect(await done(client)).toMatchObject({ status: 'completed' });
     expect(speech.seen).toHaveLength(2);
-    await leave(client, world);
+    await leave(client);
     const other = await connect({ model: 'acme/talker', tts_model: 'local/flite' });
     say(other, 'hello');
     await done(other);
     expect([speech.seen.length, engines.tts.flite.spoken.length]).toEqual([2, 2]);
     other.ws.close();
-    await settled(world.ledger);
+    await settled(stage.world.ledger);
   });
 });
 

@@ -13,14 +13,16 @@ import { createTranscriptionRails } from '../../src/gateway/transcription-rails.
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import { Teardown } from '../../src/kernel/teardown.ts';
 import { createLocalGuideRail } from '../../src/rails/local-guide.ts';
 import { createLocalSpeechRail } from '../../src/rails/local-speech.ts';
 import { createLocalTranscriptionRail } from '../../src/rails/local-transcription.ts';
 import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
-import { bearer, type Edge, KEYS, startEdge } from './edge.ts';
+import type { Edge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
-import { RealtimeClient } from './realtime-client.ts';
+import { liveFront } from './live-front.ts';
+import type { RealtimeClient } from './realtime-client.ts';
 import { type SpeechUpstream, speechUpstream } from './speech-upstream.ts';
 import {
   DONE,
@@ -53,6 +55,10 @@ export type CascadeWorld = AsyncDisposable & {
   readonly ledger: FakeLedger;
   readonly engines: FakeEngines;
   readonly edge: Edge;
+  /** By provider; they may change while a session lasts. */
+  readonly storedKeys: Record<string, string>;
+  /** Providers that were called with a stored key. */
+  readonly usedKeys: string[];
   url(query?: Readonly<Record<string, string>>): string;
   connect(
     query?: Readonly<Record<string, string>>,
@@ -61,11 +67,15 @@ export type CascadeWorld = AsyncDisposable & {
 };
 
 /** The realtime socket before real peers that chat, speak and listen, on a ledger in memory. */
-export async function cascadeWorld({ creditRaw = 10_000_000n } = {}): Promise<CascadeWorld> {
-  const chat = await streamUpstream();
-  const second = await streamUpstream();
-  const speech = await speechUpstream();
-  const hearing = await transcriptionUpstream();
+export async function cascadeWorld({
+  creditRaw = 10_000_000n,
+  storedKeys = {} as Record<string, string>,
+} = {}): Promise<CascadeWorld> {
+  const teardown = new Teardown();
+  const chat = teardown.use('chat', await streamUpstream());
+  const second = teardown.use('second', await streamUpstream());
+  const speech = teardown.use('speech', await speechUpstream());
+  const hearing = teardown.use('hearing', await transcriptionUpstream());
   speech.sound = Buffer.from(bytesOf(tone(300, RATE)));
   speech.contentType = 'audio/pcm';
   for (const peer of [chat, second]) peer.play({ pieces: answer(['Good day. ', 'All is well.']) });
@@ -75,27 +85,30 @@ export async function cascadeWorld({ creditRaw = 10_000_000n } = {}): Promise<Ca
     ['second', { baseUrl: second.baseUrl, dialect: 'openai' }],
     ['speech', { baseUrl: speech.baseUrl, dialect: 'openai' }],
     ['hearing', { baseUrl: hearing.baseUrl, dialect: 'openai' }],
+    // Those that take keys of others.
+    ['keyed', { baseUrl: chat.baseUrl, dialect: 'openai', apiKeyEnv: 'KEYED' }],
+    ['keyed-voice', { baseUrl: speech.baseUrl, dialect: 'openai', apiKeyEnv: 'VOICE' }],
+    ['shut', { baseUrl: chat.baseUrl, dialect: 'openai', apiKeyEnv: 'SHUT' }],
   ]);
-  const catalogue = buildCatalogue({ providers, models: MODELS, secret: () => undefined });
+  const catalogue = buildCatalogue({ providers, models: MODELS, secret });
   const { deps, engines, ledger } = await createVoiceWorld({
     ...{ clock: systemClock, creditRaw, change: { catalogue } },
   });
-  const { cascades, close } = railsOf(catalogue, { deps, engines });
-  const edge = await startEdge({ sockets: [createRealtimeSocket(deps, undefined, cascades)] });
+  const usedKeys: string[] = [];
+  const providerKeys: Cascades['providerKeys'] = {
+    find: async (_, provider) => storedKeys[provider],
+    noteUse: async (_, provider) => void usedKeys.push(provider),
+  };
+  const { cascades, close } = railsOf(catalogue, { deps, engines }, providerKeys);
+  teardown.defer('rails', close);
+  const front = await liveFront(teardown, {
+    sockets: [createRealtimeSocket(deps, undefined, cascades)],
+  });
   const url = (query: Readonly<Record<string, string>> = {}) =>
-    `ws://127.0.0.1:${edge.port}/v1/realtime?${new URLSearchParams({ model: 'acme/chat', ...query })}`;
+    front.at(`/v1/realtime?${new URLSearchParams({ model: 'acme/chat', ...query })}`);
   return {
-    ...{ chat, second, speech, hearing, ledger, engines, edge, url },
-    async connect(query, headers = {}) {
-      const client = new RealtimeClient(url(query), [], { ...bearer(KEYS.agent), ...headers });
-      await client.opened();
-      return client;
-    },
-    async [Symbol.asyncDispose]() {
-      await edge[Symbol.asyncDispose]();
-      await close();
-      for (const peer of [chat, second, speech, hearing]) await peer[Symbol.asyncDispose]();
-    },
+    ...{ ...front, chat, second, speech, hearing, ledger, engines, url, storedKeys, usedKeys },
+    connect: (query, headers) => front.connect(url(query), headers),
   };
 }
 
@@ -109,10 +122,17 @@ export const answer = (
   DONE,
 ];
 
+/** An account that has stored none. */
+export const NO_KEYS: Cascades['providerKeys'] = {
+  find: async () => undefined,
+  noteUse: async () => {},
+};
+
 /** The real rails of a catalogue, with engines that need no model behind the local ones. */
 export function railsOf(
   catalogue: Catalogue,
   { deps, engines }: Pick<VoiceWorld, 'deps' | 'engines'>,
+  providerKeys = NO_KEYS,
 ): { readonly cascades: Cascades; readonly close: () => Promise<void> } {
   const shared = { catalogue, clock: systemClock, random: systemRandom, log: silentLog };
   const { callerFacts } = deps;
@@ -123,12 +143,14 @@ export function railsOf(
   const local = createLocalTranscriptionRail({ engines, gates: undefined });
   const hearing = createTranscriptionRails({ ...shared, local });
   return {
-    cascades: { chat, speech, hearing, rests: createSourceRests(shared) },
+    cascades: { chat, speech, hearing, rests: createSourceRests(shared), providerKeys },
     async close() {
       for (const rails of [chat, speech, hearing]) await rails[Symbol.asyncDispose]();
     },
   };
 }
+
+const secret = (name: string) => (name === 'SHUT' ? undefined : 'sk-server');
 
 const source = (provider: string, rates: RateTexts, marginBps = 0) => ({
   ...{
@@ -149,6 +171,14 @@ const MODELS: ModelEntry[] = [
   { id: 'acme/say', modality: 'tts', sources: [source('speech', SPEECH)] },
   { id: 'other/say', modality: 'tts', sources: [source('speech', SPEECH)] },
   { id: 'acme/orator', modality: 'tts', sources: [source('speech', BY_REQUEST)] },
+  { id: 'other/orator', modality: 'tts', sources: [source('speech', BY_REQUEST)] },
+  { id: 'keyed/chat', modality: 'text', sources: [source('keyed', CHAT)] },
+  { id: 'keyed/say', modality: 'tts', sources: [source('keyed-voice', SPEECH)] },
+  {
+    ...{ id: 'acme/shared', modality: 'text' },
+    sources: [source('keyed', CHAT), source('keyed-voice', CHAT)],
+  },
+  { id: 'shut/chat', modality: 'text', sources: [source('shut', CHAT)] },
   { id: 'acme/clerk', modality: 'stt', sources: [source('hearing', BY_REQUEST)] },
   { id: 'acme/hear', modality: 'stt', sources: [source('hearing', HEARING)] },
   {

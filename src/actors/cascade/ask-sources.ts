@@ -1,72 +1,137 @@
 import type { Source } from '../../gateway/catalogue.ts';
-import { holdForRaw, type Offer, type Offers } from '../../gateway/plan-offers.ts';
+import { makerOf } from '../../gateway/destination.ts';
+import { holdForRaw, type Offer } from '../../gateway/plan-offers.ts';
 import { refuseOutcome } from '../../gateway/purchase.ts';
-import { type Tried, trySources } from '../../gateway/try-sources.ts';
+import { isPassedOver, type Tried, trySources } from '../../gateway/try-sources.ts';
+import { assert } from '../../kernel/assert.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { newId } from '../../kernel/ids.ts';
+import { isObject } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Spender } from '../../ledger/ledger.ts';
+import { paymentHoldId } from '../../ledger/payment.ts';
+import type { Means } from '../../rails/means.ts';
 import { type Completed, failed, type Outcome } from '../../rails/outcome.ts';
 import type { SourceRests } from '../../rails/rest-failing-source.ts';
 import { LegFailed } from '../realtime/legs.ts';
-import type { HoldShare } from './hold-share.ts';
-import type { Share } from './tab.ts';
+import type { Part, Stage } from './part.ts';
+import type { Pocket } from './pockets.ts';
+import type { Share, Tab } from './tab.ts';
 
 export type AskDeps = {
   readonly rests: SourceRests;
   readonly clock: Clock;
   readonly log: Log;
-  readonly hold: HoldShare;
+  readonly random: Random;
+  readonly spender: Spender;
+  readonly pocketOf: (purse: string) => Pocket;
 };
 
 export type Question<R, T> = {
-  readonly offers: Offers<R>;
-  /** What must be held in all at least. */
-  readonly floorRaw?: bigint;
+  readonly part: Part<R>;
+  readonly priceRaw: (source: Source) => bigint;
+  /** What must be held in all at least in the purse that pays, for a purchase of so much. */
+  readonly floorRaw?: (purse: string, mostRaw: bigint) => bigint;
   /** Nobody is asked once it has fired. */
   readonly signal: StopSignal;
-  readonly ask: (offer: Offer<R>) => Promise<Outcome<T>>;
+  readonly ask: (offer: Offer<R>, means: Means | undefined) => Promise<Outcome<T>>;
 };
+
+type Before = Pick<Tried<never>, 'attempts' | 'upstreamMs' | 'limited'>;
 
 export type Asked<T> = {
   readonly outcome: Completed<T>;
   readonly source: Source;
-  /** For whoever puts it on the tab: to be given its line, or dropped. */
+  /** Where it is to stand. */
+  readonly tab: Tab;
+  /** For whoever puts it there: to be given its line, or dropped. */
   readonly share: Share;
 };
 
 /**
- * Holds what the dearest source of a leg would cost, and asks them, cheapest first, until one delivers. Undefined: the
- * asker has left. Throws LegFailed where nobody does, or it cannot be paid.
+ * Holds what the dearest source of a leg would cost, and asks them, cheapest first, until one delivers: those that a key
+ * of the caller's own opens, and where none of them does, under another hold, those of the pool. Undefined: the asker
+ * has left. Throws LegFailed where nobody does, or it cannot be paid.
  */
 export async function askSources<R, T>(
   deps: AskDeps,
   question: Question<R, T>,
 ): Promise<Asked<T> | undefined> {
-  const { floorRaw, offers, signal } = question;
-  const share = await deps.hold(holdForRaw(offers), floorRaw);
-  let answer: Omit<Asked<T>, 'share'> | undefined;
-  try {
-    answer = signal.aborted ? undefined : await tryAll(deps, question);
-  } finally {
-    if (answer === undefined) share.drop();
+  const { part, priceRaw, signal } = question;
+  await part.ownKeys.lookUp(part.model.id);
+  let tried: Tried<T> | undefined;
+  for (const stage of part.stages(priceRaw)) {
+    if (tried !== undefined && !isPassedOver(tried.outcome, tried.source)) break;
+    const { hold, tab } = deps.pocketOf(stage.purse);
+    const mostRaw = mostOf(stage, tab);
+    let share: Share;
+    try {
+      share = await hold(mostRaw, question.floorRaw?.(stage.purse, mostRaw));
+    } catch (error) {
+      // What the caller's own account was told stands where the pool may not be paid.
+      if (tried?.source.rail === 'byok' && error instanceof LegFailed) break;
+      throw error;
+    }
+    let isBought = false;
+    try {
+      if (signal.aborted) return undefined;
+      tried = await tryAll(deps, question, { offers: stage.offers, before: attemptsOf(tried) });
+      const { outcome, source } = tried;
+      isBought = outcome.kind === 'completed';
+      if (outcome.kind === 'completed') return { outcome, source, share, tab };
+      if (outcome.kind === 'aborted') return undefined;
+    } finally {
+      if (!isBought) share.drop();
+    }
   }
-  return answer && { ...answer, share };
-}
-
-async function tryAll<R, T>(
-  deps: AskDeps,
-  { ask, offers }: Question<R, T>,
-): Promise<Omit<Asked<T>, 'share'> | undefined> {
-  const tried = await trySources<R, T>(deps, {
-    offers,
-    ask: async (offer) => judge(deps.log, offer.source, await ask(offer)),
-    before: { attempts: 0, upstreamMs: 0 },
-  });
-  const { outcome, source } = tried;
-  if (outcome.kind === 'completed') return { outcome, source };
-  if (outcome.kind === 'aborted') return undefined;
+  assert(tried !== undefined, 'somebody sells a part');
   throw failureOf(tried);
 }
+
+const attemptsOf = (tried: Tried<unknown> | undefined): Before => ({
+  attempts: tried?.attempts ?? 0,
+  upstreamMs: tried?.upstreamMs ?? 0,
+  limited: tried?.limited,
+});
+
+/** The most that one purchase adds. A fee that stands on the tab is taken once. */
+const mostOf = ({ offers }: Stage<unknown>, tab: Tab): bigint =>
+  holdForRaw(offers.filter(({ source }) => !tab.hasFeeOf(source)));
+
+function tryAll<R, T>(
+  deps: AskDeps,
+  { ask, part }: Question<R, T>,
+  { before, offers }: Pick<Stage<R>, 'offers'> & { readonly before: Before },
+): Promise<Tried<T>> {
+  return trySources<R, T>(deps, {
+    ...{ before, offers },
+    async ask(offer) {
+      const { ownKey, source } = offer;
+      if (ownKey === undefined) {
+        return judge(deps.log, source, await ask(offer, purseOf(deps, part, offer)));
+      }
+      await part.ownKeys.noteUse(source);
+      return ask(offer, { ownKey });
+    },
+  });
+}
+
+/** What pays a source by itself, under a hold of its own. Undefined: it has an account that this server has. */
+function purseOf<R>(
+  { random, spender }: AskDeps,
+  { model }: Part<R>,
+  { mostPaidRaw: mostRaw }: Offer<R>,
+): Means | undefined {
+  if (mostRaw === undefined) return undefined;
+  const holdId = paymentHoldId(newId(random, 'buy_'));
+  return { purse: { spender, maker: makerOf(model.id), mostRaw, holdId } };
+}
+
+/** What of an answer was paid by itself, where it was. */
+export const paidOf = ({ paidRaw }: { readonly paidRaw?: bigint | undefined }) =>
+  paidRaw === undefined ? {} : { paidRaw };
 
 /** A credential of this server that is refused is nothing that its caller could mend: others are asked. */
 function judge<T>(log: Log, { provider }: Source, outcome: Outcome<T>): Outcome<T> {
@@ -86,5 +151,9 @@ function failureOf(tried: Tried<unknown>): LegFailed {
     );
   }
   const { error, fields } = refuseOutcome(outcome, tried, { rateLimits: undefined });
-  return new LegFailed(String(fields.code ?? error), String(fields.message ?? error));
+  const why = fields.message ?? fields.detail ?? error;
+  const { reservation } = fields;
+  // A payment that may have been made in vain can be looked up.
+  const where = isObject(reservation) ? ` Reservation ${reservation.nonce}.` : '';
+  return new LegFailed(String(fields.code ?? error), `${why}${where}`);
 }

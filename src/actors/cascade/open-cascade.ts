@@ -1,94 +1,83 @@
-import type { Model } from '../../gateway/catalogue.ts';
-import { destinationOf, makerOf } from '../../gateway/destination.ts';
-import { refuseHold } from '../../gateway/refuse-hold.ts';
+import type { Model, Source } from '../../gateway/catalogue.ts';
+import { chatPriceRaw } from '../../gateway/chat-usage.ts';
+import { makerOf } from '../../gateway/destination.ts';
+import { assert } from '../../kernel/assert.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { HoldRefusal, Spender } from '../../ledger/ledger.ts';
-import { LegFailed } from '../realtime/legs.ts';
+import { refuse } from '../../kernel/refuse.ts';
+import type { Spender } from '../../ledger/ledger.ts';
+import { MAIN_PURSE, openPurses, Purses } from '../purses.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../realtime/session-config.ts';
 import type { RealtimeInput } from '../realtime-session.ts';
 import type { VoiceDeps } from '../voice-deps.ts';
-import { turnRefused } from '../voice-endings.ts';
-import { openPurse, type Purse, type PurseOwner } from '../voice-purse.ts';
-import { type Cascades, cascadeCap, createCascadeLegs } from './cascade-legs.ts';
-import { type CascadePlan, localEngineOf, sellersOf } from './plan-cascade.ts';
+import { openPurse, type PurseOwner } from '../voice-purse.ts';
+import { type Cascades, cascadeCap, createCascadeLegs, mostTokens } from './cascade-legs.ts';
+import type { OwnKeys } from './own-keys.ts';
+import { createPart } from './part.ts';
+import { type CascadePlan, localEngineOf } from './plan-cascade.ts';
 
 /** The voice that every speech model of the dialect has. */
 const USUAL_VOICE = 'alloy';
 
 /**
- * Holds what the first turn of a session of several models can cost. Throws the refusal where a model of it cannot be
- * served here, or the money is not there; nothing stays held then.
+ * Holds what the first turn of a session of several models can cost, at the maker of each. Throws the refusal where a
+ * model of it cannot be served here, or the money is not there; nothing stays held then.
  */
 export async function openCascade(
   deps: VoiceDeps & { readonly cascades: Cascades },
   plan: CascadePlan,
-  opening: { readonly spender: Spender; readonly config: SessionConfig },
+  opening: {
+    readonly spender: Spender;
+    readonly ownKeys: OwnKeys;
+    readonly config: SessionConfig;
+  },
 ): Promise<RealtimeInput> {
-  const { spender } = opening;
+  const { ownKeys, spender } = opening;
   const config = fittingVoice(plan, opening.config);
-  for (const part of [plan.llm, plan.tts, plan.stt]) {
-    const refused = await probe(deps, plan, part, spender);
-    if (refused !== undefined) throw refuseHold(refused);
-  }
-  let purse: Purse | undefined;
-  const legs = createCascadeLegs({
-    ...{ ...deps, plan, agentId: spender.agentId },
-    heldRaw: () => purse?.heldRaw ?? 0n,
-    async admit(model) {
-      const refused = await probe(deps, plan, model, spender);
-      if (refused !== undefined) throw failureOf(refused);
-    },
-    afford: async (totalRaw) => {
-      if (purse !== undefined) await hold(purse, totalRaw);
-    },
-  });
-  const [cheapest] = sellersOf(plan.llm, deps.cascades.chat)(() => 0n);
+  const thinking = { model: plan.llm, rails: deps.cascades.chat, ownKeys };
+  const [{ offers }] = createPart({ ...thinking, purseOf: () => MAIN_PURSE }).stages((source) =>
+    chatPriceRaw(mostTokens(plan), source),
+  );
   const owner: PurseOwner = {
-    ...{ spender, kind: 'realtime', model: plan.model.id, source: cheapest.source },
+    ...{ spender, kind: 'realtime', model: plan.model.id, source: offers[0].source },
     sessionId: newId(deps.random, 'sess_'),
   };
-  const opened = await openPurse(deps, owner, legs.reserveRaw(config));
-  if (opened.kind === 'refused') throw refuseHold(opened.refusal);
-  purse = opened.purse;
-  return { owner, purse, legs, cap: cascadeCap(plan), config };
-}
-
-async function hold(purse: Purse, totalRaw: bigint): Promise<void> {
-  // What is being written down is spent as well: this comes after it.
-  await purse.extend(0n);
-  const missingRaw = totalRaw - (purse.heldRaw - purse.spentRaw);
-  if (missingRaw <= 0n) return;
-  const verdict = await purse.extend(missingRaw);
-  if (verdict.kind === 'extended') return;
-  if (verdict.kind === 'lost') throw new LegFailed('settled_elsewhere', 'The session is over.');
-  throw failureOf(verdict.refusal);
-}
-
-function failureOf(refusal: HoldRefusal): LegFailed {
-  const { error, reason } = turnRefused(refusal);
-  return new LegFailed(error?.code ?? reason, error?.message ?? reason);
+  const { ownerOf, purseOf } = createOwners(owner);
+  const purses = new Purses((name, reserveRaw) => openPurse(deps, ownerOf(name), reserveRaw));
+  const legs = createCascadeLegs({ ...deps, plan, spender, ownKeys, purses, purseOf });
+  const problem = legs.problemOf(config);
+  if (problem !== undefined) throw refuse.gateway.invalidRequest(problem.message, problem.param);
+  await openPurses(purses, legs.reserves(config));
+  return { owner, purses, legs, cap: cascadeCap(plan), config };
 }
 
 /**
- * Whether the controls of an agent leave anything for a part of another maker than the session's: its hold counts at
- * one maker alone. Answers the refusal.
+ * Whose the purses of a session are: one a maker, that of the model which it was opened with first, and another one for
+ * the fees of what is bought of it with the caller's own keys.
  */
-async function probe(
-  { ledger, random }: Pick<VoiceDeps, 'ledger' | 'random'>,
-  { model }: CascadePlan,
-  part: Model,
-  spender: Spender,
-): Promise<HoldRefusal | undefined> {
-  const maker = makerOf(part.id);
-  if (maker === makerOf(model.id) || localEngineOf(part) !== undefined) return undefined;
-  const verdict = await ledger.hold({
-    ...{ spender, amountRaw: 1n, destination: destinationOf(part.id) },
-    holdId: newId(random, 'buy_'),
-  });
-  if (verdict.kind === 'refused') return verdict.refusal;
-  await ledger.settle({ hold: verdict.hold, account: 'gateway', actualRaw: 0n, source: part.id });
-  return undefined;
+function createOwners(main: PurseOwner) {
+  const owners = new Map([[MAIN_PURSE, main]]);
+  const { sessionId } = main;
+  const mainName = nameOf(main.model, main.source);
+  return {
+    purseOf({ id }: Model, source: Source): string {
+      const name = nameOf(id, source);
+      if (name === mainName) return MAIN_PURSE;
+      if (!owners.has(name)) {
+        const place = { sessionId: `${sessionId}.${name}`, partOf: sessionId };
+        owners.set(name, { ...main, ...place, model: id, source });
+      }
+      return name;
+    },
+    ownerOf(name: string): PurseOwner {
+      const owner = owners.get(name);
+      assert(owner !== undefined, 'a purse is named before it is opened');
+      return owner;
+    },
+  };
 }
+
+const nameOf = (modelId: string, { rail }: Source): string =>
+  rail === 'byok' ? `${makerOf(modelId)}.own` : makerOf(modelId);
 
 /** A session that names no voice begins with one of the local engine's, which nobody else has. */
 const fittingVoice = ({ tts }: CascadePlan, config: SessionConfig): SessionConfig =>

@@ -1,28 +1,27 @@
 import { boundChat } from '../../gateway/bound-chat.ts';
-import type { Model, Source } from '../../gateway/catalogue.ts';
 import type { ChatRequest } from '../../gateway/chat-request.ts';
 import { chatPriceRaw } from '../../gateway/chat-usage.ts';
-import { holdForRaw, type Offers } from '../../gateway/plan-offers.ts';
+import { holdForRaw } from '../../gateway/plan-offers.ts';
 import type { ChatRail, TokenUsage } from '../../rails/chat-rail.ts';
+import type { Reserves } from '../purses.ts';
 import { type Brain, LegFailed, type ReplyRequest } from '../realtime/legs.ts';
 import type { SessionConfig } from '../realtime/session-config.ts';
 import { type AskDeps, askSources } from './ask-sources.ts';
 import { chatBody } from './chat-body.ts';
+import type { Part } from './part.ts';
 import { RailReply } from './rail-reply.ts';
-import type { Tab } from './tab.ts';
 
 export type RailBrainDeps = AskDeps & {
-  readonly model: Model;
-  /** Who sells it, cheapest first for a price. Throws the refusal where nobody does. */
-  readonly offersOf: (priceRaw: (source: Source) => bigint) => Offers<ChatRail>;
-  readonly agentId: number;
+  readonly part: Part<ChatRail>;
   /** What an ordinary turn's reserve has for an answer. */
-  readonly reservedRaw: bigint;
+  readonly reserved: () => Reserve;
   /** All of that reserve. */
-  readonly reserveRaw: (config: SessionConfig) => bigint;
+  readonly reserves: (config: SessionConfig) => Reserves;
   readonly heldRaw: () => bigint;
-  readonly tab: Tab;
 };
+
+/** What is held out of one purse for a part of an ordinary turn. */
+export type Reserve = { readonly purse: string; readonly raw: bigint };
 
 type Begun = {
   readonly reply: RailReply;
@@ -37,42 +36,64 @@ type Speculation = Begun & {
 };
 
 /** The most that an answer of so many tokens costs wherever it is bought. */
-export const dearestChatRaw = (offersOf: RailBrainDeps['offersOf'], tokens: TokenUsage): bigint =>
-  holdForRaw(offersOf((source) => chatPriceRaw(tokens, source)));
+export function dearestChat(part: Part<ChatRail>, tokens: TokenUsage): Reserve {
+  const [{ offers, purse }] = part.stages((source) => chatPriceRaw(tokens, source));
+  return { purse, raw: holdForRaw(offers) };
+}
+
+/** What is to be held in a purse where an answer may come to more than its reserve has for one. */
+function floorRaw(
+  { reserved, reserves }: RailBrainDeps,
+  asked: {
+    readonly config: SessionConfig;
+    readonly isBeside: boolean;
+    readonly mostRaw: bigint;
+    readonly purse: string;
+  },
+): bigint {
+  const { config, isBeside, mostRaw, purse } = asked;
+  const { purse: own, raw } = reserved();
+  const beyondRaw = isBeside || own !== purse ? mostRaw : mostRaw - raw;
+  return beyondRaw > 0n ? (reserves(config)[purse] ?? 0n) + beyondRaw : 0n;
+}
+
+/** Begins an answer. `isBeside`: nothing of the reserve is for it. */
+function begin(
+  deps: RailBrainDeps,
+  body: ChatRequest,
+  { config, isBeside, signal }: Pick<ReplyRequest, 'config' | 'signal'> & { isBeside: boolean },
+): Begun {
+  const { part, spender } = deps;
+  const { tokens } = boundChat(body, part.model);
+  let isAfforded = false;
+  const open = async () => {
+    if (body.messages.length === 0) {
+      throw new LegFailed('nothing_to_answer', 'Nothing was said and there are no instructions.');
+    }
+    const asked = await askSources(deps, {
+      ...{ part, signal, priceRaw: (source) => chatPriceRaw(tokens, source) },
+      floorRaw: (purse, mostRaw) => floorRaw(deps, { config, isBeside, mostRaw, purse }),
+      ask({ rail, source }, means) {
+        isAfforded = true;
+        const { agentId } = spender;
+        const call = { agentId, heldRaw: deps.heldRaw(), body, model: source.upstreamModel, means };
+        return rail.stream(call, signal);
+      },
+    });
+    if (asked === undefined) return undefined;
+    asked.share.line = reply;
+    const { outcome, source, tab } = asked;
+    return { stream: outcome.stream, source, tab, paidRaw: outcome.paidRaw };
+  };
+  const reply = new RailReply({ body, open, signal });
+  return { reply, isAfforded: () => isAfforded };
+}
 
 /** Any chat model of the catalogue, streamed from the cheapest source that delivers. */
 export function createRailBrain(deps: RailBrainDeps): Brain {
-  const { agentId, model, reservedRaw, reserveRaw, tab } = deps;
+  const { model } = deps.part;
   let speculation: Speculation | undefined;
   let hasSpeculated = false;
-
-  /** `isBeside`: nothing of the reserve is for it. */
-  function start(request: ReplyRequest, body: ChatRequest, isBeside: boolean): Begun {
-    const { config, signal } = request;
-    const { tokens } = boundChat(body, model);
-    let isAfforded = false;
-    const open = async () => {
-      if (body.messages.length === 0) {
-        throw new LegFailed('nothing_to_answer', 'Nothing was said and there are no instructions.');
-      }
-      const offers = deps.offersOf((source) => chatPriceRaw(tokens, source));
-      const mostRaw = holdForRaw(offers);
-      const beyondRaw = isBeside ? mostRaw : mostRaw - reservedRaw;
-      const asked = await askSources(deps, {
-        ...{ offers, signal, floorRaw: beyondRaw > 0n ? reserveRaw(config) + beyondRaw : 0n },
-        ask({ rail, source }) {
-          isAfforded = true;
-          const call = { agentId, heldRaw: deps.heldRaw(), body, model: source.upstreamModel };
-          return rail.stream(call, signal);
-        },
-      });
-      if (asked === undefined) return undefined;
-      asked.share.line = reply;
-      return { stream: asked.outcome.stream, source: asked.source };
-    };
-    const reply = new RailReply({ body, open, tab, signal });
-    return { reply, isAfforded: () => isAfforded };
-  }
 
   const bodyOf = (request: Omit<ReplyRequest, 'signal'>) => chatBody(model.id, request);
 
@@ -99,14 +120,15 @@ export function createRailBrain(deps: RailBrainDeps): Brain {
       const begun = adopt(JSON.stringify(body), request.signal);
       if (begun !== undefined) return begun;
       forget();
-      return start(request, body, false).reply;
+      return begin(deps, body, { ...request, isBeside: false }).reply;
     },
     speculate(request) {
       if (hasSpeculated) return;
       hasSpeculated = true;
       const body = bodyOf(request);
       const stopping = new AbortController();
-      const begun = start({ ...request, signal: stopping.signal }, body, true);
+      const { config } = request;
+      const begun = begin(deps, body, { config, signal: stopping.signal, isBeside: true });
       speculation = { ...begun, stopping, asked: JSON.stringify(body) };
     },
     forgetSpeculation: forget,

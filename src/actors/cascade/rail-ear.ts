@@ -8,20 +8,18 @@ import {
   UtteranceLost,
 } from '../../engines/engine.ts';
 import type { Source } from '../../gateway/catalogue.ts';
-import type { Offers } from '../../gateway/plan-offers.ts';
 import { meterTranscription, transcriptionBoundRaw } from '../../gateway/transcription-usage.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { TranscriptionRail } from '../../rails/transcription-rail.ts';
 import { LegFailed } from '../realtime/legs.ts';
 import { sessionPrice } from '../voice-purse.ts';
-import { type AskDeps, askSources } from './ask-sources.ts';
-import type { Tab } from './tab.ts';
+import { type AskDeps, askSources, paidOf } from './ask-sources.ts';
+import type { Part } from './part.ts';
+import type { Pocket } from './pockets.ts';
 
 export type RailEarDeps = AskDeps & {
-  /** Who sells it, cheapest first for a price. Throws the refusal where nobody does. */
-  readonly offersOf: (priceRaw: (source: Source) => bigint) => Offers<TranscriptionRail>;
-  readonly tab: Tab;
+  readonly part: Part<TranscriptionRail>;
 };
 
 /** Of one utterance, as bytes of its file. */
@@ -83,24 +81,24 @@ class RailStream implements SttStream {
   async #transcribe(bytes: Buffer, durationMs: number): Promise<string | undefined> {
     const sound = { durationMs, prompt: undefined };
     const file = { name: 'speech.wav', contentType: 'audio/wav', bytes, durationMs };
-    const offers = this.#deps.offersOf((source) => transcriptionBoundRaw(sound, source));
+    const { part } = this.#deps;
     const { signal } = this.#closing;
     const asked = await askSources(this.#deps, {
-      ...{ offers, signal },
-      ask: ({ rail, source }) =>
+      ...{ part, signal, priceRaw: (source) => transcriptionBoundRaw(sound, source) },
+      ask: ({ rail, source }, means) =>
         rail.transcribe(
           {
             ...{ model: source.upstreamModel, file, format: 'json', fields: FIELDS },
-            ...{ language: undefined, prompt: undefined },
+            ...{ language: undefined, prompt: undefined, means },
           },
           signal,
         ),
     });
     if (asked === undefined) return undefined;
-    const { outcome, share, source } = asked;
+    const { outcome, share, source, tab } = asked;
     share.drop();
     const { estimated, usage } = meterTranscription(sound, outcome.usage, source);
-    this.#deps.tab.add({ source, usage, ...(estimated && { isEstimated: true }) });
+    tab.add({ source, usage, ...paidOf(outcome), ...(estimated && { isEstimated: true }) });
     return textOf(outcome.body);
   }
 
@@ -137,7 +135,7 @@ function textOf(body: Uint8Array): string {
 /** The recogniser of this process, billed by the second that it has heard. */
 export function createLocalEar(
   engine: SttEngine,
-  { hold, source, tab }: Pick<RailEarDeps, 'hold' | 'tab'> & { readonly source: Source },
+  { hold, source, tab }: Pocket & { readonly source: Source },
 ): SttEngine {
   return {
     async open(options) {

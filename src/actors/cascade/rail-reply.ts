@@ -5,10 +5,17 @@ import { meterChat } from '../../gateway/chat-usage.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ChatStream } from '../../rails/chat-stream.ts';
 import { type Bought, LegFailed, type Reply, type ReplyPiece } from '../realtime/legs.ts';
+import { paidOf } from './ask-sources.ts';
 import { ChatPieces } from './chat-pieces.ts';
 import type { Tab, TabLine } from './tab.ts';
 
-export type OpenedChat = { readonly stream: ChatStream; readonly source: Source };
+export type OpenedChat = {
+  readonly stream: ChatStream;
+  readonly source: Source;
+  readonly tab: Tab;
+  /** It was paid by itself, so much. */
+  readonly paidRaw?: bigint | undefined;
+};
 
 /**
  * An answer that a chat model writes at some upstream. It is asked for at once, and stands on the tab from its first
@@ -31,16 +38,15 @@ export class RailReply implements Reply, TabLine {
     readonly body: ChatRequest;
     /** Undefined: whoever asked has left. Rejects with LegFailed. */
     readonly open: () => Promise<OpenedChat | undefined>;
-    readonly tab: Tab;
     /** Stops buying. */
     readonly signal: AbortSignal;
   }) {
-    const { open, signal, tab } = options;
+    const { open, signal } = options;
     this.#body = options.body;
     this.#opening = open().then((opened) => {
       this.#opened = opened;
       if (opened === undefined) return undefined;
-      tab.open(this);
+      opened.tab.open(this);
       if (signal.aborted) this.#stop();
       else void this.#readAll(opened.stream);
       return opened;
@@ -86,6 +92,7 @@ export class RailReply implements Reply, TabLine {
     if (metered === undefined || this.#opened === undefined) return undefined;
     return {
       ...{ source: this.#opened.source, usage: metered.usage },
+      ...paidOf(this.#opened),
       ...(metered.estimated && { isEstimated: true }),
       ...(this.isVain && { isSpeculated: true }),
     };

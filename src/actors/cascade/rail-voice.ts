@@ -1,21 +1,19 @@
 import { PcmByteReader } from '../../../media/pcm.ts';
 import type { TtsEngine } from '../../engines/engine.ts';
 import type { Source } from '../../gateway/catalogue.ts';
-import type { Offers } from '../../gateway/plan-offers.ts';
 import type { SpeechRequest } from '../../gateway/speech-request.ts';
 import { billsTokens, meterSpeech, speechBoundRaw } from '../../gateway/speech-usage.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { SpeechRail, SpeechSound } from '../../rails/speech-rail.ts';
-import { LegFailed, type SpokenPiece, type Voice } from '../realtime/legs.ts';
+import { type Bought, LegFailed, type SpokenPiece, type Voice } from '../realtime/legs.ts';
 import { sessionPrice } from '../voice-purse.ts';
-import { type AskDeps, askSources } from './ask-sources.ts';
-import type { Tab } from './tab.ts';
+import { type AskDeps, askSources, paidOf } from './ask-sources.ts';
+import type { Part } from './part.ts';
+import type { Pocket } from './pockets.ts';
 
 export type RailVoiceDeps = AskDeps & {
-  readonly modelId: string;
-  /** Who sells it as raw sound, cheapest first for a price. Throws the refusal where nobody does. */
-  readonly offersOf: (priceRaw: (source: Source) => bigint) => Offers<SpeechRail>;
-  readonly tab: Tab;
+  /** Who sells it as raw sound. */
+  readonly part: Part<SpeechRail>;
 };
 
 const FORMAT = 'pcm';
@@ -23,23 +21,23 @@ const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet
 
 /** Any speech model of the catalogue, a sentence a request. It stands on the tab from its first sound on. */
 export function createRailVoice(deps: RailVoiceDeps): Voice {
+  const { part } = deps;
   return {
     async *speak({ signal, speed, text, voice }) {
       const body: SpeechRequest = {
-        ...{ model: deps.modelId, input: text, voice, response_format: FORMAT },
+        ...{ model: part.model.id, input: text, voice, response_format: FORMAT },
         ...(speed !== 1 && { speed }),
       };
-      const offers = deps.offersOf((source) => speechBoundRaw(body, source));
       const asked = await askSources(deps, {
-        ...{ offers, signal },
-        ask({ rail, source }) {
+        ...{ part, signal, priceRaw: (source) => speechBoundRaw(body, source) },
+        ask({ rail, source }, means) {
           const model = source.upstreamModel;
-          const call = { model, body, input: text, wantsUsage: billsTokens(source) };
+          const call = { model, body, input: text, wantsUsage: billsTokens(source), means };
           return rail.speak({ ...call, format: FORMAT }, signal);
         },
       });
       if (asked === undefined) return;
-      const { outcome, share, source } = asked;
+      const { outcome, share, source, tab } = asked;
       const { contentType, sound } = outcome;
       const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
       if (!RAW.has(type)) {
@@ -50,8 +48,8 @@ export function createRailVoice(deps: RailVoiceDeps): Voice {
           `The speech model sent ${type} where raw sound was asked for.`,
         );
       }
-      const line = new SpeechLine(body, sound, source);
-      deps.tab.open(line);
+      const line = new SpeechLine(body, sound, { source, ...paidOf(outcome) });
+      tab.open(line);
       share.line = line;
       // A turn that is stopped is billed before this goes on.
       const stopped = () => line.end();
@@ -71,13 +69,13 @@ export function createRailVoice(deps: RailVoiceDeps): Voice {
 class SpeechLine {
   readonly #body: SpeechRequest;
   readonly #sound: SpeechSound;
-  readonly #source: Source;
+  readonly #seller: Pick<Bought, 'source' | 'paidRaw'>;
   isOver = false;
 
-  constructor(body: SpeechRequest, sound: SpeechSound, source: Source) {
+  constructor(body: SpeechRequest, sound: SpeechSound, seller: Pick<Bought, 'source' | 'paidRaw'>) {
     this.#body = body;
     this.#sound = sound;
-    this.#source = source;
+    this.#seller = seller;
   }
 
   end(): void {
@@ -85,8 +83,9 @@ class SpeechLine {
   }
 
   bought() {
-    const { estimated, usage } = meterSpeech(this.#body, this.#sound.usage(), this.#source);
-    return { source: this.#source, usage, ...(estimated && { isEstimated: true }) };
+    const { source } = this.#seller;
+    const { estimated, usage } = meterSpeech(this.#body, this.#sound.usage(), source);
+    return { ...this.#seller, usage, ...(estimated && { isEstimated: true }) };
   }
 }
 
@@ -122,7 +121,7 @@ async function nextOf(sound: SpeechSound, signal: AbortSignal): Promise<Uint8Arr
 /** The engine of this process, billed by the characters that it has spoken. */
 export function createLocalVoice(
   engine: TtsEngine,
-  { hold, source, tab }: Pick<RailVoiceDeps, 'hold' | 'tab'> & { readonly source: Source },
+  { hold, source, tab }: Pocket & { readonly source: Source },
 ): Voice {
   return {
     async *speak(request) {

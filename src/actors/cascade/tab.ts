@@ -1,5 +1,6 @@
+import type { Source } from '../../gateway/catalogue.ts';
+import { owedRaw } from '../realtime/bought-price.ts';
 import type { Bought } from '../realtime/legs.ts';
-import { sessionPrice } from '../voice-purse.ts';
 
 /** Something that a session buys while its turns go on. */
 export type TabLine = {
@@ -38,10 +39,17 @@ export class Tab {
     return share;
   }
 
+  /** The fee for a source that is paid by the caller's own key stands on it. */
+  hasFeeOf(source: Source): boolean {
+    return source.rail === 'byok' && this.#lines.some((line) => line.bought()?.source === source);
+  }
+
   /** What all of it can come to, with what goes on and what is only expected. */
   unbilledRaw(): bigint {
     let sumRaw = 0n;
-    for (const line of this.#lines) sumRaw += costRaw(line);
+    for (const one of feeOnce(this.#lines.flatMap((line) => line.bought() ?? []))) {
+      sumRaw += owedRaw([one]);
+    }
     for (const share of this.#shares) {
       const { line, mostRaw } = share;
       if (line?.isOver) share.drop();
@@ -57,11 +65,25 @@ export class Tab {
   take(): Bought[] {
     const over = this.#lines.filter(({ isOver }) => isOver);
     this.#lines = this.#lines.filter((line) => !over.includes(line));
-    return over.flatMap((line) => line.bought() ?? []);
+    return feeOnce(over.flatMap((line) => line.bought() ?? []));
   }
+}
+
+/** The fee for a part that was bought with the caller's own key is one a turn, whatever the number of requests. */
+function feeOnce(bought: readonly Bought[]): Bought[] {
+  const payers = new Map<Source, Bought>();
+  for (const one of bought) {
+    const payer = payers.get(one.source);
+    if (payer === undefined || payer.isSpeculated) payers.set(one.source, one);
+  }
+  return bought.map((one) => {
+    if (one.source.rail !== 'byok' || payers.get(one.source) === one) return one;
+    const { request: _, ...usage } = one.usage;
+    return { ...one, usage };
+  });
 }
 
 function costRaw(line: TabLine): bigint {
   const bought = line.bought();
-  return bought === undefined ? 0n : sessionPrice(bought.source, bought.usage);
+  return bought === undefined ? 0n : owedRaw([bought]);
 }

@@ -3,14 +3,21 @@ import {
   type CascadeDeps,
   createCascadeLegs,
 } from '../../../../src/actors/cascade/cascade-legs.ts';
-import { DEFAULT_CONFIG } from '../../../../src/actors/realtime/session-config.ts';
+import { MAIN_PURSE, Purses } from '../../../../src/actors/purses.ts';
+import {
+  DEFAULT_CONFIG,
+  type SessionConfig,
+} from '../../../../src/actors/realtime/session-config.ts';
 import type { Model, Source } from '../../../../src/gateway/catalogue.ts';
 import { speechBoundRaw } from '../../../../src/gateway/speech-usage.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Rates } from '../../../../src/kernel/price.ts';
+import { systemRandom } from '../../../../src/kernel/random.ts';
 import { createSourceRests } from '../../../../src/rails/rest-failing-source.ts';
+import { NO_KEYS } from '../../../support/cascade-world.ts';
+import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { createFakeEngines } from '../../../support/voice-fakes.ts';
 
 const model = (modality: Model['modality'], rates: Rates): Model => {
@@ -24,11 +31,17 @@ function legsOf(speech: Rates) {
   const clock = new ManualClock();
   const rails = { railOf: () => ({ makes: () => true }) as never };
   const deps: CascadeDeps = {
-    ...{ clock, log: silentLog, engines: createFakeEngines() as never, agentId: 7 },
+    ...{
+      clock,
+      log: silentLog,
+      random: systemRandom,
+      engines: createFakeEngines() as never,
+      spender: { agentId: 7 },
+    },
     catalogue: { find: () => undefined } as never,
     cascades: {
       ...{ chat: rails, speech: rails, hearing: rails },
-      rests: createSourceRests({ clock }),
+      ...{ rests: createSourceRests({ clock }), providerKeys: NO_KEYS },
     },
     plan: {
       model: model('realtime', {}),
@@ -36,11 +49,11 @@ function legsOf(speech: Rates) {
       stt: model('stt', {}),
       tts: model('tts', speech),
     },
-    afford: async () => {},
-    admit: async () => {},
-    heldRaw: () => 0n,
+    purses: new Purses(() => Promise.reject(new Error('nothing is held'))),
+    ...{ ownKeys: NO_OWN_KEYS, purseOf: () => MAIN_PURSE },
   };
-  return createCascadeLegs(deps);
+  const legs = createCascadeLegs(deps);
+  return { reserveRaw: (config: SessionConfig) => legs.reserves(config)[MAIN_PURSE] ?? 0n };
 }
 
 test('a voice that is billed by its seconds is held for as slowly as it may speak', () => {

@@ -1,15 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { createHolds } from '../../../../src/actors/cascade/hold-share.ts';
+import { createPart } from '../../../../src/actors/cascade/part.ts';
+import { createHolds } from '../../../../src/actors/cascade/pockets.ts';
 import { createRailBrain } from '../../../../src/actors/cascade/rail-brain.ts';
 import { Tab } from '../../../../src/actors/cascade/tab.ts';
+import { MAIN_PURSE } from '../../../../src/actors/purses.ts';
 import { type Brain, LegFailed, type ReplyPiece } from '../../../../src/actors/realtime/legs.ts';
 import { DEFAULT_CONFIG } from '../../../../src/actors/realtime/session-config.ts';
 import type { Model, Source } from '../../../../src/gateway/catalogue.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { StopSignal } from '../../../../src/kernel/stop-signal.ts';
 import type { ChatCall, ChatRail } from '../../../../src/rails/chat-rail.ts';
 import { createSourceRests } from '../../../../src/rails/rest-failing-source.ts';
+import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { textEvent } from '../../../support/stream-upstream.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 
@@ -49,19 +53,20 @@ function openBrain({
   };
   const clock = new ManualClock();
   const tab = new Tab();
+  const hold = createHolds(tab, async (totalRaw) => {
+    afforded.push(totalRaw);
+    await afford(totalRaw);
+  });
   const brain = createRailBrain({
-    ...{ clock, log: silentLog, rests: createSourceRests({ clock }), model, agentId: 7, tab },
-    offersOf: (priceRaw) => {
-      const raw = priceRaw(source);
-      const unpaid = { ownKey: undefined, mostPaidRaw: undefined };
-      return [{ source, rail, priceRaw: raw, heldRaw: raw, ...unpaid }];
-    },
-    reservedRaw,
-    reserveRaw: () => RESERVE_RAW,
-    hold: createHolds(tab, async (totalRaw) => {
-      afforded.push(totalRaw);
-      await afford(totalRaw);
+    ...{ clock, log: silentLog, rests: createSourceRests({ clock }) },
+    ...{ random: systemRandom, spender: { agentId: 7 } },
+    part: createPart({
+      ...{ model, rails: { railOf: () => rail } },
+      ...{ ownKeys: NO_OWN_KEYS, purseOf: () => MAIN_PURSE },
     }),
+    reserved: () => ({ purse: MAIN_PURSE, raw: reservedRaw }),
+    reserves: () => ({ [MAIN_PURSE]: RESERVE_RAW }),
+    pocketOf: () => ({ tab, hold }),
     heldRaw: () => 0n,
   });
   return { brain, asked, afforded, tab };

@@ -1,20 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { parseWav, wavSamples } from '../../../../media/wav.ts';
-import { createHolds } from '../../../../src/actors/cascade/hold-share.ts';
+import { createPart } from '../../../../src/actors/cascade/part.ts';
+import { createHolds } from '../../../../src/actors/cascade/pockets.ts';
 import { createLocalEar, createRailEar } from '../../../../src/actors/cascade/rail-ear.ts';
 import { Tab } from '../../../../src/actors/cascade/tab.ts';
+import { MAIN_PURSE } from '../../../../src/actors/purses.ts';
 import { LegFailed } from '../../../../src/actors/realtime/legs.ts';
-import type { Source } from '../../../../src/gateway/catalogue.ts';
+import type { Model, Source } from '../../../../src/gateway/catalogue.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { systemRandom } from '../../../../src/kernel/random.ts';
 import { createSourceRests } from '../../../../src/rails/rest-failing-source.ts';
 import type { TranscriptionRail } from '../../../../src/rails/transcription-rail.ts';
+import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { listening } from '../../../support/speech.ts';
 import { createFakeEngines, tone } from '../../../support/voice-fakes.ts';
 
 const source: Source = {
   ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 0 },
   rates: { audio_second: 1_000_000n },
+};
+const model: Model = {
+  ...{ id: 'a/b', modality: 'stt', contextWindow: null, maxOutputTokens: null },
+  sources: [source],
 };
 const RATE = 16_000;
 
@@ -40,13 +48,13 @@ async function openEar(balanceRaw = 1_000_000_000n) {
   const tab = new Tab();
   const heard = listening();
   const ear = createRailEar({
-    ...{ clock, log: silentLog, rests: createSourceRests({ clock }), tab },
-    hold: createHolds(tab, spending(balanceRaw)),
-    offersOf: (priceRaw) => {
-      const raw = priceRaw(source);
-      const unpaid = { ownKey: undefined, mostPaidRaw: undefined };
-      return [{ source, rail, priceRaw: raw, heldRaw: raw, ...unpaid }];
-    },
+    ...{ clock, log: silentLog, rests: createSourceRests({ clock }) },
+    ...{ random: systemRandom, spender: { agentId: 7 } },
+    part: createPart({
+      ...{ model, rails: { railOf: () => rail } },
+      ...{ ownKeys: NO_OWN_KEYS, purseOf: () => MAIN_PURSE },
+    }),
+    pocketOf: () => ({ tab, hold: createHolds(tab, spending(balanceRaw)) }),
   });
   const stream = await ear.open({ sampleRateHz: RATE, listener: heard.listener });
   const push = (pcm: Int16Array) => {

@@ -18,7 +18,7 @@ function openReply(eventOf: (nth: number) => string, count = 10_000) {
   const reply = new RailReply({
     body: { model: 'm', messages: [{ role: 'user', content: 'four' }], max_tokens: 10 },
     open: async () => ({
-      source,
+      ...{ source, tab },
       stream: {
         async next() {
           if (upstream.isStopped || upstream.events === count) return undefined;
@@ -32,7 +32,6 @@ function openReply(eventOf: (nth: number) => string, count = 10_000) {
         },
       },
     }),
-    tab,
     signal: new AbortController().signal,
   });
   return { reply, tab, upstream };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHolds } from '../../../../src/actors/cascade/hold-share.ts';
+import { createHolds } from '../../../../src/actors/cascade/pockets.ts';
 import { Tab } from '../../../../src/actors/cascade/tab.ts';
 
 describe('the holds of a session', () => {

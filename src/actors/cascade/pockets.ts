@@ -1,0 +1,63 @@
+import type { Purses } from '../purses.ts';
+import { LegFailed } from '../realtime/legs.ts';
+import { turnRefused } from '../voice-endings.ts';
+import type { Extension } from '../voice-purse.ts';
+import { type Share, Tab } from './tab.ts';
+
+/**
+ * Holds what a purchase may come to beside everything that is not billed, and `floorRaw` in all at least. Throws
+ * LegFailed where that cannot be paid; nothing is expected then.
+ */
+export type HoldShare = (mostRaw: bigint, floorRaw?: bigint) => Promise<Share>;
+
+/** What is bought out of one purse of a session. */
+export type Pocket = { readonly tab: Tab; readonly hold: HoldShare };
+
+export type Pockets = ReturnType<typeof createPockets>;
+
+/** Everything that a session buys, by the purse that pays it. */
+export function createPockets(purses: Pick<Purses, 'hold'>) {
+  const pockets = new Map<string, Pocket>();
+  return {
+    of(purse: string): Pocket {
+      const known = pockets.get(purse);
+      if (known !== undefined) return known;
+      const tab = new Tab();
+      const afford = async (totalRaw: bigint) => requireHeld(await purses.hold(purse, totalRaw));
+      const pocket = { tab, hold: createHolds(tab, afford) };
+      pockets.set(purse, pocket);
+      return pocket;
+    },
+    /** What is over; it is billed now. */
+    take: () =>
+      [...pockets].flatMap(([purse, { tab }]) =>
+        tab.take().map((bought) => ({ ...bought, purse })),
+      ),
+  };
+}
+
+/** Throws LegFailed where nothing was held. */
+export function requireHeld(verdict: Extension): void {
+  if (verdict.kind === 'extended') return;
+  if (verdict.kind === 'lost') throw new LegFailed('settled_elsewhere', 'The session is over.');
+  const { error, reason } = turnRefused(verdict.refusal);
+  throw new LegFailed(error?.code ?? reason, error?.message ?? reason);
+}
+
+/** Holds are made one after another, so that each knows what the one before it may come to. */
+export function createHolds(
+  tab: Tab,
+  /** Holds so much for what is not billed yet, or throws LegFailed. */
+  afford: (totalRaw: bigint) => Promise<void>,
+): HoldShare {
+  let tail: Promise<unknown> = Promise.resolve();
+  return (mostRaw, floorRaw = 0n) => {
+    const held = tail.then(async () => {
+      const totalRaw = tab.unbilledRaw() + mostRaw;
+      await afford(totalRaw > floorRaw ? totalRaw : floorRaw);
+      return tab.expect(mostRaw);
+    });
+    tail = held.catch(() => {});
+    return held;
+  };
+}

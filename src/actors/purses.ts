@@ -1,0 +1,129 @@
+import { refuseHold } from '../gateway/refuse-hold.ts';
+import { assert } from '../kernel/assert.ts';
+import type { Extension, OpenedPurse, Purse, SettleOutcome } from './voice-purse.ts';
+
+/** The purse that a session is opened with. */
+export const MAIN_PURSE = '';
+
+/** What was bought out of one purse. */
+export type Bill = {
+  readonly purse: string;
+  readonly costRaw: bigint;
+  readonly usage: Readonly<Record<string, number>>;
+};
+
+/** So much each of several purses. */
+export type Reserves = Readonly<Record<string, bigint>>;
+
+const EXTENDED: Extension = { kind: 'extended' };
+const LOST: Extension = { kind: 'lost' };
+
+/**
+ * The money of a session: a purse for each maker that it buys of, since a hold counts under the caps of one alone. They
+ * are opened as they are needed, and settled together.
+ */
+export class Purses {
+  readonly #open: (name: string, reserveRaw: bigint) => Promise<OpenedPurse>;
+  readonly #purses = new Map<string, Purse>();
+  readonly #opening = new Map<string, Promise<Extension>>();
+  #ending: Pick<SettleOutcome, 'reason' | 'status'> | undefined;
+  #settlement: Promise<void> | undefined;
+
+  constructor(open: (name: string, reserveRaw: bigint) => Promise<OpenedPurse>) {
+    this.#open = open;
+  }
+
+  get heldRaw(): bigint {
+    let sumRaw = 0n;
+    for (const { heldRaw } of this.#purses.values()) sumRaw += heldRaw;
+    return sumRaw;
+  }
+
+  /** Holds so much in one of them for what is not billed yet. */
+  async hold(name: string, totalRaw: bigint): Promise<Extension> {
+    const purse = this.#purses.get(name);
+    if (purse === undefined) return this.#openOnce(name, totalRaw);
+    // What is being written down is spent as well: this comes after it.
+    await purse.extend(0n);
+    const verdict = await purse.extend(totalRaw - (purse.heldRaw - purse.spentRaw));
+    return verdict.kind === 'lost' ? this.#lost() : verdict;
+  }
+
+  /** The same for several, all or none of them being of use: answers the first that cannot be. */
+  async makeWhole(reserves: Reserves): Promise<Extension> {
+    const verdicts = await Promise.all(
+      Object.entries(reserves).map(([name, totalRaw]) => this.hold(name, totalRaw)),
+    );
+    return verdicts.find(({ kind }) => kind !== 'extended') ?? EXTENDED;
+  }
+
+  /** Writes what was bought, at once. `lost`: another process settled what it was bought with. */
+  async journal(bills: readonly Bill[]): Promise<'written' | 'lost'> {
+    const written = await Promise.all(
+      bills.map(({ costRaw, purse, usage }) => this.#purses.get(purse)?.journal(costRaw, usage)),
+    );
+    return written.every((verdict) => verdict === 'written') ? 'written' : this.#lost().kind;
+  }
+
+  /** Settles each to everything bought out of it, with a charge row. Safe to call twice; never rejects. */
+  settle(outcome: SettleOutcome): Promise<void> {
+    this.#settlement ??= this.#settleAll(outcome);
+    return this.#settlement;
+  }
+
+  async #settleAll(outcome: SettleOutcome): Promise<void> {
+    const { reason, status } = outcome;
+    this.#ending = { reason, status };
+    await Promise.all([
+      ...[...this.#purses].map(([name, purse]) =>
+        purse.settle(name === MAIN_PURSE ? outcome : { reason, status }),
+      ),
+      ...[...this.#opening.values()].map((opening) => opening.catch(() => {})),
+    ]);
+  }
+
+  async #openOnce(name: string, reserveRaw: bigint): Promise<Extension> {
+    if (this.#ending !== undefined) return LOST;
+    const begun = this.#opening.get(name);
+    if (begun !== undefined) {
+      await begun.catch(() => {});
+      return this.hold(name, reserveRaw);
+    }
+    const opening = this.#openNow(name, reserveRaw);
+    this.#opening.set(name, opening);
+    try {
+      return await opening;
+    } finally {
+      this.#opening.delete(name);
+    }
+  }
+
+  async #openNow(name: string, reserveRaw: bigint): Promise<Extension> {
+    const opened = await this.#open(name, reserveRaw);
+    if (opened.kind === 'refused') return opened;
+    this.#purses.set(name, opened.purse);
+    if (this.#ending === undefined) return EXTENDED;
+    await opened.purse.settle(this.#ending);
+    return LOST;
+  }
+
+  /** The session ends without a word; what the other process has not taken is settled here. */
+  #lost(): { readonly kind: 'lost' } {
+    void this.settle({ reason: 'settled_elsewhere', status: 'failed' });
+    return { kind: 'lost' };
+  }
+}
+
+/** Holds what the first turn can cost. Throws the refusal where that cannot be; nothing stays held then. */
+export async function openPurses(purses: Purses, reserves: Reserves): Promise<void> {
+  let verdict: Extension = LOST;
+  try {
+    verdict = await purses.makeWhole(reserves);
+  } finally {
+    if (verdict.kind !== 'extended') {
+      await purses.settle({ reason: 'not_opened', status: 'failed' });
+    }
+  }
+  if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
+  assert(verdict.kind === 'extended', 'nobody else knows of a session that is being opened');
+}

@@ -1,0 +1,8 @@
+import type { OwnKeys } from '../../src/actors/cascade/own-keys.ts';
+
+/** A caller who has no account anywhere. */
+export const NO_OWN_KEYS: OwnKeys = {
+  sellersOf: () => [],
+  lookUp: async () => {},
+  noteUse: async () => {},
+};
