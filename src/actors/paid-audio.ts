@@ -25,9 +25,11 @@ export type PaidAudioOptions = {
   readonly low: () => void;
   /** The last slice is used up and there is no further one. */
   readonly spent: (refusal: HoldRefusal) => void;
+  /** The ledger cannot say whether there is a further slice. */
+  readonly unheld: (error: unknown) => void;
   /** Another process has settled this session. */
   readonly lost: () => void;
-  /** The ledger cannot be reached, or what its answer set off went wrong. */
+  /** What was let through cannot be written down, or what the ledger's answer set off went wrong. */
   readonly away: (error: unknown) => void;
   /** The same after a stop. It ends nothing: what was bought is settled all the same. */
   readonly awayLate: (error: unknown) => void;
@@ -47,6 +49,8 @@ export class PaidAudio {
   #isStopped = false;
   /** How much of what had to wait has been let through. */
   #passedBytes = 0;
+  #cameBytes = 0;
+  #letThroughBytes = 0;
   #waiting: { readonly behindBytes: number; readonly callback: () => void }[] = [];
 
   constructor(options: PaidAudioOptions) {
@@ -65,9 +69,19 @@ export class PaidAudio {
     return this.#meter.seconds;
   }
 
+  /** What came and is not let through any more. */
+  get droppedSeconds(): number {
+    const bytes = this.#isStopped ? this.#cameBytes - this.#letThroughBytes : 0;
+    return bytes / this.#options.bytesPerSecond;
+  }
+
   push(bytes: Uint8Array): void {
     if (this.#isStopped) return;
-    this.#backlog.push(this.#backlog.bytes > 0 ? bytes : this.#take(bytes));
+    this.#cameBytes += bytes.length;
+    const rest = this.#backlog.bytes > 0 ? bytes : this.#take(bytes);
+    // Hearing it may have ended the stream.
+    if (this.#isStopped) return;
+    this.#backlog.push(rest);
     if (this.#backlog.bytes > 0) this.extend();
   }
 
@@ -81,13 +95,16 @@ export class PaidAudio {
     const slice = { audio_second: LIMITS.transcriptionReserveSeconds };
     purse
       .extend(sessionPrice(source, slice))
-      .then((verdict) => {
-        this.#isExtending = false;
-        if (this.#isStopped) return;
-        if (verdict.kind === 'lost') this.#options.lost();
-        else if (verdict.kind === 'extended') this.#extended();
-        else this.#refused(verdict.refusal, isLast);
-      })
+      .then(
+        (verdict) => {
+          this.#isExtending = false;
+          if (this.#isStopped) return;
+          if (verdict.kind === 'lost') this.#options.lost();
+          else if (verdict.kind === 'extended') this.#extended();
+          else this.#refused(verdict.refusal, isLast);
+        },
+        (error: unknown) => this.#unheld(error),
+      )
       .catch((error: unknown) => this.#away(error));
   }
 
@@ -126,6 +143,12 @@ export class PaidAudio {
       .catch((error: unknown) => this.#away(error));
   }
 
+  #unheld(error: unknown): void {
+    const { awayLate, unheld } = this.#options;
+    if (this.#isStopped) awayLate(error);
+    else unheld(error);
+  }
+
   #away(error: unknown): void {
     const { away, awayLate } = this.#options;
     if (this.#isStopped) awayLate(error);
@@ -135,6 +158,7 @@ export class PaidAudio {
   /** Lets through what is paid for and answers the rest. */
   #take(bytes: Uint8Array): Uint8Array {
     const admitted = this.#meter.admit(bytes.length);
+    this.#letThroughBytes += admitted;
     if (admitted > 0) this.#options.hear(bytes.subarray(0, admitted));
     if (this.#meter.sliceIsDue) this.journal();
     if (this.#meter.isLow && !this.#isExtending && !this.#isRefused) this.#options.low();

@@ -5,9 +5,11 @@ import {
   realtimeSessionMachine,
 } from '../../machines/realtime-session.ts';
 import type { Ending } from '../../machines/transcription-stream.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Heard } from './ear-events.ts';
+import type { Purses } from './purses.ts';
 import { type Answering, createAnswering } from './realtime/answering.ts';
 import { createTurnBilling } from './realtime/bill-turn.ts';
 import { ClientCommands } from './realtime/client-commands.ts';
@@ -23,7 +25,7 @@ import { SessionTally } from './session-tally.ts';
 import type { VoiceDeps } from './voice-deps.ts';
 import { BROKEN } from './voice-endings.ts';
 import { VoiceLife } from './voice-life.ts';
-import type { Purse, PurseOwner } from './voice-purse.ts';
+import type { PurseOwner } from './voice-purse.ts';
 
 /** What a session of this server's own needs of what live sessions are made of, beside its legs. */
 export type RealtimeDeps = Pick<
@@ -35,7 +37,7 @@ export type RealtimeDeps = Pick<
 
 export type RealtimeInput = {
   readonly owner: PurseOwner;
-  readonly purse: Purse;
+  readonly purses: Purses;
   readonly cap: TurnCap;
   readonly legs: Legs;
   /** How the session begins, where its handshake says. */
@@ -59,7 +61,9 @@ export class RealtimeSession {
   readonly #turns: TurnCycle;
   readonly #commands: ClientCommands;
   readonly #actor: ActorRefFrom<typeof realtimeSessionMachine>;
-  #lastEventAtMs: number;
+  readonly #clock: Clock;
+  /** The actor has ended: known without a look at it, which a frame need not pay for. */
+  #isOver = false;
 
   constructor(deps: RealtimeDeps, input: RealtimeInput) {
     const { clock, random } = deps;
@@ -67,9 +71,9 @@ export class RealtimeSession {
     const conversation = new Conversation();
     this.#conversationId = newId(random, 'conv_');
     this.#deps = deps;
-    this.#lastEventAtMs = clock.monotonicMs();
+    this.#clock = clock;
     this.#tally = new SessionTally({ ...deps, kind: 'realtime' });
-    this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
+    this.#life = new VoiceLife(deps, { ...input, purse: input.purses, tally: this.#tally });
     this.#outlet = new Outlet(random);
     const { legs } = input;
     this.#legs = legs;
@@ -89,12 +93,17 @@ export class RealtimeSession {
     const effects = this.#effects();
     this.#actor = createActor(realtimeSessionMachine, { clock, input: { effects } });
     this.#actor.subscribe({
-      error: (error) =>
+      complete: () => {
+        this.#isOver = true;
+      },
+      error: (error) => {
+        this.#isOver = true;
         this.#life.broke(error, [
           effects.stopTurn,
           () => effects.hangUp(BROKEN),
           () => effects.settle(BROKEN),
-        ]),
+        ]);
+      },
     });
     this.#actor.start();
   }
@@ -111,9 +120,9 @@ export class RealtimeSession {
     this.#outlet.send('conversation.created', { conversation });
   }
 
-  message(text: string): void {
-    this.#lastEventAtMs = this.#deps.clock.monotonicMs();
-    if (this.#isLive) this.#commands.handle(text);
+  /** The bytes of one event: the protocol is text only. They may be gone when this returns. */
+  frame(bytes: Uint8Array): void {
+    if (!this.#isOver) this.#commands.handle(bytes, this.#clock.monotonicMs());
   }
 
   /** The client has taken what was unsent. */
@@ -166,7 +175,7 @@ export class RealtimeSession {
     });
   }
 
-  #createTurns({ legs, purse }: RealtimeInput): TurnCycle {
+  #createTurns({ cap, legs, purses }: RealtimeInput): TurnCycle {
     const { clock } = this.#deps;
     const tally = this.#tally;
     return new TurnCycle({
@@ -175,7 +184,7 @@ export class RealtimeSession {
       settings: this.#settings,
       life: this.#life,
       billing: createTurnBilling({
-        ...{ purse, legs, tally, clock },
+        ...{ cap, purses, legs, tally, clock },
         config: () => this.#settings.current,
       }),
       isEnding: () => !this.#isLive || this.#actor.getSnapshot().context.ending !== undefined,
@@ -185,7 +194,7 @@ export class RealtimeSession {
 
   #effects(): RealtimeEffects {
     const { clock } = this.#deps;
-    const quietAtMs = () => this.#lastEventAtMs + LIMITS.realtimeIdleSeconds * 1_000;
+    const quietAtMs = () => this.#commands.lastEventAtMs + LIMITS.realtimeIdleSeconds * 1_000;
     return {
       // An actor is not created inside another one's action.
       startTurn: () => queueMicrotask(() => this.#turns.start()),

@@ -71,7 +71,6 @@ export class RelaySession {
   readonly #meter: RelayMeter;
   readonly #allowance: EventAllowance;
   readonly #actor: ActorRefFrom<typeof realtimeRelayMachine>;
-  #lastEventAtMs: number;
   #isHungUp = false;
   /** A turn is being journaled. */
   #isBilling = false;
@@ -84,12 +83,11 @@ export class RelaySession {
     const { owner, upstream } = input;
     this.#deps = deps;
     this.#upstream = upstream;
-    this.#lastEventAtMs = clock.monotonicMs();
     this.#tally = new SessionTally({ ...deps, kind: 'relay' });
     this.#signs = new TurnSigns({ clock, tally: this.#tally });
     this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
     this.#outlet = new Outlet(random);
-    this.#allowance = new EventAllowance(clock);
+    this.#allowance = new EventAllowance(clock.monotonicMs());
     this.#downlink = new Downlink({
       ...{ clock, upstream },
       take: (frame) => this.#take(frame),
@@ -131,14 +129,14 @@ export class RelaySession {
   /** The bytes may be gone when this returns. */
   frame(bytes: Uint8Array, isBinary: boolean): void {
     if (this.#isHungUp) return;
-    this.#lastEventAtMs = this.#deps.clock.monotonicMs();
-    if (!this.#allowance.take()) {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (!this.#allowance.take(nowMs)) {
       this.#fail(TOO_MANY_EVENTS);
       return;
     }
     this.#upstream.send(bytes, isBinary);
     this.#meter.carried('up', bytes.length);
-    if (!isBinary) this.#signs.up(bytes);
+    if (!isBinary) this.#signs.up(bytes, nowMs);
     if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.#fail(UPSTREAM_SLOW);
   }
 
@@ -158,7 +156,7 @@ export class RelaySession {
 
   #effects(): RelayEffects {
     const { clock } = this.#deps;
-    const quietAtMs = () => this.#lastEventAtMs + LIMITS.realtimeIdleSeconds * 1_000;
+    const quietAtMs = () => this.#allowance.lastAtMs + LIMITS.realtimeIdleSeconds * 1_000;
     return {
       hangUp: (ending) => this.#hangUp(ending),
       cancelTurns: () => this.#cancelTurns(),

@@ -39,10 +39,10 @@ export class SessionTally {
     this.#answers = options.kind !== 'transcription';
   }
 
-  /** Sound of the caller came in. */
-  arrived(audioMs: number): void {
+  /** Sound of the caller came in at `atMs` of the session's clock. */
+  arrived(audioMs: number, atMs: number): void {
     this.#hasArrivals = true;
-    this.#jitter.arrived(this.#clock.monotonicMs(), audioMs);
+    this.#jitter.arrived(atMs, audioMs);
   }
 
   /** Sound of the caller was listened to. */

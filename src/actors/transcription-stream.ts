@@ -14,7 +14,14 @@ import { SessionTally } from './session-tally.ts';
 import type { TranscriptDialect, TranscriptWriter } from './transcription/dialect.ts';
 import type { Hearing, HearingStage } from './transcription/hearing.ts';
 import type { VoiceDeps } from './voice-deps.ts';
-import { audioRefused, BROKEN, ENGINE_FAILED, LEDGER_AWAY, TOO_FAST } from './voice-endings.ts';
+import {
+  audioRefused,
+  BROKEN,
+  ENGINE_FAILED,
+  LEDGER_AWAY,
+  leavingOut,
+  TOO_FAST,
+} from './voice-endings.ts';
 import { VoiceLife } from './voice-life.ts';
 import type { Purse, PurseOwner } from './voice-purse.ts';
 
@@ -30,6 +37,8 @@ export type TranscriptionInput = {
 };
 
 type StreamDeps = Pick<VoiceDeps, 'clock' | 'sessions' | 'metrics' | 'log'>;
+
+const wholeMs = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;
 
 /**
  * A live transcription as its socket drives it. Its actor decides what happens when; it owns
@@ -47,18 +56,15 @@ export class TranscriptionStream {
   readonly #actor: ActorRefFrom<typeof transcriptionStreamMachine>;
   readonly #writer: TranscriptWriter;
   #socket: RelayClient | undefined;
-  #lastAudioAtMs: number;
   #lastWordAtMs: number;
-  #isFinished = false;
 
   constructor(deps: StreamDeps, input: TranscriptionInput) {
     const { clock } = deps;
     this.#deps = deps;
     this.#input = input;
     this.#bytesPerSecond = input.sampleRateHz * bytesPerSample(input.encoding);
-    this.#allowance = new AudioAllowance(clock);
-    this.#lastAudioAtMs = clock.monotonicMs();
-    this.#lastWordAtMs = this.#lastAudioAtMs;
+    this.#allowance = new AudioAllowance(clock.monotonicMs());
+    this.#lastWordAtMs = this.#allowance.lastAtMs;
     this.#writer = input.dialect.writer((message) => this.#socket?.send(JSON.stringify(message)));
     this.#tally = new SessionTally({ ...deps, kind: 'transcription' });
     this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
@@ -79,6 +85,10 @@ export class TranscriptionStream {
       hear: (bytes) => this.#hearing.hear(bytes),
       low: () => this.#tell({ type: 'budget.low' }),
       spent: (refusal) => this.#tell({ type: 'budget.spent', ending: audioRefused(refusal) }),
+      unheld: (error) => {
+        this.#life.logError(error, 'a further slice of a transcription could not be held');
+        this.#tell({ type: 'budget.spent', ending: LEDGER_AWAY });
+      },
       lost: () => this.#tell({ type: 'claim.lost' }),
       away: (error) => this.#fail(LEDGER_AWAY, error),
       awayLate: (error) =>
@@ -86,7 +96,7 @@ export class TranscriptionStream {
     });
     const effects = this.#effects();
     this.#actor = createActor(transcriptionStreamMachine, {
-      ...{ clock, input: { effects, quiet: input.dialect.quiet } },
+      ...{ clock, input: { effects, quiet: input.dialect.quiet, unheld: LEDGER_AWAY } },
     });
     this.#actor.subscribe({
       error: (error) =>
@@ -116,10 +126,10 @@ export class TranscriptionStream {
 
   audio(bytes: Uint8Array): void {
     if (bytes.length === 0 || !this.#isStreaming) return;
-    this.#lastAudioAtMs = this.#deps.clock.monotonicMs();
+    const nowMs = this.#deps.clock.monotonicMs();
     const ms = (bytes.length / this.#bytesPerSecond) * 1_000;
-    if (this.#allowance.take(ms)) {
-      this.#tally.arrived(ms);
+    if (this.#allowance.take(ms, nowMs)) {
+      this.#tally.arrived(ms, nowMs);
       this.#audio.push(bytes);
     } else {
       this.cutOff(TOO_FAST);
@@ -143,11 +153,12 @@ export class TranscriptionStream {
     this.#tell({ type: 'stream.failed', ending });
   }
 
-  /** No more audio comes, and what comes all the same is ignored: the remaining finals are sent, then a close 1000. */
+  /**
+   * No more audio comes, and what comes all the same is ignored. What waits for money is heard if there is some within
+   * so long; the remaining finals are sent, then a close 1000, or with what was left out.
+   */
   finish(): void {
-    if (!this.#isStreaming) return;
-    this.#isFinished = true;
-    this.#audio.whenHeard(() => this.#tell({ type: 'audio.finished' }));
+    this.#tell({ type: 'audio.finished' });
   }
 
   drain(): void {
@@ -167,6 +178,10 @@ export class TranscriptionStream {
   #effects(): TranscriptionEffects {
     return {
       extendHold: () => this.#audio.extend(),
+      passAudio: () => {
+        this.#hearing.keep();
+        this.#audio.whenHeard(() => this.#tell({ type: 'audio.passed' }));
+      },
       finishTranscript: () => this.#finishTranscript(),
       hangUp: (ending) => this.#hangUp(ending),
       settle: (ending) => this.#settle(ending),
@@ -182,12 +197,12 @@ export class TranscriptionStream {
   /** Words put the end off, but not for ever. */
   get #quietAtMs(): number {
     const { keptMs, quietMs } = this.#input.dialect;
-    const keptUntilMs = Math.min(this.#lastWordAtMs + quietMs, this.#lastAudioAtMs + keptMs);
-    return Math.max(this.#lastAudioAtMs + quietMs, keptUntilMs);
+    const keptUntilMs = Math.min(this.#lastWordAtMs + quietMs, this.#allowance.lastAtMs + keptMs);
+    return Math.max(this.#allowance.lastAtMs + quietMs, keptUntilMs);
   }
 
   get #isStreaming(): boolean {
-    return !this.#isFinished && this.#actor.getSnapshot().value === 'streaming';
+    return this.#actor.getSnapshot().value === 'streaming';
   }
 
   #finishTranscript(): void {
@@ -201,8 +216,9 @@ export class TranscriptionStream {
   #hangUp(ending: Ending): void {
     this.#audio.stop();
     this.#audio.told(this.#hearing.heardSeconds);
-    const total = { seconds: Math.round(this.#audio.seconds * 1_000) / 1_000 };
-    this.#writer.ended(ending, this.#hearing.hasToldTotal ? undefined : total);
+    const total = { seconds: wholeMs(this.#audio.seconds) };
+    const told = leavingOut(ending, wholeMs(this.#audio.droppedSeconds));
+    this.#writer.ended(told, this.#hearing.hasToldTotal ? undefined : total);
     this.#socket?.close(ending.code, ending.reason);
   }
 

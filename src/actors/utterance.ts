@@ -8,6 +8,8 @@ export type Utterance = {
   tailFrom: number;
   tailStartMs: number;
   frames: number;
+  /** Sound that the recogniser has not had yet; of one that is dropped, none. */
+  readonly waiting: Int16Array[];
   dropped: boolean;
   failed: boolean;
 };
@@ -19,6 +21,7 @@ export const newUtterance = (beganMs: number): Utterance => ({
   tailFrom: 0,
   tailStartMs: beganMs,
   frames: 0,
+  waiting: [],
   dropped: false,
   failed: false,
 });

@@ -1,42 +1,19 @@
 import { HEARING_FRAME, HEARING_HZ } from '../../media/hearing.ts';
 import type { VadEvent } from '../../media/vad.ts';
-import {
-  type SttListener,
-  type SttStream,
-  type Transcript,
-  UtteranceLost,
-  type VadEngine,
-} from '../engines/engine.ts';
-import type { SpeechGates } from '../engines/fvad-gate.ts';
-import { createVoiceDetector, type VoiceDetector } from '../engines/vad-detector.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { type Transcript, UtteranceLost } from '../engines/engine.ts';
+import { VoiceDetector } from '../engines/vad-detector.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import type { EarEvents } from './ear-events.ts';
-import type { AudioEncoding } from './realtime/audio-format.ts';
-import type { Endpointing } from './realtime/turn-detection.ts';
+import type { EarOptions } from './ear-options.ts';
 import { asError, RecogniserQueue } from './recogniser-queue.ts';
 import { isUnfinished } from './unfinished-speech.ts';
 import { newUtterance, type Utterance, wordsSoFar } from './utterance.ts';
 import { VoiceIntake } from './voice-intake.ts';
-import { VoiceLead } from './voice-lead.ts';
 
 const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
 /** How late the detector may know that speech began, beyond its padding; older sound is gone. */
 const ONSET_MS = 320;
-
-export type EarOptions = {
-  readonly encoding: AudioEncoding;
-  readonly sampleRateHz: number;
-  /** Null: the client says where an utterance ends, and everything is part of one. */
-  readonly endpointing: Endpointing | null;
-  readonly vad: VadEngine;
-  /** The cheap gate before the model, where its package is installed. */
-  readonly gates: SpeechGates | undefined;
-  /** Called when a recogniser is needed and none is held. */
-  readonly openStt: (listener: SttListener) => Promise<SttStream>;
-  readonly clock: Clock;
-  readonly events: EarEvents;
-};
+const NOTHING = new Int16Array(0);
+const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
 
 /**
  * One stream's hearing: bytes in, utterances out. Audio goes decode → 16 kHz → speech detector →
@@ -46,7 +23,9 @@ export class VoiceEar {
   readonly #options: EarOptions;
   readonly #intake: VoiceIntake;
   readonly #detector: VoiceDetector | undefined;
-  readonly #lead: VoiceLead;
+  /** How much of what was heard last the utterance that comes next may begin with, and how much of it there is. */
+  readonly #mostLead: number;
+  #lead = 0;
   #frames = 0;
   #utterance: Utterance | undefined;
   /** Utterances that have ended and are being decoded, oldest first. */
@@ -65,27 +44,25 @@ export class VoiceEar {
       lost: (error) => this.#lost(error),
       failed: (error) => events.failed(error),
     });
-    this.#lead = new VoiceLead({
-      frames:
-        endpointing === null ? 0 : Math.ceil((endpointing.prefixPaddingMs + ONSET_MS) / FRAME_MS),
-      frameSamples: HEARING_FRAME,
-    });
+    this.#mostLead =
+      endpointing === null ? 0 : Math.ceil((endpointing.prefixPaddingMs + ONSET_MS) / FRAME_MS);
     this.#intake = new VoiceIntake({
       encoding: options.encoding,
       sampleRateHz: options.sampleRateHz,
-      onFrame: (frame) => this.#take(frame),
+      listener: this,
     });
     if (endpointing !== null) {
       const { threshold, prefixPaddingMs, speculateAfterMs } = endpointing;
       const { silenceDurationMs: enoughMs, unfinishedSilenceMs = enoughMs } = endpointing;
       const silenceDurationMs = () => (this.#isUnfinished ? unfinishedSilenceMs : enoughMs);
-      this.#detector = createVoiceDetector({
+      this.#detector = new VoiceDetector({
         ...(options.gates && { gate: options.gates.open() }),
         engine: options.vad,
         options: {
           ...{ threshold, prefixPaddingMs, silenceDurationMs },
           ...(speculateAfterMs !== undefined && { pauseMs: speculateAfterMs }),
         },
+        keepSamples: this.#mostLead * HEARING_FRAME,
         onEvent: (event) => this.#turn(event),
       });
     }
@@ -102,7 +79,7 @@ export class VoiceEar {
 
   /** All that can yet be heard of what came: the utterance, or the lead of one, and a frame half full. */
   get unheardMs(): number {
-    return ((this.#utterance?.frames ?? this.#lead.frames) + 1) * FRAME_MS;
+    return ((this.#utterance?.frames ?? this.#lead) + 1) * FRAME_MS;
   }
 
   /** Ends the utterance here, whatever the detector thinks. False when there is none. */
@@ -120,10 +97,11 @@ export class VoiceEar {
 
   /** Forgets the utterance that goes on. */
   clear(): void {
-    this.#lead.take(0);
+    this.#lead = 0;
     this.#detector?.reset();
     if (this.#utterance === undefined) return;
     this.#utterance.dropped = true;
+    this.#utterance.waiting.length = 0;
     this.#options.events.resumed?.();
     this.#end();
   }
@@ -165,14 +143,15 @@ export class VoiceEar {
     this.#queue.release();
   }
 
-  #take(frame: Int16Array): void {
+  /** The next 20 ms: told by the intake. */
+  frame(frame: Int16Array): void {
     if (this.#closed) return;
     this.#frames += 1;
     if (this.#detector === undefined && this.#utterance === undefined) this.#begin(this.nowMs);
-    if (this.#utterance === undefined) this.#lead.push(frame);
-    else this.#hear(this.#utterance, frame.slice());
+    if (this.#utterance !== undefined) this.#hear(this.#utterance, frame);
+    else if (this.#lead < this.#mostLead) this.#lead += 1;
     this.#detector?.push(frame);
-    if (this.pendingMs < LIMITS.utteranceSeconds * 1_000) return;
+    if (this.#utterance === undefined || this.pendingMs < MOST_UTTERANCE_MS) return;
     this.#detector?.reset();
     this.#end();
   }
@@ -216,20 +195,24 @@ export class VoiceEar {
 
   /** Speech began at `startMs`, which may be some frames ago: those were kept. */
   #begin(startMs: number): void {
-    const lead = this.#lead.take(Math.round((this.nowMs - startMs) / FRAME_MS));
-    const beganMs = this.nowMs - lead.length * FRAME_MS;
+    const frames = Math.round((this.nowMs - startMs) / FRAME_MS);
+    const lead = Math.max(0, Math.min(frames, this.#lead));
+    this.#lead = 0;
+    const beganMs = this.nowMs - lead * FRAME_MS;
     const utterance = newUtterance(beganMs);
     this.#utterance = utterance;
     this.#isUnfinished = false;
     this.#options.events.began(beganMs);
-    for (const frame of lead) this.#hear(utterance, frame);
+    // Without a detector there is no lead.
+    const sound = this.#detector?.newest(lead * HEARING_FRAME) ?? NOTHING;
+    for (let at = 0; at < sound.length; at += HEARING_FRAME) {
+      this.#hear(utterance, sound.subarray(at, at + HEARING_FRAME));
+    }
   }
 
-  /** The frame is kept until the recogniser has it, which is at most one utterance's worth. */
   #hear(utterance: Utterance, frame: Int16Array): void {
     utterance.frames += 1;
-    if (utterance.failed) return;
-    this.#queue.next((stream) => stream.push(frame));
+    if (!utterance.failed) this.#queue.hear(frame, utterance.waiting);
   }
 
   /** `silenceMs` is what proved the end: whoever ends an utterance otherwise waited for none. */

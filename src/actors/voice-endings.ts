@@ -49,6 +49,17 @@ export const upstreamClosed = (code: number, reason: string): Ending =>
 const sentence = (refusal: HoldRefusal, spent: string): string =>
   refusal.reason === 'insufficient_balance' ? spent : String(refuseHold(refusal).fields.message);
 
+/** The same ending where so much of the audio that came was neither heard nor charged for: the client is told. */
+export function leavingOut(ending: Ending, unheardSeconds: number): Ending {
+  if (unheardSeconds === 0) return ending;
+  const { code, message } = ending.error ?? {
+    code: 'audio_dropped',
+    message: 'The stream is cut.',
+  };
+  const rest = `The last ${unheardSeconds} s that came were not heard and are not charged.`;
+  return { ...ending, error: { code, message: `${message} ${rest}`, unheardSeconds } };
+}
+
 /** The ledger refused a further slice of a transcription. */
 export const audioRefused = (refusal: HoldRefusal): Ending =>
   failure(1008, codeOf(refusal), sentence(refusal, 'No further audio can be paid for.'));

@@ -5,7 +5,7 @@ import type { Purse, PurseOwner } from './voice-purse.ts';
 
 export type VoiceLifeOptions = {
   readonly owner: PurseOwner;
-  readonly purse: Purse;
+  readonly purse: Pick<Purse, 'settle'>;
   readonly tally: Pick<SessionTally, 'close'>;
 };
 
@@ -15,7 +15,7 @@ export class VoiceLife {
   readonly settled: Promise<void>;
   readonly #deps: Pick<VoiceDeps, 'sessions' | 'log'>;
   readonly #sessionId: string;
-  readonly #purse: Purse;
+  readonly #purse: VoiceLifeOptions['purse'];
   readonly #tally: VoiceLifeOptions['tally'];
   #settledNow = () => {};
 

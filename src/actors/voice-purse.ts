@@ -17,6 +17,8 @@ export type PurseDeps = {
 export type PurseOwner = {
   readonly spender: Spender;
   readonly sessionId: string;
+  /** The session beside whose line in history this purse's stands, where it is another's. */
+  readonly partOf?: string;
   readonly kind: 'transcription' | 'realtime';
   readonly model: string;
   readonly source: Source;
@@ -29,10 +31,14 @@ export type SettleOutcome = {
   readonly summary?: () => SessionSummary;
 };
 
-type Extension =
+export type Extension =
   | { readonly kind: 'extended' }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
   | { readonly kind: 'lost' };
+
+export type OpenedPurse =
+  | { readonly kind: 'opened'; readonly purse: Purse }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
 
 /**
  * A session's money: what is held for it and what it has bought. Calls run one after another, so that
@@ -63,7 +69,7 @@ export async function openPurse(
   deps: PurseDeps,
   owner: PurseOwner,
   reserveRaw: bigint,
-): Promise<{ kind: 'opened'; purse: Purse } | { kind: 'refused'; refusal: HoldRefusal }> {
+): Promise<OpenedPurse> {
   const { spender, sessionId, kind, model, source } = owner;
   const target = gatewayTarget(source);
   const opened = await deps.ledger.openSession({
@@ -185,7 +191,7 @@ function chargeRow(
     taskId: spender.taskId ?? null,
     actionId: spender.actionId ?? null,
     customerId: spender.customerId ?? null,
-    sessionId: owner.sessionId,
+    sessionId: owner.partOf ?? owner.sessionId,
     payee: null,
     responseStatusCode: 101,
     overheadMs: null,

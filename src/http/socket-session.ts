@@ -24,41 +24,65 @@ type SendOptions = { readonly droppable?: boolean; readonly asText?: boolean };
 export type SocketData = { readonly session: SocketSession };
 
 /**
- * One socket between the library and its handler. It owns the rule that a handler's throw closes the
- * socket and nothing else, and that a closed socket is never touched again.
+ * One socket between the library and its handler, to which it is its connection. It owns the rule that a handler's
+ * throw closes the socket and nothing else, and that a closed socket is never touched again.
  */
-export class SocketSession {
-  readonly #options: SessionOptions;
+export class SocketSession implements SocketConnection {
+  readonly id: string;
+  readonly agentId: number;
+  readonly keyId: number;
+  readonly protocol: string | undefined;
+  readonly #handler: SocketHandler;
+  readonly #maxMessageBytes: number;
+  readonly #seat: Seat;
+  readonly #log: Log;
   #socket: WebSocket<SocketData> | undefined;
   #isOver = false;
 
   constructor(options: SessionOptions) {
-    this.#options = options;
+    this.id = options.id;
+    this.agentId = options.agentId;
+    this.keyId = options.keyId;
+    this.protocol = options.protocol;
+    this.#handler = options.handler;
+    this.#maxMessageBytes = options.maxMessageBytes;
+    this.#seat = options.seat;
+    this.#log = options.log;
+  }
+
+  get isOpen(): boolean {
+    return this.#socket !== undefined;
+  }
+
+  get bufferedAmount(): number {
+    return this.#socket?.getBufferedAmount() ?? 0;
   }
 
   opened(socket: WebSocket<SocketData>): void {
     this.#socket = socket;
-    const { handler, seat } = this.#options;
-    this.#guard(() => handler.opened(this.#connection()));
-    if (!this.#isOver) seat.occupy(this.#live());
+    this.#guard(() => this.#handler.opened(this));
+    if (!this.#isOver) this.#seat.occupy(this.#live());
   }
 
   message(data: ArrayBuffer, isBinary: boolean): void {
-    const { handler, maxMessageBytes } = this.#options;
     if (this.#socket === undefined) return;
-    if (data.byteLength > maxMessageBytes) {
-      this.close(1009, `a message may have at most ${maxMessageBytes} bytes`);
+    if (data.byteLength > this.#maxMessageBytes) {
+      this.close(1009, `a message may have at most ${this.#maxMessageBytes} bytes`);
       return;
     }
     const bytes = new Uint8Array(data);
-    this.#guard(() => {
-      if (handler.frame !== undefined) return handler.frame(bytes, isBinary);
-      return handler.message(isBinary ? bytes : Buffer.from(data).toString('utf8'));
-    });
+    const handler = this.#handler;
+    // As `#guard` does, without a closure for each frame.
+    try {
+      if (handler.frame !== undefined) this.#watch(handler.frame(bytes, isBinary));
+      else this.#watch(handler.message(isBinary ? bytes : Buffer.from(data).toString('utf8')));
+    } catch (err) {
+      this.#failed(err);
+    }
   }
 
   drained(): void {
-    this.#guard(() => this.#options.handler.drained?.());
+    this.#guard(() => this.#handler.drained?.());
   }
 
   /** The socket is gone, or never came to stand. */
@@ -66,20 +90,36 @@ export class SocketSession {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#socket = undefined;
-    this.#options.seat.release();
+    this.#seat.release();
     try {
-      this.#options.handler.closed(code, reason);
+      this.#handler.closed(code, reason);
     } catch (err) {
-      this.#options.log.error({ err }, 'a socket handler failed in closed()');
+      this.#log.error({ err }, 'a socket handler failed in closed()');
     }
   }
 
-  close(code: number, reason: string): void {
+  send(
+    data: string | Uint8Array,
+    { droppable = false, asText = false }: SendOptions = {},
+  ): boolean {
+    const result = this.#socket?.send(data, typeof data !== 'string' && !asText);
+    if (result === undefined) return false;
+    if (result !== DROPPED) return true;
+    if (!droppable) this.close(1013, 'the client reads too slowly');
+    return false;
+  }
+
+  batch(work: () => void): void {
+    if (this.#socket === undefined) work();
+    else this.#socket.cork(work);
+  }
+
+  close(code: number, reason = ''): void {
     this.#socket?.end(code, cutReason(reason));
   }
 
   #live(): LiveSocket {
-    const { handler } = this.#options;
+    const handler = this.#handler;
     return {
       close: (code, reason) => this.close(code, reason),
       drain: () => {
@@ -89,49 +129,22 @@ export class SocketSession {
     };
   }
 
-  #send(data: string | Uint8Array, { droppable = false, asText = false }: SendOptions): boolean {
-    const result = this.#socket?.send(data, typeof data !== 'string' && !asText);
-    if (result === undefined) return false;
-    if (result !== DROPPED) return true;
-    if (!droppable) this.close(1013, 'the client reads too slowly');
-    return false;
-  }
-
   /** A throw, or a rejection of a handler that was async after all, is a bug: this socket ends 1011. */
   #guard(work: () => unknown): void {
-    const fail = (err: unknown) => {
-      this.#options.log.error({ err }, 'a socket handler failed');
-      this.close(1011, 'internal error');
-    };
     try {
-      const result = work();
-      if (result instanceof Promise) result.catch(fail);
+      this.#watch(work());
     } catch (err) {
-      fail(err);
+      this.#failed(err);
     }
   }
 
-  #connection(): SocketConnection {
-    const session = this;
-    const { id, agentId, keyId, protocol } = this.#options;
-    return {
-      id,
-      agentId,
-      keyId,
-      protocol,
-      get isOpen() {
-        return session.#socket !== undefined;
-      },
-      get bufferedAmount() {
-        return session.#socket?.getBufferedAmount() ?? 0;
-      },
-      send: (data, options = {}) => session.#send(data, options),
-      batch(work) {
-        if (session.#socket === undefined) work();
-        else session.#socket.cork(work);
-      },
-      close: (code, reason = '') => session.close(code, reason),
-    };
+  #watch(result: unknown): void {
+    if (result instanceof Promise) result.catch((err: unknown) => this.#failed(err));
+  }
+
+  #failed(err: unknown): void {
+    this.#log.error({ err }, 'a socket handler failed');
+    this.close(1011, 'internal error');
   }
 }
 

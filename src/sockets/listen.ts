@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { EventAllowance } from '../actors/realtime/event-allowance.ts';
-import { listenDialect } from '../actors/transcription/listen-dialect.ts';
+import type { ListenWishes } from '../actors/transcription/listen-dialect.ts';
 import type { TranscriptionStream } from '../actors/transcription-stream.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
 import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../actors/voice-endings.ts';
 import type { Catalogue } from '../gateway/catalogue.ts';
 import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
-import { isoTime } from '../kernel/clock.ts';
+import { type Clock, isoTime } from '../kernel/clock.ts';
 import { BRAND } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { isContainer } from './audio-container.ts';
@@ -85,7 +85,7 @@ function openListen(
 ): Promise<TranscriptionStream> {
   const { query, requestId } = context;
   const { encoding = 'linear16', endpointing, language, prompt } = query;
-  const wishes = {
+  const wishes: ListenWishes = {
     interimResults: query.interim_results,
     endpointingMs: endpointingMs(endpointing),
     utteranceEndMs: query.utterance_end_ms,
@@ -99,11 +99,10 @@ function openListen(
     model: fullModelId(deps.catalogue, query.model),
     ...{ encoding, language, prompt },
     sampleRateHz: query.sample_rate,
-    dialect: ({ model: { id }, source: { provider, upstreamModel } }) =>
-      listenDialect(wishes, {
-        ...{ requestId, created },
-        model: { id, arch: upstreamModel, version: provider },
-      }),
+    dialect: ({ model: { id }, source: { provider, upstreamModel } }) => ({
+      ...{ kind: 'listen', wishes },
+      stream: { requestId, created, model: { id, arch: upstreamModel, version: provider } },
+    }),
   });
 }
 
@@ -133,13 +132,15 @@ const fullModelId = (catalogue: Catalogue, model: string): string =>
 /** One client of the protocol: what its messages mean to the stream. */
 class ListenHandler implements SocketHandler {
   readonly #stream: TranscriptionStream;
+  readonly #clock: Clock;
   readonly #allowance: EventAllowance;
   /** Without a declared encoding the first bytes tell whether they are sound at all. */
   #isUnchecked: boolean;
 
-  constructor(deps: VoiceDeps, stream: TranscriptionStream, isUnchecked: boolean) {
+  constructor({ clock }: VoiceDeps, stream: TranscriptionStream, isUnchecked: boolean) {
     this.#stream = stream;
-    this.#allowance = new EventAllowance(deps.clock);
+    this.#clock = clock;
+    this.#allowance = new EventAllowance(clock.monotonicMs());
     this.#isUnchecked = isUnchecked;
   }
 
@@ -149,7 +150,7 @@ class ListenHandler implements SocketHandler {
 
   message(data: string | Uint8Array): void {
     if (typeof data !== 'string') this.#audio(data);
-    else if (this.#allowance.take()) this.#text(data);
+    else if (this.#allowance.take(this.#clock.monotonicMs())) this.#text(data);
     else this.#stream.cutOff(TOO_MANY_EVENTS);
   }
 

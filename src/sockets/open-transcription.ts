@@ -1,4 +1,5 @@
 import { firstSliceRaw } from '../actors/paid-audio.ts';
+import { openTranscribed } from '../actors/recording/open-recorded.ts';
 import {
   connectRelay,
   planRelay,
@@ -6,10 +7,8 @@ import {
   type Relays,
   type RelayWish,
 } from '../actors/relay/connect-relay.ts';
-import type { TranscriptDialect } from '../actors/transcription/dialect.ts';
-import { LocalHearing } from '../actors/transcription/local-hearing.ts';
-import { UpstreamHearing } from '../actors/transcription/upstream-hearing.ts';
-import { type TranscriptionInput, TranscriptionStream } from '../actors/transcription-stream.ts';
+import type { DialectChoice } from '../actors/transcription/dialect-of.ts';
+import type { TranscriptionInput, TranscriptionStream } from '../actors/transcription-stream.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
 import { openPurse, type PurseOwner } from '../actors/voice-purse.ts';
 import type { Model, Source } from '../gateway/catalogue.ts';
@@ -31,10 +30,7 @@ export type TranscriptionWish = Pick<TranscriptionInput, 'encoding' | 'sampleRat
   readonly prompt: string | undefined;
   /** What is asked of an upstream beside the model, its language and how the sound is written. */
   readonly asked: Readonly<Record<string, string>>;
-  readonly dialect: (served: {
-    readonly model: Model;
-    readonly source: Source;
-  }) => TranscriptDialect;
+  readonly dialect: (served: { readonly model: Model; readonly source: Source }) => DialectChoice;
 };
 
 const ID_PREFIX = 'stt_';
@@ -64,12 +60,11 @@ async function openRelayed(
   if (plan === undefined) return undefined;
   deps.sessions.requireRoom();
 
-  const { clock } = deps;
   const { model, owner, purse, upstream } = await connectRelay(deps, plan, buyer, relayWish);
-  const dialect = wish.dialect({ model, source: owner.source });
-  const stream = new TranscriptionStream(deps, {
-    ...{ owner, purse, encoding, sampleRateHz, dialect, isRelayed: true },
-    openHearing: (stage) => new UpstreamHearing({ clock, upstream, dialect }, stage),
+  const stream = openTranscribed(deps, {
+    ...{ owner, purse, encoding, sampleRateHz },
+    dialect: wish.dialect({ model, source: owner.source }),
+    heardBy: { kind: 'upstream', upstream },
   });
   return admitSession(deps, owner.sessionId, stream);
 }
@@ -122,13 +117,10 @@ async function openLocal(deps: VoiceDeps, wish: TranscriptionWish): Promise<Tran
     const opened = await openPurse(deps, owner, firstSliceRaw(source));
     if (opened.kind === 'refused') throw refuseHold(opened.refusal);
 
-    const { purse } = opened;
-    const dialect = wish.dialect(served);
-    const { silenceDurationMs } = dialect;
-    const hearing = { encoding, sampleRateHz, silenceDurationMs, ...recogniser };
-    const stream = new TranscriptionStream(deps, {
-      ...{ owner, purse, encoding, sampleRateHz, dialect, isRelayed: false },
-      openHearing: (stage) => new LocalHearing(deps, hearing, stage),
+    const stream = openTranscribed(deps, {
+      ...{ owner, purse: opened.purse, encoding, sampleRateHz },
+      dialect: wish.dialect(served),
+      heardBy: { kind: 'recogniser', recogniser },
     });
     return admitSession(deps, sessionId, stream);
   } catch (error) {

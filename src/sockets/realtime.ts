@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { Cascades } from '../actors/cascade/cascade-legs.ts';
 import { openCascade } from '../actors/cascade/open-cascade.ts';
-import { type CascadePlan, localEngineOf, planCascade } from '../actors/cascade/plan-cascade.ts';
+import { openOwnKeys } from '../actors/cascade/own-keys.ts';
+import {
+  type CascadePlan,
+  localEngineOf,
+  planCascade,
+  requireNoParts,
+} from '../actors/cascade/plan-cascade.ts';
+import { openPurses, Purses } from '../actors/purses.ts';
 import { createLocalLegs } from '../actors/realtime/local-legs.ts';
 import { turnCap } from '../actors/realtime/turn-meter.ts';
 import type { RealtimeInput, RealtimeSession } from '../actors/realtime-session.ts';
@@ -14,13 +21,16 @@ import {
 } from '../actors/relay/connect-relay.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
 import { openPurse, type PurseOwner } from '../actors/voice-purse.ts';
-import { refuseHold } from '../gateway/refuse-hold.ts';
-import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
+import {
+  type SocketConnection,
+  type SocketContext,
+  type SocketHandler,
+  socketRoute,
+} from '../http/socket-route.ts';
 import { BRAND, newId } from '../kernel/ids.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { refuse } from '../kernel/refuse.ts';
-import { PROVIDER_KEY_HEADER } from '../provider-keys/provider-key-header.ts';
 import { admitSession } from './admit-session.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
@@ -59,7 +69,7 @@ export const createRealtimeSocket = (deps: VoiceDeps, relays?: Relays, cascades?
       const input = plan
         ? await openPlanned({ ...deps, cascades }, plan, context, handshake)
         : await openLocal(deps, context, handshake);
-      return handlerOf(admit(deps, input));
+      return new RealtimeHandler(admit(deps, input));
     },
   });
 
@@ -78,6 +88,7 @@ async function openRelay(
   const buyer = readSocketBuyer(context, query.customer_id);
   const plan = await planRelay(deps, modelId, buyer, REALTIME_WISH);
   if (plan === undefined) return undefined;
+  requireNoParts(modelId, query);
   if (config.type === 'transcription') {
     throw refuse.gateway.invalidRequest(ONLY_HEARD, 'session.type');
   }
@@ -113,22 +124,18 @@ async function openPlanned(
   context: Context,
   { config }: Handshake,
 ): Promise<RealtimeInput> {
-  const { providerKey, spender } = readSocketBuyer(context, context.query.customer_id);
+  const buyer = readSocketBuyer(context, context.query.customer_id);
   if (config.type === 'transcription')
     throw refuse.gateway.invalidRequest(ONLY_HEARD, 'session.type');
-  if (providerKey !== undefined) {
-    throw refuse.gateway.invalidRequest(
-      'Sessions of several models are paid from the balance: a provider key is not used in them.',
-      PROVIDER_KEY_HEADER,
-    );
-  }
+  const { providerKeys } = deps.cascades;
+  const ownKeys = await openOwnKeys({ ...deps, providerKeys }, plan, buyer);
   requireEngines(deps.engines, [
     ...(localEngineOf(plan.stt) ? (['pocketsphinx'] as const) : []),
     ...(localEngineOf(plan.tts) ? (['flite'] as const) : []),
     ...(localEngineOf(plan.llm) ? (['guide'] as const) : []),
   ]);
   deps.sessions.requireRoom();
-  return openCascade(deps, plan, { spender, config });
+  return openCascade(deps, plan, { spender: buyer.spender, ownKeys, config });
 }
 
 async function openLocal(
@@ -137,6 +144,7 @@ async function openLocal(
   { modelId, config }: Handshake,
 ): Promise<RealtimeInput> {
   const { model, source } = requireLiveModel(deps.catalogue, modelId, 'realtime');
+  requireNoParts(modelId, context.query);
   requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
   deps.sessions.requireRoom();
 
@@ -150,9 +158,9 @@ async function openLocal(
   const cap = turnCap(model);
   const callerFacts = () => deps.callerFacts(owner.spender.agentId);
   const legs = createLocalLegs({ ...deps, cap, source, callerFacts });
-  const opened = await openPurse(deps, owner, legs.reserveRaw(config));
-  if (opened.kind === 'refused') throw refuseHold(opened.refusal);
-  return { owner, purse: opened.purse, cap, legs, config };
+  const purses = new Purses((_, reserveRaw) => openPurse(deps, owner, reserveRaw));
+  await openPurses(purses, legs.reserves(config));
+  return { owner, purses, cap, legs, config };
 }
 
 function admit(deps: VoiceDeps, input: RealtimeInput): RealtimeSession {
@@ -162,12 +170,33 @@ function admit(deps: VoiceDeps, input: RealtimeInput): RealtimeSession {
   return session;
 }
 
-const handlerOf = (session: RealtimeSession): SocketHandler => ({
-  opened: (connection) => session.attach(connection),
-  // The protocol is text only, and bytes that spell an event are taken for it.
-  message: (data) =>
-    session.message(typeof data === 'string' ? data : Buffer.from(data).toString('utf8')),
-  drained: () => session.drained(),
-  draining: () => session.drain(),
-  closed: () => session.socketClosed(),
-});
+class RealtimeHandler implements SocketHandler {
+  readonly #session: RealtimeSession;
+
+  constructor(session: RealtimeSession) {
+    this.#session = session;
+  }
+
+  opened(connection: SocketConnection): void {
+    this.#session.attach(connection);
+  }
+
+  message(): void {}
+
+  /** The protocol is text only, and bytes that spell an event are taken for it. */
+  frame(bytes: Uint8Array): void {
+    this.#session.frame(bytes);
+  }
+
+  drained(): void {
+    this.#session.drained();
+  }
+
+  draining(): void {
+    this.#session.drain();
+  }
+
+  closed(): void {
+    this.#session.socketClosed();
+  }
+}

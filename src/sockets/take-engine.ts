@@ -1,5 +1,5 @@
 import { HEARING_HZ } from '../../media/hearing.ts';
-import type { LocalHearingInput } from '../actors/transcription/local-hearing.ts';
+import type { TakenRecogniser } from '../actors/transcription/local-hearing.ts';
 import {
   EngineBusy,
   EngineInputRefused,
@@ -49,7 +49,7 @@ export function requireEngines(engines: Pick<LocalEngines, 'missing'>, names: En
 export async function takeRecogniser(
   engine: SttEngine,
   options: { readonly grammar?: string; readonly language?: string },
-): Promise<Pick<LocalHearingInput, 'stt' | 'listen'>> {
+): Promise<TakenRecogniser> {
   let target: SttListener | undefined;
   let early: Error | undefined;
   const listener: SttListener = {

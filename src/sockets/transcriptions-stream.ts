@@ -51,7 +51,7 @@ export const createTranscriptionSocket = (deps: VoiceDeps, relays?: ListenRelays
         { ...deps, relays },
         {
           ...{ buyer, encoding, language, model, prompt, sampleRateHz, asked: ASKED },
-          dialect: () => PLAIN_DIALECT,
+          dialect: () => ({ kind: 'plain' }),
         },
       );
       return handlerOf(stream);

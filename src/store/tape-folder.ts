@@ -35,7 +35,7 @@ export async function openTapeFolder(options: {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const before = (await readdir(directory)).filter((name) => name.endsWith(SUFFIX));
   let files = before.length;
-  log.warn({ directory, files }, 'realtime sessions are recorded, with every word');
+  log.warn({ directory, files }, 'live sessions are recorded, with every word');
 
   return {
     begin(sessionId) {

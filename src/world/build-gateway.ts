@@ -60,7 +60,7 @@ export function buildGateway(
       realtime: { rails: realtimeRails, rests, providerKeys },
       listen: { rails: listenRails, rests, providerKeys },
     },
-    cascades: { chat: rails, speech: speechRails, hearing, rests },
+    cascades: { chat: rails, speech: speechRails, hearing, rests, providerKeys },
     services: {
       catalogue,
       embeddings: createEmbeddings({ ...shared, rails: vectors }),

@@ -1,17 +1,24 @@
 import type { RealtimeSessionEvent } from '../../../machines/realtime-session.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { sumPricesRaw } from '../../kernel/price.ts';
+import { type Bill, MAIN_PURSE, type Purses } from '../purses.ts';
 import type { SessionTally } from '../session-tally.ts';
 import { turnRefused } from '../voice-endings.ts';
-import type { Purse } from '../voice-purse.ts';
 import type { FinishedAnswer } from './answering.ts';
+import { owedRaw, paidRawOf } from './bought-price.ts';
 import type { Bought, Legs } from './legs.ts';
 import type { SessionConfig } from './session-config.ts';
-import { renderUsage, type TurnUse } from './turn-meter.ts';
+import {
+  boughtSoundTokens,
+  renderUsage,
+  soundTokens,
+  type TurnCap,
+  type TurnUse,
+} from './turn-meter.ts';
 
 export type BillingDeps = {
-  readonly purse: Purse;
-  readonly legs: Pick<Legs, 'reserveRaw' | 'takeBill'>;
+  readonly purses: Pick<Purses, 'journal' | 'makeWhole'>;
+  readonly cap: Pick<TurnCap, 'countsSound'>;
+  readonly legs: Pick<Legs, 'reserves' | 'takeBill'>;
   readonly config: () => SessionConfig;
   readonly tally: Pick<SessionTally, 'heard' | 'stage' | 'turnEnded'>;
   readonly clock: Clock;
@@ -31,7 +38,7 @@ export interface TurnBilling {
 }
 
 export function createTurnBilling(deps: BillingDeps): TurnBilling {
-  const { purse, legs, clock, tally } = deps;
+  const { cap, purses, legs, clock, tally } = deps;
   return {
     async bill(answer, heardMs, isNext) {
       const use: TurnUse = {
@@ -43,22 +50,23 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
         heardMs,
       };
       const bought = legs.takeBill(use, answer === undefined ? 0 : 1);
-      const costRaw = priceOf(bought);
+      const bills = billsOf(bought);
+      const costRaw = bills.reduce((sumRaw, bill) => sumRaw + bill.costRaw, paidRawOf(bought));
       const journalFromMs = clock.monotonicMs();
       tally.heard(heardMs);
       if (answer !== undefined) tally.turnEnded();
       // The client learns of a turn only when its cost can no longer be lost.
-      if (costRaw > 0n && (await purse.journal(costRaw, usageOf(bought))) === 'lost') return LOST;
+      if (bills.length > 0 && (await purses.journal(bills)) === 'lost') return LOST;
       const journalMs = clock.monotonicMs() - journalFromMs;
-      answer?.writer.done(renderUsage(use), {
+      const sound = cap.countsSound ? soundTokens(use) : boughtSoundTokens(bought);
+      answer?.writer.done(renderUsage(use, sound), {
         ...timings(answer, journalMs, tally),
         ...speculation(bought),
         cost_raw: String(costRaw),
       });
       if (!isNext) return BILLED;
 
-      const missingRaw = legs.reserveRaw(deps.config()) - (purse.heldRaw - purse.spentRaw);
-      const extension = await purse.extend(missingRaw);
+      const extension = await purses.makeWhole(legs.reserves(deps.config()));
       if (extension.kind === 'refused') {
         return { type: 'budget.spent', ending: turnRefused(extension.refusal) };
       }
@@ -67,11 +75,18 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
   };
 }
 
-/** Every source at its own rates and margin, rounded up once. */
-const priceOf = (bought: readonly Bought[]): bigint =>
-  sumPricesRaw(
-    bought.map(({ source: { rates, marginBps }, usage }) => ({ usage, rates, marginBps })),
-  );
+/** What each purse pays of it, where that is anything. */
+function billsOf(bought: readonly Bought[]): Bill[] {
+  const shares = new Map<string, Bought[]>();
+  for (const one of bought) {
+    const { purse = MAIN_PURSE } = one;
+    const share = shares.get(purse) ?? [];
+    shares.set(purse, [...share, one]);
+  }
+  return [...shares]
+    .map(([purse, share]) => ({ purse, costRaw: owedRaw(share), usage: usageOf(share) }))
+    .filter(({ costRaw }) => costRaw > 0n);
+}
 
 /** What all of them used together, as the line of the journal has it. */
 function usageOf(bought: readonly Bought[]): Readonly<Record<string, number>> {
@@ -88,7 +103,7 @@ function usageOf(bought: readonly Bought[]): Readonly<Record<string, number>> {
 /** What of the cost was for an answer that nobody heard, where there was one. */
 function speculation(bought: readonly Bought[]): Readonly<Record<string, string>> {
   const vain = bought.filter(({ isSpeculated }) => isSpeculated);
-  return vain.length === 0 ? {} : { speculation_cost_raw: String(priceOf(vain)) };
+  return vain.length === 0 ? {} : { speculation_cost_raw: String(owedRaw(vain) + paidRawOf(vain)) };
 }
 
 const BILLED: RealtimeSessionEvent = { type: 'turn.billed' };

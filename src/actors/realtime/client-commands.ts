@@ -12,8 +12,9 @@ import { applyItemEvent, type ItemEvent } from './item-commands.ts';
 import type { Legs } from './legs.ts';
 import type { Listening } from './listening.ts';
 import type { Outlet } from './outlet.ts';
+import { readAppend } from './read-append.ts';
 import { type ResponseRequest, readResponseRequest } from './response-request.ts';
-import { updateConfig } from './session-config.ts';
+import { updateFitting } from './session-config.ts';
 import type { Settings } from './settings.ts';
 
 export type CommandDeps = {
@@ -40,37 +41,48 @@ const HEARD_ELSEWHERE: EventProblem = {
 /** Carries out what the client sends. What cannot be is answered by an `error` event; the socket stays. */
 export class ClientCommands {
   readonly #deps: CommandDeps;
+  readonly #listening: Listening;
   readonly #allowance: EventAllowance;
 
   constructor(deps: CommandDeps) {
     this.#deps = deps;
-    this.#allowance = new EventAllowance(deps.clock);
+    this.#listening = deps.listening;
+    this.#allowance = new EventAllowance(deps.clock.monotonicMs());
   }
 
-  handle(text: string): void {
-    const { fail, outlet } = this.#deps;
-    if (!this.#allowance.take()) {
-      fail(TOO_MANY_EVENTS);
+  get lastEventAtMs(): number {
+    return this.#allowance.lastAtMs;
+  }
+
+  /** One frame, which came at `nowMs`. Its bytes may be gone when this returns. */
+  handle(frame: Uint8Array, nowMs: number): void {
+    if (!this.#allowance.take(nowMs)) {
+      this.#deps.fail(TOO_MANY_EVENTS);
       return;
     }
-    const parsed = parseClientEvent(text);
+    const sound = readAppend(frame);
+    const refused = sound && this.#listening.append(sound, nowMs);
+    if (sound !== undefined && refused === undefined) return;
+
+    const { outlet } = this.#deps;
+    const parsed = parseClientEvent(textOf(frame));
     if ('problem' in parsed) {
       outlet.refuse(parsed.problem);
       return;
     }
-    const problem = this.#apply(parsed.event);
+    const problem = refused ?? this.#apply(parsed.event, nowMs);
     if (problem !== undefined) {
       outlet.refuse({ ...problem, eventId: parsed.event.event_id ?? null });
     }
   }
 
-  #apply(event: ClientEvent): EventProblem | undefined {
-    const { listening } = this.#deps;
+  #apply(event: ClientEvent, nowMs: number): EventProblem | undefined {
+    const listening = this.#listening;
     switch (event.type) {
       case 'session.update':
         return this.#update(event.session);
       case 'input_audio_buffer.append':
-        return this.#append(event.audio);
+        return this.#append(event.audio, nowMs);
       case 'input_audio_buffer.commit':
         return listening.commit();
       case 'input_audio_buffer.clear':
@@ -98,31 +110,27 @@ export class ClientCommands {
 
   #update(session: unknown): EventProblem | undefined {
     const { legs, listening, outlet, settings } = this.#deps;
-    const updated = updateConfig(settings.current, session);
+    const updated = updateFitting(legs, settings.current, session);
     if ('problem' in updated) return { code: 'invalid_value', ...updated.problem };
-    const unfit = legs.problemOf(updated.config);
-    if (unfit !== undefined) {
-      const [param = null] = unfit.split(':', 1);
-      return { code: 'invalid_value', message: unfit, param };
-    }
     if (settings.change(updated.config)) listening.restart();
     outlet.send('session.updated', { session: settings.render() });
     return undefined;
   }
 
-  #append(base64: string): EventProblem | undefined {
+  #append(base64: string, nowMs: number): EventProblem | undefined {
     const audio = Buffer.from(base64, 'base64');
     // The decoder skips what is no base64, so that a wrong length is the sign of it.
     if (audio.length < Math.floor((base64.length * 3) / 4) - 2) {
       return { code: 'invalid_value', message: 'audio is not base64.', param: 'audio' };
     }
-    return audio.length === 0 ? undefined : this.#deps.listening.append(audio);
+    return this.#listening.append(audio, nowMs);
   }
 
   #respond(response: unknown): EventProblem | undefined {
-    const { conversation, random, respond, settings } = this.#deps;
+    const { conversation, legs, random, respond, settings } = this.#deps;
     const read = readResponseRequest(response, {
       config: settings.current,
+      legs,
       conversation,
       newItemId: () => newId(random, 'item_'),
     });
@@ -145,3 +153,6 @@ export class ClientCommands {
     return undefined;
   }
 }
+
+const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('utf8');

@@ -1,25 +1,28 @@
-import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
 /** How many events a client may send: a burst at once, then a steady rate. */
 export class EventAllowance {
-  readonly #clock: Clock;
-  #left: number = LIMITS.realtimeEventBurst;
-  #atMs: number;
+  /** Fractions in a private field of its own would be allocated anew with every write (README, decisions). */
+  readonly #state: { left: number; atMs: number };
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#atMs = clock.monotonicMs();
+  /** Times are those of a clock that never goes back. */
+  constructor(nowMs: number) {
+    this.#state = { left: LIMITS.realtimeEventBurst, atMs: nowMs };
+  }
+
+  /** When an event came last; before any, when this was made. */
+  get lastAtMs(): number {
+    return this.#state.atMs;
   }
 
   /** False: the client is over its allowance. */
-  take(): boolean {
-    const nowMs = this.#clock.monotonicMs();
-    const refill = ((nowMs - this.#atMs) / 1_000) * LIMITS.realtimeEventsPerSecond;
-    this.#left = Math.min(LIMITS.realtimeEventBurst, this.#left + refill);
-    this.#atMs = nowMs;
-    if (this.#left < 1) return false;
-    this.#left -= 1;
-    return true;
+  take(nowMs: number): boolean {
+    const state = this.#state;
+    const refill = ((nowMs - state.atMs) / 1_000) * LIMITS.realtimeEventsPerSecond;
+    const left = Math.min(LIMITS.realtimeEventBurst, state.left + refill);
+    const isLeft = left >= 1;
+    state.left = isLeft ? left - 1 : left;
+    state.atMs = nowMs;
+    return isLeft;
   }
 }

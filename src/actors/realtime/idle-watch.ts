@@ -15,6 +15,11 @@ export class IdleWatch {
     this.#fromMs = undefined;
   }
 
+  /** Whether anybody is waited for. */
+  get isOn(): boolean {
+    return this.#fromMs !== undefined;
+  }
+
   /** Tells once, when `nowMs` of sound have come in, since when nobody spoke for `timeoutMs`. */
   lapsed(nowMs: number, timeoutMs: number): { readonly sinceMs: number } | undefined {
     const sinceMs = this.#fromMs;

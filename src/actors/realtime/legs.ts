@@ -2,14 +2,19 @@ import type { CutReason } from '../../../machines/voice-turn.ts';
 import type { SttEngine } from '../../engines/engine.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { Usage } from '../../kernel/price.ts';
+import type { Reserves } from '../purses.ts';
 import type { ConversationItem } from './conversation.ts';
-import type { SessionConfig } from './session-config.ts';
+import type { ConfigProblem, SessionConfig } from './session-config.ts';
 import type { TurnUse } from './turn-meter.ts';
 
 /** What a turn used of one source. */
 export type Bought = {
   readonly source: Source;
+  /** Which of the session's purses pays it; the one that it was opened with where none is named. */
+  readonly purse?: string;
   readonly usage: Usage;
+  /** It was paid by itself, so much; its purse pays the margin. */
+  readonly paidRaw?: bigint;
   /** The upstream did not say what it used. */
   readonly isEstimated?: boolean;
   /** It was asked before the turn had ended, and in vain. */
@@ -78,10 +83,10 @@ export type Legs = {
   readonly voice: Voice;
   /** The model that makes out what is said, under a session as its client has set it up. */
   transcriber(config: SessionConfig): string;
-  /** Why a session cannot be set up like that: a sentence that begins with the member's path. */
-  problemOf(config: SessionConfig): string | undefined;
+  /** Why a session cannot be set up like that, or a response asked for. */
+  problemOf(config: SessionConfig): ConfigProblem | undefined;
   /** The most that one ordinary turn can cost as the session is set up: held before each one begins. */
-  reserveRaw(config: SessionConfig): bigint;
+  reserves(config: SessionConfig): Reserves;
   /** What a turn has bought. It is billed by whoever asks. */
   takeBill(use: TurnUse, requests: 0 | 1): readonly Bought[];
 };

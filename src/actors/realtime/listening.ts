@@ -52,11 +52,14 @@ export type ListeningDeps = {
  */
 export class Listening {
   readonly #deps: ListeningDeps;
+  readonly #tally: ListeningDeps['tally'];
   readonly #allowance: AudioAllowance;
   #ear: VoiceEar | undefined;
   /** Ears that hear no more and still make out what they were given. */
   readonly #retiring = new Set<VoiceEar>();
   #retired: Promise<void> = Promise.resolve();
+  /** Of the sound that this ear hears. */
+  #bytesPerMs = 1;
   /** Where in the session's audio this ear began to listen. */
   #earOpenedAtMs = 0;
   #itemId = '';
@@ -64,27 +67,26 @@ export class Listening {
   /** Of those, what waits to be made out: nobody knows yet what it comes to. */
   #untoldMs = 0;
   #receivedMs = 0;
-  #lastAudioAtMs: number;
   #isCommitting = false;
   readonly #awaited = new IdleWatch();
   #idleTimer: TimerHandle | undefined;
 
   constructor(deps: ListeningDeps) {
     this.#deps = deps;
-    this.#allowance = new AudioAllowance(deps.clock);
-    this.#lastAudioAtMs = deps.clock.monotonicMs();
+    this.#tally = deps.tally;
+    this.#allowance = new AudioAllowance(deps.clock.monotonicMs());
   }
 
-  append(audio: Uint8Array): EventProblem | undefined {
-    const { clock, config } = this.#deps;
-    const ms = (audio.length / samplesOf(config().inputFormat).bytesPerSecond) * 1_000;
-    const unpaidMs = this.#unbilledMs + (this.#ear?.unheardMs ?? 0);
-    if (unpaidMs + ms > RESERVED_MS) return OVER_RESERVE;
-    if (!this.#allowance.take(ms)) return TOO_FAST;
-
-    this.#lastAudioAtMs = clock.monotonicMs();
-    this.#deps.tally.arrived(ms);
+  /** Sound that came at `nowMs`; nothing is kept of the array. */
+  append(audio: Uint8Array, nowMs: number): EventProblem | undefined {
+    if (audio.length === 0) return undefined;
     this.#ear ??= this.#openEar();
+    const ms = audio.length / this.#bytesPerMs;
+    const unpaidMs = this.#unbilledMs + this.#ear.unheardMs;
+    if (unpaidMs + ms > RESERVED_MS) return OVER_RESERVE;
+    if (!this.#allowance.take(ms, nowMs)) return TOO_FAST;
+
+    this.#tally.arrived(ms, nowMs);
     this.#receivedMs += ms;
     this.#ear.push(audio);
     this.#lookAwaited();
@@ -159,10 +161,12 @@ export class Listening {
     const retired = this.#retired;
     /** Items whose words this ear makes out, oldest first. */
     const awaiting: string[] = [];
+    const samples = samplesOf(inputFormat);
+    this.#bytesPerMs = samples.bytesPerSecond / 1_000;
     this.#earOpenedAtMs = this.#receivedMs;
     this.#armIdleTimer();
     return new VoiceEar({
-      ...samplesOf(inputFormat),
+      ...samples,
       endpointing: endpointingOf(turnDetection),
       vad,
       gates,
@@ -217,6 +221,7 @@ export class Listening {
 
   /** A caller who says nothing to an answer for as long as the client allows is spoken to again. */
   #lookAwaited(): void {
+    if (!this.#awaited.isOn) return;
     const { config, outlet, random, timedOut } = this.#deps;
     const { turnDetection } = config();
     if (turnDetection?.type !== 'server_vad' || turnDetection.idleTimeoutMs === null) return;
@@ -267,7 +272,7 @@ export class Listening {
     const { clock } = this.#deps;
     if (this.#idleTimer !== undefined) clock.clearTimeout(this.#idleTimer);
     const armedAtMs = clock.monotonicMs();
-    const look = () => this.#lookIdle(this.#lastAudioAtMs <= armedAtMs);
+    const look = () => this.#lookIdle(this.#allowance.lastAtMs <= armedAtMs);
     this.#idleTimer = clock.setTimeout(look, LIMITS.realtimeDecoderIdleMs);
   }
 

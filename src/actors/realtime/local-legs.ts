@@ -1,6 +1,7 @@
 import type { CallerFacts, ChatMessage, GuideEngine, LocalEngines } from '../../engines/engine.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { MAIN_PURSE } from '../purses.ts';
 import { messagesOf } from './conversation.ts';
 import type { Brain, Legs, ReplyPiece, ReplyRequest } from './legs.ts';
 import { demandedCall, offeredTools } from './tool-choice.ts';
@@ -27,14 +28,14 @@ export function createLocalLegs(
   },
 ): Legs {
   const { cap, engines, source } = deps;
-  const reserveRaw = turnReserveRaw(source, cap);
+  const reserves = { [MAIN_PURSE]: turnReserveRaw(source, cap) };
   return {
     ear: () => engines.stt.pocketsphinx,
     brain: createGuideBrain({ ...deps, guide: engines.guide }),
     voice: engines.tts.flite,
     transcriber: () => TRANSCRIBER,
     problemOf: () => undefined,
-    reserveRaw: () => reserveRaw,
+    reserves: () => reserves,
     takeBill: (use, requests) => [{ source, usage: turnUsage(source, use, requests) }],
   };
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type EventProblem, Item } from './client-event.ts';
 import type { Conversation, ConversationItem } from './conversation.ts';
+import type { Legs } from './legs.ts';
 import { readItem } from './read-item.ts';
-import { type SessionConfig, updateConfig } from './session-config.ts';
+import { type SessionConfig, updateFitting } from './session-config.ts';
 
 /** What a response is asked with, beyond what the session says. */
 export type ResponseRequest = {
@@ -38,11 +39,12 @@ export function readResponseRequest(
   value: unknown,
   deps: {
     readonly config: SessionConfig;
+    readonly legs: Pick<Legs, 'problemOf'>;
     readonly conversation: Conversation;
     readonly newItemId: () => string;
   },
 ): { readonly request: ResponseRequest } | { readonly problem: EventProblem } {
-  const updated = updateConfig(deps.config, value);
+  const updated = updateFitting(deps.legs, deps.config, value);
   if ('problem' in updated) {
     const inResponse = (text: string) => text.replace(/^session/, 'response');
     const { param, message } = updated.problem;

@@ -177,6 +177,18 @@ export function updateConfig(
   };
 }
 
+/** The same for legs that are to serve it, which may be unable to. */
+export function updateFitting(
+  { problemOf }: { readonly problemOf: (config: SessionConfig) => ConfigProblem | undefined },
+  before: SessionConfig,
+  value: unknown,
+): ReturnType<typeof updateConfig> {
+  const updated = updateConfig(before, value);
+  if ('problem' in updated) return updated;
+  const problem = problemOf(updated.config);
+  return problem === undefined ? updated : { problem };
+}
+
 const modelOf = (transcription: unknown): string | undefined =>
   isObject(transcription) &&
   typeof transcription.model === 'string' &&

@@ -84,10 +84,27 @@ export function turnReserveRaw(source: Source, cap: TurnCap): bigint {
   return priceRaw(turnUsage(source, dearest, 1), source.rates, source.marginBps);
 }
 
-/** The usage block of `response.done`. */
-export function renderUsage(use: TurnUse): ResponseUsage {
-  const heard = heardTokens(use.heardMs);
-  const spoken = spokenTokens(use.spokenMs);
+/** Tokens of sound in a turn. */
+export type SoundTokens = { readonly heard: number; readonly spoken: number };
+
+/** Those of a model that takes sound and gives it, by the length of both. */
+export const soundTokens = ({ heardMs, spokenMs }: TurnUse): SoundTokens => ({
+  heard: heardTokens(heardMs),
+  spoken: spokenTokens(spokenMs),
+});
+
+/**
+ * Those of a turn whose sound is text to what answers: what its voice has billed. What was heard is told with its
+ * transcript, and is in the text that was read.
+ */
+export function boughtSoundTokens(bought: readonly { readonly usage: Usage }[]): SoundTokens {
+  let spoken = 0;
+  for (const { usage } of bought) spoken += usage.audio_output_token ?? 0;
+  return { heard: 0, spoken };
+}
+
+/** The usage block of `response.done`: every sum is that of its details. */
+export function renderUsage(use: TurnUse, { heard, spoken }: SoundTokens): ResponseUsage {
   const cached = use.cachedIn ?? 0;
   return {
     total_tokens: use.textIn + heard + use.textOut + spoken,

@@ -1,5 +1,12 @@
 import { type RealtimeDeps, type RealtimeInput, RealtimeSession } from '../realtime-session.ts';
 import { type RelayDeps, type RelayInput, RelaySession } from '../relay-session.ts';
+import {
+  createTranscription,
+  type HeardBy,
+  type TranscriptionDeps,
+  type TranscriptionParts,
+} from '../transcription/create-transcription.ts';
+import type { TranscriptionStream } from '../transcription-stream.ts';
 import type { VoiceDeps } from '../voice-deps.ts';
 import { Recorder } from './recorder.ts';
 import type { Stage } from './stage.ts';
@@ -7,7 +14,7 @@ import type { TapedInput } from './tape.ts';
 
 /** A session at the engines of this server, recorded where this process records. */
 export function openRealtime(deps: VoiceDeps, input: RealtimeInput): RealtimeSession {
-  const { legs: _legs, purse: _purse, ...begun } = input;
+  const { legs: _legs, purses: _purses, ...begun } = input;
   const hasGates = deps.speechGates !== undefined;
   const recorder = record(deps, input, { kind: 'realtime', hasGates, input: begun });
   if (recorder === undefined) return new RealtimeSession(deps, input);
@@ -25,6 +32,16 @@ export function openRelayed(
   return recorder.driven(stageRelayed(recorder, deps, input));
 }
 
+/** A live transcription, recorded where this process records. */
+export function openTranscribed(deps: VoiceDeps, parts: TranscriptionParts): TranscriptionStream {
+  const { heardBy, purse: _purse, ...input } = parts;
+  const hasGates = deps.speechGates !== undefined;
+  const taped = { kind: 'transcription', input, heardBy: heardBy.kind, hasGates } as const;
+  const recorder = record(deps, parts, taped);
+  if (recorder === undefined) return createTranscription(deps, parts);
+  return recorder.driven(stageTranscription(recorder, deps, parts));
+}
+
 /** The same session on a stage: all that it talks to stands behind that. */
 export function stageRealtime(
   stage: Stage,
@@ -38,9 +55,9 @@ export function stageRealtime(
     engines: { vad: stage.between('vad', engines.vad) },
     speechGates: speechGates && stage.between('gates', speechGates),
   };
-  const purse = stage.between('purse', input.purse);
+  const purses = stage.between('purse', input.purses);
   const legs = stage.between('legs', input.legs);
-  return new RealtimeSession(staged, { ...input, purse, legs });
+  return new RealtimeSession(staged, { ...input, purses, legs });
 }
 
 export function stageRelayed(stage: Stage, deps: RelayDeps, input: RelayInput): RelaySession {
@@ -48,6 +65,28 @@ export function stageRelayed(stage: Stage, deps: RelayDeps, input: RelayInput): 
   const purse = stage.between('purse', input.purse);
   const upstream = stage.between('upstream', input.upstream);
   return new RelaySession(staged, { ...input, purse, upstream });
+}
+
+export function stageTranscription(
+  stage: Stage,
+  deps: TranscriptionDeps,
+  parts: TranscriptionParts,
+): TranscriptionStream {
+  const { engines, speechGates } = deps;
+  const staged: TranscriptionDeps = {
+    ...deps,
+    clock: stage.clock,
+    engines: { vad: stage.between('vad', engines.vad) },
+    speechGates: speechGates && stage.between('gates', speechGates),
+  };
+  const purse = stage.between('purse', parts.purse);
+  return createTranscription(staged, { ...parts, purse, heardBy: stageHearing(stage, parts) });
+}
+
+function stageHearing(stage: Stage, { heardBy }: Pick<TranscriptionParts, 'heardBy'>): HeardBy {
+  return heardBy.kind === 'upstream'
+    ? { kind: 'upstream', upstream: stage.between('upstream', heardBy.upstream) }
+    : { kind: 'recogniser', recogniser: stage.between('recogniser', heardBy.recogniser) };
 }
 
 function record(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { EngineBusy } from '../../engines/engine.ts';
+import { EngineBusy, UtteranceLost } from '../../engines/engine.ts';
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { createSeededRandom, type Random } from '../../kernel/random.ts';
 import { LegFailed } from '../realtime/legs.ts';
@@ -237,7 +237,8 @@ function revived(arg: unknown): unknown {
 }
 
 /** As the session tells it from others. */
-function errorOf({ code, name, message, retryAfterSeconds }: Failure): Error {
+function errorOf({ cause, code, name, message, retryAfterSeconds }: Failure): Error {
+  if (cause !== undefined) return new UtteranceLost(message, { cause: errorOf(cause) });
   if (code !== undefined) return new LegFailed(code, message);
   if (name === 'EngineBusy') return new EngineBusy(retryAfterSeconds ?? 0);
   return Object.assign(new Error(message), { name });

@@ -1,3 +1,4 @@
+import { UtteranceLost } from '../../engines/engine.ts';
 import { type Clock, soon, type TimerHandle } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { createSeededRandom, type Random } from '../../kernel/random.ts';
@@ -243,5 +244,6 @@ function failureOf(error: unknown): Failure {
   const retryAfterSeconds =
     'retryAfterSeconds' in error ? Number(error.retryAfterSeconds) : undefined;
   const code = error instanceof LegFailed ? error.code : undefined;
-  return { name: error.name, message: error.message, retryAfterSeconds, code };
+  const cause = error instanceof UtteranceLost ? failureOf(error.cause) : undefined;
+  return { name: error.name, message: error.message, retryAfterSeconds, code, cause };
 }

@@ -1,10 +1,10 @@
 import { soon } from '../../kernel/clock.ts';
 import { silentLog } from '../../kernel/log.ts';
 import { noMetrics } from '../../kernel/metrics.ts';
-import type { RealtimeDeps } from '../realtime-session.ts';
+import type { HeardBy } from '../transcription/create-transcription.ts';
 import { createVoiceMetrics } from '../voice-metrics.ts';
 import { createVoiceSessions } from '../voice-sessions.ts';
-import { stageRealtime, stageRelayed } from './open-recorded.ts';
+import { stageRealtime, stageRelayed, stageTranscription } from './open-recorded.ts';
 import { type Difference, Player } from './player.ts';
 import type { Driven } from './stage.ts';
 import type { Tape, TapeHeader } from './tape.ts';
@@ -48,10 +48,13 @@ function stage(player: Player, header: TapeHeader): Driven {
   if (header.kind === 'relay') {
     return stageRelayed(player, deps, { ...header.input, purse: PLAYED, upstream: PLAYED });
   }
-  const played: RealtimeDeps = {
-    ...deps,
-    engines: { vad: PLAYED },
-    speechGates: header.hasGates ? PLAYED : undefined,
-  };
-  return stageRealtime(player, played, { ...header.input, purse: PLAYED, legs: PLAYED });
+  const engines = { vad: PLAYED };
+  const heard = { ...deps, engines, speechGates: header.hasGates ? PLAYED : undefined };
+  if (header.kind === 'realtime') {
+    return stageRealtime(player, heard, { ...header.input, purses: PLAYED, legs: PLAYED });
+  }
+  const { heardBy: kind, input } = header;
+  const heardBy: HeardBy =
+    kind === 'upstream' ? { kind, upstream: PLAYED } : { kind, recogniser: PLAYED };
+  return stageTranscription(player, heard, { ...input, purse: PLAYED, heardBy });
 }

@@ -1,6 +1,7 @@
 import { Packr } from 'msgpackr';
 import type { Model } from '../../gateway/catalogue.ts';
 import type { RealtimeInput } from '../realtime-session.ts';
+import type { HeardBy, TranscriptionParts } from '../transcription/create-transcription.ts';
 import type { PurseOwner } from '../voice-purse.ts';
 
 /** What a session was made of, beside what its tape holds. */
@@ -15,12 +16,18 @@ export type TapeHeader = {
 export type TapedInput =
   | {
       readonly kind: 'realtime';
-      readonly input: Omit<RealtimeInput, 'purse' | 'legs'>;
+      readonly input: Omit<RealtimeInput, 'purses' | 'legs'>;
       readonly hasGates: boolean;
     }
   | {
       readonly kind: 'relay';
       readonly input: { readonly owner: PurseOwner; readonly model: Model };
+    }
+  | {
+      readonly kind: 'transcription';
+      readonly input: Omit<TranscriptionParts, 'purse' | 'heardBy'>;
+      readonly heardBy: HeardBy['kind'];
+      readonly hasGates: boolean;
     };
 
 /** What a failure says of itself. */
@@ -29,6 +36,7 @@ export type Failure = {
   readonly message: string;
   readonly retryAfterSeconds?: number | undefined;
   readonly code?: string | undefined;
+  readonly cause?: Failure | undefined;
 };
 
 /** Something that came from outside at its time, one at a time: everything that happens follows from one of them. */

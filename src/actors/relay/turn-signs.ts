@@ -37,11 +37,11 @@ export class TurnSigns {
     this.#clock = clock;
   }
 
-  /** A frame of the client. */
-  up(bytes: Uint8Array): void {
+  /** A frame of the client came at `atMs`. */
+  up(bytes: Uint8Array, atMs: number): void {
     if (begins(bytes, APPENDS)) {
       const ms = Math.max(0, bytes.length - APPEND_FRAME_BYTES) / this.#inBytesPerMs;
-      this.#tally.arrived(ms);
+      this.#tally.arrived(ms, atMs);
       this.#tally.heard(ms);
     } else if (begins(bytes, COMMITS)) {
       this.#tally.speechEnded();

@@ -24,6 +24,8 @@ export interface Hearing {
   hear(bytes: Uint8Array): void;
   /** A word of the client beside its audio, of this type and as it came. */
   word(type: string, text: string): void;
+  /** Its client has no more to say, but there may be audio yet that waits for money. */
+  keep(): void;
   /** No more audio comes. Resolves when everything is told; asking again changes nothing. */
   finish(): Promise<void>;
   /** Whether it will still tell how much it has heard, whoever listens. */

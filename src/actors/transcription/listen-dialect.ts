@@ -125,7 +125,7 @@ class ListenWriter implements TranscriptWriter {
 
   ended({ error }: Ending, total: Total | undefined): void {
     if (total !== undefined) this.#metadata(total);
-    if (error !== undefined) this.#error(error.code, error.message);
+    if (error !== undefined) this.#error(error.code, error.message, error.unheardSeconds);
   }
 
   #metadata({ seconds: duration }: Total): void {
@@ -152,8 +152,8 @@ class ListenWriter implements TranscriptWriter {
     this.#send({ type: 'UtteranceEnd', channel: CHANNEL, last_word_end: seconds(lastWordEndMs) });
   }
 
-  #error(variant: string, description: string): void {
-    this.#send({ type: 'Error', variant, description, message: description });
+  #error(variant: string, description: string, unheard_seconds?: number): void {
+    this.#send({ type: 'Error', variant, description, message: description, unheard_seconds });
   }
 
   #result({ endMs, fromFinalize, isFinal, speechFinal, startMs, text }: Result): void {

@@ -6,14 +6,18 @@ import { VoiceEar } from '../voice-ear.ts';
 import { ENGINE_FAILED } from '../voice-endings.ts';
 import type { Hearing, HearingStage } from './hearing.ts';
 
+/** The recogniser that was taken for one stream before it was accepted. */
+export type TakenRecogniser = {
+  readonly stt: SttStream;
+  /** Tells the recogniser's listener, which had to exist before the stream; throws if it is gone by now. */
+  readonly listen: (listener: SttListener) => void;
+};
+
 export type LocalHearingInput = {
   readonly encoding: AudioEncoding;
   readonly sampleRateHz: number;
   readonly silenceDurationMs: number;
-  /** The recogniser that was taken for this stream before it was accepted. */
-  readonly stt: SttStream;
-  /** Tells the recogniser's listener, which had to exist before the stream; throws if it is gone by now. */
-  readonly listen: (listener: SttListener) => void;
+  readonly recogniser: TakenRecogniser;
 };
 
 const SPEECH = { threshold: 0.5, prefixPaddingMs: 300 };
@@ -23,20 +27,23 @@ export class LocalHearing implements Hearing {
   readonly isOwed = false;
   readonly hasToldTotal = false;
   readonly heardSeconds = Number.POSITIVE_INFINITY;
-  readonly #input: LocalHearingInput;
+  readonly #stt: SttStream;
   readonly #stage: HearingStage;
   readonly #ear: VoiceEar;
   #engineFailed = false;
   #isOver = false;
 
   constructor(
-    deps: Pick<VoiceDeps, 'clock' | 'engines' | 'speechGates'>,
+    deps: Pick<VoiceDeps, 'clock' | 'speechGates'> & {
+      readonly engines: Pick<VoiceDeps['engines'], 'vad'>;
+    },
     input: LocalHearingInput,
     stage: HearingStage,
   ) {
-    this.#input = input;
+    const { encoding, recogniser, sampleRateHz, silenceDurationMs } = input;
+    const { listen, stt } = recogniser;
+    this.#stt = stt;
     this.#stage = stage;
-    const { encoding, listen, sampleRateHz, silenceDurationMs, stt } = input;
     this.#ear = new VoiceEar({
       ...{ clock: deps.clock, encoding, sampleRateHz },
       endpointing: { ...SPEECH, silenceDurationMs },
@@ -67,6 +74,8 @@ export class LocalHearing implements Hearing {
     if (type === 'Finalize') this.#finalize();
   }
 
+  keep(): void {}
+
   async finish(): Promise<void> {
     this.#isOver = true;
     await this.#ear.finish();
@@ -75,7 +84,7 @@ export class LocalHearing implements Hearing {
   close(): void {
     this.#isOver = true;
     this.#ear.close();
-    this.#input.stt.close();
+    this.#stt.close();
   }
 
   #finalize(): void {

@@ -32,7 +32,9 @@ export const PLAIN_DIALECT: TranscriptDialect = {
     nothingLeft() {},
     misunderstood() {},
     ended({ error }) {
-      if (error !== undefined) send({ type: 'error', ...error });
+      if (error === undefined) return;
+      const { code, message, unheardSeconds: unheard_seconds } = error;
+      send({ type: 'error', code, message, unheard_seconds });
     },
   }),
 };

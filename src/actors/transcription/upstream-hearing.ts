@@ -88,6 +88,10 @@ export class UpstreamHearing implements Hearing {
     this.#send(Buffer.from(text), false);
   }
 
+  keep(): void {
+    if (this.#keepAlive === undefined) this.#keepUpstream();
+  }
+
   finish(): Promise<void> {
     this.#finished ??= new Promise((resolve) => {
       this.#finishedNow = resolve;

@@ -21,7 +21,9 @@ export const VOICE_LIMITS = {
   /** Audio may arrive this far ahead of real time; a client that sends faster is cut off. */
   audioAheadSeconds: 120,
   grammarChars: 16_384,
-  /** After the last audio: how long the remaining finals may take. */
+  /** After the last audio: how long the money for what waits may take. With the finals it fits a usual drain. */
+  transcriptionHoldMs: 15_000,
+  /** After that: how long the remaining finals may take. */
   transcriptFinishMs: 10_000,
   /** What may be unsent of generated speech before synthesis waits for the client. */
   speechUnsentBytes: 256 * 1024,
@@ -94,6 +96,8 @@ export const VOICE_LIMITS = {
   // Live transcription at an upstream
   /** One frame of an upstream; all of them are read. */
   listenFrameBytes: 256 * 1024,
+  /** An upstream that says nothing unasked is taken for alive when it has not closed so long after the upgrade. */
+  listenOpeningMs: 50,
   /** So often an upstream hears that a client without such a word is still there. */
   listenKeepAliveMs: 4_000,
   sampleRateHz: { min: 8_000, max: 48_000 },

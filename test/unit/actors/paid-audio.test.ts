@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PaidAudio } from '../../../src/actors/paid-audio.ts';
+import { PaidAudio, type PaidAudioOptions } from '../../../src/actors/paid-audio.ts';
 import type { Purse } from '../../../src/actors/voice-purse.ts';
 import type { Source } from '../../../src/gateway/catalogue.ts';
 import { settleAll } from '../../support/voice-world.ts';
@@ -22,22 +22,30 @@ const purse: Purse = {
   settle: async () => {},
 };
 
+/** Nobody is told of anything that a test does not ask for. */
+const paidAudio = (change: Partial<PaidAudioOptions>): PaidAudio =>
+  new PaidAudio({
+    ...{ purse, source, bytesPerSecond: BYTES_PER_SECOND, isTold: false },
+    hear: () => {},
+    low: () => {},
+    spent: () => {},
+    unheld: () => {},
+    lost: () => {},
+    away: () => {},
+    awayLate: () => {},
+    ...change,
+  });
+
 describe('PaidAudio', () => {
   it('ends its stream, and not the process, when hearing what was just paid for throws', async () => {
     const away: unknown[] = [];
     let heardBytes = 0;
-    const audio = new PaidAudio({
-      ...{ purse, source },
-      ...{ bytesPerSecond: BYTES_PER_SECOND, isTold: false },
+    const audio = paidAudio({
       hear(bytes) {
         if (heardBytes > 0) throw new Error('the ear broke');
         heardBytes += bytes.length;
       },
-      low: () => {},
-      spent: () => {},
-      lost: () => {},
       away: (error) => away.push(error),
-      awayLate: () => {},
     });
     audio.push(new Uint8Array(SLICE + 1));
     await settleAll();
@@ -46,16 +54,7 @@ describe('PaidAudio', () => {
 
   it('calls back between what was pushed before and what after, however long it waits', async () => {
     const heard: (number | string)[] = [];
-    const audio = new PaidAudio({
-      ...{ purse, source },
-      ...{ bytesPerSecond: BYTES_PER_SECOND, isTold: false },
-      hear: (bytes) => heard.push(bytes.length),
-      low: () => {},
-      spent: () => {},
-      lost: () => {},
-      away: () => {},
-      awayLate: () => {},
-    });
+    const audio = paidAudio({ hear: (bytes) => heard.push(bytes.length) });
     const say = (word: string) => audio.whenHeard(() => heard.push(word));
     audio.push(new Uint8Array(SLICE - 1));
     say('at once');
@@ -72,8 +71,7 @@ describe('PaidAudio', () => {
   it('holds no more, and lets no more through, once hearing it has stopped it', async () => {
     let extended = 0;
     let heardBytes = 0;
-    const audio: PaidAudio = new PaidAudio({
-      source,
+    const audio: PaidAudio = paidAudio({
       purse: {
         ...purse,
         async extend() {
@@ -81,16 +79,10 @@ describe('PaidAudio', () => {
           return { kind: 'extended' };
         },
       },
-      ...{ bytesPerSecond: BYTES_PER_SECOND, isTold: false },
       hear(bytes) {
         heardBytes += bytes.length;
         audio.stop();
       },
-      low: () => {},
-      spent: () => {},
-      lost: () => {},
-      away: () => {},
-      awayLate: () => {},
     });
     audio.push(new Uint8Array(SLICE + 1));
     await settleAll();
@@ -99,21 +91,64 @@ describe('PaidAudio', () => {
 
   it('ends its stream when telling it that another process settled it throws', async () => {
     const away: unknown[] = [];
-    const audio = new PaidAudio({
-      ...{ source, purse: { ...purse, journal: async () => 'lost' } },
-      ...{ bytesPerSecond: BYTES_PER_SECOND, isTold: false },
-      hear: () => {},
-      low: () => {},
-      spent: () => {},
+    const audio = paidAudio({
+      purse: { ...purse, journal: async () => 'lost' },
       lost: () => {
         throw new Error('the actor broke');
       },
       away: (error) => away.push(error),
-      awayLate: () => {},
     });
     audio.push(new Uint8Array(1));
     audio.journal();
     await settleAll();
     expect(away).toMatchObject([{ message: 'the actor broke' }]);
+  });
+
+  it('tells how much of what came it has dropped when it is stopped', () => {
+    const audio = paidAudio({
+      purse: { ...purse, extend: () => new Promise<never>(() => {}) },
+    });
+    audio.push(new Uint8Array(SLICE));
+    audio.push(new Uint8Array(25));
+    expect(audio.droppedSeconds).toBe(0);
+    audio.stop();
+    audio.push(new Uint8Array(25));
+    audio.stop();
+    expect(audio.droppedSeconds).toBe(2.5);
+  });
+
+  it('counts as dropped what came with the sound whose hearing stopped it', () => {
+    const audio: PaidAudio = paidAudio({ hear: () => audio.stop() });
+    audio.push(new Uint8Array(SLICE + 50));
+    expect(audio.droppedSeconds).toBe(5);
+  });
+
+  it('counts as dropped the rest of what waited when hearing some of it stopped it', async () => {
+    let heardBytes = 0;
+    const audio: PaidAudio = paidAudio({
+      hear(bytes) {
+        heardBytes += bytes.length;
+        if (heardBytes > SLICE) audio.stop();
+      },
+    });
+    for (const bytes of [SLICE, 150, 70]) audio.push(new Uint8Array(bytes));
+    await settleAll();
+    expect([heardBytes, audio.droppedSeconds]).toEqual([2 * SLICE, 12]);
+  });
+
+  it('says that a further slice could not be held, and after a stop only that it was late', async () => {
+    const told: string[] = [];
+    for (const isStopped of [false, true]) {
+      const audio = paidAudio({
+        purse: { ...purse, extend: () => Promise.reject(new Error('away')) },
+        unheld: () => told.push('unheld'),
+        away: () => told.push('away'),
+        awayLate: () => told.push('late'),
+      });
+      audio.push(new Uint8Array(SLICE + 1));
+      if (isStopped) audio.stop();
+      await settleAll();
+    }
+    expect(told).toEqual(['unheld', 'late']);
   });
 });

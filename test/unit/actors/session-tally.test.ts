@@ -15,7 +15,7 @@ describe('SessionTally', () => {
   it('sums a session up, and has told the metrics of the process the same', async () => {
     const { clock, registry, tally } = start();
     for (let n = 0; n < 50; n++) {
-      tally.arrived(20);
+      tally.arrived(20, clock.monotonicMs());
       clock.advance(20);
     }
     tally.heard(1_000);

@@ -1,83 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { TranscriptDialect } from '../../../src/actors/transcription/dialect.ts';
-import { listenDialect } from '../../../src/actors/transcription/listen-dialect.ts';
-import { LocalHearing } from '../../../src/actors/transcription/local-hearing.ts';
-import { PLAIN_DIALECT } from '../../../src/actors/transcription/plain-dialect.ts';
-import { TranscriptionStream } from '../../../src/actors/transcription-stream.ts';
-import { openPurse, sessionPrice } from '../../../src/actors/voice-purse.ts';
-import type { SttListener } from '../../../src/engines/engine.ts';
-import { assert } from '../../../src/kernel/assert.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import type { TranscriptionStream } from '../../../src/actors/transcription-stream.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { holdBack } from '../../support/fake-ledger.ts';
+import { LISTEN, openLocalStream, PLAIN, RATE } from '../../support/heard-streams.ts';
 import { bytesOf, silence, tone } from '../../support/voice-fakes.ts';
-import { AGENT, createVoiceWorld, FakeSocket, settleAll } from '../../support/voice-world.ts';
-
-const RATE = 16_000;
-
-const LISTEN = listenDialect(
-  {
-    ...{ interimResults: true, endpointingMs: 300, utteranceEndMs: undefined },
-    ...{ vadEvents: false, punctuated: false },
-  },
-  {
-    ...{ requestId: 'req_1', created: '2026-01-01T00:00:00.000Z' },
-    model: { id: 'local/pocketsphinx', arch: 'pocketsphinx', version: 'local' },
-  },
-);
-
-async function openStream(creditRaw: bigint, dialect: TranscriptDialect = PLAIN_DIALECT) {
-  const clock = new ManualClock();
-  const world = await createVoiceWorld({ clock, creditRaw });
-  const { deps, engines } = world;
-  const model = deps.catalogue.find('local/pocketsphinx');
-  const source = model?.sources[0];
-  assert(source !== undefined, 'the catalogue has the local recogniser');
-  const owner = {
-    spender: { agentId: AGENT, keyId: 70 },
-    sessionId: 'stt_test',
-    kind: 'transcription',
-    model: 'local/pocketsphinx',
-    source,
-  } as const;
-  const price = (seconds: number) => sessionPrice(source, { audio_second: seconds });
-  const opened = await openPurse(deps, owner, price(10));
-  assert(opened.kind === 'opened', 'the first slice fits');
-  let target: SttListener | undefined;
-  const stt = await engines.stt.pocketsphinx.open({
-    listener: {
-      transcript: (transcript) => target?.transcript(transcript),
-      failed: (error) => target?.failed(error),
-    },
-  });
-  const sound = { encoding: 'linear16', sampleRateHz: RATE } as const;
-  const hearing = {
-    ...{ ...sound, stt, silenceDurationMs: dialect.silenceDurationMs },
-    listen: (listener: SttListener) => {
-      target = listener;
-    },
-  };
-  const stream = new TranscriptionStream(deps, {
-    owner,
-    purse: opened.purse,
-    ...{ ...sound, dialect, isRelayed: false },
-    openHearing: (stage) => new LocalHearing(deps, hearing, stage),
-  });
-  const socket = new FakeSocket();
-  stream.attach(socket);
-
-  /** Real-time pace, 100 ms at a time. */
-  async function send(pcm: Int16Array) {
-    for (let at = 0; at < pcm.length; at += RATE / 10) {
-      stream.audio(bytesOf(pcm.slice(at, at + RATE / 10)));
-      clock.advance(100);
-      await settleAll();
-    }
-  }
-  return { ...world, clock, stream, socket, send, price };
-}
+import { AGENT, type FakeSocket, settleAll } from '../../support/voice-world.ts';
 
 describe('a transcription stream', () => {
   it('tells words while they are spoken and ends the utterance after its silence', async () => {
-    const { socket, send } = await openStream(1_000_000n);
+    const { socket, send } = await openLocalStream();
     await send(tone(2_000, RATE));
     expect(socket.events.at(-1)).toMatchObject({ type: 'transcript', is_final: false });
     await send(silence(800, RATE));
@@ -88,7 +19,7 @@ describe('a transcription stream', () => {
   });
 
   it('charges for exactly the audio that came, in one row, when the client closes', async () => {
-    const { ledger, stream, send, price } = await openStream(1_000_000n);
+    const { ledger, stream, send, price } = await openLocalStream();
     await send(tone(23_400, RATE));
     stream.socketClosed();
     await stream.settled;
@@ -100,7 +31,9 @@ describe('a transcription stream', () => {
 
   it('hears exactly the slices that the balance holds, then says so and closes 1008', async () => {
     const slices = 3n;
-    const { ledger, stream, send, socket, price } = await openStream(slices * 105n + 104n);
+    const { ledger, stream, send, socket, price } = await openLocalStream({
+      creditRaw: slices * 105n + 104n,
+    });
     expect(price(10)).toBe(105n);
     await send(tone(45_000, RATE));
     await stream.settled;
@@ -111,7 +44,7 @@ describe('a transcription stream', () => {
   });
 
   it('goes on with the slice that was credited while the last one was used up', async () => {
-    const { ledger, send, socket } = await openStream(105n);
+    const { ledger, send, socket } = await openLocalStream({ creditRaw: 105n });
     await send(tone(9_900, RATE));
     await ledger.credit({ agentId: AGENT, amountRaw: 1_000n, reference: 'late' });
     await send(tone(5_000, RATE));
@@ -119,7 +52,7 @@ describe('a transcription stream', () => {
   });
 
   it('keeps half a sample until its other half comes', async () => {
-    const { engines, clock, stream } = await openStream(1_000_000n);
+    const { engines, clock, stream } = await openLocalStream();
     const bytes = bytesOf(tone(1_000, RATE));
     for (let at = 0; at < bytes.length; at += 333) {
       stream.audio(bytes.subarray(at, at + 333));
@@ -132,7 +65,7 @@ describe('a transcription stream', () => {
   });
 
   it('takes audio sent at once and hears all of it, slice after slice', async () => {
-    const { ledger, stream, socket, price } = await openStream(1_000_000n);
+    const { ledger, stream, socket, price } = await openLocalStream();
     stream.audio(bytesOf(tone(60_000, RATE)));
     stream.finish();
     await stream.settled;
@@ -141,7 +74,7 @@ describe('a transcription stream', () => {
   });
 
   it('cuts off a client that sends further ahead than it may', async () => {
-    const { stream, socket } = await openStream(1_000_000n);
+    const { stream, socket } = await openLocalStream();
     for (let i = 0; i < 13; i++) stream.audio(bytesOf(tone(10_000, RATE)));
     await stream.settled;
     expect(socket.closed?.code).toBe(1008);
@@ -149,7 +82,7 @@ describe('a transcription stream', () => {
   });
 
   it('cuts it off just the same when it was silent before', async () => {
-    const { clock, stream, socket } = await openStream(1_000_000n);
+    const { clock, stream, socket } = await openLocalStream();
     clock.advance(59_000);
     for (let i = 0; i < 13; i++) stream.audio(bytesOf(tone(10_000, RATE)));
     await stream.settled;
@@ -157,7 +90,7 @@ describe('a transcription stream', () => {
   });
 
   it('sends the last final before it closes 1000 on close_stream', async () => {
-    const { stream, send, socket } = await openStream(1_000_000n);
+    const { stream, send, socket } = await openLocalStream();
     await send(tone(1_500, RATE));
     stream.finish();
     await stream.settled;
@@ -166,7 +99,7 @@ describe('a transcription stream', () => {
   });
 
   it('settles and closes 1011 when the recogniser gives up', async () => {
-    const { ledger, engines, stream, send, socket, price } = await openStream(1_000_000n);
+    const { ledger, engines, stream, send, socket, price } = await openLocalStream();
     engines.stt.pocketsphinx.breakAfterSamples = RATE;
     await send(tone(3_000, RATE));
     await stream.settled;
@@ -178,7 +111,7 @@ describe('a transcription stream', () => {
   });
 
   it('closes without settling when another process has taken it over', async () => {
-    const { ledger, stream, send, socket } = await openStream(1_000_000n);
+    const { ledger, stream, send, socket } = await openLocalStream();
     ledger.takeOver('stt_test');
     await send(tone(6_000, RATE));
     await stream.settled;
@@ -187,7 +120,7 @@ describe('a transcription stream', () => {
   });
 
   it('closes when no audio came for a minute', async () => {
-    const { clock, stream, send, socket } = await openStream(1_000_000n);
+    const { clock, stream, send, socket } = await openLocalStream();
     await send(tone(1_000, RATE));
     clock.advance(59_000);
     await settleAll();
@@ -198,7 +131,7 @@ describe('a transcription stream', () => {
   });
 
   it('takes an empty message for no audio', async () => {
-    const { clock, stream, socket } = await openStream(1_000_000n);
+    const { clock, stream, socket } = await openLocalStream();
     for (let s = 0; s < 60; s += 10) {
       stream.audio(new Uint8Array());
       clock.advance(10_000);
@@ -208,7 +141,7 @@ describe('a transcription stream', () => {
   });
 
   it('waits ten seconds for a word in the dialect that has such words, then closes 1011', async () => {
-    const { clock, stream, send, socket } = await openStream(1_000_000n, LISTEN);
+    const { clock, stream, send, socket } = await openLocalStream({ dialect: LISTEN });
     await send(tone(1_000, RATE));
     for (const say of [() => stream.word('KeepAlive', ''), () => stream.misunderstood('what?')]) {
       clock.advance(9_000);
@@ -225,7 +158,7 @@ describe('a transcription stream', () => {
   });
 
   it('is not kept for ever by words alone', async () => {
-    const { clock, stream, socket } = await openStream(1_000_000n, LISTEN);
+    const { clock, stream, socket } = await openLocalStream({ dialect: LISTEN });
     for (let s = 0; s < 905 && socket.closed === undefined; s += 5) {
       stream.word('KeepAlive', '');
       clock.advance(5_000);
@@ -235,7 +168,7 @@ describe('a transcription stream', () => {
   });
 
   it('tells a finalized utterance at once and leaves the stream as it was', async () => {
-    const { send, socket, stream } = await openStream(1_000_000n, LISTEN);
+    const { send, socket, stream } = await openLocalStream({ dialect: LISTEN });
     await send(tone(1_500, RATE));
     stream.word('Finalize', '');
     await settleAll();
@@ -245,7 +178,7 @@ describe('a transcription stream', () => {
   });
 
   it('settles once, however often it is told that the socket is gone', async () => {
-    const { ledger, stream, send } = await openStream(1_000_000n);
+    const { ledger, stream, send } = await openLocalStream();
     await send(tone(1_000, RATE));
     stream.socketClosed();
     stream.drain();
@@ -253,5 +186,103 @@ describe('a transcription stream', () => {
     await stream.settled;
     expect(ledger.charges).toHaveLength(1);
     expect(ledger.conflicts).toEqual([]);
+  });
+});
+
+describe.each([
+  ['plain', PLAIN],
+  ['listen', LISTEN],
+])('the last audio of a %s stream, while money for it is waited for', (_, dialect) => {
+  /** Fifteen seconds, with somebody who speaks in each two and a half of them. */
+  const pieces = Array.from({ length: 6 }, () => [tone(1_500, RATE), silence(1_000, RATE)]).flat();
+  const sound = Buffer.concat(pieces.map(bytesOf));
+  /** How many utterances a client was told the words of. */
+  const utterances = ({ events }: FakeSocket) =>
+    events.filter((event) => event.speech_final === true && JSON.stringify(event).includes('w3'))
+      .length;
+
+  /** All of it came, ten seconds are paid for, and the next slice is asked for. */
+  async function waiting() {
+    const opened = await openLocalStream({ dialect });
+    const { clock, ledger, stream } = opened;
+    const extension = holdBack(ledger);
+    stream.audio(sound);
+    await settleAll();
+    const pass = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 1_000) {
+        clock.advance(Math.min(1_000, ms - passed));
+        await settleAll();
+      }
+    };
+    return { ...opened, extension, pass };
+  }
+  const unheard = { unheard_seconds: 5, message: expect.stringContaining('The last 5 s') };
+
+  it.each([
+    ['the client', (stream: TranscriptionStream) => stream.finish(), 1000],
+    ['a drain', (stream: TranscriptionStream) => stream.drain(), 1001],
+  ] as const)(
+    'is heard and charged when it came, however long after %s',
+    async (_who, end, code) => {
+      const { extension, ledger, pass, price, socket, stream } = await waiting();
+      end(stream);
+      await pass(LIMITS.transcriptionHoldMs - 1_000);
+      expect(socket.closed).toBeUndefined();
+      extension.grant();
+      await stream.settled;
+      expect(socket.closed?.code).toBe(code);
+      expect(ledger.consumedRaw(AGENT)).toBe(price(15));
+      expect(utterances(socket)).toBe(6);
+      expect(JSON.stringify(socket.events)).not.toContain('unheard');
+    },
+  );
+
+  it('is told as unheard when it came to nothing in time, behind all that was paid for', async () => {
+    const { extension, ledger, pass, price, socket, stream } = await waiting();
+    stream.finish();
+    await pass(LIMITS.transcriptionHoldMs);
+    expect(socket.closed).toEqual({ code: 1011, reason: 'ledger_unavailable' });
+    expect(utterances(socket)).toBe(4);
+    expect(socket.events.at(-1)).toMatchObject(unheard);
+    if (dialect === LISTEN) expect(socket.of('Metadata')).toMatchObject([{ duration: 10 }]);
+    // It comes too late, and nothing is taken for it.
+    extension.grant();
+    await stream.settled;
+    expect(ledger.consumedRaw(AGENT)).toBe(price(10));
+    expect([ledger.openHolds(), ledger.charges.length, ledger.conflicts]).toEqual([0, 1, []]);
+  });
+
+  it.each([
+    ['while it goes on', () => {}],
+    ['when it was to end', (stream: TranscriptionStream) => stream.finish()],
+  ])('is told as unheard when the ledger fails %s', async (_when, end) => {
+    const { extension, ledger, price, socket, stream } = await waiting();
+    end(stream);
+    extension.fail(new Error('the ledger is away'));
+    await stream.settled;
+    expect(socket.closed).toEqual({ code: 1011, reason: 'ledger_unavailable' });
+    expect(utterances(socket)).toBe(4);
+    expect(socket.events.at(-1)).toMatchObject(unheard);
+    expect(ledger.consumedRaw(AGENT)).toBe(price(10));
+  });
+
+  it('is told as unheard when it cannot be paid', async () => {
+    const { ledger, price, socket, stream } = await openLocalStream({ dialect, creditRaw: 105n });
+    stream.audio(sound);
+    stream.finish();
+    await stream.settled;
+    expect(socket.closed).toEqual({ code: 1008, reason: 'insufficient_balance' });
+    expect(socket.events.at(-1)).toMatchObject(unheard);
+    expect(ledger.consumedRaw(AGENT)).toBe(price(10));
+  });
+
+  it('is waited for by a stream that has fallen silent, too', async () => {
+    const { extension, ledger, pass, price, socket, stream } = await waiting();
+    await pass((dialect === LISTEN ? LIMITS.listenIdleSeconds : 60) * 1_000 + 5_000);
+    expect(socket.closed).toBeUndefined();
+    extension.grant();
+    await stream.settled;
+    expect(socket.closed?.reason).toMatch(/^NET-0001|^no audio/);
+    expect(ledger.consumedRaw(AGENT)).toBe(price(15));
   });
 });

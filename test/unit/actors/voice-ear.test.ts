@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Heard } from '../../../src/actors/ear-events.ts';
-import { type EarOptions, VoiceEar } from '../../../src/actors/voice-ear.ts';
+import type { EarOptions } from '../../../src/actors/ear-options.ts';
+import { VoiceEar } from '../../../src/actors/voice-ear.ts';
 import { type SttListener, type SttStream, UtteranceLost } from '../../../src/engines/engine.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { bytesOf, createFakeEngines, silence, tone } from '../../support/voice-fakes.ts';
@@ -163,5 +164,34 @@ describe('VoiceEar', () => {
     expect(await afterSilence('what is my balance', 800)).toBe(1);
     expect(await afterSilence('what is the', 1_700)).toBe(0);
     expect(await afterSilence('what is the', 2_300)).toBe(1);
+  });
+
+  it('keeps no sound that was cleared, however long its recogniser takes to open', async () => {
+    let open = () => {};
+    const opening = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const pushed: number[] = [];
+    const clock = new ManualClock();
+    const ear = new VoiceEar({
+      ...{ clock, endpointing: null, encoding: 'linear16', sampleRateHz: RATE, gates: undefined },
+      vad: createFakeEngines().vad,
+      async openStt() {
+        await opening;
+        return {
+          push: (pcm) => void pushed.push(pcm[0] as number),
+          async endUtterance() {},
+          close() {},
+        };
+      },
+      events: { began() {}, ended() {}, segment() {}, heard() {}, failed() {} },
+    });
+    for (const sample of [1, 2, 3]) {
+      if (sample > 1) ear.clear();
+      ear.push(bytesOf(new Int16Array(RATE / 10).fill(sample)));
+    }
+    open();
+    await settleAll();
+    expect(pushed).toEqual([3, 3, 3, 3, 3]);
   });
 });

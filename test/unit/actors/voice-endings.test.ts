@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { audioRefused, turnRefused } from '../../../src/actors/voice-endings.ts';
+import {
+  audioRefused,
+  LEDGER_AWAY,
+  leavingOut,
+  turnRefused,
+} from '../../../src/actors/voice-endings.ts';
 
 const SHORT = { reason: 'insufficient_balance', availableRaw: 1n, requiredRaw: 2n } as const;
 
@@ -23,4 +28,21 @@ it('says what to do about a session that the ledger ends, and not of every reaso
     });
     expect(refused({ reason: 'agent_suspended' }).error?.message).toContain('suspended');
   }
+});
+
+it('tells what was left out behind whatever is told anyway, and where nothing was to be told, too', () => {
+  expect(leavingOut(LEDGER_AWAY, 0)).toBe(LEDGER_AWAY);
+  expect(leavingOut(LEDGER_AWAY, 1.5)).toEqual({
+    ...LEDGER_AWAY,
+    error: {
+      code: 'ledger_unavailable',
+      message:
+        'The balance cannot be reached. The last 1.5 s that came were not heard and are not charged.',
+      unheardSeconds: 1.5,
+    },
+  });
+  expect(leavingOut({ code: 1001, reason: 'away' }, 2)).toMatchObject({
+    ...{ code: 1001, reason: 'away' },
+    error: { code: 'audio_dropped', unheardSeconds: 2 },
+  });
 });

@@ -9,7 +9,7 @@ function framesOf(bytes: Uint8Array, cuts: readonly number[], sampleRateHz: numb
   const intake = new VoiceIntake({
     encoding: 'linear16',
     sampleRateHz,
-    onFrame: (frame) => frames.push([...frame]),
+    listener: { frame: (frame) => void frames.push([...frame]) },
   });
   let at = 0;
   for (const cut of cuts) {
@@ -39,6 +39,24 @@ describe('VoiceIntake', () => {
       const frames = framesOf(bytesOf(tone(90, rate)), [], rate);
       expect(frames.map(({ length }) => length)).toEqual(Array(5).fill(HEARING_FRAME));
       expect(frames[4]?.at(-1)).toBe(0);
+    }
+  });
+
+  it('has every 20 ms heard as soon as they are there, at every rate', () => {
+    for (const sampleRateHz of [8_000, 16_000, 24_000, 48_000]) {
+      let frames = 0;
+      const intake = new VoiceIntake({
+        ...{ encoding: 'linear16', sampleRateHz },
+        listener: { frame: () => void frames++ },
+      });
+      const sent = bytesOf(tone(200, sampleRateHz));
+      const step = sent.length / 10;
+      for (let i = 1; i <= 10; i++) {
+        intake.push(sent.subarray((i - 1) * step, i * step));
+        expect(frames, `${sampleRateHz} Hz`).toBe(i);
+      }
+      intake.flush();
+      expect(frames).toBe(10);
     }
   });
 });

@@ -4,7 +4,7 @@ import { openSession } from '../../../support/realtime-session.ts';
 describe('ClientCommands', () => {
   it('answers a bad event with an error and keeps the socket', async () => {
     const { socket, send, session } = await openSession();
-    session.message('{');
+    session.frame(Buffer.from('{'));
     send({ type: 'no.such.event', event_id: 'e1' });
     send({ event_id: 'e2' });
     send({ type: 'input_audio_buffer.append', audio: '#### not base64 ####' });

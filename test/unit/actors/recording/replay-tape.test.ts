@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Legs } from '../../../../src/actors/realtime/legs.ts';
+import { LegFailed, type Legs } from '../../../../src/actors/realtime/legs.ts';
 import { describeReplay } from '../../../../src/actors/recording/describe-replay.ts';
 import { openRealtime } from '../../../../src/actors/recording/open-recorded.ts';
 import { replayTape } from '../../../../src/actors/recording/replay-tape.ts';
@@ -10,6 +10,7 @@ import {
   type Sent,
   type Tape,
 } from '../../../../src/actors/recording/tape.ts';
+import { UtteranceLost } from '../../../../src/engines/engine.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { openSession, RATE } from '../../../support/realtime-session.ts';
 import { memoryTapes } from '../../../support/tapes.ts';
@@ -41,7 +42,7 @@ async function recorded(tapes = memoryTapes()) {
     session: { type: 'realtime', audio: { input: { format: { type: 'audio/pcmu' } } } },
   });
   send({ type: 'no such event' });
-  session.message('no JSON');
+  session.frame(Buffer.from('no JSON'));
   engines.stt.pocketsphinx.places = 0;
   send({ type: 'input_audio_buffer.append', audio: Buffer.alloc(8_000, 7).toString('base64') });
   await settleAll();
@@ -79,6 +80,26 @@ const oddLegs = (legs: Legs): Legs => ({
         cut: undefined,
       };
     },
+  },
+});
+
+/** The first utterance is not made out; the recogniser goes on. */
+const lossyLegs = (legs: Legs): Legs => ({
+  ...legs,
+  ear(config) {
+    const engine = legs.ear(config);
+    let lost = 1;
+    return {
+      async open(options) {
+        const stt = await engine.open(options);
+        const endUtterance = async () => {
+          if (lost-- <= 0) return stt.endUtterance();
+          const cause = new LegFailed('ear_away', 'the recogniser could not be asked');
+          throw new UtteranceLost('not made out', { cause });
+        };
+        return { push: (pcm) => stt.push(pcm), close: () => stt.close(), endUtterance };
+      },
+    };
   },
 });
 
@@ -198,6 +219,27 @@ describe('a recorded session', () => {
     const tape = tapes.tape();
     expect(tape.isFull).toBe(true);
     expect(await replayTape(tape)).toMatchObject({ difference: undefined });
+  });
+
+  it('goes on behind an utterance that was lost, and is replayed so', async () => {
+    const tapes = memoryTapes();
+    const { say, session, socket, speak } = await openSession({
+      change: { tapes },
+      open: (deps, input) => openRealtime(deps, { ...input, legs: lossyLegs(input.legs) }),
+    });
+    for (let turn = 0; turn < 2; turn++) {
+      await speak(tone(1_000, RATE));
+      await speak(silence(900, RATE));
+      await settleAll();
+    }
+    await say('hello');
+    session.socketClosed();
+    await session.settled;
+    await settleAll();
+    expect(socket.of('error')).toMatchObject([{ error: { code: 'ear_away' } }]);
+    expect(socket.of('response.done').length).toBeGreaterThan(0);
+    const tape = tapes.tape();
+    expect(await replayTape(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
   });
 
   it('holds no credential that its client named', async () => {

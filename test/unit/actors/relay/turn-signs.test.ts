@@ -14,9 +14,10 @@ function start() {
     signs.down(type, Buffer.from(JSON.stringify({ type, ...fields })), clock.monotonicMs() - agoMs);
   /** Base64 of so many bytes of sound. */
   const sound = (bytes: number) => Buffer.alloc(bytes).toString('base64');
+  const up = (text: string) => signs.up(Buffer.from(text), clock.monotonicMs());
   const append = (bytes: number, lead = '{"type":"input_audio_buffer.append"') =>
-    signs.up(Buffer.from(`${lead},"audio":"${sound(bytes)}"}`));
-  return { clock, down, append, sound, signs, tally };
+    up(`${lead},"audio":"${sound(bytes)}"}`);
+  return { clock, down, up, append, sound, signs, tally };
 }
 
 const FORMATS = [
@@ -68,9 +69,9 @@ describe('the signs of a relayed turn', () => {
   );
 
   it('are read of clients that write blanks, and of those that end their speech themselves', () => {
-    const { append, clock, down, signs, sound, tally } = start();
+    const { append, clock, down, sound, tally, up } = start();
     append(4_800, '{"type": "input_audio_buffer.append"');
-    signs.up(Buffer.from('{"type": "input_audio_buffer.commit"}'));
+    up('{"type": "input_audio_buffer.commit"}');
     clock.advance(70);
     down('response.audio.delta', { delta: sound(480) });
     expect(tally.close()).toMatchObject({
@@ -80,10 +81,10 @@ describe('the signs of a relayed turn', () => {
   });
 
   it('tell of a caller who breaks in, and of frames that mean nothing tell nothing', () => {
-    const { down, signs, tally } = start();
+    const { down, signs, tally, up } = start();
     down('response.created');
     down('conversation.item.truncated');
-    signs.up(Buffer.from('no event at all'));
+    up('no event at all');
     signs.down('session.updated', Buffer.from('{"type":"session.updated"'), 0);
     down('response.output_audio.delta', { delta: 7 });
     expect(tally.close()).toMatchObject({ interruptions: 1, heardSeconds: 0, spokenSeconds: 0 });

@@ -1,60 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PaidAudio } from '../../../../src/actors/paid-audio.ts';
-import { listenDialect } from '../../../../src/actors/transcription/listen-dialect.ts';
 import { PLAIN_DIALECT } from '../../../../src/actors/transcription/plain-dialect.ts';
 import { UpstreamHearing } from '../../../../src/actors/transcription/upstream-hearing.ts';
 import { TranscriptionStream } from '../../../../src/actors/transcription-stream.ts';
-import { openPurse } from '../../../../src/actors/voice-purse.ts';
-import type { Source } from '../../../../src/gateway/catalogue.ts';
-import { assert } from '../../../../src/kernel/assert.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { holdBack } from '../../../support/fake-ledger.ts';
-import { FakeRelayClient, FakeUpstream, GoneUpstream } from '../../../support/fake-upstream.ts';
+import { FakeUpstream, GoneUpstream } from '../../../support/fake-upstream.ts';
+import { LISTEN, openUpstreamStream as open, PLAIN, RATE } from '../../../support/heard-streams.ts';
 import { resultOf, totalOf } from '../../../support/listen-upstream.ts';
 import { bytesOf, silence, tone } from '../../../support/voice-fakes.ts';
-import { AGENT, createVoiceWorld, settleAll } from '../../../support/voice-world.ts';
-
-const RATE = 16_000;
-const LISTEN = listenDialect(
-  {
-    ...{ interimResults: true, endpointingMs: 300, utteranceEndMs: undefined },
-    ...{ vadEvents: false, punctuated: false },
-  },
-  {
-    ...{ requestId: 'req_1', created: '2026-01-01T00:00:00.000Z' },
-    model: { id: 'deepgram/nova-3', arch: 'nova-3', version: 'deepgram' },
-  },
-);
-const source: Source = {
-  ...{ rail: 'direct-account', provider: 'deepgram', upstreamModel: 'nova-3', marginBps: 0 },
-  rates: { audio_second: 10_000_000n },
-};
-
-async function open(dialect = PLAIN_DIALECT, upstream = new FakeUpstream()) {
-  const clock = new ManualClock();
-  const world = await createVoiceWorld({ clock, creditRaw: 100_000n });
-  const sessionId = 'stt_t';
-  const spender = { agentId: AGENT, keyId: 70 };
-  const owner = { spender, sessionId, kind: 'transcription', model: 'deepgram/nova-3', source };
-  const opened = await openPurse(world.deps, { ...owner, kind: 'transcription' }, 100n);
-  assert(opened.kind === 'opened', 'the first slice fits');
-  const stream = new TranscriptionStream(world.deps, {
-    ...{ owner: { ...owner, kind: 'transcription' }, purse: opened.purse, dialect },
-    ...{ encoding: 'linear16', sampleRateHz: RATE, isRelayed: true },
-    openHearing: (stage) => new UpstreamHearing({ clock, upstream, dialect }, stage),
-  });
-  const client = new FakeRelayClient();
-  stream.attach(client);
-  const words = () => upstream.sent.filter((text) => text.startsWith('{'));
-  const pass = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += 1_000) {
-      clock.advance(Math.min(1_000, ms - passed));
-      await settleAll();
-    }
-  };
-  return { ...world, clock, client, pass, stream, upstream, words };
-}
+import { AGENT, settleAll } from '../../../support/voice-world.ts';
 
 const hush = (seconds: number) => bytesOf(silence(seconds * 1_000, RATE));
 
@@ -109,7 +64,7 @@ describe('a stream heard by an upstream', () => {
   });
 
   it('hears out an upstream that was held back when its client left', async () => {
-    const { client, ledger, stream, upstream } = await open(LISTEN);
+    const { client, ledger, stream, upstream } = await open({ dialect: LISTEN });
     stream.audio(sound(4));
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
     upstream.say(resultOf(1, {}));
@@ -123,7 +78,7 @@ describe('a stream heard by an upstream', () => {
   });
 
   it('cuts off a client that does not catch up, and none that does', async () => {
-    const { client, pass, stream, upstream } = await open(LISTEN);
+    const { client, pass, stream, upstream } = await open({ dialect: LISTEN });
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
     stream.audio(sound(1));
     upstream.say(resultOf(1, {}));
@@ -189,7 +144,7 @@ describe('a stream heard by an upstream', () => {
   });
 
   it('is not kept at all when it was gone before its client came', async () => {
-    const { client, pass, stream, words } = await open(PLAIN_DIALECT, new GoneUpstream());
+    const { client, pass, stream, words } = await open({ upstream: new GoneUpstream() });
     await stream.settled;
     expect(client.closed?.code).toBe(1011);
     await pass(60_000);
@@ -197,7 +152,7 @@ describe('a stream heard by an upstream', () => {
   });
 
   it('leaves that to a client which has a word for it', async () => {
-    const { client, pass, upstream, words } = await open(LISTEN);
+    const { client, pass, upstream, words } = await open({ dialect: LISTEN });
     await pass(LIMITS.listenIdleSeconds * 1_000);
     expect(words()).toEqual(['{"type":"CloseStream"}']);
     upstream.leave(1000);
@@ -244,8 +199,49 @@ describe('a stream heard by an upstream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(150n);
   });
 
+  it('is kept while money is waited for behind the word that no more comes, whatever its client’s dialect', async () => {
+    for (const dialect of [PLAIN, LISTEN]) {
+      const { client, ledger, pass, stream, upstream } = await open({ dialect });
+      const extension = holdBack(ledger);
+      stream.audio(hush(15));
+      stream.finish();
+      await pass(LIMITS.transcriptionHoldMs - 1_000);
+      expect(client.closed).toBeUndefined();
+      extension.grant();
+      await settleAll();
+      const [first, ...rest] = heardBy(upstream);
+      const keepAlives = rest.slice(0, -2);
+      expect([first, ...rest.slice(-2)]).toEqual([10, 5, '{"type":"CloseStream"}']);
+      expect(keepAlives.length).toBeGreaterThanOrEqual(2);
+      expect(new Set(keepAlives)).toEqual(new Set(['{"type":"KeepAlive"}']));
+      await pass(5_000);
+      expect(heardBy(upstream).at(-1)).toBe('{"type":"CloseStream"}');
+      upstream.say(totalOf(15));
+      upstream.leave(1000);
+      await stream.settled;
+      expect(ledger.consumedRaw(AGENT)).toBe(150n);
+    }
+  });
+
+  it('is paid for what it was sent when money came too late for the rest, which its client is told', async () => {
+    const { client, ledger, pass, stream, upstream, words } = await open({ dialect: LISTEN });
+    const extension = holdBack(ledger);
+    stream.audio(hush(15));
+    stream.finish();
+    await pass(LIMITS.transcriptionHoldMs);
+    expect(words().at(-1)).toBe('{"type":"CloseStream"}');
+    upstream.say(totalOf(10));
+    upstream.leave(1000);
+    await settleAll();
+    expect(client.closed).toEqual({ code: 1011, reason: 'ledger_unavailable' });
+    expect(client.events.at(-1)).toMatchObject({ type: 'Error', unheard_seconds: 5 });
+    extension.grant();
+    await stream.settled;
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([100n, 0]);
+  });
+
   it('is told each word where it was said, while money is waited for', async () => {
-    const { ledger, stream, upstream } = await open(LISTEN);
+    const { ledger, stream, upstream } = await open({ dialect: LISTEN });
     const extension = holdBack(ledger);
     stream.audio(hush(15));
     stream.word('Finalize', '{"type":"Finalize"}');
@@ -283,11 +279,20 @@ describe('a stream heard by an upstream', () => {
   });
 
   it('ends 1011 when a frame of it cannot be handled, and the process lives', async () => {
-    const { client, stream, upstream } = await open({
+    const dialect = {
       ...PLAIN_DIALECT,
       relayed: () => {
         throw new Error('it broke');
       },
+    };
+    const upstream = new FakeUpstream();
+    const { client, stream } = await open({
+      upstream,
+      open: (deps, parts) =>
+        new TranscriptionStream(deps, {
+          ...{ ...parts, dialect, isRelayed: true },
+          openHearing: (stage) => new UpstreamHearing({ ...deps, upstream, dialect }, stage),
+        }),
     });
     upstream.say(resultOf(1, {}));
     await stream.settled;

@@ -1,0 +1,24 @@
+import { marginRaw, sumPricesRaw } from '../../kernel/price.ts';
+import type { Bought } from './legs.ts';
+
+/**
+ * What a purse owes for it: every source at its own rates and margin, rounded up once; of what was paid by itself the
+ * margin, rounded up each time.
+ */
+export function owedRaw(bought: readonly Bought[]): bigint {
+  let marginsRaw = 0n;
+  const priced = bought.filter(({ paidRaw, source }) => {
+    if (paidRaw !== undefined) marginsRaw += marginRaw(paidRaw, source.marginBps);
+    return paidRaw === undefined;
+  });
+  return (
+    marginsRaw +
+    sumPricesRaw(
+      priced.map(({ source: { rates, marginBps }, usage }) => ({ usage, rates, marginBps })),
+    )
+  );
+}
+
+/** What was paid by itself for it, beside that. */
+export const paidRawOf = (bought: readonly Bought[]): bigint =>
+  bought.reduce((sumRaw, { paidRaw = 0n }) => sumRaw + paidRaw, 0n);
