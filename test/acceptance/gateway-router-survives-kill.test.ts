@@ -6,7 +6,7 @@ import { checkInvariants } from '../../src/store/check-invariants.ts';
 import { openSql } from '../../src/store/sql.ts';
 import { type Chain, startChain } from '../support/chain/chain.ts';
 import { type EvilVendor, startEvilVendor } from '../support/chain/evil-vendor.ts';
-import { startPaymentProcess } from '../support/payment-process.ts';
+import { startHeldServer } from '../support/held-server.ts';
 import { fundPayer, fundsOf, payingEnvironment, until } from '../support/payment-world.ts';
 import { type ProcessPlace, processPlace } from '../support/process-place.ts';
 import { ask, newDeveloper, type Told } from '../support/whole-world.ts';
@@ -59,7 +59,7 @@ async function killAt(
   step: 'reserved' | 'answering',
   lapse: (validBefore: number) => Promise<unknown>,
 ) {
-  const dying = await startPaymentProcess(environment);
+  const dying = await startHeldServer(environment);
   const sql = openSql(place.target, 3);
   const api = createApi(dying.url);
   const developer = await newDeveloper(api, `killed at ${step}`);
@@ -69,7 +69,7 @@ async function killAt(
   await dying.exited;
   await sql.end({ timeout: 1 });
 
-  await using server = await startPaymentProcess(environment);
+  await using server = await startHeldServer(environment);
   const books = openSql(place.target, 3);
   try {
     const left = await books<{ until: bigint }[]>`

@@ -3,6 +3,7 @@ import { LIMITS } from '../../src/kernel/limits.ts';
 import { bearer, KEYS } from '../support/edge.ts';
 import { resultOf, wordsUpTo } from '../support/listen-upstream.ts';
 import { LISTEN, type ListenWorld, listenWorld, RATE, STREAM } from '../support/listen-world.ts';
+import type { UpstreamPeer } from '../support/realtime-upstream.ts';
 import { settled } from '../support/settled.ts';
 import { bytesOf, tone } from '../support/voice-fakes.ts';
 import { AGENT } from '../support/voice-world.ts';
@@ -10,6 +11,14 @@ import { refusal, TestSocket } from '../support/web-socket-client.ts';
 
 const sound = (seconds: number) => bytesOf(tone(seconds * 1_000, RATE));
 const PATHS = [`${LISTEN}alone`, `${STREAM}deepgram/alone`];
+
+/** What an upstream may do that has taken an upgrade and has heard nothing yet. */
+const DEATHS: [string, (peer: UpstreamPeer) => void][] = [
+  ['closes at once', (peer) => peer.ws.close(1011, 'out of order')],
+  ['closes a little later', (peer) => void setTimeout(() => peer.ws.close(1000), 30)],
+  ['breaks the connection', (peer) => peer.ws.terminate()],
+  ['tells of an error', (peer) => peer.say({ type: 'Error', description: 'no sk-server' })],
+];
 
 let world: ListenWorld;
 afterEach(() => world[Symbol.asyncDispose]());
@@ -207,6 +216,40 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     expect(ledger.consumedRaw(AGENT)).toBe(11n);
   });
 
+  it.each(DEATHS)(
+    'gives way to the next source when it takes the upgrade and %s, with nothing paid for it',
+    async (_, die) => {
+      const { connect, ledger, second, upstream } = await start();
+      upstream.greet = die;
+      const client = await connect(path.replace('alone', 'nova-3'));
+      expect([upstream.asked.count, second.asked.count, ledger.openHolds()]).toEqual([1, 1, 1]);
+      await (await upstream.peer()).closed;
+      client.ws.send(sound(1));
+      client.ws.send('{"type":"CloseStream"}');
+      expect((await client.closed).code).toBe(1000);
+      await settled(ledger);
+      expect([ledger.consumedRaw(AGENT), ledger.charges.length]).toEqual([11n, 1]);
+      expect(ledger.conflicts).toEqual([]);
+    },
+  );
+
+  it.each(DEATHS)(
+    'refuses the upgrade when every source takes it and %s, nothing charged',
+    async (_, die) => {
+      const { ledger, second, upstream, url } = await start();
+      upstream.greet = die;
+      second.greet = die;
+      const wanted = url(path.replace('alone', 'nova-3'));
+      const answer = await refusal(wanted, [], bearer(KEYS.agent));
+      expect(answer).toMatchObject({
+        status: 502,
+        body: { error: { code: 'all_sources_failed' } },
+      });
+      expect([upstream.asked.count, second.asked.count]).toEqual([1, 1]);
+      expect([ledger.openHolds(), ledger.charges]).toEqual([0, []]);
+    },
+  );
+
   it('is not asked when not even one slice can be held', async () => {
     const { ledger, upstream, url } = await start({ creditRaw: 99n });
     const answer = await refusal(url(path), [], bearer(KEYS.agent));
@@ -242,6 +285,23 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     expect((await client.closed).code).toBe(1001);
     expect(client.events.some(({ is_final }) => is_final === true)).toBe(true);
     expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 10n]);
+  });
+
+  it('hears what was paid for when the ledger fails behind the last audio, and its client is told the rest', async () => {
+    const { connect, ledger } = await start({
+      change: () => ({ extend: () => Promise.reject(new Error('the ledger is away')) }),
+    });
+    const client = await connect(path);
+    client.ws.send(sound(13.5));
+    client.ws.send('{"type":"CloseStream"}');
+    expect(await client.closed).toEqual({ code: 1011, reason: 'ledger_unavailable' });
+    expect(client.texts.some((text) => text.includes(wordsUpTo(10)))).toBe(true);
+    expect(client.events.at(-1)).toMatchObject({
+      message: expect.stringContaining('The last 3.5 s that came were not heard'),
+      unheard_seconds: 3.5,
+    });
+    await settled(ledger);
+    expect(ledger.consumedRaw(AGENT)).toBe(100n);
   });
 
   it('is told that no more comes when its client leaves, and then closed', async () => {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { bearer, KEYS } from '../support/edge.ts';
-import { usageOf } from '../support/realtime-upstream.ts';
+import type { FakeLedger } from '../support/fake-ledger.ts';
+import { type UpstreamPeer, usageOf } from '../support/realtime-upstream.ts';
 import { type RelayWorld, relayWorld, TURN_RAW } from '../support/relay-world.ts';
 import { settled } from '../support/settled.ts';
 import { refusal, TestSocket } from '../support/web-socket-client.ts';
@@ -25,6 +26,33 @@ const ODD_FRAMES = [
   'x'.repeat(300_000),
 ];
 
+/** What an upstream may do that has taken an upgrade, instead of greeting. */
+const DEATHS: [string, (peer: UpstreamPeer) => void][] = [
+  ['closes', (peer) => peer.ws.close(1011, 'out of order')],
+  ['closes as if all were well', (peer) => peer.ws.close(1000)],
+  ['breaks the connection', (peer) => peer.ws.terminate()],
+  [
+    'tells of an error and closes',
+    (peer) => {
+      peer.say({ type: 'error', error: { code: 'invalid_api_key', message: 'not sk-server' } });
+      peer.ws.close(3000);
+    },
+  ],
+  ['tells of an error and stays', (peer) => peer.say({ type: 'error', error: {} })],
+  ['says nothing', () => {}],
+];
+
+/** How many sessions were settled. */
+function countSettlements(ledger: FakeLedger): () => number {
+  const { closeSession } = ledger;
+  let count = 0;
+  ledger.closeSession = async (request) => {
+    count++;
+    return closeSession(request);
+  };
+  return () => count;
+}
+
 describe('a relayed realtime session', () => {
   it('opens the upstream of the model with the credential of this server, and passes its greeting on', async () => {
     const { connect, upstream } = await start();
@@ -39,12 +67,14 @@ describe('a relayed realtime session', () => {
 
   it('leaves every frame as it is, text and binary, both ways and in order', async () => {
     const { upstream, url } = await start();
-    upstream.greet = () => {};
+    const [greeting = '', ...frames] = ODD_FRAMES;
+    upstream.greet = (peer) => peer.ws.send(greeting);
     const client = new TestSocket(url(), [], bearer(KEYS.agent));
     await client.opened();
     const peer = await upstream.peer();
     const bytes = Buffer.from([0, 255, 128, 10, 34]);
-    for (const text of ODD_FRAMES) {
+    client.ws.send(greeting);
+    for (const text of frames) {
       client.ws.send(text);
       peer.ws.send(text);
     }
@@ -92,6 +122,56 @@ describe('a relayed realtime session', () => {
     },
   );
 
+  it.each(DEATHS)(
+    'asks the next source when the first takes the upgrade and then %s, with nothing held or paid for it',
+    async (_, die) => {
+      const { connect, ledger, second, upstream } = await start({ connectMs: 300 });
+      upstream.greet = die;
+      const settlements = countSettlements(ledger);
+      const client = await connect();
+      expect(await client.until(({ type }) => type === 'session.created')).toBeDefined();
+      expect([upstream.asked.count, second.asked.count]).toEqual([1, 1]);
+      expect([settlements(), ledger.openHolds()]).toEqual([1, 1]);
+      const peer = await second.peer();
+      peer.begin('r1');
+      peer.finish('r1', usageOf({ audioIn: 10 }));
+      await client.until(({ type }) => type === 'response.done');
+      client.ws.close();
+      await settled(ledger);
+      expect(ledger.charges).toMatchObject([{ costRaw: 10n }]);
+      expect([settlements(), ledger.consumedRaw(7)]).toEqual([2, 10n]);
+      await (await upstream.peer()).closed;
+    },
+  );
+
+  it.each(DEATHS)(
+    'refuses the upgrade when every source takes it and then %s, with nothing held or paid',
+    async (_, die) => {
+      const { ledger, second, upstream, url } = await start({ connectMs: 300 });
+      upstream.greet = die;
+      second.greet = die;
+      const answer = await refusal(url(), [], bearer(KEYS.agent));
+      expect([answer.status, answer.body.error]).toMatchObject([
+        502,
+        { code: 'all_sources_failed' },
+      ]);
+      expect(JSON.stringify(answer.body)).not.toContain('sk-');
+      expect([upstream.asked.count, second.asked.count]).toEqual([1, 1]);
+      expect([ledger.openHolds(), ledger.charges]).toEqual([0, []]);
+    },
+  );
+
+  it('lets go of an upstream that has not greeted when its client gives up', async () => {
+    const { ledger, upstream, url } = await start();
+    upstream.greet = () => {};
+    const client = new TestSocket(url(), [], bearer(KEYS.agent));
+    const peer = await upstream.peer();
+    client.ws.terminate();
+    await peer.closed;
+    await settled(ledger);
+    expect(ledger.charges).toEqual([]);
+  });
+
   it('refuses 402 before the upstream is asked when not even one turn fits', async () => {
     const { ledger, upstream, url } = await start({ creditRaw: TURN_RAW - 1n });
     const answer = await refusal(url('acme/alone'), [], bearer(KEYS.agent));
@@ -132,6 +212,19 @@ describe('a relayed realtime session', () => {
     const client = await connect('local/realtime');
     const created = await client.until(({ type }) => type === 'session.created');
     expect(created.session).toMatchObject({ model: 'local/realtime' });
+    expect(upstream.asked.count).toBe(0);
+  });
+
+  it.each([
+    ['acme/voice', 'stt_model'],
+    ['acme/voice', 'tts_model'],
+    ['local/realtime', 'tts_model'],
+  ])('refuses 400 a part for %s, which hears and speaks by itself: %s', async (model, param) => {
+    const { ledger, upstream, url } = await start();
+    const answer = await refusal(`${url(model)}&${param}=local/flite`, [], bearer(KEYS.agent));
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code: 'invalid_request', param });
+    expect(ledger.openHolds()).toBe(0);
     expect(upstream.asked.count).toBe(0);
   });
 

@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replayTape } from '../../src/actors/recording/replay-tape.ts';
 import { readTape } from '../../src/actors/recording/tape.ts';
 import { synthesise } from '../../src/commands/demo/sound.ts';
+import { bearer } from '../support/edge.ts';
+import { LISTEN, listenWorld, STREAM } from '../support/listen-world.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
 import { usageOf } from '../support/realtime-upstream.ts';
 import { relayWorld } from '../support/relay-world.ts';
@@ -88,6 +90,49 @@ describe('a server that records', () => {
   });
 });
 
+describe('a server that records live transcriptions', () => {
+  it('writes those of both routes so that they replay to the same bytes, with the real recogniser', async () => {
+    await using world = await startWorld({ RECORD_SESSIONS_DIR: directory });
+    const agent = await world.fund('recorded');
+    const question = await synthesise('What is my balance?', RATE);
+    const heard: string[] = [];
+    const query = `model=local/pocketsphinx&encoding=linear16&sample_rate=${RATE}`;
+    for (const [path, word] of [
+      [`/v1/listen?${query}&interim_results=true&vad_events=true`, 'CloseStream'],
+      [`/v1/audio/transcriptions/stream?${query}`, 'close_stream'],
+    ]) {
+      const client = new RealtimeClient(`${world.wsUrl}${path}`, [], bearer(agent.agentKey));
+      await client.opened();
+      for (const pcm of [question, silence(1_000, RATE)]) {
+        await client.stream(bytesOf(pcm), {
+          bytesPerSecond: RATE * 2,
+          send: (chunk) => client.ws.send(chunk),
+        });
+      }
+      client.say({ type: word });
+      expect((await client.closed).code).toBe(1000);
+      heard.push(client.texts.join('\n'));
+    }
+    expect(heard.join('\n')).toMatch(/balance.*balance/s);
+
+    const files = () => readdirSync(directory).map((name) => join(directory, name));
+    await expect.poll(() => files().filter(isWhole).length).toBe(2);
+    const said: string[] = [];
+    for (const file of files()) {
+      const tape = readTape(readFileSync(file));
+      said.push(
+        tape.sent.flatMap(([, path, [data]]) => (path === 'client.send' ? [data] : [])).join('\n'),
+      );
+      expect(readFileSync(file).includes(agent.agentKey)).toBe(false);
+      expect(await replay(file)).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^transcription session stt_.* all as recorded/),
+      });
+    }
+    expect(said.sort()).toEqual(heard.sort());
+  });
+});
+
 const isWhole = (file: string): boolean => {
   try {
     return readTape(readFileSync(file)).sent.length > 0;
@@ -130,6 +175,39 @@ describe('a relayed session', () => {
     expect(tape.sent.filter(([, path]) => path === 'client.send')).toHaveLength(
       client.events.length,
     );
+    for (let n = 0; n < 2; n++) {
+      expect(await replayTape(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
+    }
+  });
+});
+
+describe.each([
+  ['/v1/listen', `${LISTEN}alone`],
+  ['the plain route', `${STREAM}deepgram/alone`],
+])('a relayed transcription on %s', (_, path) => {
+  it('replays to the same frames on both sides, without the credential at its upstream', async () => {
+    const tapes = memoryTapes();
+    await using world = await listenWorld({ tapes });
+    const client = await world.connect(path, { 'x-svc-provider-key': 'sk-hidden' });
+    const peer = await world.upstream.peer();
+    expect(peer.headers.authorization).toBe('Token sk-hidden');
+    for (let n = 0; n < 12; n++) client.ws.send(bytesOf(silence(1_000, 16_000)));
+    client.say({ type: 'KeepAlive', api_key: 'sk-hidden' });
+    client.ws.send('no JSON');
+    await client.until(() => client.texts.some((text) => text.includes('w24')));
+    peer.say({ type: 'Odd', headers: { authorization: 'sk-hidden' } });
+    client.say({ type: 'CloseStream' });
+    await client.closed;
+    await settled(world.ledger);
+
+    const tape = tapes.tape();
+    const paths = new Set(tape.sent.map(([, name]) => name));
+    expect(paths).toEqual(
+      new Set(['client.send', 'upstream.send', 'client.close', 'upstream.close']),
+    );
+    const said = tape.sent.filter(([, name]) => name === 'client.send');
+    expect(said).toHaveLength(client.texts.length);
+    expect(tapes.bytes().includes('sk-')).toBe(false);
     for (let n = 0; n < 2; n++) {
       expect(await replayTape(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
     }

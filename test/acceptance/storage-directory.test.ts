@@ -83,13 +83,18 @@ describe('a database directory', () => {
   it('starts over a zombie that nobody has buried', async () => {
     using folder = scratchFolder();
     await (await startIn(folder.path))[Symbol.asyncDispose]();
-    // The shell becomes `sleep`, which never waits for the child that it inherits.
-    const careless = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 30']);
+    // The shell becomes `sleep`, which never waits for the child that it inherits. The child ends
+    // with its input, so not before: a shell may bury a child that ends while it is still a shell.
+    const careless = spawn('/bin/sh', ['-c', 'exec 3<&0; cat <&3 & echo $!; exec sleep 30']);
     try {
       const [said] = (await once(careless.stdout, 'data')) as [Buffer];
       const pid = said.toString().trim();
+      const stat = (of: number | string | undefined): string =>
+        readFileSync(`/proc/${String(of)}/stat`, 'utf8');
+      await expect.poll(() => stat(careless.pid)).toContain('(sleep) ');
+      careless.stdin.end();
       // Until it has ended it is a process like any other.
-      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
+      await expect.poll(() => stat(pid)).toContain(') Z ');
       writeFileSync(lockFile(folder.path), `${pid}\n${folder.path}\n1\n`);
       await using server = await startIn(folder.path);
       expect(await addRow(server)).toBe(1);

@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
@@ -6,6 +5,7 @@ import { awaitServer } from '../../src/store/await-server.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { DatabaseTarget } from '../../src/store/sql.ts';
 import { targetOn, testDatabase } from '../support/database.ts';
+import { freePort } from '../support/server-process.ts';
 
 /** Time that passes at once whenever somebody waits for it. */
 class HurriedClock extends ManualClock {
@@ -14,14 +14,6 @@ class HurriedClock extends ManualClock {
     queueMicrotask(() => this.advance(delayMs));
     return handle;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 const open = (target: DatabaseTarget) =>

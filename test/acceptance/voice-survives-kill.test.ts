@@ -9,7 +9,7 @@ import {
   RELAYED_TURN_RAW,
   upstreamEnvironment,
 } from '../support/doomed-sessions.ts';
-import { startPaymentProcess } from '../support/payment-process.ts';
+import { startHeldServer } from '../support/held-server.ts';
 import { type ProcessPlace, processPlace } from '../support/process-place.ts';
 import { type RealtimeUpstream, realtimeUpstream } from '../support/realtime-upstream.ts';
 
@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 
 const start = () =>
-  startPaymentProcess(
+  startHeldServer(
     { ...place.environment, ...upstreamEnvironment(place.directory, upstream) },
     database.target,
   );

@@ -4,7 +4,7 @@ import { createApi } from '../../src/commands/demo/api.ts';
 import { type FundedAgent, fundAgent } from '../../src/commands/demo/fund-agent.ts';
 import { toldCostRaw } from './abused-world.ts';
 import { bearer } from './edge.ts';
-import type { PaymentProcess } from './payment-process.ts';
+import type { HeldServer } from './held-server.ts';
 import { ADMIN_KEY } from './process-place.ts';
 import { RealtimeClient } from './realtime-client.ts';
 import { type RealtimeUpstream, type UpstreamPeer, usageOf } from './realtime-upstream.ts';
@@ -49,7 +49,7 @@ export class DoomedSessions {
   #peer: UpstreamPeer | undefined;
 
   private constructor(
-    server: PaymentProcess,
+    server: HeldServer,
     upstream: RealtimeUpstream,
     agents: Readonly<Record<Kind, FundedAgent>>,
   ) {
@@ -68,7 +68,7 @@ export class DoomedSessions {
 
   /** Funds the agents and asks for the sessions; none stands yet. `hold` is told in between. */
   static async ask(
-    server: PaymentProcess,
+    server: HeldServer,
     upstream: RealtimeUpstream,
     hold: () => void,
   ): Promise<DoomedSessions> {

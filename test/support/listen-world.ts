@@ -6,14 +6,17 @@ import { createListenRails } from '../../src/gateway/realtime-rails.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import { Teardown } from '../../src/kernel/teardown.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
 import { createListenSocket } from '../../src/sockets/listen.ts';
 import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
-import { bearer, type Edge, KEYS, startEdge } from './edge.ts';
+import type { TapeFolder } from '../../src/store/tape-folder.ts';
+import type { Edge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { type ListenUpstream, listenUpstream } from './listen-upstream.ts';
-import { RealtimeClient } from './realtime-client.ts';
+import { liveFront, storedKeysOf } from './live-front.ts';
+import type { RealtimeClient } from './realtime-client.ts';
 import { createVoiceWorld } from './voice-world.ts';
 
 export const RATE = 16_000;
@@ -40,41 +43,29 @@ export async function listenWorld(
     readonly change?: (ledger: FakeLedger) => Partial<Ledger>;
     readonly storedKeys?: Readonly<Record<string, string>>;
     readonly connectMs?: number;
+    readonly tapes?: TapeFolder;
   } = {},
 ): Promise<ListenWorld> {
-  const { change, connectMs, creditRaw = 1_000_000n, storedKeys = {} } = options;
-  const upstream = await listenUpstream();
-  const second = await listenUpstream();
+  const { change, connectMs, creditRaw = 1_000_000n, storedKeys = {}, tapes } = options;
+  const teardown = new Teardown();
+  const upstream = teardown.use('upstream', await listenUpstream());
+  const second = teardown.use('second', await listenUpstream());
   const catalogue = buildCatalogue({ ...entriesOf(upstream, second), secret: () => 'sk-server' });
   const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue };
-  const rails = createListenRails({ ...shared, ...(connectMs && { connectMs }) });
-  const usedKeys: string[] = [];
-  const relays = {
-    ...{ rails, rests: createSourceRests(shared) },
-    providerKeys: {
-      find: async (_: string, provider: string) => storedKeys[provider],
-      noteUse: async (_: string, provider: string) => void usedKeys.push(provider),
-    },
-  };
-  const world = await createVoiceWorld({ ...shared, creditRaw, change: { catalogue } });
+  const rails = teardown.use(
+    'rails',
+    createListenRails({ ...shared, ...(connectMs && { connectMs }) }),
+  );
+  const { providerKeys, usedKeys } = storedKeysOf(storedKeys);
+  const relays = { rails, rests: createSourceRests(shared), providerKeys };
+  const world = await createVoiceWorld({ ...shared, creditRaw, change: { catalogue, tapes } });
   const { ledger } = world;
   const deps = { ...world.deps, ledger: { ...ledger, ...change?.(ledger) } };
   const sockets = [createListenSocket(deps, relays), createTranscriptionSocket(deps, relays)];
-  const edge = await startEdge({ sockets });
-  const url = (path: string) => `ws://127.0.0.1:${edge.port}${path}`;
+  const front = await liveFront(teardown, { sockets });
   return {
-    ...{ upstream, second, ledger, edge, usedKeys, url, sessions: deps.sessions },
-    async connect(path, headers = {}) {
-      const client = new RealtimeClient(url(path), [], { ...bearer(KEYS.agent), ...headers });
-      await client.opened();
-      return client;
-    },
-    async [Symbol.asyncDispose]() {
-      await edge[Symbol.asyncDispose]();
-      await rails[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-      await second[Symbol.asyncDispose]();
-    },
+    ...{ ...front, upstream, second, ledger, usedKeys, url: front.at, sessions: deps.sessions },
+    connect: (path, headers) => front.connect(front.at(path), headers),
   };
 }
 

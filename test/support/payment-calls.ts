@@ -2,8 +2,8 @@ import { createApi } from '../../src/commands/demo/api.ts';
 import type { Sql } from '../../src/store/sql.ts';
 import type { Chain } from './chain/chain.ts';
 import type { EvilVendor } from './chain/evil-vendor.ts';
+import type { HeldServer } from './held-server.ts';
 import { DEPOSIT_RAW, type Row, scriptOf } from './payment-battery.ts';
-import type { PaymentProcess } from './payment-process.ts';
 import { until } from './payment-world.ts';
 import { ask, newDeveloper, type Told } from './whole-world.ts';
 
@@ -22,7 +22,7 @@ export type Call = {
 };
 
 /** A server that lives now, and its database as it is reached while it does. */
-export type Life = { readonly server: PaymentProcess; readonly sql: Sql };
+export type Life = { readonly server: HeldServer; readonly sql: Sql };
 
 export type Stage = { readonly chain: Chain; readonly vendor: EvilVendor; life: Life };
 

@@ -3,6 +3,7 @@ import { checkInvariants, type Violation } from '../../src/store/check-invariant
 import { openSql } from '../../src/store/sql.ts';
 import { startChain } from './chain/chain.ts';
 import { startEvilVendor } from './chain/evil-vendor.ts';
+import { startHeldServer } from './held-server.ts';
 import { attend, lapse } from './payment-attend.ts';
 import { expectedOf, type Point, type Row } from './payment-battery.ts';
 import {
@@ -15,7 +16,6 @@ import {
   sendUntilDecided,
 } from './payment-calls.ts';
 import { killAt } from './payment-crash.ts';
-import { startPaymentProcess } from './payment-process.ts';
 import { type Ended, readEnd, readStates } from './payment-verdict.ts';
 import { payingEnvironment, until } from './payment-world.ts';
 import { type ProcessPlace, processPlace } from './process-place.ts';
@@ -75,7 +75,7 @@ export async function play(point: Point, rows: readonly Row[]): Promise<Played> 
 const nowSec = () => Math.floor(Date.now() / 1_000);
 
 async function begin(place: ProcessPlace, environment: Record<string, string>): Promise<Life> {
-  const server = await startPaymentProcess(environment);
+  const server = await startHeldServer(environment);
   return { server, sql: openSql(place.target, 3) };
 }
 

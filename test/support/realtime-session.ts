@@ -1,3 +1,4 @@
+import { MAIN_PURSE, openPurses, Purses } from '../../src/actors/purses.ts';
 import { createLocalLegs } from '../../src/actors/realtime/local-legs.ts';
 import { readSession } from '../../src/actors/realtime/session-config.ts';
 import { turnCap } from '../../src/actors/realtime/turn-meter.ts';
@@ -39,15 +40,16 @@ export async function openSession({
   } as const;
   const read = readSession(begun);
   assert('config' in read, 'the session can be');
-  const reserveRaw = legs.reserveRaw(read.config);
-  const opened = await openPurse(deps, owner, reserveRaw);
-  assert(opened.kind === 'opened', 'one turn fits');
-  const { purse } = opened;
   const { config } = read;
-  const session = open(deps, { owner, purse, cap, legs, config });
+  const reserves = legs.reserves(config);
+  const reserveRaw = reserves[MAIN_PURSE] ?? 0n;
+  const purses = new Purses((_, heldRaw) => openPurse(deps, owner, heldRaw));
+  await openPurses(purses, reserves);
+  const session = open(deps, { owner, purses, cap, legs, config });
   const socket = new FakeSocket();
   session.attach(socket);
-  const send = (event: Readonly<Record<string, unknown>>) => session.message(JSON.stringify(event));
+  const send = (event: Readonly<Record<string, unknown>>) =>
+    session.frame(Buffer.from(JSON.stringify(event)));
 
   /** Real-time pace, 100 ms at a time. */
   async function speak(pcm: Int16Array) {

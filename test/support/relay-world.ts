@@ -11,15 +11,17 @@ import { createRealtimeRails } from '../../src/gateway/realtime-rails.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import { Teardown } from '../../src/kernel/teardown.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
 import { createListenSocket } from '../../src/sockets/listen.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
 import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
 import type { TapeFolder } from '../../src/store/tape-folder.ts';
-import { bearer, type Edge, KEYS, startEdge } from './edge.ts';
+import type { Edge, startEdge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
-import { RealtimeClient } from './realtime-client.ts';
+import { liveFront, storedKeysOf } from './live-front.ts';
+import type { RealtimeClient } from './realtime-client.ts';
 import { type RealtimeUpstream, realtimeUpstream } from './realtime-upstream.ts';
 import { createVoiceWorld } from './voice-world.ts';
 
@@ -61,25 +63,23 @@ export async function relayWorld(
   } = {},
 ): Promise<RelayWorld> {
   const { clock = systemClock, creditRaw = 1_000_000n, storedKeys = {}, connectMs } = options;
-  const upstream = await realtimeUpstream();
-  const second = await realtimeUpstream();
+  const teardown = new Teardown();
+  const upstream = teardown.use('upstream', await realtimeUpstream());
+  const second = teardown.use('second', await realtimeUpstream());
   const catalogue = buildCatalogue({ ...entriesOf(upstream, second), secret: () => 'sk-server' });
   const shared = { clock, random: systemRandom, log: silentLog, catalogue };
-  const rails = createRealtimeRails({ ...shared, ...(connectMs && { connectMs }) });
-  const usedKeys: string[] = [];
-  const relays: Relays = {
-    ...{ rails, rests: createSourceRests(shared) },
-    providerKeys: {
-      find: async (_: string, provider: string) => storedKeys[provider],
-      noteUse: async (_: string, provider: string) => void usedKeys.push(provider),
-    },
-  };
+  const rails = teardown.use(
+    'rails',
+    createRealtimeRails({ ...shared, ...(connectMs && { connectMs }) }),
+  );
+  const { providerKeys, usedKeys } = storedKeysOf(storedKeys);
+  const relays: Relays = { rails, rests: createSourceRests(shared), providerKeys };
   const { ledger: given, tapes } = options;
   const { deps, ledger } = await createVoiceWorld({
     ...{ clock, creditRaw },
     change: { catalogue, tapes, ...(given && { ledger: given }) },
   });
-  const edge = await startEdge({
+  const front = await liveFront(teardown, {
     sockets: [
       createRealtimeSocket(deps, relays),
       createTranscriptionSocket(deps),
@@ -87,21 +87,10 @@ export async function relayWorld(
     ],
     ...options.edge,
   });
-  const url = (model = 'acme/voice') =>
-    `ws://127.0.0.1:${edge.port}/v1/realtime?model=${encodeURIComponent(model)}`;
+  const url = (model = 'acme/voice') => front.at(`/v1/realtime?model=${encodeURIComponent(model)}`);
   return {
-    ...{ upstream, second, ledger, edge, usedKeys, url, sessions: deps.sessions },
-    async connect(model, headers = {}) {
-      const client = new RealtimeClient(url(model), [], { ...bearer(KEYS.agent), ...headers });
-      await client.opened();
-      return client;
-    },
-    async [Symbol.asyncDispose]() {
-      await edge[Symbol.asyncDispose]();
-      await rails[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-      await second[Symbol.asyncDispose]();
-    },
+    ...{ ...front, upstream, second, ledger, usedKeys, url, sessions: deps.sessions },
+    connect: (model, headers) => front.connect(url(model), headers),
   };
 }
 

@@ -1,21 +1,29 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
+/** Below the ports that systems give to outgoing connections, of which any may take one that was free just now. */
+const PORTS = { first: 12_000, end: 32_000 };
+const PORT_TRIES = 50;
+
 /** A port that was free a moment ago: the real server takes a number, not "any". */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-    probe.on('error', reject);
-  });
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < PORT_TRIES; tries++) {
+    const port = randomInt(PORTS.first, PORTS.end);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`none of ${PORT_TRIES} ports is free`);
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+    probe.on('error', () => resolve(false));
+  });
 
 /** `await using` it: what a failing test leaves behind would hold its database and its port. */
 export type ServerProcess = AsyncDisposable & {

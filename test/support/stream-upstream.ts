@@ -18,6 +18,7 @@ type Asked = Record<string, unknown>;
 export type StreamUpstream = AsyncDisposable & {
   readonly baseUrl: string;
   readonly seen: Asked[];
+  readonly authorizations: (string | undefined)[];
   /** Answers that were not read to their end. */
   readonly abandoned: { count: number };
   /** Bytes of answers that went out. */
@@ -29,12 +30,14 @@ export type StreamUpstream = AsyncDisposable & {
 /** A peer that answers what it is told, piece by piece; each piece is a write of its own. */
 export async function streamUpstream(): Promise<StreamUpstream> {
   const seen: Asked[] = [];
+  const authorizations: (string | undefined)[] = [];
   const abandoned = { count: 0 };
   const sent = { bytes: 0 };
   let scriptOf = (_asked: Asked): StreamScript => ({ pieces: [] });
   const server = createServer(async (request, response) => {
     const asked = await readAsked(request);
     seen.push(asked);
+    authorizations.push(request.headers.authorization);
     response.socket?.setNoDelay(true);
     response.once('close', () => {
       if (!response.writableFinished) abandoned.count++;
@@ -43,7 +46,7 @@ export async function streamUpstream(): Promise<StreamUpstream> {
   });
   return {
     ...(await listenOnLoopback(server)),
-    ...{ seen, abandoned, sent },
+    ...{ seen, authorizations, abandoned, sent },
     play(script) {
       scriptOf = typeof script === 'function' ? script : () => script;
     },

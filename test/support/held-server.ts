@@ -2,11 +2,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { DatabaseTarget } from '../../src/store/sql.ts';
+import type { ChildOrder, ChildWord } from './held-server-child.ts';
 import { nextMessage } from './next-message.ts';
-import type { ChildOrder, ChildWord } from './payment-child.ts';
 
 /** A server in a process of its own, whose payments and voice sessions can be held and which can be killed over them. */
-export type PaymentProcess = AsyncDisposable & {
+export type HeldServer = AsyncDisposable & {
   readonly url: string;
   /** From now on calls stay at a step. */
   hold(order: Omit<Extract<ChildOrder, { kind: 'hold' }>, 'kind'>): void;
@@ -20,14 +20,14 @@ export type PaymentProcess = AsyncDisposable & {
   output(): string;
 };
 
-const CHILD = join(import.meta.dirname, 'payment-child.ts');
+const CHILD = join(import.meta.dirname, 'held-server-child.ts');
 const OUTPUT_CHARS = 20_000;
 
-export async function startPaymentProcess(
+export async function startHeldServer(
   environment: Readonly<Record<string, string>>,
   /** Where its database is, when its environment does not say. */
   target?: DatabaseTarget,
-): Promise<PaymentProcess> {
+): Promise<HeldServer> {
   const child = fork(CHILD, target === undefined ? [] : [JSON.stringify(target)], {
     execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
