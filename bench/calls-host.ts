@@ -109,9 +109,10 @@ async function openLive({ isTimed, sessions }: CallsHostOrder): Promise<number> 
 
 const timedHandler = (handler: SocketHandler): SocketHandler => ({
   opened: (connection) => handler.opened(connection),
-  message(data) {
-    handler.message(data);
-    if (typeof data === 'string') workedOff(data);
+  message: (data) => handler.message(data),
+  frame(bytes, isBinary) {
+    handler.frame?.(bytes, isBinary);
+    workedOff(Buffer.from(bytes).toString('latin1'));
   },
   drained: () => handler.drained?.(),
   draining: () => handler.draining?.(),

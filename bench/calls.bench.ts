@@ -14,7 +14,8 @@ const ROUND_MS = 3_500;
 const FRAME_MS = 20;
 const CALLS = 300;
 const MANY_CALLS = 600;
-const MANY_WARM_MS = 1_500;
+/** Code that has run so often is compiled; a server has been up for longer. */
+const MANY_WARM_MS = 12_000;
 const MANY_MS = 4_000;
 const BAR = 2.5;
 const LATE_MS = 40;
@@ -85,16 +86,20 @@ async function benchLateness(): Promise<BenchRow[]> {
   const calls = await openBoth({ sessions: MANY_CALLS, isTimed: true, lateMs: LATE_MS });
   const rows: BenchRow[] = [];
   for (const kind of KINDS) {
-    const { host, talk } = calls[kind];
+    const { heard, host, talk } = calls[kind];
     await talk(MANY_WARM_MS);
     await host.ask('lateness');
+    const answersBefore = heard.answers;
     const [beforeMicros, beforeMs] = [host.cpu(), performance.now()];
     await talk(MANY_MS);
     const busy = (host.cpu() - beforeMicros) / 10 / (performance.now() - beforeMs - REST_MS);
     const { frames, late, mostMs, p50Ms, p99Ms } = await host.ask<Lateness>('lateness');
     const row = (what: string, value: number, unit: string, note?: string) =>
       benchRow('P4', `${MANY_CALLS} calls: ${kind}, ${what}`, value, unit, note);
-    const bar = kind === 'live' ? `0: ${verdict(late === 0)}` : '';
+    // Of each 100 frames of theirs 40 are speech, and end at some time of five seconds.
+    const answers = heard.answers - answersBefore;
+    const isHeard = kind === 'bare' || (answers >= MANY_CALLS / 2 && heard.errors === 0);
+    const bar = kind === 'live' ? `0: ${verdict(late === 0 && isHeard)}, ${answers} answers` : '';
     rows.push(
       row('of its core', busy, '%', machine()),
       row('a frame worked off, p50', p50Ms, 'ms'),
