@@ -88,7 +88,7 @@ async function benchLateness(): Promise<BenchRow[]> {
   for (const kind of KINDS) {
     const { heard, host, talk } = calls[kind];
     await talk(MANY_WARM_MS);
-    await host.ask('lateness');
+    await host.ask('forgetLateness');
     const answersBefore = heard.answers;
     const [beforeMicros, beforeMs] = [host.cpu(), performance.now()];
     await talk(MANY_MS);
