@@ -2,6 +2,7 @@ import { HEARING_HZ } from '../media/hearing.ts';
 import { Resampler } from '../media/resample.ts';
 import type { GuideEngine, TtsEngine } from '../src/engines/engine.ts';
 import { loadSpeechGates } from '../src/engines/fvad-gate.ts';
+import { favourMedia } from '../src/favour-media.ts';
 import type { AnySocket, SocketHandler } from '../src/http/socket-route.ts';
 import { loadUws } from '../src/http/uws.ts';
 import { systemClock } from '../src/kernel/clock.ts';
@@ -35,6 +36,7 @@ const RESAMPLED_FRAMES = 50_000;
 const MOST_TIMED = 1_000_000;
 
 process.on('disconnect', () => process.exit(0));
+favourMedia();
 
 const order = JSON.parse(process.argv[2] ?? '{}') as CallsHostOrder;
 /** Outside the heap, and as large from the beginning: what is measured must not collect its measurements. */

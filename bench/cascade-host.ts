@@ -1,3 +1,4 @@
+import { favourMedia } from '../src/favour-media.ts';
 import { buildCatalogue } from '../src/gateway/build-catalogue.ts';
 import type { Credentials } from '../src/http/credentials.ts';
 import { systemClock } from '../src/kernel/clock.ts';
@@ -25,6 +26,7 @@ const credentials: Credentials = {
 };
 
 process.on('disconnect', () => process.exit(1));
+favourMedia();
 
 async function open({ sessions, upstreamPort }: CascadeHostOrder): Promise<number> {
   const source = (rates: object) => ({

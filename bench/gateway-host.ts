@@ -3,6 +3,7 @@
  * argument what to be; tells its parent where it listens, and when asked, how long commits of one row take from here.
  */
 
+import { favourMedia } from '../src/favour-media.ts';
 import { BY_KEY, openSql } from '../src/store/sql.ts';
 import { gatewayWorld } from '../test/support/gateway-world.ts';
 import { liveLedger } from '../test/support/ledger-load.ts';
@@ -41,6 +42,7 @@ async function openMetered(order: MeteredOrder): Promise<number> {
 }
 
 process.on('disconnect', () => process.exit(0));
+favourMedia();
 const order = JSON.parse(process.argv[2] ?? '') as HostOrder;
 const port = await (order.kind === 'relay' ? openRelay(order.upstreamPort) : openMetered(order));
 process.send?.({ port });

@@ -1,4 +1,5 @@
 import WebSocket from 'ws';
+import { favourMedia } from '../src/favour-media.ts';
 import { loadUws } from '../src/http/uws.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';
@@ -17,6 +18,7 @@ export type RealtimeHostOrder = {
 };
 
 process.on('disconnect', () => process.exit(1));
+favourMedia();
 
 async function openMetered({ sessions, upstreamPort }: RealtimeHostOrder): Promise<number> {
   const { catalogue, realtime } = relaysTo(upstreamPort);

@@ -6,6 +6,7 @@ import { createLedger } from '../src/actors/ledger.ts';
 import type { VoiceDeps } from '../src/actors/voice-deps.ts';
 import { loadSpeechGates } from '../src/engines/fvad-gate.ts';
 import { createLocalEngines } from '../src/engines/local-engines.ts';
+import { favourMedia } from '../src/favour-media.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { systemRandom } from '../src/kernel/random.ts';
@@ -38,6 +39,7 @@ const SPENDERS = 64;
 
 /** A bench that was stopped leaves no server behind. */
 process.on('disconnect', () => process.exit(1));
+favourMedia();
 
 const report = (message: HostReport) => process.send?.(message);
 

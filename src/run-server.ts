@@ -1,4 +1,5 @@
 import { ConfigError, readConfig, readSecret } from './config.ts';
+import { favourMedia } from './favour-media.ts';
 import { checkTrustedProxies } from './http/client-address.ts';
 import { ListenError } from './http/listen-on.ts';
 import { UnsupportedPlatformError } from './http/uws.ts';
@@ -25,6 +26,7 @@ const SAME_SIGNAL_MS = 1_000;
 /** Environment in, server up, signals obeyed. `refuse` is told one sentence when it cannot start. */
 export async function runServer(refuse: (sentence: string) => void): Promise<void> {
   const stopping = new AbortController();
+  favourMedia();
   try {
     const config = readConfig();
     checkTrustedProxies(config.trustedProxies);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,22 @@ const PRODUCTION = {
   DATABASE_URL: 'postgres://127.0.0.1:1/none',
 };
 
+/** Threads of V8 that collect and compile, whatever the machine. */
+const HELPERS = 4;
+
+/** How far each thread of a process stands back, by its id. */
+function niceness(pid: number): Map<number, number> {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return new Map(
+    threads.map((thread) => {
+      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+      // The name before it may have blanks and brackets of its own.
+      const behindName = stat.slice(stat.lastIndexOf(') ') + 2).split(' ');
+      return [Number(thread), Number(behindName[16])];
+    }),
+  );
+}
+
 describe('starting', () => {
   it('is complete with nothing configured, and a stop by SIGTERM ends with 0', async () => {
     const environment = { DATABASE_URL: join(directory, 'db') };
@@ -49,6 +65,18 @@ describe('starting', () => {
     second.child.kill('SIGINT');
     expect(await second.exited, second.output()).toBe(0);
   });
+
+  it.runIf(process.platform === 'linux')(
+    'has the threads that collect garbage and compile give way to the one that serves',
+    async () => {
+      await using server = await startServerProcess({ DATABASE_URL: join(directory, 'db') });
+      const pid = server.child.pid as number;
+      const nice = niceness(pid);
+      expect(nice.get(pid)).toBe(0);
+      const yielding = [...nice.values()].filter((each) => each === 19);
+      expect(yielding.length, server.output()).toBeGreaterThanOrEqual(HELPERS);
+    },
+  );
 
   it('is refused on a directory that another server holds, by the name of the directory', async () => {
     const environment = { DATABASE_URL: join(directory, 'db') };

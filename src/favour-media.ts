@@ -1,0 +1,29 @@
+import { readdirSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
+
+const THREADS = '/proc/self/task';
+const LEAST = 19;
+/**
+ * How much more than what lives the old generation may hold before it is collected: four times it is the most that V8
+ * chooses by itself, and it chooses far less for a process that seldom allocates there, such as one of many calls.
+ */
+const HEAP_GROWING_PERCENT = 300;
+
+/**
+ * Has the threads with which V8 collects garbage and compiles yield to the one that callers wait for, and collect less
+ * often. Without it they take turns with it wherever there are fewer cores than threads, 16 ms at a time, every few
+ * seconds: on a core of 600 calls 2 % of all frames were late for that. To be called first: workers that start later
+ * see to their own priority. A system that has no priorities of threads, or refuses them, is served as it is.
+ */
+export function favourMedia(): void {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
+  if (process.platform !== 'linux') return;
+  try {
+    for (const thread of readdirSync(THREADS)) {
+      if (thread !== String(process.pid)) setPriority(Number(thread), LEAST);
+    }
+  } catch {
+    // A thread that has just ended, or a place that hides them: nothing depends on it.
+  }
+}
