@@ -82,7 +82,11 @@ export class RealtimeSession {
     this.#answering = this.#createAnswering(conversation, input);
     this.#turns = this.#createTurns(input);
     this.#commands = new ClientCommands({
-      ...{ clock, random, conversation, legs, tally: this.#tally },
+      clock,
+      random,
+      conversation,
+      legs,
+      tally: this.#tally,
       outlet: this.#outlet,
       settings: this.#settings,
       listening: this.#listening,
@@ -144,7 +148,10 @@ export class RealtimeSession {
       stt: () => legs.ear(this.#settings.current),
       vad: engines.vad,
       gates: speechGates,
-      ...{ clock, random, conversation, tally: this.#tally },
+      clock,
+      random,
+      conversation,
+      tally: this.#tally,
       outlet: this.#outlet,
       config: () => this.#settings.current,
       speechStarted: () => {
@@ -164,7 +171,12 @@ export class RealtimeSession {
     return createAnswering({
       brain: legs.brain,
       voice: legs.voice,
-      ...{ clock, random, log, conversation, cap, tally: this.#tally },
+      clock,
+      random,
+      log,
+      conversation,
+      cap,
+      tally: this.#tally,
       outlet: this.#outlet,
       conversationId: this.#conversationId,
       transcribed: () => this.#listening.transcribed(),
@@ -176,15 +188,17 @@ export class RealtimeSession {
   }
 
   #createTurns({ cap, legs, purses }: RealtimeInput): TurnCycle {
-    const { clock } = this.#deps;
-    const tally = this.#tally;
     return new TurnCycle({
       answering: this.#answering,
       listening: this.#listening,
       settings: this.#settings,
       life: this.#life,
       billing: createTurnBilling({
-        ...{ cap, purses, legs, tally, clock },
+        cap,
+        purses,
+        legs,
+        tally: this.#tally,
+        clock: this.#clock,
         config: () => this.#settings.current,
       }),
       isEnding: () => !this.#isLive || this.#actor.getSnapshot().context.ending !== undefined,

@@ -59,7 +59,9 @@ export class VoiceEar {
         ...(options.gates && { gate: options.gates.open() }),
         engine: options.vad,
         options: {
-          ...{ threshold, prefixPaddingMs, silenceDurationMs },
+          threshold,
+          prefixPaddingMs,
+          silenceDurationMs,
           ...(speculateAfterMs !== undefined && { pauseMs: speculateAfterMs }),
         },
         keepSamples: this.#mostLead * HEARING_FRAME,

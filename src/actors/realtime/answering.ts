@@ -76,17 +76,28 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     },
     start(request) {
       const { config, metadata, isInConversation } = request;
-      const outputCap = cap.outputTokens;
       const begun = new ResponseWriter({
-        ...deps,
-        ...{ config, metadata, isInConversation, outputCap },
+        outlet: deps.outlet,
+        tally: deps.tally,
+        conversation,
+        conversationId: deps.conversationId,
+        random: deps.random,
+        config,
+        metadata,
+        isInConversation,
+        outputCap: cap.outputTokens,
       });
       writer = begun;
       isConversing = isInConversation;
       const startedAtMs = clock.monotonicMs();
       let promptMs: number | undefined;
       turn = new VoiceTurn({
-        ...deps,
+        brain: deps.brain,
+        voice: deps.voice,
+        clock,
+        log: deps.log,
+        outlet: deps.outlet,
+        cap,
         config,
         writer: begun,
         items: async () => {

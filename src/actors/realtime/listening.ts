@@ -166,7 +166,8 @@ export class Listening {
     this.#earOpenedAtMs = this.#receivedMs;
     this.#armIdleTimer();
     return new VoiceEar({
-      ...samples,
+      encoding: samples.encoding,
+      sampleRateHz: samples.sampleRateHz,
       endpointing: endpointingOf(turnDetection),
       vad,
       gates,

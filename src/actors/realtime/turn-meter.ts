@@ -111,7 +111,9 @@ export function renderUsage(use: TurnUse, { heard, spoken }: SoundTokens): Respo
     input_tokens: use.textIn + heard,
     output_tokens: use.textOut + spoken,
     input_token_details: {
-      ...{ text_tokens: use.textIn, audio_tokens: heard, image_tokens: 0 },
+      text_tokens: use.textIn,
+      audio_tokens: heard,
+      image_tokens: 0,
       cached_tokens: cached,
       cached_tokens_details: { text_tokens: cached, audio_tokens: 0, image_tokens: 0 },
     },

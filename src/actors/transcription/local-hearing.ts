@@ -45,7 +45,9 @@ export class LocalHearing implements Hearing {
     this.#stt = stt;
     this.#stage = stage;
     this.#ear = new VoiceEar({
-      ...{ clock: deps.clock, encoding, sampleRateHz },
+      clock: deps.clock,
+      encoding,
+      sampleRateHz,
       endpointing: { ...SPEECH, silenceDurationMs },
       vad: deps.engines.vad,
       gates: deps.speechGates,
