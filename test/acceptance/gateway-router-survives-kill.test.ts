@@ -66,7 +66,7 @@ async function killAt(
   const agent = await fundPayer({ chain, developer, url: dying.url, sql }, step, DEPOSIT_RAW);
   dying.hold({ step, count: 1, last: 'dies' });
   await expect(buy(dying.url, agent.key)).rejects.toThrow();
-  await dying.exited;
+  await dying.died();
   await sql.end({ timeout: 1 });
 
   await using server = await startHeldServer(environment);

@@ -15,7 +15,6 @@ import { type RealtimeUpstream, realtimeUpstream } from '../support/realtime-ups
 
 /** Two leases of the dead and what the living one waits for, on a busy machine. */
 const REAPED_WITHIN_MS = 45_000;
-const DIES_WITHIN_MS = 45_000;
 
 type Point = {
   readonly says: string;
@@ -88,11 +87,7 @@ async function killAt(point: Point): Promise<DoomedSessions> {
   }
   if (until === 'left') sessions.leave();
   if (step === undefined) await server.kill();
-  const late = new Promise<never>((_, reject) => {
-    const say = () => reject(new Error(`not every session came so far:\n${server.output()}`));
-    setTimeout(say, DIES_WITHIN_MS).unref();
-  });
-  await Promise.race([server.exited, late]);
+  await server.died();
   await sessions.lost();
   expect(server.output()).not.toContain('uWS');
   return sessions;

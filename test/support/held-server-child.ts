@@ -17,6 +17,8 @@ export type ChildOrder =
       readonly last: 'dies' | 'tells';
       /** Where those wait that come by here first, or meanwhile. */
       readonly meanwhile?: Step;
+      /** How many of those that stand somewhere by now go on, in the order in which they came; all by default. */
+      readonly letting?: number;
     }
   | { readonly kind: 'go' };
 
@@ -60,7 +62,7 @@ const stay = () => new Promise<void>((resolve) => held.push(resolve));
 process.on('message', (given: ChildOrder) => {
   order = given.kind === 'hold' ? given : undefined;
   arrived = 0;
-  for (const letGo of held.splice(0)) letGo();
+  for (const letGo of held.splice(0, order?.letting ?? held.length)) letGo();
 });
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 

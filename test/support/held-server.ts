@@ -8,13 +8,14 @@ import { nextMessage } from './next-message.ts';
 /** A server in a process of its own, whose payments and voice sessions can be held and which can be killed over them. */
 export type HeldServer = AsyncDisposable & {
   readonly url: string;
-  /** From now on calls stay at a step. */
+  /** From now on calls stay at a step; those that stand go on, or as many of them as the order lets. */
   hold(order: Omit<Extract<ChildOrder, { kind: 'hold' }>, 'kind'>): void;
   /** Resolves when as many as were asked for stand there; rejects when the process ends before. */
   held(): Promise<void>;
   /** Lets those that are held go on, and holds no more. */
   go(): void;
-  readonly exited: Promise<unknown>;
+  /** Resolves when the process is dead; rejects with what it has written where it lives for too long. */
+  died(withinMs?: number): Promise<void>;
   kill(): Promise<void>;
   /** What it has written of late, for a test that fails. */
   output(): string;
@@ -22,6 +23,7 @@ export type HeldServer = AsyncDisposable & {
 
 const CHILD = join(import.meta.dirname, 'held-server-child.ts');
 const OUTPUT_CHARS = 20_000;
+const DIES_WITHIN_MS = 45_000;
 
 export async function startHeldServer(
   environment: Readonly<Record<string, string>>,
@@ -51,7 +53,6 @@ export async function startHeldServer(
   let held: Promise<ChildWord> | undefined;
   return {
     url: word.url,
-    exited,
     kill,
     output: () => output,
     hold(order) {
@@ -59,6 +60,13 @@ export async function startHeldServer(
       // One that dies over its order is not asked for it.
       held.catch(() => {});
       child.send({ kind: 'hold', ...order } satisfies ChildOrder);
+    },
+    async died(withinMs = DIES_WITHIN_MS) {
+      const late = new Promise<never>((_, reject) => {
+        const say = () => reject(new Error(`not all came so far:\n${output}`));
+        setTimeout(say, withinMs).unref();
+      });
+      await Promise.race([exited, late]);
     },
     async held() {
       await held;

@@ -33,10 +33,7 @@ export async function killAt(
       const more = point.step === 'booked' ? { meanwhile: 'answering' as const } : {};
       server.hold({ step: point.step, count: calls.length, last: 'dies', ...more });
       const lost = sent();
-      const late = new Promise((_, reject) => {
-        setTimeout(() => reject(new Error('not every call came so far')), PATIENCE_MS).unref();
-      });
-      await Promise.race([server.exited, late]);
+      await server.died(PATIENCE_MS);
       await lost;
     }
   }
