@@ -73,7 +73,7 @@ describe('starting', () => {
       const pid = server.child.pid as number;
       const nice = niceness(pid);
       expect(nice.get(pid)).toBe(0);
-      const yielding = [...nice.values()].filter((each) => each === 19);
+      const yielding = [...nice.values()].filter((each) => each === 10);
       expect(yielding.length, server.output()).toBeGreaterThanOrEqual(HELPERS);
     },
   );
