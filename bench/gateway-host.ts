@@ -3,7 +3,7 @@
  * argument what to be; tells its parent where it listens, and when asked, how long commits of one row take from here.
  */
 
-import { favourMedia } from '../src/favour-media.ts';
+import { favourMedia } from '../src/kernel/favour-media.ts';
 import { BY_KEY, openSql } from '../src/store/sql.ts';
 import { gatewayWorld } from '../test/support/gateway-world.ts';
 import { liveLedger } from '../test/support/ledger-load.ts';

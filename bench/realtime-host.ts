@@ -1,7 +1,7 @@
 import WebSocket from 'ws';
-import { favourMedia } from '../src/favour-media.ts';
 import { loadUws } from '../src/http/uws.ts';
 import { systemClock } from '../src/kernel/clock.ts';
+import { favourMedia } from '../src/kernel/favour-media.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';
 import { startEdge } from '../test/support/edge.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';

@@ -1,9 +1,9 @@
 import { ConfigError, readConfig, readSecret } from './config.ts';
-import { favourMedia } from './favour-media.ts';
 import { checkTrustedProxies } from './http/client-address.ts';
 import { ListenError } from './http/listen-on.ts';
 import { UnsupportedPlatformError } from './http/uws.ts';
 import { systemClock } from './kernel/clock.ts';
+import { favourMedia } from './kernel/favour-media.ts';
 import { createLog, type Log } from './kernel/log.ts';
 import { systemRandom } from './kernel/random.ts';
 import { completeSettings, type LocalParts } from './local-secrets.ts';

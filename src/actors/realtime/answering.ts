@@ -53,6 +53,19 @@ export interface Answering {
   spoken(itemId: string): SpokenText | undefined;
 }
 
+const createWriter = (deps: AnsweringDeps, request: ResponseRequest): ResponseWriter =>
+  new ResponseWriter({
+    outlet: deps.outlet,
+    tally: deps.tally,
+    conversation: deps.conversation,
+    conversationId: deps.conversationId,
+    random: deps.random,
+    config: request.config,
+    metadata: request.metadata,
+    isInConversation: request.isInConversation,
+    outputCap: deps.cap.outputTokens,
+  });
+
 export function createAnswering(deps: AnsweringDeps): Answering {
   const { clock, conversation, cap } = deps;
   const kept = new Map<string, SpokenText>();
@@ -75,18 +88,8 @@ export function createAnswering(deps: AnsweringDeps): Answering {
       return isConversing;
     },
     start(request) {
-      const { config, metadata, isInConversation } = request;
-      const begun = new ResponseWriter({
-        outlet: deps.outlet,
-        tally: deps.tally,
-        conversation,
-        conversationId: deps.conversationId,
-        random: deps.random,
-        config,
-        metadata,
-        isInConversation,
-        outputCap: cap.outputTokens,
-      });
+      const { config, isInConversation } = request;
+      const begun = createWriter(deps, request);
       writer = begun;
       isConversing = isInConversation;
       const startedAtMs = clock.monotonicMs();
