@@ -1,4 +1,5 @@
 import { assign, setup } from 'xstate';
+import { DRAINING } from '../src/kernel/draining.ts';
 import { LIMITS } from '../src/kernel/limits.ts';
 import type { Ending } from './transcription-stream.ts';
 
@@ -47,7 +48,6 @@ const ENDED_BY = {
 
 const GONE: Ending = { code: 1000, reason: 'client left' };
 const QUIET: Ending = { code: 1000, reason: 'idle' };
-const DRAINING: Ending = { code: 1001, reason: 'server is shutting down' };
 const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
 
 /**

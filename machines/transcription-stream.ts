@@ -1,4 +1,5 @@
 import { assign, setup } from 'xstate';
+import { DRAINING } from '../src/kernel/draining.ts';
 import { LIMITS } from '../src/kernel/limits.ts';
 
 /** Why a stream ends, as the client is told: an error event when there is one, then the close frame. */
@@ -59,7 +60,6 @@ type Input = {
 type Context = Input & { readonly ending: Ending };
 
 const DONE: Ending = { code: 1000, reason: 'done' };
-const DRAINING: Ending = { code: 1001, reason: 'server is shutting down' };
 const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
 
 /** One live transcription, from the upgrade until its reserve is settled. */

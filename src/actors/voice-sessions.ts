@@ -4,7 +4,7 @@ import { refuse } from '../kernel/refuse.ts';
 
 /** A session as the registry sees it. */
 interface LiveSession {
-  /** Finish what is under way, tell the client 1001 and settle. */
+  /** Finish what is under way, tell the client 1012 and settle. */
   drain(): void;
   /** End now: nothing more is bought, what was bought is settled. */
   abandon(): void;

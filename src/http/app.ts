@@ -1,5 +1,6 @@
 import { assert } from '../kernel/assert.ts';
 import { type Clock, sleep } from '../kernel/clock.ts';
+import { DRAINING } from '../kernel/draining.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
@@ -147,7 +148,7 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
       while (state.openRequests + registry.size > 0 && clock.monotonicMs() < deadline) {
         await sleep(clock, DRAIN_POLL_MS);
       }
-      registry.closeAll(1001, 'server is shutting down');
+      registry.closeAll(DRAINING.code, DRAINING.reason);
       close();
     },
     closeAgentSockets: registry.closeAgentSockets,

@@ -44,7 +44,7 @@ export interface SocketHandler {
   frame?(bytes: Uint8Array, isBinary: boolean): void;
   /** The client has caught up after `bufferedAmount` had grown. */
   drained?(): void;
-  /** The server is shutting down: finish and close. Without this method the socket closes 1001 at once. */
+  /** The server is shutting down: finish and close. Without this method the socket closes 1012 at once. */
   draining?(): void;
   /**
    * Called exactly once for every handler that `open` returned, also when the client left before the

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'uWebSockets.js';
+import { DRAINING } from '../kernel/draining.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { LiveSocket, Seat } from './socket-registry.ts';
@@ -123,7 +124,7 @@ export class SocketSession implements SocketConnection {
     return {
       close: (code, reason) => this.close(code, reason),
       drain: () => {
-        if (handler.draining === undefined) this.close(1001, 'server is shutting down');
+        if (handler.draining === undefined) this.close(DRAINING.code, DRAINING.reason);
         else this.#guard(() => handler.draining?.());
       },
     };

@@ -328,7 +328,7 @@ describe('revocation', () => {
 });
 
 describe('draining', () => {
-  it('closes plain sockets 1001, lets the others finish, and refuses new ones', async () => {
+  it('closes plain sockets 1012, lets the others finish, and refuses new ones', async () => {
     let finish = () => {};
     const lasting = socketRoute()({
       path: '/v1/lasting',
@@ -360,7 +360,7 @@ describe('draining', () => {
     await Promise.all([short.opened(), long.opened()]);
 
     const drained = leaving.server.drain(5_000);
-    expect((await short.closed).code).toBe(1001);
+    expect((await short.closed).code).toBe(1012);
     expect(long.ws.readyState).toBe(1);
     finish();
     expect(await long.closed).toEqual({ code: 1000, reason: 'finished' });

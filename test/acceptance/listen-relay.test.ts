@@ -276,13 +276,13 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     expect(client.texts.every((text, at) => text.includes(`"${at} a`))).toBe(true);
   });
 
-  it('finishes what was said when the server drains, then closes 1001', async () => {
+  it('finishes what was said when the server drains, then closes 1012', async () => {
     const { connect, ledger, sessions } = await start();
     const client = await connect(path);
     client.ws.send(sound(1));
     await client.until(() => client.texts.some((text) => text.includes(wordsUpTo(1))));
     await sessions.drain(5_000);
-    expect((await client.closed).code).toBe(1001);
+    expect((await client.closed).code).toBe(1012);
     expect(client.events.some(({ is_final }) => is_final === true)).toBe(true);
     expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 10n]);
   });

@@ -159,13 +159,13 @@ describe('the listen socket', () => {
     expect((await client.closed).code).toBe(1000);
   });
 
-  it('drains: what was said is sent, then Metadata, then 1001', async () => {
+  it('drains: what was said is sent, then Metadata, then 1012', async () => {
     const { deps, connect, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(1_500, RATE)));
     await client.until(({ is_final }) => is_final === false);
     await deps.sessions.drain(5_000);
-    expect((await client.closed).code).toBe(1001);
+    expect((await client.closed).code).toBe(1012);
     expect(client.events.slice(-2)).toMatchObject([
       { type: 'Results', is_final: true },
       { type: 'Metadata', duration: 1.5 },

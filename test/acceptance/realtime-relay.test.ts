@@ -251,7 +251,7 @@ describe('a relayed realtime session', () => {
     expect((await peer.closed).code).toBe(1000);
   });
 
-  it('finishes the turn under way when the server drains, then closes 1001', async () => {
+  it('finishes the turn under way when the server drains, then closes 1012', async () => {
     const { connect, ledger, sessions, upstream } = await start();
     const idle = await connect();
     const client = await connect();
@@ -259,10 +259,10 @@ describe('a relayed realtime session', () => {
     peer.begin('r1');
     await client.until(({ type }) => type === 'response.created');
     const drained = sessions.drain(5_000);
-    expect((await idle.closed).code).toBe(1001);
+    expect((await idle.closed).code).toBe(1012);
     peer.finish('r1', usageOf({ audioOut: 10 }));
     await client.until(({ type }) => type === 'response.done');
-    expect((await client.closed).code).toBe(1001);
+    expect((await client.closed).code).toBe(1012);
     await drained;
     expect([ledger.openHolds(), ledger.consumedRaw(7)]).toEqual([0, 20n]);
   });

@@ -196,13 +196,13 @@ describe('the transcription socket', () => {
     expect(engines.stt.grammar.grammar).toBe(grammar);
   });
 
-  it('drains: what was said is sent, then the socket closes 1001, settled', async () => {
+  it('drains: what was said is sent, then the socket closes 1012, settled', async () => {
     const { deps, connect, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(1_500, 16_000)));
     await client.until((event) => event.type === 'transcript');
     await deps.sessions.drain(5_000);
-    expect((await client.closed).code).toBe(1001);
+    expect((await client.closed).code).toBe(1012);
     expect(client.events.at(-1)).toMatchObject({ speech_final: true });
     expect(ledger.openHolds()).toBe(0);
     expect((await refusal(client.ws.url, [], bearer(KEYS.agent))).status).toBe(503);

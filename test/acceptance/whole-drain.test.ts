@@ -89,7 +89,7 @@ async function lookAfterwards(agentId: number) {
 const FINE = { violations: [], holds: 0 };
 
 describe('a stop by SIGTERM', () => {
-  it('lets what is under way finish, takes no new connection, closes sockets 1001 and ends with 0', async () => {
+  it('lets what is under way finish, takes no new connection, closes sockets 1012 and ends with 0', async () => {
     await using server = await start();
     const { agent, sockets, completion } = await makeBusy(server, 'drained', {
       kind: 'late',
@@ -108,8 +108,8 @@ describe('a stop by SIGTERM', () => {
 
     const answered = await completion;
     expect(answered.status).toBe(200);
-    expect((await sockets.transcription.closed).code).toBe(1001);
-    expect((await sockets.realtime.closed).code).toBe(1001);
+    expect((await sockets.transcription.closed).code).toBe(1012);
+    expect((await sockets.realtime.closed).code).toBe(1012);
     expect(await exited, server.output()).toBe(0);
 
     const { money, ...rest } = await lookAfterwards(agent.agentId);

@@ -181,7 +181,7 @@ describe('budget races of streams at an upstream, on the real ledger', () => {
     connection.sendMedia(sound(3));
     await expect.poll(() => listener.of('Results').length).toBe(6);
     const stopped = world[Symbol.asyncDispose]();
-    expect((await listener.closed).code).toBe(1001);
+    expect((await listener.closed).code).toBe(1012);
     expect(listener.of('Metadata')).toMatchObject([{ duration: 3 }]);
     await (await upstream.peer()).closed;
     await stopped;

@@ -180,7 +180,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
     const stopped = world[Symbol.asyncDispose]();
     await peer.until('response.cancel');
     peer.finish('r1', USAGE, { status: 'cancelled' });
-    expect((await client.closed).code).toBe(1001);
+    expect((await client.closed).code).toBe(1012);
     await peer.closed;
     await stopped;
   });

@@ -4,7 +4,7 @@ import { silence, tone } from '../../support/voice-fakes.ts';
 import type { SentEvent } from '../../support/voice-world.ts';
 
 describe('RealtimeSession', () => {
-  it('finishes the running turn, then closes 1001 when the server shuts down', async () => {
+  it('finishes the running turn, then closes 1012 when the server shuts down', async () => {
     const { engines, deps, session, socket, say } = await openSession();
     let think = () => {};
     engines.guide.thinking = () =>
@@ -20,7 +20,7 @@ describe('RealtimeSession', () => {
     think();
     await drained;
     expect(response(socket.of('response.done')[0])).toMatchObject({ status: 'completed' });
-    expect(socket.closed?.code).toBe(1001);
+    expect(socket.closed?.code).toBe(1012);
     expect(deps.sessions.size).toBe(0);
   });
 

@@ -220,7 +220,7 @@ describe.each([
 
   it.each([
     ['the client', (stream: TranscriptionStream) => stream.finish(), 1000],
-    ['a drain', (stream: TranscriptionStream) => stream.drain(), 1001],
+    ['a drain', (stream: TranscriptionStream) => stream.drain(), 1012],
   ] as const)(
     'is heard and charged when it came, however long after %s',
     async (_who, end, code) => {

@@ -95,7 +95,7 @@ describe('realtime session', () => {
     expect(actor.getSnapshot().value).toBe('responding');
     send({ type: 'turn.finished' }, { type: 'turn.billed' });
     expect(effects).toEqual(['startTurn', 'bill', 'hangUp', 'settle']);
-    expect(actor.getSnapshot().context.ending?.code).toBe(1001);
+    expect(actor.getSnapshot().context.ending?.code).toBe(1012);
   });
 
   it('stops and bills the running turn when the client leaves', () => {
