@@ -14,6 +14,7 @@ import { DESTINATION, FACTS } from '../support/spending.ts';
 
 const AGENTS = 3;
 const RUNS = 120;
+const MORE = 3;
 const NO_CAPS = { own: [], teams: [] };
 
 /** What an operation would do, in a word: where it leaves a payment, or what it takes out of the wallet. */
@@ -33,6 +34,13 @@ const STEPS = ['sent', 'pending_settlement'];
 const ENDS = ['settled', 'expired_unsettled', 'payment_rejected', 'released', 'corrected'];
 const WALLET = ['close', 'sweep', 'paid'];
 
+const ALL = [
+  ...['reserved', ...STEPS, ...ENDS, ...WALLET].map((step) => `applied: ${step}`),
+  ...[...STEPS, ...ENDS].map((step) => `lost: ${step}`),
+  ...['reserved', 'corrected', 'close', 'paid'].map((step) => `already: ${step}`),
+  ...['reserved', 'corrected', 'paid'].map((step) => `conflict: ${step}`),
+];
+
 describe('payments in the database', () => {
   it('go as in the model of it, in any batch, and keep the invariants', async () => {
     await using db = await testDatabase();
@@ -45,25 +53,24 @@ describe('payments in the database', () => {
     const batches = arbitraryBatches(AGENTS, drawn, { operations: 2, batches: 8 });
     const met = new Set<string>();
     let runs = 0;
-    await fc.assert(
-      fc.asyncProperty(batches, async (sent) => {
-        runs++;
-        for (const { change, verdict } of await playBatches(db.sql, agents, NO_CAPS, sent)) {
-          met.add(`${verdict}: ${stepOf(change)}`);
-        }
-      }),
-      { numRuns: RUNS, interruptAfterTimeLimit: 40_000 },
-    );
+    const play = (forMs: number) =>
+      fc.assert(
+        fc.asyncProperty(batches, async (sent) => {
+          runs++;
+          for (const { change, verdict } of await playBatches(db.sql, agents, NO_CAPS, sent)) {
+            met.add(`${verdict}: ${stepOf(change)}`);
+          }
+        }),
+        { numRuns: RUNS, interruptAfterTimeLimit: forMs },
+      );
+    const missing = () => ALL.filter((what) => !met.has(what));
+    await play(40_000);
     // A slow machine has met less.
     if (runs < RUNS) return;
-    const all = [
-      ...['reserved', ...STEPS, ...ENDS, ...WALLET].map((step) => `applied: ${step}`),
-      ...[...STEPS, ...ENDS].map((step) => `lost: ${step}`),
-      ...['reserved', 'corrected', 'close', 'paid'].map((step) => `already: ${step}`),
-      ...['reserved', 'corrected', 'paid'].map((step) => `conflict: ${step}`),
-    ];
-    expect(all.filter((what) => !met.has(what))).toEqual([]);
-  });
+    // Some seeds in hundreds leave out what is rare: nothing is left out again and again.
+    for (let more = 0; more < MORE && missing().length > 0; more++) await play(20_000);
+    expect(missing()).toEqual([]);
+  }, 120_000);
 
   it('are decided once each by two processes that have seen different things', async () => {
     await using db = await testDatabase();
