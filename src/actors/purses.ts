@@ -43,9 +43,8 @@ export class Purses {
   async hold(name: string, totalRaw: bigint): Promise<Extension> {
     const purse = this.#purses.get(name);
     if (purse === undefined) return this.#openOnce(name, totalRaw);
-    // What is being written down is spent as well: this comes after it.
-    await purse.extend(0n);
-    const verdict = await purse.extend(totalRaw - (purse.heldRaw - purse.spentRaw));
+    // Reckoned in its turn: what is being written down is spent as well, and what is being held is held.
+    const verdict = await purse.extend(() => totalRaw - (purse.heldRaw - purse.spentRaw));
     return verdict.kind === 'lost' ? this.#lost() : verdict;
   }
 
@@ -86,16 +85,15 @@ export class Purses {
     if (this.#ending !== undefined) return LOST;
     const begun = this.#opening.get(name);
     if (begun !== undefined) {
-      await begun.catch(() => {});
+      await begun;
       return this.hold(name, reserveRaw);
     }
     const opening = this.#openNow(name, reserveRaw);
     this.#opening.set(name, opening);
-    try {
-      return await opening;
-    } finally {
-      this.#opening.delete(name);
-    }
+    // One that was not answered may yet come to pass, and is released then: its name is of no use any more.
+    const verdict = await opening;
+    this.#opening.delete(name);
+    return verdict;
   }
 
   async #openNow(name: string, reserveRaw: bigint): Promise<Extension> {

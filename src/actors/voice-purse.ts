@@ -47,7 +47,8 @@ export type OpenedPurse =
 export interface Purse {
   readonly heldRaw: bigint;
   readonly spentRaw: bigint;
-  extend(byRaw: bigint): Promise<Extension>;
+  /** Holds so much more, nothing if it is not above zero; a function is asked when its turn has come. */
+  extend(wantedRaw: bigint | (() => bigint)): Promise<Extension>;
   /** Writes what was bought. `lost`: another process settled this session. */
   journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
   /** Settles the hold to everything bought, with one charge row. Safe to call twice. */
@@ -103,6 +104,17 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
     return result;
   };
 
+  /** Of an extension that the ledger did not answer in time: it may come to pass, and no other fits behind it. */
+  let unansweredRaw = 0n;
+  const ask = async (byRaw: bigint): Promise<Extension> => {
+    unansweredRaw = byRaw;
+    const verdict = await ledger.extend(claim, byRaw);
+    unansweredRaw = 0n;
+    if (verdict.kind === 'extended') claim = verdict.claim;
+    if (verdict.kind === 'lost') lost = true;
+    return verdict;
+  };
+
   return {
     get heldRaw() {
       return claim.hold.amountRaw;
@@ -110,14 +122,15 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
     get spentRaw() {
       return spentRaw;
     },
-    extend: (byRaw) =>
+    extend: (wantedRaw) =>
       inOrder(async () => {
         if (lost) return { kind: 'lost' };
-        if (byRaw <= 0n) return { kind: 'extended' };
-        const verdict = await ledger.extend(claim, byRaw);
-        if (verdict.kind === 'extended') claim = verdict.claim;
-        if (verdict.kind === 'lost') lost = true;
-        return verdict;
+        if (unansweredRaw > 0n) {
+          const before = await ask(unansweredRaw);
+          if (before.kind === 'lost') return before;
+        }
+        const byRaw = typeof wantedRaw === 'bigint' ? wantedRaw : wantedRaw();
+        return byRaw <= 0n ? { kind: 'extended' } : ask(byRaw);
       }),
     journal: (costRaw, bought) =>
       inOrder(async () => {

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { createLedger } from '../../../src/actors/ledger.ts';
 import { MAIN_PURSE, openPurses, Purses } from '../../../src/actors/purses.ts';
 import { openPurse } from '../../../src/actors/voice-purse.ts';
 import type { Source } from '../../../src/gateway/catalogue.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { CallTimeout } from '../../../src/store/transient.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
+import { ACTIVE, MemoryLedger } from '../../support/fakes/memory-ledger.ts';
+import { policyOf } from '../../support/spending.ts';
 import { AGENT, settleAll } from '../../support/voice-world.ts';
 
 const source: Source = {
@@ -12,18 +18,23 @@ const source: Source = {
 };
 const OUTCOME = { reason: 'closed', status: 'success' } as const;
 
+const opening = (ledger: Ledger, clock: ManualClock) => (name: string, reserveRaw: bigint) => {
+  const sessionId = `sess_1.${name}`;
+  const owner = { spender: { agentId: AGENT }, sessionId, kind: 'realtime', source } as const;
+  const deps = { ledger, clock, log: silentLog };
+  return openPurse(deps, { ...owner, model: `${name}/m` }, reserveRaw);
+};
+
 async function world() {
   const ledger = createFakeLedger();
   await ledger.credit({ agentId: AGENT, amountRaw: 1_000n, reference: 'world' });
-  const deps = { ledger, clock: new ManualClock(), log: silentLog };
   let mayOpen = Promise.resolve();
   let opened = 0;
+  const open = opening(ledger, new ManualClock());
   const purses = new Purses(async (name, reserveRaw) => {
     opened++;
     await mayOpen;
-    const sessionId = `sess_1.${name}`;
-    const owner = { spender: { agentId: AGENT }, sessionId, kind: 'realtime', source } as const;
-    return openPurse(deps, { ...owner, model: `${name}/m` }, reserveRaw);
+    return open(name, reserveRaw);
   });
   return {
     ...{ ledger, purses },
@@ -83,5 +94,78 @@ describe('the purses of a session', () => {
     await settleAll();
     // The one that was taken is the other's to settle.
     expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([1, 4n]);
+  });
+});
+
+/** The ledger itself, over a store in memory that can be away. */
+async function ledgerWorld({ creditRaw = 10_000n, rules = ACTIVE } = {}) {
+  const store = new MemoryLedger();
+  store.addAgent(AGENT, rules);
+  const clock = new ManualClock();
+  const ledger = createLedger({ store, clock, log: silentLog });
+  await ledger.credit({ agentId: AGENT, amountRaw: creditRaw, reference: 'world' });
+  const purses = new Purses(opening(ledger, clock));
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 500) {
+      clock.advance(500);
+      await settleAll();
+    }
+  };
+  /** What is asked while the store is away for longer than anybody waits; then it is back, and has what was sent to it. */
+  async function unanswered(ask: () => Promise<unknown>): Promise<void> {
+    const { apply } = store;
+    store.apply = () => Promise.reject(new CallTimeout('away'));
+    const asked = expect(ask()).rejects.toThrow();
+    await pass(LIMITS.ledgerGiveUpMs * 1.5);
+    store.apply = apply;
+    await asked;
+    await pass(10_000);
+  }
+  return { purses, store, unanswered };
+}
+
+describe('the purses of a session whose ledger did not answer in time', () => {
+  it('go on behind an extension that came to pass all the same, and settle to what was bought', async () => {
+    const { purses, store, unanswered } = await ledgerWorld();
+    await purses.hold('a', 100n);
+    await purses.journal([{ purse: 'a', costRaw: 40n, usage: {} }]);
+    await unanswered(() => purses.hold('a', 150n));
+    expect(await purses.hold('a', 300n)).toMatchObject({ kind: 'extended' });
+    expect(purses.heldRaw).toBe(340n);
+    await purses.settle(OUTCOME);
+    expect([store.holds.size, store.require(AGENT).state.consumedRaw]).toEqual([0, 40n]);
+  });
+
+  it('settle such an extension, too, where nothing was asked behind it', async () => {
+    const { purses, store, unanswered } = await ledgerWorld();
+    await purses.hold('a', 100n);
+    await purses.journal([{ purse: 'a', costRaw: 40n, usage: {} }]);
+    await unanswered(() => purses.hold('a', 150n));
+    await purses.settle(OUTCOME);
+    expect([store.holds.size, store.require(AGENT).state.consumedRaw]).toEqual([0, 40n]);
+  });
+
+  it('buy nothing out of one whose opening came to pass when nobody waited any more', async () => {
+    const { purses, store, unanswered } = await ledgerWorld();
+    await unanswered(() => purses.hold('b', 100n));
+    await expect(purses.hold('b', 100n)).rejects.toThrow();
+    await purses.settle(OUTCOME);
+    expect([store.holds.size, store.require(AGENT).state.heldRaw]).toEqual([0, 0n]);
+  });
+});
+
+describe('two who make a purse whole at once', () => {
+  it('hold what is wanted once, of a balance and under a cap that have no more', async () => {
+    const policy = policyOf({ limitRaw: 170n, action: 'suspend_agent' });
+    const rules = { ...ACTIVE, policies: [policy] };
+    const { purses, store } = await ledgerWorld({ creditRaw: 170n, rules });
+    await purses.makeWhole({ a: 100n });
+    await purses.journal([{ purse: 'a', costRaw: 60n, usage: {} }]);
+    const whole = { a: 100n };
+    expect(await Promise.all([purses.makeWhole(whole), purses.makeWhole(whole)])).toMatchObject([
+      { kind: 'extended' },
+      { kind: 'extended' },
+    ]);
+    expect([purses.heldRaw, store.require(AGENT).rules.status]).toEqual([160n, 'active']);
   });
 });
