@@ -1,7 +1,8 @@
 import type { Unfit } from '../rails/outcome.ts';
 import type { Catalogue } from './catalogue.ts';
 
-type Options = Readonly<Record<string, string>>;
+/** Names and values, in their order; a name may come more than once. */
+type Options = readonly (readonly [name: string, value: string])[];
 
 /** What may be asked of an upstream's live transcription at the price of its seconds. */
 const INCLUDED: ReadonlySet<string> = new Set([
@@ -25,14 +26,13 @@ export function listenOptions(
   isOwnKey: boolean,
 ): { readonly kind: 'fit'; readonly options: Options } | Unfit {
   if (isOwnKey) return { kind: 'fit', options: asked };
-  const wished = Object.entries(asked).filter(([, value]) => value !== 'false');
-  const apart = wished.find(([name]) => BILLED_APART.has(name))?.[0];
+  const isWished = ([name, value]: Options[number]) => BILLED_APART.has(name) && value !== 'false';
+  const apart = asked.find(isWished)?.[0];
   if (apart !== undefined) {
     const detail = `"${apart}" is billed apart by the upstream and needs a key of your own there.`;
     return { kind: 'unfit', detail, param: apart };
   }
-  const included = Object.entries(asked).filter(([name]) => INCLUDED.has(name));
-  return { kind: 'fit', options: Object.fromEntries(included) };
+  return { kind: 'fit', options: asked.filter(([name]) => INCLUDED.has(name)) };
 }
 
 const SEVERAL = '-multilingual';

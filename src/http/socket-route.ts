@@ -1,5 +1,6 @@
 import type { ZodType, z } from 'zod';
 import type { Log } from '../kernel/log.ts';
+import type { HeaderLine } from './answer.ts';
 import type { AgentCaller } from './caller.ts';
 
 /**
@@ -56,6 +57,8 @@ export interface SocketHandler {
 export type SocketContext<Services, Q> = {
   readonly caller: AgentCaller;
   readonly query: Q extends ZodType ? z.output<Q> : undefined;
+  /** As it came, for a route that hands it on: names may stand in it more than once. */
+  readonly rawQuery: string;
   /** Handshake headers, names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly services: Services;
@@ -82,6 +85,8 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
   /** `Authorization: Token …` is as good as `Bearer`. */
   readonly acceptsTokenScheme?: boolean;
   readonly query?: Q;
+  /** What the answer to the upgrade carries beside `x-request-id`. */
+  readonly headers?: (requestId: string) => readonly HeaderLine[];
   /** How refusals of the upgrade look. */
   readonly envelope?: 'flat' | 'openai';
   /** `LIMITS.socketMessageBytes` by default; beyond it the socket closes 1009. */

@@ -56,7 +56,7 @@ export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBeha
     // Ours is lower and closes with a frame; what passes even this is cut off without one.
     maxPayloadLength: LIMITS.socketHardMessageBytes,
     maxBackpressure: LIMITS.socketBackpressureBytes,
-    idleTimeout: LIMITS.socketPingSeconds,
+    idleTimeout: LIMITS.socketIdleSeconds,
     upgrade: (res, req, context) => beginUpgrade(deps, spec, res, req, context),
     open: (ws) => ws.getUserData().session.opened(ws),
     message: (ws, data, isBinary) => ws.getUserData().session.message(data, isBinary),
@@ -131,6 +131,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
     handler = await spec.open({
       caller,
       query,
+      rawQuery: request.query,
       headers,
       services,
       clientAddress,
@@ -176,13 +177,14 @@ const demandOf = ({ admitsClientSecrets = false }: AnySocket) =>
   }) as const;
 
 function handOver(
-  { request: { headers }, reply, requestId, context }: Handshake,
+  { spec, request: { headers }, reply, requestId, context }: Handshake,
   session: SocketSession,
   protocol: string | undefined,
 ): void {
   reply.handOver((res) => {
     res.writeStatus('101 Switching Protocols');
     res.writeHeader('x-request-id', requestId);
+    for (const [name, value] of spec.headers?.(requestId) ?? []) res.writeHeader(name, value);
     res.upgrade<SocketData>(
       { session },
       headers.get('sec-websocket-key') ?? '',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Random } from './random.ts';
 import { randomBase62, randomHex } from './random.ts';
 
@@ -31,3 +32,16 @@ export const newAccountId = (random: Random): string => `acct_${randomHex(random
 
 /** An identifier such as `sess_…` or `chatcmpl-…`: the prefix, then 24 hex digits. */
 export const newId = (random: Random, prefix: string): string => prefix + randomHex(random, 12);
+
+/** The UUID of a name, for protocols that name things so (RFC 9562, version 8): the same one at every server. */
+export function uuidOf(name: string): string {
+  const hex = createHash('sha256').update(name).digest('hex');
+  const variant = `8${hex.slice(17, 20)}`;
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    variant,
+    hex.slice(20, 32),
+  ].join('-');
+}

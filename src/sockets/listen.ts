@@ -7,7 +7,7 @@ import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../actors/voice-endings.ts';
 import type { Catalogue } from '../gateway/catalogue.ts';
 import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
 import { type Clock, isoTime } from '../kernel/clock.ts';
-import { BRAND } from '../kernel/ids.ts';
+import { BRAND, uuidOf } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { isContainer } from './audio-container.ts';
 import { parseClientMessage } from './client-message.ts';
@@ -46,7 +46,6 @@ const Query = z
       .default('true'),
     utterance_end_ms: z.coerce.number().int().min(minEndMs).max(maxEndMs).optional(),
     multichannel: notDone('one channel is heard, and no more'),
-    redact: notDone('nothing is redacted here'),
     callback: notDone('results come over this socket alone'),
     /** A JSGF grammar, for `local/grammar`. */
     prompt: z.string().max(LIMITS.grammarChars).optional(),
@@ -68,6 +67,8 @@ export const createListenSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
     path: '/v1/listen',
     credential: 'agent',
     summary: 'Transcribe audio while it is spoken, for clients of Deepgram.',
+    // Some of these clients refuse an upgrade without it.
+    headers: (requestId) => [['dg-request-id', uuidOf(requestId)]],
     authenticateFrom: ['bearer', 'subprotocol'],
     acceptsTokenScheme: true,
     protocols: ['token', 'bearer', BRAND.sttProtocol],
@@ -83,7 +84,7 @@ function openListen(
   deps: VoiceDeps & { readonly relays: ListenRelays | undefined },
   context: Context,
 ): Promise<TranscriptionStream> {
-  const { query, requestId } = context;
+  const { query, rawQuery, requestId } = context;
   const { encoding = 'linear16', endpointing, language, prompt } = query;
   const wishes: ListenWishes = {
     interimResults: query.interim_results,
@@ -95,13 +96,17 @@ function openListen(
   const created = isoTime(deps.clock.now());
   return openTranscription(deps, {
     buyer: readSocketBuyer(context, query.customer_id),
-    asked: askedOf(query),
+    asked: askedOf(rawQuery),
     model: fullModelId(deps.catalogue, query.model),
     ...{ encoding, language, prompt },
     sampleRateHz: query.sample_rate,
     dialect: ({ model: { id }, source: { provider, upstreamModel } }) => ({
       ...{ kind: 'listen', wishes },
-      stream: { requestId, created, model: { id, arch: upstreamModel, version: provider } },
+      stream: {
+        requestId: uuidOf(requestId),
+        created,
+        model: { id, arch: upstreamModel, version: provider },
+      },
     }),
   });
 }
@@ -112,13 +117,9 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   ...['multichannel', 'callback', 'callback_method'],
 ]);
 
-/** The query as the client wrote it, without what is so anyway. */
-const askedOf = (query: Context['query']): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(query)
-      .filter(([name, value]) => !NOT_PASSED_ON.has(name) && value !== undefined && value !== false)
-      .map(([name, value]) => [name, String(value)]),
-  );
+/** Of the query, as the client wrote it, what is for whoever hears the stream. */
+const askedOf = (rawQuery: string): [name: string, value: string][] =>
+  [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_PASSED_ON.has(name));
 
 function endpointingMs(value: 'true' | 'false' | number): number | false {
   if (typeof value === 'number') return value;

@@ -28,8 +28,8 @@ export type TranscriptionWish = Pick<TranscriptionInput, 'encoding' | 'sampleRat
   readonly language: string | undefined;
   /** A JSGF grammar, for `local/grammar`. */
   readonly prompt: string | undefined;
-  /** What is asked of an upstream beside the model, its language and how the sound is written. */
-  readonly asked: Readonly<Record<string, string>>;
+  /** What is asked for beside the model, its language and how the sound is written, as upstreams are asked for it. */
+  readonly asked: readonly (readonly [name: string, value: string])[];
   readonly dialect: (served: { readonly model: Model; readonly source: Source }) => DialectChoice;
 };
 
@@ -80,15 +80,9 @@ function relayWishOf(
       const fitting = listenOptions(asked, ownKey !== undefined);
       if (fitting.kind === 'unfit') return fitting;
       const sound = { encoding, sample_rate: String(sampleRateHz), channels: '1' };
-      const spoken = language === undefined ? {} : { language };
-      return rail.connect(
-        {
-          model: source.upstreamModel,
-          ownKey,
-          options: { ...fitting.options, ...sound, ...spoken },
-        },
-        signal,
-      );
+      const spoken = language === undefined ? sound : { ...sound, language };
+      const options = [...fitting.options, ...Object.entries(spoken)];
+      return rail.connect({ model: source.upstreamModel, ownKey, options }, signal);
     },
   };
 }
@@ -98,12 +92,13 @@ const isBilledByToken = ({ rates }: Source): boolean =>
   rates.audio_second === undefined && rates.audio_input_token !== undefined;
 
 async function openLocal(deps: VoiceDeps, wish: TranscriptionWish): Promise<TranscriptionStream> {
-  const { buyer, encoding, language, prompt, sampleRateHz } = wish;
+  const { asked, buyer, encoding, language, prompt, sampleRateHz } = wish;
   const served = requireLiveModel(deps.catalogue, wish.model, 'stt');
   const { model, source } = served;
   const engine = source.upstreamModel === 'grammar' ? 'grammar' : 'pocketsphinx';
   requireEngines(deps.engines, [engine]);
   requireEnglish(model.id, language);
+  requireDoable(asked);
   deps.sessions.requireRoom();
 
   const recogniser = await takeRecogniser(deps.engines.stt[engine], {
@@ -133,4 +128,10 @@ async function openLocal(deps: VoiceDeps, wish: TranscriptionWish): Promise<Tran
 function requireEnglish(model: string, language: string | undefined): void {
   if (language === undefined || /^(en(glish)?\b.*|multi|)$/i.test(language)) return;
   throw refuse.gateway.invalidRequest(`"${model}" hears English only.`, 'language');
+}
+
+/** Who believes that something was left out of the words must not find it in them. */
+function requireDoable(asked: TranscriptionWish['asked']): void {
+  if (!asked.some(([name, value]) => name === 'redact' && value !== 'false')) return;
+  throw refuse.gateway.invalidRequest('Nothing is redacted here.', 'redact');
 }

@@ -25,10 +25,10 @@ const Query = z.object({
 const FINISHERS: ReadonlySet<unknown> = new Set(['close_stream', 'CloseStream']);
 
 /** What makes an upstream speak as this route does: as it hears, and of utterances that end as those of its own do. */
-const ASKED = {
+const ASKED = Object.entries({
   ...{ interim_results: 'true', punctuate: 'true' },
   endpointing: String(PLAIN_DIALECT.silenceDurationMs),
-};
+});
 
 /**
  * Live transcription: binary audio up, transcript events down, metered by the second of audio. With the recognisers of

@@ -31,14 +31,15 @@ async function start(options: Parameters<typeof listenWorld>[0] = {}) {
 describe('live transcription at an upstream, on /v1/listen', () => {
   it('asks for the bare model as its client does, with the credential of this server as a Token', async () => {
     const { connect, upstream } = await start();
-    const query = 'punctuate=true&endpointing=300&utterance_end_ms=1000&tag=mine&customer_id=c';
+    const query = 'punctuate=true&utterance_end_ms=1000&tag=mine&customer_id=c&search=a&search=b';
     await connect(`${LISTEN}nova-3&language=de&${query}`);
     const { headers, path } = await upstream.peer();
     const url = new URL(path, upstream.baseUrl);
     expect([url.pathname, headers.authorization]).toEqual(['/v1/listen', 'Token sk-server']);
+    expect(url.searchParams.getAll('search')).toEqual(['a', 'b']);
     expect(Object.fromEntries(url.searchParams)).toEqual({
       ...{ model: 'nova-3', language: 'de', encoding: 'linear16', sample_rate: '16000' },
-      ...{ channels: '1', interim_results: 'true', punctuate: 'true', endpointing: '300' },
+      ...{ channels: '1', interim_results: 'true', punctuate: 'true', search: 'b' },
       utterance_end_ms: '1000',
     });
     expect(JSON.stringify(headers)).not.toContain(KEYS.agent);
@@ -110,10 +111,11 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     const { connect, ledger, upstream, usedKeys } = await start({
       storedKeys: { deepgram: 'dg-own' },
     });
-    const client = await connect(`${LISTEN}nova-3&diarize=true&tag=mine`);
+    const asked = 'diarize=true&keyterm=one&keyterm=two&redact=pci&redact=ssn&tag=mine';
+    const client = await connect(`${LISTEN}nova-3&${asked}`);
     const peer = await upstream.peer();
     expect([peer.headers.authorization, usedKeys]).toEqual(['Token dg-own', ['deepgram']]);
-    expect(peer.path).toMatch(/diarize=true&tag=mine/);
+    expect(peer.path).toContain(`&${asked}&`);
     client.ws.send(sound(25));
     client.say({ type: 'CloseStream' });
     await client.closed;
@@ -125,8 +127,11 @@ describe('live transcription at an upstream, on /v1/listen', () => {
 
   it('refuses to buy from the pool what the upstream bills apart, and says what it was', async () => {
     const { ledger, upstream, url } = await start();
-    const answer = await refusal(url(`${LISTEN}nova-3&diarize=true`), [], bearer(KEYS.agent));
-    expect(answer).toMatchObject({ status: 400, body: { error: { param: 'diarize' } } });
+    for (const param of ['diarize', 'redact']) {
+      const path = `${LISTEN}nova-3&${param}=true`;
+      const answer = await refusal(url(path), [], bearer(KEYS.agent));
+      expect(answer).toMatchObject({ status: 400, body: { error: { param } } });
+    }
     expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);
   });
 });

@@ -116,6 +116,21 @@ describe('the listen socket', () => {
     expect((await named.closed).code).toBe(1000);
   });
 
+  it('names its stream by one UUID, in the answer to the upgrade and in what it tells', async () => {
+    const { url } = await start();
+    const client = new RealtimeClient(url(FULL), [], token(KEYS.agent));
+    const answered = new Promise<unknown>((resolve) =>
+      client.ws.once('upgrade', ({ headers }) => resolve(headers['dg-request-id'])),
+    );
+    const opened = client.opened();
+    const id = await answered;
+    expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    await opened;
+    client.say({ type: 'CloseStream' });
+    await client.closed;
+    expect(client.of('Metadata')).toMatchObject([{ request_id: id }]);
+  });
+
   it('takes the key of a browser beside the word token, and answers with that word alone', async () => {
     const { url } = await start();
     const client = new RealtimeClient(url(FULL), ['token', KEYS.agent]);

@@ -6,7 +6,8 @@ export const VOICE_LIMITS = {
   socketBackpressureBytes: 1024 * 1024,
   socketsPerAgent: 20,
   socketsPerAddress: 2_500,
-  socketPingSeconds: 120,
+  /** A socket that says nothing for 24 s is pinged and closed 16 s later: proxies on the way cut what is silent for 60. */
+  socketIdleSeconds: 40,
   /** Of a connection from this process to itself, before it listens. */
   upgradeGateMs: 10_000,
   closeReasonBytes: 123,
@@ -23,7 +24,8 @@ export const VOICE_LIMITS = {
   grammarChars: 16_384,
   /** After the last audio: how long the money for what waits may take. With the finals it fits a usual drain. */
   transcriptionHoldMs: 15_000,
-  /** After that: how long the remaining finals may take. */
+  /** After that: how long the remaining finals may take, at most and while nothing more of them is made out. */
+  transcriptMostMs: 120_000,
   transcriptFinishMs: 10_000,
   /** What may be unsent of generated speech before synthesis waits for the client. */
   speechUnsentBytes: 256 * 1024,

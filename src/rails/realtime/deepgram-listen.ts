@@ -13,9 +13,8 @@ export function createDeepgramListenRail(
     connect({ model, options, ownKey }, signal) {
       const key = ownKey ?? upstream.apiKey;
       const url = socketUrl(upstream.baseUrl, 'listen');
-      for (const [name, value] of Object.entries({ ...options, model })) {
-        url.searchParams.set(name, value);
-      }
+      for (const [name, value] of options) url.searchParams.append(name, value);
+      url.searchParams.set('model', model);
       const authorization = key === null ? null : `Token ${key}`;
       const maxFrameBytes = LIMITS.listenFrameBytes;
       return opener.open({ url, authorization, maxFrameBytes, greets: false }, signal);

@@ -31,8 +31,8 @@ export type RealtimeCall = {
 };
 
 export type ListenCall = RealtimeCall & {
-  /** How the sound is written and what is asked of it, as the upstream's query has it. */
-  readonly options: Readonly<Record<string, string>>;
+  /** How the sound is written and what is asked of it, as the upstream's query has it: names may come more than once. */
+  readonly options: readonly (readonly [name: string, value: string])[];
 };
 
 /** The way to live sessions of one kind at one upstream. Never rejects for what an upstream does. */

@@ -4,27 +4,29 @@ import { BUILTIN_MODELS } from '../../../src/gateway/builtin/models.ts';
 import { BUILTIN_PROVIDERS } from '../../../src/gateway/builtin/providers.ts';
 import { listenOptions, spokenModel } from '../../../src/gateway/listen-options.ts';
 
-const ASKED = { interim_results: 'true', endpointing: 'false', tag: 'mine' };
+const ASKED = Object.entries({ interim_results: 'true', endpointing: 'false', tag: 'mine' });
 
 describe('what is asked of an upstream that transcribes live', () => {
   it('is what the price of its seconds includes, where this server pays it', () => {
-    expect(listenOptions({ ...ASKED, diarize: 'false', made_up: '1' }, false)).toEqual({
+    const searched: [string, string][] = [...'ab'].map((word) => ['search', word]);
+    const asked = [...ASKED, ...searched, ...Object.entries({ diarize: 'false', made_up: '1' })];
+    expect(listenOptions(asked, false)).toEqual({
       kind: 'fit',
-      options: { interim_results: 'true', endpointing: 'false' },
+      options: [['interim_results', 'true'], ['endpointing', 'false'], ...searched],
     });
   });
 
   it.each(['diarize', 'keyterm', 'mip_opt_out', 'detect_entities'])(
     'is refused with its name where the upstream bills %s apart',
     (name) => {
-      expect(listenOptions({ ...ASKED, [name]: 'true' }, false)).toMatchObject({
+      expect(listenOptions([...ASKED, [name, 'true']], false)).toMatchObject({
         ...{ kind: 'unfit', param: name },
       });
     },
   );
 
   it('is everything where the buyer pays', () => {
-    const asked = { ...ASKED, keyterm: 'svc', kind: 'unfit' };
+    const asked = [...ASKED, ...Object.entries({ keyterm: 'svc', kind: 'unfit' })];
     expect(listenOptions(asked, true)).toEqual({ kind: 'fit', options: asked });
   });
 });

@@ -5,6 +5,7 @@ import {
   newAccountId,
   newAgentKey,
   newDeveloperKey,
+  uuidOf,
 } from '../../../src/kernel/ids.ts';
 import { keyedHash, sameSecret } from '../../../src/kernel/keyed-hash.ts';
 import { randomBase62, systemRandom } from '../../../src/kernel/random.ts';
@@ -19,6 +20,11 @@ describe('ids', () => {
   it('shows of a key no more than its documented start', () => {
     expect(agentKeyPrefix('svc_a1b2c3d4e5')).toBe('svc_a1b2...');
     expect(developerKeyPrefix('svc_live_cd34xyz')).toBe('svc_live_cd34...');
+  });
+
+  it('gives a name one UUID, and another name another', () => {
+    expect(uuidOf('a')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(new Set(['a', 'b', 'a'].map(uuidOf)).size).toBe(2);
   });
 
   it('draws every letter of base 62 equally: bytes above 247 are thrown away', () => {

@@ -24,7 +24,7 @@ function rails() {
   };
   const { signal } = new AbortController();
   const greeting = () => createOpenAiRealtimeRail(deps).connect({ model: 'm' }, signal);
-  const silent = () => createDeepgramListenRail(deps).connect({ model: 'm', options: {} }, signal);
+  const silent = () => createDeepgramListenRail(deps).connect({ model: 'm', options: [] }, signal);
   return { clock, greeting, silent };
 }
 
