@@ -27,6 +27,8 @@ export type RealtimeEffects = {
   readonly settle: (ending: Ending) => void;
   /** Nothing is settled: another process has done so. */
   readonly leave: () => void;
+  /** Somebody speaks, or what was said is being made out: a turn has begun that is not asked for yet. */
+  readonly isHearing: () => boolean;
   /** Milliseconds until the client has been silent for too long; 0 when it has. */
   readonly quietInMs: () => number;
 };
@@ -63,6 +65,7 @@ export const realtimeSessionMachine = setup({
   },
   guards: {
     quiet: ({ context }) => context.effects.quietInMs() === 0,
+    hearing: ({ context }) => context.effects.isHearing(),
     ending: ({ context }) => context.ending !== undefined,
     wanted: ({ context }) => context.wanted,
   },
@@ -81,7 +84,10 @@ export const realtimeSessionMachine = setup({
         'response.requested': 'responding',
         // Speech was transcribed that no response used: it is billed by itself.
         'turn.finished': 'billing',
-        'drain.requested': { target: 'closed', actions: { type: 'end', params: DRAINING } },
+        'drain.requested': [
+          { guard: 'hearing', target: 'hearing', actions: { type: 'end', params: DRAINING } },
+          { target: 'closed', actions: { type: 'end', params: DRAINING } },
+        ],
         'session.failed': {
           target: 'closed',
           actions: { type: 'end', params: ({ event }) => event.ending },
@@ -94,6 +100,19 @@ export const realtimeSessionMachine = setup({
           { target: 'ready', reenter: true },
         ],
       },
+    },
+    /** The last turn: what a caller had begun to say is heard, and answered where it is to be. */
+    hearing: {
+      on: {
+        'response.requested': 'responding',
+        'turn.finished': 'billing',
+        'session.failed': {
+          target: 'closed',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'socket.closed': { target: 'closed', actions: { type: 'end', params: GONE } },
+      },
+      after: { turnLimit: 'closed' },
     },
     responding: {
       entry: ['serve', 'startTurn'],

@@ -6,6 +6,7 @@ import {
 } from '../../machines/realtime-session.ts';
 import type { Ending } from '../../machines/transcription-stream.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { DRAINING } from '../kernel/draining.ts';
 import { newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Heard } from './ear-events.ts';
@@ -201,7 +202,7 @@ export class RealtimeSession {
         clock: this.#clock,
         config: () => this.#settings.current,
       }),
-      isEnding: () => !this.#isLive || this.#actor.getSnapshot().context.ending !== undefined,
+      isEnding: () => !this.#isLive || !this.#mayAnswer,
       tell: (event) => this.#tell(event),
     });
   }
@@ -220,6 +221,7 @@ export class RealtimeSession {
         this.#life.settle(ending);
       },
       leave: () => this.#life.leave(),
+      isHearing: () => this.#listening.isBusy,
       quietInMs: () => Math.max(0, quietAtMs() - clock.monotonicMs()),
     };
   }
@@ -228,7 +230,8 @@ export class RealtimeSession {
     this.#tally.stage('final', latencyMs);
     if (text !== '') this.#tally.speechEnded(latencyMs);
     if (wantsAnswer && text !== '') this.#turns.answerCaller();
-    else if (this.#actor.getSnapshot().value === 'ready') this.#tell({ type: 'turn.finished' });
+    else if (this.#actor.getSnapshot().value !== 'responding')
+      this.#tell({ type: 'turn.finished' });
   }
 
   /** Nothing was said, so that the answer knows of nothing: what came before was answered. */
@@ -242,6 +245,12 @@ export class RealtimeSession {
     this.#legs.brain.forgetSpeculation?.();
     this.#listening.close();
     this.#outlet.end(ending);
+  }
+
+  /** A server that drains finishes the turn that has begun. */
+  get #mayAnswer(): boolean {
+    const { ending } = this.#actor.getSnapshot().context;
+    return ending === undefined || ending === DRAINING;
   }
 
   get #isLive(): boolean {

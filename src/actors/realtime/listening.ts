@@ -124,6 +124,11 @@ export class Listening {
     });
   }
 
+  /** Somebody speaks, or what was said is being made out. */
+  get isBusy(): boolean {
+    return this.#ear?.isBusy === true || [...this.#retiring].some((ear) => ear.isBusy);
+  }
+
   /** Resolves when everything that was committed is transcribed. */
   async transcribed(): Promise<void> {
     await Promise.all([this.#retired, this.#ear?.transcribed()]);

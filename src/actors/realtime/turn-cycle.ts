@@ -17,7 +17,7 @@ export type TurnCycleDeps = {
   readonly billing: TurnBilling;
   readonly settings: Settings;
   readonly life: VoiceLife;
-  /** The session ends or is over: no turn starts any more. */
+  /** The session is over or was ended in the middle: no turn starts any more. */
   readonly isEnding: () => boolean;
   readonly tell: (event: RealtimeSessionEvent) => void;
 };

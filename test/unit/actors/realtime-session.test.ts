@@ -24,6 +24,27 @@ describe('RealtimeSession', () => {
     expect(deps.sessions.size).toBe(0);
   });
 
+  it('hears out and answers a caller who is speaking when the server shuts down', async () => {
+    const { ledger, session, socket, speak } = await openSession();
+    await speak(tone(1_000, RATE));
+    session.drain();
+    expect(socket.closed).toBeUndefined();
+    await speak(tone(500, RATE));
+    await speak(silence(900, RATE));
+    await session.settled;
+    expect(response(socket.of('response.done')[0])).toMatchObject({ status: 'completed' });
+    expect(socket.closed?.code).toBe(1012);
+    expect([ledger.openHolds(), ledger.charges.length]).toEqual([0, 1]);
+  });
+
+  it('ends at once then where nobody speaks', async () => {
+    const { session, socket, speak } = await openSession();
+    await speak(silence(1_000, RATE));
+    session.drain();
+    await session.settled;
+    expect(socket.closed?.code).toBe(1012);
+  });
+
   it('charges speech that was heard but not yet billed when the client leaves', async () => {
     const { engines, ledger, session, speak, say } = await openSession();
     engines.guide.thinking = () => new Promise(() => {});

@@ -5,6 +5,7 @@ import {
   type RealtimeSessionEvent,
   realtimeSessionMachine,
 } from '../../../machines/realtime-session.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 
 const ending = { code: 1008, reason: 'budget_exhausted' };
@@ -19,7 +20,7 @@ const EVENTS: readonly RealtimeSessionEvent[] = [
   { type: 'claim.lost' },
 ];
 
-function start() {
+function start(isHearing = false) {
   const effects: string[] = [];
   const note = (name: string) => () => {
     effects.push(name);
@@ -36,6 +37,7 @@ function start() {
         hangUp: note('hangUp'),
         settle: note('settle'),
         leave: note('leave'),
+        isHearing: () => isHearing,
         quietInMs: () => Math.max(0, quietAtMs - clock.monotonicMs()),
       },
     },
@@ -52,15 +54,19 @@ function start() {
 describe('realtime session', () => {
   it('settles exactly once, in closed and nowhere else, and hangs up wherever it ends', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 12 }), (events) => {
-        const { effects, actor, send } = start();
-        send(...events);
-        const { value, status } = actor.getSnapshot();
-        const count = (name: string) => effects.filter((effect) => effect === name).length;
-        expect(count('settle')).toBe(value === 'closed' ? 1 : 0);
-        expect(count('leave')).toBe(value === 'lost' ? 1 : 0);
-        expect(count('hangUp')).toBe(status === 'done' ? 1 : 0);
-      }),
+      fc.property(
+        fc.boolean(),
+        fc.array(fc.constantFrom(...EVENTS), { maxLength: 12 }),
+        (isHearing, events) => {
+          const { effects, actor, send } = start(isHearing);
+          send(...events);
+          const { value, status } = actor.getSnapshot();
+          const count = (name: string) => effects.filter((effect) => effect === name).length;
+          expect(count('settle')).toBe(value === 'closed' ? 1 : 0);
+          expect(count('leave')).toBe(value === 'lost' ? 1 : 0);
+          expect(count('hangUp')).toBe(status === 'done' ? 1 : 0);
+        },
+      ),
     );
   });
 
@@ -75,6 +81,25 @@ describe('realtime session', () => {
         }
       }),
     );
+  });
+
+  it('hears out a caller who is speaking when the server drains, answers, and ends then', () => {
+    const { effects, actor, send } = start(true);
+    send({ type: 'drain.requested' }, { type: 'drain.requested' });
+    expect(effects).toEqual([]);
+    send({ type: 'response.requested' }, { type: 'turn.finished' }, { type: 'turn.billed' });
+    expect(effects).toEqual(['startTurn', 'bill', 'hangUp', 'settle']);
+    expect(actor.getSnapshot().context.ending?.code).toBe(1012);
+  });
+
+  it('ends when what it heard out is nothing to answer, or takes too long', () => {
+    const silent = start(true);
+    silent.send({ type: 'drain.requested' }, { type: 'turn.finished' }, { type: 'turn.billed' });
+    expect(silent.effects).toEqual(['bill', 'hangUp', 'settle']);
+    const endless = start(true);
+    endless.send({ type: 'drain.requested' });
+    endless.clock.advance(LIMITS.realtimeTurnMs);
+    expect(endless.effects).toEqual(['hangUp', 'settle']);
   });
 
   it('answers what was asked while it was billing, once the reserve is whole again', () => {
