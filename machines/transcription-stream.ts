@@ -26,6 +26,8 @@ export type TranscriptionStreamEvent =
   | { type: 'drain.requested' }
   /** The client broke a rule of the socket, or an engine or the ledger gave up. */
   | { type: 'stream.failed'; ending: Ending }
+  /** Whoever hears the stream goes on with it: more of it is made out. */
+  | { type: 'transcript.progressed' }
   | { type: 'transcript.finished' }
   | { type: 'socket.closed' }
   /** Another process settled this session. */
@@ -40,6 +42,8 @@ export type TranscriptionEffects = {
   /** Tells when everything that came is let through, which may wait for money. */
   readonly passAudio: () => void;
   readonly finishTranscript: () => void;
+  /** What is not made out by now is waited for no longer. */
+  readonly giveUpRest: () => void;
   readonly hangUp: (ending: Ending) => void;
   readonly settle: (ending: Ending) => void;
   /** Whether somebody is still to tell what was heard of the audio, for which a client that leaves is not needed. */
@@ -56,11 +60,18 @@ type Input = {
   readonly quiet: Ending;
   /** How one ends whose money was waited for in vain. */
   readonly unheld: Ending;
+  /** How one ends whose last words were, unless it had another end before. */
+  readonly unfinished: Ending;
 };
 type Context = Input & { readonly ending: Ending };
 
 const DONE: Ending = { code: 1000, reason: 'done' };
 const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
+
+const GIVEN_UP = {
+  target: '#transcription-stream.closed',
+  actions: ['endUnfinished', 'giveUpRest'],
+} as const;
 
 /** One live transcription, from the upgrade until its reserve is settled. */
 export const transcriptionStreamMachine = setup({
@@ -72,7 +83,11 @@ export const transcriptionStreamMachine = setup({
     hangUp: ({ context }) => context.effects.hangUp(context.ending),
     settle: ({ context }) => context.effects.settle(context.ending),
     leave: ({ context }) => context.effects.leave(),
+    giveUpRest: ({ context }) => context.effects.giveUpRest(),
     end: assign((_, ending: Ending) => ({ ending })),
+    endUnfinished: assign(({ context: { ending, unfinished } }) => ({
+      ending: ending === DONE ? unfinished : ending,
+    })),
   },
   guards: {
     owed: ({ context }) => context.effects.isOwed(),
@@ -82,6 +97,7 @@ export const transcriptionStreamMachine = setup({
     quietCheck: ({ context }) => context.effects.quietInMs(),
     holdLimit: LIMITS.transcriptionHoldMs,
     finishLimit: LIMITS.transcriptFinishMs,
+    finishMost: LIMITS.transcriptMostMs,
     leaveLimit: LIMITS.relayFinishMs,
   },
 }).createMachine({
@@ -138,8 +154,10 @@ export const transcriptionStreamMachine = setup({
     },
     finishing: {
       entry: 'finishTranscript',
-      on: { 'transcript.finished': 'closed' },
-      after: { finishLimit: 'closed' },
+      initial: 'waiting',
+      on: { 'transcript.finished': 'closed', 'transcript.progressed': '.waiting' },
+      after: { finishMost: GIVEN_UP },
+      states: { waiting: { after: { finishLimit: GIVEN_UP } } },
     },
     /** Nobody is there to be told what was said; what it came to is waited for. */
     leaving: {

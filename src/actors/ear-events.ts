@@ -12,6 +12,8 @@ export type Heard = {
   readonly endMs: number;
   /** The client asked for its end. */
   readonly asked: boolean;
+  /** It had become too long for one: its speaker goes on. */
+  readonly isCut: boolean;
   /** From the end of speech to this transcript: the silence that proved the end, and the decoding. */
   readonly latencyMs: number;
   /** The recogniser was lost on the way: the text is not all that was said. */
@@ -27,6 +29,8 @@ export type EarEvents = {
   readonly ended: (atMs: number, heardMs: number) => void;
   /** Words of the utterance that goes on: still changing, or final up to here. */
   readonly segment: (segment: Segment) => void;
+  /** The recogniser is at an utterance that has ended. */
+  readonly working?: () => void;
   readonly heard: (heard: Heard) => void;
   /** The caller has likely said all, which is this; asked for by `Endpointing.speculateAfterMs`. */
   readonly paused?: (text: string) => void;

@@ -17,9 +17,7 @@ export type PaidAudioOptions = {
   readonly purse: Purse;
   readonly source: Source;
   readonly bytesPerSecond: number;
-  /** Whoever hears it tells how far: that is billed, and not all that was let through. */
-  readonly isTold: boolean;
-  /** Audio that is paid for. The bytes are a view that may be reused after the call. */
+  /** Audio that is held for; it is billed as far as `told` says. The bytes are a view that may be reused after the call. */
   readonly hear: (bytes: Uint8Array) => void;
   /** Less than half a slice is left: `extend` should be called, off the audio path. */
   readonly low: () => void;
@@ -60,7 +58,6 @@ export class PaidAudio {
       sliceSeconds: LIMITS.transcriptionReserveSeconds,
       price: (usage) => sessionPrice(options.source, usage),
       once: onceOf(options.source),
-      isTold: options.isTold,
     });
   }
 
@@ -130,7 +127,7 @@ export class PaidAudio {
     this.#waiting = [];
   }
 
-  /** Writes what was let through since the last time. Nobody waits for it but the settlement. */
+  /** Writes what was heard since the last time. Nobody waits for it but the settlement. */
   journal(): void {
     const { lost, purse } = this.#options;
     const bill = this.#meter.takeBill();
@@ -160,7 +157,6 @@ export class PaidAudio {
     const admitted = this.#meter.admit(bytes.length);
     this.#letThroughBytes += admitted;
     if (admitted > 0) this.#options.hear(bytes.subarray(0, admitted));
-    if (this.#meter.sliceIsDue) this.journal();
     if (this.#meter.isLow && !this.#isExtending && !this.#isRefused) this.#options.low();
     return bytes.subarray(admitted);
   }

@@ -21,6 +21,7 @@ import {
   LEDGER_AWAY,
   leavingOut,
   TOO_FAST,
+  TRANSCRIPT_UNFINISHED,
 } from './voice-endings.ts';
 import { VoiceLife } from './voice-life.ts';
 import type { Purse, PurseOwner } from './voice-purse.ts';
@@ -31,7 +32,7 @@ export type TranscriptionInput = {
   readonly encoding: AudioEncoding;
   readonly sampleRateHz: number;
   readonly dialect: TranscriptDialect;
-  /** Whether an upstream hears it: what it tells of the sound is billed, and its client's every word goes on. */
+  /** Whether an upstream hears it: its client's every word goes on. */
   readonly isRelayed: boolean;
   readonly openHearing: (stage: HearingStage) => Hearing;
 };
@@ -55,6 +56,7 @@ export class TranscriptionStream {
   readonly #tally: SessionTally;
   readonly #actor: ActorRefFrom<typeof transcriptionStreamMachine>;
   readonly #writer: TranscriptWriter;
+  #isFinishing = false;
   #socket: RelayClient | undefined;
   #lastWordAtMs: number;
 
@@ -70,7 +72,11 @@ export class TranscriptionStream {
     this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
     this.#hearing = input.openHearing({
       writer: this.#writer,
-      told: (seconds) => this.#audio.told(seconds),
+      told: (seconds) => {
+        this.#audio.told(seconds);
+        this.#progressed();
+      },
+      progressed: () => this.#progressed(),
       madeOut: (latencyMs) => {
         this.#tally.stage('final', latencyMs);
         this.#tally.turnEnded();
@@ -81,7 +87,6 @@ export class TranscriptionStream {
       purse: input.purse,
       source: input.owner.source,
       bytesPerSecond: this.#bytesPerSecond,
-      isTold: input.isRelayed,
       hear: (bytes) => this.#hearing.hear(bytes),
       low: () => this.#tell({ type: 'budget.low' }),
       spent: (refusal) => this.#tell({ type: 'budget.spent', ending: audioRefused(refusal) }),
@@ -96,7 +101,13 @@ export class TranscriptionStream {
     });
     const effects = this.#effects();
     this.#actor = createActor(transcriptionStreamMachine, {
-      ...{ clock, input: { effects, quiet: input.dialect.quiet, unheld: LEDGER_AWAY } },
+      clock,
+      input: {
+        effects,
+        quiet: input.dialect.quiet,
+        unheld: LEDGER_AWAY,
+        unfinished: TRANSCRIPT_UNFINISHED,
+      },
     });
     this.#actor.subscribe({
       error: (error) =>
@@ -183,6 +194,7 @@ export class TranscriptionStream {
         this.#audio.whenHeard(() => this.#tell({ type: 'audio.passed' }));
       },
       finishTranscript: () => this.#finishTranscript(),
+      giveUpRest: () => this.#hearing.giveUp(),
       hangUp: (ending) => this.#hangUp(ending),
       settle: (ending) => this.#settle(ending),
       isOwed: () => this.#hearing.isOwed,
@@ -205,7 +217,13 @@ export class TranscriptionStream {
     return this.#actor.getSnapshot().value === 'streaming';
   }
 
+  /** Only whoever waits for the last words asks; until then there are too many to tell of each. */
+  #progressed(): void {
+    if (this.#isFinishing) this.#tell({ type: 'transcript.progressed' });
+  }
+
   #finishTranscript(): void {
+    this.#isFinishing = true;
     this.#audio.stop();
     this.#hearing
       .finish()

@@ -155,7 +155,7 @@ export class VoiceEar {
     this.#detector?.push(frame);
     if (this.#utterance === undefined || this.pendingMs < MOST_UTTERANCE_MS) return;
     this.#detector?.reset();
-    this.#end();
+    this.#end({ isCut: true });
   }
 
   #turn(event: VadEvent): void {
@@ -218,7 +218,7 @@ export class VoiceEar {
   }
 
   /** `silenceMs` is what proved the end: whoever ends an utterance otherwise waited for none. */
-  #end({ silenceMs = 0, asked = false } = {}): void {
+  #end({ silenceMs = 0, asked = false, isCut = false } = {}): void {
     const utterance = this.#utterance;
     if (utterance === undefined) return;
     this.#utterance = undefined;
@@ -245,7 +245,7 @@ export class VoiceEar {
       const endMs = Math.max(startMs, voiceEndMs);
       // Nothing is answered that has no words.
       if (text === '') events.resumed?.();
-      events.heard({ text, tail, heardMs, startMs, endMs, asked, latencyMs, failed });
+      events.heard({ text, tail, heardMs, startMs, endMs, asked, isCut, latencyMs, failed });
     };
     this.#queue.after(tell);
   }
@@ -269,7 +269,10 @@ export class VoiceEar {
     const utterance = ending ?? this.#utterance;
     if (utterance === undefined || utterance.dropped) return;
     if (isFinal && text !== '') utterance.segments.push(text);
-    if (ending !== undefined) return;
+    if (ending !== undefined) {
+      this.#options.events.working?.();
+      return;
+    }
     utterance.guess = isFinal ? '' : text;
     if (text !== '') this.#isUnfinished = isUnfinished(text);
     const { tailStartMs: startMs } = utterance;

@@ -17,6 +17,11 @@ export const ENGINE_FAILED = failure(
   'engine_failed',
   'The recogniser stopped; open a new stream.',
 );
+export const TRANSCRIPT_UNFINISHED = failure(
+  1011,
+  'transcript_unfinished',
+  'The last words were not made out in time.',
+);
 export const TOO_FAST = failure(
   1008,
   'audio_too_fast',

@@ -2,14 +2,13 @@ import type { Usage } from '../kernel/price.ts';
 
 /**
  * Counts the audio of a stream against what is held for it. The hold grows by whole slices; audio
- * beyond it is not admitted, to the byte. What is billed is what was admitted, or what is told of that.
+ * beyond it is not admitted, to the byte. What is billed is what was heard of it, as it is told.
  */
 export class AudioMeter {
   readonly #bytesPerSecond: number;
   readonly #sliceBytes: number;
   readonly #price: (usage: Usage) => bigint;
   readonly #once: Usage;
-  readonly #isTold: boolean;
   #heldBytes: number;
   #usedBytes = 0;
   #toldBytes = 0;
@@ -22,14 +21,11 @@ export class AudioMeter {
     readonly price: (usage: Usage) => bigint;
     /** What the first audio buys beside its seconds. */
     readonly once?: Usage;
-    /** Only what `hearUpTo` tells of is billed. */
-    readonly isTold?: boolean;
   }) {
     this.#bytesPerSecond = options.bytesPerSecond;
     this.#sliceBytes = options.bytesPerSecond * options.sliceSeconds;
     this.#price = options.price;
     this.#once = options.once ?? {};
-    this.#isTold = options.isTold ?? false;
     this.#heldBytes = this.#sliceBytes;
   }
 
@@ -56,7 +52,7 @@ export class AudioMeter {
 
   /** What is billed, or will be. */
   get seconds(): number {
-    return this.#dueBytes / this.#bytesPerSecond;
+    return this.#toldBytes / this.#bytesPerSecond;
   }
 
   /** So much of the stream was heard. It never falls, and never passes what was admitted. */
@@ -67,18 +63,18 @@ export class AudioMeter {
 
   /** A whole slice waits for its line in the journal. */
   get sliceIsDue(): boolean {
-    return this.#dueBytes - this.#billedBytes >= this.#sliceBytes;
+    return this.#toldBytes - this.#billedBytes >= this.#sliceBytes;
   }
 
   /**
-   * What was used since the last call, priced so that all lines add up to the price of the whole:
+   * What was heard since the last call, priced so that all lines add up to the price of the whole:
    * rounding happens once, however the stream is cut.
    */
   takeBill(): { readonly costRaw: bigint; readonly usage: Usage } | undefined {
-    if (this.#dueBytes === this.#billedBytes) return undefined;
+    if (this.#toldBytes === this.#billedBytes) return undefined;
     const before = this.#secondsAt(this.#billedBytes);
-    const after = this.#secondsAt(this.#dueBytes);
-    this.#billedBytes = this.#dueBytes;
+    const after = this.#secondsAt(this.#toldBytes);
+    this.#billedBytes = this.#toldBytes;
     return {
       costRaw: this.#priceOf(after) - this.#priceOf(before),
       usage: {
@@ -86,10 +82,6 @@ export class AudioMeter {
         ...(before === 0 && after > 0 && this.#once),
       },
     };
-  }
-
-  get #dueBytes(): number {
-    return this.#isTold ? this.#toldBytes : this.#usedBytes;
   }
 
   #priceOf(seconds: number): bigint {

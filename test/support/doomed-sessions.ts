@@ -8,7 +8,7 @@ import type { HeldServer } from './held-server.ts';
 import { ADMIN_KEY } from './process-place.ts';
 import { RealtimeClient } from './realtime-client.ts';
 import { type RealtimeUpstream, type UpstreamPeer, usageOf } from './realtime-upstream.ts';
-import { bytesOf, tone } from './voice-fakes.ts';
+import { bytesOf, silence } from './voice-fakes.ts';
 import { epochSeconds } from './whole-world.ts';
 
 export const KINDS = ['relayed', 'local', 'transcribed'] as const;
@@ -27,8 +27,8 @@ const RATES = {
 const USAGE = usageOf({ textIn: 100, textOut: 40, audioOut: 250 });
 /** 400 + 640 + 16,000 micro-USD, and 5 %. */
 export const RELAYED_TURN_RAW = 17_892n;
-/** More than the slice of ten seconds that is journaled as soon as it is used up. */
-const SPOKEN_MS = 10_500;
+/** More than the slice of ten seconds that is journaled as soon as it is heard, as silence is when it comes. */
+const SENT_MS = 10_500;
 const FUNDS_RAW = 5_000_000n;
 
 /** A catalogue of one model at the upstream, beside the local ones. Answers what the server's environment needs. */
@@ -101,7 +101,7 @@ export class DoomedSessions {
     this.#peer?.begin('r1');
     this.#peer?.finish('r1', USAGE);
     this.#clients.local.say({ type: 'response.create', response: { output_modalities: ['text'] } });
-    this.#clients.transcribed.ws.send(bytesOf(tone(SPOKEN_MS, 16_000)));
+    this.#clients.transcribed.ws.send(bytesOf(silence(SENT_MS, 16_000)));
   }
 
   /** Resolves when both turns were told, and a further one is open. */

@@ -20,6 +20,8 @@ class FakeStt implements SttEngine {
   grammar: string | undefined;
   /** Fails the stream after this many samples. */
   breakAfterSamples = Number.POSITIVE_INFINITY;
+  /** Set by a test: awaited at the end of every utterance, before it is made out. */
+  decoding: (() => Promise<void>) | undefined;
   /** What the next utterances turn out to say, instead of counted words. */
   readonly script: string[] = [];
 
@@ -52,6 +54,7 @@ class FakeStt implements SttEngine {
         listener.transcript({ text: counted(), isFinal: false });
       },
       endUtterance: async () => {
+        await this.decoding?.();
         const text = this.script.shift() ?? counted();
         if (open && text !== '') listener.transcript({ text, isFinal: true });
         samples = 0;

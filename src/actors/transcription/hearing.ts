@@ -7,6 +7,8 @@ export type HearingStage = {
   readonly writer: TranscriptWriter;
   /** So much of the stream was heard, in seconds; of what was let through so far, Infinity is all. */
   readonly told: (seconds: number) => void;
+  /** It goes on with what it was given, though it has nothing to tell yet. */
+  readonly progressed: () => void;
   /** What was said up to a pause is made out, so long after its end. */
   readonly madeOut: (latencyMs: number) => void;
   /** It can hear no more. */
@@ -28,6 +30,8 @@ export interface Hearing {
   keep(): void;
   /** No more audio comes. Resolves when everything is told; asking again changes nothing. */
   finish(): Promise<void>;
+  /** Nobody waits for the rest any more. */
+  giveUp(): void;
   /** Whether it will still tell how much it has heard, whoever listens. */
   readonly isOwed: boolean;
   /** The client was told what the stream came to. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Ending } from '../../../machines/transcription-stream.ts';
+import { uuidOf } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Heard, Segment } from '../ear-events.ts';
 import { upstreamClosed } from '../voice-endings.ts';
@@ -79,6 +80,7 @@ class ListenWriter implements TranscriptWriter {
     this.#wishes = wishes;
     this.#stream = stream;
     this.#send = send;
+    // The protocol names models by UUID.
     this.#modelUuid = uuidOf(stream.model.id);
   }
 
@@ -100,12 +102,12 @@ class ListenWriter implements TranscriptWriter {
     }
   }
 
-  heard({ asked, endMs, startMs, tail, text }: Heard): void {
+  heard({ asked, endMs, isCut, startMs, tail, text }: Heard): void {
     this.#open -= 1;
     if (text !== '') this.#lastWordEndMs = endMs;
     this.#result({
       ...{ text: tail, startMs, endMs, isFinal: true },
-      speechFinal: asked || this.#wishes.endpointingMs !== false,
+      speechFinal: asked || (!isCut && this.#wishes.endpointingMs !== false),
       fromFinalize: asked,
     });
     // The silence may have come and gone while this was being made out.
@@ -194,16 +196,3 @@ class ListenWriter implements TranscriptWriter {
 }
 
 const seconds = (ms: number): number => ms / 1_000;
-
-/** The protocol names models by UUID; the same model has the same one at every server. */
-function uuidOf(name: string): string {
-  const hex = createHash('sha256').update(name).digest('hex');
-  const variant = `8${hex.slice(17, 20)}`;
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    variant,
-    hex.slice(20, 32),
-  ].join('-');
-}

@@ -22,15 +22,18 @@ export type LocalHearingInput = {
 
 const SPEECH = { threshold: 0.5, prefixPaddingMs: 300 };
 
-/** A stream heard by a recogniser of this process. It hears everything that it is given. */
+/**
+ * A stream heard by a recogniser of this process. Silence is heard as it comes, and speech when it is made out: what a
+ * recogniser fails to make out was not heard.
+ */
 export class LocalHearing implements Hearing {
   readonly isOwed = false;
   readonly hasToldTotal = false;
-  readonly heardSeconds = Number.POSITIVE_INFINITY;
   readonly #stt: SttStream;
   readonly #stage: HearingStage;
   readonly #ear: VoiceEar;
   #engineFailed = false;
+  #isGivenUp = false;
   #isOver = false;
 
   constructor(
@@ -69,6 +72,9 @@ export class LocalHearing implements Hearing {
 
   hear(bytes: Uint8Array): void {
     this.#ear.push(bytes);
+    // Hearing it may have ended the stream.
+    if (this.#isOver) return;
+    if (!this.#ear.isBusy) this.#stage.told(Number.POSITIVE_INFINITY);
     this.#stage.writer.took(bytes, this.#ear.nowMs);
   }
 
@@ -81,6 +87,15 @@ export class LocalHearing implements Hearing {
   async finish(): Promise<void> {
     this.#isOver = true;
     await this.#ear.finish();
+  }
+
+  giveUp(): void {
+    this.#isGivenUp = true;
+  }
+
+  /** Who leaves in the middle of his words has had those so far. */
+  get heardSeconds(): number {
+    return this.#engineFailed || this.#isGivenUp ? 0 : Number.POSITIVE_INFINITY;
   }
 
   close(): void {
@@ -101,12 +116,14 @@ export class LocalHearing implements Hearing {
   }
 
   #earEvents(): EarEvents {
-    const { madeOut, writer } = this.#stage;
+    const { madeOut, progressed, told, writer } = this.#stage;
     return {
       began: (atMs) => writer.began(atMs),
       ended: () => {},
       segment: (segment) => writer.segment(segment),
+      working: progressed,
       heard: (heard) => {
+        if (!heard.failed) told(this.#ear.isBusy ? heard.endMs / 1_000 : Number.POSITIVE_INFINITY);
         madeOut(heard.latencyMs);
         writer.heard(heard);
       },

@@ -25,8 +25,8 @@ export const PLAIN_DIALECT: TranscriptDialect = {
     began() {},
     segment: ({ text, isFinal }) =>
       send({ type: 'transcript', text, is_final: isFinal, speech_final: false }),
-    heard: ({ tail, latencyMs }) => {
-      const final = { text: tail, is_final: true, speech_final: true };
+    heard: ({ isCut, tail, latencyMs }) => {
+      const final = { text: tail, is_final: true, speech_final: !isCut };
       send({ type: 'transcript', ...final, latency_ms: latencyMs });
     },
     nothingLeft() {},

@@ -102,6 +102,9 @@ export class UpstreamHearing implements Hearing {
     return this.#finished;
   }
 
+  /** It was sent all the same, and is paid for as it was. */
+  giveUp(): void {}
+
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -25,7 +25,7 @@ const purse: Purse = {
 /** Nobody is told of anything that a test does not ask for. */
 const paidAudio = (change: Partial<PaidAudioOptions>): PaidAudio =>
   new PaidAudio({
-    ...{ purse, source, bytesPerSecond: BYTES_PER_SECOND, isTold: false },
+    ...{ purse, source, bytesPerSecond: BYTES_PER_SECOND },
     hear: () => {},
     low: () => {},
     spent: () => {},
@@ -99,6 +99,7 @@ describe('PaidAudio', () => {
       away: (error) => away.push(error),
     });
     audio.push(new Uint8Array(1));
+    audio.told(1);
     audio.journal();
     await settleAll();
     expect(away).toMatchObject([{ message: 'the actor broke' }]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TranscriptionStream } from '../../../src/actors/transcription-stream.ts';
+import { sleep } from '../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { holdBack } from '../../support/fake-ledger.ts';
 import { LISTEN, openLocalStream, PLAIN, RATE } from '../../support/heard-streams.ts';
@@ -99,15 +100,59 @@ describe('a transcription stream', () => {
   });
 
   it('settles and closes 1011 when the recogniser gives up', async () => {
-    const { ledger, engines, stream, send, socket, price } = await openLocalStream();
+    const { ledger, engines, stream, send, socket } = await openLocalStream();
     engines.stt.pocketsphinx.breakAfterSamples = RATE;
     await send(tone(3_000, RATE));
     await stream.settled;
     expect(socket.closed?.code).toBe(1011);
     expect(socket.of('error')).toHaveLength(1);
     expect(ledger.charges[0]?.status).toBe('failed');
-    expect(ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(price(3));
     expect([ledger.openHolds(), engines.stt.pocketsphinx.inUse]).toEqual([0, 0]);
+  });
+
+  it('charges what was made out, and nothing of what its recogniser did not make out', async () => {
+    const { ledger, engines, stream, send, price } = await openLocalStream({ dialect: LISTEN });
+    await send(tone(2_000, RATE));
+    await send(silence(3_000, RATE));
+    engines.stt.pocketsphinx.breakAfterSamples = engines.stt.pocketsphinx.heardSamples + RATE;
+    await send(tone(3_000, RATE));
+    await stream.settled;
+    const [charge] = ledger.charges;
+    expect(charge?.usage.audio_second).toBeGreaterThanOrEqual(4.5);
+    expect(charge?.usage.audio_second).toBeLessThanOrEqual(5.1);
+    expect(ledger.consumedRaw(AGENT)).toBe(price(charge?.usage.audio_second ?? 0));
+  });
+
+  it('waits for the last words as long as some come, however long all of them take', async () => {
+    const { clock, engines, stream, send, socket, ledger, price } = await openLocalStream();
+    engines.stt.pocketsphinx.decoding = () => sleep(clock, LIMITS.transcriptFinishMs - 1_000);
+    for (let said = 0; said < 3; said++) {
+      await send(tone(1_000, RATE));
+      await send(silence(1_000, RATE));
+    }
+    stream.finish();
+    for (let said = 0; said < 3; said++) {
+      await settleAll();
+      clock.advance(LIMITS.transcriptFinishMs - 1_000);
+    }
+    await stream.settled;
+    expect(socket.closed).toEqual({ code: 1000, reason: 'done' });
+    expect(socket.events.filter(({ speech_final }) => speech_final === true)).toHaveLength(3);
+    expect(ledger.consumedRaw(AGENT)).toBe(price(6));
+  });
+
+  it('says that words are missing when they do not come, and charges none for them', async () => {
+    const { clock, engines, stream, send, socket, ledger } = await openLocalStream();
+    await send(silence(2_000, RATE));
+    engines.stt.pocketsphinx.decoding = () => new Promise(() => {});
+    await send(tone(5_000, RATE));
+    stream.finish();
+    await settleAll();
+    clock.advance(LIMITS.transcriptFinishMs);
+    await stream.settled;
+    expect(socket.closed).toEqual({ code: 1011, reason: 'transcript_unfinished' });
+    expect(socket.events.at(-1)).toMatchObject({ type: 'error', code: 'transcript_unfinished' });
+    expect(ledger.charges[0]?.usage.audio_second).toBeLessThanOrEqual(2.1);
   });
 
   it('closes without settling when another process has taken it over', async () => {

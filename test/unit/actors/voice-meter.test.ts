@@ -38,12 +38,14 @@ describe('AudioMeter', () => {
           let heldRaw = price({ audio_second: 10 });
           for (const [index, piece] of pieces.entries()) {
             used += meter.admit(piece);
+            meter.hearUpTo(index % 2 === 0 ? Number.POSITIVE_INFINITY : index);
             if (index % 3 === 0) billedRaw += meter.takeBill()?.costRaw ?? 0n;
             if (meter.isSpent) {
               meter.grantSlice();
               heldRaw += price({ audio_second: 10 });
             }
           }
+          meter.hearUpTo(Number.POSITIVE_INFINITY);
           billedRaw += meter.takeBill()?.costRaw ?? 0n;
           const seconds = Math.round((used / bytesPerSecond) * 1_000) / 1_000;
           expect(billedRaw).toBe(price({ audio_second: seconds }));
@@ -54,8 +56,8 @@ describe('AudioMeter', () => {
     );
   });
 
-  it('bills what is told of the audio where somebody tells, never more than came and never backwards', () => {
-    const meter = new AudioMeter({ bytesPerSecond: 1_000, sliceSeconds: 10, price, isTold: true });
+  it('bills what is told of the audio, never more than came and never backwards', () => {
+    const meter = meterOf(1_000);
     meter.admit(8_000);
     expect([meter.seconds, meter.takeBill()]).toEqual([0, undefined]);
     meter.hearUpTo(3.5);
@@ -75,8 +77,10 @@ describe('AudioMeter', () => {
     const meter = new AudioMeter({ bytesPerSecond: 10, sliceSeconds: 10, price: fee, once });
     expect(meter.takeBill()).toBeUndefined();
     meter.admit(50);
+    meter.hearUpTo(5);
     expect(meter.takeBill()).toEqual({ costRaw: 2_000n, usage: { audio_second: 5, request: 1 } });
     meter.admit(50);
+    meter.hearUpTo(10);
     expect(meter.takeBill()).toEqual({ costRaw: 0n, usage: { audio_second: 5 } });
   });
 });

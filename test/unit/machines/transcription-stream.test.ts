@@ -8,6 +8,7 @@ import {
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 
+const unfinished = { code: 1011, reason: 'transcript_unfinished' };
 const unheld = { code: 1011, reason: 'ledger_unavailable' };
 const ending = { code: 1008, reason: 'insufficient_balance' };
 const OPENED_MS = new ManualClock().monotonicMs();
@@ -18,6 +19,7 @@ const EVENTS: readonly TranscriptionStreamEvent[] = [
   { type: 'audio.passed' },
   { type: 'drain.requested' },
   { type: 'stream.failed', ending: { code: 1011, reason: 'engine_failed' } },
+  { type: 'transcript.progressed' },
   { type: 'transcript.finished' },
   { type: 'socket.closed' },
   { type: 'claim.lost' },
@@ -34,11 +36,12 @@ function start(heardAtMs = (): number => OPENED_MS, isOwed = false) {
   const actor = createActor(transcriptionStreamMachine, {
     clock,
     input: {
-      ...{ quiet: { code: 1000, reason: 'no audio' }, unheld },
+      ...{ quiet: { code: 1000, reason: 'no audio' }, unheld, unfinished },
       effects: {
         extendHold: note('extendHold'),
         passAudio: note('passAudio'),
         finishTranscript: note('finishTranscript'),
+        giveUpRest: note('giveUpRest'),
         hangUp: note('hangUp'),
         settle: note('settle'),
         leave: note('leave'),
@@ -93,12 +96,30 @@ describe('transcription stream', () => {
     }
   });
 
-  it('does not wait for the last transcript for ever', () => {
+  it('waits for the last words as long as they come, and says when they do not', () => {
     const { effects, actor, clock } = start();
     actor.send({ type: 'audio.finished' });
     actor.send({ type: 'audio.passed' });
-    clock.advance(10_000);
-    expect(effects.slice(1)).toEqual(['finishTranscript', 'hangUp', 'settle']);
+    for (let told = 0; told < 3; told++) {
+      clock.advance(LIMITS.transcriptFinishMs - 1);
+      actor.send({ type: 'transcript.progressed' });
+    }
+    expect(effects).toEqual(['passAudio', 'finishTranscript']);
+    clock.advance(LIMITS.transcriptFinishMs);
+    expect(effects.slice(2)).toEqual(['giveUpRest', 'hangUp', 'settle']);
+    expect(actor.getSnapshot().context.ending).toEqual(unfinished);
+  });
+
+  it('waits for no words for ever, and ends as it would have where its end was known', () => {
+    const { effects, actor, clock } = start();
+    actor.send({ type: 'drain.requested' });
+    actor.send({ type: 'audio.passed' });
+    for (let ms = 0; ms < LIMITS.transcriptMostMs; ms += 1_000) {
+      actor.send({ type: 'transcript.progressed' });
+      clock.advance(1_000);
+    }
+    expect(effects.slice(2)).toEqual(['giveUpRest', 'hangUp', 'settle']);
+    expect(actor.getSnapshot().context.ending.code).toBe(1012);
   });
 
   it.each([

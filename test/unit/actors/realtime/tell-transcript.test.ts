@@ -5,7 +5,7 @@ import { systemRandom } from '../../../../src/kernel/random.ts';
 import { FakeSocket } from '../../../support/voice-world.ts';
 
 const span = { heardMs: 1_500, startMs: 0, endMs: 1_500, latencyMs: 540 };
-const heard = { text: 'he was', tail: '', ...span, asked: true, failed: false };
+const heard = { text: 'he was', tail: '', ...span, asked: true, isCut: false, failed: false };
 
 function tell(change: Partial<typeof heard>): FakeSocket {
   const socket = new FakeSocket();

@@ -18,7 +18,10 @@ const WISHES: ListenWishes = {
   punctuated: false,
 };
 const SOUND = new Uint8Array([1, 2, 3]);
-const HEARD = { heardMs: 1_000, latencyMs: 400, failed: false, startMs: 0, endMs: 1_000 };
+const HEARD = {
+  ...{ heardMs: 1_000, startMs: 0, endMs: 1_000 },
+  ...{ latencyMs: 400, isCut: false, failed: false },
+};
 const said = (text: string, asked = false) => ({ ...HEARD, text, tail: text, asked });
 
 function write(change: Partial<ListenWishes> = {}) {
@@ -108,6 +111,16 @@ describe('the listen dialect', () => {
     writer.heard({ ...said('two'), endMs: 9_000 });
     writer.took(SOUND, 10_000);
     expect(of('UtteranceEnd')).toMatchObject([{ last_word_end: 9 }]);
+  });
+
+  it('has no end of speech where an utterance only became too long', () => {
+    const { sent, writer } = write();
+    writer.heard({ ...said('on and'), isCut: true });
+    writer.heard({ ...said('on', true), isCut: true });
+    expect(sent).toMatchObject([
+      { is_final: true, speech_final: false },
+      { is_final: true, speech_final: true },
+    ]);
   });
 
   it('marks what was finalized, also when nothing was left to be', () => {

@@ -8,8 +8,9 @@ it('has two messages and no others: transcripts, and the error that an end has',
   writer.began(0);
   writer.took(new Uint8Array(2), 900);
   writer.segment({ text: 'one', isFinal: false, ...at });
-  const counted = { heardMs: 900, latencyMs: 520, asked: false, failed: false };
+  const counted = { heardMs: 900, latencyMs: 520, asked: false, isCut: false, failed: false };
   writer.heard({ text: 'one two', tail: 'two', ...at, ...counted });
+  writer.heard({ text: 'three', tail: 'three', ...at, ...counted, isCut: true });
   writer.nothingLeft(900);
   writer.misunderstood('what?');
   writer.ended({ code: 1000, reason: 'done' }, { seconds: 1 });
@@ -18,6 +19,7 @@ it('has two messages and no others: transcripts, and the error that an end has',
   expect(sent).toEqual([
     { type: 'transcript', text: 'one', is_final: false, speech_final: false },
     { type: 'transcript', text: 'two', is_final: true, speech_final: true, latency_ms: 520 },
+    { type: 'transcript', text: 'three', is_final: true, speech_final: false, latency_ms: 520 },
     { type: 'error', ...error },
   ]);
 });

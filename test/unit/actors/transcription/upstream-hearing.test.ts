@@ -24,7 +24,7 @@ const sound = (seconds: number) => bytesOf(tone(seconds * 1_000, RATE));
 afterEach(() => void vi.restoreAllMocks());
 
 describe('a stream heard by an upstream', () => {
-  it('waits so long for its last words, and takes all of the sound for heard then', async () => {
+  it('waits so long for its last words, says that they did not come, and takes all of the sound for heard', async () => {
     const { client, ledger, pass, stream, upstream } = await open();
     stream.audio(sound(4));
     stream.finish();
@@ -32,7 +32,7 @@ describe('a stream heard by an upstream', () => {
     expect(client.closed).toBeUndefined();
     await pass(1);
     await stream.settled;
-    expect([client.closed?.code, upstream.isClosed]).toEqual([1000, true]);
+    expect([client.closed?.code, upstream.isClosed]).toEqual([1011, true]);
     expect(ledger.charges).toMatchObject([{ costRaw: 40n, usage: { audio_second: 4 } }]);
   });
 
