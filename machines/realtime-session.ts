@@ -6,6 +6,8 @@ import type { Ending } from './transcription-stream.ts';
 export type RealtimeSessionEvent =
   /** A response is wanted: by the client, or because the caller finished an utterance. */
   | { type: 'response.requested' }
+  /** Speech was made out, or forgotten, that no response is to use: it is billed by itself. */
+  | { type: 'speech.heard' }
   /** The turn is over, however it ended; what it bought is known. */
   | { type: 'turn.finished' }
   /** The turn is journaled and the reserve is whole again. */
@@ -82,8 +84,7 @@ export const realtimeSessionMachine = setup({
     ready: {
       on: {
         'response.requested': 'responding',
-        // Speech was transcribed that no response used: it is billed by itself.
-        'turn.finished': 'billing',
+        'speech.heard': 'billing',
         'drain.requested': [
           { guard: 'hearing', target: 'hearing', actions: { type: 'end', params: DRAINING } },
           { target: 'closed', actions: { type: 'end', params: DRAINING } },
@@ -105,7 +106,7 @@ export const realtimeSessionMachine = setup({
     hearing: {
       on: {
         'response.requested': 'responding',
-        'turn.finished': 'billing',
+        'speech.heard': [{ guard: 'hearing' }, { target: 'billing' }],
         'session.failed': {
           target: 'closed',
           actions: { type: 'end', params: ({ event }) => event.ending },

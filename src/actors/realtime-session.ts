@@ -93,6 +93,7 @@ export class RealtimeSession {
       listening: this.#listening,
       answering: this.#answering,
       respond: (request) => this.#turns.request(request),
+      cancelWaiting: () => this.#turns.cancelWaiting(),
       fail: (ending) => this.#tell({ type: 'session.failed', ending }),
     });
     const effects = this.#effects();
@@ -157,9 +158,10 @@ export class RealtimeSession {
       config: () => this.#settings.current,
       speechStarted: () => {
         if (this.#settings.current.turnDetection?.interruptResponse) {
-          this.#answering.interrupt('turn_detected');
+          this.#turns.breakIn();
         }
       },
+      forgotten: () => this.#turns.heard(false),
       heard: (heard, wantsAnswer) => this.#heard(heard, wantsAnswer),
       paused: (text) => this.#answering.speculate(text, this.#settings.current),
       resumed: () => legs.brain.forgetSpeculation?.(),
@@ -229,15 +231,12 @@ export class RealtimeSession {
   #heard({ text, latencyMs }: Heard, wantsAnswer: boolean): void {
     this.#tally.stage('final', latencyMs);
     if (text !== '') this.#tally.speechEnded(latencyMs);
-    if (wantsAnswer && text !== '') this.#turns.answerCaller();
-    else if (this.#actor.getSnapshot().value !== 'responding')
-      this.#tell({ type: 'turn.finished' });
+    this.#turns.heard(wantsAnswer && text !== '');
   }
 
-  /** Nothing was said, so that the answer knows of nothing: what came before was answered. */
   #promptCaller(): void {
     const config = this.#settings.current;
-    this.#turns.request({ config, metadata: {}, isInConversation: true, context: [] });
+    this.#turns.request({ config, metadata: {}, isInConversation: true, isPrompt: true });
   }
 
   /** The recogniser goes first: it is wanted back whatever the socket does. */

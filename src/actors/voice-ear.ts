@@ -84,11 +84,11 @@ export class VoiceEar {
     return ((this.#utterance?.frames ?? this.#lead) + 1) * FRAME_MS;
   }
 
-  /** Ends the utterance here, whatever the detector thinks. False when there is none. */
-  commit(): boolean {
+  /** Ends the utterance here, whatever the detector thinks; `asked`: by its client's wish. False when there is none. */
+  commit({ asked = true } = {}): boolean {
     if (this.#utterance === undefined) return false;
     this.#detector?.reset();
-    this.#end({ asked: true });
+    this.#end({ asked });
     return true;
   }
 
@@ -106,6 +106,7 @@ export class VoiceEar {
     this.#utterance.waiting.length = 0;
     this.#options.events.resumed?.();
     this.#end();
+    this.#options.events.forgotten?.();
   }
 
   /** No more audio comes: what is left is heard, then this resolves. */
@@ -119,6 +120,11 @@ export class VoiceEar {
   /** Resolves when every utterance that has ended is transcribed. */
   async transcribed(): Promise<void> {
     await this.#queue.done;
+  }
+
+  /** An utterance goes on. */
+  get isHearing(): boolean {
+    return this.#utterance !== undefined;
   }
 
   /** Somebody speaks, or what was said is being made out. */

@@ -14,18 +14,25 @@ type Call = Extract<ConversationItem, { type: 'function_call' }>;
  */
 export function chatBody(
   model: string,
-  { config, items, outputCap }: Omit<ReplyRequest, 'signal'>,
+  { config, isPrompt, items, outputCap }: Omit<ReplyRequest, 'signal'>,
 ): ChatRequest {
   const { instructions, tools } = config;
   const system: Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
   const offered = toolsOf(config);
-  const fixed = bytesOf(instructions) + (tools.length === 0 ? 0 : bytesOf(JSON.stringify(offered)));
+  const prompt = isPrompt ? [NO_WORDS] : [];
+  const fixed =
+    bytesOf(instructions) +
+    (tools.length === 0 ? 0 : bytesOf(JSON.stringify(offered))) +
+    prompt.length * (LIMITS.tokensPerMessage + bytesOf(JSON.stringify(NO_WORDS.content)));
   const kept = newest(items, LIMITS.cascadePromptBytes - fixed);
   return {
-    ...{ model, messages: [...system, ...messagesOf(kept)], max_tokens: outputCap },
+    ...{ model, messages: [...system, ...messagesOf(kept), ...prompt], max_tokens: outputCap },
     ...offered,
   };
 }
+
+/** Some models go on with what they said last where nobody answers. */
+const NO_WORDS: Message = { role: 'user', content: '(silence)' };
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 

@@ -6,10 +6,10 @@ import type { Conversation } from './conversation.ts';
 import type { SpokenText } from './heard-words.ts';
 import type { Brain, Voice } from './legs.ts';
 import type { Outlet } from './outlet.ts';
-import type { ResponseRequest } from './response-request.ts';
+import { type ResponseRequest, readsConversation } from './response-request.ts';
 import { ResponseWriter } from './response-writer.ts';
 import type { SessionConfig } from './session-config.ts';
-import { outputCapOf, type TurnCap } from './turn-meter.ts';
+import { NO_USAGE, outputCapOf, type TurnCap } from './turn-meter.ts';
 import { type TurnOutcome, VoiceTurn } from './voice-turn.ts';
 
 /** Answers whose spoken words are remembered, so that they can still be cut to what was heard. */
@@ -43,7 +43,13 @@ export interface Answering {
   readonly activeId: string | undefined;
   /** A response is in progress that belongs to the conversation. */
   readonly isConversing: boolean;
+  /** It has not read the conversation yet, and will answer whatever is said until then. */
+  readonly isUnread: boolean;
+  /** Nothing of it was told yet. */
+  readonly isUnheard: boolean;
   start(request: ResponseRequest): void;
+  /** Tells of a response that its client cancelled before it began. */
+  skip(request: ResponseRequest): void;
   /** The caller has likely said so: the answer to it is begun, and told when it is asked for. */
   speculate(text: string, config: SessionConfig): void;
   /** A caller who speaks breaks off only what was meant for the conversation. */
@@ -72,6 +78,7 @@ export function createAnswering(deps: AnsweringDeps): Answering {
   let writer: ResponseWriter | undefined;
   let turn: VoiceTurn | undefined;
   let isConversing = false;
+  let isUnread = false;
 
   function remember(answer: ResponseWriter): void {
     if (answer.messageId === undefined || answer.spoken.durationMs === 0) return;
@@ -87,11 +94,18 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     get isConversing() {
       return isConversing;
     },
+    get isUnread() {
+      return isUnread;
+    },
+    get isUnheard() {
+      return isConversing && writer?.isEmpty === true;
+    },
     start(request) {
       const { config, isInConversation } = request;
       const begun = createWriter(deps, request);
       writer = begun;
       isConversing = isInConversation;
+      isUnread = readsConversation(request);
       const startedAtMs = clock.monotonicMs();
       let promptMs: number | undefined;
       turn = new VoiceTurn({
@@ -102,21 +116,32 @@ export function createAnswering(deps: AnsweringDeps): Answering {
         outlet: deps.outlet,
         cap,
         config,
+        isPrompt: request.isPrompt ?? false,
         writer: begun,
         items: async () => {
           await deps.transcribed();
           promptMs = clock.monotonicMs() - startedAtMs;
+          isUnread = false;
           return request.context ?? conversation.items;
         },
         finished: (outcome) => {
           turn = undefined;
           writer = undefined;
           isConversing = false;
+          isUnread = false;
           if (isInConversation) remember(begun);
           deps.finished({ writer: begun, outcome, promptMs, request });
         },
       });
       turn.start();
+    },
+    skip(request) {
+      const skipped = createWriter(deps, request);
+      deps.outlet.batch(() => {
+        skipped.created();
+        skipped.finish({ kind: 'cancelled', reason: 'client_cancelled' }, '');
+        skipped.done(NO_USAGE, {});
+      });
     },
     speculate(text, config) {
       if (turn !== undefined) return;

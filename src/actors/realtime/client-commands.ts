@@ -28,6 +28,8 @@ export type CommandDeps = {
   readonly settings: Settings;
   readonly legs: Pick<Legs, 'problemOf'>;
   readonly respond: (request: ResponseRequest) => EventProblem | undefined;
+  /** Answers whether a response of the conversation waited. */
+  readonly cancelWaiting: () => boolean;
   readonly fail: (ending: Ending) => void;
 };
 
@@ -138,11 +140,12 @@ export class ClientCommands {
   }
 
   #cancel(responseId: string | undefined): EventProblem | undefined {
-    const { answering } = this.#deps;
+    const { answering, cancelWaiting } = this.#deps;
     const active = answering.activeId;
     // Without an id it is the response of the conversation that is meant.
     const isMeant = responseId === undefined ? answering.isConversing : responseId === active;
     if (active === undefined || !isMeant) {
+      if (responseId === undefined && cancelWaiting()) return undefined;
       return {
         code: 'response_cancel_not_active',
         message: 'There is no such response in progress.',

@@ -25,6 +25,8 @@ export type ReplyRequest = {
   readonly config: SessionConfig;
   /** What was said so far, oldest first; a brain takes as much of the end as fits it. */
   readonly items: readonly ConversationItem[];
+  /** Nobody said anything to what was said last: the caller is spoken to again. */
+  readonly isPrompt?: boolean;
   readonly outputCap: number;
   /** Stops buying. */
   readonly signal: AbortSignal;

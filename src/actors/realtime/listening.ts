@@ -35,10 +35,12 @@ export type ListeningDeps = {
   /** The caller began to speak. */
   readonly speechStarted: () => void;
   /**
-   * An utterance is in the conversation, with its words when any were made out. `wantsAnswer`: so says
-   * the turn detection that it was heard with.
+   * An utterance is in the conversation, with its words when any were made out. `wantsAnswer`: so said
+   * the turn detection that found its end.
    */
   readonly heard: (heard: Heard, wantsAnswer: boolean) => void;
+  /** The caller does not speak any more, and nothing is heard of what he had begun to say. */
+  readonly forgotten: () => void;
   /** The caller has likely said all, which is this, and is to be answered; or goes on after all. */
   readonly paused: (text: string) => void;
   readonly resumed: () => void;
@@ -124,6 +126,11 @@ export class Listening {
     });
   }
 
+  /** The caller is speaking, as far as the server is to know. */
+  get isSpeaking(): boolean {
+    return this.#deps.config().turnDetection !== null && this.#ear?.isHearing === true;
+  }
+
   /** Somebody speaks, or what was said is being made out. */
   get isBusy(): boolean {
     return this.#ear?.isBusy === true || [...this.#retiring].some((ear) => ear.isBusy);
@@ -162,10 +169,9 @@ export class Listening {
     const { clock, gates, vad } = this.#deps;
     const stt = this.#deps.stt();
     const { inputFormat, turnDetection } = this.#deps.config();
-    const wantsAnswer = this.#wantsAnswer;
     const retired = this.#retired;
-    /** Items whose words this ear makes out, oldest first. */
-    const awaiting: string[] = [];
+    /** Utterances whose words this ear makes out, oldest first. */
+    const awaiting: { readonly itemId: string; readonly wantsAnswer: boolean }[] = [];
     const samples = samplesOf(inputFormat);
     this.#bytesPerMs = samples.bytesPerSecond / 1_000;
     this.#earOpenedAtMs = this.#receivedMs;
@@ -184,13 +190,17 @@ export class Listening {
       },
       events: {
         began: (atMs) => this.#began(atMs),
-        ended: (atMs, heardMs) => awaiting.push(this.#ended(atMs, heardMs)),
+        ended: (atMs, heardMs) =>
+          awaiting.push({ itemId: this.#ended(atMs, heardMs), wantsAnswer: this.#wantsAnswer }),
         segment: () => {},
         heard: (heard) => {
-          this.#heard(awaiting.shift() ?? '', heard);
-          this.#deps.heard(heard, wantsAnswer);
+          const { itemId = '', wantsAnswer = false } = awaiting.shift() ?? {};
+          this.#heard(itemId, heard);
+          // A client that ends an utterance itself asks for its answer itself.
+          this.#deps.heard(heard, wantsAnswer && !heard.asked);
         },
-        paused: (text) => wantsAnswer && this.#deps.paused(text),
+        forgotten: () => this.#deps.forgotten(),
+        paused: (text) => this.#wantsAnswer && this.#deps.paused(text),
         resumed: () => this.#deps.resumed(),
         failed: (error) => this.#failed(error),
       },
@@ -289,9 +299,9 @@ export class Listening {
       this.restart();
       return;
     }
-    // A caller who fell silent in the middle of a word has said all there is.
-    if (isSilent) this.#ear.commit();
-    else this.#ear.rest();
+    if (!isSilent) this.#ear.rest();
+    // A caller who fell silent in the middle of a word has said all there is, unless his client takes the turns.
+    else if (this.isSpeaking) this.#ear.commit({ asked: false });
     this.#armIdleTimer();
   }
 }

@@ -72,7 +72,7 @@ type Answer = Awaited<ReturnType<GuideEngine['reply']>>;
 
 async function ask(
   { callerFacts, cap, clock, guide }: GuideDeps,
-  { config, items, outputCap }: ReplyRequest,
+  { config, isPrompt, items, outputCap }: ReplyRequest,
 ): Promise<Answer> {
   const { instructions } = config;
   const system: ChatMessage[] =
@@ -80,7 +80,8 @@ async function ask(
   // By length and not by token: counting belongs to the engine's own thread, and bills are capped.
   const room = Math.max(0, cap.inputTokens * PROMPT_CHARS_PER_TOKEN - instructions.length);
   return guide.reply({
-    messages: [...system, ...messagesOf(items, room)],
+    // It answers what was said last, and that is answered.
+    messages: [...system, ...messagesOf(isPrompt ? [] : items, room)],
     facts: await callerFacts(),
     tools: offeredTools(config),
     maxTokens: outputCap,

@@ -13,7 +13,18 @@ export type ResponseRequest = {
   readonly isInConversation: boolean;
   /** All that the answer knows of, in place of the conversation. */
   readonly context?: readonly ConversationItem[];
+  /** Nobody said anything to what was said last: the caller is spoken to again. */
+  readonly isPrompt?: boolean;
+  /** Its client cancelled it before it began. */
+  readonly isCancelled?: boolean;
 };
+
+/** Whether an answer to it is one to all that the caller has said by then. */
+export const readsConversation = (request: ResponseRequest): boolean =>
+  request.isInConversation &&
+  request.context === undefined &&
+  !request.isPrompt &&
+  !request.isCancelled;
 
 const INPUT_ITEMS = 256;
 

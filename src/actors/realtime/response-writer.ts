@@ -81,6 +81,11 @@ export class ResponseWriter {
     return this.#message?.id;
   }
 
+  /** Nothing of the answer was told yet. */
+  get isEmpty(): boolean {
+    return this.#message === undefined && this.#output.length === 0;
+  }
+
   created(): void {
     this.#tally.answerBegan();
     this.#outlet.send('response.created', { response: this.#render('in_progress', null, {}) });

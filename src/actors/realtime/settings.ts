@@ -1,6 +1,7 @@
 import type { Legs } from './legs.ts';
 import { renderSession, type SessionIdentity } from './render-session.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from './session-config.ts';
+import { endpointingOf } from './turn-detection.ts';
 
 /** What a client has set up for its session, as it stands. */
 export class Settings {
@@ -29,7 +30,8 @@ export class Settings {
     return (
       config.inputFormat.type !== before.inputFormat.type ||
       this.#transcriber(config) !== this.#transcriber(before) ||
-      JSON.stringify(config.turnDetection) !== JSON.stringify(before.turnDetection)
+      JSON.stringify(endpointingOf(config.turnDetection)) !==
+        JSON.stringify(endpointingOf(before.turnDetection))
     );
   }
 

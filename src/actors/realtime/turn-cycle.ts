@@ -5,7 +5,7 @@ import type { Answering, FinishedAnswer } from './answering.ts';
 import type { TurnBilling } from './bill-turn.ts';
 import type { EventProblem } from './client-event.ts';
 import type { Listening } from './listening.ts';
-import type { ResponseRequest } from './response-request.ts';
+import { type ResponseRequest, readsConversation } from './response-request.ts';
 import type { Settings } from './settings.ts';
 
 /** Responses that may wait for the one in progress, so that a client's wishes hold a bounded memory. */
@@ -27,6 +27,10 @@ export class TurnCycle {
   readonly #deps: TurnCycleDeps;
   /** Asked for and not begun, in order. Undefined: an answer to the caller, as the session then says. */
   #waiting: (ResponseRequest | undefined)[] = [];
+  /** The caller said something that nothing answers yet: he goes on, or broke in before anything was said. */
+  #isOwed = false;
+  /** The response in progress answers the caller, and nobody asked for it. */
+  #isToCaller = false;
   /** The answer that is not billed yet. */
   #finished: FinishedAnswer | undefined;
 
@@ -34,11 +38,29 @@ export class TurnCycle {
     this.#deps = deps;
   }
 
-  /** What was said is to be answered. An answer that has not begun will know of it as well. */
-  answerCaller(): void {
-    if (this.#waiting.some(belongs)) return;
-    this.#waiting.push(undefined);
-    this.#deps.tell({ type: 'response.requested' });
+  /** What the caller said is in the conversation, or was forgotten. What `wantsAnswer` is answered once. */
+  heard(wantsAnswer: boolean): void {
+    this.#isOwed ||= wantsAnswer;
+    if (this.#isOwed) this.#answerCaller();
+    else this.#deps.tell({ type: 'speech.heard' });
+  }
+
+  /** The caller speaks: what is being said to him is broken off, and what was about to be waits for his words. */
+  breakIn(): void {
+    const { answering } = this.#deps;
+    const waiting = this.#waiting.filter((request) => request !== undefined);
+    const isUnbegun = waiting.length < this.#waiting.length;
+    this.#isOwed ||= isUnbegun || (this.#isToCaller && answering.isUnheard);
+    this.#waiting = waiting;
+    answering.interrupt('turn_detected');
+  }
+
+  /** Cancels the response of the conversation that waits. In its turn its client hears of it as of one that began. */
+  cancelWaiting(): boolean {
+    const at = this.#waiting.findIndex(belongs);
+    if (at === -1) return false;
+    this.#waiting[at] = { ...(this.#waiting[at] ?? this.#answerAsSet()), isCancelled: true };
+    return true;
   }
 
   /**
@@ -49,32 +71,35 @@ export class TurnCycle {
     const { answering, settings, tell } = this.#deps;
     if (settings.current.type === 'transcription') return ONLY_TRANSCRIBES;
     if (request.isInConversation) {
-      if (answering.isConversing || this.#waiting.some((other) => other?.isInConversation)) {
+      const isWaiting = this.#waiting.some((other) => other !== undefined && belongs(other));
+      if (answering.isConversing || isWaiting) {
         return alreadyActive(answering.activeId);
       }
-      this.#waiting = this.#waiting.filter((other) => other !== undefined);
     }
-    if (this.#waiting.length >= MOST_WAITING) return TOO_MANY_WAIT;
-    this.#waiting.push(request);
+    const isForCaller = readsConversation(request);
+    const waiting = this.#waiting.filter((other) => other !== undefined || !isForCaller);
+    if (waiting.length >= MOST_WAITING) return TOO_MANY_WAIT;
+    if (isForCaller) this.#isOwed = false;
+    this.#waiting = [...waiting, request];
     tell({ type: 'response.requested' });
     return undefined;
   }
 
   start(): void {
-    const { answering, isEnding, life, listening, settings, tell } = this.#deps;
-    const request = this.#waiting.shift() ?? {
-      config: settings.current,
-      metadata: {},
-      isInConversation: true,
-    };
-    if (isEnding()) {
+    const { answering, isEnding, life, listening, tell } = this.#deps;
+    // What was asked for may wait for the caller since.
+    if (isEnding() || this.#waiting.length === 0) {
       tell({ type: 'turn.finished' });
       return;
     }
+    const request = this.#waiting.shift();
     try {
       listening.stopAwaiting();
-      answering.start(request);
+      this.#isToCaller = request === undefined;
+      if (request?.isCancelled) answering.skip(request);
+      else answering.start(request ?? this.#answerAsSet());
       if (this.#waiting.length > 0) tell({ type: 'response.requested' });
+      if (request?.isCancelled) tell({ type: 'turn.finished' });
     } catch (error) {
       life.logError(error, 'a turn could not be started');
       tell({ type: 'session.failed', ending: BROKEN });
@@ -117,10 +142,27 @@ export class TurnCycle {
       .bill(answer, heardMs, false)
       .catch((error: unknown) => life.logError(error, 'the rest of a session was not journaled'));
   }
+
+  /** Once he has finished, where he may break in, and by an answer that knows all that he said. */
+  #answerCaller(): void {
+    const { answering, listening, settings, tell } = this.#deps;
+    if (listening.isSpeaking && settings.current.turnDetection?.interruptResponse) return;
+    this.#isOwed = false;
+    if (answering.isUnread || this.#waiting.some(answersCaller)) return;
+    this.#waiting.push(undefined);
+    tell({ type: 'response.requested' });
+  }
+
+  #answerAsSet(): ResponseRequest {
+    return { config: this.#deps.settings.current, metadata: {}, isInConversation: true };
+  }
 }
 
 const belongs = (request: ResponseRequest | undefined): boolean =>
-  request === undefined || request.isInConversation;
+  request === undefined || (request.isInConversation && !request.isCancelled);
+
+const answersCaller = (request: ResponseRequest | undefined): boolean =>
+  request === undefined || readsConversation(request);
 
 const alreadyActive = (activeId: string | undefined): EventProblem => ({
   code: 'conversation_already_has_active_response',

@@ -55,7 +55,11 @@ export type Endpointing = {
 export function endpointingOf(detection: TurnDetection | null): Endpointing | null {
   if (detection === null) return null;
   if (detection.type === 'server_vad') {
-    return { ...detection, speculateAfterMs: detection.speculateAfterMs ?? undefined };
+    const { prefixPaddingMs, silenceDurationMs, speculateAfterMs, threshold } = detection;
+    return {
+      ...{ threshold, prefixPaddingMs, silenceDurationMs },
+      speculateAfterMs: speculateAfterMs ?? undefined,
+    };
   }
   const { threshold, prefixPaddingMs } = SERVER_VAD;
   return { threshold, prefixPaddingMs, ...PATIENCE[detection.eagerness] };

@@ -103,6 +103,8 @@ export function boughtSoundTokens(bought: readonly { readonly usage: Usage }[]):
   return { heard: 0, spoken };
 }
 
+const NOTHING: TurnUse = { textIn: 0, textOut: 0, heardMs: 0, spokenMs: 0, spokenChars: 0 };
+
 /** The usage block of `response.done`: every sum is that of its details. */
 export function renderUsage(use: TurnUse, { heard, spoken }: SoundTokens): ResponseUsage {
   const cached = use.cachedIn ?? 0;
@@ -120,3 +122,5 @@ export function renderUsage(use: TurnUse, { heard, spoken }: SoundTokens): Respo
     output_token_details: { text_tokens: use.textOut, audio_tokens: spoken },
   };
 }
+
+export const NO_USAGE: ResponseUsage = renderUsage(NOTHING, soundTokens(NOTHING));

@@ -47,6 +47,8 @@ export type VoiceTurnOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly config: SessionConfig;
+  /** Nobody said anything to what was said last. */
+  readonly isPrompt: boolean;
   readonly cap: TurnCap;
   readonly writer: ResponseWriter;
   readonly outlet: Outlet;
@@ -115,11 +117,12 @@ export class VoiceTurn {
   }
 
   async #generate(): Promise<void> {
-    const { brain, config, items } = this.#options;
+    const { brain, config, isPrompt, items } = this.#options;
     const said = await items();
     if (this.#isStopped) return;
     const { signal } = this.#stopped;
-    const reply = brain.reply({ config, items: said, outputCap: this.#outputCap, signal });
+    const outputCap = this.#outputCap;
+    const reply = brain.reply({ config, items: said, isPrompt, outputCap, signal });
     this.#reply = reply;
     const cutter = new SpeechCutter(SPEECH_BOUNDS);
     const isText = config.outputModality === 'text';

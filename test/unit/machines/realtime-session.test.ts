@@ -11,6 +11,7 @@ import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 const ending = { code: 1008, reason: 'budget_exhausted' };
 const EVENTS: readonly RealtimeSessionEvent[] = [
   { type: 'response.requested' },
+  { type: 'speech.heard' },
   { type: 'turn.finished' },
   { type: 'turn.billed' },
   { type: 'budget.spent', ending },
@@ -20,7 +21,8 @@ const EVENTS: readonly RealtimeSessionEvent[] = [
   { type: 'claim.lost' },
 ];
 
-function start(isHearing = false) {
+function start(...hearing: readonly boolean[]) {
+  const looks = [...hearing];
   const effects: string[] = [];
   const note = (name: string) => () => {
     effects.push(name);
@@ -37,7 +39,7 @@ function start(isHearing = false) {
         hangUp: note('hangUp'),
         settle: note('settle'),
         leave: note('leave'),
-        isHearing: () => isHearing,
+        isHearing: () => (looks.length > 1 ? looks.shift() : looks[0]) ?? false,
         quietInMs: () => Math.max(0, quietAtMs - clock.monotonicMs()),
       },
     },
@@ -93,8 +95,11 @@ describe('realtime session', () => {
   });
 
   it('ends when what it heard out is nothing to answer, or takes too long', () => {
-    const silent = start(true);
-    silent.send({ type: 'drain.requested' }, { type: 'turn.finished' }, { type: 'turn.billed' });
+    const silent = start(true, true, false);
+    silent.send({ type: 'drain.requested' }, { type: 'speech.heard' });
+    // He was speaking on.
+    expect(silent.effects).toEqual([]);
+    silent.send({ type: 'speech.heard' }, { type: 'turn.billed' });
     expect(silent.effects).toEqual(['bill', 'hangUp', 'settle']);
     const endless = start(true);
     endless.send({ type: 'drain.requested' });

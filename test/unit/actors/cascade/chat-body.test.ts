@@ -71,6 +71,16 @@ describe('what a chat model is asked with', () => {
     });
   });
 
+  it('asks for something to say to a caller who says nothing, knowing what was said', () => {
+    const items = [said('hello'), said('Hello!', 'assistant'), said('')];
+    const asked = { config: DEFAULT_CONFIG, items, isPrompt: true, outputCap: 100 };
+    expect(chatBody('acme/chat', asked).messages).toEqual([
+      { role: 'user', content: 'hello' },
+      { role: 'assistant', content: 'Hello!' },
+      { role: 'user', content: '(silence)' },
+    ]);
+  });
+
   it('keeps the newest of a conversation within its bound, the last whatever its size', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 3_000 });
     fc.assert(

@@ -72,6 +72,42 @@ describe('Listening', () => {
     expect(socket.of('conversation.item.input_audio_transcription.completed')).toHaveLength(1);
   });
 
+  it('commits nothing that its client has not, when that takes the turns', async () => {
+    const { clock, engines, socket, send, speak } = await openSession();
+    takeTurnsByHand(send);
+    engines.stt.pocketsphinx.script.push('all of it');
+    await speak(tone(500, RATE));
+    for (let i = 0; i < 3; i++) {
+      clock.advance(30_000);
+      await settleAll();
+    }
+    await speak(tone(500, RATE));
+    expect(socket.of('input_audio_buffer.committed')).toEqual([]);
+    send({ type: 'input_audio_buffer.commit' });
+    await settleAll();
+    expect(socket.of('conversation.item.input_audio_transcription.completed')).toMatchObject([
+      { transcript: 'all of it', usage: { seconds: 1 } },
+    ]);
+  });
+
+  it('hears on when only what follows an utterance changes, and keeps to what its end found', async () => {
+    const { socket, send, speak } = await openSession();
+    const set = (change: Record<string, unknown>) =>
+      send({
+        type: 'session.update',
+        session: { turn_detection: { type: 'server_vad', ...change } },
+      });
+    await speak(tone(600, RATE));
+    set({ create_response: false, interrupt_response: false, idle_timeout_ms: 6_000 });
+    await speak(silence(900, RATE));
+    expect(socket.of('input_audio_buffer.committed')).toHaveLength(1);
+    expect(socket.of('response.created')).toEqual([]);
+    await speak(tone(600, RATE));
+    set({ create_response: true });
+    await speak(silence(900, RATE));
+    expect(socket.of('response.created')).toHaveLength(1);
+  });
+
   it('gives its recogniser back after an utterance that was cleared', async () => {
     const { clock, engines, send, speak } = await openSession();
     // Longer than it takes to look whether anybody speaks, so that one look finds it busy.
