@@ -68,6 +68,8 @@ export interface SttEngine {
     /** A JSGF grammar, for engines that take one. */
     readonly grammar?: string;
     readonly language?: string;
+    /** Words to expect, for engines that take them. */
+    readonly prompt?: string;
   }): Promise<SttStream>;
 }
 

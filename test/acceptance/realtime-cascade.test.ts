@@ -243,6 +243,34 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
+  it('tells whoever hears which language and words to expect, and promises none that nobody hears', async () => {
+    const { connect, hearing } = await start();
+    const client = await connect();
+    const expects = (transcription: object) =>
+      client.say({ type: 'session.update', session: { audio: { input: { transcription } } } });
+    expects({ language: 'de' });
+    const error = await client.until(({ type }) => type === 'error');
+    expect(error.error).toMatchObject({
+      ...{ code: 'invalid_value', param: 'session.audio.input.transcription.language' },
+      message: expect.stringContaining('English only'),
+    });
+    const expected = { model: 'acme/hear', language: 'de', prompt: 'Frau Müller' };
+    expects(expected);
+    const updated = await client.until(({ type }) => type === 'session.updated');
+    expect(updated.session).toMatchObject({ audio: { input: { transcription: expected } } });
+    speak(client);
+    await done(client);
+    expects({ language: 'fr', prompt: null });
+    speak(client);
+    await done(client, 2);
+    const told = hearing.seen.map(({ form }) => [form.get('language'), form.get('prompt')]);
+    expect(told).toEqual([
+      ['de', 'Frau Müller'],
+      ['fr', null],
+    ]);
+    await leave(client);
+  });
+
   describe('that is asked to begin its answer early', () => {
     const EAGER = { type: 'server_vad', silence_duration_ms: 600, speculate_after_ms: 200 };
 

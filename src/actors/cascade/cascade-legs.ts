@@ -14,6 +14,7 @@ import type { SpeechRail } from '../../rails/speech-rail.ts';
 import type { TranscriptionRail } from '../../rails/transcription-rail.ts';
 import type { Purses, Reserves } from '../purses.ts';
 import { MAIN_PURSE } from '../purses.ts';
+import { expectedSpeech, foreignSpeech } from '../realtime/expected-speech.ts';
 import type { Legs, Voice } from '../realtime/legs.ts';
 import type { ConfigProblem, SessionConfig } from '../realtime/session-config.ts';
 import { RESERVED_MS } from '../realtime/sound-refusals.ts';
@@ -77,7 +78,7 @@ export function createCascadeLegs(deps: CascadeDeps): Legs {
       async open(options) {
         await ownKeys.lookUp(hearing.modelOf(config).id);
         requireHeld(await purses.makeWhole(reserves(config)));
-        return hearing.ear(config).open(options);
+        return hearing.ear(config).open({ ...options, ...expectedSpeech(config) });
       },
     }),
     brain: createRailBrain({
@@ -151,15 +152,18 @@ const createSpeaking = (deps: Buying): Leg<Voice> =>
       speechBoundRaw({ model: deps.plan.tts.id, input: LONGEST, speed }, source),
   });
 
-const MOST_SOUND = { durationMs: RESERVED_MS, prompt: undefined };
+/** What hears in this process; what needs a grammar has none here. */
+const LOCAL_EAR = 'pocketsphinx';
 
 const createHearer = (deps: Buying, model: Model): Leg<SttEngine> =>
   createLeg<SttEngine, TranscriptionRail>(deps, {
-    // What needs a grammar has none here.
-    ...{ model, engine: 'pocketsphinx', rails: deps.cascades.hearing },
+    ...{ model, engine: LOCAL_EAR, rails: deps.cascades.hearing },
     local: (at) => createLocalEar(deps.engines.stt.pocketsphinx, at),
     remote: (part) => createRailEar({ ...deps, part }),
-    boundRaw: (_, source) => transcriptionBoundRaw(MOST_SOUND, source),
+    boundRaw({ transcriptionPrompt }, source) {
+      const sound = { durationMs: RESERVED_MS, prompt: transcriptionPrompt ?? undefined };
+      return transcriptionBoundRaw(sound, source);
+    },
   });
 
 /** Whoever a session names to make out what is said, and otherwise the one of its plan. */
@@ -180,24 +184,30 @@ function createHearing(deps: Buying) {
     return hearer;
   }
 
+  function unknownModel(config: SessionConfig): ConfigProblem | undefined {
+    const { transcriptionModel: id } = config;
+    if (id === null || id === plan.stt.id) return undefined;
+    const model = catalogue.find(id);
+    if (model?.modality !== 'stt') {
+      return id.includes('/') ? problem(`there is no stt model "${id}".`) : undefined;
+    }
+    try {
+      of(config);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApiError) return problem(String(error.fields.message));
+      throw error;
+    }
+  }
+
   return {
     modelOf,
     ear: (config: SessionConfig) => of(config).leg,
     reserve: (config: SessionConfig) => of(config).reserve(config),
     problemOf(config: SessionConfig): ConfigProblem | undefined {
-      const { transcriptionModel: id } = config;
-      if (id === null || id === plan.stt.id) return undefined;
-      const model = catalogue.find(id);
-      if (model?.modality !== 'stt') {
-        return id.includes('/') ? problem(`there is no stt model "${id}".`) : undefined;
-      }
-      try {
-        of(config);
-        return undefined;
-      } catch (error) {
-        if (error instanceof ApiError) return problem(String(error.fields.message));
-        throw error;
-      }
+      const model = modelOf(config);
+      const isLocal = localEngineOf(model)?.upstreamModel === LOCAL_EAR;
+      return unknownModel(config) ?? (isLocal ? foreignSpeech(model.id, config) : undefined);
     },
   };
 }

@@ -11,7 +11,7 @@ import type { Source } from '../../gateway/catalogue.ts';
 import { meterTranscription, transcriptionBoundRaw } from '../../gateway/transcription-usage.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { TranscriptionRail } from '../../rails/transcription-rail.ts';
+import type { TranscriptionCall, TranscriptionRail } from '../../rails/transcription-rail.ts';
 import { LegFailed } from '../realtime/legs.ts';
 import { sessionPrice } from '../voice-purse.ts';
 import { type AskDeps, askSources, paidOf } from './ask-sources.ts';
@@ -22,6 +22,9 @@ export type RailEarDeps = AskDeps & {
   readonly part: Part<TranscriptionRail>;
 };
 
+/** What to expect of each utterance. */
+type Expected = Pick<TranscriptionCall, 'language' | 'prompt'>;
+
 /** Of one utterance, as bytes of its file. */
 const MOST_BYTES = LIMITS.utteranceSeconds * HEARING_HZ * 2;
 /** Two seconds; a longer utterance takes twice as much each time. */
@@ -30,21 +33,24 @@ const FIRST_BYTES = 2 * HEARING_HZ * 2;
 /** Any transcription model of the catalogue: an utterance is sent whole when it has ended, and says nothing before. */
 export function createRailEar(deps: RailEarDeps): SttEngine {
   return {
-    open: async ({ listener }) => new RailStream(deps, listener),
+    open: async ({ language, listener, prompt }) =>
+      new RailStream(deps, listener, { language, prompt }),
   };
 }
 
 class RailStream implements SttStream {
   readonly #deps: RailEarDeps;
   readonly #listener: SttListener;
+  readonly #expected: Expected;
   readonly #closing = new AbortController();
   /** The sound of the utterance that goes on, behind room for the head of its file. */
   #file = Buffer.alloc(0);
   #soundBytes = 0;
 
-  constructor(deps: RailEarDeps, listener: SttListener) {
+  constructor(deps: RailEarDeps, listener: SttListener, expected: Expected) {
     this.#deps = deps;
     this.#listener = listener;
+    this.#expected = expected;
   }
 
   push(pcm: Int16Array): void {
@@ -79,7 +85,7 @@ class RailStream implements SttStream {
   }
 
   async #transcribe(bytes: Buffer, durationMs: number): Promise<string | undefined> {
-    const sound = { durationMs, prompt: undefined };
+    const sound = { durationMs, prompt: this.#expected.prompt };
     const file = { name: 'speech.wav', contentType: 'audio/wav', bytes, durationMs };
     const { part } = this.#deps;
     const { signal } = this.#closing;
@@ -88,8 +94,8 @@ class RailStream implements SttStream {
       ask: ({ rail, source }, means) =>
         rail.transcribe(
           {
-            ...{ model: source.upstreamModel, file, format: 'json', fields: FIELDS },
-            ...{ language: undefined, prompt: undefined, means },
+            ...{ model: source.upstreamModel, file, format: 'json', means },
+            ...{ ...this.#expected, fields: fieldsOf(this.#expected) },
           },
           signal,
         ),
@@ -122,7 +128,14 @@ const headOf = (dataBytes: number): Uint8Array =>
   wavHeader({ coding: 'linear16', sampleRateHz: HEARING_HZ, dataBytes });
 const HEAD_BYTES = headOf(0).length;
 
-const FIELDS = [['response_format', 'json']] as const;
+/** As a form has them, which is what goes upstream. */
+function fieldsOf({ language, prompt }: Expected): TranscriptionCall['fields'] {
+  return [
+    ['response_format', 'json'] as const,
+    ...(language === undefined ? [] : [['language', language] as const]),
+    ...(prompt === undefined ? [] : [['prompt', prompt] as const]),
+  ];
+}
 
 function textOf(body: Uint8Array): string {
   const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));

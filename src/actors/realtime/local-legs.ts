@@ -3,6 +3,7 @@ import type { Source } from '../../gateway/catalogue.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { MAIN_PURSE } from '../purses.ts';
 import { messagesOf } from './conversation.ts';
+import { foreignSpeech } from './expected-speech.ts';
 import type { Brain, Legs, ReplyPiece, ReplyRequest } from './legs.ts';
 import { demandedCall, offeredTools } from './tool-choice.ts';
 import { type TurnCap, turnReserveRaw, turnUsage } from './turn-meter.ts';
@@ -34,7 +35,7 @@ export function createLocalLegs(
     brain: createGuideBrain({ ...deps, guide: engines.guide }),
     voice: engines.tts.flite,
     transcriber: () => TRANSCRIBER,
-    problemOf: () => undefined,
+    problemOf: (config) => foreignSpeech(TRANSCRIBER, config),
     reserves: () => reserves,
     takeBill: (use, requests) => [{ source, usage: turnUsage(source, use, requests) }],
   };

@@ -18,7 +18,11 @@ export function renderSession(
   const input = {
     format: config.inputFormat,
     transcription: config.transcription
-      ? { model: identity.transcriber, language: 'en', prompt: null }
+      ? {
+          model: identity.transcriber,
+          language: config.transcriptionLanguage,
+          prompt: config.transcriptionPrompt,
+        }
       : null,
     noise_reduction: null,
     turn_detection: renderDetection(config.turnDetection, { isAnswering }),

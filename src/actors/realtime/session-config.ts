@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { type AudioFormat, PCM_24K, parseAudioFormat } from './audio-format.ts';
 import { Detection, readDetection, SERVER_VAD, type TurnDetection } from './turn-detection.ts';
@@ -26,6 +25,10 @@ export type SessionConfig = {
   readonly transcription: boolean;
   /** What is to make it out, as the client names it; null: nobody is named. */
   readonly transcriptionModel: string | null;
+  /** Which language it is to expect, in two letters; null: it finds out. */
+  readonly transcriptionLanguage: string | null;
+  /** Words that it is to expect; null: any. */
+  readonly transcriptionPrompt: string | null;
   readonly tools: readonly Tool[];
   readonly toolChoice: z.output<typeof ToolChoice>;
   readonly maxOutputTokens: number | 'inf';
@@ -42,6 +45,8 @@ export const DEFAULT_CONFIG: SessionConfig = {
   turnDetection: SERVER_VAD,
   transcription: true,
   transcriptionModel: null,
+  transcriptionLanguage: null,
+  transcriptionPrompt: null,
   tools: [],
   toolChoice: 'auto',
   maxOutputTokens: 'inf',
@@ -91,6 +96,23 @@ const Tools = z
     message: `all tools together may have ${LIMITS.realtimeToolsChars} characters`,
   });
 
+/** Names of models that mean nothing here are passed over: clients send them by default. */
+const Transcription = z
+  .object({
+    model: z.unknown().optional(),
+    language: z
+      .string()
+      .regex(/^([a-z]{2})?$/i, 'must be two letters of ISO 639-1')
+      .transform((language) => (language === '' ? null : language.toLowerCase()))
+      .nullish(),
+    prompt: z
+      .string()
+      .max(LIMITS.transcriptionPromptChars)
+      .transform((prompt) => (prompt === '' ? null : prompt))
+      .nullish(),
+  })
+  .nullable();
+
 /** Both ways to write a session: nested under `audio`, and flat as the first clients did. */
 const Update = z.object({
   type: z.enum(['realtime', 'transcription']).optional(),
@@ -102,7 +124,7 @@ const Update = z.object({
       input: z
         .object({
           format: Format.optional(),
-          transcription: z.unknown().optional(),
+          transcription: Transcription.optional(),
           turn_detection: Detection.optional(),
         })
         .optional(),
@@ -117,7 +139,7 @@ const Update = z.object({
     .optional(),
   input_audio_format: Format.optional(),
   output_audio_format: Format.optional(),
-  input_audio_transcription: z.unknown().optional(),
+  input_audio_transcription: Transcription.optional(),
   turn_detection: Detection.optional(),
   voice: Voice.optional(),
   speed: z.number().min(0.25).max(1.5).optional(),
@@ -168,7 +190,9 @@ export function updateConfig(
       speed: output?.speed ?? update.speed ?? before.speed,
       turnDetection: detection === undefined ? before.turnDetection : readDetection(detection),
       transcription: transcription === undefined ? before.transcription : transcription !== null,
-      transcriptionModel: modelOf(transcription) ?? before.transcriptionModel,
+      transcriptionModel: modelOf(transcription?.model) ?? before.transcriptionModel,
+      transcriptionLanguage: keep(transcription?.language, before.transcriptionLanguage),
+      transcriptionPrompt: keep(transcription?.prompt, before.transcriptionPrompt),
       tools: update.tools === undefined ? before.tools : update.tools.map(readTool),
       toolChoice: update.tool_choice ?? before.toolChoice,
       maxOutputTokens:
@@ -189,12 +213,11 @@ export function updateFitting(
   return problem === undefined ? updated : { problem };
 }
 
-const modelOf = (transcription: unknown): string | undefined =>
-  isObject(transcription) &&
-  typeof transcription.model === 'string' &&
-  transcription.model.length <= LIMITS.modelIdChars
-    ? transcription.model
-    : undefined;
+const modelOf = (model: unknown): string | undefined =>
+  typeof model === 'string' && model.length <= LIMITS.modelIdChars ? model : undefined;
+
+/** Null is a word of its own: what was set is set no more. */
+const keep = <T>(wanted: T | undefined, before: T): T => (wanted === undefined ? before : wanted);
 
 const firstDefined = <T>(a: T | undefined, b: T | undefined): T | undefined =>
   a === undefined ? b : a;

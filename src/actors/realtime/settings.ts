@@ -30,6 +30,8 @@ export class Settings {
     return (
       config.inputFormat.type !== before.inputFormat.type ||
       this.#transcriber(config) !== this.#transcriber(before) ||
+      config.transcriptionLanguage !== before.transcriptionLanguage ||
+      config.transcriptionPrompt !== before.transcriptionPrompt ||
       JSON.stringify(endpointingOf(config.turnDetection)) !==
         JSON.stringify(endpointingOf(before.turnDetection))
     );

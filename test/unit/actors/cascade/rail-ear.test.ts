@@ -11,7 +11,10 @@ import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { createSourceRests } from '../../../../src/rails/rest-failing-source.ts';
-import type { TranscriptionRail } from '../../../../src/rails/transcription-rail.ts';
+import type {
+  TranscriptionCall,
+  TranscriptionRail,
+} from '../../../../src/rails/transcription-rail.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { listening } from '../../../support/speech.ts';
 import { createFakeEngines, tone } from '../../../support/voice-fakes.ts';
@@ -31,10 +34,16 @@ const spending = (balanceRaw: bigint) => async (totalRaw: bigint) => {
   if (totalRaw > balanceRaw) throw new LegFailed('budget_exhausted', 'no');
 };
 
-async function openEar(balanceRaw = 1_000_000_000n) {
+async function openEar(
+  balanceRaw = 1_000_000_000n,
+  expected: { readonly language?: string; readonly prompt?: string } = {},
+) {
   const sounds: Int16Array[] = [];
+  const calls: TranscriptionCall[] = [];
   const rail: TranscriptionRail = {
-    async transcribe({ file }) {
+    async transcribe(call) {
+      const { file } = call;
+      calls.push(call);
       const wav = parseWav(file.bytes);
       if (wav.kind === 'refused') throw new Error(wav.reason);
       sounds.push(wavSamples(wav));
@@ -56,11 +65,11 @@ async function openEar(balanceRaw = 1_000_000_000n) {
     }),
     pocketOf: () => ({ tab, hold: createHolds(tab, spending(balanceRaw)) }),
   });
-  const stream = await ear.open({ sampleRateHz: RATE, listener: heard.listener });
+  const stream = await ear.open({ sampleRateHz: RATE, listener: heard.listener, ...expected });
   const push = (pcm: Int16Array) => {
     for (let at = 0; at < pcm.length; at += 320) stream.push(pcm.subarray(at, at + 320));
   };
-  return { stream, push, sounds, heard, tab };
+  return { stream, push, sounds, calls, heard, tab };
 }
 
 describe('an ear at a rail', () => {
@@ -74,6 +83,16 @@ describe('an ear at a rail', () => {
     expect(sounds).toEqual([long, short]);
     expect(heard.finals()).toEqual(['hello', 'hello']);
     expect(tab.take().map(({ usage }) => usage.audio_second)).toEqual([5, 0.2]);
+  });
+
+  it('says what to expect, in the fields of a form as any other request does', async () => {
+    const expected = { language: 'de', prompt: 'Müller' };
+    const { stream, push, calls } = await openEar(undefined, expected);
+    push(tone(200, RATE));
+    await stream.endUtterance();
+    expect(calls).toMatchObject([
+      { ...expected, fields: [['response_format', 'json'], ...Object.entries(expected)] },
+    ]);
   });
 
   it('sends nothing of what is dropped, or of an utterance without sound', async () => {

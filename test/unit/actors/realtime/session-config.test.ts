@@ -5,6 +5,7 @@ import {
   readSession,
   updateConfig,
 } from '../../../../src/actors/realtime/session-config.ts';
+import { Settings } from '../../../../src/actors/realtime/settings.ts';
 import { endpointingOf } from '../../../../src/actors/realtime/turn-detection.ts';
 
 const update = (session: unknown) => {
@@ -83,6 +84,39 @@ describe('updateConfig', () => {
     ]);
   });
 
+  it('keeps which language and which words are expected, however it is written, and shows them', () => {
+    const expected = { model: 'whisper-1', language: 'de', prompt: 'Grüezi, Frau Müller' };
+    const nested = update({ audio: { input: { transcription: expected } } });
+    expect(update({ input_audio_transcription: expected })).toEqual(nested);
+    const shown = (config: typeof nested) =>
+      renderSession(config, { id: 'sess_1', model: undefined, transcriber: 'x' });
+    expect(shown(nested)).toMatchObject({
+      audio: { input: { transcription: { ...expected, model: 'x' } } },
+    });
+    const input = (transcription: unknown) => {
+      const updated = updateConfig(nested, { audio: { input: { transcription } } });
+      if ('problem' in updated) throw new Error(updated.problem.message);
+      return shown(updated.config).audio;
+    };
+    expect(input({ model: 'whisper-1' })).toMatchObject({
+      input: { transcription: { language: 'de', prompt: expected.prompt } },
+    });
+    for (const nothing of [null, ''])
+      expect(input({ language: nothing, prompt: nothing })).toMatchObject({
+        input: { transcription: { language: null, prompt: null } },
+      });
+  });
+
+  it('hears otherwise from where another language or other words are expected', () => {
+    const settings = new Settings({ id: 'sess_1', model: undefined }, () => 'x');
+    const changes = [{ language: 'de' }, { language: 'DE' }, { prompt: 'Müller' }, {}];
+    const changed = changes.map((transcription) => {
+      const updated = updateConfig(settings.current, { input_audio_transcription: transcription });
+      return 'config' in updated && settings.change(updated.config);
+    });
+    expect(changed).toEqual([true, false, true, false]);
+  });
+
   it('begins as the type that it is, and never becomes the other', () => {
     const begun = readSession({ type: 'transcription' });
     if ('problem' in begun) throw new Error(begun.problem.message);
@@ -114,6 +148,14 @@ describe('updateConfig', () => {
       'turn_detection.idle_timeout_ms',
     ],
     [{ tools: [{ type: 'mcp', server_label: 'x' }] }, 'tools.0.type'],
+    [
+      { audio: { input: { transcription: { language: 'german' } } } },
+      'audio.input.transcription.language',
+    ],
+    [
+      { input_audio_transcription: { prompt: 'x'.repeat(16_385) } },
+      'input_audio_transcription.prompt',
+    ],
     ['loud', undefined],
   ])('names the place of what cannot be: %j', (session, place) => {
     const updated = updateConfig(DEFAULT_CONFIG, session);
