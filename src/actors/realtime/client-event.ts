@@ -39,7 +39,11 @@ export const Item = z.discriminatedUnion('type', [
 ]);
 
 const Event = z.discriminatedUnion('type', [
-  z.object({ ...base, type: z.literal('session.update'), session: z.unknown() }),
+  z.object({
+    ...base,
+    type: z.literal('session.update'),
+    session: z.unknown().refine((session) => session !== undefined, 'is needed'),
+  }),
   z.object({ ...base, type: z.literal('input_audio_buffer.append'), audio: z.string() }),
   z.object({ ...base, type: z.literal('input_audio_buffer.commit') }),
   z.object({ ...base, type: z.literal('input_audio_buffer.clear') }),
@@ -117,11 +121,22 @@ function describeProblem(value: unknown, error: z.ZodError): EventProblem {
     };
   }
   const issue = error.issues[0];
-  const param = issue?.path.join('.') ?? null;
+  const path = issue?.path ?? [];
+  const param = path.join('.');
   return {
-    code: 'invalid_value',
+    code: isMissing(value, path) ? 'missing_required_parameter' : 'invalid_value',
     message: `${param}: ${issue?.message ?? 'is invalid'}`,
     param,
     eventId,
   };
+}
+
+/** Whether nothing stands at the place where something else was to be. */
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  let at = value;
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return true;
+    at = Reflect.get(at, key);
+  }
+  return false;
 }

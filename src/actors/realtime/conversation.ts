@@ -44,9 +44,19 @@ export class Conversation {
   /** In conversation order. */
   readonly #items: ConversationItem[] = [];
   #chars = 0;
+  /** By their call ids, latest last: the calls that had to leave, whose tools may still be at work. */
+  readonly #evictedCalls = new Set<string>();
 
   find(id: string): ConversationItem | undefined {
     return this.#items.find((item) => item.id === id);
+  }
+
+  /** Whether a tool was called so here. That its call had to leave meanwhile is no fault of who answers it. */
+  hasCall(callId: string): boolean {
+    return (
+      this.#evictedCalls.has(callId) ||
+      this.#items.some((item) => item.type === 'function_call' && item.call_id === callId)
+    );
   }
 
   get lastId(): string | null {
@@ -102,9 +112,19 @@ export class Conversation {
       const oldest = this.#items.find((item) => item.id !== keepId);
       if (oldest === undefined) break;
       this.remove(oldest.id);
+      if (oldest.type === 'function_call') this.#rememberCall(oldest.call_id);
       gone.push(oldest.id);
     }
     return gone;
+  }
+
+  #rememberCall(callId: string): void {
+    this.#evictedCalls.delete(callId);
+    this.#evictedCalls.add(callId);
+    const [first] = this.#evictedCalls;
+    if (this.#evictedCalls.size > LIMITS.realtimeItems && first !== undefined) {
+      this.#evictedCalls.delete(first);
+    }
   }
 }
 

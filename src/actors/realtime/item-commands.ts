@@ -23,12 +23,12 @@ export function applyItemEvent(deps: ItemDeps, event: ItemEvent): EventProblem |
       return createItem(deps, event.item, event.previous_item_id ?? undefined);
     case 'conversation.item.retrieve': {
       const item = deps.conversation.find(event.item_id);
-      if (item === undefined) return unknownItem(event.item_id);
+      if (item === undefined) return unknownItem('retrieve', event.item_id);
       deps.outlet.send('conversation.item.retrieved', { item });
       return undefined;
     }
     case 'conversation.item.delete':
-      if (!deps.conversation.remove(event.item_id)) return unknownItem(event.item_id);
+      if (!deps.conversation.remove(event.item_id)) return unknownItem('delete', event.item_id);
       deps.outlet.send('conversation.item.deleted', { item_id: event.item_id });
       return undefined;
     case 'conversation.item.truncate':
@@ -43,13 +43,21 @@ function createItem(
 ): EventProblem | undefined {
   const { conversation, outlet } = deps;
   if (afterId !== undefined && afterId !== 'root' && conversation.find(afterId) === undefined) {
-    return unknownItem(afterId, 'previous_item_id');
+    const param = 'previous_item_id';
+    return { code: 'item_not_found', message: noSuchItem(afterId), param };
   }
   if (wanted.id !== undefined && conversation.find(wanted.id) !== undefined) {
     return {
       code: 'item_already_exists',
       message: `There is an item "${wanted.id}" already.`,
       param: 'item.id',
+    };
+  }
+  if (wanted.type === 'function_call_output' && !conversation.hasCall(wanted.call_id)) {
+    return {
+      code: 'invalid_tool_call_id',
+      message: `No tool was called as "${wanted.call_id}" in this conversation.`,
+      param: 'item.call_id',
     };
   }
   const item = readItem(wanted, wanted.id ?? newId(deps.random, 'item_'));
@@ -69,7 +77,7 @@ function truncateItem(
   event: Extract<ItemEvent, { type: 'conversation.item.truncate' }>,
 ): EventProblem | undefined {
   const item = deps.conversation.find(event.item_id);
-  if (item === undefined) return unknownItem(event.item_id);
+  if (item === undefined) return unknownItem('truncate', event.item_id);
   const spoken = deps.spoken(event.item_id);
   if (item.type !== 'message' || item.role !== 'assistant' || spoken === undefined) {
     return {
@@ -96,8 +104,10 @@ function truncateItem(
   return undefined;
 }
 
-const unknownItem = (id: string, param = 'item_id'): EventProblem => ({
-  code: 'item_not_found',
-  message: `There is no item "${id}" in this conversation.`,
-  param,
+const noSuchItem = (id: string): string => `There is no item "${id}" in this conversation.`;
+
+const unknownItem = (verb: 'retrieve' | 'delete' | 'truncate', id: string): EventProblem => ({
+  code: `item_${verb}_invalid_item_id`,
+  message: noSuchItem(id),
+  param: 'item_id',
 });

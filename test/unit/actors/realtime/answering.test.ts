@@ -99,4 +99,27 @@ describe('answering', () => {
     await settleAll();
     expect(engines.guide.asked.at(-1)?.messages.at(-1)).toEqual({ role: 'tool', content: 'sunny' });
   });
+
+  it('takes no output into the conversation of a call that was made on the side', async () => {
+    const { engines, socket, send } = await openSession();
+    engines.guide.answers.push({
+      text: '',
+      toolCall: { name: 'weather', argumentsJson: '{}' },
+      usage: { inputTokens: 1, outputTokens: 4 },
+    });
+    send({
+      type: 'session.update',
+      session: { tools: [{ type: 'function', name: 'weather', parameters: {} }] },
+    });
+    send({ type: 'response.create', response: { conversation: 'none' } });
+    await settleAll();
+    const call = socket.of('response.output_item.done')[0]?.item as { call_id: string };
+    send({
+      type: 'conversation.item.create',
+      item: { type: 'function_call_output', call_id: call.call_id, output: 'sunny' },
+    });
+    expect(socket.of('error')[0]?.error).toMatchObject({
+      ...{ type: 'invalid_request_error', code: 'invalid_tool_call_id', param: 'item.call_id' },
+    });
+  });
 });

@@ -19,7 +19,7 @@ describe('ClientCommands', () => {
       'invalid_value',
       'invalid_value',
       'invalid_value',
-      'item_not_found',
+      'item_delete_invalid_item_id',
     ]);
     expect(errors[1]?.event_id).toBe('e1');
     expect(errors[4]?.param).toBe('session.audio.input.format');

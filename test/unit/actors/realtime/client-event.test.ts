@@ -36,13 +36,31 @@ describe('parseClientEvent', () => {
   });
 
   it('names the member that is wrong and echoes the id of the event', () => {
-    expect(problemOf({ type: 'conversation.item.delete', event_id: 'e1' })).toMatchObject({
-      code: 'invalid_value',
-      param: 'item_id',
-      eventId: 'e1',
+    const wrong = { type: 'conversation.item.delete', event_id: 'e1', item_id: null };
+    expect(problemOf(wrong)).toMatchObject({
+      ...{ code: 'invalid_value', param: 'item_id', eventId: 'e1' },
     });
     expect(problemOf([])).toMatchObject({ code: 'missing_required_parameter', param: 'type' });
     expect(problemOf({ type: 'x'.repeat(1_000) })?.message.length).toBeLessThan(120);
+  });
+
+  it.each([
+    [{ type: 'conversation.item.delete' }, 'item_id'],
+    [{ type: 'conversation.item.truncate', item_id: 'i', content_index: 0 }, 'audio_end_ms'],
+    [{ type: 'conversation.item.create' }, 'item'],
+    [{ type: 'conversation.item.create', item: {} }, 'item.type'],
+    [
+      {
+        type: 'conversation.item.create',
+        item: { type: 'message', role: 'user', content: [{ type: 'input_text' }] },
+      },
+      'item.content.0.text',
+    ],
+    [{ type: 'input_audio_buffer.append' }, 'audio'],
+    [{ type: 'session.update' }, 'session'],
+  ])('tells what is missing from what is wrong: %j', (event, param) => {
+    const code = 'missing_required_parameter';
+    expect(problemOf({ ...event, event_id: 'e1' })).toMatchObject({ code, param, eventId: 'e1' });
   });
 
   it('bounds the text of an item', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Conversation } from '../../../../src/actors/realtime/conversation.ts';
 import { applyItemEvent, type ItemEvent } from '../../../../src/actors/realtime/item-commands.ts';
 import { Outlet } from '../../../../src/actors/realtime/outlet.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { FakeSocket } from '../../../support/voice-world.ts';
 
@@ -19,6 +20,16 @@ function world() {
 const create = (id: string, text: string): ItemCreated => ({
   type: 'conversation.item.create',
   item: { id, type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+});
+
+const call = (call_id: string): ItemCreated => ({
+  type: 'conversation.item.create',
+  item: { ...{ id: `of_${call_id}`, type: 'function_call' }, call_id, name: 'f', arguments: '{}' },
+});
+
+const output = (call_id: string): ItemCreated => ({
+  type: 'conversation.item.create',
+  item: { type: 'function_call_output', call_id, output: 'sunny' },
 });
 
 describe('applyItemEvent', () => {
@@ -56,6 +67,40 @@ describe('applyItemEvent', () => {
       audio_end_ms: 10,
     } as const;
     expect(applyItemEvent(deps, truncate)?.code).toBe('invalid_value');
-    expect(applyItemEvent(deps, { ...truncate, item_id: 'b' })?.code).toBe('item_not_found');
+    expect(applyItemEvent(deps, { ...truncate, item_id: 'b' })?.code).toBe(
+      'item_truncate_invalid_item_id',
+    );
+  });
+
+  it('names the verb for an item that is not there', () => {
+    const { deps } = world();
+    for (const verb of ['retrieve', 'delete'] as const) {
+      const event = { type: `conversation.item.${verb}`, item_id: 'none' } as const;
+      expect(applyItemEvent(deps, event)).toMatchObject({
+        ...{ code: `item_${verb}_invalid_item_id`, param: 'item_id' },
+      });
+    }
+  });
+
+  it('takes the output of a tool only where it was called, by whomever', () => {
+    const { conversation, deps } = world();
+    expect(applyItemEvent(deps, output('call_1'))).toMatchObject({
+      ...{ code: 'invalid_tool_call_id', param: 'item.call_id' },
+    });
+    expect(conversation.lastId).toBeNull();
+    expect(applyItemEvent(deps, call('call_1'))).toBeUndefined();
+    expect(applyItemEvent(deps, output('call_1'))).toBeUndefined();
+    expect(applyItemEvent(deps, output('call_2'))?.code).toBe('invalid_tool_call_id');
+  });
+
+  it('takes it when the call had to leave meanwhile, and not when its client deleted that', () => {
+    const { conversation, deps } = world();
+    for (const id of ['call_1', 'call_2']) applyItemEvent(deps, call(id));
+    for (let i = 0; i < LIMITS.realtimeItems; i++) applyItemEvent(deps, create(`m${i}`, 'x'));
+    expect(conversation.find('of_call_1')).toBeUndefined();
+    expect(applyItemEvent(deps, output('call_1'))).toBeUndefined();
+    applyItemEvent(deps, call('call_3'));
+    applyItemEvent(deps, { type: 'conversation.item.delete', item_id: 'of_call_3' });
+    expect(applyItemEvent(deps, output('call_3'))?.code).toBe('invalid_tool_call_id');
   });
 });
