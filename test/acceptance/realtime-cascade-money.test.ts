@@ -13,6 +13,8 @@ const FEE = LIMITS.byokFeeRaw;
 const stage = cascadeStage();
 const { leave, start } = stage;
 
+const QUOTA = { type: 'insufficient_quota', code: 'budget_exhausted' };
+
 /** What a session spends at one maker may come to so much, settled or held. */
 function capMaker(ledger: FakeLedger, host: string, capRaw: bigint): void {
   const { extend, openSession } = ledger;
@@ -42,9 +44,7 @@ describe('what a realtime session of several models spends at whom', () => {
     const client = await connect({ tts_model: 'other/orator' });
     say(client, 'hello');
     const turn = await done(client);
-    expect(turn).toMatchObject({
-      ...{ status: 'failed', status_details: { error: { code: 'budget_exhausted' } } },
-    });
+    expect(turn).toMatchObject({ status: 'failed', status_details: { error: QUOTA } });
     expect(speech.seen).toHaveLength(2);
     await leave(client);
     const [session] = new Set(ledger.charges.map(({ sessionId }) => sessionId));

@@ -275,7 +275,7 @@ export class Listening {
   #failed(error: Error): void {
     const { outlet } = this.#deps;
     if (error instanceof LegFailed) {
-      outlet.error('server_error', { code: error.code, message: error.message });
+      outlet.failed(error);
     } else if (error instanceof EngineBusy) {
       const message = `${error.message}; speak again in ${error.retryAfterSeconds} s`;
       outlet.error('server_error', { code: 'engine_overloaded', message });

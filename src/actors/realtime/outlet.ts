@@ -3,6 +3,7 @@ import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { EventProblem } from './client-event.ts';
+import { errorType } from './error-type.ts';
 
 /** What a session needs of its socket; `SocketConnection` is one. */
 export interface ClientSocket {
@@ -44,6 +45,11 @@ export class Outlet {
     this.error('invalid_request_error', problem);
   }
 
+  /** Says what could not be done for the client; the session goes on. */
+  failed(problem: Pick<EventProblem, 'code' | 'message'>): void {
+    this.error(errorType(problem.code, 'server_error'), problem);
+  }
+
   error(type: string, problem: EventProblem): void {
     this.send('error', {
       error: {
@@ -63,7 +69,8 @@ export class Outlet {
 
   /** Says why the session ends, when there is more to say than its close frame does, and closes. */
   end({ code, reason, error }: Ending): void {
-    if (error !== undefined) this.error(errorType(code, error.code), error);
+    const fault = code === 1011 ? 'server_error' : 'invalid_request_error';
+    if (error !== undefined) this.error(errorType(error.code, fault), error);
     this.#socket?.close(code, reason);
     this.drained();
   }
@@ -88,9 +95,4 @@ export class Outlet {
     this.#waiting = [];
     for (const resume of waiting) resume();
   }
-}
-
-function errorType(closeCode: number, code: string): string {
-  if (code === 'budget_exhausted') return 'insufficient_quota';
-  return closeCode === 1011 ? 'server_error' : 'invalid_request_error';
 }

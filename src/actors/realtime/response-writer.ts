@@ -4,6 +4,7 @@ import type { Random } from '../../kernel/random.ts';
 import type { SessionTally } from '../session-tally.ts';
 import { samplesOf } from './audio-format.ts';
 import type { ContentPart, Conversation, ConversationItem } from './conversation.ts';
+import { errorType } from './error-type.ts';
 import { SpokenText } from './heard-words.ts';
 import type { Outlet } from './outlet.ts';
 import type { SessionConfig } from './session-config.ts';
@@ -294,9 +295,7 @@ export class ResponseWriter {
     const cause = this.#cause;
     if (cause === undefined) return null;
     if (cause.kind !== 'failed') return { type: cause.kind, reason: cause.reason };
-    return {
-      type: 'failed',
-      error: { type: 'server_error', code: cause.code, message: cause.message },
-    };
+    const { code, message } = cause;
+    return { type: 'failed', error: { type: errorType(code, 'server_error'), code, message } };
   }
 }
