@@ -120,6 +120,8 @@ export type CallerFacts = {
 
 export type GuideReply = {
   readonly text: string;
+  /** There was more to say than it might. */
+  readonly isCut?: boolean;
   readonly toolCall?: { readonly name: string; readonly argumentsJson: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
 };

@@ -35,7 +35,8 @@ export async function answerGuide(
     return { ...said, usage: { inputTokens, outputTokens } };
   }
   const text = firstTokens(encoder, said.text, Math.max(1, request.maxTokens));
-  return { text, usage: { inputTokens, outputTokens: countTokens(encoder, text) } };
+  const isCut = text !== said.text;
+  return { text, isCut, usage: { inputTokens, outputTokens: countTokens(encoder, text) } };
 }
 
 type Said = Omit<GuideReply, 'usage'>;

@@ -127,11 +127,11 @@ function completed(
   };
 }
 
-function choiceOf({ text, toolCall }: GuideReply, random: Random) {
+function choiceOf({ isCut, text, toolCall }: GuideReply, random: Random) {
   if (toolCall === undefined) {
     return {
       message: { role: 'assistant', content: text, refusal: null },
-      finish_reason: 'stop',
+      finish_reason: isCut === true ? 'length' : 'stop',
     };
   }
   const call = {

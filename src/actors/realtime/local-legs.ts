@@ -1,3 +1,4 @@
+import type { CutReason } from '../../../machines/voice-turn.ts';
 import type { CallerFacts, ChatMessage, GuideEngine, LocalEngines } from '../../engines/engine.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -47,6 +48,7 @@ function createGuideBrain(deps: GuideDeps): Brain {
     reply(request) {
       let tokens = { input: 0, cached: 0, output: 0 };
       let pieces: ReplyPiece[] | undefined;
+      let cut: CutReason | undefined;
       return {
         async next() {
           if (pieces === undefined) {
@@ -57,13 +59,17 @@ function createGuideBrain(deps: GuideDeps): Brain {
               output: Math.min(answer.usage.outputTokens, request.outputCap),
             };
             pieces = piecesOf(answer, request);
+            const isCut = answer.isCut === true && pieces.some(({ kind }) => kind === 'text');
+            cut = isCut ? 'max_output_tokens' : undefined;
           }
           return pieces.shift();
         },
         get tokens() {
           return tokens;
         },
-        cut: undefined,
+        get cut() {
+          return cut;
+        },
       };
     },
   };

@@ -32,8 +32,10 @@ describe('guide answer', () => {
     expect(usage.outputTokens).toBe(countTokens(encoder, text));
   });
 
-  it('says no more than it may', async () => {
-    const { text, usage } = await reply([user('what is x402')], { maxTokens: 4 });
+  it('says no more than it may, and whether there was more', async () => {
+    expect((await reply([user('what is x402')])).isCut).toBe(false);
+    const { isCut, text, usage } = await reply([user('what is x402')], { maxTokens: 4 });
+    expect(isCut).toBe(true);
     expect(usage.outputTokens).toBeLessThanOrEqual(4);
     expect(text.length).toBeGreaterThan(0);
   });

@@ -57,6 +57,11 @@ describe('the guide as a rail', () => {
     expect(json.id).toMatch(/^chatcmpl-/);
   });
 
+  it('says that it had more to say than it might', async () => {
+    const { json } = await world({ isCut: true }).ask(hello);
+    expect(json.choices[0].finish_reason).toBe('length');
+  });
+
   it('passes a tool call on as the SDKs expect it', async () => {
     const toolCall = { name: 'balance', argumentsJson: '{}' };
     const { ask } = world({ text: '', toolCall });

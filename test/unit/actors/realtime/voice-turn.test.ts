@@ -54,6 +54,21 @@ describe('VoiceTurn', () => {
     expect(ledger.charges[0]?.usage).toMatchObject({ character: 'You said hello.'.length });
   });
 
+  it('is incomplete where what answers had more to say than it might', async () => {
+    const { engines, socket, send } = await openSession();
+    const usage = { inputTokens: 1, outputTokens: 3 };
+    const wish = { max_output_tokens: 3, output_modalities: ['text'] };
+    for (const isCut of [true, false]) {
+      engines.guide.answers.push({ text: 'One two three', isCut, usage });
+      send({ type: 'response.create', response: wish });
+      await settleAll();
+    }
+    const [cut, whole] = socket.of('response.done').map(response);
+    const reason = 'max_output_tokens';
+    expect(cut).toMatchObject({ status: 'incomplete', status_details: { reason } });
+    expect(whole).toMatchObject({ status: 'completed', status_details: null });
+  });
+
   it('is cut at a sentence when the output cap is reached, and says so', async () => {
     const { engines, socket, send } = await openSession();
     engines.guide.answers.push({
