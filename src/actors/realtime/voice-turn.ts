@@ -24,6 +24,8 @@ const SPEECH_BOUNDS = {
 };
 const TEXT_BYTES_PER_SECOND = LIMITS.speech.textBytesPerSecond;
 
+const BROKE: TurnCause = { kind: 'failed', code: 'server_error', message: 'The turn broke.' };
+
 type Call = Extract<ReplyPiece, { kind: 'call' }>;
 
 export type TurnOutcome = {
@@ -77,7 +79,7 @@ export class VoiceTurn {
   #isReported = false;
 
   constructor(options: VoiceTurnOptions) {
-    const { cap, clock, config, log, writer } = options;
+    const { cap, clock, config } = options;
     this.#options = options;
     this.#startedAtMs = clock.monotonicMs();
     this.#outputCap = outputCapOf(cap, config);
@@ -88,13 +90,7 @@ export class VoiceTurn {
       finish: (cause) => this.#finish(cause),
     };
     this.#actor = createActor(voiceTurnMachine, { clock, input: { effects } });
-    this.#actor.subscribe({
-      error: (error) => {
-        this.#stopped.abort();
-        log.error({ err: error, responseId: writer.id }, 'voice turn broke');
-        this.#report({ kind: 'failed', code: 'server_error', message: 'The turn broke.' });
-      },
-    });
+    this.#actor.subscribe({ error: (error) => this.#broke(error) });
   }
 
   get responseId(): string {
@@ -245,6 +241,19 @@ export class VoiceTurn {
     const { outlet, writer } = this.#options;
     outlet.batch(() => writer.finish(cause, this.#sent));
     this.#report(cause);
+  }
+
+  /** What was bought is reported in any case: it may be the wire that broke, and cannot be closed. */
+  #broke(error: unknown): void {
+    this.#stopped.abort();
+    this.#options.log.error({ err: error, responseId: this.responseId }, 'voice turn broke');
+    if (this.#isReported) return;
+    try {
+      this.#finish(BROKE);
+    } catch (again) {
+      this.#options.log.error({ err: again, responseId: this.responseId }, 'turn not closed');
+    }
+    this.#report(BROKE);
   }
 
   /** The one report of this turn, whichever way it ended. */

@@ -16,6 +16,40 @@ describe('VoiceTurn', () => {
     expect(response(socket.of('response.done')[1])).toMatchObject({ status: 'completed' });
   });
 
+  it.each([
+    [1, ['incomplete']],
+    [Number.POSITIVE_INFINITY, []],
+  ])(
+    'is told as failed, closed and billed when its own end breaks, %s times',
+    async (times, ends) => {
+      const { engines, ledger, session, socket, send } = await openSession();
+      const answer = () => send({ type: 'response.create', response: { modalities: ['text'] } });
+      let left = times;
+      const sends = socket.send.bind(socket);
+      socket.send = (data) => {
+        if (data.includes('"response.output_text.done"') && left-- > 0) throw new Error('broken');
+        return sends(data);
+      };
+      const usage = { inputTokens: 1, outputTokens: 9 };
+      engines.guide.answers.push({ text: 'One two three.', usage });
+      answer();
+      await settleAll();
+      expect(response(socket.of('response.done')[0])).toMatchObject({
+        ...{ status: 'failed', status_details: { error: { code: 'server_error' } } },
+        usage: { output_tokens: 9 },
+      });
+      const items = socket.of('response.output_item.done').map(({ item }) => item);
+      expect(items).toMatchObject(ends.map((status) => ({ status })));
+      socket.send = sends;
+      answer();
+      await settleAll();
+      expect(response(socket.of('response.done')[1])).toMatchObject({ status: 'completed' });
+      session.socketClosed();
+      await session.settled;
+      expect(ledger.charges[0]?.usage.text_output_token).toBeGreaterThan(9);
+    },
+  );
+
   it('stops sending while the client does not read, and goes on when it does', async () => {
     const { engines, session, socket, say } = await openSession();
     engines.guide.answers.push({
