@@ -17,7 +17,7 @@ export type AgentStatus = 'pending_delegation' | 'active' | 'suspended' | 'close
 export type ClientSecretGrant = {
   /** Undefined: whichever the client names. */
   readonly model: string | undefined;
-  /** As its maker wrote it, checked when it was made. */
+  /** As its maker wrote it: checked when it was made, unless an upstream is the one to judge it. */
   readonly session: unknown;
 };
 

@@ -53,10 +53,12 @@ export function createClientSecrets(deps: {
       const expiresAt = nowSeconds(clock) + seconds;
       const digest = keyedHash(hmacSecret, agentKey);
       const content: z.input<typeof Sealed> = { digest, expiresAt, model, session };
-      const packed = deflateRawSync(JSON.stringify(content));
-      const sealed = seal(sealingSecret, PURPOSE, packed, random);
+      const plain = Buffer.from(JSON.stringify(content));
+      const sealed = seal(sealingSecret, PURPOSE, deflateRawSync(plain), random);
       const value = BRAND.clientSecretPrefix + Buffer.from(sealed).toString('base64url');
-      if (value.length > LIMITS.clientSecretChars) {
+      // What packs well is small in its header only: whoever opens it unpacks it, and sends it on.
+      const isLarge = plain.length > LIMITS.clientSecretSessionBytes;
+      if (isLarge || value.length > LIMITS.clientSecretChars) {
         throw refuse.gateway.invalidRequest(
           'This session is too large to travel in a client secret; have the client send the rest of it as session.update.',
           'session',

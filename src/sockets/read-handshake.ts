@@ -1,11 +1,16 @@
-import { readSession, type SessionConfig } from '../actors/realtime/session-config.ts';
+import { readSession, type SessionConfig, sessionType } from '../actors/realtime/session-config.ts';
 import type { ClientSecretGrant } from '../http/caller.ts';
 import { refuse } from '../kernel/refuse.ts';
 
 /** What a transcription session runs on when its client names no model, as the vendor's do not. */
 const TRANSCRIBING_MODEL = 'local/realtime';
 
-export type Handshake = { readonly modelId: string; readonly config: SessionConfig };
+export type Handshake = {
+  readonly modelId: string;
+  readonly type: SessionConfig['type'];
+  /** How a session of this server's own begins. Throws the refusal of one that it cannot be: an upstream may do more. */
+  readonly config: () => SessionConfig;
+};
 
 /**
  * The model that a realtime session is opened with, and how it begins. The model
@@ -22,14 +27,19 @@ export function readHandshake(
     );
   }
   const asked = query.intent === 'transcription' ? { type: 'transcription' } : undefined;
-  const read = readSession(secret?.session ?? asked);
-  if ('problem' in read) {
-    throw refuse.gateway.invalidRequest(read.problem.message, read.problem.param);
-  }
+  const session = secret?.session ?? asked;
+  const type = sessionType(session);
   const named = secret?.model ?? query.model;
-  const modelId = named ?? (read.config.type === 'transcription' ? TRANSCRIBING_MODEL : undefined);
+  const modelId = named ?? (type === 'transcription' ? TRANSCRIBING_MODEL : undefined);
   if (modelId === undefined) {
     throw refuse.gateway.invalidRequest('model: name a model of the modality realtime', 'model');
   }
-  return { modelId, config: read.config };
+  return { modelId, type, config: () => requireSession(session) };
+}
+
+/** How a session begins that this server serves itself. Throws the refusal of what it cannot be. */
+export function requireSession(session: unknown): SessionConfig {
+  const read = readSession(session);
+  if ('config' in read) return read.config;
+  throw refuse.gateway.invalidRequest(read.problem.message, read.problem.param);
 }

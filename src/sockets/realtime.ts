@@ -10,6 +10,7 @@ import {
 } from '../actors/cascade/plan-cascade.ts';
 import { openPurses, Purses } from '../actors/purses.ts';
 import { createLocalLegs } from '../actors/realtime/local-legs.ts';
+import type { SessionConfig } from '../actors/realtime/session-config.ts';
 import { turnCap } from '../actors/realtime/turn-meter.ts';
 import type { RealtimeInput, RealtimeSession } from '../actors/realtime-session.ts';
 import { openRealtime, openRelayed } from '../actors/recording/open-recorded.ts';
@@ -65,10 +66,12 @@ export const createRealtimeSocket = (deps: VoiceDeps, relays?: Relays, cascades?
       const handshake = readHandshake(context.query, context.caller.clientSecret);
       const relayed = relays && (await openRelay({ ...deps, relays }, context, handshake));
       if (relayed !== undefined) return relayed;
-      const plan = cascades && planCascade(deps.catalogue, handshake.modelId, context.query);
+      const { modelId } = handshake;
+      const config = handshake.config();
+      const plan = cascades && planCascade(deps.catalogue, modelId, context.query);
       const input = plan
-        ? await openPlanned({ ...deps, cascades }, plan, context, handshake)
-        : await openLocal(deps, context, handshake);
+        ? await openPlanned({ ...deps, cascades }, plan, context, config)
+        : await openLocal(deps, context, { modelId, config });
       return new RealtimeHandler(admit(deps, input));
     },
   });
@@ -82,14 +85,14 @@ type Context = SocketContext<unknown, typeof Query>;
 async function openRelay(
   deps: VoiceDeps & { readonly relays: Relays },
   context: Context,
-  { modelId, config }: Handshake,
+  { modelId, type }: Handshake,
 ): Promise<SocketHandler | undefined> {
   const { caller, query } = context;
   const buyer = readSocketBuyer(context, query.customer_id);
   const plan = await planRelay(deps, modelId, buyer, REALTIME_WISH);
   if (plan === undefined) return undefined;
   requireNoParts(modelId, query);
-  if (config.type === 'transcription') {
+  if (type === 'transcription') {
     throw refuse.gateway.invalidRequest(ONLY_HEARD, 'session.type');
   }
   deps.sessions.requireRoom();
@@ -122,7 +125,7 @@ async function openPlanned(
   deps: VoiceDeps & { readonly cascades: Cascades },
   plan: CascadePlan,
   context: Context,
-  { config }: Handshake,
+  config: SessionConfig,
 ): Promise<RealtimeInput> {
   const buyer = readSocketBuyer(context, context.query.customer_id);
   if (config.type === 'transcription')
@@ -141,7 +144,7 @@ async function openPlanned(
 async function openLocal(
   deps: VoiceDeps,
   context: Context,
-  { modelId, config }: Handshake,
+  { modelId, config }: { readonly modelId: string; readonly config: SessionConfig },
 ): Promise<RealtimeInput> {
   const { model, source } = requireLiveModel(deps.catalogue, modelId, 'realtime');
   requireNoParts(modelId, context.query);

@@ -146,6 +146,50 @@ describe('the whole server before an upstream of realtime sessions', () => {
     await peer.closed;
   });
 
+  it('leaves to the upstream what only that can judge of a session, and sends it whole', async () => {
+    await using world = await start();
+    const agent = await world.fund('lender');
+    const make = (session: object) =>
+      ask(`${world.url}/v1/realtime/client_secrets`, {
+        headers: bearer(agent.agentKey),
+        body: { session },
+      });
+    const session = {
+      instructions: 'Be brief. '.repeat(2_000),
+      tools: [{ type: 'mcp', server_label: 'acme', server_url: 'https://mcp.acme.test' }],
+      audio: {
+        output: { voice: 'marin', speed: 1.6 },
+        input: { noise_reduction: { type: 'far_field' } },
+      },
+      truncation: { type: 'retention_ratio', retention_ratio: 0.8 },
+      tracing: 'auto',
+    };
+    const { body } = await make({ ...session, model: 'acme/voice' });
+    expect(body.session).toEqual({
+      ...{ ...session, type: 'realtime', object: 'realtime.session', model: 'acme/voice' },
+      ...{ id: expect.stringMatching(/^sess_/), expires_at: 0 },
+    });
+    const client = new RealtimeClient(`${world.wsUrl}/v1/realtime`, [], bearer(String(body.value)));
+    await client.until(({ type }) => type === 'session.created');
+    client.ws.send(JSON.stringify({ type: 'response.create' }));
+    const peer = await upstream.peer();
+    await peer.until('response.create');
+    expect(JSON.parse(`${peer.frames[0]?.bytes}`)).toEqual({
+      ...{ type: 'session.update', session: { type: 'realtime', ...session } },
+    });
+    client.ws.close();
+    await peer.closed;
+
+    for (const refused of [
+      { ...session, model: 'local/realtime' },
+      // Whoever holds it may open any model with it.
+      session,
+      { instructions: 'x'.repeat(LIMITS.clientSecretSessionBytes), model: 'acme/voice' },
+      { type: 'song', model: 'acme/voice' },
+    ])
+      expect((await make(refused)).status).toBe(400);
+  });
+
   it('opens the upstream with the key that the developer has stored, for the fee', async () => {
     await using world = await start();
     const developer = await newDeveloper(world.api, 'owner');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { type AudioFormat, PCM_24K, parseAudioFormat } from './audio-format.ts';
 import { Detection, readDetection, SERVER_VAD, type TurnDetection } from './turn-detection.ts';
@@ -151,13 +152,13 @@ const Update = z.object({
 
 /** Reads a session from its beginning: what a key for it fixes, or the type that a handshake asks for. */
 export function readSession(value: unknown): ReturnType<typeof updateConfig> {
-  const isTranscription =
-    typeof value === 'object' &&
-    value !== null &&
-    'type' in value &&
-    value.type === 'transcription';
+  const isTranscription = sessionType(value) === 'transcription';
   return updateConfig(isTranscription ? TRANSCRIPTION_CONFIG : DEFAULT_CONFIG, value);
 }
+
+/** What of a session is fixed from its beginning, whoever serves it. */
+export const sessionType = (value: unknown): SessionConfig['type'] =>
+  isObject(value) && value.type === 'transcription' ? 'transcription' : 'realtime';
 
 /** Applies what a client sent to what it had; members that it left out stay. */
 export function updateConfig(

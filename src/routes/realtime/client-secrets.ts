@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { TRANSCRIBER } from '../../actors/realtime/local-legs.ts';
 import { renderSession } from '../../actors/realtime/render-session.ts';
-import { readSession } from '../../actors/realtime/session-config.ts';
-import type { Catalogue } from '../../gateway/catalogue.ts';
+import type { Catalogue, Model } from '../../gateway/catalogue.ts';
 import { bearerToken } from '../../http/presented-credential.ts';
 import { ok, route } from '../../http/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { refuse } from '../../kernel/refuse.ts';
 import type { ClientSecrets } from '../../keys/client-secrets.ts';
+import { requireSession } from '../../sockets/read-handshake.ts';
 
 const { min, max, usual } = LIMITS.clientSecretSeconds;
 
@@ -42,25 +42,36 @@ export const createClientSecret = route<{
   handle({ body, headers, services }) {
     const { session } = body;
     const model = session?.model;
-    if (model !== undefined) requireRealtimeModel(services.catalogue, model);
-    const read = readSession(session);
-    if ('problem' in read) {
-      throw refuse.gateway.invalidRequest(read.problem.message, read.problem.param);
-    }
+    const named = model === undefined ? undefined : requireModel(services.catalogue, model);
+    // Without a model it must be what any of them can begin with.
+    const config = named && isRelayed(named) ? undefined : requireSession(session);
     const agentKey = bearerToken(headers.get('authorization')) ?? '';
     const seconds = body.expires_after?.seconds ?? usual;
     const { value, expiresAt, sessionId } = services.clientSecrets.issue({
       ...{ agentKey, seconds, model, session },
     });
-    const shown = renderSession(read.config, { id: sessionId, model, transcriber: TRANSCRIBER });
+    const identity = { id: sessionId, model, transcriber: TRANSCRIBER };
+    const shown = config ? renderSession(config, identity) : asAsked(session, sessionId);
     return ok({ value, expires_at: expiresAt, session: { ...shown, expires_at: 0 } });
   },
 });
 
-function requireRealtimeModel(catalogue: Pick<Catalogue, 'find' | 'suggest'>, id: string): void {
+/** What its upstream will make of it, that says when it begins. */
+const asAsked = (session: Readonly<Record<string, unknown>> | undefined, id: string) => ({
+  ...{ type: 'realtime', ...session },
+  ...{ object: 'realtime.session', id },
+});
+
+/** Whether its sessions are held at an upstream, which knows best how they may be set up. */
+const isRelayed = ({ cascade, modality, sources }: Model): boolean =>
+  modality === 'realtime' &&
+  cascade === undefined &&
+  !sources.some(({ provider }) => provider === 'local');
+
+function requireModel(catalogue: Pick<Catalogue, 'find' | 'suggest'>, id: string): Model {
   const model = catalogue.find(id);
   if (model === undefined) throw refuse.gateway.modelNotFound(id, catalogue.suggest(id));
-  if (model.modality === 'realtime' || model.modality === 'text') return;
+  if (model.modality === 'realtime' || model.modality === 'text') return model;
   throw refuse.gateway.invalidRequest(
     `The model "${id}" is of the modality ${model.modality}; a realtime session takes realtime or text.`,
     'session.model',

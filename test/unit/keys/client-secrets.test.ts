@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { createClientSecrets } from '../../../src/keys/client-secrets.ts';
@@ -56,5 +57,13 @@ describe('a client secret', () => {
     expect(() => one().issue({ ...wish, session: { instructions: noise } })).toThrow(
       'invalid_request',
     );
+  });
+
+  it('is not made for one that only packs well', () => {
+    const { one } = processes();
+    const issue = (chars: number) =>
+      one().issue({ ...wish, session: { instructions: 'x'.repeat(chars) } });
+    expect(() => issue(LIMITS.clientSecretSessionBytes)).toThrow('invalid_request');
+    expect(issue(LIMITS.clientSecretSessionBytes / 2).value).toBeDefined();
   });
 });
