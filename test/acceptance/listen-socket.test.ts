@@ -49,6 +49,24 @@ describe('the listen socket', () => {
     expect(ledger.charges).toMatchObject([{ agentId: AGENT, usage: { audio_second: 4 } }]);
   });
 
+  it('tells the end of an utterance behind its last words, however long those wait for silence', async () => {
+    const { connect } = await start();
+    const client = await connect(`${FULL}&endpointing=3000`);
+    client.ws.send(bytesOf(tone(1_500, RATE)));
+    client.ws.send(bytesOf(silence(2_500, RATE)));
+    client.say({ type: 'NoSuchWord' });
+    // It is answered behind all that was heard before it.
+    await client.until(({ type }) => type === 'Error');
+    expect(client.of('UtteranceEnd')).toEqual([]);
+    client.ws.send(bytesOf(silence(1_000, RATE)));
+    await client.until(({ type }) => type === 'UtteranceEnd');
+    const [last, end] = client.events.slice(-2);
+    expect(last).toMatchObject({ type: 'Results', is_final: true, speech_final: true });
+    expect(end).toMatchObject({ type: 'UtteranceEnd', last_word_end: expect.closeTo(1.5, 0) });
+    client.ws.close();
+    await client.closed;
+  });
+
   it('answers each Finalize once, with what was said or with nothing', async () => {
     const { connect } = await start();
     const client = await connect();
