@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../kernel/log.ts';
@@ -12,11 +12,14 @@ export interface TapeSink {
 }
 
 export type TapeFolder = {
-  /** Undefined: the folder holds as many recordings as it may. */
+  /** Undefined: the folder held as many recordings as it may. It is looked at again for the sessions to come. */
   begin(sessionId: string): TapeSink | undefined;
 };
 
 const SUFFIX = '.tape';
+
+const countTapes = async (directory: string): Promise<number> =>
+  (await readdir(directory)).filter((name) => name.endsWith(SUFFIX)).length;
 
 /**
  * Recordings of sessions, a file each that only this user may read. There are at most `files` of them, those that were
@@ -33,13 +36,33 @@ export async function openTapeFolder(options: {
 }): Promise<TapeFolder> {
   const { directory, limits, log } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const before = (await readdir(directory)).filter((name) => name.endsWith(SUFFIX));
-  let files = before.length;
+  let files = await countTapes(directory);
+  /** Begun, and maybe not in the folder yet. */
+  const opening = new Set<WriteStream>();
+  let isCounting = false;
   log.warn({ directory, files }, 'live sessions are recorded, with every word');
+
+  /** Somebody may have taken some away. None is begun meanwhile: it is done only where there is no room. */
+  function recount(): void {
+    if (isCounting) return;
+    isCounting = true;
+    const unseen = opening.size;
+    countTapes(directory)
+      .then((there) => {
+        files = there + unseen;
+      })
+      .catch((err: unknown) => log.error({ err }, 'the recordings could not be counted'))
+      .finally(() => {
+        isCounting = false;
+      });
+  }
 
   return {
     begin(sessionId) {
-      if (files >= limits.files) return undefined;
+      if (files >= limits.files) {
+        recount();
+        return undefined;
+      }
       files++;
       if (files === limits.files) log.warn({ directory, files }, 'the recordings are complete');
       const path = join(directory, `${sessionId}${SUFFIX}`);
@@ -47,7 +70,10 @@ export async function openTapeFolder(options: {
       const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
       let isBroken = false;
       let bytesLeft = limits.bytes;
+      opening.add(file);
+      file.once('open', () => opening.delete(file));
       file.on('error', (err) => {
+        opening.delete(file);
         isBroken = true;
         log.error({ err, sessionId }, 'a session could not be recorded');
       });

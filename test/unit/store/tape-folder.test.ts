@@ -37,6 +37,21 @@ describe('the folder of recordings', () => {
     expect(later.begin('sess_3')).toBeUndefined();
   });
 
+  it('has room again for sessions to come when somebody has taken some away', async () => {
+    const folder = await open();
+    for (const id of ['sess_1', 'sess_2']) folder.begin(id)?.end(Buffer.from('x'));
+    await expect.poll(() => readdirSync(path('')).length).toBe(2);
+    rmSync(path('sess_1.tape'));
+    expect(folder.begin('sess_3')).toBeUndefined();
+    await expect.poll(() => folder.begin('sess_4')).toBeDefined();
+    // What has just begun counts, whether or not its file is there.
+    for (let i = 0; i < 3; i++) {
+      expect(folder.begin('sess_5')).toBeUndefined();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(readdirSync(path('')).sort()).toEqual(['sess_2.tape', 'sess_4.tape']);
+  });
+
   it('takes no more of one than it may, and its end all the same', async () => {
     const sink = (await open()).begin('sess_1');
     expect(sink?.write(Buffer.alloc(60))).toBe(true);
