@@ -75,8 +75,8 @@ export class RelaySession {
   /** A turn is being journaled. */
   #isBilling = false;
   #upstreamEnding: Ending | undefined;
-  /** Turns that were under way when the upstream closed over something that its client may have sent. */
-  #brokenOff = 0;
+  /** The upstream broke down by itself: turns under way are nothing that was delivered. */
+  #isBrokenDown = false;
 
   constructor(deps: RelayDeps, input: RelayInput) {
     const { clock, random } = deps;
@@ -120,7 +120,7 @@ export class RelaySession {
           if (!this.#downlink.push({ bytes, isBinary, arrivedAtMs })) this.#fail(BROKEN);
         }),
       closed: (code, reason) => {
-        if (!BREAKDOWNS.has(code)) this.#brokenOff = this.#turns.size;
+        this.#isBrokenDown = BREAKDOWNS.has(code);
         this.#upstreamClosed(upstreamClosed(code, reason));
       },
     });
@@ -142,7 +142,10 @@ export class RelaySession {
 
   /** The client has taken what was unsent. */
   drained(): void {
-    this.#downlink.caughtUp();
+    this.#guard(() => {
+      this.#downlink.caughtUp();
+      this.#lookOver();
+    });
   }
 
   drain(): void {
@@ -161,7 +164,7 @@ export class RelaySession {
       hangUp: (ending) => this.#hangUp(ending),
       cancelTurns: () => this.#cancelTurns(),
       settle: (ending) => {
-        this.#meter.end(this.#upstreamEnding === undefined ? this.#turns.size : this.#brokenOff);
+        this.#meter.end(this.#isBrokenDown ? 0 : this.#turns.size);
         this.#upstream.close();
         this.#life.settle(ending);
       },
@@ -170,7 +173,7 @@ export class RelaySession {
         this.#upstream.close();
         this.#life.leave();
       },
-      isInTurn: () => this.#isBilling || this.#turns.size > 0,
+      isInTurn: () => this.#isInTurn,
       quietInMs: () => Math.max(0, quietAtMs() - clock.monotonicMs()),
     };
   }
@@ -195,7 +198,6 @@ export class RelaySession {
         // What waited may begin the next turn, or end it.
         this.#downlink.release();
         this.#turnIsOver();
-        if (this.#upstreamEnding !== undefined) this.#upstreamClosed(this.#upstreamEnding);
       }),
     );
   }
@@ -242,7 +244,17 @@ export class RelaySession {
 
   #turnIsOver(): void {
     this.#makeWhole();
-    if (this.#turns.size === 0 && !this.#isBilling) this.#tell({ type: 'turns.over' });
+    this.#lookOver();
+  }
+
+  /** What has come and was not looked at may be of a turn. */
+  get #isInTurn(): boolean {
+    return this.#isBilling || this.#turns.size > 0 || this.#downlink.hasWaiting;
+  }
+
+  #lookOver(): void {
+    if (!this.#isInTurn) this.#tell({ type: 'turns.over' });
+    if (this.#upstreamEnding !== undefined) this.#upstreamClosed(this.#upstreamEnding);
   }
 
   #send(frame: Arrived, type: string | undefined): void {
@@ -254,8 +266,7 @@ export class RelaySession {
   /** What it said before its close is looked at before. */
   #upstreamClosed(ending: Ending): void {
     this.#upstreamEnding = ending;
-    if (this.#isBilling) return;
-    this.#turns.forget();
+    if (this.#isBilling || this.#downlink.hasWaiting) return;
     this.#tell({ type: 'upstream.closed', ending });
   }
 
@@ -263,7 +274,10 @@ export class RelaySession {
     if (this.#isHungUp) return;
     this.#isHungUp = true;
     this.#outlet.end(ending);
-    this.#downlink.abandon();
+    this.#guard(() => {
+      this.#downlink.abandon();
+      this.#lookOver();
+    });
   }
 
   /** Nobody else is there to catch what goes wrong with a frame of an upstream. */

@@ -47,9 +47,14 @@ export class Downlink<F extends Frame = Frame> {
     this.#client = client;
   }
 
+  /** Frames have come that were not looked at. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** False: more has come than may wait. */
   push(frame: F): boolean {
-    if (!this.#isHeld) {
+    if (!this.#isKept) {
       this.#take(frame);
       return true;
     }
@@ -78,7 +83,29 @@ export class Downlink<F extends Frame = Frame> {
   /** What has waited goes on, until something is held again. */
   release(): void {
     this.#isHeld = false;
-    while (!this.#isHeld) {
+    this.#goOn();
+  }
+
+  /** The client has caught up, or is gone. */
+  caughtUp(): void {
+    if (!this.#isBehind) return;
+    this.#isBehind = (this.#client?.bufferedAmount ?? 0) > LIMITS.relayUnsentBytes;
+    this.#goOn();
+  }
+
+  /** Nobody reads any more: the upstream is heard out all the same. */
+  abandon(): void {
+    this.#client = undefined;
+    this.#isBehind = false;
+    this.#goOn();
+  }
+
+  get #isKept(): boolean {
+    return this.#isHeld || this.#isBehind;
+  }
+
+  #goOn(): void {
+    while (!this.#isKept) {
       const frame = this.#waiting.shift();
       if (frame === undefined) break;
       this.#waitingBytes -= frame.bytes.length;
@@ -87,23 +114,9 @@ export class Downlink<F extends Frame = Frame> {
     this.#flow();
   }
 
-  /** The client has caught up, or is gone. */
-  caughtUp(): void {
-    if (!this.#isBehind) return;
-    this.#isBehind = (this.#client?.bufferedAmount ?? 0) > LIMITS.relayUnsentBytes;
-    this.#flow();
-  }
-
-  /** Nobody reads any more: the upstream is heard out all the same. */
-  abandon(): void {
-    this.#client = undefined;
-    this.#isBehind = false;
-    this.#flow();
-  }
-
   #flow(): void {
     this.#watchStall();
-    if (this.#isHeld || this.#isBehind) this.#upstream.pause();
+    if (this.#isKept) this.#upstream.pause();
     else this.#upstream.resume();
   }
 

@@ -39,10 +39,4 @@ export class OpenTurns {
     this.#over.set(id, true);
     return true;
   }
-
-  /** None of them will be heard of again. */
-  forget(): void {
-    this.#open.clear();
-    this.#nameless = 0;
-  }
 }

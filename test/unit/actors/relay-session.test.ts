@@ -105,6 +105,45 @@ describe('a relayed session', () => {
     }
   });
 
+  it('takes each turn once whose upstream closed behind it while another was being journaled', async () => {
+    const { ledger, session, upstream } = await start({ request: '2000' });
+    for (const id of ['r1', 'r2']) upstream.begin(id);
+    for (const id of ['r1', 'r2']) upstream.finish(id, usageOf({ audioOut: 100 }));
+    upstream.leave(1008);
+    await session.settled;
+    expect(ledger.charges).toMatchObject([{ costRaw: 4_000n, usage: { request: 2 } }]);
+    expect(ledger.charges[0]?.usage.estimated).toBeUndefined();
+  });
+
+  it('keeps back what comes for a client that is behind, in order and to the end', async () => {
+    const { client, ledger, session, upstream } = await start();
+    const told = () => client.types().slice(0, 4);
+    client.bufferedAmount = LIMITS.relayFrameBytes;
+    upstream.begin('r1');
+    for (const delta of ['a', 'b']) upstream.say({ type: 'response.output_text.delta', delta });
+    upstream.finish('r1', usageOf({ audioOut: 30 }));
+    upstream.leave(1006);
+    await settleAll();
+    expect([told(), client.closed]).toEqual([['response.created'], undefined]);
+    client.bufferedAmount = 0;
+    session.drained();
+    await session.settled;
+    const delta = 'response.output_text.delta';
+    expect(told()).toEqual(['response.created', delta, delta, 'response.done']);
+    expect(ledger.consumedRaw(AGENT)).toBe(60n);
+  });
+
+  it('takes what was kept back for a client that is given up', async () => {
+    const { client, clock, ledger, session, upstream } = await start();
+    client.bufferedAmount = LIMITS.relayFrameBytes;
+    for (const id of ['r1', 'r2']) upstream.begin(id);
+    for (const id of ['r1', 'r2']) upstream.finish(id, usageOf({ audioOut: 30 }));
+    clock.advance(LIMITS.relayStallMs);
+    await session.settled;
+    expect(client.closed?.code).toBe(1013);
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([120n, 0]);
+  });
+
   it('holds the next turn beside every transcript, and ends when it no longer can', async () => {
     const { client, ledger, session, upstream } = await start(TOKEN_RATES, TURN_RAW + 2_000n);
     const hear = (id: string) =>
