@@ -40,9 +40,16 @@ type Input = { readonly effects: RealtimeEffects };
 type Context = {
   readonly effects: RealtimeEffects;
   readonly ending: Ending | undefined;
+  /** It was not ended but by a drain, which finishes what has begun. */
+  readonly mayAnswer: boolean;
   /** A response was asked for while another one was running or being billed. */
   readonly wanted: boolean;
+  /** Another turn may follow the one that is being billed: what it may cost is held. */
+  readonly goesOn: boolean;
 };
+
+const hasMoreToDo = ({ effects, ending, wanted }: Context): boolean =>
+  ending === undefined || wanted || effects.isHearing();
 
 const GONE: Ending = { code: 1000, reason: 'client left' };
 const QUIET: Ending = { code: 1000, reason: 'idle' };
@@ -57,18 +64,24 @@ export const realtimeSessionMachine = setup({
   actions: {
     startTurn: ({ context }) => context.effects.startTurn(),
     stopTurn: ({ context }) => context.effects.stopTurn(),
-    bill: ({ context }) => context.effects.bill(context.ending !== undefined),
+    bill: ({ context }) => context.effects.bill(!context.goesOn),
     hangUp: ({ context }) => context.effects.hangUp(context.ending ?? GONE),
     settle: ({ context }) => context.effects.settle(context.ending ?? GONE),
     leave: ({ context }) => context.effects.leave(),
-    end: assign((_, ending: Ending) => ({ ending })),
+    drain: assign(({ context }) => ({ ending: context.ending ?? DRAINING })),
+    end: assign((_, ending: Ending) => ({ ending, mayAnswer: false })),
+    // Whoever is given up when a drain takes too long is told of the drain.
+    abandon: assign(({ context }) => ({ ending: context.ending ?? GONE, mayAnswer: false })),
+    reckon: assign(({ context }) => ({ goesOn: context.mayAnswer && hasMoreToDo(context) })),
     want: assign({ wanted: true }),
     serve: assign({ wanted: false }),
   },
   guards: {
     quiet: ({ context }) => context.effects.quietInMs() === 0,
     hearing: ({ context }) => context.effects.isHearing(),
-    ending: ({ context }) => context.ending !== undefined,
+    over: ({ context }) => !context.goesOn || !context.mayAnswer,
+    draining: ({ context }) => context.ending !== undefined,
+    drainedHearing: ({ context }) => context.ending !== undefined && context.effects.isHearing(),
     wanted: ({ context }) => context.wanted,
   },
   delays: {
@@ -77,7 +90,10 @@ export const realtimeSessionMachine = setup({
   },
 }).createMachine({
   id: 'realtime-session',
-  context: ({ input }) => ({ effects: input.effects, ending: undefined, wanted: false }),
+  context: ({ input }) => ({
+    ...{ effects: input.effects, ending: undefined },
+    ...{ mayAnswer: true, wanted: false, goesOn: true },
+  }),
   initial: 'ready',
   on: { 'claim.lost': '.lost' },
   states: {
@@ -86,14 +102,14 @@ export const realtimeSessionMachine = setup({
         'response.requested': 'responding',
         'speech.heard': 'billing',
         'drain.requested': [
-          { guard: 'hearing', target: 'hearing', actions: { type: 'end', params: DRAINING } },
-          { target: 'closed', actions: { type: 'end', params: DRAINING } },
+          { guard: 'hearing', target: 'hearing', actions: 'drain' },
+          { target: 'closed', actions: 'drain' },
         ],
         'session.failed': {
           target: 'closed',
           actions: { type: 'end', params: ({ event }) => event.ending },
         },
-        'socket.closed': { target: 'closed', actions: { type: 'end', params: GONE } },
+        'socket.closed': { target: 'closed', actions: 'abandon' },
       },
       after: {
         quietCheck: [
@@ -111,7 +127,7 @@ export const realtimeSessionMachine = setup({
           target: 'closed',
           actions: { type: 'end', params: ({ event }) => event.ending },
         },
-        'socket.closed': { target: 'closed', actions: { type: 'end', params: GONE } },
+        'socket.closed': { target: 'closed', actions: 'abandon' },
       },
       after: { turnLimit: 'closed' },
     },
@@ -120,30 +136,32 @@ export const realtimeSessionMachine = setup({
       on: {
         'response.requested': { actions: 'want' },
         'turn.finished': 'billing',
-        'drain.requested': { actions: { type: 'end', params: DRAINING } },
+        'drain.requested': { actions: 'drain' },
         'session.failed': {
           actions: [{ type: 'end', params: ({ event }) => event.ending }, 'stopTurn'],
         },
-        'socket.closed': { actions: [{ type: 'end', params: GONE }, 'stopTurn'] },
+        'socket.closed': { actions: ['abandon', 'stopTurn'] },
       },
       after: { turnLimit: { actions: 'stopTurn' } },
     },
     billing: {
-      entry: 'bill',
+      entry: ['reckon', 'bill'],
       on: {
         'response.requested': { actions: 'want' },
         'turn.billed': [
-          { guard: 'ending', target: 'closed' },
+          { guard: 'over', target: 'closed' },
           { guard: 'wanted', target: 'responding' },
+          { guard: 'drainedHearing', target: 'hearing' },
+          { guard: 'draining', target: 'closed' },
           { target: 'ready' },
         ],
         'budget.spent': {
           target: 'closed',
           actions: { type: 'end', params: ({ event }) => event.ending },
         },
-        'drain.requested': { actions: { type: 'end', params: DRAINING } },
+        'drain.requested': { actions: 'drain' },
         'session.failed': { actions: { type: 'end', params: ({ event }) => event.ending } },
-        'socket.closed': { actions: { type: 'end', params: GONE } },
+        'socket.closed': { actions: 'abandon' },
       },
     },
     closed: { type: 'final', entry: ['hangUp', 'settle'] },

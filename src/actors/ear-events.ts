@@ -32,7 +32,7 @@ export type EarEvents = {
   /** The recogniser is at an utterance that has ended. */
   readonly working?: () => void;
   readonly heard: (heard: Heard) => void;
-  /** The utterance that went on was dropped: nothing is heard of it. */
+  /** An utterance that went on was dropped: nothing is heard of it. */
   readonly forgotten?: () => void;
   /** The caller has likely said all, which is this; asked for by `Endpointing.speculateAfterMs`. */
   readonly paused?: (text: string) => void;

@@ -6,7 +6,6 @@ import {
 } from '../../machines/realtime-session.ts';
 import type { Ending } from '../../machines/transcription-stream.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { DRAINING } from '../kernel/draining.ts';
 import { newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Heard } from './ear-events.ts';
@@ -246,10 +245,8 @@ export class RealtimeSession {
     this.#outlet.end(ending);
   }
 
-  /** A server that drains finishes the turn that has begun. */
   get #mayAnswer(): boolean {
-    const { ending } = this.#actor.getSnapshot().context;
-    return ending === undefined || ending === DRAINING;
+    return this.#actor.getSnapshot().context.mayAnswer;
   }
 
   get #isLive(): boolean {

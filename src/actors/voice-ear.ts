@@ -106,7 +106,6 @@ export class VoiceEar {
     this.#utterance.waiting.length = 0;
     this.#options.events.resumed?.();
     this.#end();
-    this.#options.events.forgotten?.();
   }
 
   /** No more audio comes: what is left is heard, then this resolves. */
@@ -127,9 +126,14 @@ export class VoiceEar {
     return this.#utterance !== undefined;
   }
 
+  /** What was said is being made out. */
+  get isMakingOut(): boolean {
+    return this.#ending.length > 0;
+  }
+
   /** Somebody speaks, or what was said is being made out. */
   get isBusy(): boolean {
-    return this.#utterance !== undefined || this.#ending.length > 0;
+    return this.isHearing || this.isMakingOut;
   }
 
   /** Gives the recogniser back to the pool; the next speech takes another. */
@@ -243,7 +247,11 @@ export class VoiceEar {
     }
     const tell = () => {
       this.#ending.shift();
-      if (utterance.dropped || this.#closed) return;
+      if (this.#closed) return;
+      if (utterance.dropped) {
+        events.forgotten?.();
+        return;
+      }
       const { failed, segments, tailFrom, tailStartMs: startMs } = utterance;
       const latencyMs = Math.round(clock.monotonicMs() - endedAtMs);
       const tail = segments.slice(tailFrom).join(' ');

@@ -131,9 +131,10 @@ export class Listening {
     return this.#deps.config().turnDetection !== null && this.#ear?.isHearing === true;
   }
 
-  /** Somebody speaks, or what was said is being made out. */
+  /** Somebody speaks, or what was said is being made out; what a client may yet commit is not said. */
   get isBusy(): boolean {
-    return this.#ear?.isBusy === true || [...this.#retiring].some((ear) => ear.isBusy);
+    const ears = this.#ear === undefined ? this.#retiring : [this.#ear, ...this.#retiring];
+    return this.isSpeaking || [...ears].some((ear) => ear.isMakingOut);
   }
 
   /** Resolves when everything that was committed is transcribed. */
@@ -239,6 +240,11 @@ export class Listening {
   #lookAwaited(): void {
     if (!this.#awaited.isOn) return;
     const { config, outlet, random, timedOut } = this.#deps;
+    // Whoever spoke when the answer ended is waited for from the end of that on.
+    if (this.#ear?.isHearing) {
+      this.#awaited.begin(this.#receivedMs);
+      return;
+    }
     const { turnDetection } = config();
     if (turnDetection?.type !== 'server_vad' || turnDetection.idleTimeoutMs === null) return;
     const lapsed = this.#awaited.lapsed(this.#receivedMs, turnDetection.idleTimeoutMs);

@@ -27,9 +27,9 @@ export class TurnCycle {
   readonly #deps: TurnCycleDeps;
   /** Asked for and not begun, in order. Undefined: an answer to the caller, as the session then says. */
   #waiting: (ResponseRequest | undefined)[] = [];
-  /** The caller said something that nothing answers yet: he goes on, or broke in before anything was said. */
+  /** The caller said something that no response that has begun answers. */
   #isOwed = false;
-  /** The response in progress answers the caller, and nobody asked for it. */
+  /** The response in progress does. */
   #isToCaller = false;
   /** The answer that is not billed yet. */
   #finished: FinishedAnswer | undefined;
@@ -48,10 +48,8 @@ export class TurnCycle {
   /** The caller speaks: what is being said to him is broken off, and what was about to be waits for his words. */
   breakIn(): void {
     const { answering } = this.#deps;
-    const waiting = this.#waiting.filter((request) => request !== undefined);
-    const isUnbegun = waiting.length < this.#waiting.length;
-    this.#isOwed ||= isUnbegun || (this.#isToCaller && answering.isUnheard);
-    this.#waiting = waiting;
+    this.#waiting = this.#waiting.filter((request) => request && !request.isPrompt);
+    this.#isOwed ||= this.#isToCaller && answering.isUnheard;
     answering.interrupt('turn_detected');
   }
 
@@ -59,7 +57,9 @@ export class TurnCycle {
   cancelWaiting(): boolean {
     const at = this.#waiting.findIndex(belongs);
     if (at === -1) return false;
-    this.#waiting[at] = { ...(this.#waiting[at] ?? this.#answerAsSet()), isCancelled: true };
+    const request = this.#waiting[at];
+    this.#waiting[at] = { ...(request ?? this.#answerAsSet()), isCancelled: true };
+    if (answersCaller(request)) this.#isOwed = false;
     return true;
   }
 
@@ -79,7 +79,6 @@ export class TurnCycle {
     const isForCaller = readsConversation(request);
     const waiting = this.#waiting.filter((other) => other !== undefined || !isForCaller);
     if (waiting.length >= MOST_WAITING) return TOO_MANY_WAIT;
-    if (isForCaller) this.#isOwed = false;
     this.#waiting = [...waiting, request];
     tell({ type: 'response.requested' });
     return undefined;
@@ -94,8 +93,9 @@ export class TurnCycle {
     }
     const request = this.#waiting.shift();
     try {
-      listening.stopAwaiting();
-      this.#isToCaller = request === undefined;
+      if (belongs(request)) listening.stopAwaiting();
+      this.#isToCaller = this.#isOwed && answersCaller(request);
+      if (this.#isToCaller) this.#isOwed = false;
       if (request?.isCancelled) answering.skip(request);
       else answering.start(request ?? this.#answerAsSet());
       if (this.#waiting.length > 0) tell({ type: 'response.requested' });
@@ -147,8 +147,12 @@ export class TurnCycle {
   #answerCaller(): void {
     const { answering, listening, settings, tell } = this.#deps;
     if (listening.isSpeaking && settings.current.turnDetection?.interruptResponse) return;
-    this.#isOwed = false;
-    if (answering.isUnread || this.#waiting.some(answersCaller)) return;
+    if (answering.isUnread) {
+      this.#isToCaller = true;
+      this.#isOwed = false;
+      return;
+    }
+    if (this.#waiting.some(answersCaller)) return;
     this.#waiting.push(undefined);
     tell({ type: 'response.requested' });
   }

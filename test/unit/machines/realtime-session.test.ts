@@ -35,7 +35,7 @@ function start(...hearing: readonly boolean[]) {
       effects: {
         startTurn: note('startTurn'),
         stopTurn: note('stopTurn'),
-        bill: note('bill'),
+        bill: (isEnding) => effects.push(isEnding ? 'bill' : 'bill and hold'),
         hangUp: note('hangUp'),
         settle: note('settle'),
         leave: note('leave'),
@@ -77,16 +77,19 @@ describe('realtime session', () => {
       fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 20 }), (events) => {
         const { effects, send } = start();
         send(...events);
-        const turns = effects.filter((effect) => effect === 'startTurn' || effect === 'bill');
+        const turns = effects.filter(
+          (effect) => effect === 'startTurn' || effect.startsWith('bill'),
+        );
         for (const [index, effect] of turns.entries()) {
-          if (effect === 'startTurn') expect(turns[index - 1] ?? 'bill').toBe('bill');
+          if (effect === 'startTurn')
+            expect(turns[index - 1] ?? 'bill and hold').toBe('bill and hold');
         }
       }),
     );
   });
 
   it('hears out a caller who is speaking when the server drains, answers, and ends then', () => {
-    const { effects, actor, send } = start(true);
+    const { effects, actor, send } = start(true, false);
     send({ type: 'drain.requested' }, { type: 'drain.requested' });
     expect(effects).toEqual([]);
     send({ type: 'response.requested' }, { type: 'turn.finished' }, { type: 'turn.billed' });
@@ -107,6 +110,35 @@ describe('realtime session', () => {
     expect(endless.effects).toEqual(['hangUp', 'settle']);
   });
 
+  it('hears on a caller who broke into that answer, and answers him, too', () => {
+    const { effects, actor, send } = start(true);
+    send({ type: 'drain.requested' }, { type: 'response.requested' });
+    send({ type: 'turn.finished' }, { type: 'turn.billed' });
+    expect(actor.getSnapshot().value).toBe('hearing');
+    send({ type: 'response.requested' }, { type: 'turn.finished' }, { type: 'response.requested' });
+    send({ type: 'turn.billed' });
+    expect(actor.getSnapshot().value).toBe('responding');
+    expect(effects).toEqual([
+      'startTurn',
+      'bill and hold',
+      'startTurn',
+      'bill and hold',
+      'startTurn',
+    ]);
+  });
+
+  it('tells whoever it gives up in the middle of a drain of the drain, and answers no more', () => {
+    for (const begin of [[], [{ type: 'response.requested' }]] as const) {
+      const { effects, actor, send } = start(true, false);
+      send(...begin, { type: 'drain.requested' }, { type: 'response.requested' });
+      send({ type: 'socket.closed' }, { type: 'turn.finished' }, { type: 'turn.billed' });
+      expect(actor.getSnapshot().value).toBe('closed');
+      expect(actor.getSnapshot().context.ending?.code).toBe(1012);
+      expect(effects.filter((effect) => effect === 'startTurn')).toHaveLength(1);
+      expect(effects).not.toContain('bill and hold');
+    }
+  });
+
   it('answers what was asked while it was billing, once the reserve is whole again', () => {
     const { effects, actor, send } = start();
     send(
@@ -115,7 +147,7 @@ describe('realtime session', () => {
       { type: 'response.requested' },
       { type: 'turn.billed' },
     );
-    expect(effects).toEqual(['startTurn', 'bill', 'startTurn']);
+    expect(effects).toEqual(['startTurn', 'bill and hold', 'startTurn']);
     expect(actor.getSnapshot().value).toBe('responding');
   });
 

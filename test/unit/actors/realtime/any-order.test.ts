@@ -157,10 +157,10 @@ it('takes client events in any order: nothing throws, every response is done onc
       }
       if (ending === 'drained') {
         await settleAll();
-        live.drain();
+        void deps.sessions.drain(10_000);
         await settleAll();
         // An engine that never comes back holds nothing up.
-        clock.advance(130_000);
+        clock.advance(10_000);
       } else live.socketClosed();
       await live.settled;
 

@@ -116,6 +116,20 @@ describe('a caller who breaks in', () => {
     expect(statuses(socket.of('response.done'))).toEqual(['cancelled', 'completed']);
   });
 
+  it('is answered although his client had asked for the answer that he broke into', async () => {
+    const { engines, makeOut, script, send, socket, utter, words } = await opened();
+    script('are you there', '');
+    engines.guide.thinking = () => new Promise(() => {});
+    await utter();
+    send({ type: 'response.create' });
+    await makeOut();
+    engines.guide.thinking = undefined;
+    await utter();
+    await makeOut();
+    expect(words()).toEqual([['are you there'], ['are you there']]);
+    expect(statuses(socket.of('response.done'))).toEqual(['cancelled', 'completed']);
+  });
+
   it('after it has said something is not spoken to again for a noise', async () => {
     const { engines, makeOut, script, socket, utter } = await opened();
     script('hello', '');
@@ -142,6 +156,96 @@ describe('a caller who breaks in', () => {
     await makeOut();
     expect(words().at(-1)?.slice(-2)).toEqual(['one', 'two']);
     expect(count('response.created')).toBe(2);
+  });
+});
+
+describe('a caller and the idle timeout', () => {
+  const LAPSED = 'input_audio_buffer.timeout_triggered';
+
+  it('is heard out however long he speaks who broke in', async () => {
+    for (const interrupt_response of [true, false]) {
+      const { count, engines, makeOut, speak, utter } = await opened({
+        ...{ idle_timeout_ms: 5_000, interrupt_response },
+      });
+      let goOn = () => {};
+      engines.tts.flite.between = () =>
+        new Promise((resolve) => {
+          goOn = resolve;
+        });
+      await utter();
+      await makeOut();
+      await speak(tone(1_000, RATE));
+      goOn();
+      await speak(tone(7_000, RATE));
+      expect([count(LAPSED), count('response.created')]).toEqual([0, 1]);
+      await speak(silence(800, RATE));
+      await makeOut();
+      expect([count(LAPSED), count('response.created')]).toEqual([0, 2]);
+    }
+  });
+
+  it('is spoken to again although an answer on the side was given meanwhile', async () => {
+    const { count, say, send, speak } = await opened({ idle_timeout_ms: 5_000 });
+    await say('hello');
+    send({ type: 'response.create', response: { conversation: 'none' } });
+    await speak(silence(6_000, RATE));
+    expect([count(LAPSED), count('response.done')]).toEqual([1, 3]);
+  });
+});
+
+describe('a caller of a server that drains', () => {
+  it('is hung up on at once when what he said was forgotten', async () => {
+    for (const end of ['input_audio_buffer.clear', 'session.update']) {
+      const { makeOut, send, session, socket, speak } = await opened();
+      await speak(tone(1_000, RATE));
+      session.drain();
+      send({ type: end, session: { turn_detection: null } });
+      await makeOut();
+      expect([end, socket.closed?.code]).toEqual([end, 1012]);
+    }
+  });
+
+  it('is not waited for where his client may yet commit something', async () => {
+    const { send, session, socket, speak } = await opened();
+    send({ type: 'session.update', session: { turn_detection: null } });
+    await speak(tone(1_000, RATE));
+    session.drain();
+    expect(socket.closed?.code).toBe(1012);
+  });
+
+  it('is heard on and answered when he pauses and goes on', async () => {
+    const { engines, ledger, makeOut, script, session, socket, speak, utter, words } =
+      await opened();
+    script('i would like', 'a table');
+    engines.guide.thinking = () => new Promise(() => {});
+    await speak(tone(500, RATE));
+    session.drain();
+    await speak(silence(800, RATE));
+    await makeOut();
+    engines.guide.thinking = undefined;
+    await utter();
+    expect(socket.closed).toBeUndefined();
+    await makeOut();
+    await session.settled;
+    expect(words().at(-1)).toEqual(['i would like', 'a table']);
+    expect(statuses(socket.of('response.done'))).toEqual(['cancelled', 'completed']);
+    expect([socket.closed?.code, ledger.openHolds()]).toEqual([1012, 0]);
+  });
+
+  it('is told of the drain when it takes too long', async () => {
+    const { clock, deps, engines, say, session, socket } = await opened();
+    deps.sessions.enter('sess_test', {
+      drain: () => session.drain(),
+      abandon: () => session.socketClosed(),
+    });
+    engines.guide.thinking = () => new Promise(() => {});
+    await say('hello');
+    const drained = deps.sessions.drain(10_000);
+    clock.advance(10_000);
+    await drained;
+    await session.settled;
+    expect(socket.closed?.code).toBe(1012);
+    expect(statuses(socket.of('response.done'))).toEqual(['failed']);
   });
 });
 
