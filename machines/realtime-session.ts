@@ -26,9 +26,8 @@ export type RealtimeEffects = {
   /** Journals the turn, and makes the reserve whole unless the session `isEnding`. */
   readonly bill: (isEnding: boolean) => void;
   readonly hangUp: (ending: Ending) => void;
+  /** Bills what is left and settles; what another process has taken is left to it. */
   readonly settle: (ending: Ending) => void;
-  /** Nothing is settled: another process has done so. */
-  readonly leave: () => void;
   /** Somebody speaks, or what was said is being made out: a turn has begun that is not asked for yet. */
   readonly isHearing: () => boolean;
   /** Milliseconds until the client has been silent for too long; 0 when it has. */
@@ -57,7 +56,7 @@ const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
 
 /**
  * One realtime session. In `ready` the reserve covers one whole turn, so a turn may start; every turn
- * passes `billing` before the next one, and the reserve is settled exactly once, in `closed`.
+ * passes `billing` before the next one, and the reserve is settled exactly once, wherever it ends.
  */
 export const realtimeSessionMachine = setup({
   types: { context: {} as Context, input: {} as Input, events: {} as RealtimeSessionEvent },
@@ -67,7 +66,6 @@ export const realtimeSessionMachine = setup({
     bill: ({ context }) => context.effects.bill(!context.goesOn),
     hangUp: ({ context }) => context.effects.hangUp(context.ending ?? GONE),
     settle: ({ context }) => context.effects.settle(context.ending ?? GONE),
-    leave: ({ context }) => context.effects.leave(),
     drain: assign(({ context }) => ({ ending: context.ending ?? DRAINING })),
     end: assign((_, ending: Ending) => ({ ending, mayAnswer: false })),
     // Whoever is given up when a drain takes too long is told of the drain.
@@ -165,6 +163,6 @@ export const realtimeSessionMachine = setup({
       },
     },
     closed: { type: 'final', entry: ['hangUp', 'settle'] },
-    lost: { type: 'final', entry: ['stopTurn', { type: 'end', params: LOST }, 'hangUp', 'leave'] },
+    lost: { type: 'final', entry: ['stopTurn', { type: 'end', params: LOST }, 'hangUp', 'settle'] },
   },
 });

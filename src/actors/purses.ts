@@ -26,6 +26,8 @@ export class Purses {
   readonly #open: (name: string, reserveRaw: bigint) => Promise<OpenedPurse>;
   readonly #purses = new Map<string, Purse>();
   readonly #opening = new Map<string, Promise<Extension>>();
+  /** Another process has taken one of them, and ends the session: nothing more is held in any. */
+  #isTaken = false;
   #ending: Pick<SettleOutcome, 'reason' | 'status'> | undefined;
   #settlement: Promise<void> | undefined;
 
@@ -41,11 +43,13 @@ export class Purses {
 
   /** Holds so much in one of them for what is not billed yet. */
   async hold(name: string, totalRaw: bigint): Promise<Extension> {
+    if (this.#isTaken) return LOST;
     const purse = this.#purses.get(name);
     if (purse === undefined) return this.#openOnce(name, totalRaw);
     // Reckoned in its turn: what is being written down is spent as well, and what is being held is held.
     const verdict = await purse.extend(() => totalRaw - (purse.heldRaw - purse.spentRaw));
-    return verdict.kind === 'lost' ? this.#lost() : verdict;
+    if (verdict.kind === 'lost') this.#isTaken = true;
+    return verdict;
   }
 
   /** The same for several, all or none of them being of use: answers the first that cannot be. */
@@ -56,15 +60,20 @@ export class Purses {
     return verdicts.find(({ kind }) => kind !== 'extended') ?? EXTENDED;
   }
 
-  /** Writes what was bought, at once. `lost`: another process settled what it was bought with. */
+  /** Writes what was bought, at once. `lost`: some of it was bought with what is settled; the rest is written. */
   async journal(bills: readonly Bill[]): Promise<'written' | 'lost'> {
     const written = await Promise.all(
       bills.map(({ costRaw, purse, usage }) => this.#purses.get(purse)?.journal(costRaw, usage)),
     );
-    return written.every((verdict) => verdict === 'written') ? 'written' : this.#lost().kind;
+    if (written.every((verdict) => verdict === 'written')) return 'written';
+    this.#isTaken = true;
+    return 'lost';
   }
 
-  /** Settles each to everything bought out of it, with a charge row. Safe to call twice; never rejects. */
+  /**
+   * Settles each to everything bought out of it, with a charge row; one that was taken is left to whoever has it. Safe to
+   * call twice; never rejects.
+   */
   settle(outcome: SettleOutcome): Promise<void> {
     this.#settlement ??= this.#settleAll(outcome);
     return this.#settlement;
@@ -103,12 +112,6 @@ export class Purses {
     if (this.#ending === undefined) return EXTENDED;
     await opened.purse.settle(this.#ending);
     return LOST;
-  }
-
-  /** The session ends without a word; what the other process has not taken is settled here. */
-  #lost(): { readonly kind: 'lost' } {
-    void this.settle({ reason: 'settled_elsewhere', status: 'failed' });
-    return { kind: 'lost' };
   }
 }
 

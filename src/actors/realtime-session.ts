@@ -221,7 +221,6 @@ export class RealtimeSession {
         this.#turns.billRest();
         this.#life.settle(ending);
       },
-      leave: () => this.#life.leave(),
       isHearing: () => this.#listening.isBusy,
       quietInMs: () => Math.max(0, quietAtMs() - clock.monotonicMs()),
     };

@@ -49,7 +49,7 @@ export interface Purse {
   readonly spentRaw: bigint;
   /** Holds so much more, nothing if it is not above zero; a function is asked when its turn has come. */
   extend(wantedRaw: bigint | (() => bigint)): Promise<Extension>;
-  /** Writes what was bought. `lost`: another process settled this session. */
+  /** Writes what was bought. `lost`: the session is settled, here or by another process, and this is not in it. */
   journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
   /** Settles the hold to everything bought, with one charge row. Safe to call twice. */
   settle(outcome: SettleOutcome): Promise<void>;
@@ -94,7 +94,7 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
   let claim = opened;
   let spentRaw = 0n;
   let seq = 0;
-  let lost = false;
+  let isSettled = false;
   let settlement: Promise<void> | undefined;
   let tail: Promise<unknown> = Promise.resolve();
 
@@ -111,7 +111,7 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
     const verdict = await ledger.extend(claim, byRaw);
     unansweredRaw = 0n;
     if (verdict.kind === 'extended') claim = verdict.claim;
-    if (verdict.kind === 'lost') lost = true;
+    if (verdict.kind === 'lost') isSettled = true;
     return verdict;
   };
 
@@ -124,7 +124,7 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
     },
     extend: (wantedRaw) =>
       inOrder(async () => {
-        if (lost) return { kind: 'lost' };
+        if (isSettled) return { kind: 'lost' };
         if (unansweredRaw > 0n) {
           const before = await ask(unansweredRaw);
           if (before.kind === 'lost') return before;
@@ -134,7 +134,7 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
       }),
     journal: (costRaw, bought) =>
       inOrder(async () => {
-        if (lost) return 'lost';
+        if (isSettled) return 'lost';
         // Counted before the write: what an unanswered append bought is still settled at the end.
         spentRaw += costRaw;
         seq += 1;
@@ -142,13 +142,14 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
           usage[unit] = Math.round(((usage[unit] ?? 0) + amount) * 1_000) / 1_000;
         }
         const verdict = await ledger.journal(claim, [{ seq, costRaw, usage: bought }]);
-        if (verdict === 'lost') lost = true;
+        if (verdict === 'lost') isSettled = true;
         return verdict;
       }),
     settle(outcome) {
       settlement ??= inOrder(async () => {
-        if (!lost)
-          await closeClaim(deps, owner, { claim, spentRaw, usage, openedAtMs, ...outcome });
+        if (isSettled) return;
+        await closeClaim(deps, owner, { claim, spentRaw, usage, openedAtMs, ...outcome });
+        isSettled = true;
       }).catch((error: unknown) => {
         // The journal stays, and so does the lease: whoever finds it expired settles from it.
         log.error({ err: error, sessionId: owner.sessionId }, 'session was left to the reaper');

@@ -6,6 +6,7 @@ import { answer, say } from '../support/cascade-world.ts';
 import { bearer, KEYS } from '../support/edge.ts';
 import type { FakeLedger } from '../support/fake-ledger.ts';
 import { policyOf } from '../support/spending.ts';
+import { AGENT } from '../support/voice-world.ts';
 import { refusal } from '../support/web-socket-client.ts';
 
 const FEE = LIMITS.byokFeeRaw;
@@ -73,6 +74,24 @@ describe('what a realtime session of several models spends at whom', () => {
     say(client, 'hello');
     expect(await done(client)).toMatchObject({ status: 'completed' });
     await leave(client);
+  });
+});
+
+describe('a realtime session of which another process has taken one purse', () => {
+  it('ends, and is charged for all that it bought of the others', async () => {
+    const { chat, connect, ledger } = await start();
+    const words = Array.from({ length: 6 }, (_, i) => `This is the long sentence number ${i}. `);
+    chat.play({ pieces: answer(words) });
+    const client = await connect({ tts_model: 'other/orator' });
+    const session = client.of('session.created')[0]?.session;
+    ledger.takeOver(`${(session as { id: string }).id}.other`);
+    say(client, 'hello');
+    expect(await client.closed).toEqual({ code: 1011, reason: 'settled elsewhere' });
+    await expect.poll(() => ledger.openHolds()).toBe(1);
+    const lines = ledger.charges.map(({ costRaw, model, status }) => ({ costRaw, model, status }));
+    const costRaw = ledger.consumedRaw(AGENT);
+    expect(lines).toEqual([{ costRaw, model: 'acme/chat', status: 'failed' }]);
+    expect(costRaw).toBeGreaterThan(0n);
   });
 });
 

@@ -64,6 +64,15 @@ describe('the purses of a session', () => {
     expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 25n]);
   });
 
+  it('say that nothing is written behind their settlement', async () => {
+    const { ledger, purses } = await world();
+    await purses.hold('a', 10n);
+    await purses.settle(OUTCOME);
+    expect(await purses.journal([{ purse: 'a', costRaw: 4n, usage: {} }])).toBe('lost');
+    expect(await purses.hold('a', 20n)).toEqual({ kind: 'lost' });
+    expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 0n]);
+  });
+
   it('leave nothing held where one of them cannot be opened', async () => {
     const { ledger, purses } = await world();
     const refusal = openPurses(purses, { [MAIN_PURSE]: 10n, a: 2_000n, b: 10n });
@@ -85,15 +94,20 @@ describe('the purses of a session', () => {
     expect(opened()).toBe(1);
   });
 
-  it('settle what another process has not taken, where it has taken one', async () => {
+  it('hold nothing more where another process has taken one, and settle the rest with what is still bought', async () => {
     const { ledger, purses } = await world();
     await purses.makeWhole({ a: 10n, b: 10n });
     await purses.journal([{ purse: 'b', costRaw: 4n, usage: {} }]);
     ledger.takeOver('sess_1.a');
     expect(await purses.hold('a', 20n)).toEqual({ kind: 'lost' });
+    expect(await purses.hold('b', 20n)).toEqual({ kind: 'lost' });
     await settleAll();
+    expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([2, 0n]);
+    const bills = ['a', 'b'].map((purse) => ({ purse, costRaw: 3n, usage: {} }));
+    expect(await purses.journal(bills)).toBe('lost');
+    await purses.settle(OUTCOME);
     // The one that was taken is the other's to settle.
-    expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([1, 4n]);
+    expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([1, 7n]);
   });
 });
 

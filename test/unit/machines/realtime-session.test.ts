@@ -38,7 +38,6 @@ function start(...hearing: readonly boolean[]) {
         bill: (isEnding) => effects.push(isEnding ? 'bill' : 'bill and hold'),
         hangUp: note('hangUp'),
         settle: note('settle'),
-        leave: note('leave'),
         isHearing: () => (looks.length > 1 ? looks.shift() : looks[0]) ?? false,
         quietInMs: () => Math.max(0, quietAtMs - clock.monotonicMs()),
       },
@@ -54,7 +53,7 @@ function start(...hearing: readonly boolean[]) {
 }
 
 describe('realtime session', () => {
-  it('settles exactly once, in closed and nowhere else, and hangs up wherever it ends', () => {
+  it('settles exactly once and hangs up, wherever it ends', () => {
     fc.assert(
       fc.property(
         fc.boolean(),
@@ -62,10 +61,9 @@ describe('realtime session', () => {
         (isHearing, events) => {
           const { effects, actor, send } = start(isHearing);
           send(...events);
-          const { value, status } = actor.getSnapshot();
+          const { status } = actor.getSnapshot();
           const count = (name: string) => effects.filter((effect) => effect === name).length;
-          expect(count('settle')).toBe(value === 'closed' ? 1 : 0);
-          expect(count('leave')).toBe(value === 'lost' ? 1 : 0);
+          expect(count('settle')).toBe(status === 'done' ? 1 : 0);
           expect(count('hangUp')).toBe(status === 'done' ? 1 : 0);
         },
       ),
@@ -167,10 +165,10 @@ describe('realtime session', () => {
     expect(effects).toEqual(['startTurn', 'stopTurn', 'bill', 'hangUp', 'settle']);
   });
 
-  it('settles nothing when another process has taken the session over', () => {
+  it('stops, and settles what is left, when another process has taken the session over', () => {
     const { effects, actor, send } = start();
     send({ type: 'response.requested' }, { type: 'claim.lost' });
-    expect(effects).toEqual(['startTurn', 'stopTurn', 'hangUp', 'leave']);
+    expect(effects).toEqual(['startTurn', 'stopTurn', 'hangUp', 'settle']);
     expect(actor.getSnapshot().value).toBe('lost');
   });
 
