@@ -219,7 +219,11 @@ export class RealtimeSession {
       hangUp: (ending) => this.#hangUp(ending),
       settle: (ending) => {
         this.#turns.billRest();
-        this.#life.settle(ending);
+        // What is in the journal by then stays, whatever becomes of this process.
+        void this.#legs.paymentsKnown().then(() => {
+          this.#turns.billRest();
+          this.#life.settle(ending);
+        });
       },
       isHearing: () => this.#listening.isBusy,
       quietInMs: () => Math.max(0, quietAtMs() - clock.monotonicMs()),

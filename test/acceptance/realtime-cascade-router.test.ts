@@ -11,6 +11,7 @@ import {
   type RouterWorld,
   startRouterWorld,
 } from '../support/router-world.ts';
+import { sends } from '../support/speech-upstream.ts';
 import { jsonAnswer } from '../support/transcription-upstream.ts';
 import { bytesOf, tone } from '../support/voice-fakes.ts';
 
@@ -74,6 +75,40 @@ describe('the parts of a realtime session that routers sell', () => {
       ...{ wallet: DEPOSIT_RAW - 3n * ROUTER_PRICE_RAW, promised: 0n },
     });
     expect(direct.seen).toHaveLength(asked);
+  });
+
+  it('are charged with their margin where the caller leaves while they are being paid', async () => {
+    const { streams } = bench.behind;
+    const pieces = answer(['All is well.']);
+    streams.play({ pieces, everyMs: 200 });
+    const buyer = await bench.buyer('impatient');
+    const client = await connect(buyer, { model: 'acme/chat' });
+    const asked = streams.seen.length;
+    say(client, 'hello');
+    await expect.poll(() => streams.seen.length, { timeout: 10_000 }).toBe(asked + 1);
+    client.ws.close();
+    expect(await rowsOf(buyer)).toEqual([
+      { rail: 'x402', cost: ROUTER_PRICE_RAW, host: 'acme', model: null },
+      { rail: 'x402-router', cost: MARGIN_RAW, host: 'acme', model: 'acme/chat' },
+    ]);
+    streams.play({ pieces });
+  });
+
+  it('are so, too, where it is the voice that is being paid', async () => {
+    const { speech } = bench.behind;
+    const { contentType, sound } = speech;
+    speech.plays.push(async (response) => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await sends(sound, contentType)(response);
+    });
+    const buyer = await bench.buyer('impatient of speech');
+    const client = await connect(buyer, { model: 'acme/chat', tts_model: 'acme/voice' });
+    const asked = speech.seen.length;
+    say(client, 'hello');
+    await expect.poll(() => speech.seen.length, { timeout: 10_000 }).toBe(asked + 1);
+    client.ws.close();
+    const [, , margins] = await rowsOf(buyer);
+    expect(margins).toMatchObject({ rail: 'x402-router', cost: 2n * MARGIN_RAW });
   });
 
   it('are asked for at the next source where a router fails unpaid', async () => {

@@ -46,7 +46,7 @@ export type Asked<T> = {
   readonly source: Source;
   /** Where it is to stand. */
   readonly tab: Tab;
-  /** For whoever puts it there: to be given its line, or dropped. */
+  /** For whoever puts it there: its line is opened with it, or it is dropped. */
   readonly share: Share;
 };
 
@@ -74,6 +74,7 @@ export async function askSources<R, T>(
       if (tried?.source.rail === 'byok' && error instanceof LegFailed) break;
       throw error;
     }
+    share.isPayment = stage.offers.some(({ mostPaidRaw }) => mostPaidRaw !== undefined);
     let isBought = false;
     try {
       if (signal.aborted) return undefined;

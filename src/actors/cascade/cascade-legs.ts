@@ -6,6 +6,7 @@ import type { StoredKeys } from '../../gateway/sellers.ts';
 import { speechBoundRaw } from '../../gateway/speech-usage.ts';
 import { transcriptionBoundRaw } from '../../gateway/transcription-usage.ts';
 import { ApiError } from '../../kernel/api-error.ts';
+import { within } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Spender } from '../../ledger/ledger.ts';
 import type { ChatRail, TokenUsage } from '../../rails/chat-rail.ts';
@@ -90,6 +91,8 @@ export function createCascadeLegs(deps: CascadeDeps): Legs {
     problemOf: hearing.problemOf,
     reserves,
     takeBill: () => pockets.take(),
+    paymentsKnown: () =>
+      within(deps.clock, LIMITS.paidFirstByteMs, pockets.paymentsKnown(), () => undefined),
   };
 }
 

@@ -28,6 +28,10 @@ export function createPockets(purses: Pick<Purses, 'hold'>) {
       pockets.set(purse, pocket);
       return pocket;
     },
+    /** Resolves when it is known what every payment under way has bought. */
+    async paymentsKnown(): Promise<void> {
+      await Promise.all([...pockets.values()].map(({ tab }) => tab.paymentsKnown()));
+    },
     /** What is over; it is billed now. */
     take: () =>
       [...pockets].flatMap(([purse, { tab }]) =>

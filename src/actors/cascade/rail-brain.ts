@@ -81,9 +81,8 @@ function begin(
       },
     });
     if (asked === undefined) return undefined;
-    asked.share.line = reply;
-    const { outcome, source, tab } = asked;
-    return { stream: outcome.stream, source, tab, paidRaw: outcome.paidRaw };
+    const { outcome, share, source } = asked;
+    return { stream: outcome.stream, source, share, paidRaw: outcome.paidRaw };
   };
   const reply = new RailReply({ body, open, signal });
   return { reply, isAfforded: () => isAfforded };

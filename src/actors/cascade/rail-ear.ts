@@ -104,6 +104,7 @@ class RailStream implements SttStream {
     const { outcome, share, source, tab } = asked;
     share.drop();
     const { estimated, usage } = meterTranscription(sound, outcome.usage, source);
+    // In the same breath as the drop: whoever waits for that finds it on the tab.
     tab.add({ source, usage, ...paidOf(outcome), ...(estimated && { isEstimated: true }) });
     return textOf(outcome.body);
   }

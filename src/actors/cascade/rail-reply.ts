@@ -7,12 +7,12 @@ import type { ChatStream } from '../../rails/chat-stream.ts';
 import { type Bought, LegFailed, type Reply, type ReplyPiece } from '../realtime/legs.ts';
 import { paidOf } from './ask-sources.ts';
 import { ChatPieces } from './chat-pieces.ts';
-import type { Tab, TabLine } from './tab.ts';
+import type { Share, TabLine } from './tab.ts';
 
 export type OpenedChat = {
   readonly stream: ChatStream;
   readonly source: Source;
-  readonly tab: Tab;
+  readonly share: Pick<Share, 'open'>;
   /** It was paid by itself, so much. */
   readonly paidRaw?: bigint | undefined;
 };
@@ -46,7 +46,7 @@ export class RailReply implements Reply, TabLine {
     this.#opening = open().then((opened) => {
       this.#opened = opened;
       if (opened === undefined) return undefined;
-      opened.tab.open(this);
+      opened.share.open(this);
       if (signal.aborted) this.#stop();
       else void this.#readAll(opened.stream);
       return opened;

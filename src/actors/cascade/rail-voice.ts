@@ -37,7 +37,7 @@ export function createRailVoice(deps: RailVoiceDeps): Voice {
         },
       });
       if (asked === undefined) return;
-      const { outcome, share, source, tab } = asked;
+      const { outcome, share, source } = asked;
       const { contentType, sound } = outcome;
       const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
       if (!RAW.has(type)) {
@@ -49,11 +49,11 @@ export function createRailVoice(deps: RailVoiceDeps): Voice {
         );
       }
       const line = new SpeechLine(body, sound, { source, ...paidOf(outcome) });
-      tab.open(line);
-      share.line = line;
+      share.open(line);
       // A turn that is stopped is billed before this goes on.
       const stopped = () => line.end();
-      signal.addEventListener('abort', stopped, { once: true });
+      if (signal.aborted) stopped();
+      else signal.addEventListener('abort', stopped, { once: true });
       try {
         yield* piecesOf(sound, text, signal);
       } finally {

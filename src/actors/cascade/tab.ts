@@ -13,15 +13,20 @@ export type TabLine = {
 /** What a purchase may come to at most. It counts as unbilled until its line is over, or it is dropped. */
 export type Share = {
   readonly mostRaw: bigint;
-  /** Where it is written down once it is bought. What it has come to counts once. */
-  line: TabLine | undefined;
+  /** It is paid by itself: once that is under way it is bought, whoever still wants it. */
+  isPayment: boolean;
+  /** Opens the line of what is bought. What it has come to counts once. */
+  open(line: TabLine): void;
   drop(): void;
 };
+
+/** A share as its tab has it. */
+type Expected = { readonly share: Share; line: TabLine | undefined; readonly known: Promise<void> };
 
 /** Everything that a session has bought and nobody has been billed for, each thing once. */
 export class Tab {
   #lines: TabLine[] = [];
-  readonly #shares = new Set<Share>();
+  readonly #expected = new Set<Expected>();
 
   open(line: TabLine): void {
     this.#lines.push(line);
@@ -34,9 +39,31 @@ export class Tab {
 
   /** Counts what is about to be bought. */
   expect(mostRaw: bigint): Share {
-    const share: Share = { mostRaw, line: undefined, drop: () => this.#shares.delete(share) };
-    this.#shares.add(share);
+    let tell = () => {};
+    const known = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    const share: Share = {
+      ...{ mostRaw, isPayment: false },
+      open: (line) => {
+        expected.line = line;
+        this.open(line);
+        tell();
+      },
+      drop: () => {
+        this.#expected.delete(expected);
+        tell();
+      },
+    };
+    const expected: Expected = { share, line: undefined, known };
+    this.#expected.add(expected);
     return share;
+  }
+
+  /** Resolves when it is known what every payment under way has bought. */
+  async paymentsKnown(): Promise<void> {
+    const payments = [...this.#expected].filter(({ share }) => share.isPayment);
+    await Promise.all(payments.map(({ known }) => known));
   }
 
   /** The fee for a source that is paid by the caller's own key stands on it. */
@@ -50,11 +77,10 @@ export class Tab {
     for (const one of feeOnce(this.#lines.flatMap((line) => line.bought() ?? []))) {
       sumRaw += owedRaw([one]);
     }
-    for (const share of this.#shares) {
-      const { line, mostRaw } = share;
+    for (const { line, share } of this.#expected) {
       if (line?.isOver) share.drop();
       else {
-        const leftRaw = mostRaw - (line === undefined ? 0n : costRaw(line));
+        const leftRaw = share.mostRaw - (line === undefined ? 0n : costRaw(line));
         if (leftRaw > 0n) sumRaw += leftRaw;
       }
     }

@@ -91,6 +91,11 @@ export type Legs = {
   reserves(config: SessionConfig): Reserves;
   /** What a turn has bought. It is billed by whoever asks. */
   takeBill(use: TurnUse, requests: 0 | 1): readonly Bought[];
+  /**
+   * Resolves when it is known what every payment under way has bought, or nobody is to wait for it any longer: one that
+   * is paid by itself is bought though its caller has left. It is in the next bill then.
+   */
+  paymentsKnown(): Promise<void>;
 };
 
 /** One of the three could not do its part; the session goes on. */

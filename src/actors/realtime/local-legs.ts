@@ -39,6 +39,7 @@ export function createLocalLegs(
     problemOf: (config) => foreignSpeech(TRANSCRIBER, config),
     reserves: () => reserves,
     takeBill: (use, requests) => [{ source, usage: turnUsage(source, use, requests) }],
+    paymentsKnown: async () => {},
   };
 }
 

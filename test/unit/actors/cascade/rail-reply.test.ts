@@ -18,7 +18,7 @@ function openReply(eventOf: (nth: number) => string, count = 10_000) {
   const reply = new RailReply({
     body: { model: 'm', messages: [{ role: 'user', content: 'four' }], max_tokens: 10 },
     open: async () => ({
-      ...{ source, tab },
+      ...{ source, share: tab.expect(0n) },
       stream: {
         async next() {
           if (upstream.isStopped || upstream.events === count) return undefined;

@@ -35,8 +35,7 @@ describe('Tab', () => {
     };
     const [share, other] = [tab.expect(10n), tab.expect(100n)];
     expect(tab.unbilledRaw()).toBe(113n);
-    tab.open(line);
-    share.line = line;
+    share.open(line);
     expect(tab.unbilledRaw()).toBe(113n);
     line.chars = 12;
     expect(tab.unbilledRaw()).toBe(115n);
@@ -45,5 +44,23 @@ describe('Tab', () => {
     expect(tab.unbilledRaw()).toBe(15n);
     tab.take();
     expect(tab.unbilledRaw()).toBe(0n);
+  });
+
+  it('waits for what each payment under way has bought, and for nothing else', async () => {
+    const tab = new Tab();
+    tab.expect(1n);
+    await tab.paymentsKnown();
+    const payments = [tab.expect(2n), tab.expect(3n)];
+    for (const share of payments) share.isPayment = true;
+    let isKnown = false;
+    const known = tab.paymentsKnown().then(() => {
+      isKnown = true;
+    });
+    payments[0]?.drop();
+    await new Promise(setImmediate);
+    expect(isKnown).toBe(false);
+    payments[1]?.open({ isOver: true, bought: () => ({ source, usage: { request: 1 } }) });
+    await known;
+    expect(tab.take()).toEqual([{ source, usage: { request: 1 } }]);
   });
 });
