@@ -54,11 +54,10 @@ export function openVerdict(request: OpenSession, resolution: Resolution): OpenS
   const asked = { spender, destination, holdId: sessionId, amountRaw };
   const verdict = holdVerdict(asked, resolution);
   if (verdict.kind === 'refused') return verdict;
-  return {
-    kind: 'opened',
-    claim: { sessionId, epoch: 1, hold: verdict.hold },
-    funds: verdict.funds,
-  };
+  const { hold, funds } = verdict;
+  const { taskValueBps } = spender;
+  const value = taskValueBps === undefined ? {} : { taskValueBps };
+  return { kind: 'opened', claim: { sessionId, epoch: 1, hold, ...value }, funds };
 }
 
 export function extendVerdict(

@@ -171,13 +171,14 @@ function rowsOfHold({
 function decideExtend(state: BalanceState, operation: ExtendOperation, world: World): Decision {
   const { agentId, claim, byRaw } = operation;
   const { rules, moment } = world;
+  const { taskValueBps = null } = claim;
   const { holdId, amountRaw: fromRaw, facts } = claim.hold;
   const { spendableRaw, counters } = state;
   const demand = {
     keyId: undefined,
     amountRaw: byRaw,
     facts,
-    taskValueBps: null,
+    taskValueBps,
     spendableRaw,
     counters,
   };
@@ -188,7 +189,7 @@ function decideExtend(state: BalanceState, operation: ExtendOperation, world: Wo
     posting,
     delta: setAside(byRaw),
     hold: { holdId, fromRaw, toRaw: fromRaw + byRaw, sessionId: claim.sessionId, facts },
-    count: countHeld(rules, facts, byRaw, { moment, taskValueBps: null }),
+    count: countHeld(rules, facts, byRaw, { moment, taskValueBps }),
     guard: guardOf(claim),
   });
 }

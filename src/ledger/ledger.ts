@@ -123,6 +123,8 @@ export type SessionClaim = {
   readonly sessionId: string;
   readonly epoch: number;
   readonly hold: Hold;
+  /** What the task is worth to whoever opened it, which goes for what it holds later, too. */
+  readonly taskValueBps?: number;
 };
 
 export type OpenSession = {

@@ -252,4 +252,31 @@ describe('a session under caps', () => {
     expect(breachOf(rest)?.breach).toMatchObject({ spentRaw: 30n, capRaw: 100n });
     expect((await hold(agent, 70n)).kind).toBe('held');
   });
+
+  it.each(['agent', 'team'] as const)(
+    'is extended as far as the cap of its %s goes for the value of its task',
+    async (whose) => {
+      const agent = await cappedAgent();
+      const policyId = await addPolicy(database.sql, {
+        ...{ kind: 'session', limitRaw: 100n, accountId: agent.accountId },
+        agentId: whose === 'agent' ? agent.agentId : null,
+      });
+      await database.sql`
+        update policies set limit_floor_raw = 50, limit_ceiling_raw = 300 where id = ${policyId}`;
+      const fresh = liveLedger(database.sql, `valued session of ${whose}`);
+      const opened = await fresh.openSession({
+        ...{ spender: { ...agent, taskValueBps: 25_000 }, sessionId: `sess-${++names}` },
+        ...{ reserveRaw: 120n, kind: 'realtime', destination: { host: 'local', payee: null } },
+        ...{ target: 'gateway://local/x', model: 'local/x', account: 'gateway' },
+      });
+      if (opened.kind !== 'opened') throw new Error('refused');
+      const more = await fresh.extend(opened.claim, 130n);
+      if (more.kind !== 'extended') throw new Error('refused');
+      const refused = await fresh.extend(more.claim, 1n);
+      expect(refused).toMatchObject({ refusal: { breach: { capRaw: 250n, spentRaw: 250n } } });
+      const over = { claim: more.claim, reason: 'done', actualRaw: 0n } as const;
+      await fresh.closeSession({ ...over, account: 'gateway', source: 'local' });
+      await fresh[Symbol.asyncDispose]();
+    },
+  );
 });

@@ -47,6 +47,8 @@ const arbitraryCredit = (agents: number): fc.Arbitrary<Operation> =>
     })
     .map((x) => ({ kind: 'credit', ...x, events: [] }));
 
+const TASK_VALUES = fc.constantFrom(undefined, undefined, 5_000, 30_000);
+
 /** Operations over few agents, holds and references, so that repeats, conflicts and races are the rule. */
 export const arbitraryOperation = (agents: number): fc.Arbitrary<Drawn> => {
   const agent = fc.nat({ max: agents - 1 });
@@ -60,11 +62,12 @@ export const arbitraryOperation = (agents: number): fc.Arbitrary<Drawn> => {
     { weight: 3, arbitrary: settlements(common) },
     {
       weight: 1,
-      arbitrary: fc.record({ ...common, byRaw: fc.bigInt({ min: 1n, max: 9n }) }).map(
-        (x): Operation => ({
-          ...{ kind: 'extend', agentId: x.agent, claim: claimOf(x), byRaw: x.byRaw },
+      arbitrary: fc
+        .record({ ...common, byRaw: fc.bigInt({ min: 1n, max: 9n }), taskValueBps: TASK_VALUES })
+        .map(({ byRaw, taskValueBps, ...x }): Operation => {
+          const claim = { ...claimOf(x), ...(taskValueBps !== undefined && { taskValueBps }) };
+          return { kind: 'extend', agentId: x.agent, claim, byRaw };
         }),
-      ),
     },
     { weight: 1, arbitrary: arbitraryCredit(agents) },
     {
@@ -95,7 +98,7 @@ const holds = ({ agent, name, amountRaw }: Common): fc.Arbitrary<Operation> =>
   fc
     .record({
       ...{ agent, name, amountRaw, opens: fc.boolean() },
-      taskValueBps: fc.constantFrom(undefined, undefined, 5_000, 30_000),
+      taskValueBps: TASK_VALUES,
     })
     .map((x) => {
       const { destination } = askOf(x.name);

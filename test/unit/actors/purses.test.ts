@@ -6,7 +6,7 @@ import type { Source } from '../../../src/gateway/catalogue.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
-import type { Ledger } from '../../../src/ledger/ledger.ts';
+import type { Ledger, Spender } from '../../../src/ledger/ledger.ts';
 import { CallTimeout } from '../../../src/store/transient.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { ACTIVE, MemoryLedger } from '../../support/fakes/memory-ledger.ts';
@@ -18,12 +18,14 @@ const source: Source = {
 };
 const OUTCOME = { reason: 'closed', status: 'success' } as const;
 
-const opening = (ledger: Ledger, clock: ManualClock) => (name: string, reserveRaw: bigint) => {
-  const sessionId = `sess_1.${name}`;
-  const owner = { spender: { agentId: AGENT }, sessionId, kind: 'realtime', source } as const;
-  const deps = { ledger, clock, log: silentLog };
-  return openPurse(deps, { ...owner, model: `${name}/m` }, reserveRaw);
-};
+const opening =
+  (ledger: Ledger, clock: ManualClock, spender: Spender = { agentId: AGENT }) =>
+  (name: string, reserveRaw: bigint) => {
+    const sessionId = `sess_1.${name}`;
+    const owner = { spender, sessionId, kind: 'realtime', source } as const;
+    const deps = { ledger, clock, log: silentLog };
+    return openPurse(deps, { ...owner, model: `${name}/m` }, reserveRaw);
+  };
 
 async function world() {
   const ledger = createFakeLedger();
@@ -112,13 +114,17 @@ describe('the purses of a session', () => {
 });
 
 /** The ledger itself, over a store in memory that can be away. */
-async function ledgerWorld({ creditRaw = 10_000n, rules = ACTIVE } = {}) {
+async function ledgerWorld({
+  creditRaw = 10_000n,
+  rules = ACTIVE,
+  spender = { agentId: AGENT } as Spender,
+} = {}) {
   const store = new MemoryLedger();
   store.addAgent(AGENT, rules);
   const clock = new ManualClock();
   const ledger = createLedger({ store, clock, log: silentLog });
   await ledger.credit({ agentId: AGENT, amountRaw: creditRaw, reference: 'world' });
-  const purses = new Purses(opening(ledger, clock));
+  const purses = new Purses(opening(ledger, clock, spender));
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 500) {
       clock.advance(500);
@@ -181,5 +187,23 @@ describe('two who make a purse whole at once', () => {
       { kind: 'extended' },
     ]);
     expect([purses.heldRaw, store.require(AGENT).rules.status]).toEqual([160n, 'active']);
+  });
+});
+
+describe('a purse whose caller says what the task is worth', () => {
+  it.each([
+    [5_000, 10n],
+    [undefined, 20n],
+    [20_000, 40n],
+  ])('is extended at %s as far as it could be opened: to %s', async (taskValueBps, capRaw) => {
+    const policy = policyOf({ limitRaw: 20n, limitFloorRaw: 5n, limitCeilingRaw: 50n });
+    const rules = { ...ACTIVE, policies: [policy] };
+    const spender = { agentId: AGENT, ...(taskValueBps !== undefined && { taskValueBps }) };
+    const refusal = { refusal: { reason: 'cap_exceeded', breach: { capRaw } } };
+    const { purses } = await ledgerWorld({ rules, spender });
+    expect(await purses.hold('a', capRaw + 1n)).toMatchObject(refusal);
+    await purses.hold('a', 8n);
+    expect(await purses.hold('a', capRaw + 1n)).toMatchObject(refusal);
+    expect(await purses.hold('a', capRaw)).toMatchObject({ kind: 'extended' });
   });
 });

@@ -44,6 +44,8 @@ describe('verdicts', () => {
       account: 'gateway' as const,
     };
     expect(openVerdict(session, applied)).toEqual({ kind: 'opened', claim, funds });
+    const valued = { ...session, spender: { ...spender, taskValueBps: 5_000 } };
+    expect(openVerdict(valued, applied)).toMatchObject({ claim: { taskValueBps: 5_000 } });
   });
 
   it('grows the claim by what was added, or says that it is lost', () => {
