@@ -5,6 +5,7 @@ import { cascadeStage, done } from '../support/cascade-steps.ts';
 import { answer, say } from '../support/cascade-world.ts';
 import { bearer, KEYS } from '../support/edge.ts';
 import type { FakeLedger } from '../support/fake-ledger.ts';
+import { answers, sends } from '../support/speech-upstream.ts';
 import { policyOf } from '../support/spending.ts';
 import { AGENT } from '../support/voice-world.ts';
 import { refusal } from '../support/web-socket-client.ts';
@@ -124,6 +125,19 @@ describe('a realtime session of several models on provider keys of its caller', 
       { costRaw: 4n * FEE, rail: 'byok', model: 'keyed/chat', usage: { request: 4 } },
     ]);
     expect(accounts).toEqual(['byok']);
+  });
+
+  it('costs it once, too, where the providers of one part take turns in a turn', async () => {
+    const storedKeys = { ...OWN, 'other-voice': 'sk-other-voice' };
+    const { connect, speech } = await start({ storedKeys });
+    speech.plays.push(sends(speech.sound, speech.contentType), answers(500));
+    const client = await connect({ model: 'keyed/chat', tts_model: 'keyed/choir' });
+    say(client, 'hello');
+    const turn = await done(client);
+    const voices = new Set(speech.seen.map(({ authorization }) => authorization));
+    expect(voices).toEqual(new Set(['Bearer sk-own-voice', 'Bearer sk-other-voice']));
+    expect(turn).toMatchObject({ status: 'completed', metadata: { cost_raw: String(2n * FEE) } });
+    await leave(client);
   });
 
   it('holds no more than the fee for what they buy', async () => {

@@ -88,6 +88,7 @@ export async function cascadeWorld({
     // Those that take keys of others.
     ['keyed', { baseUrl: chat.baseUrl, dialect: 'openai', apiKeyEnv: 'KEYED' }],
     ['keyed-voice', { baseUrl: speech.baseUrl, dialect: 'openai', apiKeyEnv: 'VOICE' }],
+    ['other-voice', { baseUrl: speech.baseUrl, dialect: 'openai', apiKeyEnv: 'VOICE' }],
     ['shut', { baseUrl: chat.baseUrl, dialect: 'openai', apiKeyEnv: 'SHUT' }],
   ]);
   const catalogue = buildCatalogue({ providers, models: MODELS, secret });
@@ -174,6 +175,10 @@ const MODELS: ModelEntry[] = [
   { id: 'other/orator', modality: 'tts', sources: [source('speech', BY_REQUEST)] },
   { id: 'keyed/chat', modality: 'text', sources: [source('keyed', CHAT)] },
   { id: 'keyed/say', modality: 'tts', sources: [source('keyed-voice', SPEECH)] },
+  {
+    ...{ id: 'keyed/choir', modality: 'tts' },
+    sources: [source('keyed-voice', SPEECH), source('other-voice', SPEECH)],
+  },
   {
     ...{ id: 'acme/shared', modality: 'text' },
     sources: [source('keyed', CHAT), source('keyed-voice', CHAT)],

@@ -65,7 +65,7 @@ export async function askSources<R, T>(
   for (const stage of part.stages(priceRaw)) {
     if (tried !== undefined && !isPassedOver(tried.outcome, tried.source)) break;
     const { hold, tab } = deps.pocketOf(stage.purse);
-    const mostRaw = mostOf(stage, tab);
+    const mostRaw = mostOf(stage, tab.hasFeeOf(part.model.id));
     let share: Share;
     try {
       share = await hold(mostRaw, question.floorRaw?.(stage.purse, mostRaw));
@@ -98,8 +98,8 @@ const attemptsOf = (tried: Tried<unknown> | undefined): Before => ({
 });
 
 /** The most that one purchase adds. A fee that stands on the tab is taken once. */
-const mostOf = ({ offers }: Stage<unknown>, tab: Tab): bigint =>
-  holdForRaw(offers.filter(({ source }) => !tab.hasFeeOf(source)));
+const mostOf = ({ offers }: Stage<unknown>, hasFee: boolean): bigint =>
+  holdForRaw(offers.filter(({ source }) => !hasFee || source.rail !== 'byok'));
 
 function tryAll<R, T>(
   deps: AskDeps,

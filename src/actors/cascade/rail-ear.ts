@@ -105,7 +105,8 @@ class RailStream implements SttStream {
     share.drop();
     const { estimated, usage } = meterTranscription(sound, outcome.usage, source);
     // In the same breath as the drop: whoever waits for that finds it on the tab.
-    tab.add({ source, usage, ...paidOf(outcome), ...(estimated && { isEstimated: true }) });
+    const bought = { source, model: part.model.id, usage, ...paidOf(outcome) };
+    tab.add({ ...bought, ...(estimated && { isEstimated: true }) });
     return textOf(outcome.body);
   }
 

@@ -91,7 +91,7 @@ export class RailReply implements Reply, TabLine {
     const metered = this.#metered();
     if (metered === undefined || this.#opened === undefined) return undefined;
     return {
-      ...{ source: this.#opened.source, usage: metered.usage },
+      ...{ source: this.#opened.source, model: this.#body.model, usage: metered.usage },
       ...paidOf(this.#opened),
       ...(metered.estimated && { isEstimated: true }),
       ...(this.isVain && { isSpeculated: true }),

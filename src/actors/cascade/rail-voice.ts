@@ -85,7 +85,8 @@ class SpeechLine {
   bought() {
     const { source } = this.#seller;
     const { estimated, usage } = meterSpeech(this.#body, this.#sound.usage(), source);
-    return { ...this.#seller, usage, ...(estimated && { isEstimated: true }) };
+    const { model } = this.#body;
+    return { ...this.#seller, model, usage, ...(estimated && { isEstimated: true }) };
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Source } from '../../gateway/catalogue.ts';
 import { owedRaw } from '../realtime/bought-price.ts';
 import type { Bought } from '../realtime/legs.ts';
 
@@ -66,9 +65,12 @@ export class Tab {
     await Promise.all(payments.map(({ known }) => known));
   }
 
-  /** The fee for a source that is paid by the caller's own key stands on it. */
-  hasFeeOf(source: Source): boolean {
-    return source.rail === 'byok' && this.#lines.some((line) => line.bought()?.source === source);
+  /** The fee for a model that is bought with the caller's own keys stands on it. */
+  hasFeeOf(model: string): boolean {
+    return this.#lines.some((line) => {
+      const bought = line.bought();
+      return bought !== undefined && feeFor(bought) === model;
+    });
   }
 
   /** What all of it can come to, with what goes on and what is only expected. */
@@ -95,15 +97,23 @@ export class Tab {
   }
 }
 
-/** The fee for a part that was bought with the caller's own key is one a turn, whatever the number of requests. */
+/** The model that a fee for the caller's own key is owed for. Undefined: none is. */
+const feeFor = ({ model, source }: Bought): string | undefined =>
+  source.rail === 'byok' ? model : undefined;
+
+/**
+ * The fee for a part that was bought with the caller's own keys is one a turn, whatever the number of requests and of
+ * the providers that took them.
+ */
 function feeOnce(bought: readonly Bought[]): Bought[] {
-  const payers = new Map<Source, Bought>();
+  const payers = new Map<string | undefined, Bought>();
   for (const one of bought) {
-    const payer = payers.get(one.source);
-    if (payer === undefined || payer.isSpeculated) payers.set(one.source, one);
+    const payer = payers.get(feeFor(one));
+    if (payer === undefined || payer.isSpeculated) payers.set(feeFor(one), one);
   }
   return bought.map((one) => {
-    if (one.source.rail !== 'byok' || payers.get(one.source) === one) return one;
+    const model = feeFor(one);
+    if (model === undefined || payers.get(model) === one) return one;
     const { request: _, ...usage } = one.usage;
     return { ...one, usage };
   });

@@ -12,6 +12,8 @@ export type Bought = {
   readonly source: Source;
   /** Which of the session's purses pays it; the one that it was opened with where none is named. */
   readonly purse?: string;
+  /** The model that was bought, where it could be of several sources. */
+  readonly model?: string;
   readonly usage: Usage;
   /** It was paid by itself, so much; its purse pays the margin. */
   readonly paidRaw?: bigint;

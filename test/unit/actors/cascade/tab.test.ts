@@ -24,6 +24,23 @@ describe('Tab', () => {
     expect(tab.take()).toEqual([]);
   });
 
+  it('has the fee for an own key once a model, whoever of several providers it was for', () => {
+    const own = (provider: string): Source => ({
+      ...{ ...source, rail: 'byok', provider },
+      rates: { request: 2_000_000n },
+    });
+    const tab = new Tab();
+    const usage = { request: 1, character: 4 };
+    tab.add({ source: own('p'), model: 'acme/say', usage });
+    expect(['acme/say', 'acme/chat'].map((model) => tab.hasFeeOf(model))).toEqual([true, false]);
+    tab.add({ source: own('q'), model: 'acme/say', usage });
+    tab.add({ source: own('q'), model: 'acme/chat', usage });
+    // Nobody else is paid by the request.
+    tab.add({ source, model: 'acme/say', usage });
+    expect(tab.unbilledRaw()).toBe(4n);
+    expect(tab.take().map((one) => one.usage)).toEqual([usage, { character: 4 }, usage, usage]);
+  });
+
   it('knows what everything on it can come to: what it has, and the rest of what is expected', () => {
     const priced: Source = { ...source, rates: { character: 1_000_000n } };
     const tab = new Tab();
