@@ -41,6 +41,13 @@ export class Purses {
     return sumRaw;
   }
 
+  /** What of it was bought with. */
+  get spentRaw(): bigint {
+    let sumRaw = 0n;
+    for (const { spentRaw } of this.#purses.values()) sumRaw += spentRaw;
+    return sumRaw;
+  }
+
   /** Holds so much in one of them for what is not billed yet. */
   async hold(name: string, totalRaw: bigint): Promise<Extension> {
     if (this.#isTaken) return LOST;

@@ -6,8 +6,10 @@ import type { Outcome } from './outcome.ts';
 /** One chat request, to be bought from one upstream. */
 export type ChatCall = {
   readonly agentId: number;
-  /** What is set aside for this very request. */
+  /** What is set aside for this very request, or for the session that it is a turn of. */
   readonly heldRaw: bigint;
+  /** What of that is spent and not settled yet; nothing where it is not said. */
+  readonly spentRaw?: bigint;
   /** The upstream's own name of the model. */
   readonly model: string;
   /** How it is paid, where this server has no account that it goes to. */

@@ -1,5 +1,5 @@
 import type { CallerFacts, ChatMessage, GuideEngine, GuideReply } from '../engines/engine.ts';
-import { minRaw } from '../kernel/amount.ts';
+import { settleOwn } from '../engines/own-hold.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { nowSeconds } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
@@ -25,7 +25,8 @@ export function createLocalGuideRail(deps: LocalGuideDeps): ChatRail {
 
   async function complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome> {
     try {
-      const facts = beforeHold(await callerFacts(call.agentId), call.heldRaw);
+      const { heldRaw, spentRaw = 0n } = call;
+      const facts = settleOwn(await callerFacts(call.agentId), { heldRaw, spentRaw });
       if (signal.aborted) return { kind: 'aborted' };
       const reply = await guide.reply({
         messages: readMessages(call.body.messages),
@@ -50,13 +51,6 @@ export function createLocalGuideRail(deps: LocalGuideDeps): ChatRail {
     },
   };
 }
-
-/** The question's own hold is no news to whoever asks for the balance. */
-const beforeHold = (facts: CallerFacts, heldRaw: bigint): CallerFacts => ({
-  ...facts,
-  spendableRaw: facts.spendableRaw + minRaw(heldRaw, facts.heldRaw),
-  heldRaw: facts.heldRaw - minRaw(heldRaw, facts.heldRaw),
-});
 
 /** Content may be text, a list of parts, or nothing; only its text is of use to the guide. */
 function textOf(content: unknown): string {

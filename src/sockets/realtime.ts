@@ -160,10 +160,10 @@ async function openLocal(
   };
   const cap = turnCap(model);
   const callerFacts = () => deps.callerFacts(owner.spender.agentId);
-  const legs = createLocalLegs({ ...deps, cap, source, callerFacts });
+  const purses = new Purses((_, reserveRaw) => openPurse(deps, owner, reserveRaw));
+  const legs = createLocalLegs({ ...deps, cap, source, callerFacts, purses });
   const problem = legs.problemOf(config);
   if (problem !== undefined) throw refuse.gateway.invalidRequest(problem.message, problem.param);
-  const purses = new Purses((_, reserveRaw) => openPurse(deps, owner, reserveRaw));
   await openPurses(purses, legs.reserves(config));
   return { owner, purses, cap, legs, config };
 }

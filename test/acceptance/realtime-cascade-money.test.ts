@@ -65,6 +65,22 @@ describe('what a realtime session of several models spends at whom', () => {
     expect(ledger.summaries).toHaveLength(1);
   });
 
+  it('is told, where the guide answers, as it will be once the session is settled', async () => {
+    const { connect, engines, ledger } = await start();
+    const client = await connect({ model: 'local/guide', tts_model: 'acme/say' });
+    for (const nth of [1, 2]) {
+      say(client, 'what is my balance');
+      await done(client, nth);
+    }
+    const [first, second] = engines.guide.asked.map(({ facts }) => facts);
+    expect(first).toMatchObject({ spendableRaw: 10_000_000n, heldRaw: 0n, spentRaw: 0n });
+    const spentRaw = second?.spentRaw ?? 0n;
+    expect(spentRaw).toBeGreaterThan(0n);
+    expect(second).toMatchObject({ spendableRaw: 10_000_000n - spentRaw, heldRaw: 0n });
+    expect(ledger.consumedRaw(AGENT)).toBe(0n);
+    await leave(client);
+  });
+
   it('is refused before anybody is asked where a cap of one maker leaves no turn', async () => {
     const { chat, ledger, url } = await start();
     capMaker(ledger, 'other', 4_000n);

@@ -30,7 +30,6 @@ export async function openSession({
   assert(model !== undefined && source !== undefined, 'the catalogue has the local voice');
   const cap = turnCap(model);
   const callerFacts = () => deps.callerFacts(AGENT);
-  const legs = createLocalLegs({ ...deps, cap, source, callerFacts });
   const owner = {
     spender: { agentId: AGENT, keyId: 70 },
     sessionId: 'sess_test',
@@ -41,9 +40,10 @@ export async function openSession({
   const read = readSession(begun);
   assert('config' in read, 'the session can be');
   const { config } = read;
+  const purses = new Purses((_, heldRaw) => openPurse(deps, owner, heldRaw));
+  const legs = createLocalLegs({ ...deps, cap, source, callerFacts, purses });
   const reserves = legs.reserves(config);
   const reserveRaw = reserves[MAIN_PURSE] ?? 0n;
-  const purses = new Purses((_, heldRaw) => openPurse(deps, owner, heldRaw));
   await openPurses(purses, reserves);
   const session = open(deps, { owner, purses, cap, legs, config });
   const socket = new FakeSocket();

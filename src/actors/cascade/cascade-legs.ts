@@ -44,7 +44,7 @@ export type CascadeDeps = Pick<VoiceDeps, 'catalogue' | 'clock' | 'engines' | 'l
   readonly cascades: Cascades;
   readonly plan: CascadePlan;
   readonly spender: Spender;
-  readonly purses: Pick<Purses, 'heldRaw' | 'hold' | 'makeWhole'>;
+  readonly purses: Pick<Purses, 'heldRaw' | 'spentRaw' | 'hold' | 'makeWhole'>;
   readonly ownKeys: OwnKeys;
   readonly purseOf: PurseOf;
 };
@@ -82,10 +82,7 @@ export function createCascadeLegs(deps: CascadeDeps): Legs {
         return hearing.ear(config).open({ ...options, ...expectedSpeech(config) });
       },
     }),
-    brain: createRailBrain({
-      ...{ ...buying, part: thinking, reserved, reserves },
-      heldRaw: () => purses.heldRaw,
-    }),
+    brain: createRailBrain({ ...buying, part: thinking, reserved, reserves }),
     voice: speaking.leg,
     transcriber: (config) => hearing.modelOf(config).id,
     problemOf: hearing.problemOf,

@@ -1,3 +1,4 @@
+import type { OwnHold } from '../../engines/own-hold.ts';
 import { boundChat } from '../../gateway/bound-chat.ts';
 import type { ChatRequest } from '../../gateway/chat-request.ts';
 import { chatPriceRaw } from '../../gateway/chat-usage.ts';
@@ -17,7 +18,8 @@ export type RailBrainDeps = AskDeps & {
   readonly reserved: () => Reserve;
   /** All of that reserve. */
   readonly reserves: (config: SessionConfig) => Reserves;
-  readonly heldRaw: () => bigint;
+  /** The money of its session. */
+  readonly purses: OwnHold;
 };
 
 /** What is held out of one purse for a part of an ordinary turn. */
@@ -76,7 +78,8 @@ function begin(
       ask({ rail, source }, means) {
         isAfforded = true;
         const { agentId } = spender;
-        const call = { agentId, heldRaw: deps.heldRaw(), body, model: source.upstreamModel, means };
+        const { heldRaw, spentRaw } = deps.purses;
+        const call = { agentId, heldRaw, spentRaw, body, model: source.upstreamModel, means };
         return rail.stream(call, signal);
       },
     });

@@ -1,5 +1,6 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
 import type { CallerFacts, ChatMessage, GuideEngine, LocalEngines } from '../../engines/engine.ts';
+import { type OwnHold, settleOwn } from '../../engines/own-hold.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { MAIN_PURSE } from '../purses.ts';
@@ -18,6 +19,8 @@ export const TRANSCRIBER = 'local/pocketsphinx';
 type GuideDeps = {
   readonly guide: GuideEngine;
   readonly callerFacts: () => Promise<CallerFacts>;
+  /** The money of its session. */
+  readonly purses: OwnHold;
   readonly clock: Clock;
   readonly cap: TurnCap;
 };
@@ -79,7 +82,7 @@ function createGuideBrain(deps: GuideDeps): Brain {
 type Answer = Awaited<ReturnType<GuideEngine['reply']>>;
 
 async function ask(
-  { callerFacts, cap, clock, guide }: GuideDeps,
+  { callerFacts, cap, clock, guide, purses }: GuideDeps,
   { config, isPrompt, items, outputCap }: ReplyRequest,
 ): Promise<Answer> {
   const { instructions } = config;
@@ -90,7 +93,7 @@ async function ask(
   return guide.reply({
     // It answers what was said last, and that is answered.
     messages: [...system, ...messagesOf(isPrompt ? [] : items, room)],
-    facts: await callerFacts(),
+    facts: settleOwn(await callerFacts(), purses),
     tools: offeredTools(config),
     maxTokens: outputCap,
     nowMs: clock.now(),

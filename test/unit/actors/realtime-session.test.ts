@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openSession, RATE, response } from '../../support/realtime-session.ts';
 import { silence, tone } from '../../support/voice-fakes.ts';
-import type { SentEvent } from '../../support/voice-world.ts';
+import { AGENT, type SentEvent } from '../../support/voice-world.ts';
 
 describe('RealtimeSession', () => {
   it('finishes the running turn, then closes 1012 when the server shuts down', async () => {
@@ -55,6 +55,18 @@ describe('RealtimeSession', () => {
     await session.settled;
     expect(ledger.charges[0]?.usage).toMatchObject({ audio_second: expect.any(Number) });
     expect(ledger.openHolds()).toBe(0);
+  });
+
+  it('tells its guide the balance that is left once it is settled', async () => {
+    const { engines, ledger, say } = await openSession();
+    await say('hello');
+    await say('what is my balance');
+    const [first, second] = engines.guide.asked.map(({ facts }) => facts);
+    expect(first).toMatchObject({ spendableRaw: 10_000_000n, heldRaw: 0n, spentRaw: 0n });
+    const spentRaw = second?.spentRaw ?? 0n;
+    expect(spentRaw).toBeGreaterThan(0n);
+    expect(second).toMatchObject({ spendableRaw: 10_000_000n - spentRaw, heldRaw: 0n });
+    expect(ledger.consumedRaw(AGENT)).toBe(0n);
   });
 
   it('closes without settling when another process has taken it over', async () => {

@@ -67,7 +67,7 @@ function openBrain({
     reserved: () => ({ purse: MAIN_PURSE, raw: reservedRaw }),
     reserves: () => ({ [MAIN_PURSE]: RESERVE_RAW }),
     pocketOf: () => ({ tab, hold }),
-    heldRaw: () => 0n,
+    purses: { heldRaw: 0n, spentRaw: 0n },
   });
   return { brain, asked, afforded, tab };
 }
