@@ -66,6 +66,8 @@ export class Listening {
   #earOpenedAtMs = 0;
   #itemId = '';
   #unbilledMs = 0;
+  /** Taken to be billed, while nothing new is held instead. */
+  #billingMs = 0;
   /** Of those, what waits to be made out: nobody knows yet what it comes to. */
   #untoldMs = 0;
   #receivedMs = 0;
@@ -84,7 +86,7 @@ export class Listening {
     if (audio.length === 0) return undefined;
     this.#ear ??= this.#openEar();
     const ms = audio.length / this.#bytesPerMs;
-    const unpaidMs = this.#unbilledMs + this.#ear.unheardMs;
+    const unpaidMs = this.#unbilledMs + this.#billingMs + this.#ear.unheardMs;
     if (unpaidMs + ms > RESERVED_MS) return OVER_RESERVE;
     if (!this.#allowance.take(ms, nowMs)) return TOO_FAST;
 
@@ -142,11 +144,20 @@ export class Listening {
     await Promise.all([this.#retired, this.#ear?.transcribed()]);
   }
 
-  /** Milliseconds of transcribed audio, at the end of any, that nobody has been billed for; they are now. */
+  /**
+   * Milliseconds of transcribed audio, at the end of any, that nobody has been billed for; they are now. Until they are
+   * `billed` the reserve of the turn is for them.
+   */
   takeUnbilledMs(): number {
     const taken = this.#unbilledMs - this.#untoldMs;
     this.#unbilledMs = this.#untoldMs;
+    this.#billingMs += taken;
     return taken;
+  }
+
+  /** So much of what was taken is paid, and the reserve is whole again. */
+  billed(ms: number): void {
+    this.#billingMs -= ms;
   }
 
   /** The caller is expected to speak once the rest of an answer has been played. */

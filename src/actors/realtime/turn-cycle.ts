@@ -122,10 +122,14 @@ export class TurnCycle {
   bill(isEnding: boolean): void {
     const { billing, life, listening, tell } = this.#deps;
     const answer = this.#finished;
+    const heardMs = listening.takeUnbilledMs();
     this.#finished = undefined;
     billing
-      .bill(answer, listening.takeUnbilledMs(), !isEnding)
-      .then(tell)
+      .bill(answer, heardMs, !isEnding)
+      .then((told) => {
+        listening.billed(heardMs);
+        tell(told);
+      })
       .catch((error: unknown) => {
         life.logError(error, 'ledger is away from a realtime session');
         tell({ type: 'budget.spent', ending: LEDGER_AWAY });

@@ -129,6 +129,31 @@ describe('Listening', () => {
     expect(codes(socket)).toEqual(['audio_too_fast']);
   });
 
+  it('counts what is being billed as unpaid until the reserve is whole again', async () => {
+    const { clock, ledger, socket, send } = await openSession();
+    const { journal } = ledger;
+    let write = () => {};
+    const mayWrite = new Promise<void>((resolve) => {
+      write = resolve;
+    });
+    ledger.journal = async (...line) => {
+      await mayWrite;
+      return journal(...line);
+    };
+    const input = { turn_detection: null, format: { type: 'audio/pcmu' } };
+    send({ type: 'session.update', session: { audio: { input } } });
+    append(send, new Uint8Array(59 * 8_000));
+    send({ type: 'input_audio_buffer.commit' });
+    await settleAll();
+    clock.advance(59_000);
+    append(send, new Uint8Array(62 * 8_000));
+    expect(codes(socket)).toEqual(['input_audio_over_reserve']);
+    write();
+    await settleAll();
+    append(send, new Uint8Array(62 * 8_000));
+    expect(codes(socket)).toHaveLength(1);
+  });
+
   it('takes no more speech than the reserve of a turn covers, however it comes', async () => {
     const { clock, engines, ledger, session, socket, send, say } = await openSession();
     engines.guide.thinking = () => new Promise(() => {});
