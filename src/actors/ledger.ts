@@ -65,10 +65,12 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
       assert(session.reserveRaw >= 0n, 'a reserve is not negative');
       return openVerdict(session, await admit(holdOfSession(session)));
     },
-    async extend(claim, byRaw) {
+    async extend(claim, byRaw, isQuiet = false) {
       assert(byRaw > 0n, 'an extension adds something');
       const { agentId } = claim.hold;
-      return extendVerdict(claim, byRaw, await admit({ kind: 'extend', agentId, claim, byRaw }));
+      const extending = { kind: 'extend', agentId, claim, byRaw } as const;
+      const resolution = isQuiet ? await inbox.submit(extending) : await admit(extending);
+      return extendVerdict(claim, byRaw, resolution);
     },
     async journal(claim, entries) {
       assert(entries.length <= LIMITS.journalEntriesPerCall, 'a journal entry a piece of work');

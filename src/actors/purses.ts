@@ -53,10 +53,16 @@ export class Purses {
     if (this.#isTaken) return LOST;
     const purse = this.#purses.get(name);
     if (purse === undefined) return this.#openOnce(name, totalRaw);
-    // Reckoned in its turn: what is being written down is spent as well, and what is being held is held.
-    const verdict = await purse.extend(() => totalRaw - (purse.heldRaw - purse.spentRaw));
-    if (verdict.kind === 'lost') this.#isTaken = true;
-    return verdict;
+    return this.#extend(purse, totalRaw);
+  }
+
+  /**
+   * The same for what nobody wants yet, answering whether it is held: nothing is opened for it, and a cap that stops its
+   * agent does not do so over it.
+   */
+  async holdQuietly(name: string, totalRaw: bigint): Promise<boolean> {
+    const purse = this.#isTaken ? undefined : this.#purses.get(name);
+    return purse !== undefined && (await this.#extend(purse, totalRaw, true)).kind === 'extended';
   }
 
   /** The same for several, all or none of them being of use: answers the first that cannot be. */
@@ -95,6 +101,14 @@ export class Purses {
       ),
       ...[...this.#opening.values()].map((opening) => opening.catch(() => {})),
     ]);
+  }
+
+  async #extend(purse: Purse, totalRaw: bigint, isQuiet = false): Promise<Extension> {
+    // Reckoned in its turn: what is being written down is spent as well, and what is being held is held.
+    const missingRaw = () => totalRaw - (purse.heldRaw - purse.spentRaw);
+    const verdict = await purse.extend(missingRaw, isQuiet);
+    if (verdict.kind === 'lost') this.#isTaken = true;
+    return verdict;
   }
 
   async #openOnce(name: string, reserveRaw: bigint): Promise<Extension> {

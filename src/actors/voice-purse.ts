@@ -47,8 +47,11 @@ export type OpenedPurse =
 export interface Purse {
   readonly heldRaw: bigint;
   readonly spentRaw: bigint;
-  /** Holds so much more, nothing if it is not above zero; a function is asked when its turn has come. */
-  extend(wantedRaw: bigint | (() => bigint)): Promise<Extension>;
+  /**
+   * Holds so much more, nothing if it is not above zero; a function is asked when its turn has come. `isQuiet`: nobody
+   * wants it yet, and that it is refused has no consequence.
+   */
+  extend(wantedRaw: bigint | (() => bigint), isQuiet?: boolean): Promise<Extension>;
   /** Writes what was bought. `lost`: the session is settled, here or by another process, and this is not in it. */
   journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
   /** Settles the hold to everything bought, with one charge row. Safe to call twice. */
@@ -106,9 +109,9 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
 
   /** Of an extension that the ledger did not answer in time: it may come to pass, and no other fits behind it. */
   let unansweredRaw = 0n;
-  const ask = async (byRaw: bigint): Promise<Extension> => {
+  const ask = async (byRaw: bigint, isQuiet: boolean): Promise<Extension> => {
     unansweredRaw = byRaw;
-    const verdict = await ledger.extend(claim, byRaw);
+    const verdict = await ledger.extend(claim, byRaw, isQuiet);
     unansweredRaw = 0n;
     if (verdict.kind === 'extended') claim = verdict.claim;
     if (verdict.kind === 'lost') isSettled = true;
@@ -122,15 +125,15 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
     get spentRaw() {
       return spentRaw;
     },
-    extend: (wantedRaw) =>
+    extend: (wantedRaw, isQuiet = false) =>
       inOrder(async () => {
         if (isSettled) return { kind: 'lost' };
         if (unansweredRaw > 0n) {
-          const before = await ask(unansweredRaw);
+          const before = await ask(unansweredRaw, true);
           if (before.kind === 'lost') return before;
         }
         const byRaw = typeof wantedRaw === 'bigint' ? wantedRaw : wantedRaw();
-        return byRaw <= 0n ? { kind: 'extended' } : ask(byRaw);
+        return byRaw <= 0n ? { kind: 'extended' } : ask(byRaw, isQuiet);
       }),
     journal: (costRaw, bought) =>
       inOrder(async () => {

@@ -214,8 +214,11 @@ export interface Ledger {
 
   /** Holds the reserve and writes the session row in one commit. */
   openSession(request: OpenSession): Promise<OpenSessionVerdict>;
-  /** Adds to the session's hold. Refused like a hold; the old hold stays as it was. */
-  extend(claim: SessionClaim, byRaw: bigint): Promise<ExtendVerdict>;
+  /**
+   * Adds to the session's hold. Refused like a hold; the old hold stays as it was. `isQuiet`: nobody wants it yet, and a
+   * cap that stops its agent refuses it without doing so.
+   */
+  extend(claim: SessionClaim, byRaw: bigint, isQuiet?: boolean): Promise<ExtendVerdict>;
   /** Writes what was bought before the client is told of it. `lost` means: close the socket, settle nothing. */
   journal(claim: SessionClaim, entries: readonly JournalEntry[]): Promise<'written' | 'lost'>;
   /** Settles the hold to `actualRaw` and ends the session row. */

@@ -3,6 +3,7 @@ import { cascadeStage, done, VOICES } from '../support/cascade-steps.ts';
 import { answer, hear, RATE, say, speak } from '../support/cascade-world.ts';
 import { settled } from '../support/settled.ts';
 import { hangsAfter } from '../support/speech-upstream.ts';
+import { policyOf } from '../support/spending.ts';
 import { DONE, textEvent, toolCallEvents } from '../support/stream-upstream.ts';
 import { jsonAnswer } from '../support/transcription-upstream.ts';
 import { bytesOf, silence, tone } from '../support/voice-fakes.ts';
@@ -300,6 +301,27 @@ describe('a realtime session of several models', () => {
       expect(turn.metadata).not.toHaveProperty('speculation_cost_raw');
       expect(stage.world.chat.seen).toHaveLength(1);
       expect(await leave(client)).toBeGreaterThan(0n);
+    });
+
+    it('stops no agent over a cap that only the answer begun early would come to', async () => {
+      const client = await startEager(['w1 w2']);
+      const { chat, ledger } = stage.world;
+      const { extend } = ledger;
+      const quiet: boolean[] = [];
+      ledger.extend = async (claim, byRaw, isQuiet = false) => {
+        quiet.push(isQuiet);
+        if (!isQuiet) return extend(claim, byRaw);
+        const policy = policyOf({ kind: 'api', matchKey: 'acme', action: 'suspend_agent' });
+        const breach = { policy, requiredRaw: byRaw, spentRaw: 0n, capRaw: 0n };
+        return { kind: 'refused', refusal: { reason: 'cap_exceeded', breach, suspended: false } };
+      };
+      hear(client, [tone(1_000, RATE), silence(300, RATE)]);
+      await expect.poll(() => quiet.length).toBeGreaterThan(0);
+      expect([quiet, chat.seen.length]).toEqual([[true], 0]);
+      hear(client, [silence(600, RATE)]);
+      expect(await done(client)).toMatchObject({ status: 'completed' });
+      expect(chat.seen).toHaveLength(1);
+      await leave(client);
     });
 
     it('gives up an answer whose caller goes on, once a turn, and tells what that cost', async () => {

@@ -17,7 +17,7 @@ import { type Completed, failed, type Outcome } from '../../rails/outcome.ts';
 import type { SourceRests } from '../../rails/rest-failing-source.ts';
 import { LegFailed } from '../realtime/legs.ts';
 import type { Part, Stage } from './part.ts';
-import type { Pocket } from './pockets.ts';
+import type { Holding, Pocket } from './pockets.ts';
 import type { Share, Tab } from './tab.ts';
 
 export type AskDeps = {
@@ -32,8 +32,8 @@ export type AskDeps = {
 export type Question<R, T> = {
   readonly part: Part<R>;
   readonly priceRaw: (source: Source) => bigint;
-  /** What must be held in all at least in the purse that pays, for a purchase of so much. */
-  readonly floorRaw?: (purse: string, mostRaw: bigint) => bigint;
+  /** How a purchase of so much is held for in the purse that pays, asked when it is to be. */
+  readonly holding?: (purse: string, mostRaw: bigint) => Holding;
   /** Nobody is asked once it has fired. */
   readonly signal: StopSignal;
   readonly ask: (offer: Offer<R>, means: Means | undefined) => Promise<Outcome<T>>;
@@ -66,15 +66,19 @@ export async function askSources<R, T>(
     if (tried !== undefined && !isPassedOver(tried.outcome, tried.source)) break;
     const { hold, tab } = deps.pocketOf(stage.purse);
     const mostRaw = mostOf(stage, tab.hasFeeOf(part.model.id));
+    const holding = question.holding?.(stage.purse, mostRaw);
+    const isPayment = stage.offers.some(({ mostPaidRaw }) => mostPaidRaw !== undefined);
+    // Its own hold is not quiet.
+    if (isPayment && holding?.isQuiet) throw new LegFailed('not_begun', 'Nobody wants it yet.');
     let share: Share;
     try {
-      share = await hold(mostRaw, question.floorRaw?.(stage.purse, mostRaw));
+      share = await hold(mostRaw, holding);
     } catch (error) {
       // What the caller's own account was told stands where the pool may not be paid.
       if (tried?.source.rail === 'byok' && error instanceof LegFailed) break;
       throw error;
     }
-    share.isPayment = stage.offers.some(({ mostPaidRaw }) => mostPaidRaw !== undefined);
+    share.isPayment = isPayment;
     let isBought = false;
     try {
       if (signal.aborted) return undefined;

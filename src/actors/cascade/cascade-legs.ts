@@ -44,7 +44,7 @@ export type CascadeDeps = Pick<VoiceDeps, 'catalogue' | 'clock' | 'engines' | 'l
   readonly cascades: Cascades;
   readonly plan: CascadePlan;
   readonly spender: Spender;
-  readonly purses: Pick<Purses, 'heldRaw' | 'spentRaw' | 'hold' | 'makeWhole'>;
+  readonly purses: Pick<Purses, 'heldRaw' | 'spentRaw' | 'hold' | 'holdQuietly' | 'makeWhole'>;
   readonly ownKeys: OwnKeys;
   readonly purseOf: PurseOf;
 };

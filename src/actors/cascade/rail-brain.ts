@@ -29,6 +29,8 @@ type Begun = {
   readonly reply: RailReply;
   /** What it may come to is held. */
   readonly isAfforded: () => boolean;
+  /** The caller has asked for it. */
+  want(): void;
 };
 
 type Speculation = Begun & {
@@ -59,7 +61,11 @@ function floorRaw(
   return beyondRaw > 0n ? (reserves(config)[purse] ?? 0n) + beyondRaw : 0n;
 }
 
-/** Begins an answer. `isBeside`: nothing of the reserve is for it. */
+/**
+ * Begins an answer. `isBeside`: nothing of the reserve is for it, since nobody has asked for it yet. What is held for it
+ * until somebody does is held quietly, and nobody is paid call by call: a caller who only pauses is not to stop his agent
+ * by a cap that he has not come to.
+ */
 function begin(
   deps: RailBrainDeps,
   body: ChatRequest,
@@ -68,13 +74,20 @@ function begin(
   const { part, spender } = deps;
   const { tokens } = boundChat(body, part.model);
   let isAfforded = false;
+  let isWanted = !isBeside;
   const open = async () => {
     if (body.messages.length === 0) {
       throw new LegFailed('nothing_to_answer', 'Nothing was said and there are no instructions.');
     }
     const asked = await askSources(deps, {
       ...{ part, signal, priceRaw: (source) => chatPriceRaw(tokens, source) },
-      floorRaw: (purse, mostRaw) => floorRaw(deps, { config, isBeside, mostRaw, purse }),
+      holding(purse, mostRaw) {
+        isAfforded = false;
+        return {
+          floorRaw: floorRaw(deps, { config, isBeside, mostRaw, purse }),
+          isQuiet: !isWanted,
+        };
+      },
       ask({ rail, source }, means) {
         isAfforded = true;
         const { agentId } = spender;
@@ -88,7 +101,10 @@ function begin(
     return { stream: outcome.stream, source, share, paidRaw: outcome.paidRaw };
   };
   const reply = new RailReply({ body, open, signal });
-  return { reply, isAfforded: () => isAfforded };
+  const want = () => {
+    isWanted = true;
+  };
+  return { reply, isAfforded: () => isAfforded, want };
 }
 
 /** Any chat model of the catalogue, streamed from the cheapest source that delivers. */
@@ -110,6 +126,7 @@ export function createRailBrain(deps: RailBrainDeps): Brain {
     const begun = speculation;
     if (begun?.asked !== asked || begun.reply.hasFailed || !begun.isAfforded()) return undefined;
     speculation = undefined;
+    begun.want();
     signal.addEventListener('abort', () => begun.stopping.abort(), { once: true });
     if (signal.aborted) begun.stopping.abort();
     return begun.reply;

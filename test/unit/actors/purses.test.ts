@@ -190,6 +190,21 @@ describe('two who make a purse whole at once', () => {
   });
 });
 
+describe('a purse under a cap that stops its agent', () => {
+  it('is not filled beyond it for what nobody wants yet, and stops nobody over that', async () => {
+    const policy = policyOf({ limitRaw: 170n, action: 'suspend_agent' });
+    const { purses, store } = await ledgerWorld({ rules: { ...ACTIVE, policies: [policy] } });
+    const status = () => store.require(AGENT).rules.status;
+    await purses.hold('a', 100n);
+    expect(await purses.holdQuietly('a', 160n)).toBe(true);
+    expect(await purses.holdQuietly('a', 180n)).toBe(false);
+    expect(await purses.holdQuietly('b', 1n)).toBe(false);
+    expect([purses.heldRaw, status()]).toEqual([160n, 'active']);
+    expect(await purses.hold('a', 180n)).toMatchObject({ refusal: { suspended: true } });
+    expect(status()).toBe('suspended');
+  });
+});
+
 describe('a purse whose caller says what the task is worth', () => {
   it.each([
     [5_000, 10n],

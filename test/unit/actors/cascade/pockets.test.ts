@@ -6,7 +6,7 @@ describe('the holds of a session', () => {
   it('count each purchase under way beside the next, however close together they are made', async () => {
     const totals: bigint[] = [];
     const hold = createHolds(new Tab(), async (totalRaw) => void totals.push(totalRaw));
-    const [first] = await Promise.all([hold(5n), hold(7n), hold(1n, 50n)]);
+    const [first] = await Promise.all([hold(5n), hold(7n), hold(1n, { floorRaw: 50n })]);
     first.drop();
     await hold(2n);
     expect(totals).toEqual([5n, 12n, 50n, 10n]);

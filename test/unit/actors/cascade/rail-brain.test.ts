@@ -32,7 +32,8 @@ const RESERVE_RAW = 2_000_000n;
 /** A brain at a rail in memory that answers `hello` and tells no usage. */
 function openBrain({
   reservedRaw = 1_000_000n,
-  afford = async (_: bigint) => {},
+  rail: kind = 'direct-account' as Source['rail'],
+  afford = async (_totalRaw: bigint, _isQuiet: boolean) => {},
   ends = Promise.resolve(),
 } = {}) {
   const asked: { call: ChatCall; signal: StopSignal }[] = [];
@@ -53,15 +54,16 @@ function openBrain({
   };
   const clock = new ManualClock();
   const tab = new Tab();
-  const hold = createHolds(tab, async (totalRaw) => {
+  const hold = createHolds(tab, async (totalRaw, isQuiet) => {
     afforded.push(totalRaw);
-    await afford(totalRaw);
+    await afford(totalRaw, isQuiet);
   });
   const brain = createRailBrain({
     ...{ clock, log: silentLog, rests: createSourceRests({ clock }) },
     ...{ random: systemRandom, spender: { agentId: 7 } },
     part: createPart({
-      ...{ model, rails: { railOf: () => rail } },
+      ...{ model: { ...model, sources: [{ ...source, rail: kind }] } },
+      rails: { railOf: () => rail },
       ...{ ownKeys: NO_OWN_KEYS, purseOf: () => MAIN_PURSE },
     }),
     reserved: () => ({ purse: MAIN_PURSE, raw: reservedRaw }),
@@ -181,6 +183,34 @@ describe('a brain at a rail', () => {
     const text = textOf(brain, 'one');
     decide();
     expect(await text).toBe('hello');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('holds quietly for an answer that is begun early, until it is wanted', async () => {
+    const quiet: boolean[] = [];
+    const { brain, asked } = openBrain({
+      async afford(_, isQuiet) {
+        quiet.push(isQuiet);
+        if (isQuiet && quiet.length > 1) throw new LegFailed('not_begun', 'no');
+      },
+    });
+    brain.speculate?.(request('one'));
+    await settleAll();
+    expect(await textOf(brain, 'one')).toBe('hello');
+    expect(quiet).toEqual([true]);
+    brain.speculate?.(request('two'));
+    await settleAll();
+    expect(asked).toHaveLength(1);
+    expect(await textOf(brain, 'two')).toBe('hello');
+    expect([quiet, asked.length]).toEqual([[true, true, false], 2]);
+  });
+
+  it('pays nobody call by call for an answer before it is wanted', async () => {
+    const { brain, asked, afforded } = openBrain({ rail: 'x402-router' });
+    brain.speculate?.(request('one'));
+    await settleAll();
+    expect([asked, afforded]).toEqual([[], []]);
+    expect(await textOf(brain, 'one')).toBe('hello');
     expect(asked).toHaveLength(1);
   });
 
