@@ -91,6 +91,7 @@ export class RelaySession {
     this.#downlink = new Downlink({
       ...{ clock, upstream },
       take: (frame) => this.#take(frame),
+      wentOn: () => this.#lookOver(),
       stalled: () => this.#fail(CLIENT_SLOW),
     });
     const tell = (event: RealtimeRelayEvent) => this.#tell(event);
@@ -142,10 +143,7 @@ export class RelaySession {
 
   /** The client has taken what was unsent. */
   drained(): void {
-    this.#guard(() => {
-      this.#downlink.caughtUp();
-      this.#lookOver();
-    });
+    this.#guard(() => this.#downlink.caughtUp());
   }
 
   drain(): void {
@@ -274,10 +272,7 @@ export class RelaySession {
     if (this.#isHungUp) return;
     this.#isHungUp = true;
     this.#outlet.end(ending);
-    this.#guard(() => {
-      this.#downlink.abandon();
-      this.#lookOver();
-    });
+    this.#guard(() => this.#downlink.abandon());
   }
 
   /** Nobody else is there to catch what goes wrong with a frame of an upstream. */

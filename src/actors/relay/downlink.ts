@@ -22,6 +22,7 @@ export class Downlink<F extends Frame = Frame> {
   readonly #stalled: () => void;
   readonly #upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
   readonly #take: (frame: F) => void;
+  readonly #wentOn: () => void;
   readonly #waiting: F[] = [];
   #waitingBytes = 0;
   #client: RelayClient | undefined;
@@ -34,6 +35,8 @@ export class Downlink<F extends Frame = Frame> {
     readonly upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
     /** Looks at a frame whose turn it is, and sends it. */
     readonly take: (frame: F) => void;
+    /** What has waited may all have been looked at. */
+    readonly wentOn: () => void;
     /** The client was behind for too long. */
     readonly stalled: () => void;
   }) {
@@ -41,6 +44,7 @@ export class Downlink<F extends Frame = Frame> {
     this.#stalled = deps.stalled;
     this.#upstream = deps.upstream;
     this.#take = deps.take;
+    this.#wentOn = deps.wentOn;
   }
 
   attach(client: RelayClient): void {
@@ -112,6 +116,7 @@ export class Downlink<F extends Frame = Frame> {
       this.#take(frame);
     }
     this.#flow();
+    this.#wentOn();
   }
 
   #flow(): void {

@@ -33,6 +33,8 @@ export class UpstreamHearing implements Hearing {
   /** What it heard in all, where it has said so since the last audio. */
   #totalSeconds: number | undefined;
   #isBrokenOff = false;
+  /** How it closed, while something that it said before waits for its client. */
+  #closedAs: { readonly code: number; readonly reason: string } | undefined;
   #finished: Promise<void> | undefined;
   #finishedNow = () => {};
   #keepAlive: TimerHandle | undefined;
@@ -45,6 +47,7 @@ export class UpstreamHearing implements Hearing {
     this.#downlink = new Downlink({
       ...{ clock, upstream },
       take: (frame) => this.#take(frame),
+      wentOn: () => this.#lookOver(),
       stalled: () => stage.failed(CLIENT_SLOW),
     });
   }
@@ -70,11 +73,11 @@ export class UpstreamHearing implements Hearing {
   }
 
   detach(): void {
-    this.#downlink.abandon();
+    this.#guard(() => this.#downlink.abandon());
   }
 
   drained(): void {
-    this.#downlink.caughtUp();
+    this.#guard(() => this.#downlink.caughtUp());
   }
 
   hear(bytes: Uint8Array): void {
@@ -117,8 +120,15 @@ export class UpstreamHearing implements Hearing {
     if (this.#isListening) return;
     this.#isListening = true;
     this.#input.upstream.listen({
-      frame: (bytes, isBinary) => this.#guard(() => void this.#downlink.push({ bytes, isBinary })),
-      closed: (code, reason) => this.#upstreamClosed(code, reason),
+      frame: (bytes, isBinary) =>
+        this.#guard(() => {
+          if (!this.#downlink.push({ bytes, isBinary })) this.#stage.failed(BROKEN);
+        }),
+      closed: (code, reason) => {
+        this.#restKeepAlive();
+        this.#closedAs = { code, reason };
+        this.#lookOver();
+      },
     });
   }
 
@@ -141,8 +151,11 @@ export class UpstreamHearing implements Hearing {
     if (relayed !== undefined) this.#downlink.send(relayed);
   }
 
-  #upstreamClosed(code: number, reason: string): void {
-    this.#restKeepAlive();
+  /** What it said before its close is looked at before. */
+  #lookOver(): void {
+    if (this.#closedAs === undefined || this.#downlink.hasWaiting) return;
+    const { code, reason } = this.#closedAs;
+    this.#closedAs = undefined;
     const isDone = this.#totalSeconds !== undefined || NORMAL_CLOSES.has(code);
     if (this.#finished !== undefined && isDone) {
       this.#finishedNow();

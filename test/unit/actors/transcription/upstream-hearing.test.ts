@@ -77,6 +77,22 @@ describe('a stream heard by an upstream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(40n);
   });
 
+  it('tells all that it had said before it closed to a client that was behind, and bills it', async () => {
+    const { client, ledger, stream, upstream } = await open({ dialect: LISTEN });
+    stream.audio(sound(4));
+    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    for (const word of [resultOf(1, {}), resultOf(2, {}), totalOf(4)]) upstream.say(word);
+    stream.finish();
+    upstream.leave(1000);
+    await settleAll();
+    expect([client.types(), client.closed]).toEqual([['Results'], undefined]);
+    client.bufferedAmount = 0;
+    stream.drained();
+    await stream.settled;
+    expect(client.types()).toEqual(['Results', 'Results', 'Metadata']);
+    expect([client.closed?.code, ledger.consumedRaw(AGENT)]).toEqual([1000, 40n]);
+  });
+
   it('cuts off a client that does not catch up, and none that does', async () => {
     const { client, pass, stream, upstream } = await open({ dialect: LISTEN });
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
