@@ -72,19 +72,62 @@ const createWriter = (deps: AnsweringDeps, request: ResponseRequest): ResponseWr
     outputCap: deps.cap.outputTokens,
   });
 
+/** Remembers what was spoken of the latest answers. */
+function createKept() {
+  const kept = new Map<string, SpokenText>();
+  return {
+    of: (itemId: string) => kept.get(itemId),
+    keep({ messageId, spoken }: ResponseWriter): void {
+      if (messageId === undefined || spoken.durationMs === 0) return;
+      kept.set(messageId, spoken);
+      const oldest = kept.keys().next().value;
+      if (kept.size > SPOKEN_KEPT && oldest !== undefined) kept.delete(oldest);
+    },
+  };
+}
+
 export function createAnswering(deps: AnsweringDeps): Answering {
   const { clock, conversation, cap } = deps;
-  const kept = new Map<string, SpokenText>();
+  const kept = createKept();
   let writer: ResponseWriter | undefined;
   let turn: VoiceTurn | undefined;
   let isConversing = false;
   let isUnread = false;
 
-  function remember(answer: ResponseWriter): void {
-    if (answer.messageId === undefined || answer.spoken.durationMs === 0) return;
-    kept.set(answer.messageId, answer.spoken);
-    const oldest = kept.keys().next().value;
-    if (kept.size > SPOKEN_KEPT && oldest !== undefined) kept.delete(oldest);
+  function start(request: ResponseRequest): void {
+    const { config, isInConversation, isPrompt = false } = request;
+    const begun = createWriter(deps, request);
+    writer = begun;
+    isConversing = isInConversation;
+    isUnread = readsConversation(request);
+    const startedAtMs = clock.monotonicMs();
+    let promptMs: number | undefined;
+    turn = new VoiceTurn({
+      brain: deps.brain,
+      voice: deps.voice,
+      clock,
+      log: deps.log,
+      outlet: deps.outlet,
+      cap,
+      config,
+      isPrompt,
+      writer: begun,
+      items: async () => {
+        await deps.transcribed();
+        promptMs = clock.monotonicMs() - startedAtMs;
+        isUnread = false;
+        return request.context ?? conversation.items;
+      },
+      finished: (outcome) => {
+        turn = undefined;
+        writer = undefined;
+        isConversing = false;
+        isUnread = false;
+        if (isInConversation) kept.keep(begun);
+        deps.finished({ writer: begun, outcome, promptMs, request });
+      },
+    });
+    turn.start();
   }
 
   return {
@@ -100,61 +143,35 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     get isUnheard() {
       return isConversing && writer?.isEmpty === true;
     },
-    start(request) {
-      const { config, isInConversation } = request;
-      const begun = createWriter(deps, request);
-      writer = begun;
-      isConversing = isInConversation;
-      isUnread = readsConversation(request);
-      const startedAtMs = clock.monotonicMs();
-      let promptMs: number | undefined;
-      turn = new VoiceTurn({
-        brain: deps.brain,
-        voice: deps.voice,
-        clock,
-        log: deps.log,
-        outlet: deps.outlet,
-        cap,
-        config,
-        isPrompt: request.isPrompt ?? false,
-        writer: begun,
-        items: async () => {
-          await deps.transcribed();
-          promptMs = clock.monotonicMs() - startedAtMs;
-          isUnread = false;
-          return request.context ?? conversation.items;
-        },
-        finished: (outcome) => {
-          turn = undefined;
-          writer = undefined;
-          isConversing = false;
-          isUnread = false;
-          if (isInConversation) remember(begun);
-          deps.finished({ writer: begun, outcome, promptMs, request });
-        },
-      });
-      turn.start();
-    },
-    skip(request) {
-      const skipped = createWriter(deps, request);
-      deps.outlet.batch(() => {
-        skipped.created();
-        skipped.finish({ kind: 'cancelled', reason: 'client_cancelled' }, '');
-        skipped.done(NO_USAGE, {});
-      });
-    },
+    start,
+    skip: (request) => tellSkipped(deps, request),
     speculate(text, config) {
-      if (turn !== undefined) return;
-      const said = { type: 'message', role: 'user', id: '', object: 'realtime.item' } as const;
-      const content = [{ type: 'input_audio', transcript: text }] as const;
-      const items = [...conversation.items, { ...said, status: 'completed' as const, content }];
-      deps.brain.speculate?.({ config, items, outputCap: outputCapOf(cap, config) });
+      if (turn === undefined) speculate(deps, text, config);
     },
     interrupt(reason) {
       if (isConversing || reason === 'client_cancelled') turn?.interrupt(reason);
     },
     stop: (code, message) => turn?.fail(code, message),
-    spoken: (itemId) =>
-      writer !== undefined && writer.messageId === itemId ? writer.spoken : kept.get(itemId),
+    spoken: (itemId) => (writer?.messageId === itemId ? writer.spoken : kept.of(itemId)),
   };
+}
+
+function tellSkipped(deps: AnsweringDeps, request: ResponseRequest): void {
+  const skipped = createWriter(deps, request);
+  deps.outlet.batch(() => {
+    skipped.created();
+    skipped.finish({ kind: 'cancelled', reason: 'client_cancelled' }, '');
+    skipped.done(NO_USAGE, {});
+  });
+}
+
+function speculate(
+  { brain, cap, conversation }: AnsweringDeps,
+  text: string,
+  config: SessionConfig,
+): void {
+  const said = { type: 'message', role: 'user', id: '', object: 'realtime.item' } as const;
+  const content = [{ type: 'input_audio', transcript: text }] as const;
+  const items = [...conversation.items, { ...said, status: 'completed' as const, content }];
+  brain.speculate?.({ config, items, outputCap: outputCapOf(cap, config) });
 }

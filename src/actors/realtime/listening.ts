@@ -1,5 +1,5 @@
 import { HEARING_HZ } from '../../../media/hearing.ts';
-import { EngineBusy, type SttEngine, type VadEngine } from '../../engines/engine.ts';
+import type { SttEngine, VadEngine } from '../../engines/engine.ts';
 import type { SpeechGates } from '../../engines/fvad-gate.ts';
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -14,12 +14,12 @@ import type { EventProblem } from './client-event.ts';
 import { commitItem } from './commit-item.ts';
 import type { Conversation } from './conversation.ts';
 import { IdleWatch } from './idle-watch.ts';
-import { LegFailed } from './legs.ts';
 import type { Outlet } from './outlet.ts';
 import type { SessionConfig } from './session-config.ts';
 import { NOTHING_TO_COMMIT, OVER_RESERVE, RESERVED_MS, TOO_FAST } from './sound-refusals.ts';
-import { tellTranscript } from './tell-transcript.ts';
+import { tellFailure, tellTranscript } from './tell-transcript.ts';
 import { endpointingOf } from './turn-detection.ts';
+import { UnpaidSound } from './unpaid-sound.ts';
 
 export type ListeningDeps = {
   /** What hears the session as it is set up now. */
@@ -65,11 +65,7 @@ export class Listening {
   /** Where in the session's audio this ear began to listen. */
   #earOpenedAtMs = 0;
   #itemId = '';
-  #unbilledMs = 0;
-  /** Taken to be billed, while nothing new is held instead. */
-  #billingMs = 0;
-  /** Of those, what waits to be made out: nobody knows yet what it comes to. */
-  #untoldMs = 0;
+  readonly #unpaid = new UnpaidSound();
   #receivedMs = 0;
   #isCommitting = false;
   readonly #awaited = new IdleWatch();
@@ -86,8 +82,7 @@ export class Listening {
     if (audio.length === 0) return undefined;
     this.#ear ??= this.#openEar();
     const ms = audio.length / this.#bytesPerMs;
-    const unpaidMs = this.#unbilledMs + this.#billingMs + this.#ear.unheardMs;
-    if (unpaidMs + ms > RESERVED_MS) return OVER_RESERVE;
+    if (this.#unpaid.ms + this.#ear.unheardMs + ms > RESERVED_MS) return OVER_RESERVE;
     if (!this.#allowance.take(ms, nowMs)) return TOO_FAST;
 
     this.#tally.arrived(ms, nowMs);
@@ -144,20 +139,9 @@ export class Listening {
     await Promise.all([this.#retired, this.#ear?.transcribed()]);
   }
 
-  /**
-   * Milliseconds of transcribed audio, at the end of any, that nobody has been billed for; they are now. Until they are
-   * `billed` the reserve of the turn is for them.
-   */
-  takeUnbilledMs(): number {
-    const taken = this.#unbilledMs - this.#untoldMs;
-    this.#unbilledMs = this.#untoldMs;
-    this.#billingMs += taken;
-    return taken;
-  }
-
-  /** So much of what was taken is paid, and the reserve is whole again. */
-  billed(ms: number): void {
-    this.#billingMs -= ms;
+  /** Of what the caller said. */
+  get unpaid(): Pick<UnpaidSound, 'take' | 'billed'> {
+    return this.#unpaid;
   }
 
   /** The caller is expected to speak once the rest of an answer has been played. */
@@ -170,8 +154,7 @@ export class Listening {
   }
 
   close(): void {
-    // Nobody waits for what is still being made out: it is billed as it is.
-    this.#untoldMs = 0;
+    this.#unpaid.waitNoMore();
     if (this.#idleTimer !== undefined) this.#deps.clock.clearTimeout(this.#idleTimer);
     this.restart();
     for (const ear of this.#retiring) ear.close();
@@ -214,7 +197,7 @@ export class Listening {
         forgotten: () => this.#deps.forgotten(),
         paused: (text) => this.#wantsAnswer && this.#deps.paused(text),
         resumed: () => this.#deps.resumed(),
-        failed: (error) => this.#failed(error),
+        failed: (error) => tellFailure(this.#deps.outlet, error),
       },
     });
   }
@@ -234,8 +217,7 @@ export class Listening {
   /** Answers the id of the item that the utterance became. */
   #ended(atMs: number, heardMs: number): string {
     const { config, outlet } = this.#deps;
-    this.#unbilledMs += heardMs;
-    this.#untoldMs += heardMs;
+    this.#unpaid.add(heardMs);
     const itemId = this.#itemId;
     commitItem(this.#deps, itemId, () => {
       if (config().turnDetection === null || this.#isCommitting) return;
@@ -278,27 +260,13 @@ export class Listening {
 
   #heard(id: string, heard: Heard): void {
     const { config, conversation, outlet } = this.#deps;
-    this.#untoldMs = Math.max(0, this.#untoldMs - heard.heardMs);
-    // What no recogniser heard is not charged.
-    if (heard.failed) this.#unbilledMs = Math.max(0, this.#unbilledMs - heard.heardMs);
+    this.#unpaid.told(heard.heardMs, heard.failed);
     const item = conversation.find(id);
     if (item?.type === 'message') {
       conversation.replace({ ...item, content: [{ type: 'input_audio', transcript: heard.text }] });
     }
     if (config().transcription) tellTranscript(outlet, id, heard);
     this.#armIdleTimer();
-  }
-
-  #failed(error: Error): void {
-    const { outlet } = this.#deps;
-    if (error instanceof LegFailed) {
-      outlet.failed(error);
-    } else if (error instanceof EngineBusy) {
-      const message = `${error.message}; speak again in ${error.retryAfterSeconds} s`;
-      outlet.error('server_error', { code: 'engine_overloaded', message });
-    } else {
-      outlet.error('server_error', { code: 'engine_failed', message: error.message });
-    }
   }
 
   #armIdleTimer(): void {

@@ -217,12 +217,8 @@ export class ResponseWriter {
 
   done(usage: ResponseUsage, timings: Readonly<Record<string, string>>): void {
     this.#outlet.send('response.done', {
-      response: this.#render(this.#status, usage, timings),
+      response: this.#render(this.#cause?.kind ?? 'completed', usage, timings),
     });
-  }
-
-  get #status(): ResponseStatus {
-    return this.#cause?.kind ?? 'completed';
   }
 
   get #speaks(): boolean {

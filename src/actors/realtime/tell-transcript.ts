@@ -1,4 +1,6 @@
+import { EngineBusy } from '../../engines/engine.ts';
 import type { Heard } from '../ear-events.ts';
+import { LegFailed } from './legs.ts';
 import type { Outlet } from './outlet.ts';
 
 const EVENT = 'conversation.item.input_audio_transcription';
@@ -25,4 +27,16 @@ export function tellTranscript(outlet: Outlet, itemId: string, heard: Heard): vo
       latency_ms: heard.latencyMs,
     });
   });
+}
+
+/** Tells the client that nothing is made out for now. */
+export function tellFailure(outlet: Outlet, error: Error): void {
+  if (error instanceof LegFailed) {
+    outlet.failed(error);
+  } else if (error instanceof EngineBusy) {
+    const message = `${error.message}; speak again in ${error.retryAfterSeconds} s`;
+    outlet.error('server_error', { code: 'engine_overloaded', message });
+  } else {
+    outlet.error('server_error', { code: 'engine_failed', message: error.message });
+  }
 }

@@ -122,12 +122,12 @@ export class TurnCycle {
   bill(isEnding: boolean): void {
     const { billing, life, listening, tell } = this.#deps;
     const answer = this.#finished;
-    const heardMs = listening.takeUnbilledMs();
+    const heardMs = listening.unpaid.take();
     this.#finished = undefined;
     billing
       .bill(answer, heardMs, !isEnding)
       .then((told) => {
-        listening.billed(heardMs);
+        listening.unpaid.billed(heardMs);
         tell(told);
       })
       .catch((error: unknown) => {
@@ -140,7 +140,7 @@ export class TurnCycle {
   billRest(): void {
     const { billing, life, listening } = this.#deps;
     const answer = this.#finished;
-    const heardMs = listening.takeUnbilledMs();
+    const heardMs = listening.unpaid.take();
     this.#finished = undefined;
     billing
       .bill(answer, heardMs, false)

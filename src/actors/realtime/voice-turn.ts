@@ -113,12 +113,11 @@ export class VoiceTurn {
   }
 
   async #generate(): Promise<void> {
-    const { brain, config, isPrompt, items } = this.#options;
-    const said = await items();
+    const { brain, config, isPrompt } = this.#options;
+    const items = await this.#options.items();
     if (this.#isStopped) return;
     const { signal } = this.#stopped;
-    const outputCap = this.#outputCap;
-    const reply = brain.reply({ config, items: said, isPrompt, outputCap, signal });
+    const reply = brain.reply({ config, items, isPrompt, outputCap: this.#outputCap, signal });
     this.#reply = reply;
     const cutter = new SpeechCutter(SPEECH_BOUNDS);
     const isText = config.outputModality === 'text';

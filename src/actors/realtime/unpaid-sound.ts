@@ -1,0 +1,42 @@
+/** What a caller has said and nobody has paid for yet, in milliseconds from the end of each utterance on. */
+export class UnpaidSound {
+  #unbilledMs = 0;
+  /** Of those, what waits to be made out: nobody knows yet what it comes to. */
+  #untoldMs = 0;
+  /** Taken to be billed, while nothing new is held instead. */
+  #billingMs = 0;
+
+  get ms(): number {
+    return this.#unbilledMs + this.#billingMs;
+  }
+
+  /** An utterance of so much has ended. */
+  add(ms: number): void {
+    this.#unbilledMs += ms;
+    this.#untoldMs += ms;
+  }
+
+  /** So much was made out, or is lost: what no recogniser heard is not charged. */
+  told(ms: number, isLost: boolean): void {
+    this.#untoldMs = Math.max(0, this.#untoldMs - ms);
+    if (isLost) this.#unbilledMs = Math.max(0, this.#unbilledMs - ms);
+  }
+
+  /** What was made out and nobody has been billed for; it is now. Until it is `billed` the reserve of the turn is for it. */
+  take(): number {
+    const takenMs = this.#unbilledMs - this.#untoldMs;
+    this.#unbilledMs = this.#untoldMs;
+    this.#billingMs += takenMs;
+    return takenMs;
+  }
+
+  /** So much of what was taken is paid, and the reserve is whole again. */
+  billed(ms: number): void {
+    this.#billingMs -= ms;
+  }
+
+  /** Nobody waits for what is still being made out: it is billed as it is. */
+  waitNoMore(): void {
+    this.#untoldMs = 0;
+  }
+}
