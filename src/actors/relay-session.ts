@@ -122,6 +122,7 @@ export class RelaySession {
         }),
       closed: (code, reason) => {
         this.#isBrokenDown = BREAKDOWNS.has(code);
+        this.#meter.stopped();
         this.#upstreamClosed(upstreamClosed(code, reason));
       },
     });
@@ -135,6 +136,8 @@ export class RelaySession {
       this.#fail(TOO_MANY_EVENTS);
       return;
     }
+    // What it said last may still wait for the client.
+    if (this.#upstreamEnding !== undefined) return;
     this.#upstream.send(bytes, isBinary);
     this.#meter.carried('up', bytes.length);
     if (!isBinary) this.#signs.up(bytes, nowMs);

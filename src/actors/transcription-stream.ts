@@ -233,6 +233,8 @@ export class TranscriptionStream {
 
   #hangUp(ending: Ending): void {
     this.#audio.stop();
+    // What was kept back for a client that is behind tells what was heard, too.
+    this.#hearing.detach();
     this.#audio.told(this.#hearing.heardSeconds);
     const total = { seconds: wholeMs(this.#audio.seconds) };
     const told = leavingOut(ending, wholeMs(this.#audio.droppedSeconds));

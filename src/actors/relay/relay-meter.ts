@@ -30,6 +30,8 @@ export interface RelayMeter {
   heard(transcript: Heard): Promise<void> | undefined;
   /** Holds what the next turn may cost, or all that are under way. */
   makeWhole(underWay: number): void;
+  /** The upstream is gone: what there is to bill is what was until now. */
+  stopped(): void;
   /** Bills what is left. `unheardOf`: how many turns were bought whose usage nobody will tell. */
   end(unheardOf: number): void;
 }

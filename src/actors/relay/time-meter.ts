@@ -56,16 +56,20 @@ export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
   }
   schedule();
 
+  function stop(): void {
+    if (isOver) return;
+    isOver = true;
+    clock.clearTimeout(timer);
+    void bill();
+  }
+
   return {
     carried() {},
     began() {},
     done: () => undefined,
     heard: () => undefined,
     makeWhole() {},
-    end() {
-      isOver = true;
-      clock.clearTimeout(timer);
-      void bill();
-    },
+    stopped: stop,
+    end: stop,
   };
 }

@@ -60,6 +60,7 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
       return told === null ? undefined : bill(told, 0, false);
     },
     makeWhole,
+    stopped() {},
     end(unheardOf) {
       if (unheardOf > 0) void billUntold(unheardOf);
     },

@@ -133,6 +133,20 @@ describe('a relayed session', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(60n);
   });
 
+  it('bills no time behind the close of an upstream whose client is behind, and sends it no more', async () => {
+    const { client, clock, ledger, session, upstream } = await start(TIME_RATES);
+    await seconds(clock, 25);
+    client.bufferedAmount = LIMITS.relayFrameBytes;
+    for (const id of ['r1', 'r2']) upstream.begin(id);
+    upstream.leave(1006);
+    await seconds(clock, 15);
+    session.frame(APPEND, false);
+    client.bufferedAmount = 0;
+    session.drained();
+    await session.settled;
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds(), upstream.sent]).toEqual([25n, 0, []]);
+  });
+
   it('takes what was kept back for a client that is given up', async () => {
     const { client, clock, ledger, session, upstream } = await start();
     client.bufferedAmount = LIMITS.relayFrameBytes;

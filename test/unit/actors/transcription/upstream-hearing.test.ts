@@ -93,6 +93,20 @@ describe('a stream heard by an upstream', () => {
     expect([client.closed?.code, ledger.consumedRaw(AGENT)]).toEqual([1000, 40n]);
   });
 
+  it('takes what was told, and no more, where it broke off with a client that never caught up', async () => {
+    const { client, ledger, pass, stream, upstream } = await open({ dialect: LISTEN });
+    stream.audio(sound(4));
+    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    for (const word of [resultOf(1, {}), resultOf(2, {})]) upstream.say(word);
+    upstream.leave(1011);
+    for (let keptMs = 0; keptMs < LIMITS.relayStallMs; keptMs += 5_000) {
+      stream.audio(sound(1));
+      await pass(5_000);
+    }
+    await stream.settled;
+    expect([client.closed?.reason, ledger.consumedRaw(AGENT)]).toEqual(['client_too_slow', 20n]);
+  });
+
   it('cuts off a client that does not catch up, and none that does', async () => {
     const { client, pass, stream, upstream } = await open({ dialect: LISTEN });
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
