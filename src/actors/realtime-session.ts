@@ -62,6 +62,10 @@ export class RealtimeSession {
   readonly #commands: ClientCommands;
   readonly #actor: ActorRefFrom<typeof realtimeSessionMachine>;
   readonly #clock: Clock;
+  #giveUp = () => {};
+  readonly #givenUp = new Promise<void>((resolve) => {
+    this.#giveUp = resolve;
+  });
   /** The actor has ended: known without a look at it, which a frame need not pay for. */
   #isOver = false;
 
@@ -143,6 +147,12 @@ export class RealtimeSession {
     this.#tell({ type: 'socket.closed' });
   }
 
+  /** Ends now, and does not wait to hear what was paid for either. */
+  abandon(): void {
+    this.socketClosed();
+    this.#giveUp();
+  }
+
   #createListening(conversation: Conversation, legs: Legs): Listening {
     const { clock, engines, random, speechGates } = this.#deps;
     return new Listening({
@@ -220,10 +230,12 @@ export class RealtimeSession {
       settle: (ending) => {
         this.#turns.billRest();
         // What is in the journal by then stays, whatever becomes of this process.
-        void this.#legs.paymentsKnown().then(() => {
-          this.#turns.billRest();
-          this.#life.settle(ending);
-        });
+        Promise.race([this.#legs.paymentsKnown(), this.#givenUp])
+          .then(() => this.#turns.billRest())
+          .catch((error: unknown) =>
+            this.#life.logError(error, 'the last payments were not billed'),
+          )
+          .finally(() => this.#life.settle(ending));
       },
       isHearing: () => this.#listening.isBusy,
       quietInMs: () => Math.max(0, quietAtMs() - clock.monotonicMs()),

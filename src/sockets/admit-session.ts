@@ -1,6 +1,11 @@
 import type { VoiceDeps } from '../actors/voice-deps.ts';
 
-type Admitted = { drain(): void; socketClosed(): void };
+type Admitted = {
+  drain(): void;
+  socketClosed(): void;
+  /** Where there is more to give up than the client. */
+  abandon?(): void;
+};
 
 /** Enters a session whose money is held among those of the process, or ends it with the refusal. */
 export function admitSession<T extends Admitted>(
@@ -11,7 +16,7 @@ export function admitSession<T extends Admitted>(
   try {
     sessions.enter(sessionId, {
       drain: () => session.drain(),
-      abandon: () => session.socketClosed(),
+      abandon: () => (session.abandon ? session.abandon() : session.socketClosed()),
     });
     return session;
   } catch (refusal) {

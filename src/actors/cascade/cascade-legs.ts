@@ -89,7 +89,9 @@ export function createCascadeLegs(deps: CascadeDeps): Legs {
     reserves,
     takeBill: () => pockets.take(),
     paymentsKnown: () =>
-      within(deps.clock, LIMITS.paidFirstByteMs, pockets.paymentsKnown(), () => undefined),
+      within(deps.clock, LIMITS.paidFirstByteMs, pockets.paymentsKnown(), () =>
+        deps.log.warn('a payment is still under way at the end of its session: it has no margin'),
+      ),
   };
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { RealtimeSession } from '../../../src/actors/realtime-session.ts';
 import { openSession, RATE, response } from '../../support/realtime-session.ts';
 import { silence, tone } from '../../support/voice-fakes.ts';
-import { AGENT, type SentEvent } from '../../support/voice-world.ts';
+import { AGENT, type SentEvent, settleAll } from '../../support/voice-world.ts';
 
 describe('RealtimeSession', () => {
   it('finishes the running turn, then closes 1012 when the server shuts down', async () => {
@@ -43,6 +44,24 @@ describe('RealtimeSession', () => {
     session.drain();
     await session.settled;
     expect(socket.closed?.code).toBe(1012);
+  });
+
+  it('waits to hear what a payment under way has bought, and not when it is given up', async () => {
+    const unknown = new Promise<void>(() => {});
+    const { ledger, session, say } = await openSession({
+      open: (deps, input) =>
+        new RealtimeSession(deps, {
+          ...input,
+          legs: { ...input.legs, paymentsKnown: () => unknown },
+        }),
+    });
+    await say('hello');
+    session.socketClosed();
+    await settleAll();
+    expect(ledger.openHolds()).toBe(1);
+    session.abandon();
+    await session.settled;
+    expect([ledger.openHolds(), ledger.charges.length]).toEqual([0, 1]);
   });
 
   it('charges speech that was heard but not yet billed when the client leaves', async () => {
