@@ -11,7 +11,10 @@ export async function findRemoteWallet(
   return row && { walletId: row.wallet_id, address: row.address };
 }
 
-/** Does nothing where the reference has its wallet already; rejects where the wallet has another reference. */
+/**
+ * Does nothing where the reference has its wallet already, or the wallet another reference. No key is named: of two
+ * that write the same row at once one may meet the other's wallet before its reference.
+ */
 export async function insertRemoteWallet(
   sql: Queryable,
   reference: string,
@@ -20,6 +23,6 @@ export async function insertRemoteWallet(
   await sql`
     insert into remote_wallets (reference, wallet_id, address)
     values (${reference}, ${walletId}, ${address})
-    on conflict (reference) do nothing
+    on conflict do nothing
   `;
 }

@@ -39,7 +39,9 @@ export function createRemoteWallets(deps: RemoteWalletDeps): ManagedWallets {
       // An attempt that was cut off may have made it: providers forget idempotency keys after a day.
       const wallet = (await provider.find(externalId)) ?? (await provider.create(externalId));
       await insertRemoteWallet(sql, reference, wallet);
-      return (await walletOf(reference)).address;
+      const kept = await findRemoteWallet(sql, reference);
+      if (kept !== undefined) return kept.address;
+      throw new WalletProviderError('the wallet that was given has another reference');
     },
 
     async signTransfer(reference, domain, authorization) {
