@@ -39,6 +39,10 @@ type SessionRow = {
  * process took before and has not ended is taken again, after what is new: a session is opened with
  * epoch 1 and only a claim raises it. A settlement of the earlier claim that is still under way then
  * misses its guard.
+ *
+ * A row that changed between the look and its lock is looked at once more, alone: a joined lease would
+ * still be the one it had before, and what another process has just taken would look orphaned. A subquery
+ * in the condition finds the lease it has now.
  */
 export async function claimOrphanSessions(
   sql: Sql,
@@ -50,9 +54,9 @@ export async function claimOrphanSessions(
     set epoch = s.epoch + 1, node_id = ${node.nodeId}, lease_epoch = ${node.leaseEpoch}
     where s.id in (
       select o.id from sessions o
-      left join leases l on l.node_id = o.node_id and l.epoch = o.lease_epoch
       where o.ended_at is null
-        and (l.node_id is null or l.expires_at < clock_timestamp()
+        and (coalesce((select l.expires_at < clock_timestamp() from leases l
+            where l.node_id = o.node_id and l.epoch = o.lease_epoch), true)
           or (o.node_id = ${node.nodeId} and o.lease_epoch = ${node.leaseEpoch} and o.epoch > 1))
       order by o.epoch, o.id
       limit ${limit}
@@ -139,13 +143,15 @@ export async function findOrphanHolds(sql: Sql, limit: number): Promise<Hold[]> 
   return rows.map(holdOf);
 }
 
-/** Ends a session that has nothing left to settle; guarded like every write of its owner. */
+/** Ends a session that has nothing left to settle; guarded like every write of its owner. Answers whether it did. */
 export async function endSession(
   sql: Sql,
   session: { readonly sessionId: string; readonly epoch: number },
   reason: string,
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const rows = await sql`
     update sessions set ended_at = now(), end_reason = ${reason}
-    where id = ${session.sessionId} and epoch = ${session.epoch} and ended_at is null`;
+    where id = ${session.sessionId} and epoch = ${session.epoch} and ended_at is null
+    returning 1 as one`;
+  return rows.length === 1;
 }

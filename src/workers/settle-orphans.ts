@@ -21,7 +21,7 @@ import type { LeaseKeeper } from './renew-lease.ts';
 const REASON = 'process_lost';
 
 export type SettleOrphans = {
-  /** Resolves what dead processes left behind, a bounded number at a time. */
+  /** Resolves what dead processes left behind, a bounded number at a time. Answers how many of each it ended. */
   tick(): Promise<{ readonly sessions: number; readonly holds: number }>;
 };
 
@@ -43,8 +43,7 @@ export function createSettleOrphans(deps: {
     const settled = await Promise.all(
       claimed.map(async (session) => {
         try {
-          await settleSession(session);
-          return true;
+          return await settleSession(session);
         } catch (err) {
           const { sessionId, agentId } = session;
           log.error(
@@ -58,7 +57,8 @@ export function createSettleOrphans(deps: {
     return settled.filter(Boolean).length;
   }
 
-  async function settleSession(session: OrphanSession): Promise<void> {
+  /** Whether it was this process that ended it. */
+  async function settleSession(session: OrphanSession): Promise<boolean> {
     const hold = await findHold(sql, session.sessionId);
     if (hold === undefined) return endSession(sql, session, REASON);
     // Read after the claim: nothing can be added any more.
@@ -77,6 +77,7 @@ export function createSettleOrphans(deps: {
       { sessionId, agentId, costRaw: `${journal.costRaw}`, verdict: verdict.kind },
       'settled the session of a dead process from its journal',
     );
+    return verdict.kind === 'settled';
   }
 
   async function releaseHolds(): Promise<number> {
