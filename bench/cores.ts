@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 
 /** The server under test has a core to itself; its callers, its upstream and the database share another. */
-const UNDER_TEST = '0';
+export const UNDER_TEST = '0';
 const BESIDE = '1';
 
 const PROGRAM = 'taskset';

@@ -25,6 +25,20 @@ export async function databaseCpuOf(sql: Sql): Promise<() => Promise<number>> {
 /** What a process of this machine has used so far, in microseconds of CPU. */
 export const processCpu = (pid: number): number => (statOf(pid)?.own ?? 0) * TICK_MICROS;
 
+/**
+ * How long a core of this machine was wanted and not had so far, in milliseconds, because what it is a guest of gave the
+ * time to others: what is late then is not late for what was measured. 0 where the system does not tell.
+ */
+export function stolenMs(core: string): number {
+  try {
+    const line = new RegExp(`^cpu${core} (.+)$`, 'm').exec(readFileSync('/proc/stat', 'utf8'));
+    // user, nice, system, idle, iowait, irq, softirq, steal.
+    return (Number(line?.[1]?.split(' ')[7] ?? 0) * TICK_MICROS) / 1_000;
+  } catch {
+    return 0;
+  }
+}
+
 /** Undefined where the process is gone. The name before the last parenthesis may hold anything. */
 function statOf(pid: number): { parent: number; own: number; reaped: number } | undefined {
   try {
