@@ -126,9 +126,16 @@ function endpointingMs(value: 'true' | 'false' | number): number | false {
   return value === 'true' ? LIMITS.listenEndpointingMs.usual : false;
 }
 
-/** These clients name a model without its maker, who to them is only one. */
-const fullModelId = (catalogue: Catalogue, model: string): string =>
-  model.includes('/') || catalogue.find(model) !== undefined ? model : `deepgram/${model}`;
+/**
+ * These clients name a model without its maker, who to them is only one, and some with the kind that it is when none is
+ * named.
+ */
+function fullModelId(catalogue: Catalogue, model: string): string {
+  if (model.includes('/') || catalogue.find(model) !== undefined) return model;
+  const id = `deepgram/${model}`;
+  const isKnown = (catalogue.find(id) ?? catalogue.findKeyed(id)) !== undefined;
+  return isKnown ? id : id.replace(/-general$/, '');
+}
 
 /** One client of the protocol: what its messages mean to the stream. */
 class ListenHandler implements SocketHandler {

@@ -45,6 +45,13 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     expect(JSON.stringify(headers)).not.toContain(KEYS.agent);
   });
 
+  it('knows a model by the kind that it is when none is named', async () => {
+    const { connect, upstream } = await start();
+    await connect(`${LISTEN}nova-3-general`);
+    const { searchParams } = new URL((await upstream.peer()).path, upstream.baseUrl);
+    expect(searchParams.get('model')).toBe('nova-3');
+  });
+
   it('bills several languages at once as the model that they are, under the upstream’s one name', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(`${LISTEN}nova-3&language=multi`);
