@@ -75,6 +75,9 @@ const Environment = z.object({
   TLS_CERT_FILE: optional(z.string()),
   TLS_KEY_FILE: optional(z.string()),
   TRUSTED_PROXIES: list,
+  SOCKETS_PER_AGENT: unlessEmpty(
+    z.coerce.number().int().min(1).max(100_000).default(LIMITS.socketsPerAgent),
+  ),
   DRAIN_SECONDS: unlessEmpty(z.coerce.number().int().min(0).max(86_400).default(30)),
   RECORD_SESSIONS_DIR: optional(z.string()),
   LOG_LEVEL: unlessEmpty(z.enum(LOG_LEVELS).default('info')),
@@ -159,6 +162,7 @@ function assemble(env: z.output<typeof Environment>) {
     monitoring: { url: env.MONITORING_URL, key: env.MONITORING_INTERNAL_KEY },
     catalogFile: env.CATALOG_FILE,
     trustedProxies: env.TRUSTED_PROXIES,
+    socketsPerAgent: env.SOCKETS_PER_AGENT,
     drainSeconds: env.DRAIN_SECONDS,
     recordSessionsDir: env.RECORD_SESSIONS_DIR,
     logLevel: env.LOG_LEVEL,

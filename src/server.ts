@@ -133,7 +133,7 @@ function openEdge(
       readonly capabilities: Capabilities;
     },
 ): Promise<HttpServer> {
-  const { environment, publicUrl, trustedProxies, tls } = world.settings;
+  const { environment, publicUrl, socketsPerAgent, trustedProxies, tls } = world.settings;
   const sockets = [
     createTranscriptionSocket(voice, relays.listen),
     createRealtimeSocket(voice, relays.realtime, cascades),
@@ -150,7 +150,7 @@ function openEdge(
     holdsProviderKeys: accounts.services.providerKeys.holdsAny,
     advisoryHeaders: advisoriesOf(world.settings),
     secureCookies: environment === 'production',
-    ...{ publicUrl, trustedProxies, tls },
+    ...{ publicUrl, trustedProxies, tls, socketCaps: { perAgent: socketsPerAgent } },
   });
 }
 

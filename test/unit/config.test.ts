@@ -43,6 +43,7 @@ describe('readConfig', () => {
       x402: { validBeforeSeconds: 90 },
       agentProxyPerMinute: 3_000,
       drainSeconds: 30,
+      socketsPerAgent: 100,
     });
   });
 
