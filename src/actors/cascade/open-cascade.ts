@@ -6,17 +6,17 @@ import { newId } from '../../kernel/ids.ts';
 import { refuse } from '../../kernel/refuse.ts';
 import type { Spender } from '../../ledger/ledger.ts';
 import { MAIN_PURSE, openPurses, Purses } from '../purses.ts';
-import { DEFAULT_CONFIG, type SessionConfig } from '../realtime/session-config.ts';
+import type { SessionConfig } from '../realtime/session-config.ts';
 import type { RealtimeInput } from '../realtime-session.ts';
 import type { VoiceDeps } from '../voice-deps.ts';
 import { openPurse, type PurseOwner } from '../voice-purse.ts';
 import { type Cascades, cascadeCap, createCascadeLegs, mostTokens } from './cascade-legs.ts';
 import type { OwnKeys } from './own-keys.ts';
 import { createPart } from './part.ts';
-import { type CascadePlan, localEngineOf } from './plan-cascade.ts';
+import type { CascadePlan } from './plan-cascade.ts';
+import { fittingVoice } from './voices.ts';
 
 /** The voice that every speech model of the dialect has. */
-const USUAL_VOICE = 'alloy';
 
 /**
  * Holds what the first turn of a session of several models can cost, at the maker of each. Throws the refusal where a
@@ -78,9 +78,3 @@ function createOwners(main: PurseOwner) {
 
 const nameOf = (modelId: string, { rail }: Source): string =>
   rail === 'byok' ? `${makerOf(modelId)}.own` : makerOf(modelId);
-
-/** A session that names no voice begins with one of the local engine's, which nobody else has. */
-const fittingVoice = ({ tts }: CascadePlan, config: SessionConfig): SessionConfig =>
-  localEngineOf(tts) === undefined && config.voice === DEFAULT_CONFIG.voice
-    ? { ...config, voice: USUAL_VOICE }
-    : config;

@@ -10,6 +10,7 @@ import { sessionPrice } from '../voice-purse.ts';
 import { type AskDeps, askSources, paidOf } from './ask-sources.ts';
 import type { Part } from './part.ts';
 import type { Pocket } from './pockets.ts';
+import { spokenVoice } from './voices.ts';
 
 export type RailVoiceDeps = AskDeps & {
   /** Who sells it as raw sound. */
@@ -25,7 +26,8 @@ export function createRailVoice(deps: RailVoiceDeps): Voice {
   return {
     async *speak({ signal, speed, text, voice }) {
       const body: SpeechRequest = {
-        ...{ model: part.model.id, input: text, voice, response_format: FORMAT },
+        ...{ model: part.model.id, input: text, response_format: FORMAT },
+        voice: spokenVoice(part.model.id, voice),
         ...(speed !== 1 && { speed }),
       };
       const asked = await askSources(deps, {

@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+import { spokenVoice } from '../../../../src/actors/cascade/voices.ts';
+
+describe('spokenVoice', () => {
+  it.each([
+    ['openai/tts-1', 'marin', 'alloy'],
+    ['openai/tts-1-hd', 'verse', 'alloy'],
+    ['openai/tts-1', 'nova', 'nova'],
+    ['openai/gpt-4o-mini-tts', 'marin', 'marin'],
+    ['acme/speak', 'cedar', 'cedar'],
+  ])('asks %s for %s as %s', (model, wanted, voice) => {
+    expect(spokenVoice(model, wanted)).toBe(voice);
+  });
+});
