@@ -148,7 +148,8 @@ export class ClientCommands {
       if (responseId === undefined && cancelWaiting()) return undefined;
       return {
         code: 'response_cancel_not_active',
-        message: 'There is no such response in progress.',
+        // Clients know by these first words that they may pass over it.
+        message: 'Cancellation failed: no such response is in progress.',
         param: responseId === undefined ? null : 'response_id',
       };
     }

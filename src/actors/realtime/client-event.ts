@@ -2,8 +2,14 @@ import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
 
 const Id = z.string().min(1).max(64);
+/** Null is an id left out: some clients write every member they know. */
+const OptionalId = Id.nullable()
+  .transform((id) => id ?? undefined)
+  .optional();
 const Text = z.string().max(LIMITS.realtimeItemChars);
-const base = { event_id: z.string().max(512).optional() };
+const base = { event_id: z.string().max(512).nullish() };
+
+const DETAILS = ['auto', 'low', 'high'] as const;
 
 const Part = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['input_text', 'output_text', 'text']), text: Text }),
@@ -14,24 +20,40 @@ const Part = z.discriminatedUnion('type', [
       .string({ error: 'is needed: sound itself goes through input_audio_buffer.append' })
       .max(LIMITS.realtimeItemChars),
   }),
+  z.object({
+    type: z.literal('input_image'),
+    image_url: z
+      .string()
+      .max(LIMITS.realtimeImageChars)
+      .regex(/^(data:image\/[\w.+-]+;base64,|https?:\/\/)./i, {
+        error: 'must be a data: URL of an image in base64, or an http(s) URL',
+      }),
+    detail: z.enum(DETAILS).nullish(),
+  }),
 ]);
 
+const isImage = ({ type }: z.output<typeof Part>): boolean => type === 'input_image';
+
 export const Item = z.discriminatedUnion('type', [
+  z
+    .object({
+      id: OptionalId,
+      type: z.literal('message'),
+      role: z.enum(['system', 'user', 'assistant']),
+      content: z.array(Part).min(1).max(16),
+    })
+    .refine(({ content, role }) => role === 'user' || !content.some(isImage), {
+      ...{ path: ['content'], message: 'only a user shows images' },
+    }),
   z.object({
-    id: Id.optional(),
-    type: z.literal('message'),
-    role: z.enum(['system', 'user', 'assistant']),
-    content: z.array(Part).min(1).max(16),
-  }),
-  z.object({
-    id: Id.optional(),
+    id: OptionalId,
     type: z.literal('function_call'),
     call_id: Id,
     name: z.string().min(1).max(128),
     arguments: Text,
   }),
   z.object({
-    id: Id.optional(),
+    id: OptionalId,
     type: z.literal('function_call_output'),
     call_id: Id,
     output: Text,
@@ -52,7 +74,7 @@ const Event = z.discriminatedUnion('type', [
     ...base,
     type: z.literal('conversation.item.create'),
     item: Item,
-    previous_item_id: Id.nullish(),
+    previous_item_id: OptionalId,
   }),
   z.object({ ...base, type: z.literal('conversation.item.retrieve'), item_id: Id }),
   z.object({ ...base, type: z.literal('conversation.item.delete'), item_id: Id }),
@@ -64,7 +86,7 @@ const Event = z.discriminatedUnion('type', [
     audio_end_ms: z.number().min(0),
   }),
   z.object({ ...base, type: z.literal('response.create'), response: z.unknown().optional() }),
-  z.object({ ...base, type: z.literal('response.cancel'), response_id: Id.optional() }),
+  z.object({ ...base, type: z.literal('response.cancel'), response_id: OptionalId }),
 ]);
 
 export type ClientEvent = z.output<typeof Event>;

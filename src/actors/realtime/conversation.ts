@@ -1,9 +1,17 @@
 import type { ChatMessage } from '../../engines/engine.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
+/** What a caller shows: a data: URL, or one that whoever answers can fetch. */
+export type ImagePart = {
+  readonly type: 'input_image';
+  readonly image_url: string;
+  readonly detail: 'auto' | 'low' | 'high';
+};
+
 export type ContentPart =
   | { readonly type: 'input_text'; readonly text: string }
   | { readonly type: 'input_audio'; readonly transcript: string | null }
+  | ImagePart
   | { readonly type: 'output_text'; readonly text: string }
   | { readonly type: 'output_audio'; readonly transcript: string };
 
@@ -37,13 +45,14 @@ export type ConversationItem =
     };
 
 /**
- * What was said and done in a session, in order. It holds a bounded number of items and characters:
- * when one more would not fit, the oldest leave.
+ * What was said and done in a session, in order. It holds a bounded number of items, of characters and of images: when
+ * one more would not fit, the oldest leave; for an image those with images.
  */
 export class Conversation {
   /** In conversation order. */
   readonly #items: ConversationItem[] = [];
   #chars = 0;
+  #imageChars = 0;
   /** By their call ids, latest last: the calls that had to leave, whose tools may still be at work. */
   readonly #evictedCalls = new Set<string>();
 
@@ -79,6 +88,7 @@ export class Conversation {
           : this.#items.findIndex((other) => other.id === afterId) + 1;
     this.#items.splice(at, 0, item);
     this.#chars += size(item);
+    this.#imageChars += imageSize(item);
     return this.#evict(item.id);
   }
 
@@ -88,6 +98,7 @@ export class Conversation {
     const before = this.#items[at];
     if (before === undefined) return;
     this.#chars += size(item) - size(before);
+    this.#imageChars += imageSize(item) - imageSize(before);
     this.#items[at] = item;
   }
 
@@ -96,6 +107,7 @@ export class Conversation {
     const [removed] = at === -1 ? [] : this.#items.splice(at, 1);
     if (removed === undefined) return false;
     this.#chars -= size(removed);
+    this.#imageChars -= imageSize(removed);
     return true;
   }
 
@@ -108,8 +120,10 @@ export class Conversation {
     const gone: string[] = [];
     const tooMuch = () =>
       this.#items.length > LIMITS.realtimeItems || this.#chars > LIMITS.realtimeConversationChars;
-    while (tooMuch()) {
-      const oldest = this.#items.find((item) => item.id !== keepId);
+    const tooManyImages = () => this.#imageChars > LIMITS.realtimeImagesChars;
+    while (tooMuch() || tooManyImages()) {
+      const mayGo = tooMuch() ? () => true : (item: ConversationItem) => imageSize(item) > 0;
+      const oldest = this.#items.find((item) => item.id !== keepId && mayGo(item));
       if (oldest === undefined) break;
       this.remove(oldest.id);
       if (oldest.type === 'function_call') this.#rememberCall(oldest.call_id);
@@ -146,8 +160,17 @@ export function messagesOf(
 }
 
 /** The words of a message, whichever way they came. */
-export const partText = (part: ContentPart): string =>
-  ('text' in part ? part.text : part.transcript) ?? '';
+export function partText(part: ContentPart): string {
+  if (part.type === 'input_image') return '';
+  return ('text' in part ? part.text : part.transcript) ?? '';
+}
+
+/** The images of a message. */
+export const imagesOf = (item: ConversationItem | undefined): readonly ImagePart[] =>
+  item?.type === 'message' ? item.content.filter((part) => part.type === 'input_image') : [];
+
+const imageSize = (item: ConversationItem): number =>
+  imagesOf(item).reduce((sum, { image_url: url }) => sum + url.length, 0);
 
 const size = (item: ConversationItem): number => {
   switch (item.type) {

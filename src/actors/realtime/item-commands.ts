@@ -4,7 +4,7 @@ import type { ClientEvent, ClientItem, EventProblem } from './client-event.ts';
 import type { Conversation } from './conversation.ts';
 import type { SpokenText } from './heard-words.ts';
 import type { Outlet } from './outlet.ts';
-import { readItem } from './read-item.ts';
+import { readItem, withoutImageData } from './read-item.ts';
 
 export type ItemEvent = Extract<ClientEvent, { type: `conversation.item.${string}` }>;
 
@@ -62,10 +62,10 @@ function createItem(
   }
   const item = readItem(wanted, wanted.id ?? newId(deps.random, 'item_'));
   const gone = conversation.add(item, afterId);
-  const previous = conversation.before(item.id);
+  const told = { previous_item_id: conversation.before(item.id), item: withoutImageData(item) };
   outlet.batch(() => {
-    outlet.send('conversation.item.added', { previous_item_id: previous, item });
-    outlet.send('conversation.item.done', { previous_item_id: previous, item });
+    outlet.send('conversation.item.added', told);
+    outlet.send('conversation.item.done', told);
     for (const goneId of gone) outlet.send('conversation.item.deleted', { item_id: goneId });
   });
   return undefined;

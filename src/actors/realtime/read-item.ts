@@ -1,5 +1,5 @@
 import type { ClientItem } from './client-event.ts';
-import type { ContentPart, ConversationItem } from './conversation.ts';
+import { type ContentPart, type ConversationItem, imagesOf } from './conversation.ts';
 
 /** A client's item as the conversation keeps it. */
 export function readItem(wanted: ClientItem, id: string): ConversationItem {
@@ -38,10 +38,25 @@ function readPart(part: WantedPart, role: string): ContentPart {
   switch (part.type) {
     case 'input_audio':
       return { type: 'input_audio', transcript: part.transcript };
+    case 'input_image':
+      return { type: 'input_image', image_url: part.image_url, detail: part.detail ?? 'auto' };
     case 'output_audio':
     case 'audio':
       return { type: 'output_audio', transcript: part.transcript ?? '' };
     default:
       return { type: role === 'assistant' ? 'output_text' : 'input_text', text: part.text };
   }
+}
+
+/** An item as its client, who has its images, is told of it: without those that came as data. */
+export function withoutImageData(item: ConversationItem): object {
+  if (imagesOf(item).length === 0 || item.type !== 'message') return item;
+  return {
+    ...item,
+    content: item.content.map((part) => {
+      if (part.type !== 'input_image' || !/^data:/i.test(part.image_url)) return part;
+      const { image_url: _data, ...rest } = part;
+      return rest;
+    }),
+  };
 }

@@ -29,7 +29,7 @@ export const readsConversation = (request: ResponseRequest): boolean =>
 const INPUT_ITEMS = 256;
 
 const Wish = z.object({
-  conversation: z.enum(['auto', 'none']).optional(),
+  conversation: z.enum(['auto', 'none']).nullish(),
   metadata: z
     .record(z.string().max(64), z.string().max(512))
     .refine((metadata) => Object.keys(metadata).length <= 16, 'at most 16 members')
@@ -42,7 +42,7 @@ const Wish = z.object({
       ]),
     )
     .max(INPUT_ITEMS)
-    .optional(),
+    .nullish(),
 });
 
 /** Reads what a client asks of one response; `newItemId` names the items of its input that have no id. */
@@ -67,7 +67,7 @@ export function readResponseRequest(
     const param = ['response', ...(issue?.path ?? [])].join('.');
     return invalid(param, `${param}: ${issue?.message ?? 'is invalid'}`);
   }
-  const { conversation = 'auto', input, metadata } = parsed.data;
+  const { conversation, input, metadata } = parsed.data;
   const context: ConversationItem[] = [];
   for (const [index, wanted] of (input ?? []).entries()) {
     const item =
@@ -84,8 +84,8 @@ export function readResponseRequest(
     request: {
       config: updated.config,
       metadata: metadata ?? {},
-      isInConversation: conversation === 'auto',
-      ...(input !== undefined && { context }),
+      isInConversation: conversation !== 'none',
+      ...(input && { context }),
     },
   };
 }

@@ -88,7 +88,7 @@ const Tools = z
     z.object({
       type: z.literal('function'),
       name: z.string().min(1).max(128),
-      description: z.string().max(4_096).nullish(),
+      description: z.string().max(LIMITS.realtimeToolsChars).nullish(),
       parameters: z.unknown().optional(),
     }),
   )
@@ -114,40 +114,43 @@ const Transcription = z
   })
   .nullable();
 
-/** Both ways to write a session: nested under `audio`, and flat as the first clients did. */
+/**
+ * Both ways to write a session: nested under `audio`, and flat as the first clients did. Null is a member left out, as
+ * clients send it that write every member they know; but nobody transcribes, and no detection, are said by it.
+ */
 const Update = z.object({
-  type: z.enum(['realtime', 'transcription']).optional(),
-  instructions: z.string().max(LIMITS.realtimeInstructionsChars).optional(),
-  output_modalities: Modalities.optional(),
-  modalities: Modalities.optional(),
+  type: z.enum(['realtime', 'transcription']).nullish(),
+  instructions: z.string().max(LIMITS.realtimeInstructionsChars).nullish(),
+  output_modalities: Modalities.nullish(),
+  modalities: Modalities.nullish(),
   audio: z
     .object({
       input: z
         .object({
-          format: Format.optional(),
+          format: Format.nullish(),
           transcription: Transcription.optional(),
           turn_detection: Detection.optional(),
         })
-        .optional(),
+        .nullish(),
       output: z
         .object({
-          format: Format.optional(),
-          voice: Voice.optional(),
-          speed: z.number().min(0.25).max(1.5).optional(),
+          format: Format.nullish(),
+          voice: Voice.nullish(),
+          speed: z.number().min(0.25).max(1.5).nullish(),
         })
-        .optional(),
+        .nullish(),
     })
-    .optional(),
-  input_audio_format: Format.optional(),
-  output_audio_format: Format.optional(),
+    .nullish(),
+  input_audio_format: Format.nullish(),
+  output_audio_format: Format.nullish(),
   input_audio_transcription: Transcription.optional(),
   turn_detection: Detection.optional(),
-  voice: Voice.optional(),
-  speed: z.number().min(0.25).max(1.5).optional(),
-  tools: Tools.optional(),
-  tool_choice: ToolChoice.optional(),
-  max_output_tokens: MaxTokens.optional(),
-  max_response_output_tokens: MaxTokens.optional(),
+  voice: Voice.nullish(),
+  speed: z.number().min(0.25).max(1.5).nullish(),
+  tools: Tools.nullish(),
+  tool_choice: ToolChoice.nullish(),
+  max_output_tokens: MaxTokens.nullish(),
+  max_response_output_tokens: MaxTokens.nullish(),
 });
 
 /** Reads a session from its beginning: what a key for it fixes, or the type that a handshake asks for. */
@@ -172,7 +175,7 @@ export function updateConfig(
     return { problem: { param: path, message: `${path}: ${issue?.message ?? 'is invalid'}` } };
   }
   const update = parsed.data;
-  if (update.type !== undefined && update.type !== before.type) {
+  if ((update.type ?? before.type) !== before.type) {
     const message = `session.type: this is a ${before.type} session; open another one for that.`;
     return { problem: { param: 'session.type', message } };
   }
@@ -194,7 +197,7 @@ export function updateConfig(
       transcriptionModel: modelOf(transcription?.model) ?? before.transcriptionModel,
       transcriptionLanguage: keep(transcription?.language, before.transcriptionLanguage),
       transcriptionPrompt: keep(transcription?.prompt, before.transcriptionPrompt),
-      tools: update.tools === undefined ? before.tools : update.tools.map(readTool),
+      tools: update.tools?.map(readTool) ?? before.tools,
       toolChoice: update.tool_choice ?? before.toolChoice,
       maxOutputTokens:
         update.max_output_tokens ?? update.max_response_output_tokens ?? before.maxOutputTokens,
@@ -225,10 +228,10 @@ const firstDefined = <T>(a: T | undefined, b: T | undefined): T | undefined =>
 
 /** Older clients ask for text and audio together, which has always meant audio with its transcript. */
 function chooseModality(
-  modalities: readonly ('audio' | 'text')[] | undefined,
+  modalities: readonly ('audio' | 'text')[] | null | undefined,
   before: 'audio' | 'text',
 ): 'audio' | 'text' {
-  if (modalities === undefined) return before;
+  if (!modalities) return before;
   return modalities.includes('audio') ? 'audio' : 'text';
 }
 

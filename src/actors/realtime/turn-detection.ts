@@ -66,24 +66,24 @@ export function endpointingOf(detection: TurnDetection | null): Endpointing | nu
 }
 
 const answers = {
-  create_response: z.boolean().optional(),
-  interrupt_response: z.boolean().optional(),
+  create_response: z.boolean().nullish(),
+  interrupt_response: z.boolean().nullish(),
 };
 
 export const Detection = z
   .discriminatedUnion('type', [
     z.object({
       type: z.literal('server_vad'),
-      threshold: z.number().min(0).max(1).optional(),
-      prefix_padding_ms: z.number().int().min(0).max(2_000).optional(),
-      silence_duration_ms: z.number().int().min(100).max(5_000).optional(),
+      threshold: z.number().min(0).max(1).nullish(),
+      prefix_padding_ms: z.number().int().min(0).max(2_000).nullish(),
+      silence_duration_ms: z.number().int().min(100).max(5_000).nullish(),
       idle_timeout_ms: z.number().int().min(5_000).max(30_000).nullish(),
       speculate_after_ms: z.number().int().min(100).max(5_000).nullish(),
       ...answers,
     }),
     z.object({
       type: z.literal('semantic_vad'),
-      eagerness: z.enum(EAGERNESS).optional(),
+      eagerness: z.enum(EAGERNESS).nullish(),
       idle_timeout_ms: z.null({ error: 'is for server_vad only' }).optional(),
       ...answers,
     }),

@@ -4,7 +4,8 @@ export const VOICE_LIMITS = {
   socketMessageBytes: 1024 * 1024,
   socketHardMessageBytes: 16 * 1024 * 1024,
   socketBackpressureBytes: 1024 * 1024,
-  socketsPerAgent: 20,
+  /** Unless `SOCKETS_PER_AGENT` says otherwise. */
+  socketsPerAgent: 100,
   socketsPerAddress: 2_500,
   /** A socket that says nothing for 24 s is pinged and closed 16 s later: proxies on the way cut what is silent for 60. */
   socketIdleSeconds: 40,
@@ -38,11 +39,15 @@ export const VOICE_LIMITS = {
   /** A commit of less than this holds nothing to transcribe. */
   commitMinMs: 100,
   realtimeItems: 256,
-  realtimeItemChars: 16_384,
+  /** The protocol's own bound of instructions and tools is 16,384 tokens; of what is written in Latin letters, this. */
+  realtimeItemChars: 65_536,
   realtimeConversationChars: 131_072,
-  realtimeInstructionsChars: 16_384,
-  realtimeTools: 64,
-  realtimeToolsChars: 32_768,
+  /** One image as its event brings it, and all that a conversation keeps. */
+  realtimeImageChars: 1_000_000,
+  realtimeImagesChars: 2_097_152,
+  realtimeInstructionsChars: 65_536,
+  realtimeTools: 128,
+  realtimeToolsChars: 65_536,
   realtimeInputTokens: 4_096,
   /** Of one answer, spoken or written. */
   realtimeReplyChars: 65_536,
@@ -56,8 +61,10 @@ export const VOICE_LIMITS = {
   realtimeIdleSeconds: 900,
 
   // Realtime sessions made of several models
-  /** Of what a chat model is asked with. A session whose instructions and tools are larger holds more for each turn. */
+  /** Of what a chat model is asked with: held for every turn. One that is asked with more holds more. */
   cascadePromptBytes: 16_384,
+  /** Of the conversation, beside instructions and tools: some forty minutes of talk. */
+  cascadeConversationBytes: 32_768,
   /** Of one answer, whatever its model could write. */
   cascadeOutputTokens: 4_096,
   cascadeSpokenChars: 4_096,
@@ -67,7 +74,7 @@ export const VOICE_LIMITS = {
   /** They travel in a header, and common proxies take lines of 8 KiB. */
   clientSecretChars: 7_168,
   /** Of a session that one carries, as JSON before it is packed: as much as any of this server's own may say. */
-  clientSecretSessionBytes: 128 * 1024,
+  clientSecretSessionBytes: 192 * 1024,
 
   // Realtime sessions at an upstream
   /** One frame of an upstream; an item that is retrieved comes with its sound. */

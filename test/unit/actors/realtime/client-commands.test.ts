@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { openSession } from '../../../support/realtime-session.ts';
 
 describe('ClientCommands', () => {
@@ -9,7 +10,10 @@ describe('ClientCommands', () => {
     send({ event_id: 'e2' });
     send({ type: 'input_audio_buffer.append', audio: '#### not base64 ####' });
     send({ type: 'session.update', session: { audio: { input: { format: 'flac' } } } });
-    send({ type: 'session.update', session: { instructions: 'x'.repeat(20_000) } });
+    send({
+      type: 'session.update',
+      session: { instructions: 'x'.repeat(LIMITS.realtimeInstructionsChars + 1) },
+    });
     send({ type: 'conversation.item.delete', item_id: 'item_none' });
     const errors = socket.of('error').map(({ error }) => error as Record<string, unknown>);
     expect(errors.map(({ code }) => code)).toEqual([

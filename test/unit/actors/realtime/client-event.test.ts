@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseClientEvent } from '../../../../src/actors/realtime/client-event.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
 
 const problemOf = (value: unknown) => {
   const parsed = parseClientEvent(typeof value === 'string' ? value : JSON.stringify(value));
   return 'problem' in parsed ? parsed.problem : undefined;
 };
+
+const SHOWN = { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: null };
 
 describe('parseClientEvent', () => {
   it('never throws, whatever the client writes', () => {
@@ -33,6 +36,27 @@ describe('parseClientEvent', () => {
     ]) {
       expect(problemOf({ ...event, event_id: 'e' })).toBeUndefined();
     }
+  });
+
+  it('takes null for an id left out', () => {
+    const item = { id: null, type: 'message', role: 'user', content: [SHOWN] };
+    for (const event of [
+      { type: 'conversation.item.create', item },
+      { type: 'response.cancel', response_id: null },
+    ]) {
+      expect(problemOf({ ...event, event_id: null })).toBeUndefined();
+    }
+  });
+
+  it.each([
+    [{ ...SHOWN, image_url: 'ftp://example.com/a.png' }, 'user', 'item.content.0.image_url'],
+    [{ ...SHOWN, image_url: 'data:text/html;base64,AAAA' }, 'user', 'item.content.0.image_url'],
+    [{ ...SHOWN, image_url: undefined }, 'user', 'item.content.0.image_url'],
+    [{ ...SHOWN, detail: 'most' }, 'user', 'item.content.0.detail'],
+    [SHOWN, 'assistant', 'item.content'],
+  ])('refuses what is no image that a user shows: %j', (part, role, param) => {
+    const item = { type: 'message', role, content: [part] };
+    expect(problemOf({ type: 'conversation.item.create', item })).toMatchObject({ param });
   });
 
   it('names the member that is wrong and echoes the id of the event', () => {
@@ -64,7 +88,7 @@ describe('parseClientEvent', () => {
   });
 
   it('bounds the text of an item', () => {
-    const content = [{ type: 'input_text', text: 'x'.repeat(20_000) }];
+    const content = [{ type: 'input_text', text: 'x'.repeat(LIMITS.realtimeItemChars + 1) }];
     const item = { type: 'message', role: 'user', content };
     expect(problemOf({ type: 'conversation.item.create', item })?.code).toBe('invalid_value');
   });

@@ -44,6 +44,18 @@ describe('Conversation', () => {
     );
   });
 
+  it('lets the oldest images go for a new one, and keeps what was said', () => {
+    const conversation = new Conversation();
+    const part = { type: 'input_image', image_url: 'x'.repeat(LIMITS.realtimeImageChars) } as const;
+    const shown = (id: string) => ({ ...message(id, ''), content: [{ ...part, detail: 'auto' }] });
+    const add = (item: object) => conversation.add(item as ConversationItem);
+    expect([add(message('said', 'said')), add(shown('a')), add(shown('b'))].flat()).toEqual([]);
+    expect(add(shown('c'))).toEqual(['a']);
+    conversation.remove('b');
+    expect(add(shown('d'))).toEqual([]);
+    expect(conversation.items.map(({ id }) => id)).toEqual(['said', 'c', 'd']);
+  });
+
   it('puts an item where it is told to, and knows what stands before it', () => {
     const conversation = new Conversation();
     conversation.add(message('a', 'a'));

@@ -44,6 +44,27 @@ describe('applyItemEvent', () => {
     expect(socket.of('conversation.item.done')).toHaveLength(2);
   });
 
+  it('tells of an image without its data, and gives it back when it is retrieved', () => {
+    const { socket, deps } = world();
+    const data = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' } as const;
+    const link = { type: 'input_image', image_url: 'https://example.com/a.png' } as const;
+    applyItemEvent(deps, {
+      type: 'conversation.item.create',
+      item: { id: 'a', type: 'message', role: 'user', content: [data, link] },
+    });
+    applyItemEvent(deps, { type: 'conversation.item.retrieve', item_id: 'a' });
+    const contents = ['added', 'done', 'retrieved'].map((verb) => {
+      const [event] = socket.of(`conversation.item.${verb}`);
+      return (event as unknown as { item: { content: object[] } }).item.content;
+    });
+    const detail = 'auto';
+    const told = [
+      { type: 'input_image', detail },
+      { ...link, detail },
+    ];
+    expect(contents).toEqual([told, told, [{ ...data, detail }, told[1]]]);
+  });
+
   it('refuses an id that is taken and a place that is not there, changing nothing', () => {
     const { conversation, socket, deps } = world();
     applyItemEvent(deps, create('a', 'first'));

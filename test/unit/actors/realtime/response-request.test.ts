@@ -42,6 +42,19 @@ describe('a response on the side', () => {
     expect(asked(session)).toEqual(['first', 'You said first. Is that so?', 'second']);
   });
 
+  it('takes null for a member left out', async () => {
+    const { send, say, socket } = await openSession();
+    await say('first');
+    const wish = { instructions: null, conversation: null, input: null, metadata: { key: 'mine' } };
+    send({ type: 'response.create', event_id: null, response: { ...wish, tools: null } });
+    await settleAll();
+    expect(socket.of('error')).toEqual([]);
+    expect(response(socket.of('response.done')[1])).toMatchObject({
+      ...{ status: 'completed', metadata: { key: 'mine' } },
+      conversation_id: expect.any(String),
+    });
+  });
+
   it('waits for the one in progress, and is bounded', async () => {
     const session = await openSession();
     const { engines, send, say, socket } = session;

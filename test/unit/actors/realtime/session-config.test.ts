@@ -6,7 +6,7 @@ import {
   updateConfig,
 } from '../../../../src/actors/realtime/session-config.ts';
 import { Settings } from '../../../../src/actors/realtime/settings.ts';
-import { endpointingOf } from '../../../../src/actors/realtime/turn-detection.ts';
+import { endpointingOf, SERVER_VAD } from '../../../../src/actors/realtime/turn-detection.ts';
 
 const update = (session: unknown) => {
   const updated = updateConfig(DEFAULT_CONFIG, session);
@@ -21,6 +21,30 @@ describe('updateConfig', () => {
       ...DEFAULT_CONFIG,
       instructions: 'Be brief.',
     });
+  });
+
+  it('takes null for a member left out, but where null says something', () => {
+    const before = update({
+      instructions: 'Be kind.',
+      tools: [{ type: 'function', name: 'weather' }],
+      output_modalities: ['text'],
+      audio: { output: { speed: 1.2, voice: 'slt' } },
+      max_output_tokens: 200,
+    });
+    const nothing = {
+      ...{ type: null, instructions: null, output_modalities: null, modalities: null },
+      ...{ input_audio_format: null, output_audio_format: null, voice: null, speed: null },
+      ...{ tools: null, tool_choice: null, max_output_tokens: null },
+      max_response_output_tokens: null,
+      audio: { input: { format: null }, output: { format: null, voice: null, speed: null } },
+    };
+    for (const session of [nothing, { audio: null }, { audio: { input: null, output: null } }]) {
+      expect(updateConfig(before, session)).toEqual({ config: before });
+    }
+    const threshold = { type: 'server_vad', threshold: null, create_response: null } as const;
+    expect(update({ turn_detection: threshold }).turnDetection).toEqual(SERVER_VAD);
+    expect(update({ turn_detection: null }).turnDetection).toBeNull();
+    expect(update({ audio: { input: { transcription: null } } }).transcription).toBe(false);
   });
 
   it('reads the flat spelling of the first clients like the nested one of today', () => {
@@ -136,7 +160,7 @@ describe('updateConfig', () => {
   it.each([
     [{ audio: { input: { format: { type: 'audio/pcm', rate: 16_000 } } } }, 'audio.input.format'],
     [{ tools: [{ type: 'function', name: '' }] }, 'tools.0.name'],
-    [{ tools: Array(65).fill({ type: 'function', name: 'x' }) }, 'tools'],
+    [{ tools: Array(129).fill({ type: 'function', name: 'x' }) }, 'tools'],
     [{ max_output_tokens: 0 }, 'max_output_tokens'],
     [{ audio: { output: { speed: 9 } } }, 'audio.output.speed'],
     [
