@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../gateway/chat-request.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { type ConversationItem, partText } from '../realtime/conversation.ts';
+import { type ConversationItem, imagesOf, partText } from '../realtime/conversation.ts';
 import type { ReplyRequest } from '../realtime/legs.ts';
 import type { SessionConfig } from '../realtime/session-config.ts';
 
@@ -9,30 +9,44 @@ type Call = Extract<ConversationItem, { type: 'function_call' }>;
 
 /**
  * What is asked of a chat model for one answer: the instructions and as much of the end of the conversation as fits
- * `LIMITS.cascadePromptBytes`, the last item whatever its size, and what tools answered last with the calls for it. Every
- * call stands right before its output, as the dialect wants it, and none without the other.
+ * `LIMITS.cascadeConversationBytes`, the last item whatever its size, and what tools answered last with the calls for it
+ * and what the caller had asked. Every call stands right before its output, as the dialect wants it, and none without
+ * the other.
  */
 export function chatBody(
   model: string,
   { config, isPrompt, items, outputCap }: Omit<ReplyRequest, 'signal'>,
 ): ChatRequest {
-  const { instructions, tools } = config;
+  const { instructions } = config;
   const system: Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  const offered = toolsOf(config);
-  const prompt = isPrompt ? [NO_WORDS] : [];
-  const fixed =
-    bytesOf(instructions) +
-    (tools.length === 0 ? 0 : bytesOf(JSON.stringify(offered))) +
-    prompt.length * (LIMITS.tokensPerMessage + bytesOf(JSON.stringify(NO_WORDS.content)));
-  const kept = newest(items, LIMITS.cascadePromptBytes - fixed);
+  const messages = [...system, ...messagesOf(newest(items, LIMITS.cascadeConversationBytes))];
   return {
-    ...{ model, messages: [...system, ...messagesOf(kept), ...prompt], max_tokens: outputCap },
-    ...offered,
+    ...{ model, messages: betweenCallers(messages, isPrompt ?? false), max_tokens: outputCap },
+    ...toolsOf(config),
   };
 }
 
-/** Some models go on with what they said last where nobody answers. */
+/** A caller who says nothing, as the models are told. */
 const NO_WORDS: Message = { role: 'user', content: '(silence)' };
+
+/**
+ * The same as every model takes it: what a model said first was to a caller who had said nothing, and what is asked for
+ * now follows on the caller or on a tool. Some models refuse anything else, or go on with what they said last.
+ */
+function betweenCallers(messages: readonly Message[], isPrompt: boolean): Message[] {
+  const isTurn = ({ role }: Message) => role !== 'system';
+  const from = messages.findIndex(isTurn);
+  const opening = messages[from]?.role === 'assistant' ? [NO_WORDS] : [];
+  const last = messages.findLast(isTurn)?.role;
+  const isToAnswer = !isPrompt && (messages.length === 0 || last === 'user' || last === 'tool');
+  const head = from === -1 ? messages.length : from;
+  return [
+    ...messages.slice(0, head),
+    ...opening,
+    ...messages.slice(head),
+    ...(isToAnswer ? [] : [NO_WORDS]),
+  ];
+}
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
@@ -41,14 +55,14 @@ function newest(items: readonly ConversationItem[], room: number): readonly Conv
   let bytes = 0;
   let from = items.length;
   while (from > 0) {
-    bytes += LIMITS.tokensPerMessage + bytesOf(JSON.stringify(wordsOf(items[from - 1])));
+    bytes += sizeOf(items[from - 1]);
     if (bytes > room && from <= keptFrom) break;
     from--;
   }
   return items.slice(from);
 }
 
-/** Where the last item begins to make sense: of outputs of tools, at the first call that they answer. */
+/** Where the last item begins to make sense: of outputs of tools, at what the caller said before the calls that they answer. */
 function lastAnswers(items: readonly ConversationItem[]): number {
   const unmet = new Set<string>();
   let from = items.length - 1;
@@ -62,8 +76,18 @@ function lastAnswers(items: readonly ConversationItem[]): number {
     const item = items[at];
     if (item?.type === 'function_call' && unmet.delete(item.call_id)) from = at;
   }
-  return from;
+  const asked = items.findLastIndex((item, at) => at < from && isFromCaller(item));
+  return asked === -1 ? from : asked;
 }
+
+const isFromCaller = (item: ConversationItem): boolean =>
+  item.type === 'message' && item.role === 'user';
+
+/** Of an item in the prompt; an image is as large as the tokens that are held for it. */
+const sizeOf = (item: ConversationItem | undefined): number =>
+  LIMITS.tokensPerMessage +
+  bytesOf(JSON.stringify(wordsOf(item))) +
+  imagesOf(item).length * LIMITS.tokensPerOpaquePart;
 
 const wordsOf = (item: ConversationItem | undefined): string => {
   if (item?.type === 'message') return item.content.map(partText).join(' ');
@@ -86,11 +110,24 @@ function messagesOf(items: readonly ConversationItem[]): Message[] {
     }
     flush();
     if (item.type !== 'message') continue;
-    const content = item.content.map(partText).join(' ').trim();
-    if (content !== '') messages.push({ role: item.role, content });
+    const content = contentOf(item);
+    if (content.length > 0) messages.push({ role: item.role, content });
   }
   flush();
   return messages;
+}
+
+/** The words of a message; where it shows images, too, all of it in parts. */
+function contentOf(item: ConversationItem): string | readonly object[] {
+  const text = wordsOf(item).trim();
+  const images = imagesOf(item);
+  if (images.length === 0) return text;
+  return [
+    ...(text === '' ? [] : [{ type: 'text', text }]),
+    ...images.map(({ detail, image_url: url }) => ({
+      ...{ type: 'image_url', image_url: { url, detail } },
+    })),
+  ];
 }
 
 /** Each call with its output. An id may come again: an output is for the last call by it that has none. */

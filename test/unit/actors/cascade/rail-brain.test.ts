@@ -4,6 +4,7 @@ import { createHolds } from '../../../../src/actors/cascade/pockets.ts';
 import { createRailBrain } from '../../../../src/actors/cascade/rail-brain.ts';
 import { Tab } from '../../../../src/actors/cascade/tab.ts';
 import { MAIN_PURSE } from '../../../../src/actors/purses.ts';
+import type { ConversationItem } from '../../../../src/actors/realtime/conversation.ts';
 import { type Brain, LegFailed, type ReplyPiece } from '../../../../src/actors/realtime/legs.ts';
 import { DEFAULT_CONFIG } from '../../../../src/actors/realtime/session-config.ts';
 import type { Model, Source } from '../../../../src/gateway/catalogue.ts';
@@ -74,8 +75,13 @@ function openBrain({
   return { brain, asked, afforded, tab };
 }
 
+const said = (text: string): ConversationItem => ({
+  ...{ id: 'i', object: 'realtime.item', status: 'completed', type: 'message', role: 'user' },
+  content: [{ type: 'input_text', text }],
+});
+
 const request = (text: string) => ({
-  ...{ config: { ...DEFAULT_CONFIG, instructions: text }, items: [], outputCap: 10 },
+  ...{ config: DEFAULT_CONFIG, items: text === '' ? [] : [said(text)], outputCap: 10 },
   signal: new AbortController().signal,
 });
 
@@ -119,7 +125,7 @@ describe('a brain at a rail', () => {
     await textOf(brain, 'two');
     brain.speculate?.(request('three'));
     await settleAll();
-    expect(asked.at(-1)?.call.body.messages).toEqual([{ role: 'system', content: 'three' }]);
+    expect(asked.at(-1)?.call.body.messages).toEqual([{ role: 'user', content: 'three' }]);
   });
 
   it('holds all of an answer that is begun early beside the reserve, and of others what is beyond it', async () => {
