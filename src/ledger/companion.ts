@@ -26,6 +26,10 @@ export type ChargeRow = {
   readonly upstreamMs: number | null;
 };
 
+/** Milliseconds as a charge row takes them: whole, and within its column, which sessions of weeks are not. */
+export const latencyOf = (ms: number): number =>
+  Math.min(Math.max(0, Math.round(ms)), 2_147_483_647);
+
 /** One entry of the event catalogue, kept for delivery. `agentWallet` null reaches global webhooks only. */
 export type EventRow = {
   readonly name: string;

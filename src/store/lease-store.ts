@@ -15,16 +15,21 @@ export async function takeLease(sql: Queryable, nodeId: string, leaseMs: number)
   return { nodeId, leaseEpoch: row?.epoch ?? 1 };
 }
 
-/** False: somebody else lives under this node id. A lease that ran out is taken up again. */
-export async function renewLease(sql: Queryable, node: Node, leaseMs: number): Promise<boolean> {
-  const rows = await sql`
+/** `lapsed`: it had run out, and is taken up again. `taken`: somebody else lives under this node id. */
+export type Renewal = 'renewed' | 'lapsed' | 'taken';
+
+export async function renewLease(sql: Queryable, node: Node, leaseMs: number): Promise<Renewal> {
+  const [row] = await sql<{ held: boolean }[]>`
     insert into leases as l (node_id, epoch, expires_at)
     values (${node.nodeId}, ${node.leaseEpoch},
       clock_timestamp() + ${leaseMs} * interval '1 millisecond')
     on conflict (node_id) do update set expires_at = excluded.expires_at
     where l.epoch = excluded.epoch
-    returning 1 as one`;
-  return rows.length === 1;
+    returning exists (
+      select from leases b where b.node_id = l.node_id and b.expires_at > clock_timestamp()
+    ) as held`;
+  if (row === undefined) return 'taken';
+  return row.held ? 'renewed' : 'lapsed';
 }
 
 /** Lets go at a clean shutdown: what is left is anybody's at once. */

@@ -33,6 +33,11 @@ type SessionRow = {
   opened_at: Date;
 };
 
+/** Whoever has no lease of its own, by the database's clock, finds nobody dead. */
+const isAlive = (sql: Sql, node: Node) => sql`exists (
+  select from leases own where own.node_id = ${node.nodeId} and own.epoch = ${node.leaseEpoch}
+    and own.expires_at > clock_timestamp())`;
+
 /**
  * Takes over living sessions whose lease has run out, at most `limit`. Two processes never take the
  * same one: the rows are skipped while locked, and their lease is the taker's afterwards. What this
@@ -54,7 +59,7 @@ export async function claimOrphanSessions(
     set epoch = s.epoch + 1, node_id = ${node.nodeId}, lease_epoch = ${node.leaseEpoch}
     where s.id in (
       select o.id from sessions o
-      where o.ended_at is null
+      where o.ended_at is null and ${isAlive(sql, node)}
         and (coalesce((select l.expires_at < clock_timestamp() from leases l
             where l.node_id = o.node_id and l.epoch = o.lease_epoch), true)
           or (o.node_id = ${node.nodeId} and o.lease_epoch = ${node.leaseEpoch} and o.epoch > 1))
@@ -129,7 +134,7 @@ export async function findHold(sql: Sql, holdId: string): Promise<Hold | undefin
 }
 
 /** Holds of single requests whose process is gone, at most `limit`. What is signed away is the chain's to decide. */
-export async function findOrphanHolds(sql: Sql, limit: number): Promise<Hold[]> {
+export async function findOrphanHolds(sql: Sql, node: Node, limit: number): Promise<Hold[]> {
   const dead = await sql`
     select 1 from leases where expires_at < clock_timestamp() or epoch > 1 limit 1`;
   // While everybody lives the holds, which change all day, are not read at all.
@@ -139,6 +144,7 @@ export async function findOrphanHolds(sql: Sql, limit: number): Promise<Hold[]> 
     from holds h join leases l on l.node_id = h.node_id
     where h.kind = 'request' and (l.epoch <> h.lease_epoch or l.expires_at < clock_timestamp())
       and not exists (select 1 from reservations r where r.hold_id = h.id)
+      and ${isAlive(sql, node)}
     limit ${limit}`;
   return rows.map(holdOf);
 }

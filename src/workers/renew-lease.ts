@@ -39,11 +39,14 @@ export function createLeaseKeeper(deps: {
       try {
         // A renewal that hangs must not keep the next one, on another connection, from being sent.
         const renewal = renewLease(sql, node, leaseMs);
-        if (!(await answerWithin(clock, LIMITS.leaseRenewMs, renewal))) {
+        const found = await answerWithin(clock, LIMITS.leaseAnswerMs, renewal);
+        if (found === 'taken') {
           log.error({ nodeId: node.nodeId }, 'the lease of this process was taken by another one');
           steadySinceMs = undefined;
           return;
         }
+        // Time passed in the database that did not pass here: everybody else's may have run out, too.
+        if (found === 'lapsed') steadySinceMs = undefined;
       } catch (error) {
         steadySinceMs = undefined;
         throw error;

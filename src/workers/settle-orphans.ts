@@ -2,7 +2,7 @@ import { makerOf } from '../gateway/destination.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
-import type { ChargeRow } from '../ledger/companion.ts';
+import { type ChargeRow, latencyOf } from '../ledger/companion.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Node } from '../store/apply-batch.ts';
 import { pruneLeases } from '../store/lease-store.ts';
@@ -19,6 +19,9 @@ import type { Sql } from '../store/sql.ts';
 import type { LeaseKeeper } from './renew-lease.ts';
 
 const REASON = 'process_lost';
+
+/** How many there were, and how many of them are resolved. */
+type Pass = { readonly found: number; readonly ended: number };
 
 export type SettleOrphans = {
   /** Resolves what dead processes left behind, a bounded number at a time. Answers how many of each it ended. */
@@ -38,8 +41,8 @@ export function createSettleOrphans(deps: {
   readonly log: Log;
 }): SettleOrphans {
   const { sql, ledger, lease, node, clock, log } = deps;
-  async function settleSessions(): Promise<number> {
-    const claimed = await claimOrphanSessions(sql, node, LIMITS.orphansPerTick);
+  async function settleSessions(): Promise<Pass> {
+    const claimed = await claimOrphanSessions(sql, node, LIMITS.orphansPerPass);
     const settled = await Promise.all(
       claimed.map(async (session) => {
         try {
@@ -54,7 +57,7 @@ export function createSettleOrphans(deps: {
         }
       }),
     );
-    return settled.filter(Boolean).length;
+    return { found: claimed.length, ended: settled.filter(Boolean).length };
   }
 
   /** Whether it was this process that ended it. */
@@ -70,8 +73,11 @@ export function createSettleOrphans(deps: {
       actualRaw: journal.costRaw,
       account: session.account,
       source: session.model.split('/')[0] ?? session.model,
-      charge: (chargedRaw) =>
-        chargeOf(session, journal, chargedRaw, clock.now() - session.openedMs),
+      // As its own process would have left it: a session that bought nothing leaves no line.
+      ...(journal.costRaw > 0n && {
+        charge: (chargedRaw: bigint) =>
+          chargeOf(session, journal, chargedRaw, clock.now() - session.openedMs),
+      }),
     });
     log.warn(
       { sessionId, agentId, costRaw: `${journal.costRaw}`, verdict: verdict.kind },
@@ -80,21 +86,32 @@ export function createSettleOrphans(deps: {
     return verdict.kind === 'settled';
   }
 
-  async function releaseHolds(): Promise<number> {
-    const holds = await findOrphanHolds(sql, LIMITS.orphansPerTick);
+  async function releaseHolds(): Promise<Pass> {
+    const holds = await findOrphanHolds(sql, node, LIMITS.orphansPerPass);
     await Promise.all(
       holds.map((hold) =>
         ledger.settle({ hold, actualRaw: 0n, account: 'gateway', source: REASON }),
       ),
     );
     if (holds.length > 0) log.warn({ holds: holds.length }, 'released the holds of a dead process');
-    return holds.length;
+    return { found: holds.length, ended: holds.length };
+  }
+
+  /** As long as a pass finds as many as it may, and ends any. */
+  async function all(pass: () => Promise<Pass>): Promise<number> {
+    let ended = 0;
+    for (let passes = 0; passes < LIMITS.orphanPassesPerTick && lease.mayReap(); passes++) {
+      const last = await pass();
+      ended += last.ended;
+      if (last.found < LIMITS.orphansPerPass || last.ended === 0) break;
+    }
+    return ended;
   }
 
   return {
     async tick() {
       if (!lease.mayReap()) return { sessions: 0, holds: 0 };
-      const [sessions, holds] = [settleSessions(), releaseHolds()];
+      const [sessions, holds] = [all(settleSessions), all(releaseHolds)];
       // Neither is held up by what goes wrong with the other; it is told when both are done.
       await Promise.allSettled([sessions, holds]);
       await pruneLeases(sql, LIMITS.leaseRetentionMs);
@@ -126,7 +143,7 @@ function chargeOf(
     sessionId: session.sessionId,
     payee: null,
     responseStatusCode: null,
-    latencyMs: Math.min(Math.max(0, Math.round(ageMs)), 2_147_483_647),
+    latencyMs: latencyOf(ageMs),
     overheadMs: null,
     upstreamMs: null,
   };

@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest';
 import { createLedger } from '../../src/actors/ledger.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { createBalanceStore } from '../../src/store/balance-store.ts';
+import { checkInvariants } from '../../src/store/check-invariants.ts';
 import { takeLease } from '../../src/store/lease-store.ts';
 import { claimOrphanSessions } from '../../src/store/orphan-store.ts';
 import type { Sql } from '../../src/store/sql.ts';
+import { createSettleOrphans } from '../../src/workers/settle-orphans.ts';
 import { testDatabase } from '../support/database.ts';
 import { seedAgent } from '../support/ledger-world.ts';
 import { DESTINATION } from '../support/spending.ts';
@@ -21,11 +24,68 @@ const SESSION = {
 const LEASE_MS = 60_000;
 const ROUNDS = 20;
 const SESSIONS = 20;
+/** More than are settled at once. */
+const MANY = 3 * LIMITS.orphansPerPass + 1;
 const REAPERS = ['a', 'b', 'c', 'd'];
 
 /** Ends the lease of the process that opened them, or gives it back. */
 const setLease = (sql: Sql, lasts: string) =>
   sql`update leases set expires_at = now() + ${lasts}::interval where node_id = 'dead'`;
+
+/** What a dead process has left, and one that lives. */
+async function left(sessions: number) {
+  const db = await testDatabase();
+  const { sql } = db;
+  const { agentId, keyId } = await seedAgent(sql);
+  const processOf = async (nodeId: string) => {
+    const node = await takeLease(sql, nodeId, LEASE_MS);
+    const deps = { sql, node, clock: systemClock, log: silentLog };
+    return { ...deps, ledger: createLedger({ ...deps, store: createBalanceStore(deps) }) };
+  };
+  const { ledger } = await processOf('dead');
+  await ledger.credit({ agentId, amountRaw: 100_000n, reference: 'start' });
+  const opened = await Promise.all(
+    Array.from({ length: sessions }, (_, i) =>
+      ledger.openSession({ ...SESSION, sessionId: `sess_${i}`, spender: { agentId, keyId } }),
+    ),
+  );
+  const claims = opened.map((each) => {
+    if (each.kind !== 'opened') throw new Error('refused');
+    return each.claim;
+  });
+  const living = await processOf('living');
+  const orphans = createSettleOrphans({ ...living, lease: { mayReap: () => true } });
+  return { agentId, claims, db, ledger, living, orphans, sql };
+}
+
+it('settles all that a process of many sessions left in one go, and writes of what was bought alone', async () => {
+  const { agentId, claims, db, ledger, living, orphans, sql } = await left(MANY);
+  await using _db = db;
+  const bought = claims[7];
+  if (bought === undefined) throw new Error('too few');
+  const usage = { text_output_token: 3 };
+  expect(await ledger.journal(bought, [{ seq: 1, costRaw: 1n, usage }])).toBe('written');
+  await setLease(sql, '-1 second');
+  expect(await orphans.tick()).toEqual({ sessions: MANY, holds: 0 });
+  expect(await living.ledger.funds(agentId)).toMatchObject({ heldRaw: 0n, spendableRaw: 99_999n });
+  expect(await sql`select session_id, cost_raw, usage from charges`).toEqual([
+    { session_id: 'sess_7', cost_raw: 1n, usage },
+  ]);
+  expect(await checkInvariants(sql)).toEqual([]);
+});
+
+it('takes nothing as long as the process that looks has no lease itself', async () => {
+  const { db, ledger, orphans, sql } = await left(1);
+  await using _db = db;
+  const hold = { holdId: 'req_1', amountRaw: 5n, destination: DESTINATION };
+  const [agent] = await sql<{ id: number }[]>`select agent_id as id from agent_funds`;
+  await ledger.hold({ ...hold, spender: { agentId: agent?.id ?? 0 } });
+  // The clock of the database has stepped on: nobody's lease holds.
+  await sql`update leases set expires_at = now() - interval '1 second'`;
+  expect(await orphans.tick()).toEqual({ sessions: 0, holds: 0 });
+  await sql`update leases set expires_at = now() + interval '1 minute' where node_id = 'living'`;
+  expect(await orphans.tick()).toEqual({ sessions: 1, holds: 1 });
+});
 
 it('gives each orphaned session to one of several processes that look at once', async () => {
   await using db = await testDatabase();

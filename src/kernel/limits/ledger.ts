@@ -32,18 +32,25 @@ export const LEDGER_LIMITS = {
   /** How long a step that nobody waits for stays for company on its way to the database. */
   ledgerPatienceMs: 10,
   journalEntriesPerCall: 1_000,
-  orphansPerTick: 50,
+  /** Sessions, and holds, of dead processes that are resolved at once, and how often in a row. */
+  orphansPerPass: 50,
+  orphanPassesPerTick: 200,
   /** Lease rows of processes dead for this long go, once nothing refers to them. */
   leaseRetentionMs: 3_600_000,
   selfCheckAgents: 1_000,
 
   // Database
-  /** The server ends a connection whose sql transaction has asked nothing for so long. */
-  idleInTransactionMs: 15_000,
+  /**
+   * The server ends a connection whose sql transaction has asked nothing for so long: sooner than those who wait for
+   * what a frozen process has locked give up.
+   */
+  idleInTransactionMs: 5_000,
 
   // Leases and polling
   leaseMs: 15_000,
-  leaseRenewMs: 5_000,
+  /** A renewal that is not answered in its time is one of three that a lease has room for. */
+  leaseRenewMs: 3_000,
+  leaseAnswerMs: 2_000,
   /** By how much what is known of the database's clock is worth less at each measurement. */
   clockDoubtMs: 5,
   invalidationPollMs: 1_000,

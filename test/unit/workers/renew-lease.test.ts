@@ -11,10 +11,10 @@ const NODE = { nodeId: 'n', leaseEpoch: 1 };
 /** A database that answers a renewal, or hangs. */
 function world() {
   const clock = new ManualClock();
-  const state = { hangs: false, asked: 0 };
+  const state = { hangs: false, asked: 0, held: true };
   const sql = (() => {
     state.asked++;
-    return state.hangs ? new Promise(() => {}) : Promise.resolve([{ one: 1 }]);
+    return state.hangs ? new Promise(() => {}) : Promise.resolve([{ held: state.held }]);
   }) as unknown as Sql;
   const lease = createLeaseKeeper({ sql, clock, log: silentLog, node: NODE });
   return { clock, state, lease };
@@ -25,11 +25,36 @@ describe('the lease of a process', () => {
     const { clock, state, lease } = world();
     state.hangs = true;
     const hung = expect(lease.tick()).rejects.toBeInstanceOf(CallTimeout);
-    clock.advance(LIMITS.leaseRenewMs);
+    clock.advance(LIMITS.leaseAnswerMs);
     await hung;
     state.hangs = false;
     await lease.tick();
     expect(state.asked).toBe(2);
+  });
+
+  it('outlives two renewals in a row that hang', () => {
+    const { leaseAnswerMs, leaseMs, leaseRenewMs } = LIMITS;
+    // The third is sent before it has run out, counted from the answer to the one before them.
+    expect(2 * (leaseRenewMs + leaseAnswerMs) + leaseRenewMs).toBeLessThan(leaseMs);
+  });
+
+  it('has everybody else’s stand for one whole lease once it had lapsed itself', async () => {
+    const { clock, state, lease } = world();
+    const renewFor = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += LIMITS.leaseRenewMs) {
+        clock.advance(LIMITS.leaseRenewMs);
+        await lease.tick();
+      }
+    };
+    await renewFor(LIMITS.leaseMs);
+    expect(lease.mayReap()).toBe(true);
+    // The database's clock went on, or this process stood still: its own clock tells nothing of either.
+    state.held = false;
+    await lease.tick();
+    state.held = true;
+    expect(lease.mayReap()).toBe(false);
+    await renewFor(LIMITS.leaseMs);
+    expect(lease.mayReap()).toBe(true);
   });
 
   it('lets nobody be reaped before it has stood for one whole lease without a gap', async () => {
@@ -46,7 +71,7 @@ describe('the lease of a process', () => {
     expect(lease.mayReap()).toBe(true);
     state.hangs = true;
     const hung = lease.tick().catch(() => {});
-    clock.advance(LIMITS.leaseRenewMs);
+    clock.advance(LIMITS.leaseAnswerMs);
     await hung;
     state.hangs = false;
     await lease.tick();
