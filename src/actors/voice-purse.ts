@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { priceRaw, type Usage } from '../kernel/price.ts';
 import type { SpendAccount } from '../ledger/accounts.ts';
-import type { ChargeRow } from '../ledger/companion.ts';
+import { type ChargeRow, latencyOf } from '../ledger/companion.ts';
 import type { HoldRefusal, Ledger, SessionClaim, Spender } from '../ledger/ledger.ts';
 import type { SessionSummary } from '../ledger/session-summary.ts';
 
@@ -154,8 +154,11 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
         await closeClaim(deps, owner, { claim, spentRaw, usage, openedAtMs, ...outcome });
         isSettled = true;
       }).catch((error: unknown) => {
-        // The journal stays, and so does the lease: whoever finds it expired settles from it.
-        log.error({ err: error, sessionId: owner.sessionId }, 'session was left to the reaper');
+        // What was only late still comes to pass. Else the journal stays: whoever finds this process gone settles from it.
+        log.error(
+          { err: error, sessionId: owner.sessionId },
+          'the settlement of a session was not answered in time, or failed',
+        );
       });
       return settlement;
     },
@@ -174,7 +177,7 @@ async function closeClaim(
   owner: PurseOwner,
   { claim, spentRaw, usage, openedAtMs, reason, status, summary }: Closing,
 ): Promise<void> {
-  const latencyMs = Math.round(clock.monotonicMs() - openedAtMs);
+  const latencyMs = latencyOf(clock.monotonicMs() - openedAtMs);
   const verdict = await ledger.closeSession({
     claim,
     reason,
