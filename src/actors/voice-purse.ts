@@ -155,10 +155,7 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
         isSettled = true;
       }).catch((error: unknown) => {
         // What was only late still comes to pass. Else the journal stays: whoever finds this process gone settles from it.
-        log.error(
-          { err: error, sessionId: owner.sessionId },
-          'the settlement of a session was not answered in time, or failed',
-        );
+        log.error({ err: error, sessionId: owner.sessionId }, 'session is not known to be settled');
       });
       return settlement;
     },
