@@ -12,6 +12,7 @@ import { createSettleOrphans } from '../../src/workers/settle-orphans.ts';
 import { testDatabase } from '../support/database.ts';
 import { seedAgent } from '../support/ledger-world.ts';
 import { moveOf, nonceOf, reservationOf } from '../support/payments.ts';
+import { LIVE_SESSION, processOn } from '../support/reaping-process.ts';
 import { DESTINATION, FACTS } from '../support/spending.ts';
 
 const LEASE_MS = 1_000;
@@ -19,25 +20,7 @@ const LEASE_MS = 1_000;
 const PATIENT_LEASE_MS = 3_000;
 const REAPED_WITHIN_MS = 20_000;
 
-/** One process's share: its lease, its ledger, its reaper. */
-async function processOn(sql: Sql, nodeId: string, leaseMs = LEASE_MS) {
-  const node = await takeLease(sql, nodeId, leaseMs);
-  const deps = { sql, node, clock: systemClock, log: silentLog };
-  const ledger = createLedger({ ...deps, store: createBalanceStore(deps) });
-  const lease = createLeaseKeeper({ ...deps, leaseMs });
-  const orphans = createSettleOrphans({ ...deps, ledger, lease });
-  return { ledger, lease, orphans, node };
-}
-
-const SESSION = {
-  sessionId: 'sess_1',
-  reserveRaw: 100n,
-  kind: 'realtime',
-  target: 'gateway://local/guide',
-  model: 'local/guide',
-  destination: DESTINATION,
-  account: 'gateway',
-} as const;
+const SESSION = { ...LIVE_SESSION, sessionId: 'sess_1', reserveRaw: 100n } as const;
 
 const REQUEST = { holdId: 'req_1', amountRaw: 50n, destination: DESTINATION } as const;
 
@@ -55,7 +38,7 @@ describe('what a dead process leaves behind', () => {
     await using db = await testDatabase();
     const { sql } = db;
     const { agentId, keyId } = await seedAgent(sql);
-    const dead = await processOn(sql, 'dead');
+    const dead = await processOn(sql, 'dead', LEASE_MS);
     await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
     const spender = { agentId, keyId, taskId: 'task' };
     const opened = await dead.ledger.openSession({ ...SESSION, spender });
@@ -118,7 +101,7 @@ describe('what a dead process leaves behind', () => {
     const { sql } = db;
     const { agentId, keyId } = await seedAgent(sql);
     const spender = { agentId, keyId };
-    const dead = await processOn(sql, 'dead');
+    const dead = await processOn(sql, 'dead', LEASE_MS);
     await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
     for (const sessionId of ['sess_1', 'sess_2', 'sess_3']) {
       await dead.ledger.openSession({ ...SESSION, sessionId, spender });
@@ -158,22 +141,19 @@ describe('what a dead process leaves behind', () => {
     const { sql } = db;
     const { agentId, keyId } = await seedAgent(sql);
     const spender = { agentId, keyId };
-    const dead = await processOn(sql, 'dead');
+    const dead = await processOn(sql, 'dead', LEASE_MS);
     await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
     await dead.ledger.openSession({ ...SESSION, spender });
     await sql`update leases set expires_at = now() - interval '1 second'`;
 
-    const node = await takeLease(sql, 'living', REAPED_WITHIN_MS);
-    const deps = { sql, node, clock: systemClock, log: silentLog };
-    const ledger = createLedger({ ...deps, store: createBalanceStore(deps) });
+    const { atOnce, ledger, node } = await processOn(sql, 'living', REAPED_WITHIN_MS);
     await ledger.openSession({ ...SESSION, sessionId: 'sess_own', spender });
     const [taken] = await claimOrphanSessions(sql, node, 10);
     if (taken === undefined) throw new Error('nothing was claimed');
     expect(taken).toMatchObject({ sessionId: 'sess_1', epoch: 2 });
 
-    const orphans = createSettleOrphans({ ...deps, ledger, lease: { mayReap: () => true } });
-    expect(await orphans.tick()).toEqual({ sessions: 1, holds: 0 });
-    expect(await orphans.tick()).toEqual({ sessions: 0, holds: 0 });
+    expect(await atOnce.tick()).toEqual({ sessions: 1, holds: 0 });
+    expect(await atOnce.tick()).toEqual({ sessions: 0, holds: 0 });
     // Its own living session is left alone.
     expect(await sql`select id, epoch from sessions where ended_at is null`).toEqual([
       { id: 'sess_own', epoch: 1 },
@@ -186,7 +166,7 @@ describe('what a dead process leaves behind', () => {
     await using db = await testDatabase();
     const { sql } = db;
     const { agentId, keyId } = await seedAgent(sql);
-    const dead = await processOn(sql, 'dead');
+    const dead = await processOn(sql, 'dead', LEASE_MS);
     await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
     const opened = await dead.ledger.openSession({ ...SESSION, spender: { agentId, keyId } });
     if (opened.kind !== 'opened') throw new Error('refused');
@@ -212,7 +192,7 @@ describe('what a dead process leaves behind', () => {
     const { sql } = db;
     const { agentId, keyId } = await seedAgent(sql);
     const spender = { agentId, keyId };
-    const dead = await processOn(sql, 'dead');
+    const dead = await processOn(sql, 'dead', LEASE_MS);
     await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start', deposit: true });
     for (const holdId of ['reserved', 'sent']) {
       const reservation = reservationOf(holdId);
@@ -223,12 +203,9 @@ describe('what a dead process leaves behind', () => {
     await dead.ledger.hold({ ...REQUEST, spender });
     await sql`update leases set expires_at = now() - interval '1 second'`;
 
-    const node = await takeLease(sql, 'living', REAPED_WITHIN_MS);
-    const deps = { sql, node, clock: systemClock, log: silentLog };
-    const ledger = createLedger({ ...deps, store: createBalanceStore(deps) });
-    const orphans = createSettleOrphans({ ...deps, ledger, lease: { mayReap: () => true } });
-    expect(await orphans.tick()).toEqual({ sessions: 0, holds: 1 });
-    expect(await orphans.tick()).toEqual({ sessions: 0, holds: 0 });
+    const { ledger, atOnce } = await processOn(sql, 'living', REAPED_WITHIN_MS);
+    expect(await atOnce.tick()).toEqual({ sessions: 0, holds: 1 });
+    expect(await atOnce.tick()).toEqual({ sessions: 0, holds: 0 });
     expect(await sql`select id from holds order by id`).toEqual([
       { id: 'reserved' },
       { id: 'sent' },

@@ -1,26 +1,15 @@
 import { expect, it } from 'vitest';
-import { createLedger } from '../../src/actors/ledger.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
-import { silentLog } from '../../src/kernel/log.ts';
-import { createBalanceStore } from '../../src/store/balance-store.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
 import { takeLease } from '../../src/store/lease-store.ts';
 import { claimOrphanSessions } from '../../src/store/orphan-store.ts';
 import type { Sql } from '../../src/store/sql.ts';
-import { createSettleOrphans } from '../../src/workers/settle-orphans.ts';
 import { testDatabase } from '../support/database.ts';
 import { seedAgent } from '../support/ledger-world.ts';
+import { LIVE_SESSION, processOn } from '../support/reaping-process.ts';
 import { DESTINATION } from '../support/spending.ts';
 
-const SESSION = {
-  reserveRaw: 1n,
-  kind: 'realtime',
-  target: 'gateway://local/guide',
-  model: 'local/guide',
-  destination: DESTINATION,
-  account: 'gateway',
-} as const;
+const SESSION = { ...LIVE_SESSION, reserveRaw: 1n } as const;
 const LEASE_MS = 60_000;
 const ROUNDS = 20;
 const SESSIONS = 20;
@@ -37,12 +26,7 @@ async function left(sessions: number) {
   const db = await testDatabase();
   const { sql } = db;
   const { agentId, keyId } = await seedAgent(sql);
-  const processOf = async (nodeId: string) => {
-    const node = await takeLease(sql, nodeId, LEASE_MS);
-    const deps = { sql, node, clock: systemClock, log: silentLog };
-    return { ...deps, ledger: createLedger({ ...deps, store: createBalanceStore(deps) }) };
-  };
-  const { ledger } = await processOf('dead');
+  const { ledger } = await processOn(sql, 'dead', LEASE_MS);
   await ledger.credit({ agentId, amountRaw: 100_000n, reference: 'start' });
   const opened = await Promise.all(
     Array.from({ length: sessions }, (_, i) =>
@@ -53,9 +37,8 @@ async function left(sessions: number) {
     if (each.kind !== 'opened') throw new Error('refused');
     return each.claim;
   });
-  const living = await processOf('living');
-  const orphans = createSettleOrphans({ ...living, lease: { mayReap: () => true } });
-  return { agentId, claims, db, ledger, living, orphans, sql };
+  const living = await processOn(sql, 'living', LEASE_MS);
+  return { agentId, claims, db, ledger, living, orphans: living.atOnce, sql };
 }
 
 it('settles all that a process of many sessions left in one go, and writes of what was bought alone', async () => {
@@ -91,9 +74,7 @@ it('gives each orphaned session to one of several processes that look at once', 
   await using db = await testDatabase();
   const { sql } = db;
   const { agentId, keyId } = await seedAgent(sql);
-  const node = await takeLease(sql, 'dead', LEASE_MS);
-  const deps = { sql, node, clock: systemClock, log: silentLog };
-  const ledger = createLedger({ ...deps, store: createBalanceStore(deps) });
+  const { ledger } = await processOn(sql, 'dead', LEASE_MS);
   await ledger.credit({ agentId, amountRaw: 100_000n, reference: 'start' });
   const living = await Promise.all(REAPERS.map((name) => takeLease(sql, name, LEASE_MS)));
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,0 +1,30 @@
+import { createLedger } from '../../src/actors/ledger.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { createBalanceStore } from '../../src/store/balance-store.ts';
+import { takeLease } from '../../src/store/lease-store.ts';
+import type { Sql } from '../../src/store/sql.ts';
+import { createLeaseKeeper } from '../../src/workers/renew-lease.ts';
+import { createSettleOrphans } from '../../src/workers/settle-orphans.ts';
+import { DESTINATION } from './spending.ts';
+
+/** One process's share of the money: its lease, its ledger, its reaper. */
+export async function processOn(sql: Sql, nodeId: string, leaseMs: number) {
+  const node = await takeLease(sql, nodeId, leaseMs);
+  const deps = { sql, node, clock: systemClock, log: silentLog };
+  const ledger = createLedger({ ...deps, store: createBalanceStore(deps) });
+  const lease = createLeaseKeeper({ ...deps, leaseMs });
+  const reaper = (mayReap: () => boolean) =>
+    createSettleOrphans({ ...deps, ledger, lease: { mayReap } });
+  /** `atOnce` does not wait for a whole lease first. */
+  return { ledger, lease, node, orphans: reaper(lease.mayReap), atOnce: reaper(() => true) };
+}
+
+/** What a live session is opened with, beside its name, its money and its spender. */
+export const LIVE_SESSION = {
+  kind: 'realtime',
+  target: 'gateway://local/guide',
+  model: 'local/guide',
+  destination: DESTINATION,
+  account: 'gateway',
+} as const;
