@@ -24,7 +24,7 @@ export function createRetry(clock: Clock): Retry {
       } catch (error) {
         if (!isTransient(error) || until()) throw error;
         await sleep(clock, Math.min(waitMs, LIMITS.ledgerRetryMs.max));
-        if (before !== undefined) await within(clock, LIMITS.leaseRenewMs, before(), () => {});
+        if (before !== undefined) await within(clock, LIMITS.leaseAnswerMs, before(), () => {});
         if (until()) throw error;
       }
     }

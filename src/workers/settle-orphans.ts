@@ -2,6 +2,7 @@ import { makerOf } from '../gateway/destination.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import { type ChargeRow, latencyOf } from '../ledger/companion.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Node } from '../store/apply-batch.ts';
@@ -39,8 +40,10 @@ export function createSettleOrphans(deps: {
   readonly node: Node;
   readonly clock: Clock;
   readonly log: Log;
+  /** Aborted as the process stops. */
+  readonly signal: StopSignal;
 }): SettleOrphans {
-  const { sql, ledger, lease, node, clock, log } = deps;
+  const { sql, ledger, lease, node, clock, log, signal } = deps;
   async function settleSessions(): Promise<Pass> {
     const claimed = await claimOrphanSessions(sql, node, LIMITS.orphansPerPass);
     const settled = await Promise.all(
@@ -88,19 +91,21 @@ export function createSettleOrphans(deps: {
 
   async function releaseHolds(): Promise<Pass> {
     const holds = await findOrphanHolds(sql, node, LIMITS.orphansPerPass);
-    await Promise.all(
+    const verdicts = await Promise.all(
       holds.map((hold) =>
         ledger.settle({ hold, actualRaw: 0n, account: 'gateway', source: REASON }),
       ),
     );
-    if (holds.length > 0) log.warn({ holds: holds.length }, 'released the holds of a dead process');
-    return { found: holds.length, ended: holds.length };
+    const ended = verdicts.filter(({ kind }) => kind === 'settled').length;
+    if (ended > 0) log.warn({ holds: ended }, 'released the holds of a dead process');
+    return { found: holds.length, ended };
   }
 
-  /** As long as a pass finds as many as it may, and ends any. */
-  async function all(pass: () => Promise<Pass>): Promise<number> {
+  /** As long as a pass finds as many as it may, and ends any; a process that leaves makes no other one. */
+  async function drain(pass: () => Promise<Pass>): Promise<number> {
     let ended = 0;
-    for (let passes = 0; passes < LIMITS.orphanPassesPerTick && lease.mayReap(); passes++) {
+    for (let passes = 0; passes < LIMITS.orphanPassesPerTick; passes++) {
+      if (signal.aborted || !lease.mayReap()) break;
       const last = await pass();
       ended += last.ended;
       if (last.found < LIMITS.orphansPerPass || last.ended === 0) break;
@@ -111,7 +116,7 @@ export function createSettleOrphans(deps: {
   return {
     async tick() {
       if (!lease.mayReap()) return { sessions: 0, holds: 0 };
-      const [sessions, holds] = [all(settleSessions), all(releaseHolds)];
+      const [sessions, holds] = [drain(settleSessions), drain(releaseHolds)];
       // Neither is held up by what goes wrong with the other; it is told when both are done.
       await Promise.allSettled([sessions, holds]);
       await pruneLeases(sql, LIMITS.leaseRetentionMs);

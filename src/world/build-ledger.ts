@@ -44,11 +44,11 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
   });
   teardown.use('ledger', ledger);
   watchLedger(world.metrics, ledger);
-  const orphans = createSettleOrphans({ ...world, ledger, lease, node });
-  const checking = new AbortController();
-  checkLedger({ ...world, signal: checking.signal }).catch((error: unknown) => {
-    if (!checking.signal.aborted)
-      world.log.error({ err: error }, 'the ledger could not be checked');
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const orphans = createSettleOrphans({ ...world, ledger, lease, node, signal });
+  checkLedger({ ...world, signal }).catch((error: unknown) => {
+    if (!signal.aborted) world.log.error({ err: error }, 'the ledger could not be checked');
   });
   teardown.use(
     'ledger workers',
@@ -62,8 +62,8 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
       },
     ]),
   );
-  // A query of it that is under way is not waited for here: the pool ends it with what else is left.
-  teardown.defer('self-check', () => checking.abort());
+  // A query of the check that is under way is not waited for here: the pool ends it with what else is left.
+  teardown.defer('self-check', () => stopping.abort());
   const whenSuspended: LedgerParts['whenSuspended'] = (listener) => void listeners.push(listener);
   return { ledger, node, lease, time, whenSuspended };
 }

@@ -123,6 +123,7 @@ describe('what a dead process leaves behind', () => {
       ...deps,
       ledger: { ...ledger, closeSession },
       lease: { mayReap: () => true },
+      signal: new AbortController().signal,
     });
     expect(await orphans.tick()).toEqual({ sessions: 2, holds: 1 });
     expect(await ledger.funds(agentId)).toMatchObject({ heldRaw: 100n });

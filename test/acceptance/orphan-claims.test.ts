@@ -57,6 +57,15 @@ it('settles all that a process of many sessions left in one go, and writes of wh
   expect(await checkInvariants(sql)).toEqual([]);
 });
 
+it('makes no other pass once its process stops', async () => {
+  const { db, orphans, sql } = await left(2);
+  await using _db = db;
+  await setLease(sql, '-1 second');
+  const leaving = await processOn(sql, 'leaving', LEASE_MS, AbortSignal.abort());
+  expect(await leaving.atOnce.tick()).toEqual({ sessions: 0, holds: 0 });
+  expect(await orphans.tick()).toEqual({ sessions: 2, holds: 0 });
+});
+
 it('takes nothing as long as the process that looks has no lease itself', async () => {
   const { db, ledger, orphans, sql } = await left(1);
   await using _db = db;

@@ -31,7 +31,7 @@ const VENDOR_TIMES = { unpaidMs: 10_000, paidMs: 10_000, idleMs: 10_000 };
 
 const { LIMITS } = await import('../../src/kernel/limits.ts');
 Object.assign(LIMITS, {
-  ...{ leaseMs: 2_000, leaseRenewMs: 500 },
+  ...{ leaseMs: 2_000, leaseRenewMs: 500, leaseAnswerMs: 400 },
   ...{ agentsPerDeveloper: 1_000, developerKeyPerMinute: 100_000 },
 });
 const { readConfig, readSecret } = await import('../../src/config.ts');

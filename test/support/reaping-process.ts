@@ -8,14 +8,16 @@ import { createLeaseKeeper } from '../../src/workers/renew-lease.ts';
 import { createSettleOrphans } from '../../src/workers/settle-orphans.ts';
 import { DESTINATION } from './spending.ts';
 
+const NEVER = new AbortController().signal;
+
 /** One process's share of the money: its lease, its ledger, its reaper. */
-export async function processOn(sql: Sql, nodeId: string, leaseMs: number) {
+export async function processOn(sql: Sql, nodeId: string, leaseMs: number, signal = NEVER) {
   const node = await takeLease(sql, nodeId, leaseMs);
   const deps = { sql, node, clock: systemClock, log: silentLog };
   const ledger = createLedger({ ...deps, store: createBalanceStore(deps) });
   const lease = createLeaseKeeper({ ...deps, leaseMs });
   const reaper = (mayReap: () => boolean) =>
-    createSettleOrphans({ ...deps, ledger, lease: { mayReap } });
+    createSettleOrphans({ ...deps, ledger, lease: { mayReap }, signal });
   /** `atOnce` does not wait for a whole lease first. */
   return { ledger, lease, node, orphans: reaper(lease.mayReap), atOnce: reaper(() => true) };
 }
