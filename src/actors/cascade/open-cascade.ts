@@ -16,8 +16,6 @@ import { createPart } from './part.ts';
 import type { CascadePlan } from './plan-cascade.ts';
 import { fittingVoice } from './voices.ts';
 
-/** The voice that every speech model of the dialect has. */
-
 /**
  * Holds what the first turn of a session of several models can cost, at the maker of each. Throws the refusal where a
  * model of it cannot be served here, or the money is not there; nothing stays held then.

@@ -122,9 +122,10 @@ export function createRailBrain(deps: RailBrainDeps): Brain {
     speculation = undefined;
   }
 
-  function adopt(asked: string, signal: AbortSignal): RailReply | undefined {
+  function adopt(body: ChatRequest, signal: AbortSignal): RailReply | undefined {
     const begun = speculation;
-    if (begun?.asked !== asked || begun.reply.hasFailed || !begun.isAfforded()) return undefined;
+    if (begun === undefined || begun.reply.hasFailed || !begun.isAfforded()) return undefined;
+    if (begun.asked !== JSON.stringify(body)) return undefined;
     speculation = undefined;
     begun.want();
     signal.addEventListener('abort', () => begun.stopping.abort(), { once: true });
@@ -136,7 +137,7 @@ export function createRailBrain(deps: RailBrainDeps): Brain {
     reply(request) {
       const body = bodyOf(request);
       hasSpeculated = false;
-      const begun = adopt(JSON.stringify(body), request.signal);
+      const begun = adopt(body, request.signal);
       if (begun !== undefined) return begun;
       forget();
       return begin(deps, body, { ...request, isBeside: false }).reply;

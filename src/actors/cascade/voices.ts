@@ -1,6 +1,7 @@
 import { DEFAULT_CONFIG, type SessionConfig } from '../realtime/session-config.ts';
 import { type CascadePlan, localEngineOf } from './plan-cascade.ts';
 
+/** The voice that every speech model of the dialect has. */
 const USUAL_VOICE = 'alloy';
 
 /** A session that names no voice begins with one of the local engine's, which nobody else has. */
