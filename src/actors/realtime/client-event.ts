@@ -25,14 +25,21 @@ const Part = z.discriminatedUnion('type', [
     image_url: z
       .string()
       .max(LIMITS.realtimeImageChars)
-      .regex(/^(data:image\/[\w.+-]+;base64,|https?:\/\/)./i, {
-        error: 'must be a data: URL of an image in base64, or an http(s) URL',
+      .regex(/^(data:image\/(png|jpe?g|gif|webp);base64,|https?:\/\/)./i, {
+        error: 'must be a data: URL of a PNG, JPEG, GIF or WebP in base64, or an http(s) URL',
       }),
     detail: z.enum(DETAILS).nullish(),
   }),
 ]);
 
-const isImage = ({ type }: z.output<typeof Part>): boolean => type === 'input_image';
+type Part = z.output<typeof Part>;
+
+function wordsOf(part: Part): string {
+  if ('text' in part) return part.text;
+  return ('transcript' in part ? part.transcript : undefined) ?? '';
+}
+
+const isImage = ({ type }: Part): boolean => type === 'input_image';
 
 export const Item = z.discriminatedUnion('type', [
   z
@@ -42,6 +49,16 @@ export const Item = z.discriminatedUnion('type', [
       role: z.enum(['system', 'user', 'assistant']),
       content: z.array(Part).min(1).max(16),
     })
+    .refine(
+      ({ content }) =>
+        content.reduce((sum, part) => sum + wordsOf(part).length, 0) <= LIMITS.realtimeItemChars,
+      {
+        ...{
+          path: ['content'],
+          message: `may have ${LIMITS.realtimeItemChars} characters of text`,
+        },
+      },
+    )
     .refine(({ content, role }) => role === 'user' || !content.some(isImage), {
       ...{ path: ['content'], message: 'only a user shows images' },
     }),

@@ -87,8 +87,8 @@ export class Conversation {
           ? 0
           : this.#items.findIndex((other) => other.id === afterId) + 1;
     this.#items.splice(at, 0, item);
-    this.#chars += size(item);
-    this.#imageChars += imageSize(item);
+    this.#chars += wordChars(item);
+    this.#imageChars += imageChars(item);
     return this.#evict(item.id);
   }
 
@@ -97,8 +97,8 @@ export class Conversation {
     const at = this.#items.findIndex((other) => other.id === item.id);
     const before = this.#items[at];
     if (before === undefined) return;
-    this.#chars += size(item) - size(before);
-    this.#imageChars += imageSize(item) - imageSize(before);
+    this.#chars += wordChars(item) - wordChars(before);
+    this.#imageChars += imageChars(item) - imageChars(before);
     this.#items[at] = item;
   }
 
@@ -106,8 +106,8 @@ export class Conversation {
     const at = this.#items.findIndex((item) => item.id === id);
     const [removed] = at === -1 ? [] : this.#items.splice(at, 1);
     if (removed === undefined) return false;
-    this.#chars -= size(removed);
-    this.#imageChars -= imageSize(removed);
+    this.#chars -= wordChars(removed);
+    this.#imageChars -= imageChars(removed);
     return true;
   }
 
@@ -122,7 +122,7 @@ export class Conversation {
       this.#items.length > LIMITS.realtimeItems || this.#chars > LIMITS.realtimeConversationChars;
     const tooManyImages = () => this.#imageChars > LIMITS.realtimeImagesChars;
     while (tooMuch() || tooManyImages()) {
-      const mayGo = tooMuch() ? () => true : (item: ConversationItem) => imageSize(item) > 0;
+      const mayGo = tooMuch() ? () => true : (item: ConversationItem) => imageChars(item) > 0;
       const oldest = this.#items.find((item) => item.id !== keepId && mayGo(item));
       if (oldest === undefined) break;
       this.remove(oldest.id);
@@ -169,10 +169,12 @@ export function partText(part: ContentPart): string {
 export const imagesOf = (item: ConversationItem | undefined): readonly ImagePart[] =>
   item?.type === 'message' ? item.content.filter((part) => part.type === 'input_image') : [];
 
-const imageSize = (item: ConversationItem): number =>
+/** Of its images, as URLs. */
+export const imageChars = (item: ConversationItem): number =>
   imagesOf(item).reduce((sum, { image_url: url }) => sum + url.length, 0);
 
-const size = (item: ConversationItem): number => {
+/** Of its words. */
+export const wordChars = (item: ConversationItem): number => {
   switch (item.type) {
     case 'message':
       return item.content.reduce((sum, part) => sum + partText(part).length, 0);

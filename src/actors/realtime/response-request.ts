@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { LIMITS } from '../../kernel/limits.ts';
 import { type EventProblem, Item } from './client-event.ts';
-import type { Conversation, ConversationItem } from './conversation.ts';
+import { type Conversation, type ConversationItem, imageChars, wordChars } from './conversation.ts';
 import type { Legs } from './legs.ts';
 import { readItem } from './read-item.ts';
 import { type SessionConfig, updateFitting } from './session-config.ts';
@@ -80,6 +81,10 @@ export function readResponseRequest(
     }
     context.push(item);
   }
+  if (isTooMuch(context)) {
+    const param = 'response.input';
+    return invalid(param, `${param}: is more than a conversation may hold.`);
+  }
   return {
     request: {
       config: updated.config,
@@ -88,6 +93,16 @@ export function readResponseRequest(
       ...(input && { context }),
     },
   };
+}
+
+/** The same item may come again and again: a few short references must not make a prompt of gigabytes. */
+function isTooMuch(context: readonly ConversationItem[]): boolean {
+  const sum = (of: (item: ConversationItem) => number) =>
+    context.reduce((all, item) => all + of(item), 0);
+  return (
+    sum(wordChars) > LIMITS.realtimeConversationChars ||
+    sum(imageChars) > LIMITS.realtimeImagesChars
+  );
 }
 
 const invalid = (param: string, message: string) => ({

@@ -73,7 +73,7 @@ export const VOICE_LIMITS = {
   clientSecretSeconds: { min: 10, max: 7_200, usual: 600 },
   /** They travel in a header, and common proxies take lines of 8 KiB. */
   clientSecretChars: 7_168,
-  /** Of a session that one carries, as JSON before it is packed: as much as any of this server's own may say. */
+  /** Of a session that one carries, as JSON before it is packed; far more than most of them pack into so few. */
   clientSecretSessionBytes: 192 * 1024,
 
   // Realtime sessions at an upstream

@@ -53,6 +53,7 @@ describe('parseClientEvent', () => {
     [{ ...SHOWN, image_url: 'data:text/html;base64,AAAA' }, 'user', 'item.content.0.image_url'],
     [{ ...SHOWN, image_url: undefined }, 'user', 'item.content.0.image_url'],
     [{ ...SHOWN, detail: 'most' }, 'user', 'item.content.0.detail'],
+    [{ ...SHOWN, image_url: 'data:image/svg+xml;base64,AA' }, 'user', 'item.content.0.image_url'],
     [SHOWN, 'assistant', 'item.content'],
   ])('refuses what is no image that a user shows: %j', (part, role, param) => {
     const item = { type: 'message', role, content: [part] };
@@ -91,5 +92,12 @@ describe('parseClientEvent', () => {
     const content = [{ type: 'input_text', text: 'x'.repeat(LIMITS.realtimeItemChars + 1) }];
     const item = { type: 'message', role: 'user', content };
     expect(problemOf({ type: 'conversation.item.create', item })?.code).toBe('invalid_value');
+    const half = { type: 'input_text', text: 'x'.repeat(LIMITS.realtimeItemChars / 2) };
+    const of = (...parts: object[]) =>
+      problemOf({ type: 'conversation.item.create', item: { ...item, content: parts } });
+    expect(of(half, half)).toBeUndefined();
+    expect(of(half, half, { type: 'input_text', text: 'x' })).toMatchObject({
+      param: 'item.content',
+    });
   });
 });

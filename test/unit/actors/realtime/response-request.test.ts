@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { openSession, response } from '../../../support/realtime-session.ts';
 import { type SentEvent, settleAll } from '../../../support/voice-world.ts';
 
@@ -53,6 +54,22 @@ describe('a response on the side', () => {
       ...{ status: 'completed', metadata: { key: 'mine' } },
       conversation_id: expect.any(String),
     });
+  });
+
+  it('takes no more than a conversation may hold, however often it refers to an item', async () => {
+    const session = await openSession();
+    const { send, socket } = session;
+    const long = { ...user('x'.repeat(LIMITS.realtimeItemChars)), id: 'long' };
+    send({ type: 'conversation.item.create', item: long });
+    const reference = { type: 'item_reference', id: 'long' };
+    const ask = (times: number) =>
+      send({ type: 'response.create', response: { input: Array(times).fill(reference) } });
+    ask(3);
+    expect(socket.of('error')[0]?.error).toMatchObject({ param: 'response.input' });
+    ask(2);
+    await settleAll();
+    expect(socket.of('error')).toHaveLength(1);
+    expect(socket.of('response.done')).toHaveLength(1);
   });
 
   it('waits for the one in progress, and is bounded', async () => {
