@@ -46,6 +46,19 @@ const LAST_FIRST: readonly Repair[] = [
   ],
 ];
 
+/**
+ * A transaction whose connection is lost keeps hold of it, and the pool connects it again for somebody else: what the
+ * transaction still says would be carried out there by itself, and its answer be taken for that of another's statement.
+ */
+const LOST_IS_LOST: readonly Repair[] = [
+  ['let savepoints = 0\n', 'let savepoints = 0, lost = null\n'],
+  ['connection.onclose = reject)', 'connection.onclose = error => (lost = error, reject(error)))'],
+  [
+    'uncaughtError = e))\n        c.queue === full',
+    'uncaughtError = e))\n        lost ? q.reject(lost) : c.queue === full',
+  ],
+];
+
 type Compiling = Module & { _compile(source: string, file: string): void };
 
 /** The database driver with its repairs. Another version than the one they were made for is refused. */
@@ -55,7 +68,7 @@ function loadRepaired(): typeof postgres {
   const require = createRequire(import.meta.url);
   const entry = require.resolve('postgres');
   compile(require, join(dirname(entry), 'connection.js'), REPAIRS);
-  return compile(require, entry, LAST_FIRST) as typeof postgres;
+  return compile(require, entry, [...LAST_FIRST, ...LOST_IS_LOST]) as typeof postgres;
 }
 
 /** Loads one file of the driver with its repairs, for itself and for those that require it. */

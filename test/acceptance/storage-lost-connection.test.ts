@@ -65,6 +65,28 @@ describe('a connection that is lost', () => {
     expect(crashes).toEqual([]);
   });
 
+  it('takes with it what its sql transaction still says, and answers nobody else with that', async () => {
+    await sql`create table late (id int)`;
+    const one = openSql(line.target, 1);
+    for (let round = 0; round < 30; round++) {
+      const lost = one.begin(async (tx) => {
+        await tx`select 1`;
+        line.breakAll('end');
+        // Before, while and after the pool connects again for those who wait.
+        await pause(2 * round);
+        await tx`insert into late values (1)`;
+      });
+      const failed = expect(lost).rejects.toSatisfy(isConnectionError);
+      const asked = [41, 42, 43].map((n) => one`select ${n}::int as n`);
+      expect(await Promise.all(asked)).toEqual([[{ n: 41 }], [{ n: 42 }], [{ n: 43 }]]);
+      await failed;
+      await pause(2 * round);
+    }
+    await one.end({ timeout: 1 });
+    expect(await sql`select id from late`).toEqual([]);
+    expect(crashes).toEqual([]);
+  });
+
   it('is what becomes of a sql transaction that asks nothing for long, and its rows are free', async () => {
     const [limit] = await sql`
       select setting::int as ms from pg_settings where name = 'idle_in_transaction_session_timeout'`;
