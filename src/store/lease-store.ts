@@ -18,6 +18,7 @@ export async function takeLease(sql: Queryable, nodeId: string, leaseMs: number)
 /** `lapsed`: it had run out, and is taken up again. `taken`: somebody else lives under this node id. */
 export type Renewal = 'renewed' | 'lapsed' | 'taken';
 
+/** Has the lease of a process last `leaseMs` from now, by the database's clock. */
 export async function renewLease(sql: Queryable, node: Node, leaseMs: number): Promise<Renewal> {
   const [row] = await sql<{ held: boolean }[]>`
     insert into leases as l (node_id, epoch, expires_at)

@@ -34,18 +34,13 @@ const NO_WORDS: Message = { role: 'user', content: '(silence)' };
  * now follows on the caller or on a tool. Some models refuse anything else, or go on with what they said last.
  */
 function betweenCallers(messages: readonly Message[], isPrompt: boolean): Message[] {
-  const isTurn = ({ role }: Message) => role !== 'system';
-  const from = messages.findIndex(isTurn);
-  const opening = messages[from]?.role === 'assistant' ? [NO_WORDS] : [];
-  const last = messages.findLast(isTurn)?.role;
-  const isToAnswer = !isPrompt && (messages.length === 0 || last === 'user' || last === 'tool');
-  const head = from === -1 ? messages.length : from;
-  return [
-    ...messages.slice(0, head),
-    ...opening,
-    ...messages.slice(head),
-    ...(isToAnswer ? [] : [NO_WORDS]),
-  ];
+  const turns = messages.filter(({ role }) => role !== 'system');
+  const [first, last] = [turns[0], turns.at(-1)?.role];
+  const isAsked = last === 'user' || last === 'tool' || messages.length === 0;
+  const all = [...messages];
+  if (first?.role === 'assistant') all.splice(messages.indexOf(first), 0, NO_WORDS);
+  if (isPrompt || !isAsked) all.push(NO_WORDS);
+  return all;
 }
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);

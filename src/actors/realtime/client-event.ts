@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
+import { partText } from './conversation.ts';
 
 const Id = z.string().min(1).max(64);
 /** Null is an id left out: some clients write every member they know. */
@@ -34,11 +35,6 @@ const Part = z.discriminatedUnion('type', [
 
 type Part = z.output<typeof Part>;
 
-function wordsOf(part: Part): string {
-  if ('text' in part) return part.text;
-  return ('transcript' in part ? part.transcript : undefined) ?? '';
-}
-
 const isImage = ({ type }: Part): boolean => type === 'input_image';
 
 export const Item = z.discriminatedUnion('type', [
@@ -51,7 +47,7 @@ export const Item = z.discriminatedUnion('type', [
     })
     .refine(
       ({ content }) =>
-        content.reduce((sum, part) => sum + wordsOf(part).length, 0) <= LIMITS.realtimeItemChars,
+        content.reduce((sum, part) => sum + partText(part).length, 0) <= LIMITS.realtimeItemChars,
       {
         ...{
           path: ['content'],

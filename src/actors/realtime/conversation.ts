@@ -160,10 +160,13 @@ export function messagesOf(
 }
 
 /** The words of a message, whichever way they came. */
-export function partText(part: ContentPart): string {
-  if (part.type === 'input_image') return '';
-  return ('text' in part ? part.text : part.transcript) ?? '';
-}
+export const partText = ({ text, transcript }: Words): string => text ?? transcript ?? '';
+
+type Words = {
+  readonly type: string;
+  readonly text?: string;
+  readonly transcript?: string | null | undefined;
+};
 
 /** The images of a message. */
 export const imagesOf = (item: ConversationItem | undefined): readonly ImagePart[] =>
