@@ -42,7 +42,8 @@ export async function benchReconcile(): Promise<BenchRow[]> {
     await using ledger = liveLedger(sql, 'bench');
     const view = { rpc: createRpc({ url: node.url, fetch }), usdc: USDC, confirmations: 0 };
     const world = { sql, clock: systemClock, log: silentLog };
-    const parts = { ledger, view, nodeId: 'bench', payouts: { payAgain: async () => {} } };
+    const payouts = { payAgain: async () => {} };
+    const parts = { ledger, view, nodeId: 'bench', payouts, auditRestMs: 300_000 };
     const reconciler = buildReconciler(world, parts);
     // Reads the chain for the first time: from here on.
     await reconciler.tick();

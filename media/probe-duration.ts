@@ -15,9 +15,10 @@ import { webmDuration } from './duration/webm.ts';
 /** Two days: more than any file that is taken can hold, so that a longer one lies. */
 const MAX_DURATION_MS = 172_800_000;
 
-export function probeDuration(bytes: Uint8Array): Measured {
+/** Of a long file, whatever else is ready runs in between. The bytes must not change meanwhile. */
+export async function probeDuration(bytes: Uint8Array): Promise<Measured> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const found = measure(file);
+  const found = await measure(file);
   if (found.kind === 'refused') return found;
   if (found.durationMs <= 0) return refused('The file holds no sound.');
   if (found.durationMs > MAX_DURATION_MS) {
@@ -26,7 +27,7 @@ export function probeDuration(bytes: Uint8Array): Measured {
   return found;
 }
 
-function measure(file: Buffer): Measured {
+function measure(file: Buffer): Measured | Promise<Measured> {
   const at = (start: number, end: number) => file.toString('latin1', start, end);
   if (at(0, 4) === 'RIFF') return wavDuration(file);
   if (at(0, 4) === 'OggS') return oggDuration(file);

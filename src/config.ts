@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from './kernel/limits.ts';
 import { LOG_LEVELS } from './kernel/log.ts';
+import { realPath } from './kernel/real-path.ts';
 
 /** A setting that the server refuses to start with. The message names the variable. */
 export class ConfigError extends Error {
@@ -119,7 +120,10 @@ function quoted(name: string, environment: NodeJS.ProcessEnv): string {
 
 function assemble(env: z.output<typeof Environment>) {
   const production = env.NODE_ENV === 'production';
-  if (production) requireSecrets(env);
+  if (production) {
+    requireSecrets(env);
+    refuseLocalTargets(env);
+  }
   return {
     environment: env.NODE_ENV,
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
@@ -224,6 +228,14 @@ function requireSecrets(env: z.output<typeof Environment>): void {
   }
 }
 
+/** The switch opens the server's own network to every agent, so only development may use it. */
+function refuseLocalTargets({ SSRF_ALLOW_LOCALHOST: isSet }: z.output<typeof Environment>): void {
+  if (!isSet) return;
+  throw new ConfigError(
+    'SSRF_ALLOW_LOCALHOST is for development: production refuses local targets, so unset it',
+  );
+}
+
 /** Half of a certificate is a mistake, and serving without one would hide it. */
 function parseTls({
   TLS_CERT_FILE: certFile,
@@ -260,10 +272,11 @@ function parseDatabase(text: string | undefined, environment: string) {
     return { kind: 'directory', path: DEFAULT_DATABASE_PATH } as const;
   }
   if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'url', url: text } as const;
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
+  // `file:` is how other databases spell a path; here it would make a directory of that name.
+  if (/^([a-z][a-z0-9+.-]*:\/\/|file:)/i.test(text)) {
     throw new ConfigError('DATABASE_URL must be a postgres:// URL or a directory');
   }
-  if (environment === 'production' && text.replace(/\/+$/, '') === DEFAULT_DATABASE_PATH) {
+  if (environment === 'production' && realPath(text) === realPath(DEFAULT_DATABASE_PATH)) {
     throw new ConfigError(
       `DATABASE_URL: ${DEFAULT_DATABASE_PATH} is the development default; name another place`,
     );

@@ -59,7 +59,9 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   // What a wrong file can stop comes before the database, which it would leave to be ended again.
   const catalogue = await loadCatalogue({
     ...{ file: settings.catalogFile, secret },
+    clock,
     missing: (missing) => log.info(missing, 'models stay off for want of credentials or rates'),
+    retiring: (retiring) => log.warn({ retiring }, 'vendors shut these models down soon'),
   });
   if (settings.tls !== undefined) await checkCertificate(settings.tls);
   // The chain library takes 200 ms to load: now, and not in the middle of somebody's call.
@@ -144,6 +146,7 @@ function openEdge(
     services: {
       ...{ ...accounts.services, ...services },
       metrics: world.metrics,
+      clock: world.clock,
       apiDescription: createApiDescription({ routes: ROUTES, sockets, publicUrl }),
     },
     credentials: accounts.credentials,
@@ -187,7 +190,8 @@ async function drain(graceMs: number, http: HttpServer, voice: VoiceDeps): Promi
 
 const CAPABILITIES = {
   gateway: true,
-  llmProxy: false,
+  // Always there: each request brings the provider key that it is to be made with.
+  llmProxy: true,
   telephony: false,
   onrampHeadless: false,
   x402Facilitator: false,

@@ -1,3 +1,4 @@
+import '../src/supported-node.mjs';
 import { defineConfig } from 'vitest/config';
 
 const root = new URL('..', import.meta.url).pathname;

@@ -1,4 +1,5 @@
 import { type Measured, measured, refused } from './measured.ts';
+import { Steps } from './steps.ts';
 
 const STREAMINFO_BYTES = 34;
 /** Samples of a block by its code; 6 and 7 stand for a number that follows. */
@@ -11,12 +12,15 @@ const RATES_HZ = [
  * FLAC tells its length in STREAMINFO, where anything may be written, 0 for unknown too. So its frames are counted: a
  * header proves itself by its checksum and by the rate that STREAMINFO has.
  */
-export function flacDuration(bytes: Buffer): Measured {
+export async function flacDuration(bytes: Buffer): Promise<Measured> {
   const head = readHead(bytes);
   if (head === undefined) return refused('The FLAC file has no whole STREAMINFO.');
   const { rateHz, framesAt } = head;
   let samples = 0;
+  const steps = new Steps();
   for (let at = bytes.indexOf(0xff, framesAt); at !== -1; at = bytes.indexOf(0xff, at)) {
+    const rest = steps.step();
+    if (rest !== undefined) await rest;
     const second = bytes[at + 1];
     const frame = second === 0xf8 || second === 0xf9 ? readFlacFrame(bytes, at, rateHz) : undefined;
     samples += frame?.samples ?? 0;
@@ -25,13 +29,16 @@ export function flacDuration(bytes: Buffer): Measured {
   return samples > 0 ? measured(samples / rateHz) : refused('The FLAC file holds no frame.');
 }
 
+/** Of metadata: the format has seven kinds of them, and pictures may be many. */
+const MAX_BLOCKS = 1_024;
+
 function readHead(bytes: Buffer): { rateHz: number; framesAt: number } | undefined {
   if (bytes.length < 8 + STREAMINFO_BYTES || ((bytes[4] as number) & 0x7f) !== 0) return undefined;
   const rateHz = bytes.readUIntBE(18, 3) >> 4;
   if (rateHz === 0) return undefined;
   let at = 4;
   let isLast = false;
-  while (!isLast && at + 4 <= bytes.length) {
+  for (let blocks = 0; blocks < MAX_BLOCKS && !isLast && at + 4 <= bytes.length; blocks++) {
     isLast = ((bytes[at] as number) & 0x80) !== 0;
     at += 4 + bytes.readUIntBE(at + 1, 3);
   }

@@ -18,12 +18,14 @@ const INFO_TAGS = ['Xing', 'Info', 'VBRI'].map((tag) => Buffer.from(tag));
  * MPEG audio of layers 1 to 3. Its frames are counted one by one: the count that a Xing or Info frame claims is not
  * needed for that, and such a frame itself is silent.
  */
-export const mp3Duration = (bytes: Buffer): Measured => walkFrames(bytes, 'MP3', readMp3Frame);
+export const mp3Duration = (bytes: Buffer): Promise<Measured> =>
+  walkFrames(bytes, 'MP3', readMp3Frame);
 
 /** The frame of a header of four bytes, where there is one and all of it is there. */
 export function readMp3Frame(bytes: Buffer, at: number): Frame | undefined {
   if (at + 4 > bytes.length || bytes[at] !== 0xff) return undefined;
-  const [, b1 = 0, b2 = 0] = bytes.subarray(at, at + 4);
+  const b1 = bytes[at + 1] as number;
+  const b2 = bytes[at + 2] as number;
   if ((b1 & 0xe0) !== 0xe0) return undefined;
   const divisor = RATE_DIVISORS[(b1 >> 3) & 3] as number;
   const layer = 4 - ((b1 >> 1) & 3);

@@ -1,5 +1,6 @@
 import { type Measured, measured, refused } from './measured.ts';
 import { MAX_OPUS_PACKET, OPUS_HZ, opusSamples } from './opus.ts';
+import { Steps } from './steps.ts';
 
 const CAPTURE = Buffer.from('OggS');
 const PAGE_HEAD = 27;
@@ -21,9 +22,13 @@ type Page = {
  * Ogg with Opus, whose packets each tell how long they last and are counted, or with Vorbis, which tells it by the
  * granule position of its last page. Streams that are chained add up.
  */
-export function oggDuration(bytes: Buffer): Measured {
+export async function oggDuration(bytes: Buffer): Promise<Measured> {
   const streams = new Map<number, OpusStream | VorbisStream>();
+  const steps = new Steps();
   for (let at = 0; at !== -1; ) {
+    const rest = steps.step();
+    if (rest !== undefined) await rest;
+    if (steps.isBeyondAny) return refused('The Ogg file has more parts than sound has.');
     const page = readPage(bytes, at);
     if (page === undefined) {
       at = bytes.indexOf(CAPTURE, at + 1);

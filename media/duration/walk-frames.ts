@@ -1,4 +1,5 @@
 import { type Measured, measured, refused } from './measured.ts';
+import { Steps } from './steps.ts';
 
 /** One coded frame: how many bytes to the next, and what it sounds like. */
 export type Frame = {
@@ -17,11 +18,19 @@ const MAX_JUNK_BYTES = 4 * 1024 * 1024;
  * Adds up the frames of a file that has no directory. What is not a frame is passed over as players do: tags, padding,
  * damage. After a gap only a frame that another one follows counts, since two bytes alone look like one by accident.
  */
-export function walkFrames(bytes: Buffer, name: string, readFrame: ReadFrame): Measured {
+export async function walkFrames(
+  bytes: Buffer,
+  name: string,
+  readFrame: ReadFrame,
+): Promise<Measured> {
   const samples = new Map<number, number>();
+  const steps = new Steps();
   let junk = 0;
   let isInStep = false;
   for (let at = pastTags(bytes); at < bytes.length; ) {
+    const rest = steps.step();
+    if (rest !== undefined) await rest;
+    if (steps.isBeyondAny) return refused(`The ${name} file has more parts than sound has.`);
     const frame = readFrame(bytes, at);
     if (frame !== undefined && (isInStep || isFollowed(bytes, at + frame.bytes, readFrame))) {
       samples.set(frame.sampleRateHz, (samples.get(frame.sampleRateHz) ?? 0) + frame.samples);
@@ -44,10 +53,14 @@ export function walkFrames(bytes: Buffer, name: string, readFrame: ReadFrame): M
 const isFollowed = (bytes: Buffer, at: number, readFrame: ReadFrame): boolean =>
   at === bytes.length || readFrame(bytes, at) !== undefined;
 
+/** Editors that do not find their tag write another; nothing writes more. */
+const MAX_TAGS = 16;
+
 /** Where what follows the tags of the ID3v2 kind begins. */
 export function pastTags(bytes: Buffer): number {
   let at = 0;
-  while (at + 10 <= bytes.length && bytes.toString('latin1', at, at + 3) === 'ID3') {
+  for (let tags = 0; tags < MAX_TAGS && at + 10 <= bytes.length; tags++) {
+    if (bytes.toString('latin1', at, at + 3) !== 'ID3') break;
     const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(at + 6, at + 10);
     const size = ((a & 0x7f) << 21) | ((b & 0x7f) << 14) | ((c & 0x7f) << 7) | (d & 0x7f);
     const footer = ((bytes[at + 5] ?? 0) & 0x10) === 0 ? 0 : 10;

@@ -1,4 +1,4 @@
-import type { Transcript } from '../engines/engine.ts';
+import type { TimedWord, Transcript } from '../engines/engine.ts';
 
 /** One utterance, ended and transcribed. */
 export type Heard = {
@@ -6,6 +6,8 @@ export type Heard = {
   readonly text: string;
   /** What came after the last segment that `segment` told of. */
   readonly tail: string;
+  /** Of `tail`, where the recogniser knows when each was said. */
+  readonly words?: readonly TimedWord[] | undefined;
   readonly heardMs: number;
   /** Where what `tail` says begins, and where the last voice in it ends. */
   readonly startMs: number;

@@ -10,7 +10,7 @@ export type LedgerCounters = {
   resends: number;
   /** Ids under which another posting stands. */
   conflicts: number;
-  /** Settlements beyond what the agent's funds reached: how many, and how much in all. */
+  /** Settlements beyond their hold, or corrections beyond the agent's funds: how many, and how much in all. */
   shortfalls: number;
   shortfallRaw: bigint;
   refusedFull: number;

@@ -9,8 +9,16 @@ const COUNTED: readonly (readonly [keyof LedgerCounters, string, string])[] = [
   ['fences', 'svc_ledger_fences', 'Rows taken for a short sql transaction after misses.'],
   ['resends', 'svc_ledger_resends', 'Calls sent again because their outcome was unknown.'],
   ['conflicts', 'svc_ledger_conflicts', 'Ids under which another posting stands.'],
-  ['shortfalls', 'svc_ledger_shortfalls', 'Settlements beyond what funds reached.'],
-  ['shortfallRaw', 'svc_ledger_shortfall_raw', 'What funds did not reach, in raw USDC.'],
+  [
+    'shortfalls',
+    'svc_ledger_shortfalls',
+    'Settlements beyond their hold, and corrections beyond funds.',
+  ],
+  [
+    'shortfallRaw',
+    'svc_ledger_shortfall_raw',
+    'What was used beyond it and charged to none, in raw USDC.',
+  ],
   ['refusedFull', 'svc_ledger_refused_full', 'Operations refused because too many waited.'],
   ['gaveUp', 'svc_ledger_gave_up', 'Callers told that the database is away.'],
   ['failed', 'svc_ledger_failed', 'Operations that the database cannot carry out.'],

@@ -35,7 +35,8 @@ export type LiveLedger = Ledger & {
 /** The ledger of this process: an actor an agent in front, one writer behind, the database in the end. */
 export function createLedger(deps: LedgerDeps): LiveLedger {
   const inbox = new LedgerInbox(deps);
-  const admit = (operation: HoldOperation | ExtendOperation) => admitted(inbox, deps, operation);
+  const admit = (operation: HoldOperation | ExtendOperation, isQuiet = false) =>
+    isQuiet ? inbox.submit(operation) : admitted(inbox, deps, operation);
 
   return {
     counters: inbox.counters,
@@ -45,8 +46,8 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
 
     async hold(request) {
       assert(request.amountRaw >= 0n, 'a hold is not negative');
-      const { agentId } = request.spender;
-      return holdVerdict(request, await admit(holdOf(agentId, request)));
+      const holding = holdOf(request.spender.agentId, request);
+      return holdVerdict(request, await admit(holding, request.isQuiet));
     },
     settle: async (request) => settleVerdict(await inbox.submit(settlementOf(request))),
     async credit({ agentId, amountRaw, reference, events = [], deposit = false }) {
@@ -63,14 +64,13 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
     },
     async openSession(session) {
       assert(session.reserveRaw >= 0n, 'a reserve is not negative');
-      return openVerdict(session, await admit(holdOfSession(session)));
+      return openVerdict(session, await admit(holdOfSession(session), session.isQuiet));
     },
     async extend(claim, byRaw, isQuiet = false) {
       assert(byRaw > 0n, 'an extension adds something');
       const { agentId } = claim.hold;
       const extending = { kind: 'extend', agentId, claim, byRaw } as const;
-      const resolution = isQuiet ? await inbox.submit(extending) : await admit(extending);
-      return extendVerdict(claim, byRaw, resolution);
+      return extendVerdict(claim, byRaw, await admit(extending, isQuiet));
     },
     async journal(claim, entries) {
       assert(entries.length <= LIMITS.journalEntriesPerCall, 'a journal entry a piece of work');

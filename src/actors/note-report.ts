@@ -15,7 +15,10 @@ export function noteReport({ agentId, counters, log }: Notebook, report: PartRep
     if (shortfallRaw > 0n) {
       counters.shortfalls++;
       counters.shortfallRaw += shortfallRaw;
-      log.error({ agentId, kind, shortfallRaw: `${shortfallRaw}` }, 'funds did not reach');
+      log.error(
+        { agentId, kind, shortfallRaw: `${shortfallRaw}` },
+        'what was used goes beyond what was held for it',
+      );
     }
     if (resolution.kind === 'conflict') {
       counters.conflicts++;

@@ -1,17 +1,44 @@
+import { isImpossible } from '../gateway/believe.ts';
 import type { Source } from '../gateway/catalogue.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Usage } from '../kernel/price.ts';
+import { holdLargestCount, largestFitting } from '../ledger/hold-what-fits.ts';
 import type { HoldRefusal } from '../ledger/ledger.ts';
 import { AudioBacklog } from './voice-backlog.ts';
 import { AudioMeter } from './voice-meter.ts';
-import { type Purse, sessionPrice } from './voice-purse.ts';
+import {
+  type OpenedPurse,
+  openPurse,
+  type Purse,
+  type PurseDeps,
+  type PurseOwner,
+  sessionPrice,
+} from './voice-purse.ts';
 
 /** What a stream buys once, with the first of its audio. */
 const onceOf = ({ rates }: Source): Usage => (rates.request === undefined ? {} : { request: 1 });
 
-/** What the first slice costs; all later ones cost no more. */
-export const firstSliceRaw = (source: Source): bigint =>
-  sessionPrice(source, { audio_second: LIMITS.transcriptionReserveSeconds, ...onceOf(source) });
+const SLICE: number = LIMITS.transcriptionReserveSeconds;
+
+/** What a first slice costs; all later ones cost no more. */
+export const firstSliceRaw = (source: Source, seconds = SLICE): bigint =>
+  sessionPrice(source, { audio_second: seconds, ...onceOf(source) });
+
+const sliceRaw = (source: Source, seconds: number): bigint =>
+  sessionPrice(source, { audio_second: seconds });
+
+/**
+ * Opens the purse of a stream with its first slice, or with as much of one as the balance and every cap leave, a second at
+ * least.
+ */
+export async function openStreamPurse(deps: PurseDeps, owner: PurseOwner): Promise<OpenedPurse> {
+  const { verdict } = await holdLargestCount({
+    ...{ least: 1, most: SLICE },
+    priceRaw: (seconds) => firstSliceRaw(owner.source, seconds),
+    hold: (raw, isQuiet) => openPurse(deps, owner, raw, isQuiet),
+  });
+  return verdict;
+}
 
 export type PaidAudioOptions = {
   readonly purse: Purse;
@@ -49,13 +76,19 @@ export class PaidAudio {
   #passedBytes = 0;
   #cameBytes = 0;
   #letThroughBytes = 0;
+  /** What an upstream has told of beyond it, by its price. */
+  #disownedRaw = 0n;
   #waiting: { readonly behindBytes: number; readonly callback: () => void }[] = [];
 
   constructor(options: PaidAudioOptions) {
     this.#options = options;
+    const { purse, source } = options;
+    const { heldRaw } = purse;
+    const isHeld = (seconds: number) => firstSliceRaw(source, seconds) <= heldRaw;
     this.#meter = new AudioMeter({
       bytesPerSecond: options.bytesPerSecond,
-      sliceSeconds: LIMITS.transcriptionReserveSeconds,
+      sliceSeconds: SLICE,
+      heldSeconds: largestFitting({ least: 1, most: SLICE }, isHeld) ?? 0,
       price: (usage) => sessionPrice(options.source, usage),
       once: onceOf(options.source),
     });
@@ -82,22 +115,26 @@ export class PaidAudio {
     if (this.#backlog.bytes > 0) this.extend();
   }
 
-  /** Holds one more slice, unless that is under way or was refused while there is still some left. */
+  /** Holds one more slice, or what fits of it, unless that is under way or was refused while there is still some left. */
   extend(): void {
     if (this.#isStopped || this.#isExtending) return;
     if (this.#isRefused && !this.#meter.isSpent) return;
     const { purse, source } = this.#options;
     const isLast = this.#meter.isSpent;
     this.#isExtending = true;
-    const slice = { audio_second: LIMITS.transcriptionReserveSeconds };
-    purse
-      .extend(sessionPrice(source, slice))
+    holdLargestCount({
+      ...{ least: 1, most: SLICE },
+      // While there is some left, nothing is lost by a refusal.
+      isNeeded: isLast,
+      priceRaw: (seconds) => sliceRaw(source, seconds),
+      hold: (raw, isQuiet) => purse.extend(raw, isQuiet),
+    })
       .then(
-        (verdict) => {
+        ({ verdict, wanted }) => {
           this.#isExtending = false;
           if (this.#isStopped) return;
           if (verdict.kind === 'lost') this.#options.lost();
-          else if (verdict.kind === 'extended') this.#extended();
+          else if (verdict.kind === 'extended') this.#extended(wanted);
           else this.#refused(verdict.refusal, isLast);
         },
         (error: unknown) => this.#unheld(error),
@@ -105,8 +142,9 @@ export class PaidAudio {
       .catch((error: unknown) => this.#away(error));
   }
 
-  /** So much was heard of what was let through. More than that counts as all of it. */
+  /** So much was heard of what was let through. More than that counts as all of it, and is nothing that anybody pays. */
   told(seconds: number): void {
+    if (Number.isFinite(seconds)) this.#disown(seconds);
     this.#meter.hearUpTo(seconds);
     if (this.#meter.sliceIsDue) this.journal();
   }
@@ -140,6 +178,17 @@ export class PaidAudio {
       .catch((error: unknown) => this.#away(error));
   }
 
+  #disown(toldSeconds: number): void {
+    const { bytesPerSecond, purse, source } = this.#options;
+    const sentSeconds = this.#letThroughBytes / bytesPerSecond;
+    if (toldSeconds <= sentSeconds + LIMITS.listenRoundingSeconds) return;
+    const priceOf = (seconds: number) => sessionPrice(source, { audio_second: seconds });
+    const beyondRaw = priceOf(toldSeconds) - priceOf(sentSeconds) - this.#disownedRaw;
+    if (beyondRaw <= 0n) return;
+    this.#disownedRaw += beyondRaw;
+    purse.disown(beyondRaw, isImpossible(toldSeconds, sentSeconds));
+  }
+
   #unheld(error: unknown): void {
     const { awayLate, unheld } = this.#options;
     if (this.#isStopped) awayLate(error);
@@ -161,9 +210,9 @@ export class PaidAudio {
     return bytes.subarray(admitted);
   }
 
-  #extended(): void {
+  #extended(seconds: number): void {
     this.#isRefused = false;
-    this.#meter.grantSlice();
+    this.#meter.grant(seconds);
     while (this.#backlog.bytes > 0 && !this.#meter.isSpent) this.#pass();
     if (this.#backlog.bytes > 0) this.extend();
   }

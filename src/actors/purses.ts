@@ -1,5 +1,6 @@
 import { refuseHold } from '../gateway/refuse-hold.ts';
 import { assert } from '../kernel/assert.ts';
+import { roomOf } from '../ledger/hold-what-fits.ts';
 import type { Extension, OpenedPurse, Purse, SettleOutcome } from './voice-purse.ts';
 
 /** The purse that a session is opened with. */
@@ -9,11 +10,16 @@ export const MAIN_PURSE = '';
 export type Bill = {
   readonly purse: string;
   readonly costRaw: bigint;
+  /** What its upstreams tell of beyond that, and what it was for cannot have come to. */
+  readonly beyondRaw?: bigint;
   readonly usage: Readonly<Record<string, number>>;
 };
 
 /** So much each of several purses. */
 export type Reserves = Readonly<Record<string, bigint>>;
+
+/** Opens one of a session's purses. It `isQuiet` where less may do. */
+type OpenNamed = (name: string, reserveRaw: bigint, isQuiet: boolean) => Promise<OpenedPurse>;
 
 const EXTENDED: Extension = { kind: 'extended' };
 const LOST: Extension = { kind: 'lost' };
@@ -23,7 +29,7 @@ const LOST: Extension = { kind: 'lost' };
  * are opened as they are needed, and settled together.
  */
 export class Purses {
-  readonly #open: (name: string, reserveRaw: bigint) => Promise<OpenedPurse>;
+  readonly #open: OpenNamed;
   readonly #purses = new Map<string, Purse>();
   readonly #opening = new Map<string, Promise<Extension>>();
   /** Another process has taken one of them, and ends the session: nothing more is held in any. */
@@ -31,7 +37,7 @@ export class Purses {
   #ending: Pick<SettleOutcome, 'reason' | 'status'> | undefined;
   #settlement: Promise<void> | undefined;
 
-  constructor(open: (name: string, reserveRaw: bigint) => Promise<OpenedPurse>) {
+  constructor(open: OpenNamed) {
     this.#open = open;
   }
 
@@ -49,11 +55,18 @@ export class Purses {
   }
 
   /** Holds so much in one of them for what is not billed yet. */
-  async hold(name: string, totalRaw: bigint): Promise<Extension> {
+  async hold(name: string, totalRaw: bigint, isQuiet = false): Promise<Extension> {
     if (this.#isTaken) return LOST;
     const purse = this.#purses.get(name);
-    if (purse === undefined) return this.#openOnce(name, totalRaw);
-    return this.#extend(purse, totalRaw);
+    const verdict = await (purse === undefined
+      ? this.#openOnce(name, totalRaw, isQuiet)
+      : this.#extend(purse, totalRaw, isQuiet));
+    if (verdict.kind !== 'refused') return verdict;
+    const room = roomOf(verdict.refusal);
+    const known = this.#purses.get(name);
+    const unspentRaw = known === undefined ? 0n : known.heldRaw - known.spentRaw;
+    const short = room && { purse: name, roomRaw: unspentRaw + room.availableRaw };
+    return { ...verdict, short };
   }
 
   /**
@@ -66,15 +79,18 @@ export class Purses {
   }
 
   /** The same for several, all or none of them being of use: answers the first that cannot be. */
-  async makeWhole(reserves: Reserves): Promise<Extension> {
+  async makeWhole(reserves: Reserves, isQuiet = false): Promise<Extension> {
     const verdicts = await Promise.all(
-      Object.entries(reserves).map(([name, totalRaw]) => this.hold(name, totalRaw)),
+      Object.entries(reserves).map(([name, totalRaw]) => this.hold(name, totalRaw, isQuiet)),
     );
     return verdicts.find(({ kind }) => kind !== 'extended') ?? EXTENDED;
   }
 
   /** Writes what was bought, at once. `lost`: some of it was bought with what is settled; the rest is written. */
   async journal(bills: readonly Bill[]): Promise<'written' | 'lost'> {
+    for (const { beyondRaw = 0n, purse } of bills) {
+      if (beyondRaw > 0n) this.#purses.get(purse)?.disown(beyondRaw, false);
+    }
     const written = await Promise.all(
       bills.map(({ costRaw, purse, usage }) => this.#purses.get(purse)?.journal(costRaw, usage)),
     );
@@ -103,7 +119,7 @@ export class Purses {
     ]);
   }
 
-  async #extend(purse: Purse, totalRaw: bigint, isQuiet = false): Promise<Extension> {
+  async #extend(purse: Purse, totalRaw: bigint, isQuiet: boolean): Promise<Extension> {
     // Reckoned in its turn: what is being written down is spent as well, and what is being held is held.
     const missingRaw = () => totalRaw - (purse.heldRaw - purse.spentRaw);
     const verdict = await purse.extend(missingRaw, isQuiet);
@@ -111,14 +127,14 @@ export class Purses {
     return verdict;
   }
 
-  async #openOnce(name: string, reserveRaw: bigint): Promise<Extension> {
+  async #openOnce(name: string, reserveRaw: bigint, isQuiet: boolean): Promise<Extension> {
     if (this.#ending !== undefined) return LOST;
     const begun = this.#opening.get(name);
     if (begun !== undefined) {
       await begun;
-      return this.hold(name, reserveRaw);
+      return this.hold(name, reserveRaw, isQuiet);
     }
-    const opening = this.#openNow(name, reserveRaw);
+    const opening = this.#openNow(name, reserveRaw, isQuiet);
     this.#opening.set(name, opening);
     // One that was not answered may yet come to pass, and is released then: its name is of no use any more.
     const verdict = await opening;
@@ -126,8 +142,8 @@ export class Purses {
     return verdict;
   }
 
-  async #openNow(name: string, reserveRaw: bigint): Promise<Extension> {
-    const opened = await this.#open(name, reserveRaw);
+  async #openNow(name: string, reserveRaw: bigint, isQuiet: boolean): Promise<Extension> {
+    const opened = await this.#open(name, reserveRaw, isQuiet);
     if (opened.kind === 'refused') return opened;
     this.#purses.set(name, opened.purse);
     if (this.#ending === undefined) return EXTENDED;
@@ -136,11 +152,11 @@ export class Purses {
   }
 }
 
-/** Holds what the first turn can cost. Throws the refusal where that cannot be; nothing stays held then. */
-export async function openPurses(purses: Purses, reserves: Reserves): Promise<void> {
+/** Holds what a session begins with. Throws the refusal where that cannot be; nothing stays held then. */
+export async function openPurses(purses: Purses, hold: () => Promise<Extension>): Promise<void> {
   let verdict: Extension = LOST;
   try {
-    verdict = await purses.makeWhole(reserves);
+    verdict = await hold();
   } finally {
     if (verdict.kind !== 'extended') {
       await purses.settle({ reason: 'not_opened', status: 'failed' });

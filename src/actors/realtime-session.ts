@@ -20,7 +20,7 @@ import { type ClientSocket, Outlet } from './realtime/outlet.ts';
 import type { SessionConfig } from './realtime/session-config.ts';
 import { Settings } from './realtime/settings.ts';
 import { TurnCycle } from './realtime/turn-cycle.ts';
-import type { TurnCap } from './realtime/turn-meter.ts';
+import type { TurnCap, TurnRoom } from './realtime/turn-meter.ts';
 import { SessionTally } from './session-tally.ts';
 import type { VoiceDeps } from './voice-deps.ts';
 import { BROKEN } from './voice-endings.ts';
@@ -39,6 +39,8 @@ export type RealtimeInput = {
   readonly owner: PurseOwner;
   readonly purses: Purses;
   readonly cap: TurnCap;
+  /** Tokens of an answer that are held for as it begins, where that is not all that the cap has. */
+  readonly outputTokens?: number;
   readonly legs: Legs;
   /** How the session begins, where its handshake says. */
   readonly config?: SessionConfig;
@@ -83,8 +85,10 @@ export class RealtimeSession {
     this.#legs = legs;
     this.#settings = new Settings({ id: sessionId, model }, legs.transcriber, input.config);
     this.#listening = this.#createListening(conversation, legs);
-    this.#answering = this.#createAnswering(conversation, input);
-    this.#turns = this.#createTurns(input);
+    const { cap, outputTokens = cap.outputTokens } = input;
+    const room = { ...cap, outputTokens, mostOutputTokens: cap.outputTokens };
+    this.#answering = this.#createAnswering(conversation, input, room);
+    this.#turns = this.#createTurns(input, room);
     this.#commands = new ClientCommands({
       clock,
       random,
@@ -178,7 +182,7 @@ export class RealtimeSession {
     });
   }
 
-  #createAnswering(conversation: Conversation, { cap, legs }: RealtimeInput): Answering {
+  #createAnswering(conversation: Conversation, { legs }: RealtimeInput, cap: TurnRoom): Answering {
     const { clock, log, random } = this.#deps;
     return createAnswering({
       brain: legs.brain,
@@ -199,7 +203,7 @@ export class RealtimeSession {
     });
   }
 
-  #createTurns({ cap, legs, purses }: RealtimeInput): TurnCycle {
+  #createTurns({ legs, purses }: RealtimeInput, cap: TurnRoom): TurnCycle {
     return new TurnCycle({
       answering: this.#answering,
       listening: this.#listening,

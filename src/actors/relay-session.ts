@@ -18,10 +18,11 @@ import { Outlet } from './realtime/outlet.ts';
 import { Downlink, type Frame, type RelayClient } from './relay/downlink.ts';
 import { OpenTurns } from './relay/open-turns.ts';
 import type { RelayMeter } from './relay/relay-meter.ts';
+import { nameAsked, nameTold } from './relay/session-name.ts';
 import { createTimeMeter } from './relay/time-meter.ts';
 import { createTokenMeter } from './relay/token-meter.ts';
 import { isBilledByTime } from './relay/turn-price.ts';
-import { TurnSigns } from './relay/turn-signs.ts';
+import { isAppend, TurnSigns } from './relay/turn-signs.ts';
 import { SessionTally } from './session-tally.ts';
 import type { VoiceDeps } from './voice-deps.ts';
 import {
@@ -55,13 +56,15 @@ const BREAKDOWNS: ReadonlySet<number> = new Set([1000, 1001, 1006, 1011, 1012, 1
 type Arrived = Frame & { readonly arrivedAtMs: number };
 
 /**
- * A live realtime session at an upstream, as its client's socket drives it. Frames pass as they are, both ways; only
- * what the upstream says of its turns is read. A turn is journaled before the client hears that it is over. The reserve
- * is settled exactly once, however the session ends.
+ * A live realtime session at an upstream, as its client's socket drives it. Frames pass as they are, both ways, but for
+ * the name of the model where the session is described; only what the upstream says of its turns is read. A turn is
+ * journaled before the client hears that it is over. The reserve is settled exactly once, however the session ends.
  */
 export class RelaySession {
   readonly #deps: Pick<VoiceDeps, 'clock'>;
   readonly #upstream: UpstreamSocket;
+  /** Of the model: as the catalogue has it, and as the upstream does. */
+  readonly #names: { readonly here: string; readonly there: string };
   readonly #life: VoiceLife;
   readonly #tally: SessionTally;
   readonly #signs: TurnSigns;
@@ -83,6 +86,7 @@ export class RelaySession {
     const { owner, upstream } = input;
     this.#deps = deps;
     this.#upstream = upstream;
+    this.#names = { here: input.model.id, there: owner.source.upstreamModel };
     this.#tally = new SessionTally({ ...deps, kind: 'relay' });
     this.#signs = new TurnSigns({ clock, tally: this.#tally });
     this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
@@ -138,8 +142,10 @@ export class RelaySession {
     }
     // What it said last may still wait for the client.
     if (this.#upstreamEnding !== undefined) return;
-    this.#upstream.send(bytes, isBinary);
-    this.#meter.carried('up', bytes.length);
+    this.#upstream.send(isBinary ? bytes : nameAsked(bytes, this.#names.there), isBinary);
+    const isSound = !isBinary && isAppend(bytes);
+    const tokens = this.#signs.inputTokens(bytes);
+    this.#meter.carried('up', { bytes: bytes.length, isSound, tokens });
     if (!isBinary) this.#signs.up(bytes, nowMs);
     if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.#fail(UPSTREAM_SLOW);
   }
@@ -181,8 +187,9 @@ export class RelaySession {
 
   /** A frame of the upstream whose turn it is. */
   #take(frame: Arrived): void {
-    this.#meter.carried('down', frame.bytes.length);
     const type = frame.isBinary ? undefined : leadingType(frame.bytes);
+    const tokens = this.#signs.answerTokens(type, frame.bytes);
+    this.#meter.carried('down', { bytes: frame.bytes.length, tokens });
     const event = frame.isBinary ? undefined : readMeteredEvent(frame.bytes, type);
     const billed = event === undefined ? undefined : this.#meterEvent(event);
     if (billed === undefined) {
@@ -260,7 +267,10 @@ export class RelaySession {
 
   #send(frame: Arrived, type: string | undefined): void {
     if (this.#isHungUp) return;
-    this.#downlink.send(frame);
+    const { bytes, isBinary } = frame;
+    this.#downlink.send(
+      isBinary ? frame : { isBinary, bytes: nameTold(bytes, type, this.#names.here) },
+    );
     if (type !== undefined) this.#signs.down(type, frame.bytes, frame.arrivedAtMs);
   }
 

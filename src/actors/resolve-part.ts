@@ -1,5 +1,5 @@
 import { assert } from '../kernel/assert.ts';
-import type { Rules } from '../ledger/admit.ts';
+import { cappedOf, type Rules } from '../ledger/admit.ts';
 import type { Resolution } from '../ledger/answer.ts';
 import type { ChangeOutcome, PartOutcome } from '../ledger/change.ts';
 import type { Decision } from '../ledger/decision.ts';
@@ -111,5 +111,7 @@ function cappedBy(
   assert(counted !== undefined, 'an operation is refused by a cap that it named');
   const requiredRaw = change.count?.heldRaw ?? 0n;
   const breach = { policy: counted.policy, requiredRaw, spentRaw, capRaw: counted.capRaw ?? 0n };
-  return { reason: 'cap_exceeded', breach, suspended: false };
+  const refusal = cappedOf([breach]);
+  assert(refusal !== undefined, 'a breach is a refusal');
+  return refusal;
 }

@@ -1,6 +1,10 @@
+import type { TimedWord, Transcript } from '../engines/engine.ts';
+import { shiftWords } from '../engines/shift-words.ts';
+
 /** What somebody says without a pause, while it is being heard and made out. */
 export type Utterance = {
-  readonly segments: string[];
+  readonly beganMs: number;
+  readonly segments: Transcript[];
   /** Words that may still change, behind the segments. */
   guess: string;
   isPausing: boolean;
@@ -15,6 +19,7 @@ export type Utterance = {
 };
 
 export const newUtterance = (beganMs: number): Utterance => ({
+  beganMs,
   segments: [],
   guess: '',
   isPausing: false,
@@ -28,4 +33,13 @@ export const newUtterance = (beganMs: number): Utterance => ({
 
 /** Of one that goes on, with what may still change. */
 export const wordsSoFar = ({ guess, segments }: Utterance): string =>
-  [...segments, guess].filter((part) => part !== '').join(' ');
+  [textOf(segments), guess].filter((part) => part !== '').join(' ');
+
+export const textOf = (segments: readonly Transcript[]): string =>
+  segments.map(({ text }) => text).join(' ');
+
+/** The words of some of its segments by the stream's clock, where the recogniser knows when each was said. */
+export const wordsOf = (
+  { beganMs }: Utterance,
+  segments: readonly Transcript[],
+): readonly TimedWord[] | undefined => shiftWords(segments, beganMs);

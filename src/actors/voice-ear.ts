@@ -6,7 +6,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { EarOptions } from './ear-options.ts';
 import { asError, RecogniserQueue } from './recogniser-queue.ts';
 import { isUnfinished } from './unfinished-speech.ts';
-import { newUtterance, type Utterance, wordsSoFar } from './utterance.ts';
+import { newUtterance, textOf, type Utterance, wordsOf, wordsSoFar } from './utterance.ts';
 import { VoiceIntake } from './voice-intake.ts';
 
 const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
@@ -254,12 +254,14 @@ export class VoiceEar {
       }
       const { failed, segments, tailFrom, tailStartMs: startMs } = utterance;
       const latencyMs = Math.round(clock.monotonicMs() - endedAtMs);
-      const tail = segments.slice(tailFrom).join(' ');
-      const text = segments.join(' ');
+      const told = segments.slice(tailFrom);
+      const [tail, text] = [textOf(told), textOf(segments)];
+      const words = wordsOf(utterance, told);
       const endMs = Math.max(startMs, voiceEndMs);
       // Nothing is answered that has no words.
       if (text === '') events.resumed?.();
-      events.heard({ text, tail, heardMs, startMs, endMs, asked, isCut, latencyMs, failed });
+      const times = { heardMs, startMs, endMs, latencyMs };
+      events.heard({ text, tail, words, ...times, asked, isCut, failed });
     };
     this.#queue.after(tell);
   }
@@ -278,11 +280,12 @@ export class VoiceEar {
     if (!this.#closed) this.#options.events.failed(error);
   }
 
-  #transcript({ text, isFinal }: Transcript): void {
+  #transcript(transcript: Transcript): void {
+    const { text, isFinal } = transcript;
     const ending = this.#ending[0];
     const utterance = ending ?? this.#utterance;
     if (utterance === undefined || utterance.dropped) return;
-    if (isFinal && text !== '') utterance.segments.push(text);
+    if (isFinal && text !== '') utterance.segments.push(transcript);
     if (ending !== undefined) {
       this.#options.events.working?.();
       return;
@@ -295,6 +298,8 @@ export class VoiceEar {
       utterance.tailFrom = utterance.segments.length;
       utterance.tailStartMs = endMs;
     }
-    if (text !== '') this.#options.events.segment({ text, isFinal, startMs, endMs });
+    if (text === '') return;
+    const words = wordsOf(utterance, [transcript]);
+    this.#options.events.segment({ text, isFinal, words, startMs, endMs });
   }
 }

@@ -17,6 +17,8 @@ export class AudioMeter {
   constructor(options: {
     readonly bytesPerSecond: number;
     readonly sliceSeconds: number;
+    /** What is held at first, in whole seconds; a slice where it is not said. */
+    readonly heldSeconds?: number;
     /** The price of everything so far; must not fall as usage grows. */
     readonly price: (usage: Usage) => bigint;
     /** What the first audio buys beside its seconds. */
@@ -26,7 +28,7 @@ export class AudioMeter {
     this.#sliceBytes = options.bytesPerSecond * options.sliceSeconds;
     this.#price = options.price;
     this.#once = options.once ?? {};
-    this.#heldBytes = this.#sliceBytes;
+    this.#heldBytes = options.bytesPerSecond * (options.heldSeconds ?? options.sliceSeconds);
   }
 
   /** How many of these bytes are paid for. They count as used from here on. */
@@ -36,9 +38,9 @@ export class AudioMeter {
     return admitted;
   }
 
-  /** One more slice is held. */
-  grantSlice(): void {
-    this.#heldBytes += this.#sliceBytes;
+  /** So many more seconds are held. */
+  grant(seconds: number): void {
+    this.#heldBytes += this.#bytesPerSecond * seconds;
   }
 
   /** Less than half a slice is left, so that the next one is asked for before it is needed. */

@@ -1,5 +1,6 @@
 import type { Source } from '../gateway/catalogue.ts';
 import { destinationOf, makerOf } from '../gateway/destination.ts';
+import { distrust } from '../gateway/try-sources.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { priceRaw, type Usage } from '../kernel/price.ts';
@@ -7,11 +8,14 @@ import type { SpendAccount } from '../ledger/accounts.ts';
 import { type ChargeRow, latencyOf } from '../ledger/companion.ts';
 import type { HoldRefusal, Ledger, SessionClaim, Spender } from '../ledger/ledger.ts';
 import type { SessionSummary } from '../ledger/session-summary.ts';
+import type { SourceRests } from '../rails/rest-failing-source.ts';
 
 export type PurseDeps = {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;
+  /** Undefined: whoever sells it is not known to lie, such as the engines of this process. */
+  readonly rests?: Pick<SourceRests, 'distrusted'>;
 };
 
 export type PurseOwner = {
@@ -33,7 +37,12 @@ export type SettleOutcome = {
 
 export type Extension =
   | { readonly kind: 'extended' }
-  | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
+  | {
+      readonly kind: 'refused';
+      readonly refusal: HoldRefusal;
+      /** Of several purses, which one it was, and all that may be held in it for what is not billed. */
+      readonly short?: { readonly purse: string; readonly roomRaw: bigint } | undefined;
+    }
   | { readonly kind: 'lost' };
 
 export type OpenedPurse =
@@ -54,6 +63,11 @@ export interface Purse {
   extend(wantedRaw: bigint | (() => bigint), isQuiet?: boolean): Promise<Extension>;
   /** Writes what was bought. `lost`: the session is settled, here or by another process, and this is not in it. */
   journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
+  /**
+   * The upstream tells of so much more than it can have come to. It is never the agent's: it stands as a shortfall of the
+   * source, which rests where its word is impossible.
+   */
+  disown(beyondRaw: bigint, isImpossible: boolean): void;
   /** Settles the hold to everything bought, with one charge row. Safe to call twice. */
   settle(outcome: SettleOutcome): Promise<void>;
 }
@@ -68,11 +82,12 @@ const accountOf = ({ rail }: Source): SpendAccount => (rail === 'byok' ? 'byok' 
 export const sessionPrice = (source: Source, usage: Usage): bigint =>
   priceRaw(usage, source.rates, source.marginBps);
 
-/** Holds `reserveRaw` for a new session, or says why not. */
+/** Holds `reserveRaw` for a new session, or says why not. Where less may do, it `isQuiet`. */
 export async function openPurse(
   deps: PurseDeps,
   owner: PurseOwner,
   reserveRaw: bigint,
+  isQuiet = false,
 ): Promise<OpenedPurse> {
   const { spender, sessionId, kind, model, source } = owner;
   const target = gatewayTarget(source);
@@ -85,6 +100,7 @@ export async function openPurse(
     model,
     destination: destinationOf(model),
     account: accountOf(source),
+    isQuiet,
   });
   if (opened.kind === 'refused') return opened;
   return { kind: 'opened', purse: createPurse(deps, owner, opened.claim) };
@@ -96,16 +112,11 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
   const usage: Record<string, number> = {};
   let claim = opened;
   let spentRaw = 0n;
+  let beyondRaw = 0n;
   let seq = 0;
   let isSettled = false;
   let settlement: Promise<void> | undefined;
-  let tail: Promise<unknown> = Promise.resolve();
-
-  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = tail.then(work);
-    tail = result.catch(() => {});
-    return result;
-  };
+  const inOrder = oneAfterAnother();
 
   /** Of an extension that the ledger did not answer in time: it may come to pass, and no other fits behind it. */
   let unansweredRaw = 0n;
@@ -141,30 +152,52 @@ function createPurse(deps: PurseDeps, owner: PurseOwner, opened: SessionClaim): 
         // Counted before the write: what an unanswered append bought is still settled at the end.
         spentRaw += costRaw;
         seq += 1;
-        for (const [unit, amount] of Object.entries(bought)) {
-          usage[unit] = Math.round(((usage[unit] ?? 0) + amount) * 1_000) / 1_000;
-        }
+        addUsage(usage, bought);
         const verdict = await ledger.journal(claim, [{ seq, costRaw, usage: bought }]);
         if (verdict === 'lost') isSettled = true;
         return verdict;
       }),
+    disown(raw, isImpossible) {
+      beyondRaw += raw;
+      if (isImpossible && deps.rests) distrust({ log, rests: deps.rests }, owner.source);
+    },
     settle(outcome) {
       settlement ??= inOrder(async () => {
         if (isSettled) return;
-        await closeClaim(deps, owner, { claim, spentRaw, usage, openedAtMs, ...outcome });
+        const spent = { spentRaw, beyondRaw, usage, openedAtMs };
+        await closeClaim(deps, owner, { claim, ...spent, ...outcome });
         isSettled = true;
-      }).catch((error: unknown) => {
-        // What was only late still comes to pass. Else the journal stays: whoever finds this process gone settles from it.
-        log.error({ err: error, sessionId: owner.sessionId }, 'session is not known to be settled');
-      });
+      }).catch((error: unknown) => unsettled(log, owner, error));
       return settlement;
     },
   };
 }
 
+/** Each call waits for the one before it, however that ends. */
+function oneAfterAnother() {
+  let tail: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const result = tail.then(work);
+    tail = result.catch(() => {});
+    return result;
+  };
+}
+
+/** What was only late still comes to pass. Otherwise the journal stays, and a reaper settles from it. */
+function unsettled(log: Log, { sessionId }: PurseOwner, err: unknown): void {
+  log.error({ err, sessionId }, 'session is not known to be settled');
+}
+
+function addUsage(sum: Record<string, number>, bought: Readonly<Record<string, number>>): void {
+  for (const [unit, amount] of Object.entries(bought)) {
+    sum[unit] = Math.round(((sum[unit] ?? 0) + amount) * 1_000) / 1_000;
+  }
+}
+
 type Closing = {
   readonly claim: SessionClaim;
   readonly spentRaw: bigint;
+  readonly beyondRaw: bigint;
   readonly usage: Readonly<Record<string, number>>;
   readonly openedAtMs: number;
 } & SettleOutcome;
@@ -172,14 +205,15 @@ type Closing = {
 async function closeClaim(
   { ledger, clock, log }: PurseDeps,
   owner: PurseOwner,
-  { claim, spentRaw, usage, openedAtMs, reason, status, summary }: Closing,
+  { claim, spentRaw, beyondRaw, usage, openedAtMs, reason, status, summary }: Closing,
 ): Promise<void> {
   const latencyMs = latencyOf(clock.monotonicMs() - openedAtMs);
   const verdict = await ledger.closeSession({
     claim,
     reason,
     summary: summary?.(),
-    actualRaw: spentRaw,
+    actualRaw: spentRaw + beyondRaw,
+    billableRaw: spentRaw,
     account: accountOf(owner.source),
     source: owner.source.provider,
     // A session that bought nothing leaves no line.

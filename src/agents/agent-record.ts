@@ -1,4 +1,4 @@
-import { type Agent, isDelegationActive } from './agent.ts';
+import { type Agent, isDelegationActive, provisioningOf } from './agent.ts';
 
 /** An agent as every management route shows it. */
 export const agentRecord = (agent: Agent, nowSec: number) => ({
@@ -20,10 +20,18 @@ export const agentRecord = (agent: Agent, nowSec: number) => ({
   sessionSpendLimitRaw: agent.session?.limitRaw.toString() ?? null,
   selfServiceLocked: agent.selfServiceLocked,
   delegationTxHash: agent.delegationTxHash,
+  provisioning: provisioningRecord(agent),
   createdAt: agent.createdAt.toISOString(),
   updatedAt: agent.updatedAt.toISOString(),
   closedAt: agent.closedAt?.toISOString() ?? null,
 });
+
+function provisioningRecord(agent: Agent) {
+  const found = provisioningOf(agent);
+  if (found === undefined) return null;
+  const { step, attempts, nextAttemptAt } = found;
+  return { step, attempts, nextAttemptAt: nextAttemptAt?.toISOString() ?? null };
+}
 
 /** What an agent may spend now, what is kept of its money for tasks, and what vendors have been paid that waits for the chain. */
 export type Money = {

@@ -19,6 +19,8 @@ type Row = {
   self_service_locked: boolean;
   session_limit_raw: bigint | null;
   session_started_at: Date | null;
+  provision_attempts: number;
+  provision_next_at: Date | null;
   created_at: Date;
   updated_at: Date;
   closed_at: Date | null;
@@ -43,6 +45,8 @@ const toAgent = (row: Row): Agent => ({
     row.session_limit_raw === null || row.session_started_at === null
       ? null
       : { limitRaw: row.session_limit_raw, startedAt: row.session_started_at },
+  provisionAttempts: row.provision_attempts,
+  provisionNextAt: row.provision_next_at,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   closedAt: row.closed_at,
@@ -154,6 +158,23 @@ export async function saveStatus(
     update agents set status = ${to}, suspended_reason = ${suspendedReason}, updated_at = ${now},
       closed_at = ${to === 'closed' ? now : null}
     where id = ${agent.id} and status = ${agent.status}
+    returning ${columns(tx)}
+  `;
+  return row && toAgent(row);
+}
+
+/** The delegation of an agent that is open has a new end. Its operator may do as much as before until then. */
+export async function saveDelegation(
+  tx: Queryable,
+  agentId: number,
+  delegation: Pick<Agent, 'expirySeconds' | 'operatorExpiry' | 'delegationTxHash'>,
+  now: Date,
+): Promise<Agent | undefined> {
+  const { expirySeconds, operatorExpiry, delegationTxHash } = delegation;
+  const [row] = await tx<Row[]>`
+    update agents set expiry_seconds = ${expirySeconds}, operator_expiry = ${operatorExpiry},
+      delegation_tx_hash = ${delegationTxHash}, updated_at = ${now}
+    where id = ${agentId} and status in ('active', 'suspended')
     returning ${columns(tx)}
   `;
   return row && toAgent(row);

@@ -15,13 +15,16 @@ export type Agent = {
   readonly borrowLimitRaw: bigint | null;
   readonly maxRateBps: number;
   readonly expirySeconds: number;
-  /** Unix seconds at which the delegation ends; null until it is made. */
+  /** Unix seconds; null until it is provisioned. It ends the delegation of a credit line and nothing of a prepaid agent. */
   readonly operatorExpiry: number | null;
   readonly delegationTxHash: string | null;
   /** While it is so, the agent's own keys may only tighten its controls. */
   readonly selfServiceLocked: boolean;
   /** What it may spend until somebody sets the limit anew; null: it has no such limit. */
   readonly session: { readonly limitRaw: bigint; readonly startedAt: Date } | null;
+  /** How often provisioning has failed, and when it is tried next. */
+  readonly provisionAttempts: number;
+  readonly provisionNextAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly closedAt: Date | null;
@@ -42,17 +45,31 @@ export function planStatus(from: AgentStatus, to: WantedStatus, reason: string):
   return { kind: 'change', suspendedReason: to === 'suspended' ? reason : null };
 }
 
-/** A delegation holds while the agent is open and its time has not run out. */
+/** A delegation holds while the agent is open and its time has not run out; a prepaid agent needs none. */
 export const isDelegationActive = (agent: Agent, nowSec: number): boolean =>
   (agent.status === 'active' || agent.status === 'suspended') &&
   agent.operatorExpiry !== null &&
-  agent.operatorExpiry > nowSec;
+  (agent.fundingMode === 'wallet' || agent.operatorExpiry > nowSec);
 
-/** When provisioning is tried again after `attempts` failures; null once it is given up. */
-export function retryDelayMs(
+/** When provisioning is tried again after `attempts` failures: each time later, up to a bound, and never given up. */
+export const retryDelayMs = (
   attempts: number,
-  bounds: { readonly first: number; readonly max: number; readonly attempts: number },
-): number | null {
-  if (attempts >= bounds.attempts) return null;
-  return Math.min(bounds.max, bounds.first * 2 ** attempts);
+  bounds: { readonly first: number; readonly max: number },
+): number => Math.min(bounds.max, bounds.first * 2 ** attempts);
+
+/** What keeps a pending agent, and when that is tried again. */
+export type Provisioning = {
+  readonly step: 'managed_wallet' | 'delegation';
+  readonly attempts: number;
+  readonly nextAttemptAt: Date | null;
+};
+
+/** Undefined once the agent has been provisioned, or is closed. */
+export function provisioningOf(agent: Agent): Provisioning | undefined {
+  if (agent.status !== 'pending_delegation') return undefined;
+  return {
+    step: agent.walletAddress === null ? 'managed_wallet' : 'delegation',
+    attempts: agent.provisionAttempts,
+    nextAttemptAt: agent.provisionNextAt,
+  };
 }

@@ -5,6 +5,7 @@ import { nowSeconds } from '../kernel/clock.ts';
 import type { Random } from '../kernel/random.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { utilizationBps } from '../ledger/spend-events.ts';
 import type { Payouts } from '../payouts/payouts.ts';
 import type { Agent, WantedStatus } from './agent.ts';
 import { agentRecord } from './agent-record.ts';
@@ -15,6 +16,7 @@ import { type AgentWish, createAgent } from './create-agent.ts';
 import type { ProvisionDeps } from './provision-agent.ts';
 import { readBalance } from './read-balance.ts';
 import { readRollups } from './read-rollups.ts';
+import { renewDelegation } from './renew-delegation.ts';
 
 export type AgentsDeps = ProvisionDeps & {
   readonly random: Random;
@@ -63,13 +65,7 @@ export function createAgents(deps: AgentsDeps) {
 
     async detail(accountId: string, agentId: number) {
       const agent = await requireOwn(accountId, agentId);
-      return {
-        agent: record(agent),
-        creditUsed: '0',
-        utilizationBps: 0,
-        recentTransactionCount24h: await countRecentCharges(sql, agentId),
-        sessionSpend: sessionSpend(agent),
-      };
+      return { agent: record(agent), ...(await activityOf(deps, agent)) };
     },
 
     async setStatus(accountId: string, agentId: number, to: WantedStatus) {
@@ -83,6 +79,15 @@ export function createAgents(deps: AgentsDeps) {
       return { id, status, suspendedReason };
     },
 
+    /** Without a time it is delegated for as long as before. */
+    async renewDelegation(accountId: string, agentId: number, expirySeconds?: number) {
+      const agent = await requireOwn(accountId, agentId);
+      const renewed = record(
+        await renewDelegation(deps, agent, expirySeconds ?? agent.expirySeconds),
+      );
+      return { ...renewed, agent: renewed };
+    },
+
     async close(accountId: string, agentId: number) {
       return closeAgent(deps, await requireOwn(accountId, agentId));
     },
@@ -92,6 +97,18 @@ export function createAgents(deps: AgentsDeps) {
 
     /** The balance as the agent itself sees it. */
     balance: async (agentId: number) => readBalance(deps, await requireCaller(agentId)),
+  };
+}
+
+/** How far an agent's money is used, and what it has done lately. */
+async function activityOf({ sql, standings }: AgentsDeps, agent: Agent) {
+  const found = await standings.read(agent.id);
+  assert(found !== undefined, 'every agent has a balance');
+  return {
+    creditUsed: '0',
+    utilizationBps: utilizationBps(found.state),
+    recentTransactionCount24h: await countRecentCharges(sql, agent.id),
+    sessionSpend: sessionSpend(agent),
   };
 }
 

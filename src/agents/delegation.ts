@@ -1,3 +1,5 @@
+import type { Agent } from './agent.ts';
+
 /** What an operator may do for an agent's wallet, as the matcher contract keeps it. */
 export type OperatorPermission = {
   readonly agentId: number;
@@ -12,4 +14,19 @@ export type OperatorPermission = {
 export interface Delegation {
   /** Grants the permission, replacing an earlier one; answers the hash that proves it, or rejects. */
   grant(permission: OperatorPermission): Promise<string>;
+}
+
+/**
+ * Delegates for an agent until `expiry` and answers the hash that proves it. A prepaid agent borrows nothing, so nothing
+ * is delegated for it: null.
+ */
+export async function delegate(
+  delegation: Delegation,
+  agent: Agent,
+  wallet: string,
+  expiry: number,
+): Promise<string | null> {
+  const { id, borrowLimitRaw, maxRateBps } = agent;
+  if (borrowLimitRaw === null) return null;
+  return delegation.grant({ agentId: id, wallet, borrowLimitRaw, maxRateBps, expiry });
 }

@@ -10,7 +10,7 @@ import { insertEvents } from '../store/ledger-store.ts';
 import type { Sql } from '../store/sql.ts';
 import { agentCreated } from '../webhooks/event.ts';
 import { type Agent, retryDelayMs } from './agent.ts';
-import type { Delegation } from './delegation.ts';
+import { type Delegation, delegate } from './delegation.ts';
 import { type ManagedWallets, walletReference } from './managed-wallets.ts';
 import {
   activateAgent,
@@ -54,18 +54,6 @@ export async function provisionAgent(
   await activate(deps, agent, { walletAddress, operatorExpiry, delegationTxHash });
 }
 
-/** A prepaid agent borrows nothing, so nothing is delegated for it. */
-async function delegate(
-  delegation: Delegation,
-  agent: Agent,
-  wallet: string,
-  expiry: number,
-): Promise<string | null> {
-  const { id, borrowLimitRaw, maxRateBps } = agent;
-  if (borrowLimitRaw === null) return null;
-  return delegation.grant({ agentId: id, wallet, borrowLimitRaw, maxRateBps, expiry });
-}
-
 async function attempt<T>(
   deps: ProvisionDeps,
   agent: Agent,
@@ -77,8 +65,7 @@ async function attempt<T>(
     return await act();
   } catch (error) {
     deps.log.warn({ err: error, agentId: agent.id, attempts, step }, 'provisioning failed');
-    const delayMs = retryDelayMs(attempts, LIMITS.provisionRetry);
-    const nextAt = delayMs === null ? null : new Date(deps.clock.now() + delayMs);
+    const nextAt = new Date(deps.clock.now() + retryDelayMs(attempts, LIMITS.provisionRetry));
     await postponeProvision(deps.sql, agent.id, nextAt);
     throw step === 'delegation'
       ? refuse.agents.delegationFailed(agent.id)

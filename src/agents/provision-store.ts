@@ -38,11 +38,11 @@ export async function saveWallet(
   `;
 }
 
-/** Counts a failure and says when the next attempt is due; null gives up. */
+/** Counts a failure and says when the next attempt is due. */
 export async function postponeProvision(
   sql: Queryable,
   agentId: number,
-  nextAt: Date | null,
+  nextAt: Date,
 ): Promise<void> {
   await sql`
     update agents set provision_attempts = provision_attempts + 1, provision_next_at = ${nextAt}
@@ -52,7 +52,10 @@ export async function postponeProvision(
 
 export type DueProvision = { readonly agentId: number; readonly attempts: number };
 
-/** Takes a bounded batch of agents whose provisioning is due; for a lease they are this process's. */
+/**
+ * Takes a bounded batch of agents whose provisioning is due; for a lease they are this process's. A pending agent
+ * without a time was given up by an earlier version, and is due behind the others.
+ */
 export async function claimProvisions(
   sql: Queryable,
   now: Date,
@@ -61,7 +64,8 @@ export async function claimProvisions(
   const rows = await sql<{ id: number; provision_attempts: number }[]>`
     update agents set provision_next_at = ${leasedUntil}
     where id in (
-      select id from agents where status = 'pending_delegation' and provision_next_at <= ${now}
+      select id from agents where status = 'pending_delegation'
+        and (provision_next_at <= ${now} or provision_next_at is null)
       order by provision_next_at limit ${LIMITS.provisionBatch} for update skip locked
     )
     returning id, provision_attempts

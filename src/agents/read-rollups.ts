@@ -1,4 +1,5 @@
 import type { StandingsReader } from '../controls/standings.ts';
+import { utilizationBps } from '../ledger/spend-events.ts';
 import type { Queryable } from '../store/sql.ts';
 import type { Agent } from './agent.ts';
 import { findRollups } from './rollup-store.ts';
@@ -14,11 +15,13 @@ export async function readRollups(
     deps.standings.available(agentIds),
   ]);
   return agents.map(({ id, name, status }) => {
-    const { recentSpendRaw = 0n, keys = 0 } = rollups.get(id) ?? {};
+    const rollup = rollups.get(id);
+    const { recentSpendRaw = 0n, keys = 0 } = rollup ?? {};
     return {
       ...{ id, name, status },
       balanceRaw: (available.get(id) ?? 0n).toString(),
       spend30dRaw: recentSpendRaw.toString(),
+      utilizationBps: rollup === undefined ? 0 : utilizationBps(rollup),
       phone: null,
       keysCount: keys,
     };

@@ -6,7 +6,7 @@ import { claimProvisions } from './provision-store.ts';
 
 /**
  * One bounded pass over the pending agents that are due. Each is claimed for a lease, so that
- * processes share the work; one that fails comes back later each time and is given up in the end.
+ * processes share the work; one that fails comes back, each time later up to a bound, until it succeeds or is closed.
  */
 export async function retryProvisions(deps: ProvisionDeps): Promise<void> {
   if (deps.wallets === undefined || deps.delegation === undefined) return;

@@ -1,8 +1,9 @@
 import { LIMITS } from '../kernel/limits.ts';
+import type { Utilized } from '../ledger/spend-events.ts';
 import type { Queryable } from '../store/sql.ts';
 
 /** What an agent has spent of late and is used with. */
-export type Rollup = {
+export type Rollup = Utilized & {
   readonly recentSpendRaw: bigint;
   readonly keys: number;
 };
@@ -13,7 +14,8 @@ export async function findRollups(
   agentIds: readonly number[],
 ): Promise<ReadonlyMap<number, Rollup>> {
   const rows = await sql<(Rollup & { agentId: number })[]>`
-    select f.agent_id as "agentId",
+    select f.agent_id as "agentId", f.credited_raw as "creditedRaw",
+      f.consumed_raw as "consumedRaw", f.held_raw as "heldRaw",
       (select coalesce(sum(s.cost_raw), 0)::bigint from spend_totals s
        where s.agent_id = f.agent_id
          and s.day > (now() at time zone 'utc')::date - ${LIMITS.rollupDays}::int)

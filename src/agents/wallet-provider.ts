@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import type { Fetch } from '../egress/fetch.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { tryParseJson } from '../kernel/parse-json.ts';
 import { parseAddress } from '../x402/address.ts';
 import type { typedTransfer } from '../x402/authorization.ts';
 import { publicKeyText, signRequest } from './request-signature.ts';
@@ -165,7 +166,7 @@ async function exchange(
     .catch((cause: unknown) => {
       throw new WalletProviderError('the wallet provider cannot be reached', undefined, cause);
     });
-  const said = parseBody(answer.body);
+  const said = tryParseJson(answer.body);
   if (answer.status >= 200 && answer.status < 300) return said;
   const reason = Refused.safeParse(said).data?.error ?? '';
   const words = reason.slice(0, LIMITS.walletProviderReasonChars);
@@ -173,12 +174,4 @@ async function exchange(
     `the wallet provider answered ${answer.status} ${words}`,
     answer.status,
   );
-}
-
-function parseBody(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

@@ -14,7 +14,7 @@ export type Action = {
 
 type Row = {
   action_id: string;
-  calls: number | null;
+  calls: number;
   spent_raw: bigint | null;
   first_seen: Date | null;
   last_seen: Date | null;
@@ -26,8 +26,9 @@ type Row = {
 };
 
 /**
- * An agent's latest actions, by their last call or report, whichever came later. Whatever is among the latest
- * of both is among the latest of one, so that no more than twice the limit is read, however many there are.
+ * An agent's latest actions, by their last call or report, whichever came later; free calls count as calls that cost
+ * nothing. Whatever is among the latest of all three is among the latest of one, so that no more than three times the
+ * limit is read, however many there are.
  */
 export async function findActions(
   sql: Queryable,
@@ -39,14 +40,20 @@ export async function findActions(
       (select action_id from action_totals where agent_id = ${agentId}
        order by last_seen desc, action_id limit ${limit})
       union
+      (select action_id from free_action_totals where agent_id = ${agentId}
+       order by last_seen desc, action_id limit ${limit})
+      union
       (select action_id from action_outcomes where agent_id = ${agentId}
        order by reported_at desc, action_id limit ${limit}))
-    select latest.action_id, t.calls, t.spent_raw, t.first_seen, t.last_seen,
+    select latest.action_id, coalesce(t.calls, 0) + coalesce(f.calls, 0) as calls, t.spent_raw,
+      least(t.first_seen, f.first_seen) as first_seen,
+      greatest(t.last_seen, f.last_seen) as last_seen,
       o.status, o.score_bps, o.note, o.report_count, o.reported_at
     from latest
     left join action_totals t on t.agent_id = ${agentId} and t.action_id = latest.action_id
+    left join free_action_totals f on f.agent_id = ${agentId} and f.action_id = latest.action_id
     left join action_outcomes o on o.agent_id = ${agentId} and o.action_id = latest.action_id
-    order by greatest(t.last_seen, o.reported_at) desc, latest.action_id
+    order by greatest(t.last_seen, f.last_seen, o.reported_at) desc, latest.action_id
     limit ${limit}
   `;
   return rows.map(toAction);
@@ -54,7 +61,7 @@ export async function findActions(
 
 const toAction = (row: Row): Action => ({
   actionId: row.action_id,
-  calls: row.calls ?? 0,
+  calls: row.calls,
   spentRaw: row.spent_raw ?? 0n,
   firstSeen: row.first_seen,
   lastSeen: row.last_seen,

@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { parseUsd } from '../kernel/amount.ts';
+import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { tryParseJson } from '../kernel/parse-json.ts';
 import { isStorable } from '../kernel/storable.ts';
 
 /** Something that an agent bought elsewhere. */
@@ -54,12 +56,8 @@ const isBlank = (line: Buffer): boolean =>
   line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 
 function parseObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParseJson(text);
+  return isObject(value) && !Array.isArray(value) ? value : undefined;
 }
 
 function eventOf(fields: z.output<typeof Fields>, text: string): SpendEvent | undefined {

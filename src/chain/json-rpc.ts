@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AnswerTooLarge, type Fetch } from '../egress/fetch.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { JsonTooComplex, parseBoundedJson } from '../kernel/parse-json.ts';
 
 export type Question = { readonly method: string; readonly params: readonly unknown[] };
 
@@ -45,9 +46,12 @@ export function createJsonRpc(node: { readonly url: string; readonly fetch: Fetc
         maxResponseBytes: maxBytes,
       });
       if (answer.status === HTTP_TOO_LARGE) return { kind: 'too_large' };
-      return { kind: 'result', result: JSON.parse(Buffer.from(answer.body).toString('utf8')) };
+      return { kind: 'result', result: parseBoundedJson(answer.body, LIMITS.upstreamJson) };
     } catch (cause) {
-      if (cause instanceof AnswerTooLarge) return { kind: 'too_large' };
+      // Thousands of short logs have too many parts before they have too many bytes.
+      if (cause instanceof AnswerTooLarge || cause instanceof JsonTooComplex) {
+        return { kind: 'too_large' };
+      }
       return { kind: 'lost', why: 'the node could not be reached', cause };
     } finally {
       underWay--;

@@ -12,6 +12,10 @@ export type LogQuery = {
    * another branch fails instead of answering too little. `toBlock` under any name when it is not given.
    */
   readonly knowing?: Pick<Block, 'number' | 'hash'>;
+  /** A log that the node must tell beside its answer, by the same kind of question. */
+  readonly witness?: ChainLog | undefined;
+  /** The most that is read of an answer; a longer one is asked for in parts. */
+  readonly maxBytes?: number | undefined;
 };
 
 export const hexNumber = (value: number) => `0x${value.toString(16)}`;
@@ -24,9 +28,28 @@ export const logFilter = ({ address, topics, fromBlock, toBlock }: LogQuery) => 
   toBlock: hexNumber(toBlock),
 });
 
-/** The same of the one block that whoever answers must know: a node that does not know it says so. */
-export const witnessFilter = ({ address, topics, knowing }: LogQuery) =>
+/** The same question about one block by its hash. A node that does not know the block answers an error. */
+export const knownBlockFilter = ({ address, topics, knowing }: LogQuery) =>
   knowing === undefined ? undefined : { address, topics, blockHash: knowing.hash };
+
+/**
+ * One log that is known to be there, asked for by a range of blocks as everything else is: a node that cuts ranges
+ * short before the newest blocks cuts this one, too.
+ */
+export const witnessFilter = ({ witness }: LogQuery) =>
+  witness === undefined
+    ? undefined
+    : {
+        address: witness.address,
+        topics: witness.topics.map((topic) => [topic]),
+        fromBlock: hexNumber(witness.blockNumber),
+        toBlock: hexNumber(witness.blockNumber),
+      };
+
+export const isSameLog = (
+  one: Pick<ChainLog, 'blockHash' | 'logIndex'>,
+  other: Pick<ChainLog, 'blockHash' | 'logIndex'>,
+): boolean => one.blockHash === other.blockHash && one.logIndex === other.logIndex;
 
 /** Whether a log is one that was asked for: a node's word alone never makes it so. */
 export function isAskedFor(query: LogQuery, log: ChainLog): boolean {

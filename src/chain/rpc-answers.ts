@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import type { LogsBloom } from './bloom.ts';
 
 /** A block as far as anybody here cares: its place, its name and its time. */
 export type Block = {
   readonly number: number;
   readonly hash: string;
   readonly timestampSec: number;
+  /** Which addresses and topics its logs may have; undefined where the node does not tell. */
+  readonly logsBloom?: LogsBloom;
 };
 
 /** An event that a contract of the canonical chain has told. Hex is in lower case. */
@@ -50,8 +53,13 @@ export const Bytes = z
   .toLowerCase();
 
 export const BlockAnswer = z
-  .object({ number: Count, hash: Word, timestamp: Count })
-  .transform(({ number, hash, timestamp }): Block => ({ number, hash, timestampSec: timestamp }));
+  .object({ number: Count, hash: Word, timestamp: Count, logsBloom: hexOf(256).nullish() })
+  .transform(
+    ({ number, hash, timestamp, logsBloom }): Block => ({
+      ...{ number, hash, timestampSec: timestamp },
+      ...(logsBloom != null && { logsBloom }),
+    }),
+  );
 
 export const BaseFeeAnswer = z.object({ baseFeePerGas: Quantity });
 

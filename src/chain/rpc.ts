@@ -7,6 +7,8 @@ import {
   byPlace,
   hexNumber,
   isAskedFor,
+  isSameLog,
+  knownBlockFilter,
   type LogQuery,
   logFilter,
   witnessFilter,
@@ -105,15 +107,17 @@ export function createRpc(node: { readonly url: string; readonly fetch: Fetch })
       (await ask(BlockAnswer.nullable(), BLOCK, hexNumber(number), false)) ?? undefined,
     async logs(query) {
       const known = hexNumber(query.knowing?.number ?? query.toBlock);
-      const witness = witnessFilter(query);
+      const filters = [knownBlockFilter(query), witnessFilter(query)];
       const questions = [
-        { method: 'eth_getLogs', params: [logFilter(query)] },
+        { method: LOGS, params: [logFilter(query)] },
         { method: BLOCK, params: [known, false] },
         // What answers for blocks and what answers for logs may be two machines, one behind the other.
-        ...(witness === undefined ? [] : [{ method: 'eth_getLogs', params: [witness] }]),
+        ...filters.flatMap((filter) =>
+          filter === undefined ? [] : [{ method: LOGS, params: [filter] }],
+        ),
       ];
-      const [logs, ...proofs] = await json.askTogether(questions, LIMITS.rpcLogAnswerBytes);
-      return checkedLogs(query, logs as Reply, proofs);
+      const replies = await json.askTogether(questions, query.maxBytes ?? LIMITS.rpcLogAnswerBytes);
+      return checkedLogs(query, replies);
     },
     send: (rawTransaction) => ask(Word, 'eth_sendRawTransaction', rawTransaction),
     receipt: async (txHash) =>
@@ -132,6 +136,7 @@ export function createRpc(node: { readonly url: string; readonly fetch: Fetch })
 }
 
 const BLOCK = 'eth_getBlockByNumber';
+const LOGS = 'eth_getLogs';
 
 /** What a reply holds, in the shape that the question has; everything else is one of the two errors. */
 function take<T>(answer: z.ZodType<T>, reply: Reply): T {
@@ -156,8 +161,8 @@ function take<T>(answer: z.ZodType<T>, reply: Reply): T {
   }
 }
 
-function checkedLogs(query: LogQuery, logs: Reply, proofs: readonly Reply[]): readonly ChainLog[] {
-  const [known, witness] = proofs as readonly [Reply, Reply?];
+function checkedLogs(query: LogQuery, replies: readonly Reply[]): readonly ChainLog[] {
+  const [logs, known, ...proofs] = replies as readonly [Reply, Reply, ...Reply[]];
   if (known.kind === 'result') {
     const block = take(BlockAnswer.nullable(), known);
     const hash = query.knowing?.hash ?? block?.hash;
@@ -171,7 +176,11 @@ function checkedLogs(query: LogQuery, logs: Reply, proofs: readonly Reply[]): re
   const told = take(LogAnswers, logs);
   // Logs beside which a proof could not be read may be too few.
   take(BlockAnswer, known);
-  if (witness !== undefined) take(LogAnswers, witness);
+  const proven = proofs.map((proof) => take(LogAnswers, proof));
+  const { witness } = query;
+  if (witness !== undefined && !proven.at(-1)?.some((log) => isSameLog(log, witness))) {
+    throw new RpcUnavailable('the logs of the node end before its blocks');
+  }
   if (!told.every((log) => isAskedFor(query, log))) {
     throw new RpcUnavailable('the node answered logs that were not asked for');
   }

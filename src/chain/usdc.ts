@@ -1,7 +1,7 @@
 import { LIMITS } from '../kernel/limits.ts';
 import { addressIn, topicOf, wordsOf } from './abi.ts';
 import { inChunks } from './chunks.ts';
-import { byPlace } from './log-query.ts';
+import { byPlace, type LogQuery } from './log-query.ts';
 import { type BlockRange, type LogRpc, readAllowance, readRange } from './log-range.ts';
 import { RpcUnavailable } from './rpc.ts';
 import type { ChainLog } from './rpc-answers.ts';
@@ -92,6 +92,21 @@ export async function outgoing(
 
 const placeKey = ({ blockHash }: LogPlace, logIndex: number) => `${blockHash}:${logIndex}`;
 
+/** Which authorizations of some wallets were carried out, in the order of the chain. What they moved is not read. */
+export async function carriedOut(
+  rpc: LogRpc,
+  usdc: string,
+  wallets: readonly string[],
+  range: BlockRange,
+): Promise<readonly AuthorizationLog[]> {
+  const logs = await readWallets(rpc, usdc, wallets, range, (some) => [[USDC_EVENTS.used], some]);
+  return logs.map((log) => {
+    const { kind, event } = decodeLog(log);
+    if (kind !== 'used') throw new RpcUnavailable('the node answered another event');
+    return event;
+  });
+}
+
 /** What has come into some wallets, in the order of the chain. */
 export async function incoming(
   rpc: LogRpc,
@@ -115,15 +130,24 @@ async function readWallets(
   rpc: LogRpc,
   usdc: string,
   wallets: readonly string[],
-  { fromBlock, to }: BlockRange,
+  { fromBlock, to, witness, maxBytes, onFlood }: BlockRange,
   topicsOf: (wallets: readonly string[]) => readonly (readonly string[] | null)[],
 ): Promise<readonly ChainLog[]> {
   const parts: (readonly ChainLog[])[] = [];
   for (const some of inChunks(wallets, LIMITS.walletsPerLogQuery)) {
     const topics = topicsOf(some.map(topicOf));
-    const range = { fromBlock, toBlock: to.number, knowing: to };
+    const range = { fromBlock, toBlock: to.number, knowing: to, witness, maxBytes };
+    const query = { address: usdc, topics, ...range };
+    const flooded =
+      onFlood &&
+      ((part: LogQuery) =>
+        onFlood({ wallet: walletIn(part) ?? usdc, blockNumber: part.fromBlock }));
     // Each question for itself: however many wallets there are, a shorter range must help.
-    parts.push(await readRange(rpc, { address: usdc, topics, ...range }, readAllowance()));
+    parts.push(await readRange(rpc, query, readAllowance(), flooded));
   }
   return parts.flat().sort(byPlace);
 }
+
+/** The wallet that a question about one wallet is about. */
+const walletIn = ({ topics }: LogQuery): string | undefined =>
+  addressIn(topics.at(-1)?.at(-1) ?? '');

@@ -5,6 +5,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
 import { hashSignedText, recoverSigner } from './account.ts';
+import { isReservedAddress } from './reserved-address.ts';
 import { type CallRpc, RpcReverted } from './rpc.ts';
 
 export type WalletProof = {
@@ -58,7 +59,8 @@ function requireShape(proof: WalletProof): { wallet: string; signature: Uint8Arr
     hex.length <= LIMITS.signatureHexChars &&
     hex.length % 2 === 0 &&
     /^0x[0-9a-fA-F]{2,}$/.test(hex);
-  if (!readable) throw refuse.credential.invalidSignature();
+  // The validator compares with what `ecrecover` answers, which is the zero address for a signature of no key.
+  if (!readable || isReservedAddress(proof.wallet)) throw refuse.credential.invalidSignature();
   return { wallet: proof.wallet.toLowerCase(), signature: Buffer.from(hex.slice(2), 'hex') };
 }
 

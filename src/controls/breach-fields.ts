@@ -5,12 +5,20 @@ import type { Breach } from '../policy/evaluate.ts';
 export const isSessionLimit = ({ policy }: Breach): boolean =>
   policy.kind === 'session' && policy.agentId !== null;
 
-/** What a refusal by a cap says of it, on every route. */
-export function breachFields(refusal: Extract<HoldRefusal, { reason: 'cap_exceeded' }>) {
+/**
+ * What a refusal by a cap says of it, on every route. `requiredRaw` is null where the price is not known: a cap that is
+ * used up refuses a call before its vendor is asked.
+ */
+export function breachFields(
+  refusal: Extract<HoldRefusal, { reason: 'cap_exceeded' }>,
+  requiredRaw: bigint | null = refusal.breach.requiredRaw,
+) {
   const { breach, suspended } = refusal;
-  const { policy, requiredRaw, spentRaw, capRaw } = breach;
+  const { policy, spentRaw, capRaw } = breach;
   const amounts = {
-    required: requiredRaw.toString(),
+    // A cap that was lowered below what is spent leaves nothing, not less.
+    available: (capRaw > spentRaw ? capRaw - spentRaw : 0n).toString(),
+    required: requiredRaw?.toString() ?? null,
     spent: spentRaw.toString(),
     limit: capRaw.toString(),
   };

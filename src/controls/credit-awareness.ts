@@ -1,6 +1,6 @@
 import type { Agent } from '../agents/agent.ts';
 import { isoTime } from '../kernel/clock.ts';
-import { utilizationBps } from '../ledger/spend-events.ts';
+import { outRaw, utilizationBps } from '../ledger/spend-events.ts';
 import type { Standings } from '../ledger/standings.ts';
 
 /** Whether there is enough for what the agent has in mind. Amounts are digit strings, null only without a session limit. */
@@ -11,7 +11,7 @@ export function creditRemaining(agent: Agent, standings: Standings) {
   return {
     available,
     creditIn: state.creditedRaw.toString(),
-    creditOut: outRaw(standings).toString(),
+    creditOut: outRaw(state).toString(),
     creditLimit: limitRaw(agent).toString(),
     // Nothing is borrowed by itself: what is available is all there is before the agent stands still.
     headroomToAutoBorrow: available,
@@ -28,7 +28,7 @@ export function loanState(agent: Agent, standings: Standings) {
   const isAtLimit =
     agent.fundingMode === 'credit_line' &&
     standings.availableRaw === 0n &&
-    outRaw(standings) >= limitRaw(agent);
+    outRaw(standings.state) >= limitRaw(agent);
   return {
     state: isAtLimit ? ('at_limit' as const) : ('idle' as const),
     reason: isAtLimit ? 'credit_exhausted' : 'no_active_loans',
@@ -38,8 +38,5 @@ export function loanState(agent: Agent, standings: Standings) {
     },
   };
 }
-
-/** Spent and in flight. */
-const outRaw = ({ state }: Standings): bigint => state.consumedRaw + state.heldRaw;
 
 const limitRaw = (agent: Agent): bigint => agent.borrowLimitRaw ?? 0n;

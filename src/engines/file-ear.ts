@@ -2,8 +2,9 @@ import { HEARING_FRAME, HEARING_HZ } from '../../media/hearing.ts';
 import type { VadEvent } from '../../media/vad.ts';
 import { soon } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import type { SttEngine, SttStream, VadEngine } from './engine.ts';
+import type { SttEngine, SttStream, TimedWord, Transcript, VadEngine } from './engine.ts';
 import type { SpeechGates } from './fvad-gate.ts';
+import { shiftWords } from './shift-words.ts';
 import { VoiceDetector } from './vad-detector.ts';
 
 const FRAME_MS = (HEARING_FRAME * 1_000) / HEARING_HZ;
@@ -17,6 +18,8 @@ export type HeardSpeech = {
   readonly startMs: number;
   readonly endMs: number;
   readonly text: string;
+  /** Undefined where the recogniser knows no times. */
+  readonly words: readonly TimedWord[] | undefined;
 };
 
 export type FileEarDeps = {
@@ -42,13 +45,13 @@ export async function openFileEar(
   frames: Iterator<Int16Array>,
   grammar?: string,
 ): Promise<FileEar> {
-  const heard: string[] = [];
+  const heard: Transcript[] = [];
   let failure: Error | undefined;
   const stt = await deps.stt.open({
     sampleRateHz: HEARING_HZ,
     listener: {
-      transcript: ({ text, isFinal }) => {
-        if (isFinal && text !== '') heard.push(text);
+      transcript: (transcript) => {
+        if (transcript.isFinal && transcript.text !== '') heard.push(transcript);
       },
       failed: (error) => {
         failure = error;
@@ -56,7 +59,7 @@ export async function openFileEar(
     },
     ...(grammar === undefined ? {} : { grammar }),
   });
-  const ear = new Ear(deps, stt, frames, () => heard.splice(0).join(' '));
+  const ear = new Ear(deps, stt, frames, () => heard.splice(0));
   return {
     async next() {
       const speech = await ear.next(() => {
@@ -74,7 +77,7 @@ export async function openFileEar(
 class Ear {
   readonly #stt: SttStream;
   readonly #frames: Iterator<Int16Array>;
-  readonly #takeText: () => string;
+  readonly #takeHeard: () => readonly Transcript[];
   readonly #detector: VoiceDetector;
   #lead: Int16Array[] = [];
   #count = 0;
@@ -86,11 +89,11 @@ class Ear {
     { gates, vad }: FileEarDeps,
     stt: SttStream,
     frames: Iterator<Int16Array>,
-    takeText: () => string,
+    takeHeard: () => readonly Transcript[],
   ) {
     this.#stt = stt;
     this.#frames = frames;
-    this.#takeText = takeText;
+    this.#takeHeard = takeHeard;
     this.#detector = new VoiceDetector({
       ...(gates && { gate: gates.open() }),
       engine: vad,
@@ -112,8 +115,8 @@ class Ear {
       await this.#detector.settled();
       await new Promise<void>(soon);
       mustWork();
-      const text = ended === undefined ? '' : this.#takeText();
-      if (ended !== undefined && text !== '') return { ...ended, text };
+      const heard = ended === undefined ? [] : this.#takeHeard();
+      if (ended !== undefined && heard.length > 0) return speechOf(ended, heard);
     }
     this.close();
     return undefined;
@@ -174,4 +177,12 @@ class Ear {
     this.#ended = { startMs: Math.round(this.#startMs), endMs: Math.round(endMs) };
     this.#startMs = undefined;
   }
+}
+
+function speechOf(
+  { startMs, endMs }: { readonly startMs: number; readonly endMs: number },
+  heard: readonly Transcript[],
+): HeardSpeech {
+  const words = shiftWords(heard, startMs);
+  return { startMs, endMs, text: heard.map(({ text }) => text).join(' '), words };
 }

@@ -1,5 +1,7 @@
 import { LIMITS } from '../kernel/limits.ts';
+import { cutSpoken } from './cut-spoken.ts';
 import { EngineInputRefused, type SpeechChunk, type TtsEngine } from './engine.ts';
+import { createFairLine, type FairLine } from './fair-line.ts';
 import type { FliteContract } from './flite-worker.ts';
 import { splitSpeech } from './split-speech.ts';
 import type { WorkerClient } from './worker-client.ts';
@@ -8,12 +10,15 @@ export type FliteDeps = {
   readonly client: WorkerClient<FliteContract>;
   /** Throws EngineMissing where the engine's package was pruned. */
   readonly requirePresent: () => void;
+  /** Where agents wait for the voice. */
+  readonly line?: FairLine;
 };
 
 /** The first one speaks for every name that is not ours. */
 const FLITE_VOICES = ['rms', 'slt', 'awb', 'kal'] as const;
 
 const { speechTextChars, speechChunkChars, speechFirstChunkChars, speechSpeed } = LIMITS.engines;
+const MOST_SPOKEN = LIMITS.engines.speechChunkSpokenChars;
 
 /** Characters that Flite reads aloud badly or not at all. */
 const PLAIN: Readonly<Record<string, string>> = {
@@ -41,9 +46,13 @@ export function speakable(text: string): string {
  * Speaks sentence by sentence: while one is being listened to the next is made, and no further, so a
  * slow listener holds no sound back here. An abort is heard between sentences.
  */
-export function createFlite({ client, requirePresent }: FliteDeps): TtsEngine {
+export function createFlite({
+  client,
+  requirePresent,
+  line = createFairLine(LIMITS.engines.line),
+}: FliteDeps): TtsEngine {
   return {
-    async *speak({ text, voice, speed = 1, signal }) {
+    async *speak({ text, voice, speed = 1, signal, agentId }) {
       requirePresent();
       if (text.length > speechTextChars) {
         throw new EngineInputRefused(`A text to speak has at most ${speechTextChars} characters.`);
@@ -51,14 +60,18 @@ export function createFlite({ client, requirePresent }: FliteDeps): TtsEngine {
       const known = FLITE_VOICES.find((name) => name === voice) ?? FLITE_VOICES[0];
       const stretch = 1 / Math.max(speechSpeed.min, Math.min(speechSpeed.max, speed));
       const make = (chunk: string) =>
-        client
-          .call('speak', { text: speakable(chunk), voice: known, stretch })
+        line
+          .run(agentId, () =>
+            client.call('speak', { text: speakable(chunk), voice: known, stretch }),
+          )
           .then((sound): SpeechChunk => ({ ...sound, text: chunk }));
 
       const chunks = splitSpeech(text, {
         firstChars: speechFirstChunkChars,
         chars: speechChunkChars,
-      }).filter((chunk) => /[a-zA-Z0-9]/.test(speakable(chunk)));
+      })
+        .flatMap((chunk) => cutSpoken(chunk, MOST_SPOKEN))
+        .filter((chunk) => /[a-zA-Z0-9]/.test(speakable(chunk)));
       let next = first(chunks, signal, make);
       for (let i = 1; next !== undefined; i++) {
         const sound = await next;

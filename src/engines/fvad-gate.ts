@@ -4,6 +4,7 @@
  */
 import { HEARING_FRAME, HEARING_HZ } from '../../media/hearing.ts';
 import { EngineMissing } from './engine.ts';
+import { isTrap } from './web-assembly.ts';
 
 /** 0 lets most through, 3 least. */
 const MOST_STRICT = 3;
@@ -18,7 +19,7 @@ export interface SpeechGate {
 /** Gates share one instance of the module. */
 export type SpeechGates = { open(): SpeechGate };
 
-type FvadModule = {
+export type FvadModule = {
   readonly HEAP16: Int16Array;
   _malloc(bytes: number): number;
   _fvad_new(): number;
@@ -28,16 +29,46 @@ type FvadModule = {
   _fvad_process(handle: number, samples: number, count: number): number;
 };
 
-/** Loads the module once, at start. Rejects with EngineMissing when its package is not installed. */
-export async function loadSpeechGates(): Promise<SpeechGates> {
+/** A module with its memory. One that broke is in no known state, and is not called again. */
+type Runtime = { readonly fvad: FvadModule; readonly input: number; isBroken: boolean };
+
+/**
+ * Loads the module, at start and again after a trap. Rejects with EngineMissing when its package is not installed.
+ * `instantiate` is for tests.
+ */
+export async function loadSpeechGates(instantiate = instantiateFvad): Promise<SpeechGates> {
+  let runtime = await start(instantiate);
+  let isStarting = false;
+
+  async function restart(): Promise<void> {
+    if (isStarting) return;
+    isStarting = true;
+    try {
+      runtime = await start(instantiate);
+    } catch {
+      // Loudness is the gate until another listener asks.
+    } finally {
+      isStarting = false;
+    }
+  }
+
+  return {
+    open() {
+      if (runtime.isBroken) void restart();
+      return new FvadGate(runtime);
+    },
+  };
+}
+
+async function start(instantiate: () => Promise<FvadModule>): Promise<Runtime> {
   const fvad = await instantiate();
   // One input buffer serves all: nothing is kept in it between two calls.
   const input = fvad._malloc(HEARING_FRAME * 2);
   if (input === 0) throw new Error('fvad: out of memory');
-  return { open: () => new FvadGate(fvad, input) };
+  return { fvad, input, isBroken: false };
 }
 
-async function instantiate(): Promise<FvadModule> {
+async function instantiateFvad(): Promise<FvadModule> {
   try {
     // @ts-expect-error: the package ships no types.
     const loaded: { default: () => Promise<FvadModule> } = await import('@echogarden/fvad-wasm');
@@ -48,30 +79,46 @@ async function instantiate(): Promise<FvadModule> {
 }
 
 class FvadGate implements SpeechGate {
-  readonly #fvad: FvadModule;
-  readonly #handle: number;
-  readonly #input: number;
+  readonly #runtime: Runtime;
+  #handle = 0;
   #isOpen = true;
 
-  constructor(fvad: FvadModule, input: number) {
-    this.#fvad = fvad;
-    this.#input = input;
-    this.#handle = fvad._fvad_new();
-    if (this.#handle === 0) throw new Error('fvad: out of memory');
-    fvad._fvad_set_mode(this.#handle, MOST_STRICT);
-    fvad._fvad_set_sample_rate(this.#handle, HEARING_HZ);
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+    this.#call(({ fvad }) => {
+      this.#handle = fvad._fvad_new();
+      if (this.#handle === 0) throw new Error('fvad: out of memory');
+      fvad._fvad_set_mode(this.#handle, MOST_STRICT);
+      fvad._fvad_set_sample_rate(this.#handle, HEARING_HZ);
+    });
   }
 
   isSpeech(frame: Int16Array): boolean {
     if (frame.length !== HEARING_FRAME) throw new RangeError('fvad: a frame has 320 samples');
     // A closed handle may belong to another listener by now.
     if (!this.#isOpen) return false;
-    this.#fvad.HEAP16.set(frame, this.#input >> 1);
-    return this.#fvad._fvad_process(this.#handle, this.#input, HEARING_FRAME) === SPEECH;
+    const verdict = this.#call(({ fvad, input }) => {
+      fvad.HEAP16.set(frame, input >> 1);
+      return fvad._fvad_process(this.#handle, input, HEARING_FRAME);
+    });
+    // Without a gate, loudness decides.
+    return verdict === undefined || verdict === SPEECH;
   }
 
   close(): void {
-    if (this.#isOpen) this.#fvad._fvad_free(this.#handle);
+    if (this.#isOpen) this.#call(({ fvad }) => fvad._fvad_free(this.#handle));
     this.#isOpen = false;
+  }
+
+  /** Undefined: the module broke, now or before. */
+  #call<T>(work: (runtime: Runtime) => T): T | undefined {
+    if (this.#runtime.isBroken) return undefined;
+    try {
+      return work(this.#runtime);
+    } catch (error) {
+      if (!isTrap(error)) throw error;
+      this.#runtime.isBroken = true;
+      return undefined;
+    }
   }
 }

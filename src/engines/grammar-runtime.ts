@@ -1,8 +1,10 @@
 import { dirname, join } from 'node:path';
+import type { Segment } from 'soundswallower';
 import { HEARING_HZ } from '../../media/hearing.ts';
 import { writeFloats } from '../../media/pcm.ts';
 import type { Decoder } from './decoder.ts';
-import { EngineInputRefused } from './engine.ts';
+import { EngineInputRefused, type TimedWord } from './engine.ts';
+import { isTrap } from './web-assembly.ts';
 
 export interface GrammarDecoder extends Decoder {
   /** Throws EngineInputRefused with what the recogniser said about the grammar. */
@@ -31,6 +33,7 @@ export async function loadGrammarDecoder(script: string): Promise<GrammarDecoder
       try {
         decoder.set_grammar(jsgf);
       } catch (error) {
+        if (isTrap(error)) throw error;
         cause = error instanceof Error ? error.message : String(error);
       }
       // An undefined rule is only complained of: the grammar would load and never match.
@@ -49,5 +52,17 @@ export async function loadGrammarDecoder(script: string): Promise<GrammarDecoder
       decoder.stop();
       return decoder.get_text();
     },
+    words() {
+      if (decoder.get_text() === '') return [];
+      const { w = [] } = decoder.get_alignment();
+      return w.flatMap(wordOf);
+    },
   };
+}
+
+/** Times are seconds. Silence, noise and joints of the grammar are no words; a pronunciation is told by a number behind its word. */
+function wordOf({ t, b, d }: Segment): TimedWord[] {
+  if (/^(<|\+\+|\[|\()/.test(t)) return [];
+  const word = t.replace(/\(\d+\)$/, '');
+  return [{ word, startMs: Math.round(1_000 * b), endMs: Math.round(1_000 * (b + d)) }];
 }

@@ -1,7 +1,7 @@
 import { LIMITS } from '../kernel/limits.ts';
 import { EngineInputRefused } from './engine.ts';
 import { type GrammarDecoder, loadGrammarDecoder } from './grammar-runtime.ts';
-import { jsgfWords } from './jsgf-size.ts';
+import { jsgfSize, oversizeOf } from './jsgf-size.ts';
 import { serveDecoder } from './serve-decoder.ts';
 import { createUtterances } from './utterances.ts';
 import { workerOptions } from './worker-host.ts';
@@ -26,11 +26,8 @@ serveDecoder(utterances, async (start) => {
   if (jsgf.length > LIMITS.grammarChars) {
     throw new EngineInputRefused(`A grammar has at most ${LIMITS.grammarChars} characters.`);
   }
-  if (jsgfWords(jsgf) > LIMITS.engines.grammarWords) {
-    throw new EngineInputRefused(
-      `A grammar has at most ${LIMITS.engines.grammarWords} words once its rules are written out.`,
-    );
-  }
+  const oversize = oversizeOf(jsgfSize(jsgf));
+  if (oversize !== undefined) throw new EngineInputRefused(`A grammar ${oversize}.`);
   // The last caller's grammar must not come back when a new decoder is made for this one.
   grammar = undefined;
   current?.useGrammar(jsgf);

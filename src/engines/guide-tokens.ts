@@ -1,3 +1,6 @@
+import { LIMITS } from '../kernel/limits.ts';
+import { EngineInputRefused } from './engine.ts';
+
 /** The part of a byte-pair encoder that is used here. */
 export type Encoder = {
   encode(text: string, options: { readonly disallowedSpecial: Set<string> }): number[];
@@ -26,4 +29,19 @@ export function countTokens(encoder: Encoder, text: string): number {
 export function firstTokens(encoder: Encoder, text: string, count: number): string {
   const tokens = encoder.encode(text, OPTIONS);
   return tokens.length <= count ? text : encoder.decode(tokens.slice(0, count));
+}
+
+/** The text of tokens. Throws EngineInputRefused where the encoder has no such token, or the text is too long. */
+export function readTokens(encoder: Encoder, tokens: readonly number[]): string {
+  const { embedTextChars } = LIMITS.engines;
+  let text: string;
+  try {
+    text = encoder.decode(tokens);
+  } catch {
+    throw new EngineInputRefused('input has a token that cl100k_base does not have.', 'input');
+  }
+  if (text.length > embedTextChars) {
+    throw new EngineInputRefused(`input has at most ${embedTextChars} characters a text.`, 'input');
+  }
+  return text;
 }

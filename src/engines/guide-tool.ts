@@ -1,6 +1,7 @@
 import { stem, wordsOf } from './guide-words.ts';
 
-export type GuideTool = { readonly name: string; readonly description: string };
+/** As much of a tool as tells what it is for. */
+type Described = { readonly name: string; readonly description: string };
 
 /** Words that name no subject, whether in a question or in a tool. */
 export const PLAIN_WORDS: ReadonlySet<string> = new Set(
@@ -23,7 +24,7 @@ const subjects = (text: string) =>
  * The one tool that a question clearly means: every subject in the tool's name is spoken of, or
  * one of them and two of its description. Two equally good tools are none.
  */
-export function chooseTool<T extends GuideTool>(
+export function chooseTool<T extends Described>(
   question: string,
   tools: readonly T[],
 ): T | undefined {
@@ -35,7 +36,23 @@ export function chooseTool<T extends GuideTool>(
   return scored[0]?.score === scored[1]?.score ? undefined : scored[0]?.tool;
 }
 
-function scoreTool(asked: ReadonlySet<string>, { name, description }: GuideTool): number {
+/** The tool that a question speaks of most, of some of which one must be called; the first of several. */
+export function nearestTool<T extends Described>(
+  question: string,
+  tools: readonly T[],
+): T | undefined {
+  const asked = subjects(question);
+  const nearness = ({ description, name }: Described) =>
+    [...subjects(`${name} ${description}`)].filter((word) => asked.has(word)).length;
+  let nearest: { readonly tool: T; readonly score: number } | undefined;
+  for (const tool of tools) {
+    const score = nearness(tool);
+    if (nearest === undefined || score > nearest.score) nearest = { tool, score };
+  }
+  return chooseTool(question, tools) ?? nearest?.tool;
+}
+
+function scoreTool(asked: ReadonlySet<string>, { name, description }: Described): number {
   const named = subjects(name);
   const inName = [...named].filter((word) => asked.has(word)).length;
   const described = [...subjects(description)].filter(

@@ -1,4 +1,6 @@
+import { LIMITS } from '../kernel/limits.ts';
 import type { GuideEngine } from './engine.ts';
+import { createFairLine, type FairLine } from './fair-line.ts';
 import type { TextContract } from './text-worker.ts';
 import type { WorkerClient } from './worker-client.ts';
 
@@ -6,14 +8,20 @@ export type GuideDeps = {
   readonly client: WorkerClient<TextContract>;
   /** Throws EngineMissing where the engine's package was pruned. */
   readonly requirePresent: () => void;
+  /** Where agents wait for the thread that embeds and answers. */
+  readonly line?: FairLine;
 };
 
 /** The guide, which thinks in a worker. */
-export function createGuide({ client, requirePresent }: GuideDeps): GuideEngine {
+export function createGuide({
+  client,
+  requirePresent,
+  line = createFairLine(LIMITS.engines.line),
+}: GuideDeps): GuideEngine {
   return {
-    async reply(request) {
+    async reply({ agentId, ...request }) {
       requirePresent();
-      return client.call('reply', request);
+      return line.run(agentId, () => client.call('reply', request));
     },
   };
 }

@@ -5,13 +5,16 @@ import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
 import { createDecoderPool } from './decoder-pool.ts';
 import { createUseLite } from './embedding.ts';
+import type { EncoderContract, EncoderOptions } from './encoder-worker.ts';
 import type { EngineName, LocalEngines } from './engine.ts';
 import { createEngineFiles, type EngineFiles } from './engine-files.ts';
+import { createFairLine } from './fair-line.ts';
 import { createFlite } from './flite.ts';
 import type { FliteContract, FliteOptions } from './flite-worker.ts';
 import type { GrammarOptions } from './grammar-worker.ts';
 import { createGuide } from './guide.ts';
 import type { PocketsphinxOptions } from './pocketsphinx-worker.ts';
+import { createSoundEncoding } from './sound-encoding.ts';
 import { DECODER_CALLS_IN_FLIGHT, type SttContract } from './stt-contract.ts';
 import { createSttEngine } from './stt-engine.ts';
 import type { TextContract, TextOptions } from './text-worker.ts';
@@ -62,6 +65,11 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
     () => ({ wasm: files.fliteWasm() }),
     { maxInFlight: LIMITS.engines.speechCallsInFlight, niceness },
   );
+  const encoder = makeClient<EncoderContract, EncoderOptions>(
+    'encoder',
+    () => ({ scripts: files.encoderScripts() }),
+    { maxInFlight: LIMITS.engines.encoding.callsInFlight, niceness },
+  );
   const text = makeClient<TextContract, TextOptions>(
     'text',
     () => ({ useLite: files.missing('use-lite') === undefined }),
@@ -74,6 +82,8 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
   );
   const pools = createDecoderPools(deps, files, makeClient);
   const requirePresent = (engine: EngineName) => () => files.requirePresent(engine);
+  // One thread, one line.
+  const asText = { client: text, line: createFairLine(LIMITS.engines.line) };
 
   let warmed = false;
   return {
@@ -85,11 +95,12 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
       grammar: createSttEngine({ pool: pools.grammar, requirePresent: requirePresent('grammar') }),
     },
     tts: { flite: createFlite({ client: flite, requirePresent: requirePresent('flite') }) },
+    encoding: createSoundEncoding({ client: encoder, missing: files.missing }),
     embedding: {
-      useLite: createUseLite({ client: text, requirePresent: requirePresent('use-lite') }),
+      useLite: createUseLite({ ...asText, requirePresent: requirePresent('use-lite') }),
     },
     vad: createVad({ client: silero, clock: deps.clock, requirePresent: requirePresent('vad') }),
-    guide: createGuide({ client: text, requirePresent: requirePresent('guide') }),
+    guide: createGuide({ ...asText, requirePresent: requirePresent('guide') }),
     missing: files.missing,
     warmUp() {
       if (warmed) return;
@@ -99,7 +110,7 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
       flite.call('speak', { text: 'ready', voice: 'rms', stretch: 1 }).catch(() => {});
     },
     async [Symbol.asyncDispose]() {
-      const parts = [pools.pocketsphinx, pools.grammar, flite, text, silero];
+      const parts = [pools.pocketsphinx, pools.grammar, flite, encoder, text, silero];
       await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
     },
   };

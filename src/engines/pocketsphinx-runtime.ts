@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { Decoder } from './decoder.ts';
 import { createDither } from './dither.ts';
+import type { TimedWord } from './engine.ts';
 
 /** Where the parts of the recogniser are: two packages together make one. */
 export type PocketsphinxFiles = {
@@ -47,11 +48,17 @@ type Status = { readonly value: number };
 
 type AudioBuffer = { push_back(sample: number): void; delete(): void };
 
+/** Frames of 10 ms, the last one included. */
+type SegItem = { readonly word: string; readonly start: number; readonly end: number };
+
+type Segmentation = { size(): number; get(index: number): SegItem; delete(): void };
+
 type Recognizer = {
   start(): Status;
   stop(): Status;
   process(buffer: AudioBuffer): Status;
   getHyp(): string;
+  getHypseg(segmentation: Segmentation): Status;
 };
 
 type Runtime = {
@@ -67,6 +74,7 @@ type Runtime = {
   readonly Config: new () => { push_back(pair: readonly [string, string]): void; delete(): void };
   readonly Recognizer: new (config: object) => Recognizer;
   readonly AudioBuffer: new () => AudioBuffer;
+  readonly Segmentation: new () => Segmentation;
   readonly ReturnType: { readonly SUCCESS: Status };
 };
 
@@ -125,8 +133,25 @@ function wrap(
   const must = (status: Status, what: string) => {
     if (status !== runtime.ReturnType.SUCCESS) throw new Error(`the recogniser cannot ${what}`);
   };
+  function words(): readonly TimedWord[] {
+    const segmentation = new runtime.Segmentation();
+    try {
+      if (recognizer.getHypseg(segmentation) !== runtime.ReturnType.SUCCESS) return [];
+      return Array.from({ length: segmentation.size() }, (_, i) => segmentation.get(i)).flatMap(
+        wordOf,
+      );
+    } finally {
+      segmentation.delete();
+    }
+  }
+  /** Where the end said nothing: those from before it. */
+  let believedWords: readonly TimedWord[] | undefined;
+
   return {
-    begin: () => must(recognizer.start(), 'begin an utterance'),
+    begin() {
+      believedWords = undefined;
+      must(recognizer.start(), 'begin an utterance');
+    },
     feed(pcm) {
       const noisy = pcm.slice();
       dither(noisy);
@@ -142,8 +167,18 @@ function wrap(
     end() {
       // Cut in the middle of a word, the search for the best path may find no end and then says nothing.
       const believed = recognizer.getHyp();
+      const wordsBefore = words();
       must(recognizer.stop(), 'end an utterance');
-      return recognizer.getHyp() || believed;
+      const ended = recognizer.getHyp();
+      believedWords = ended === '' ? wordsBefore : undefined;
+      return ended || believed;
     },
+    words: () => believedWords ?? words(),
   };
+}
+
+/** Silence, noise and the ends of the sentence are no words; a pronunciation is told by a number behind its word. */
+function wordOf({ word, start, end }: SegItem): TimedWord[] {
+  if (/^(<|\+\+|\[)/.test(word)) return [];
+  return [{ word: word.replace(/\(\d+\)$/, ''), startMs: 10 * start, endMs: 10 * (end + 1) }];
 }

@@ -8,7 +8,7 @@ export interface SteadyDecoder {
   /** Hears more of the utterance. */
   hear(pcm: Int16Array): Promise<void>;
   /** Asks about the utterance so far; `otherwise` when that had to be given up. */
-  ask(question: (decoder: Decoder) => string, otherwise: string): Promise<string>;
+  ask<T>(question: (decoder: Decoder) => T, otherwise: T): Promise<T>;
   /** Forgets the utterance; the decoder stays. */
   forget(): void;
   /** Lets go of a decoder that has heard more than so many seconds. */
@@ -71,7 +71,7 @@ export function createSteadyDecoder(makeDecoder: () => Promise<Decoder>): Steady
       heardSamples += pcm.length;
       lifeSamples += pcm.length;
     },
-    ask: attempt<string>,
+    ask: attempt,
     forget,
     renewAfter(seconds) {
       if (lifeSamples > seconds * HEARING_HZ) decoder = undefined;

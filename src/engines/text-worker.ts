@@ -1,7 +1,8 @@
-import type { GuideReply } from './engine.ts';
+import type { EmbeddedText, GuideReply } from './engine.ts';
 import { answerGuide, type GuideRequest } from './guide-answer.ts';
 import { GUIDE_CORPUS } from './guide-corpus.ts';
 import { createRetriever } from './guide-retrieve.ts';
+import { readTokens } from './guide-tokens.ts';
 import { loadUseLite, USE_LITE_DIMENSIONS } from './use-lite.ts';
 import { serveWorker, workerOptions } from './worker-host.ts';
 
@@ -13,7 +14,7 @@ export type TextOptions = {
 /** Embeddings and the guide share a worker, because they share the model. */
 export type TextContract = {
   /** All vectors in one array, one after the other. */
-  readonly embed: { readonly in: readonly string[]; readonly out: Float32Array };
+  readonly embed: { readonly in: readonly EmbeddedText[]; readonly out: Float32Array };
   readonly reply: { readonly in: GuideRequest; readonly out: GuideReply };
 };
 
@@ -25,18 +26,24 @@ async function embed(texts: readonly string[]) {
   return (await loaded)(texts);
 }
 
+const encoding = () => import('gpt-tokenizer/encoding/cl100k_base');
+
+const textOf = async (text: EmbeddedText): Promise<string> =>
+  typeof text === 'string' ? text : readTokens(await encoding(), text);
+
 const retriever = createRetriever(GUIDE_CORPUS, useLite ? embed : undefined);
 
 serveWorker<TextContract>({
   async embed(texts, transfer) {
     const all = new Float32Array(texts.length * USE_LITE_DIMENSIONS);
-    for (const [index, vector] of (await embed(texts)).entries()) {
+    const plain = await Promise.all(texts.map(textOf));
+    for (const [index, vector] of (await embed(plain)).entries()) {
       all.set(vector, index * USE_LITE_DIMENSIONS);
     }
     transfer(all.buffer);
     return all;
   },
   async reply(request) {
-    return answerGuide(request, retriever, await import('gpt-tokenizer/encoding/cl100k_base'));
+    return answerGuide(request, retriever, await encoding());
   },
 });

@@ -2,10 +2,11 @@ import { HEARING_HZ } from '../../media/hearing.ts';
 import { energy } from '../../media/pcm.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Decoder } from './decoder.ts';
-import type { Transcript } from './engine.ts';
+import type { TimedWord, Transcript } from './engine.ts';
 import { createQuietBlock } from './quiet-block.ts';
 import { createSilenceGate } from './silence-gate.ts';
 import { createSteadyDecoder } from './steady-decoder.ts';
+import { createWordPlaces } from './word-places.ts';
 
 /** The utterances of one stream after another. */
 export interface Utterances {
@@ -30,6 +31,9 @@ export function createUtterances(deps: {
   const decoder = createSteadyDecoder(deps.makeDecoder);
   const quiet = createQuietBlock();
   const gate = createSilenceGate();
+  const places = createWordPlaces();
+  /** Of the caller's utterance, also where it was cut. */
+  let saidSamples = 0;
   let partialAt = PARTIAL_SAMPLES;
   let lastPartial = '';
 
@@ -43,9 +47,25 @@ export function createUtterances(deps: {
 
   async function finish(): Promise<readonly Transcript[]> {
     if (decoder.heardSamples === 0) return [];
-    const text = await decoder.ask((current) => current.end(), lastPartial);
+    const { text, words } = await decoder.ask((current) => told(current, current.end()), {
+      text: lastPartial,
+      words: undefined,
+    });
     forget();
-    return [{ text, isFinal: true }];
+    return [{ text, isFinal: true, ...placed(words) }];
+  }
+
+  const placed = (words: readonly TimedWord[] | undefined) =>
+    words === undefined ? {} : { words: places.place(words) };
+
+  /** What the gate passes on ends with what was said last, without a gap. */
+  async function hear(blocks: readonly Int16Array[]): Promise<void> {
+    let at = blocks.reduce((from, block) => from - block.length, saidSamples);
+    for (const block of blocks) {
+      places.note(decoder.heardSamples, at);
+      await decoder.hear(block);
+      at += block.length;
+    }
   }
 
   async function partial(): Promise<readonly Transcript[]> {
@@ -53,16 +73,20 @@ export function createUtterances(deps: {
     partialAt = Math.min(partialAt, decoder.heardSamples + PARTIAL_SAMPLES);
     if (decoder.heardSamples < partialAt) return [];
     partialAt = decoder.heardSamples + PARTIAL_SAMPLES;
-    const text = await decoder.ask((current) => current.hypothesis(), '');
+    const { text, words } = await decoder.ask((current) => told(current, current.hypothesis()), {
+      text: '',
+      words: undefined,
+    });
     if (text === lastPartial || text === '') return [];
     lastPartial = text;
-    return [{ text, isFinal: false }];
+    return [{ text, isFinal: false, ...placed(words) }];
   }
 
   return {
     async begin() {
       await finish();
       forget();
+      saidSamples = 0;
       decoder.renewAfter(decoderLifeSeconds);
       await decoder.ready();
     },
@@ -70,11 +94,23 @@ export function createUtterances(deps: {
       if (pcm.length === 0) return [];
       const loudness = energy(pcm);
       const pause = quiet.isQuiet(pcm, loudness);
-      for (const block of gate.pass(pcm, loudness)) await decoder.hear(block);
+      saidSamples += pcm.length;
+      await hear(gate.pass(pcm, loudness));
       const seconds = decoder.heardSamples / HEARING_HZ;
       const tooLong = pause ? utteranceSoftSeconds : utteranceHardSeconds;
       return seconds >= tooLong ? finish() : partial();
     },
-    finish,
+    async finish() {
+      const last = await finish();
+      saidSamples = 0;
+      return last;
+    },
   };
+}
+
+/** With its words where they are those of the text, each with its time. */
+function told(decoder: Decoder, text: string) {
+  const words = decoder.words?.();
+  const isOfText = words?.map(({ word }) => word).join(' ') === text;
+  return { text, words: isOfText ? words : undefined };
 }

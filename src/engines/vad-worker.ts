@@ -16,8 +16,22 @@ export type VadContract = {
   };
 };
 
+/** A second of sound: by then V8 has compiled the model's inner loops. */
+const WARMING_WINDOWS = 32;
+
 const silero = loadSilero(workerOptions<VadWorkerOptions>().weights);
 const listeners = new Map<number, SileroStream>();
+warm();
+
+/**
+ * Runs the model before a session asks it. A thread's first windows take ten times as long as later ones, and on a busy
+ * machine their answers would come after the session has stopped waiting for them.
+ */
+function warm(): void {
+  const stream = silero.open();
+  const window = Int16Array.from({ length: HEARING_WINDOW }, (_, i) => (i * 7_919) % 8_192);
+  for (let i = 0; i < WARMING_WINDOWS; i++) stream.probability(window);
+}
 
 function listenerOf(stream: number): SileroStream {
   const listener = listeners.get(stream) ?? silero.open();

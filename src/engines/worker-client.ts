@@ -7,7 +7,7 @@ import { EngineBusy, EngineCrashed, EngineInputRefused } from './engine.ts';
 import { createRestartRest } from './restart-rest.ts';
 import type { TurnPass, Turns } from './turns.ts';
 import { createWatchdog } from './watchdog.ts';
-import type { Contract, ReplyMessage, WorkerStart } from './worker-protocol.ts';
+import type { Contract, ReplyMessage, WorkerError, WorkerStart } from './worker-protocol.ts';
 
 /** A worker thread as a set of typed calls. */
 export interface WorkerClient<C extends Contract> extends AsyncDisposable {
@@ -183,8 +183,8 @@ async function endThread(thread: Worker, clock: Clock): Promise<void> {
   await thread.terminate();
 }
 
-function revive({ name, message }: { name: string; message: string }): Error {
-  if (name === 'EngineInputRefused') return new EngineInputRefused(message);
+function revive({ name, message, param }: WorkerError): Error {
+  if (name === 'EngineInputRefused') return new EngineInputRefused(message, param);
   const error = new Error(message);
   error.name = name;
   return error;

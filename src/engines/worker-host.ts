@@ -1,7 +1,9 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../kernel/assert.ts';
+import { EngineInputRefused } from './engine.ts';
 import { endTurn, takeTurn } from './turns.ts';
+import { isTrap } from './web-assembly.ts';
 import type {
   CallMessage,
   Contract,
@@ -25,7 +27,10 @@ export function workerOptions<Options>(): Options {
   return (workerData as WorkerStart<Options>).options;
 }
 
-/** Answers calls one after the other, in the order they were posted, until the client ends the worker. */
+/**
+ * Answers calls one after the other, in the order they were posted, until the client ends the worker. What a handler
+ * throws is answered; a trap of its engine ends the thread.
+ */
 export function serveWorker<C extends Contract>(handlers: Handlers<C>): void {
   const port = parentPort;
   assert(port !== null, 'an engine runs in a worker thread');
@@ -56,9 +61,11 @@ async function answer<C extends Contract>(
     assert(handler !== undefined, `the worker knows the method ${method}`);
     return { id, value: await handler(argument, transfer) };
   } catch (error) {
-    // Emscripten aborts with a bare string.
-    const { name, message } = error instanceof Error ? error : new Error(String(error));
-    return { id, error: { name, message: message.slice(0, 500) } };
+    // The rejection ends this thread, and with it the broken engine; the next call starts another.
+    if (isTrap(error)) throw error;
+    const { name, message } = error as Error;
+    const param = error instanceof EngineInputRefused ? error.param?.slice(0, 500) : undefined;
+    return { id, error: { name, message: message.slice(0, 500), param } };
   }
 }
 

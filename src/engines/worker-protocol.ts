@@ -16,7 +16,14 @@ export type EndMessage = { readonly end: true };
 
 export type ReplyMessage =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: { readonly name: string; readonly message: string } };
+  | { readonly id: number; readonly error: WorkerError };
+
+/** What an error is carried as. */
+export type WorkerError = {
+  readonly name: string;
+  readonly message: string;
+  readonly param?: string | undefined;
+};
 
 /** What `worker-bootstrap.mjs` and the worker read from `workerData`. */
 export type WorkerStart<Options> = {

@@ -14,7 +14,7 @@ export function anyModelOf(catalogue: Catalogue, modality: Modality): Catalogue 
     ...catalogue,
     models: [],
     find: () => undefined,
-    suggest: () => undefined,
+    suggest: () => [],
     findKeyed(id) {
       const known = catalogue.findKeyed(id);
       if (known?.modality === modality && impliedSource(known) !== undefined) return known;

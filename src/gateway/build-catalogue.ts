@@ -6,6 +6,7 @@ import { missingRates } from './billed-units.ts';
 import type { ModelEntry, ProviderEntry, RateTexts, SourceEntry } from './builtin/builtin-model.ts';
 import { byokSource } from './byok-source.ts';
 import type { Catalogue, Model, Provider, Source } from './catalogue.ts';
+import { retirementOf } from './retirement.ts';
 
 /** A large and ordinary amount of every kind of work, to put the sources of one model in an order. */
 const YARDSTICK: Usage = {
@@ -46,10 +47,10 @@ export function buildCatalogue(entries: {
 }): Catalogue {
   const providers = new Map<string, Provider>();
   const open = new Set<string>();
-  for (const [id, { apiKeyEnv, baseUrl, capMember, dialect }] of entries.providers) {
+  for (const [id, { apiKeyEnv, baseUrl, capMember, dialect, vendor = id }] of entries.providers) {
     const apiKey = apiKeyEnv === undefined ? null : entries.secret(apiKeyEnv);
     if (apiKey !== undefined) open.add(id);
-    providers.set(id, { id, dialect, baseUrl, capMember, apiKey: apiKey ?? null });
+    providers.set(id, { id, vendor, dialect, baseUrl, capMember, apiKey: apiKey ?? null });
   }
 
   const ownKeys = keyedProviders(entries.providers);
@@ -80,30 +81,47 @@ export function buildCatalogue(entries: {
     if (parts?.every((id) => models.has(id))) models.set(entry.id, modelOf(entry, []));
   }
 
-  const list = [...models.values()];
+  const bareNames = idsByBareName([...models.keys(), ...keyed.keys()]);
+  const suggest = (name: string): readonly string[] => [...(bareNames.get(name) ?? [])];
+  /** A name without its maker is that of the one model which has it. */
+  const wholeId = (id: string): string => {
+    const [only, ...others] = id.includes('/') ? [] : suggest(id);
+    return only === undefined || others.length > 0 ? id : only;
+  };
   return {
-    models: list,
-    keyedProviders: ownKeys,
-    find: (id) => models.get(id),
-    findKeyed: (id) => keyed.get(id),
+    models: [...models.values()],
+    keyedProviders: vendorsOf(ownKeys, entries.providers),
+    keyedModels: [...keyed.values()],
+    find: (id) => models.get(wholeId(id)),
+    findKeyed: (id) => keyed.get(wholeId(id)),
     provider: (id) => providers.get(id),
-    suggest(bareName) {
-      const meant = list.filter(({ id }) => id.slice(id.indexOf('/') + 1) === bareName);
-      return meant.length === 1 ? meant[0]?.id : undefined;
-    },
+    suggest,
   };
 }
 
-const modelOf = (entry: ModelEntry, sources: readonly Source[]): Model => ({
-  id: entry.id,
-  displayName: entry.displayName,
-  modality: entry.modality,
-  isOpenWeight: entry.isOpenWeight,
-  contextWindow: entry.contextWindow ?? null,
-  maxOutputTokens: entry.maxOutputTokens ?? null,
-  cascade: entry.cascade,
-  sources,
-});
+function idsByBareName(ids: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const byName = new Map<string, Set<string>>();
+  for (const id of ids) {
+    const name = id.slice(id.indexOf('/') + 1);
+    byName.set(name, (byName.get(name) ?? new Set()).add(id));
+  }
+  return byName;
+}
+
+function modelOf(entry: ModelEntry, sources: readonly Source[]): Model {
+  const { noticeDate, shutdownDate, successor = null } = entry;
+  return {
+    id: entry.id,
+    displayName: entry.displayName,
+    modality: entry.modality,
+    isOpenWeight: entry.isOpenWeight,
+    contextWindow: entry.contextWindow ?? null,
+    maxOutputTokens: entry.maxOutputTokens ?? null,
+    ...(shutdownDate && { retirement: retirementOf({ shutdownDate, noticeDate, successor }) }),
+    cascade: entry.cascade,
+    sources,
+  };
+}
 
 /** Each provider once. */
 function ownKeySources(
@@ -123,6 +141,12 @@ const keyedProviders = (providers: ReadonlyMap<string, ProviderEntry>): string[]
     .filter(([, { baseUrl, apiKeyEnv }]) => baseUrl !== null && apiKeyEnv !== undefined)
     .map(([id]) => id)
     .sort();
+
+/** Whom the keys for these are of: one vendor may be reached at several addresses. */
+const vendorsOf = (
+  ids: readonly string[],
+  providers: ReadonlyMap<string, ProviderEntry>,
+): readonly string[] => [...new Set(ids.map((id) => providers.get(id)?.vendor ?? id))].sort();
 
 function cheapestFirst(sources: readonly Source[]): Source[] {
   return sources

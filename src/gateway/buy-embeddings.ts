@@ -27,7 +27,7 @@ export function createEmbeddings(deps: BuyDeps<EmbeddingRail>): Embeddings {
 }
 
 function wishOf(
-  { rails }: BuyDeps<EmbeddingRail>,
+  { keepsNames, rails }: BuyDeps<EmbeddingRail>,
   body: EmbeddingRequest,
   { spender, workId, signal }: Buyer,
 ): Wish<EmbeddingRail, EmbeddingList> {
@@ -44,7 +44,13 @@ function wishOf(
       return {
         ...{ spender, model, workId, offers: requireFit(requireOffers(model, offers), body) },
         ask: ({ rail, source }, _heldRaw, means) =>
-          rail.embed({ model: source.upstreamModel, body, means }, signal),
+          rail.embed(
+            {
+              ...{ agentId: spender.agentId, model: source.upstreamModel, body, means },
+              servedAs: keepsNames === true ? undefined : model.id,
+            },
+            signal,
+          ),
       };
     },
   };

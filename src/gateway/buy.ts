@@ -9,6 +9,8 @@ export type BuyDeps<R> = PurchaseDeps & {
   readonly catalogue: Catalogue;
   readonly providerKeys: StoredKeys;
   readonly rails: Pick<Rails<R>, 'railOf'>;
+  /** Answers name the model as the upstream does, and not as the catalogue does. */
+  readonly keepsNames?: boolean;
 };
 
 /** What a request asks a model of some modality for. */
@@ -16,7 +18,7 @@ export type Wish<R, T> = {
   readonly modelId: string;
   readonly modality: Modality;
   /** The same wish, put to these. Throws the refusal where none of them can serve it. */
-  readonly orderOf: (sellers: Sellers) => Order<R, T>;
+  readonly orderOf: (sellers: Sellers) => Order<R, T> | Promise<Order<R, T>>;
 };
 
 /**
@@ -41,7 +43,7 @@ export async function buy<R, T, A>(
     return purchase(deps, await pooled(), deliver);
   }
   const isSoldHere = buyer.workId === undefined && deps.catalogue.find(modelId) !== undefined;
-  const order = notingUse(deps.providerKeys, buyer, orderOf(own));
+  const order = notingUse(deps.providerKeys, buyer, await orderOf(own));
   return purchase(deps, { ...order, ...(isSoldHere && { instead: pooled }) }, deliver);
 }
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../kernel/limits.ts';
 import type { Rates } from '../kernel/price.ts';
-import type { Model, Source } from './catalogue.ts';
+import type { Catalogue, Model, Source } from './catalogue.ts';
 import { makerOf } from './destination.ts';
 
 /** A rate counts 10^-12 USD, a raw unit 10^-6. */
@@ -13,6 +13,10 @@ export const byokSource = (provider: string, upstreamModel: string): Source => (
   ...{ rail: 'byok', provider, upstreamModel },
   ...{ rates: FEE, marginBps: 0 },
 });
+
+/** The vendor that a provider is an address of. A provider that the catalogue no longer has is one by itself. */
+export const vendorOf = (catalogue: Pick<Catalogue, 'provider'>, provider: string): string =>
+  catalogue.provider(provider)?.vendor ?? provider;
 
 /** Whom a key that does not say whose it is must be meant for: the only one who takes any, or the model's maker. */
 export const impliedSource = ({ id, sources }: Model): Source | undefined =>

@@ -3,7 +3,8 @@ import { LIMITS } from '../kernel/limits.ts';
 import { parseRate, UNITS } from '../kernel/price.ts';
 import { missingRates } from './billed-units.ts';
 import type { ModelEntry, ProviderEntry } from './builtin/builtin-model.ts';
-import { MODALITIES, type Modality, RAILS } from './catalogue.ts';
+import { CERTAINTIES, MODALITIES, type Modality, RAILS } from './catalogue.ts';
+import { dayMs } from './retirement.ts';
 
 /** What is wrong with a catalogue file, and where inside it. */
 export class CatalogueFileError extends Error {
@@ -18,7 +19,13 @@ const modelId = z
 const rate = z
   .string()
   .refine((text) => parseRate(text) !== undefined, 'must be USD per million units, such as "2.5"');
-const tokenCount = z.number().int().positive().max(LIMITS.maxOutputTokens).nullable().optional();
+const tokens = z.number().int().positive().max(LIMITS.maxOutputTokens);
+const tokenCount = tokens.nullable().optional();
+
+const day = z
+  .string()
+  .refine((text) => dayMs(text) !== undefined, 'must be a day such as "2027-01-14"');
+const percent = z.number().int().min(0).max(10_000);
 
 const ProviderShape = z.strictObject({
   baseUrl: z.url({ protocol: /^(https?|wss?)$/ }),
@@ -28,6 +35,7 @@ const ProviderShape = z.strictObject({
     .optional(),
   dialect: z.enum(['openai', 'anthropic', 'deepgram', 'openai-realtime']),
   capMember: z.literal('max_completion_tokens').optional(),
+  vendor: name.optional(),
 });
 
 const SourceShape = z
@@ -37,6 +45,18 @@ const SourceShape = z
     upstreamModel: z.string().min(1).max(256),
     rates: z.partialRecord(z.enum(UNITS), rate).default({}),
     marginBps: z.number().int().min(0).max(10_000).optional(),
+    longPrompt: z
+      .strictObject({ above: tokens, inputPercent: percent, outputPercent: percent })
+      .optional(),
+    cacheWritePercent: percent.optional(),
+    imageTokens: tokens.optional(),
+    price: z
+      .strictObject({
+        source: z.string().min(1).max(256),
+        readOn: day,
+        certainty: z.enum(CERTAINTIES),
+      })
+      .optional(),
   })
   .superRefine(({ rail, rates }, context) => {
     const priced = Object.values(rates).some((text) => parseRate(text) !== 0n);
@@ -61,6 +81,8 @@ const ModelShape = z
     isOpenWeight: z.boolean().optional(),
     contextWindow: tokenCount,
     maxOutputTokens: tokenCount,
+    shutdownDate: day.nullable().optional(),
+    successor: modelId.nullable().optional(),
     cascade: CascadeShape.optional(),
     sources: z.array(SourceShape).max(LIMITS.sourcesPerModel).default([]),
   })
@@ -111,6 +133,7 @@ export function parseCatalogueFile(
   const file = parsed.data;
   checkProviders(file, builtin);
   checkCascades(file, models);
+  checkSuccessors(file, models);
   return file;
 }
 
@@ -142,6 +165,11 @@ function checkProviders(file: CatalogueFile, builtin: ReadonlySet<string>): void
   if (names.includes('local')) {
     throw new CatalogueFileError('providers.local: the engines of this server cannot be replaced');
   }
+  for (const id of names) {
+    const { vendor } = file.providers[id] ?? {};
+    if (vendor === undefined || builtin.has(vendor) || names.includes(vendor)) continue;
+    throw new CatalogueFileError(`providers.${id}.vendor: there is no provider "${vendor}"`);
+  }
   const seen = new Set<string>();
   for (const [index, model] of file.models.entries()) {
     if (seen.has(model.id)) {
@@ -159,6 +187,15 @@ function checkProviders(file: CatalogueFile, builtin: ReadonlySet<string>): void
         );
       }
     }
+  }
+}
+
+/** A client that follows the link of a retiring model must find what it leads to. */
+function checkSuccessors(file: CatalogueFile, builtin: ReadonlyMap<string, unknown>): void {
+  const own = new Set(file.models.map(({ id }) => id));
+  for (const [index, { successor }] of file.models.entries()) {
+    if (!successor || own.has(successor) || builtin.has(successor)) continue;
+    throw new CatalogueFileError(`models[${index}].successor: there is no model "${successor}"`);
   }
 }
 

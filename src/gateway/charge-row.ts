@@ -1,13 +1,18 @@
 import type { Clock } from '../kernel/clock.ts';
-import type { Usage } from '../kernel/price.ts';
+import type { Rates, Usage } from '../kernel/price.ts';
 import type { ChargeRow } from '../ledger/companion.ts';
 import type { Spender } from '../ledger/ledger.ts';
+import type { Disbelieved } from './believe.ts';
 import { makerOf } from './destination.ts';
 import type { Tried } from './try-sources.ts';
 
 /** What was used, in the units that its source bills. */
 export type Metered = {
   readonly usage: Usage;
+  /** Where they are not the source's usual ones. */
+  readonly rates?: Rates;
+  /** All that the upstream told of, where its request cannot have had that much. The rest is never billed. */
+  readonly told?: Disbelieved;
   /** The upstream did not say. */
   readonly estimated: boolean;
 };

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 
+/** Whoever may say something in a chat. */
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
+
+/** Within the bounds that the dialect has for it: some upstreams take what is beyond them and mean something else. */
+const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
+
+const mark = z.string().min(1);
+
 const cap = z.number().int().positive().max(LIMITS.maxOutputTokens).nullish();
 
 /**
@@ -10,13 +18,20 @@ const cap = z.number().int().positive().max(LIMITS.maxOutputTokens).nullish();
 export const ChatRequest = z.looseObject({
   model: z.string().min(1).max(LIMITS.modelIdChars),
   messages: z
-    .array(z.looseObject({ role: z.string().min(1).max(64) }))
+    .array(z.looseObject({ role: z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }) }))
     .min(1)
     .max(LIMITS.chatMessages),
   max_tokens: cap,
   max_completion_tokens: cap,
   n: z.number().int().positive().max(LIMITS.completionsPerRequest).nullish(),
   stream: z.boolean().nullish(),
+  temperature: within(0, 2),
+  top_p: within(0, 1),
+  presence_penalty: within(-2, 2),
+  frequency_penalty: within(-2, 2),
+  logprobs: z.boolean().nullish(),
+  stop: z.union([mark, z.array(mark).max(LIMITS.stopSequences)]).nullish(),
+  top_logprobs: z.number().int().min(0).max(20).nullish(),
 });
 
 export type ChatRequest = z.output<typeof ChatRequest>;

@@ -1,6 +1,6 @@
 import type { ChatCall, ChatRail } from '../rails/chat-rail.ts';
 import type { Outcome } from '../rails/outcome.ts';
-import { boundChat, type ChatBound, shrinkBound, withCap } from './bound-chat.ts';
+import { boundChat, type ChatBound, leastBound, shrinkBound, withCap } from './bound-chat.ts';
 import { type BuyDeps, buy, type Wish } from './buy.ts';
 import type { Buyer } from './buyer.ts';
 import type { ChatRequest } from './chat-request.ts';
@@ -8,9 +8,11 @@ import { chatPriceRaw, meterChat } from './chat-usage.ts';
 import { deliverWhole } from './deliver-whole.ts';
 import { planOffers } from './plan-offers.ts';
 import type { Order, Relayed } from './purchase.ts';
+import type { AnswerCap } from './receipt.ts';
 import { requireOffers } from './require-model.ts';
-import { arePaidByBuyer, type Sellers } from './sellers.ts';
+import { arePaidByBuyer, type Seller, type Sellers } from './sellers.ts';
 import { deliverStream, type StreamedAnswer } from './stream-chat.ts';
+import { requirePriced } from './unpriced-wishes.ts';
 
 type ChatPurchase = {
   readonly buyer: Buyer;
@@ -30,7 +32,7 @@ export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions 
     complete({ body, buyer }) {
       const wish = wishOf(deps, body, buyer, (rail, call) => rail.complete(call, buyer.signal));
       return buy(deps, buyer, wish, (bought) =>
-        deliverWhole(bought, meterChat(body, bought.outcome, bought.source)),
+        deliverWhole(bought, meterChat(body, bought.outcome, bought.source, bought.mostTokens)),
       );
     },
     stream({ body, buyer }) {
@@ -41,7 +43,7 @@ export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions 
 }
 
 function wishOf<T>(
-  { rails }: BuyDeps<ChatRail>,
+  { keepsNames, rails }: BuyDeps<ChatRail>,
   body: ChatRequest,
   { spender, workId }: Buyer,
   ask: (rail: ChatRail, call: ChatCall) => Promise<Outcome<T>>,
@@ -53,8 +55,10 @@ function wishOf<T>(
       (source) => chatPriceRaw(bound.tokens, source),
       (source) => rails.railOf(source),
     );
+    const served = sellers.sellers.filter(({ source }) => rails.railOf(source) !== undefined);
     // Whoever pays the provider himself bounds the answer himself.
-    const sent = arePaidByBuyer(sellers) ? body : withCap(body, bound.outputCap);
+    const isTheirs = arePaidByBuyer(sellers);
+    const sent = isTheirs ? body : withCap(body, bound.outputCap);
     return {
       spender,
       model,
@@ -62,17 +66,42 @@ function wishOf<T>(
       offers: requireOffers(model, offers),
       ask: ({ rail, source }, heldRaw, means) => {
         const { agentId } = spender;
-        return ask(rail, { agentId, heldRaw, means, body: sent, model: source.upstreamModel });
+        const { upstreamModel } = source;
+        const servedAs = keepsNames === true ? undefined : model.id;
+        return ask(rail, { agentId, heldRaw, means, body: sent, model: upstreamModel, servedAs });
       },
-      forLess(availableRaw) {
-        const less = shrinkBound(bound, body, model, availableRaw);
-        return less && orderWithin(sellers, less);
+      forLess(room) {
+        for (let kept = byPrice(served, bound); kept.length > 0; kept = kept.slice(0, -1)) {
+          const sources = kept.map(({ source }) => source);
+          const less = shrinkBound(bound, body, sources, room);
+          if (less !== undefined) return orderWithin({ ...sellers, sellers: kept }, less);
+        }
+        return undefined;
       },
+      atLeast() {
+        const least = leastBound(bound, body);
+        const [cheapest] = byPrice(served, least);
+        return orderWithin(cheapest ? { ...sellers, sellers: [cheapest] } : sellers, least);
+      },
+      ...(!isTheirs && { answerCap: capOf(bound), mostTokens: bound.tokens }),
     };
   };
   return {
     modelId: body.model,
     modality: 'text',
-    orderOf: (sellers) => orderWithin(sellers, boundChat(body, sellers.model)),
+    orderOf(sellers) {
+      if (!arePaidByBuyer(sellers)) requirePriced(body);
+      return orderWithin(sellers, boundChat(body, sellers.model));
+    },
   };
 }
+
+/** Cheapest first for such a request. */
+const byPrice = (sellers: readonly Seller[], { tokens }: ChatBound): Seller[] =>
+  sellers
+    .map((seller) => ({ seller, raw: chatPriceRaw(tokens, seller.source) }))
+    .sort((a, b) => (a.raw < b.raw ? -1 : a.raw > b.raw ? 1 : 0))
+    .map(({ seller }) => seller);
+
+const capOf = ({ outputCap: tokens, reason }: ChatBound): AnswerCap | undefined =>
+  reason && { tokens, reason };

@@ -1,5 +1,6 @@
 import { priceRaw, type Usage } from '../kernel/price.ts';
 import type { EmbeddingInput } from '../rails/embedding-rail.ts';
+import { believe } from './believe.ts';
 import type { Source } from './catalogue.ts';
 import type { Metered } from './charge-row.ts';
 import { tokensOf } from './estimate-chat.ts';
@@ -28,12 +29,13 @@ const usageOf = (tokens: number, { rates }: Source): Usage => ({
 export const embeddingPriceRaw = (tokens: number, source: Source): bigint =>
   priceRaw(usageOf(tokens, source), source.rates, source.marginBps);
 
-/** What was used: by its upstream's word, or by the length of what was sent. */
+/** What was used: by its upstream's word, or by the length of what was sent. Never more than the input can have. */
 export function meterEmbeddings(
   input: EmbeddingInput,
   promptTokens: number | null,
   source: Source,
 ): Metered {
   const tokens = promptTokens ?? countTokens(input, ({ length }) => tokensOf(length));
-  return { usage: usageOf(tokens, source), estimated: promptTokens === null };
+  const believed = believe(usageOf(tokens, source), usageOf(boundTokens(input), source));
+  return { ...believed, estimated: promptTokens === null };
 }

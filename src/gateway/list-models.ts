@@ -3,6 +3,9 @@ import { BRAND } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Model, Source } from './catalogue.ts';
 
+/** Rates and margins of one source, as they count for a price. */
+type Priced = Pick<Source, 'rates' | 'marginBps' | 'price'>;
+
 /** The day this surface's documentation gives for every model. */
 const CREATED = 1_735_689_600;
 
@@ -19,6 +22,9 @@ export const describeModel = (model: Model) => ({
   owned_by: BRAND.ownedBy,
   modality: model.modality,
   context_window: model.contextWindow,
+  max_output_tokens: model.maxOutputTokens,
+  shutdown_date: model.retirement?.shutdownDate ?? null,
+  ...(model.retirement?.successor && { successor: model.retirement.successor }),
 });
 
 /** The same with what a million tokens cost here: bought from the pool, or with the caller's own key. */
@@ -29,6 +35,7 @@ export const describeModelWithPricing = (model: Model) => ({
     currency: 'usdc',
     funded: fundedPrices(model.sources[0]),
     byok: { service_fee_usdc: formatUsdc(LIMITS.byokFeeRaw), upstream: 'at_vendor_rate' },
+    certainty: certaintyOf(model.sources[0]),
   },
 });
 
@@ -42,17 +49,24 @@ export const describeModelWithSources = (model: Model) => ({
   displayName: model.displayName ?? null,
   modality: model.modality,
   contextWindow: model.contextWindow,
+  maxOutputTokens: model.maxOutputTokens,
+  shutdownDate: model.retirement?.shutdownDate ?? null,
+  successor: model.retirement?.successor ?? null,
   isOpenWeight: model.isOpenWeight ?? false,
-  sources: model.sources.map(({ rail, provider, marginBps, rates }) => ({
-    ...{ rail, provider, marginBps },
+  sources: model.sources.map(({ rail, provider, marginBps, rates, price }) => ({
+    ...{ rail, provider, marginBps, price: price ?? null },
     rates: Object.fromEntries(
       Object.entries(rates).map(([unit, rate]) => [unit, Number(rate) / RATES_IN_USD]),
     ),
   })),
 });
 
+/** How sure the quoted price is. Rates without a note are the operator's own; null: the model is bought by its parts. */
+const certaintyOf = (source: Priced | undefined) =>
+  source === undefined ? null : (source.price?.certainty ?? 'list');
+
 /** Null where the cheapest source does not bill such tokens, or bills cached ones as any other. */
-function fundedPrices(source: Source | undefined) {
+function fundedPrices(source: Priced | undefined) {
   const price = (rate: bigint | undefined) =>
     rate === undefined || source === undefined ? null : perMillion(rate, source.marginBps);
   return {

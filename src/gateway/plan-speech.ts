@@ -7,7 +7,7 @@ import type { SpeechRails } from './speech-rails.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { speechBoundRaw } from './speech-usage.ts';
 
-/** In this order, where the caller names none: the interface's own default first, then what is made without an encoder. */
+/** In this order, where the caller names none: the interface's own default first, then what needs no encoder. */
 const UNNAMED: readonly SpeechFormat[] = ['mp3', 'wav'];
 
 /**

@@ -3,6 +3,7 @@ import { priceRaw, type Unit, type Usage } from '../kernel/price.ts';
 import { refuse } from '../kernel/refuse.ts';
 import { billedUnits, isByTheCall } from './billed-units.ts';
 import type { Catalogue, Model, Source } from './catalogue.ts';
+import { chatRates } from './chat-usage.ts';
 
 /** A source whose rates say all that it sells. */
 const NONE: ReadonlySet<Unit> = new Set();
@@ -57,7 +58,9 @@ function canPrice(model: Model, source: Source, usage: Usage): boolean {
 }
 
 /** Cached input costs what other input does where a source has no rate of its own for it, as when it is billed. */
-function priceAt({ rates }: Source, usage: Usage, marginBps: number): bigint {
+function priceAt(source: Source, usage: Usage, marginBps: number): bigint {
+  const { text_input_token: fresh = 0, cached_input_token: kept = 0 } = usage;
+  const rates = chatRates({ inputTokens: fresh + kept }, source);
   const { text_input_token: input, cached_input_token: cached = input } = rates;
   const filled = cached === undefined ? rates : { ...rates, cached_input_token: cached };
   return priceRaw(usage, filled, marginBps);

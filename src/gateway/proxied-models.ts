@@ -20,6 +20,7 @@ export function createProxiedModels(
 ): ProxiedModels {
   const shared = {
     ...deps,
+    keepsNames: true,
     providerKeys: { find: async () => undefined, noteUse: async () => {} },
   };
   const { catalogue } = deps;

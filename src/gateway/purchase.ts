@@ -1,26 +1,26 @@
 import type { BudgetLeft, BudgetReports } from '../controls/budget-left.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { newId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import { marginRaw, priceRaw } from '../kernel/price.ts';
 import type { Random } from '../kernel/random.ts';
-import { refuse } from '../kernel/refuse.ts';
 import type { SpendAccount } from '../ledger/accounts.ts';
-import type { HoldVerdict, Ledger, SettleRequest, Spender } from '../ledger/ledger.ts';
+import type { Room } from '../ledger/hold-what-fits.ts';
+import type { Ledger, SettleRequest, Spender } from '../ledger/ledger.ts';
 import { paymentHoldId } from '../ledger/payment.ts';
+import type { TokenUsage } from '../rails/chat-rail.ts';
 import type { Means } from '../rails/means.ts';
 import type { Completed, Declined, Outcome } from '../rails/outcome.ts';
 import type { SourceRests } from '../rails/rest-failing-source.ts';
 import type { Model, Source } from './catalogue.ts';
 import { chargeRow, type Metered } from './charge-row.ts';
-import { destinationOf, makerOf } from './destination.ts';
-import { inStages } from './in-stages.ts';
-import { holdForRaw, type Offer, type Offers } from './plan-offers.ts';
+import { makerOf } from './destination.ts';
+import { type Granted, type Held, openHold } from './open-hold.ts';
+import type { Offer, Offers } from './plan-offers.ts';
 import type { RateLimitAdvisory } from './rate-limit-advisory.ts';
-import { limitsOf, passthroughHeaders, type Served } from './receipt.ts';
-import { refuseHold } from './refuse-hold.ts';
-import { isPassedOver, type Tried, trySources } from './try-sources.ts';
+import { type AnswerCap, passthroughHeaders, type Served } from './receipt.ts';
+import { refuseOutcome, retryHeaders } from './refuse-outcome.ts';
+import { distrust, isPassedOver, type Tried, trySources } from './try-sources.ts';
 
 export type PurchaseDeps = {
   readonly rests: SourceRests;
@@ -42,8 +42,14 @@ export type Order<R, T> = {
   readonly offers: Offers<R>;
   /** Asks one of them, with so much set aside for it, or to be paid. Never rejects for what an upstream does. */
   readonly ask: (offer: Offer<R>, heldRaw: bigint, means: Means | undefined) => Promise<Outcome<T>>;
-  /** The same for no more than there is, where less of it can be had. */
-  readonly forLess?: (availableRaw: bigint) => Order<R, T> | undefined;
+  /** The same for no more than the balance or a cap leaves, where less of it can be had. */
+  readonly forLess?: (room: Room) => Order<R, T> | undefined;
+  /** The least of it that is of use, where less can be had. */
+  readonly atLeast?: () => Order<R, T>;
+  /** Set where the length of the answer is bounded by more than its caller's word. */
+  readonly answerCap?: AnswerCap | undefined;
+  /** The most tokens that it can come to, where it is bought by them. */
+  readonly mostTokens?: TokenUsage | undefined;
   /** The same from others, under a hold of its own, where nobody of these delivers. Throws the refusal. */
   readonly instead?: () => Promise<Order<R, T>>;
 };
@@ -63,13 +69,16 @@ export type Bought<T> = {
   readonly served: Served;
   readonly source: Source;
   readonly upstreamMs: number;
+  /** The most tokens that it can come to, where it is bought by them. */
+  readonly mostTokens?: TokenUsage | undefined;
   /** What may still be spent, as it stands before this is settled. */
   budget(): Promise<BudgetLeft>;
-  /** Charges what was used. Answers what it came to and what is left. */
+  /**
+   * Charges what was used. Answers what it came to and what is left. What an upstream tells beyond that is a shortfall of
+   * its own, and a source that tells what cannot be rests.
+   */
   settle(metered: Metered): Promise<{ readonly chargedRaw: bigint } & Partial<BudgetLeft>>;
 };
-
-type Held = Extract<HoldVerdict, { kind: 'held' }>;
 
 /**
  * Holds the most that an order can cost, asks its sources, cheapest first, and hands what one of them delivers to
@@ -86,14 +95,6 @@ export async function purchase<R, T, A>(
   return serve(deps, await openHold(deps, order), deliver);
 }
 
-/** An order whose hold is open, and what was tried for it before. */
-type Granted<R, T> = {
-  readonly order: Order<R, T>;
-  readonly held: Held;
-  readonly before: Pick<Tried<T>, 'attempts' | 'upstreamMs' | 'limited'>;
-  readonly arrivedMs: number;
-};
-
 async function serve<R, T, A>(
   deps: PurchaseDeps,
   { order, held, before, arrivedMs }: Granted<R, T>,
@@ -106,13 +107,16 @@ async function serve<R, T, A>(
     const tried = await trySources(deps, { offers: order.offers, ask, before });
     const { outcome, source, attempts, upstreamMs } = tried;
     const rateLimits = deps.rateLimitAdvisory?.(tried);
-    const served = { model: order.model.id, rail: source.rail, attempts, rateLimits };
+    const { id: model, retirement } = order.model;
+    const { answerCap, mostTokens } = order;
+    const served = { model, retirement, rail: source.rail, attempts, rateLimits, answerCap };
     if (outcome.kind === 'completed') {
       return await deliver({
         outcome,
         served,
         source,
         upstreamMs,
+        mostTokens,
         budget: open.budget,
         settle: (metered) => open.settle(tried, metered),
       });
@@ -124,7 +128,8 @@ async function serve<R, T, A>(
     if (instead !== undefined) return await serve(deps, instead, deliver);
     if (outcome.kind !== 'declined') throw refuseOutcome(outcome, tried, served);
     warnOfRefusedAccount(deps.log, outcome.status, source);
-    return relay(outcome, passthroughHeaders(served), upstreamMs);
+    const words = retryHeaders(outcome, deps.clock.now());
+    return relay(outcome, { ...passthroughHeaders(served), ...words }, upstreamMs);
   } catch (error) {
     // A bug on the way must not keep the agent's money; a settle that was sent is never sent otherwise.
     await open.release();
@@ -149,12 +154,12 @@ async function openInstead<R, T>(
 }
 
 /** What a call came to: the part of a settlement that only its end can tell. */
-type End = Pick<SettleRequest, 'actualRaw' | 'source' | 'charge'> & {
+type End = Pick<SettleRequest, 'actualRaw' | 'billableRaw' | 'source' | 'charge'> & {
   readonly account?: SpendAccount;
 };
 
 function openPurchase<R, T>(
-  { budgets, clock, ledger, log }: PurchaseDeps,
+  { budgets, clock, ledger, log, rests }: PurchaseDeps,
   { spender, model }: Order<R, T>,
   { hold, funds, after }: Held,
   arrivedMs: number,
@@ -171,15 +176,20 @@ function openPurchase<R, T>(
 
     async settle(tried: Tried<T>, metered: Metered) {
       const { outcome, source } = tried;
-      const { rates, marginBps } = source;
       const paidRaw = outcome.kind === 'completed' ? outcome.paidRaw : undefined;
-      const actualRaw =
+      const priceOf = ({ usage, rates = source.rates }: Pick<Metered, 'usage' | 'rates'>) =>
         paidRaw === undefined
-          ? priceRaw(metered.usage, rates, marginBps)
-          : marginRaw(paidRaw, marginBps);
+          ? priceRaw(usage, rates, source.marginBps)
+          : marginRaw(paidRaw, source.marginBps);
+      const billableRaw = priceOf(metered);
+      const actualRaw = priceOf(metered.told ?? metered);
+      // What is paid by itself was agreed on before, whatever is told of its use.
+      if (metered.told?.isImpossible && paidRaw === undefined) distrust({ log, rests }, source);
       const charge = chargeRow(request, tried, metered);
       const account = source.rail === 'byok' ? 'byok' : 'gateway';
-      const verdict = await resolve({ actualRaw, source: source.provider, account, charge });
+      const verdict = await resolve({
+        ...{ actualRaw, billableRaw, source: source.provider, account, charge },
+      });
       if (verdict.kind !== 'settled') {
         log.error({ actualRaw }, 'a hold was resolved by somebody else');
         return { chargedRaw: paidRaw ?? 0n };
@@ -212,30 +222,6 @@ function meansOf<R, T>(
   return { purse: { spender, maker: makerOf(model.id), mostRaw, holdId } };
 }
 
-/** Holds what an order can cost, or what there is where that is less and something can be had for it. */
-async function openHold<R, T>(
-  { clock, ledger, random }: PurchaseDeps,
-  asked: Order<R, T>,
-): Promise<Granted<R, T>> {
-  const order = inStages(asked);
-  const { spender, workId, model } = order;
-  const holdId = workId ?? newId(random, 'buy_');
-  const destination = destinationOf(model.id);
-  const anew = { before: { attempts: 0, upstreamMs: 0 }, arrivedMs: clock.monotonicMs() };
-  const hold = ({ offers }: Order<R, T>) =>
-    ledger.hold({ spender, holdId, amountRaw: holdForRaw(offers), destination });
-  const verdict = await hold(order);
-  if (verdict.kind === 'held') return { held: verdict, order, ...anew };
-  const { refusal } = verdict;
-  const shorter =
-    refusal.reason === 'insufficient_balance' ? order.forLess?.(refusal.availableRaw) : undefined;
-  if (shorter === undefined) throw refuseHold(refusal);
-  const less = inStages(shorter);
-  const again = await hold(less);
-  if (again.kind === 'held') return { held: again, order: less, ...anew };
-  throw refuseHold(again.refusal);
-}
-
 /** Relayed like every other 4xx, but it is the operator's credential that was refused. */
 function warnOfRefusedAccount(log: Log, status: number, { provider, rail }: Source): void {
   if (rail !== 'byok' && (status === 401 || status === 403)) {
@@ -253,29 +239,3 @@ export const relay = (
   headers: { 'content-type': answer.contentType, ...headers },
   upstreamMs,
 });
-
-type Unserved = Exclude<Tried<never>['outcome'], { kind: 'completed' | 'declined' }>;
-
-/** Why nobody has delivered, in the words of the gateway's routes. */
-export function refuseOutcome(
-  outcome: Unserved,
-  { attempts, source }: Tried<unknown>,
-  served: Pick<Served, 'rateLimits'>,
-): ApiError {
-  if (outcome.kind === 'aborted') return refuse.request.clientClosed();
-  if (outcome.kind === 'spent') return outcome.refusal;
-  if (outcome.kind === 'unaffordable') return refuseHold(outcome.refusal);
-  if (outcome.kind === 'unfit') {
-    return refuse.gateway.invalidRequest(outcome.detail, outcome.param ?? 'messages');
-  }
-  if (outcome.kind === 'resting') {
-    return refuse.gateway.noSourceAvailable('Every source of this model failed lately and rests.');
-  }
-  if (attempts === 1 && (outcome.failure === 'missing' || outcome.failure === 'unpayable')) {
-    return refuse.gateway.noSourceAvailable(outcome.detail);
-  }
-  if (attempts === 1 && outcome.failure === 'busy' && source.provider === 'local') {
-    return refuse.gateway.engineBusy(outcome.retryAfterSeconds ?? 1);
-  }
-  return refuse.gateway.allSourcesFailed(attempts, limitsOf(served));
-}

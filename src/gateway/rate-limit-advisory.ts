@@ -23,7 +23,8 @@ export function createRateLimitAdvisory(deps: {
     const { outcome, source } = tried.outcome.kind === 'failed' ? (tried.limited ?? tried) : tried;
     if (!('headers' in outcome) || outcome.headers === undefined) return undefined;
     const cap = tightestCap(outcome.headers, clock.now());
-    const wait = outcome.kind === 'failed' ? outcome.retryAfterSeconds : null;
+    const isLimited = outcome.kind === 'failed' && outcome.failure === 'rate_limited';
+    const wait = isLimited ? outcome.retryAfterSeconds : null;
     if (cap === undefined && wait === null) return undefined;
     return JSON.stringify({
       ...(nearLimitBps !== undefined && {

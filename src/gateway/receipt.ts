@@ -2,6 +2,7 @@ import { BUDGET_ADVISORY_HEADER } from '../controls/budget-left.ts';
 import { formatUsdc } from '../kernel/amount.ts';
 import { BRAND } from '../kernel/ids.ts';
 import { RATE_LIMIT_ADVISORY_HEADER } from './rate-limit-advisory.ts';
+import type { Retirement } from './retirement.ts';
 
 /** Joined once: a key that is put together for every answer costs more than the answer's price. */
 const HEADER = {
@@ -11,8 +12,15 @@ const HEADER = {
   model: `${BRAND.headerPrefix}model`,
   rail: `${BRAND.headerPrefix}rail`,
   attempts: `${BRAND.headerPrefix}attempts`,
+  maxTokens: `${BRAND.headerPrefix}max-tokens-applied`,
   remaining: `${BRAND.headerPrefix}budget-remaining-usdc`,
 } as const;
+
+/** Why an answer may have no more tokens than this. Of `default`, the catalogue knows no limit of the model. */
+export type CapReason = 'model' | 'balance' | 'cap' | 'default';
+
+/** The most tokens of an answer, where its caller has not asked for that few. */
+export type AnswerCap = { readonly tokens: number; readonly reason: CapReason };
 
 /** Who has answered. */
 export type Served = {
@@ -21,6 +29,10 @@ export type Served = {
   readonly attempts: number;
   /** What the limits of the upstream leave, where that is told. */
   readonly rateLimits?: string | undefined;
+  /** Set where the vendor of the model shuts it down. */
+  readonly retirement?: Retirement | undefined;
+  /** Told, so that an answer that ends early can be told from one that says no more. */
+  readonly answerCap?: AnswerCap | undefined;
 };
 
 /** What of the budget is left. */
@@ -79,7 +91,14 @@ export function passthroughHeaders(served: Served): Headers {
   return headers;
 }
 
-function addServed(headers: Headers, { attempts, rateLimits }: Served): void {
+function addServed(
+  headers: Headers,
+  { answerCap, attempts, rateLimits, retirement }: Served,
+): void {
+  if (retirement !== undefined) Object.assign(headers, retirement.headers);
+  if (answerCap !== undefined) {
+    headers[HEADER.maxTokens] = `${answerCap.tokens}; reason=${answerCap.reason}`;
+  }
   if (attempts > 1) headers[HEADER.attempts] = String(attempts);
   if (rateLimits !== undefined) headers[RATE_LIMIT_ADVISORY_HEADER] = rateLimits;
 }

@@ -1,6 +1,7 @@
 import { LIMITS } from '../kernel/limits.ts';
 import { priceRaw, type Usage } from '../kernel/price.ts';
 import type { SpeechTokens } from '../rails/speech-rail.ts';
+import { believe } from './believe.ts';
 import type { Source } from './catalogue.ts';
 import type { Metered } from './charge-row.ts';
 import { tokensOf } from './estimate-chat.ts';
@@ -41,13 +42,22 @@ function speechUsage(speech: SpeechEstimate, { rates }: Source): Usage {
   };
 }
 
-/** The most that a request should cost at a source. */
-export function speechBoundRaw(request: SpeechRequest, source: Source): bigint {
-  const bound = estimateSpeech(request, LIMITS.speech.holdFactor);
-  return priceRaw(speechUsage(bound, source), source.rates, source.marginBps);
+/** The most that a request can use at a source: a token for each byte of its texts, and sound that is spoken slowly. */
+function boundUsage(request: SpeechRequest, source: Source): Usage {
+  const { input, instructions } = request;
+  const inputTokens = Buffer.byteLength(input) + Buffer.byteLength(instructions ?? '');
+  const slow = estimateSpeech(request, LIMITS.speech.holdFactor);
+  return speechUsage({ ...slow, inputTokens }, source);
 }
 
-/** What speech used: its characters, and tokens by its upstream's word where that was told. */
+/** The most that a request should cost at a source. */
+export const speechBoundRaw = (request: SpeechRequest, source: Source): bigint =>
+  priceRaw(boundUsage(request, source), source.rates, source.marginBps);
+
+/**
+ * What speech used: its characters, and tokens by its upstream's word where that was told. Never more than the request
+ * can have used.
+ */
 export function meterSpeech(
   request: SpeechRequest,
   told: SpeechTokens | null,
@@ -55,5 +65,6 @@ export function meterSpeech(
 ): Metered {
   const usage = speechUsage({ ...estimateSpeech(request), ...told }, source);
   const isGuessed = told === null && billsTokens(source);
-  return { usage, estimated: isGuessed || source.rates.audio_second !== undefined };
+  const estimated = isGuessed || source.rates.audio_second !== undefined;
+  return { ...believe(usage, boundUsage(request, source)), estimated };
 }

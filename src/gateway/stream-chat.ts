@@ -30,7 +30,7 @@ export const deliverStream = (
 ): Promise<StreamedAnswer> =>
   deliverEvents(deps, bought, () => {
     const { usage, answerChars } = bought.outcome.stream.metered();
-    return meterChat(request, { usage, answerChars }, bought.source);
+    return meterChat(request, { usage, answerChars }, bought.source, bought.mostTokens);
   });
 
 /**

@@ -1,8 +1,9 @@
 import { BRAND } from '../kernel/ids.ts';
 
-/** What a stream came to stands where every reader of such streams looks past it. */
-export const costComment = (chargedRaw: bigint): Buffer =>
-  Buffer.from(`: ${BRAND.headerPrefix}cost-usdc=${chargedRaw}\n\n`);
+const COST = `: ${BRAND.headerPrefix.replace(/^x-/, '')}cost-usdc`;
+
+/** The price of a stream, in raw USDC, as a comment: readers of such streams skip it unless they look for it. */
+export const costComment = (chargedRaw: bigint): Buffer => Buffer.from(`${COST}=${chargedRaw}\n\n`);
 
 /** The last words of a stream that is whole. */
 export const wholeEnd = (chargedRaw: bigint): Buffer =>

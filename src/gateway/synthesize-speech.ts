@@ -39,6 +39,7 @@ export function createSpeechSynthesis(deps: BuyDeps<SpeechRail>): SpeechSynthesi
                 const wantsUsage = inEvents && billsTokens(source);
                 const { input } = body;
                 const call = {
+                  agentId: spender.agentId,
                   model: source.upstreamModel,
                   body,
                   input,

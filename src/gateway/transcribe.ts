@@ -1,4 +1,5 @@
 import { probeDuration } from '../../media/probe-duration.ts';
+import { assert } from '../kernel/assert.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Outcome } from '../rails/outcome.ts';
 import type { TranscriptionCall, TranscriptionRail } from '../rails/transcription-rail.ts';
@@ -34,7 +35,10 @@ export function createTranscriptions(deps: BuyDeps<TranscriptionRail>): Transcri
         rail.transcribe(call, buyer.signal),
       );
       return buy(deps, buyer, wish, (bought) =>
-        deliverWhole(bought, meterTranscription(sound(), bought.outcome.usage, bought.source)),
+        deliverWhole(
+          bought,
+          meterTranscription(sound.found(), bought.outcome.usage, bought.source),
+        ),
       );
     },
     async stream(purchase) {
@@ -43,38 +47,50 @@ export function createTranscriptions(deps: BuyDeps<TranscriptionRail>): Transcri
       const wish = wishOf(deps, purchase, sound, (rail, call) => rail.stream(call, buyer.signal));
       return buy(deps, buyer, wish, (bought) => {
         const { outcome, source } = bought;
-        const meter = () => meterTranscription(sound(), outcome.stream.metered(), source);
+        const meter = () => meterTranscription(sound.found(), outcome.stream.metered(), source);
         return deliverEvents(deps, bought, meter);
       });
     },
   };
 }
 
+type Probe = {
+  run(): Promise<Sound>;
+  /** What it found; only what was bought after it ran is metered. */
+  found(): Sound;
+};
+
 type Sound = { readonly durationMs: number; readonly prompt: string | undefined };
 
 /** Reads the file when it is known that somebody could hear it. Throws the refusal of one that is no sound. */
-function probeOnce({ request: { file, prompt } }: TranscriptionPurchase): () => Sound {
+function probeOnce({ request: { file, prompt } }: TranscriptionPurchase): Probe {
   let sound: Sound | undefined;
-  return () => {
-    if (sound !== undefined) return sound;
-    const probed = probeDuration(file.bytes);
-    if (probed.kind === 'refused') throw refuse.gateway.invalidRequest(probed.reason, 'file');
-    sound = { durationMs: probed.durationMs, prompt };
-    return sound;
+  return {
+    async run() {
+      if (sound !== undefined) return sound;
+      const probed = await probeDuration(file.bytes);
+      if (probed.kind === 'refused') throw refuse.gateway.invalidRequest(probed.reason, 'file');
+      sound = { durationMs: probed.durationMs, prompt };
+      return sound;
+    },
+    found() {
+      assert(sound !== undefined, 'a transcript is bought of a file that was probed');
+      return sound;
+    },
   };
 }
 
 function wishOf<T>(
   { rails }: BuyDeps<TranscriptionRail>,
   { request, buyer: { spender, workId } }: TranscriptionPurchase,
-  probe: () => Sound,
+  probe: Probe,
   ask: (rail: TranscriptionRail, call: TranscriptionCall) => Promise<Outcome<T>>,
 ): Wish<TranscriptionRail, T> {
   return {
     ...{ modelId: request.model, modality: 'stt' },
-    orderOf(sellers) {
+    async orderOf(sellers) {
       const { model } = sellers;
-      const sound = probe();
+      const sound = await probe.run();
       const file = { ...request.file, durationMs: sound.durationMs };
       const offers = planOffers(
         sellers,
@@ -84,7 +100,10 @@ function wishOf<T>(
       return {
         ...{ spender, model, workId, offers: requireOffers(model, offers) },
         ask: ({ rail, source }, _heldRaw, means) =>
-          ask(rail, { ...request, file, model: source.upstreamModel, means }),
+          ask(rail, {
+            ...{ ...request, agentId: spender.agentId },
+            ...{ file, model: source.upstreamModel, means },
+          }),
       };
     },
   };

@@ -56,6 +56,7 @@ export function readTranscription({ fields, file }: Form): TranscriptionRequest 
   const { bytes, contentType, fileName } = file;
   return {
     ...{ model, format, language, prompt },
+    granularities: parsed.data[LIST],
     stream: stream === 'true',
     file: { bytes, contentType, name: fileName === '' ? 'sound' : fileName },
     fields: fields.filter(([name]) => name !== 'model'),

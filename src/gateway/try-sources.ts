@@ -7,13 +7,16 @@ import type { Offer, Offers } from './plan-offers.ts';
 
 /** How a purchase ended, at which source, and how long the upstreams took in all. */
 export type Tried<T> = {
-  readonly outcome: Outcome<T> | { readonly kind: 'resting' };
+  readonly outcome: Outcome<T> | Resting;
   readonly source: Source;
   readonly attempts: number;
   readonly upstreamMs: number;
   /** The last that sent its callers away for a while. */
   readonly limited?: { readonly outcome: Failed; readonly source: Source } | undefined;
 };
+
+/** Nobody was asked: every source failed lately. The first rest is over in so many milliseconds. */
+type Resting = { readonly kind: 'resting'; readonly restMs: number };
 
 /**
  * Failures that say nothing about a source's health. Counting them would let one caller (with a request
@@ -67,18 +70,18 @@ export async function trySources<R, T>(
 ): Promise<Tried<T>> {
   const { rests, clock, log } = deps;
   let last: Tried<T> = {
-    outcome: { kind: 'resting' },
+    outcome: { kind: 'resting', restMs: 0 },
     source: request.offers[0].source,
     ...request.before,
   };
   let unfit: Unfit | undefined;
-  let rested = false;
+  let restMs: number | undefined;
   let { limited } = request.before;
   for (const offer of request.offers) {
     const { source } = offer;
-    const key = source.rail === 'byok' ? undefined : `${source.provider}/${source.upstreamModel}`;
+    const key = restKeyOf(source);
     if (key !== undefined && !rests.admits(key)) {
-      rested = true;
+      restMs = Math.min(restMs ?? Number.POSITIVE_INFINITY, rests.restMs(key));
       continue;
     }
 
@@ -99,9 +102,29 @@ export async function trySources<R, T>(
     tell(log, source.provider, outcome);
     if (!isPassedOver(outcome, source)) return last;
   }
-  // Somebody who could take it may take it later.
-  const nobodyAsked = !rested && last.outcome.kind === 'resting';
-  return unfit !== undefined && nobodyAsked ? { ...last, outcome: unfit } : last;
+  if (last.outcome.kind !== 'resting') return last;
+  // A source that rests may take later what no other can.
+  if (unfit !== undefined && restMs === undefined) return { ...last, outcome: unfit };
+  return { ...last, outcome: { kind: 'resting', restMs: restMs ?? 0 } };
+}
+
+/** The name under which a source rests. Undefined for a buyer's own account, which never does. */
+const restKeyOf = ({ rail, provider, upstreamModel }: Source): string | undefined =>
+  rail === 'byok' ? undefined : `${provider}/${upstreamModel}`;
+
+/** Rests a source that tells of a use which its request cannot have had. A buyer's own account is the buyer's affair. */
+export function distrust(
+  { log, rests }: { readonly rests: Pick<SourceRests, 'distrusted'>; readonly log: Log },
+  source: Source,
+): void {
+  const key = restKeyOf(source);
+  if (key === undefined) return;
+  rests.distrusted(key);
+  const { provider, upstreamModel } = source;
+  log.error(
+    { provider, upstreamModel },
+    'a source tells of a use that its request cannot have had, and rests',
+  );
 }
 
 const isLimited = (outcome: Outcome<unknown>): outcome is Failed =>

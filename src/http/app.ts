@@ -6,12 +6,21 @@ import type { Log } from '../kernel/log.ts';
 import type { Metrics } from '../kernel/metrics.ts';
 import type { Random } from '../kernel/random.ts';
 import { createAdmitAgent, createAuthenticate } from './authenticate.ts';
+import { BodyBudget } from './body-budget.ts';
 import type { CertificateFiles } from './certificate.ts';
-import { createClientAddress } from './client-address.ts';
+import { createClientAddress, createIsTrustedProxy } from './client-address.ts';
+import { takeCensus } from './connection-census.ts';
+import {
+  type ConnectionCaps,
+  ConnectionGate,
+  connectionCaps,
+  descriptorLimit,
+} from './connection-gate.ts';
 import type { Credentials } from './credentials.ts';
 import { createHttpMetrics } from './http-metrics.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import { type Listening, listenOn } from './listen-on.ts';
+import { MessageLine } from './message-line.ts';
 import { commonHeaders } from './output-headers.ts';
 import {
   createRateGate,
@@ -26,6 +35,9 @@ import { createRouter } from './router.ts';
 import { type Endpoint, type ServeDeps, serveRequest } from './serve-request.ts';
 import { createSocketRegistry, type SocketCaps, type SocketRegistry } from './socket-registry.ts';
 import type { AnySocket, SocketSpec } from './socket-route.ts';
+import { createStrangerGate } from './stranger-gate.ts';
+import { createTurnBudget } from './turn-budget.ts';
+import { createUnknownRoute } from './unknown-route.ts';
 import { UpgradeGate } from './upgrade-gate.ts';
 import { loadUws } from './uws.ts';
 import { type SocketDeps, socketBehavior } from './web-socket.ts';
@@ -61,6 +73,8 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
   /** Counts everything but the server-wide limit; in this process alone where none is given. */
   readonly rateLimiter?: RateLimiter;
   readonly socketCaps?: Partial<SocketCaps>;
+  /** As many as the process has descriptors for, by default. */
+  readonly connectionCaps?: Partial<ConnectionCaps>;
   /** Files that `checkCertificate` found good; without them it listens in the clear. */
   readonly tls?: CertificateFiles | undefined;
   readonly idempotency?: IdempotencyStore;
@@ -103,9 +117,19 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
     perAddress: deps.socketCaps?.perAddress ?? LIMITS.socketsPerAddress,
   });
   const gate = new UpgradeGate(uws, deps.random);
-  const { serving, sockets } = wire(deps, registry, state, gate);
+  let port = 0;
+  const isProxy = createIsTrustedProxy(deps.trustedProxies ?? []);
+  const connections = new ConnectionGate({
+    caps: { ...connectionCaps(descriptorLimit()), ...deps.connectionCaps },
+    isClient: (remote) => !isProxy(remote),
+    takeCensus: () => takeCensus(port),
+    clock,
+    log: deps.log,
+  });
+  const { serving, sockets } = wire(deps, { registry, state, gate, connections });
 
   const app = deps.tls === undefined ? uws.App() : uws.SSLApp(sslOptions(deps.tls));
+  app.filter((res, change) => connections.changed(res, Number(change)));
   for (const spec of deps.sockets) {
     app.ws(spec.path, socketBehavior(sockets, spec));
   }
@@ -138,7 +162,8 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
         });
       }
       listening = await listenOn(uws, app, place);
-      return listening.port;
+      port = listening.port;
+      return port;
     },
     async drain(graceMs) {
       state.draining = true;
@@ -164,17 +189,29 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
   };
 }
 
+/** What the server keeps of itself. */
+type Own = {
+  readonly registry: SocketRegistry;
+  readonly state: ServerState;
+  readonly gate: UpgradeGate;
+  readonly connections: ConnectionGate;
+};
+
 type ServerState = { readonly draining: boolean; readonly openRequests: number };
 
 /** Gives requests and upgrades what they need; most of it is the same for both. */
 function wire<R extends AnyRoute, S extends AnySocket>(
   deps: HttpServerDeps<R, S>,
-  registry: SocketRegistry,
-  state: ServerState,
-  gate: UpgradeGate,
+  { registry, state, gate, connections }: Own,
 ): { readonly serving: ServeDeps; readonly sockets: SocketDeps } {
   const { clock, random, log, services } = deps;
   const limits = { ...DEFAULT_RATE_LIMITS, ...deps.rateLimits };
+  const strangers = createStrangerGate(clock, {
+    anonymous: limits.anonymousRequests,
+    failedCredentials: limits.failedCredentials,
+  });
+  const authentication = { ...deps, strangers };
+  const endpoints = endpointsOf(deps.routes, deps.sockets);
   const shared = {
     services,
     clock,
@@ -191,19 +228,34 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     metrics: createHttpMetrics(deps.metrics, {
       requests: () => state.openRequests,
       sockets: () => registry.size,
+      connections: () => connections.open,
+      refusedConnections: () => connections.refused,
     }),
     clientAddress: createClientAddress(deps.trustedProxies ?? []),
     commonHeaders: commonHeaders(deps.advisoryHeaders),
     isDraining: () => state.draining,
   };
   return {
-    sockets: { ...shared, registry, gate, admitAgent: createAdmitAgent(deps) },
+    sockets: {
+      ...shared,
+      registry,
+      gate,
+      connections,
+      line: new MessageLine(clock),
+      admitAgent: createAdmitAgent(authentication),
+    },
     serving: {
       ...shared,
-      authenticate: createAuthenticate(deps),
+      strangers,
+      unknownRoute: createUnknownRoute(endpoints),
+      takesTurn: createTurnBudget(LIMITS.requestsPerTurn),
+      authenticate: createAuthenticate(authentication),
       idempotency: deps.idempotency,
-      router: createRouter(endpointsOf(deps.routes, deps.sockets)),
-      bodyBudget: { heldBytes: 0, maxBytes: LIMITS.bodyBytesInFlight },
+      router: createRouter(endpoints),
+      bodyBudget: new BodyBudget({
+        bytes: LIMITS.bodyBytesInFlight,
+        bytesPerCaller: LIMITS.bodyBytesPerCaller,
+      }),
     },
   };
 }
@@ -214,8 +266,14 @@ function endpointsOf(routes: readonly AnyRoute[], sockets: readonly AnySocket[])
       kind: 'route' as const,
       method: route.method,
       path: route.path,
+      envelope: route.envelope ?? 'flat',
       route,
     })),
-    ...sockets.map(({ path }) => ({ kind: 'socket' as const, method: 'GET', path })),
+    ...sockets.map(({ path, envelope = 'flat' }) => ({
+      kind: 'socket' as const,
+      method: 'GET',
+      path,
+      envelope,
+    })),
   ];
 }

@@ -2,14 +2,24 @@ import { type Clock, nowSeconds } from '../kernel/clock.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { AgentCaller, Caller, Credential, DeveloperCaller, Permission } from './caller.ts';
 import type { Credentials } from './credentials.ts';
-import { bearerToken, type Presented, presentedCredential } from './presented-credential.ts';
+import {
+  bearerToken,
+  type Presented,
+  presentedCredential,
+  shownOf,
+} from './presented-credential.ts';
 import { sessionCookie } from './session-cookie.ts';
+import type { Asked, StrangerGate } from './stranger-gate.ts';
 
 /** What a route demands of its caller. */
 export type Demand = {
   readonly credential: Credential;
   readonly permission: Permission;
   readonly admitsClosed: boolean;
+  /** What load balancers ask many times a minute: it is never refused for how often it is asked. */
+  readonly isProbe?: boolean;
+  /** Takes an agent whose delegation has ended. */
+  readonly admitsExpired?: boolean;
   /** Takes a client secret for the agent's key; routes never do. */
   readonly admitsClientSecrets?: boolean;
 };
@@ -20,13 +30,19 @@ export type Authenticated = {
   readonly setCookie?: string;
 };
 
+/** A request as far as its credential is concerned. */
+export type Asking = Asked & {
+  readonly request: { readonly method: string; readonly headers: ReadonlyMap<string, string> };
+};
+
 export type Authenticate = (
   demand: Demand,
-  request: { readonly method: string; readonly headers: ReadonlyMap<string, string> },
+  asking: Asking,
 ) => Authenticated | Promise<Authenticated>;
 
 type Deps = {
   readonly credentials: Credentials;
+  readonly strangers: StrangerGate;
   readonly clock: Clock;
   /** Session cookies carry `Secure`. */
   readonly secureCookies: boolean;
@@ -35,16 +51,22 @@ type Deps = {
 };
 
 const NOBODY: Authenticated = { caller: { kind: 'none' } };
+/** For who shows nothing where agents and developers are both let in. */
+const ANY = 'Send Authorization: Bearer with an agent key or a developer key.';
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Builds the credential step: who calls, and whether this route is for them. Refusals are thrown. */
+/**
+ * Builds the credential step: who calls, and whether this route is for them. Refusals are thrown. What is not decided
+ * from memory passes the gate for strangers before it costs anything.
+ */
 export function createAuthenticate(deps: Deps): Authenticate {
-  const { credentials } = deps;
+  const { credentials, strangers } = deps;
   const admitAgent = createAdmitAgent(deps);
 
   const developer = async (
     presented: Presented,
-    request: Parameters<Authenticate>[1],
+    request: Asking['request'],
+    sentence: string | undefined,
   ): Promise<Authenticated> => {
     switch (presented.kind) {
       case 'developer_key': {
@@ -55,6 +77,7 @@ export function createAuthenticate(deps: Deps): Authenticate {
       case 'signature':
         return { caller: await checkSignature(credentials, presented) };
       case 'session': {
+        if (isForeignKey(presented)) throw refuse.credential.invalidKey();
         if (presented.via === 'cookie') checkSameOrigin(request, deps.publicUrl);
         const { caller, renewedToken } = await credentials.session(presented.token);
         if (renewedToken === undefined || presented.via === 'bearer') return { caller };
@@ -68,24 +91,34 @@ export function createAuthenticate(deps: Deps): Authenticate {
         throw refuse.credential.developerRequired();
       case 'malformed':
       case 'nothing':
-        throw refuse.credential.unauthorized();
+        throw refuse.credential.unauthorized(sentence);
     }
   };
 
-  return (demand, request) => {
-    if (demand.credential === 'none') return NOBODY;
-    if (demand.credential === 'admin') return admin(credentials, request.headers);
+  return (demand, asking) => {
+    const { request } = asking;
+    if (demand.credential === 'none') {
+      if (demand.isProbe !== true) strangers.admitAnonymous(asking);
+      return NOBODY;
+    }
+    if (demand.credential === 'admin') return admin(deps, asking);
 
     const presented = presentedCredential(request.headers);
     if (demand.credential === 'agent' || presented.kind === 'agent_key') {
       if (demand.credential === 'agent' || demand.credential === 'any') {
-        return admitAgent(demand, presented);
+        return admitAgent(demand, presented, asking);
       }
     }
     if (demand.credential === 'signature' && presented.kind !== 'signature') {
+      strangers.countFailure(asking);
       throw refuse.credential.unauthorized();
     }
-    return developer(presented, request).then((found) => {
+    return strangers.attempt(asking, shownOf(presented), async () => {
+      const found = await developer(
+        presented,
+        request,
+        demand.credential === 'any' ? ANY : undefined,
+      );
       requirePermission(demand, found.caller as DeveloperCaller);
       return found;
     });
@@ -93,7 +126,11 @@ export function createAuthenticate(deps: Deps): Authenticate {
 }
 
 /** The agent half, which sockets use too: a key seen lately is admitted without waiting. */
-export function createAdmitAgent({ credentials, clock }: Pick<Deps, 'credentials' | 'clock'>) {
+export function createAdmitAgent({
+  credentials,
+  clock,
+  strangers,
+}: Pick<Deps, 'credentials' | 'clock' | 'strangers'>) {
   const admit = (demand: Demand, caller: AgentCaller | undefined): { caller: AgentCaller } => {
     if (caller === undefined) throw refuse.credential.invalidKey();
     if (caller.status === 'closed') {
@@ -102,47 +139,66 @@ export function createAdmitAgent({ credentials, clock }: Pick<Deps, 'credentials
     }
     if (caller.status === 'suspended') throw refuse.credential.agentSuspended();
     if (caller.status === 'pending_delegation') throw refuse.credential.agentNotReady();
-    if (caller.operatorExpiry !== null && nowSeconds(clock) >= caller.operatorExpiry) {
+    if (!demand.admitsExpired && hasExpired(caller, nowSeconds(clock))) {
       throw refuse.credential.delegationExpired();
     }
     requirePermission(demand, caller);
     return { caller };
   };
 
-  const find = (demand: Demand, presented: Presented) => {
-    if (presented.kind === 'client_secret' && demand.admitsClientSecrets) {
-      return credentials.clientSecret(presented.secret);
-    }
-    if (presented.kind !== 'agent_key') throw notAnAgentKey(presented);
-    return credentials.agentKey(presented.key);
-  };
-
   return (
     demand: Demand,
     presented: Presented,
+    asked: Asked,
   ): { caller: AgentCaller } | Promise<{ caller: AgentCaller }> => {
-    const found = find(demand, presented);
-    if (found instanceof Promise) return found.then((caller) => admit(demand, caller));
-    return admit(demand, found);
+    if (presented.kind === 'agent_key') {
+      const { key } = presented;
+      const remembered = credentials.rememberedAgent(key);
+      if (remembered !== undefined) return admit(demand, remembered);
+      return strangers.attempt(asked, key, async () =>
+        admit(demand, await credentials.agentKey(key)),
+      );
+    }
+    if (presented.kind === 'client_secret' && demand.admitsClientSecrets) {
+      const { secret } = presented;
+      return strangers.attempt(asked, secret, async () =>
+        admit(demand, await credentials.clientSecret(secret)),
+      );
+    }
+    strangers.countFailure(asked);
+    throw notAnAgentKey(presented);
   };
 }
 
+const hasExpired = ({ operatorExpiry }: AgentCaller, nowSec: number): boolean =>
+  operatorExpiry !== null && nowSec >= operatorExpiry;
+
 function notAnAgentKey(presented: Presented): Error {
-  const looksLikeSession =
-    presented.kind === 'session' &&
-    (presented.via === 'cookie' || presented.token.split('.').length === 3);
+  if (isForeignKey(presented)) return refuse.credential.invalidKey();
   const otherCredential =
     presented.kind === 'developer_key' ||
     presented.kind === 'client_secret' ||
     presented.kind === 'signature' ||
-    looksLikeSession;
-  return otherCredential ? refuse.credential.wrongType() : refuse.credential.missing();
+    presented.kind === 'session';
+  if (otherCredential) return refuse.credential.wrongType();
+  return presented.kind === 'malformed'
+    ? refuse.credential.malformed()
+    : refuse.credential.missing();
 }
 
-function admin(credentials: Credentials, headers: ReadonlyMap<string, string>): Authenticated {
+/** A Bearer that has not the three parts of a session is a key that does not exist, such as one of another vendor. */
+const isForeignKey = (presented: Presented): boolean =>
+  presented.kind === 'session' &&
+  presented.via === 'bearer' &&
+  presented.token.split('.').length !== 3;
+
+/** Compares before it counts: a comparison costs next to nothing, and no stranger can lock the operator out. */
+function admin({ credentials, strangers }: Deps, asking: Asking): Authenticated {
+  const { headers } = asking.request;
   const key = headers.get('x-admin-key') ?? bearerToken(headers.get('authorization'));
-  if (key === undefined || !credentials.isAdminKey(key)) throw refuse.admin.unauthorized();
-  return { caller: { kind: 'admin' } };
+  if (key !== undefined && credentials.isAdminKey(key)) return { caller: { kind: 'admin' } };
+  strangers.countFailure(asking);
+  throw refuse.admin.unauthorized(key === undefined ? 'missing' : 'wrong');
 }
 
 function checkSignature(
@@ -165,7 +221,7 @@ function requirePermission(demand: Demand, caller: AgentCaller | DeveloperCaller
 
 /** A browser sends cookies with other sites' requests too; its Origin header tells them apart. */
 function checkSameOrigin(
-  { method, headers }: Parameters<Authenticate>[1],
+  { method, headers }: Asking['request'],
   publicUrl: string | undefined,
 ): void {
   const origin = headers.get('origin');

@@ -1,9 +1,11 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { LIMITS } from '../kernel/limits.ts';
-import type { BodyBudget } from './body.ts';
+import { turnForLongWork } from '../kernel/long-work.ts';
+import { type BodyBudget, BodyShare, type OverBudget } from './body-budget.ts';
+import { ReadPace } from './read-pace.ts';
 
 /** What can end a body before its end. */
-export type BodyBreak = 'too_large' | 'overloaded' | 'gone';
+export type BodyBreak = 'too_large' | OverBudget | 'gone';
 
 export type BodyStream = {
   /**
@@ -13,6 +15,8 @@ export type BodyStream = {
   chunks(refusalOf: (how: BodyBreak) => Error): AsyncIterable<Buffer>;
   /** Bytes of a refused body are still coming, so the connection cannot carry another request. */
   readonly brokeOff: boolean;
+  /** Counts it as this caller's from now on. Past the caller's bound it is refused. */
+  belongsTo(caller: string): void;
   /** To be called before the answer is written, after which nothing of it may be touched. */
   letGo(): void;
   /** Gives the held bytes back to the budget; safe to call more than once. */
@@ -38,6 +42,7 @@ export function streamBody(res: HttpResponse, options: Options): BodyStream {
     get brokeOff() {
       return incoming.brokeOff;
     },
+    belongsTo: (caller) => incoming.belongsTo(caller),
     letGo: () => incoming.letGo(),
     release: () => incoming.release(),
   };
@@ -45,43 +50,53 @@ export function streamBody(res: HttpResponse, options: Options): BodyStream {
 
 class Incoming {
   brokeOff = false;
-  readonly #res: HttpResponse;
+  readonly #pace: ReadPace;
   readonly #options: Options;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
   #seenBytes = 0;
-  #heldBytes = 0;
+  readonly #share: BodyShare;
   #isOver = false;
   #isUnwanted = false;
-  #isPaused = false;
   #isReleased = false;
   #broken: BodyBreak | undefined;
   #wake = () => {};
 
   constructor(res: HttpResponse, options: Options) {
-    this.#res = res;
+    this.#pace = new ReadPace(res);
     this.#options = options;
+    this.#share = new BodyShare(options.budget);
+  }
+
+  belongsTo(caller: string): void {
+    if (this.#broken !== undefined) return;
+    const over = this.#share.belongsTo(caller);
+    if (over !== undefined) this.break(over);
   }
 
   take(chunk: ArrayBuffer, isLast: boolean): void {
     if (this.#isReleased) return;
-    const { limitBytes, budget } = this.#options;
     this.#seenBytes += chunk.byteLength;
-    if (this.#seenBytes > limitBytes) this.break('too_large');
-    else if (budget.heldBytes + chunk.byteLength > budget.maxBytes) this.break('overloaded');
+    const over =
+      this.#seenBytes > this.#options.limitBytes
+        ? 'too_large'
+        : this.#broken === undefined && !this.#isUnwanted
+          ? this.#share.take(chunk.byteLength)
+          : undefined;
+    if (over !== undefined) this.break(over);
 
-    if (this.#broken !== undefined || this.#isUnwanted) this.#readAway(isLast);
+    if (this.#broken !== undefined || this.#isUnwanted) this.#readAway(chunk.byteLength, isLast);
     else this.#keep(chunk, isLast);
   }
 
   /** The first reason stands, but a client that has left hears none. */
   break(how: BodyBreak): void {
-    if (how === 'gone') this.#isPaused = false;
+    if (how === 'gone') this.#pace.end();
     if (how === 'gone' || this.#broken === undefined) this.#broken = how;
     this.#drop();
-    this.#giveBack();
+    this.#share.giveBack();
     if (how === 'gone') this.#end();
-    else this.#resume();
+    else this.#pace.resumeInTurn();
   }
 
   async *read(refusalOf: (how: BodyBreak) => Error): AsyncGenerator<Buffer> {
@@ -90,7 +105,9 @@ class Incoming {
         const chunk = this.#queue.shift();
         if (chunk !== undefined) {
           this.#queuedBytes -= chunk.length;
-          yield chunk;
+          // Parsing waits for a later turn: in this one uSockets may go on to read the same socket.
+          if (chunk.length > LIMITS.bodyStreamAheadBytes) await turnForLongWork();
+          if (this.#broken === undefined) yield chunk;
         } else if (this.#isOver) return;
         else await this.#change();
       }
@@ -103,29 +120,32 @@ class Incoming {
 
   letGo(): void {
     this.#isReleased = true;
-    this.#resume();
+    this.#pace.letGo();
   }
 
   release(): void {
     this.#isReleased = true;
+    this.#pace.end();
     this.#drop();
-    this.#giveBack();
+    this.#share.giveBack();
   }
 
   #keep(chunk: ArrayBuffer, isLast: boolean): void {
     // The chunk's memory is taken back when this callback returns.
     if (chunk.byteLength > 0) this.#queue.push(Buffer.from(new Uint8Array(chunk)));
     this.#queuedBytes += chunk.byteLength;
-    this.#heldBytes += chunk.byteLength;
-    this.#options.budget.heldBytes += chunk.byteLength;
     if (isLast) this.#end();
-    else if (this.#queuedBytes > LIMITS.bodyStreamAheadBytes) this.#pause();
+    else if (this.#queuedBytes > LIMITS.bodyStreamAheadBytes) this.#pace.pause();
     this.#wake();
   }
 
   /** A client that is still writing when its connection breaks never reads why: so far, and no further. */
-  #readAway(isLast: boolean): void {
-    if (!isLast && this.#seenBytes <= this.#options.limitBytes + LIMITS.bodyDiscardBytes) return;
+  #readAway(bytes: number, isLast: boolean): void {
+    if (!isLast && this.#seenBytes <= this.#options.limitBytes + LIMITS.bodyDiscardBytes) {
+      if (bytes > LIMITS.bodyStreamAheadBytes) this.#pace.pause();
+      this.#pace.resumeInTurn();
+      return;
+    }
     this.brokeOff = !isLast;
     this.#end();
   }
@@ -140,24 +160,9 @@ class Incoming {
     this.#queuedBytes = 0;
   }
 
-  #giveBack(): void {
-    this.#options.budget.heldBytes -= this.#heldBytes;
-    this.#heldBytes = 0;
-  }
-
-  #pause(): void {
-    if (!this.#isPaused) this.#res.pause();
-    this.#isPaused = true;
-  }
-
-  #resume(): void {
-    if (this.#isPaused) this.#res.resume();
-    this.#isPaused = false;
-  }
-
-  /** Waits for the next event. The connection rests no longer: whatever was queued has been read. */
+  /** Waits for the next event. The connection need rest no longer: whatever was queued has been read. */
   #change(): Promise<void> {
-    this.#resume();
+    this.#pace.resumeInTurn(() => this.#queuedBytes <= LIMITS.bodyStreamAheadBytes);
     return new Promise((resolve) => {
       this.#wake = resolve;
     });

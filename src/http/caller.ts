@@ -30,7 +30,7 @@ export type AgentCaller = {
   readonly keyRootId: number;
   readonly permission: Permission;
   readonly status: AgentStatus;
-  /** Unix seconds at which the delegation ends; null without one. */
+  /** Unix seconds at which the delegation ends; null without one, as for every prepaid agent. */
   readonly operatorExpiry: number | null;
   /** The caller came with a client secret in place of the agent's key. */
   readonly clientSecret?: ClientSecretGrant;

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { ConfigError } from '../config.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { RecentMap } from '../kernel/recent-map.ts';
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -11,27 +12,21 @@ const CACHED_ADDRESSES = 4_096;
  * it is read from the right, and the first address that is not a trusted proxy is the client.
  */
 export function createClientAddress(trustedProxies: readonly string[]) {
-  const trusted = trustedProxies.map(parseRange);
-  const spelled = new Map<string, string>();
+  const isTrusted = createIsTrustedProxy(trustedProxies);
+  const spelled = new RecentMap<string, string>(CACHED_ADDRESSES);
 
   /** The socket's own spelling is long-form; the same few peers come back, so the parse is kept. */
   const normalise = (remote: string): string => {
     const known = spelled.get(remote);
     if (known !== undefined) return known;
-    if (spelled.size >= CACHED_ADDRESSES) spelled.clear();
     const text = parseAddress(remote)?.toString() ?? 'unknown';
     spelled.set(remote, text);
     return text;
   };
 
-  const isTrusted = (text: string): boolean => {
-    const address = parseAddress(text);
-    return address !== undefined && trusted.some((range) => inRange(address, range));
-  };
-
   return (remote: string, forwardedFor: string | undefined): string => {
     const peer = normalise(remote);
-    if (trusted.length === 0 || forwardedFor === undefined || !isTrusted(peer)) return peer;
+    if (trustedProxies.length === 0 || forwardedFor === undefined || !isTrusted(peer)) return peer;
 
     const hops = forwardedFor.split(',').slice(-LIMITS.forwardedHops).reverse();
     let client = peer;
@@ -43,6 +38,40 @@ export function createClientAddress(trustedProxies: readonly string[]) {
     }
     return client;
   };
+}
+
+/** Tells whether an address is that of a proxy which many clients stand behind. */
+export function createIsTrustedProxy(trustedProxies: readonly string[]) {
+  const trusted = trustedProxies.map(parseRange);
+  return (text: string): boolean => {
+    const address = trusted.length === 0 ? undefined : parseAddress(text);
+    return address !== undefined && trusted.some((range) => inRange(address, range));
+  };
+}
+
+/** The hextets of an IPv6 address that name a network: everything behind is its owner's to choose. */
+const NETWORK_HEXTETS = 4;
+
+const networks = new RecentMap<string, string>(CACHED_ADDRESSES);
+
+/**
+ * Names the network that limits count an address under: an IPv4 address itself, of an IPv6 one its /64, since whoever
+ * has one such address has all of them.
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const known = networks.get(address);
+  if (known !== undefined) return known;
+  const parsed = parseAddress(address);
+  const network =
+    parsed instanceof ipaddr.IPv6
+      ? `${parsed.parts
+          .slice(0, NETWORK_HEXTETS)
+          .map((part) => part.toString(16))
+          .join(':')}::/64`
+      : (parsed?.toString() ?? address);
+  networks.set(address, network);
+  return network;
 }
 
 /** An address in any usual spelling, IPv4 inside IPv6 taken out; undefined when it is none. */

@@ -4,7 +4,9 @@ import type { AgentCaller, DeveloperCaller } from './caller.ts';
 export interface Credentials {
   /** Undefined: unknown, revoked or expired. */
   developerKey(key: string): Promise<DeveloperCaller | undefined>;
-  /** Answered from memory for a key seen lately; a revoked key leaves memory within a second. */
+  /** From memory alone, for a key seen lately; a revoked key leaves memory within a second. */
+  rememberedAgent(key: string): AgentCaller | undefined;
+  /** The same, or from the database. */
   agentKey(key: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
   /** Who made the secret; undefined when nobody here did, or with a key that works no more. Throws when it has expired. */
   clientSecret(secret: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;

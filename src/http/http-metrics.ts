@@ -18,7 +18,12 @@ export type HttpMetrics = {
 /** What the edge measures of itself. */
 export function createHttpMetrics(
   metrics: Metrics,
-  open: { readonly requests: () => number; readonly sockets: () => number },
+  open: {
+    readonly requests: () => number;
+    readonly sockets: () => number;
+    readonly connections: () => number;
+    readonly refusedConnections: () => number;
+  },
 ): HttpMetrics {
   const requests = metrics.counter('http_requests_total', 'Answers by route and status', [
     'method',
@@ -42,6 +47,16 @@ export function createHttpMetrics(
   ]);
   metrics.watch('http_requests_open', 'Requests being answered', open.requests);
   metrics.watch('http_sockets_open', 'Open WebSockets', open.sockets);
+  metrics.watch(
+    'http_connections_open',
+    'Open connections of clients, WebSockets among them',
+    open.connections,
+  );
+  metrics.watch(
+    'http_connections_refused',
+    'Connections closed as they opened, because their client or all clients together had too many',
+    open.refusedConnections,
+  );
 
   return {
     answered({ method, route, status, durationMs, upstreamMs }) {

@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { LIMITS } from '../kernel/limits.ts';
+import { joinPieces } from '../kernel/long-work.ts';
 
 /** A form as RFC 7578 has it: its fields in their order, and its one file. */
 export type MultipartForm = {
@@ -78,7 +80,7 @@ class MultipartReader {
   #parts = 0;
   #fieldsBytes = 0;
   readonly #fields: [string, string][] = [];
-  #file: FormFile | undefined;
+  #file: Part | undefined;
 
   constructor(boundary: string, bounds: MultipartBounds) {
     this.#bounds = bounds;
@@ -93,10 +95,10 @@ class MultipartReader {
     }
   }
 
-  end(): MultipartForm {
+  async end(): Promise<MultipartForm> {
     if (this.#state !== 'over')
       throw new MultipartRefused('The form ends before its last boundary.');
-    return { fields: this.#fields, file: this.#file };
+    return { fields: this.#fields, file: this.#file && (await fileOf(this.#file)) };
   }
 
   /** False: nothing more can be done with what is there. */
@@ -193,48 +195,68 @@ class MultipartReader {
     const part = this.#part;
     if (part === undefined) return;
     this.#part = undefined;
-    const { contentType, field, fileName } = part;
-    const bytes = part.content.bytes();
+    const { content, field, fileName } = part;
     if (fileName !== undefined) {
-      this.#file = { field, fileName, contentType, bytes };
+      this.#file = part;
       return;
     }
-    this.#fieldsBytes += bytes.length;
+    this.#fieldsBytes += content.length;
+    const bytes = content.text();
     if (!isUtf8(bytes)) throw malformed(`the field "${field}" is not UTF-8`);
     this.#fields.push([field, bytes.toString('utf8')]);
   }
 }
 
+const fileOf = async ({ content, contentType, field, fileName = '' }: Part): Promise<FormFile> => ({
+  ...{ field, fileName, contentType },
+  bytes: await content.bytes(),
+});
+
 const malformed = (what: string) => new MultipartRefused(`The form cannot be read: ${what}.`);
 
-/** Grows as it is filled: pieces of a byte each would otherwise cost a hundred times what they hold. */
+/** Blocks that double up to a bound: pieces of a byte each would otherwise cost a hundred times what they hold. */
 class Gathering {
   readonly #most: number;
-  #bytes: Buffer = Buffer.alloc(0);
+  readonly #full: Buffer[] = [];
+  #block: Buffer = Buffer.alloc(0);
+  #inBlock = 0;
   #length = 0;
 
   constructor(most: number) {
     this.#most = most;
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
   /** False: that would be too much. */
   add(bytes: Buffer): boolean {
-    const length = this.#length + bytes.length;
-    if (length > this.#most) return false;
-    if (length > this.#bytes.length) {
-      const grown = Buffer.allocUnsafe(
-        Math.min(this.#most, Math.max(length, 2 * this.#bytes.length, 1_024)),
-      );
-      this.#bytes.copy(grown, 0, 0, this.#length);
-      this.#bytes = grown;
+    if (this.#length + bytes.length > this.#most) return false;
+    this.#length += bytes.length;
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#inBlock === this.#block.length) this.#nextBlock(bytes.length - at);
+      const copied = bytes.copy(this.#block, this.#inBlock, at);
+      this.#inBlock += copied;
+      at += copied;
     }
-    bytes.copy(this.#bytes, this.#length);
-    this.#length = length;
     return true;
   }
 
-  bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
+  text(): Buffer {
+    return Buffer.concat([...this.#full, this.#block.subarray(0, this.#inBlock)], this.#length);
+  }
+
+  /** Of a long file in several turns of the event loop. */
+  bytes(): Buffer | Promise<Buffer> {
+    return joinPieces([...this.#full, this.#block.subarray(0, this.#inBlock)]);
+  }
+
+  #nextBlock(wanted: number): void {
+    if (this.#inBlock > 0) this.#full.push(this.#block);
+    const size = Math.max(1_024, wanted, 2 * this.#block.length);
+    this.#block = Buffer.allocUnsafeSlow(Math.min(size, LIMITS.copyBytesPerTurn));
+    this.#inBlock = 0;
   }
 }
 

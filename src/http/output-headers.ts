@@ -29,6 +29,7 @@ const EXPOSED = [
   'model',
   'rail',
   'attempts',
+  'max-tokens-applied',
   'budget-remaining-usdc',
   'idempotent-replay',
   'api-version',
@@ -39,10 +40,15 @@ const EXPOSED_OTHERS = [
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
   'retry-after',
+  'retry-after-ms',
   'x-request-id',
   'x-should-retry',
   'payment-response',
   'x-payment-response',
+  // Of a model that its vendor shuts down.
+  'sunset',
+  'deprecation',
+  'link',
 ];
 
 /** The headers every answer carries. An advisory is exposed only where it is switched on. */

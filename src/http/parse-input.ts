@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { ZodError, ZodType } from 'zod';
+import { JsonTooComplex, JsonTooLong, parseJsonInTurns } from '../kernel/parse-json.ts';
 import type { ValidationDetail } from '../kernel/refusals/request.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { Envelope } from './render-error.ts';
@@ -59,14 +60,21 @@ export function decodeParams(
 export const decodeQuery = (query: string): Record<string, string> =>
   query === '' ? {} : Object.fromEntries(new URLSearchParams(query));
 
-/** Reads a JSON body. No body at all reads as `{}`, since many clients post nothing where all is optional. */
-export function decodeJson(route: AnyRoute, bytes: Buffer): unknown {
+/**
+ * Reads a JSON body. No body at all reads as `{}`, since many clients post nothing where all is optional. Of a long one,
+ * whatever else is ready runs between the look at its bounds, the reading and what follows.
+ */
+export async function decodeJson(route: AnyRoute, bytes: Buffer): Promise<unknown> {
   if (bytes.length === 0) return {};
   if (!isUtf8(bytes)) throw badJson(route, 'The body is not valid UTF-8.', 'invalid_utf8');
   try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw badJson(route, 'The body is not valid JSON.', 'invalid_json');
+    return await parseJsonInTurns(bytes, route.json);
+  } catch (problem) {
+    if (problem instanceof JsonTooLong) throw refuse.request.payloadTooLarge(problem.limitBytes);
+    const tooComplex = problem instanceof JsonTooComplex ? problem.message : undefined;
+    if (tooComplex === undefined)
+      throw badJson(route, 'The body is not valid JSON.', 'invalid_json');
+    throw badJson(route, `The body ${tooComplex}.`, 'json_too_complex');
   }
 }
 

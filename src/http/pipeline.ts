@@ -1,6 +1,9 @@
 import { ApiError } from '../kernel/api-error.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
+import { turnForLongWork } from '../kernel/long-work.ts';
+import { isLongJson } from '../kernel/parse-json.ts';
+import { NO_RETRY } from '../kernel/refusals/refusal.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
 import { type Answer, type HeaderLine, isStream, JSON_TYPE } from './answer.ts';
@@ -8,10 +11,11 @@ import type { Authenticate, Demand } from './authenticate.ts';
 import type { BodyReading } from './body.ts';
 import type { BodyBreak, BodyStream } from './body-stream.ts';
 import type { Caller } from './caller.ts';
+import { networkOf } from './client-address.ts';
 import type { FreshWork, IdempotencyStore, IdempotencyVerdict } from './idempotency.ts';
 import { checkHeader, checkHeaders } from './output-headers.ts';
 import { decodeJson, decodeParams, decodeQuery, parseShape, refuseInput } from './parse-input.ts';
-import { countingFailures, type RateGate } from './rate-gate.ts';
+import { isProbe, type RateGate } from './rate-gate.ts';
 import { renderError } from './render-error.ts';
 import type { IncomingRequest } from './request.ts';
 import type { AnyRoute, Context, Reply } from './route.ts';
@@ -53,6 +57,8 @@ const demandOf = (route: AnyRoute): Demand => ({
   credential: route.credential,
   permission: route.permission ?? (route.method === 'GET' ? 'read' : 'read_write'),
   admitsClosed: route.admitsClosed ?? false,
+  isProbe: isProbe(route.path),
+  admitsExpired: route.admitsExpired ?? false,
 });
 
 /**
@@ -66,14 +72,13 @@ export async function runPipeline(deps: PipelineDeps, exchange: Exchange): Promi
   let admitted = false;
   try {
     const { rateGate } = deps;
-    const found = countingFailures(rateGate, exchange, () =>
-      deps.authenticate(demandOf(route), exchange.request),
-    );
+    const found = deps.authenticate(demandOf(route), exchange);
     const authenticated = found instanceof Promise ? await found : found;
     if (authenticated.setCookie !== undefined) {
       earned.push(['set-cookie', authenticated.setCookie]);
     }
 
+    exchange.body?.belongsTo(holderOf(authenticated.caller, exchange));
     const begun = beginIdempotent(deps, exchange, authenticated.caller);
     const verdict = begun === undefined ? undefined : await begun;
     if (verdict?.kind === 'replay') return { answer: verdict.answer, earned, upstreamMs: 0 };
@@ -95,20 +100,39 @@ export async function runPipeline(deps: PipelineDeps, exchange: Exchange): Promi
     };
     const reply = await handle(deps, exchange, { caller, workId: reserved?.workId, admitPooled });
     const rendered = render(reply);
-    const answer = reserved === undefined ? rendered : await reserved.store(rendered);
+    const isKept = route.keepsRefusals === true || reply.headers['x-should-retry'] !== 'true';
+    if (!isKept) await reserved?.abandon();
+    const answer = reserved !== undefined && isKept ? await reserved.store(rendered) : rendered;
     return { answer, earned, upstreamMs: reply.upstreamMs ?? 0 };
   } catch (thrown) {
     const isGone = thrown instanceof ClientGoneError;
-    // A request that was told to come back later must not meet that answer again when it does, and whoever
-    // left before anything was bought comes back for an answer that nobody has heard yet.
-    const isKept = admitted && !isGone && !isClientClosed(thrown);
+    // A client that is told to come back must not meet this refusal again when it does, and one that left before
+    // anything was bought comes back for an answer that was never given.
+    const mayPass = mayRetry(thrown) && route.keepsRefusals !== true;
+    const isKept = admitted && !isGone && !isClientClosed(thrown) && !mayPass;
     if (!isKept) await reserved?.abandon();
     if (isGone) throw thrown;
 
     const refusal = renderError(thrown, route.envelope ?? 'flat', exchange.log);
-    const answer = reserved !== undefined && isKept ? await reserved.store(refusal) : refusal;
+    const answer =
+      reserved !== undefined && isKept ? await reserved.store(final(refusal)) : refusal;
     return { answer, earned, upstreamMs: 0 };
   }
+}
+
+/** A refusal stored under a key answers every retry of it, so it tells the SDK not to retry. */
+function final(refusal: Answer): Answer {
+  const { headers } = refusal;
+  return headers['x-should-retry'] === 'true'
+    ? { ...refusal, headers: { ...headers, ...NO_RETRY } }
+    : refusal;
+}
+
+/** Who answers for the bytes of a body. */
+function holderOf(caller: Caller, { clientAddress }: Exchange): string {
+  if (caller.kind === 'agent') return `agent ${caller.agentId}`;
+  if (caller.kind === 'developer') return `developer ${caller.accountId}`;
+  return caller.kind === 'admin' ? 'admin' : networkOf(clientAddress());
 }
 
 /** The socket library reads bytes beyond ASCII as if they were one and the same: two keys would be one. */
@@ -116,6 +140,10 @@ const PLAIN_KEY = /^[\x20-\x7e]+$/;
 
 const isClientClosed = (thrown: unknown): boolean =>
   thrown instanceof ApiError && thrown.status === refuse.request.clientClosed().status;
+
+/** Nothing was charged, so that a second try under the same key is a first one. */
+const mayRetry = (thrown: unknown): boolean =>
+  thrown instanceof ApiError && thrown.headers['x-should-retry'] === 'true';
 
 function beginIdempotent(
   { idempotency }: PipelineDeps,
@@ -209,7 +237,10 @@ async function parseBody({ route, body }: Exchange): Promise<unknown> {
   if ('chunks' in body) return body.chunks((how) => refusalOf(route, how));
   const read = await body.body;
   if (read.kind !== 'whole') throw refusalOf(route, read.kind);
-  return parseShape(route.body, decodeJson(route, read.bytes), route.envelope ?? 'flat');
+  const value = await decodeJson(route, read.bytes);
+  const shaped = parseShape(route.body, value, route.envelope ?? 'flat');
+  if (isLongJson(read.bytes)) await turnForLongWork();
+  return shaped;
 }
 
 function refusalOf(route: AnyRoute, how: BodyBreak): Error {
@@ -218,6 +249,8 @@ function refusalOf(route: AnyRoute, how: BodyBreak): Error {
       return new ClientGoneError('the client left before its body had arrived');
     case 'overloaded':
       return refuse.request.overloaded();
+    case 'crowded':
+      return refuse.request.bodiesInFlight(LIMITS.bodyBytesPerCaller);
     case 'too_large':
       return refuse.request.payloadTooLarge(bodyLimit(route));
   }

@@ -36,6 +36,24 @@ export function presentKey(token: string): Presented {
   return { kind: 'session', token, via: 'bearer' };
 }
 
+/** The secret of a credential in one text, by which it can be known again. */
+export function shownOf(presented: Presented): string {
+  switch (presented.kind) {
+    case 'developer_key':
+    case 'agent_key':
+      return presented.key;
+    case 'client_secret':
+      return presented.secret;
+    case 'session':
+      return presented.token;
+    case 'signature':
+      return [presented.wallet, presented.signature, presented.timestamp].join('\n');
+    case 'malformed':
+    case 'nothing':
+      return '';
+  }
+}
+
 /** Picks the one credential that counts: a Bearer before a signature before a cookie. */
 export function presentedCredential(headers: Headers): Presented {
   const authorization = headers.get('authorization');

@@ -2,8 +2,10 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { RateLimitReason } from '../kernel/refusals/request.ts';
 import { refuse } from '../kernel/refuse.ts';
 import { PROVIDER_KEY_HEADER } from '../provider-keys/provider-key-header.ts';
+import type { BucketSize } from './address-buckets.ts';
 import type { HeaderLine } from './answer.ts';
 import type { Caller } from './caller.ts';
+import { networkOf } from './client-address.ts';
 import { type Allowance, type RateLimiter, rateHeaders } from './rate-limit.ts';
 import type { Envelope } from './render-error.ts';
 import type { RateLimit } from './route.ts';
@@ -15,8 +17,11 @@ export type RateLimits = {
   readonly agentProxyPerMinute: number;
   readonly ledgerSyncPerMinute: number;
   readonly agentControlPerMinute: number;
+  readonly callerPerMinute: number;
   readonly ipPerMinute: number;
   readonly globalPerMinute: number;
+  readonly anonymousRequests: BucketSize;
+  readonly failedCredentials: BucketSize;
 };
 
 export const DEFAULT_RATE_LIMITS: RateLimits = LIMITS;
@@ -45,8 +50,6 @@ export interface RateGate {
    * Every other request is counted already.
    */
   admitPooled(request: Counted, caller: Caller): Promise<void> | undefined;
-  /** Counts a request whose credential failed; throws the 429 once the server-wide bucket is empty. */
-  countFailure(request: Counted): Promise<void> | undefined;
 }
 
 type Bucket = {
@@ -58,6 +61,7 @@ type Bucket = {
 /**
  * Builds the rate-limit step: the route's own bucket first, so that its headers are told either way, then the
  * server-wide one of `/v1/*`. That one is of this server alone: every request asks it, and it must cost nothing.
+ * Requests without a credential have a server-wide one of their own, so that they never take what callers have.
  */
 export function createRateGate(
   {
@@ -71,18 +75,33 @@ export function createRateGate(
   },
   limits: RateLimits,
 ): RateGate {
-  const global: Bucket = {
-    name: 'global',
+  const serverWide = (name: string): Bucket => ({
+    name,
     perMinute: limits.globalPerMinute,
     reason: 'global_rate_limit',
+  });
+  const global = serverWide('global');
+  const anonymous = serverWide('anonymous');
+
+  const takeHere = ({ route }: Counted, bucket: Bucket): Promise<void> | undefined =>
+    once(serverLimiter.take(bucket.name, bucket.perMinute), (allowance) => {
+      if (!allowance.allowed) throw refusal(bucket, allowance, route.envelope);
+    });
+
+  const takeGlobal = (request: Counted, { kind }: Caller): Promise<void> | undefined => {
+    const { path } = request.route;
+    // Neither a health probe nor the operator must be refused because others are busy.
+    if (!path.startsWith('/v1/') || isProbe(path) || kind === 'admin') return undefined;
+    return takeHere(request, kind === 'none' ? anonymous : global);
   };
 
-  const takeGlobal = ({ route }: Counted): Promise<void> | undefined => {
-    // A health probe must not fail because others are busy.
-    if (!route.path.startsWith('/v1/') || route.path === '/v1/health') return undefined;
-    return once(serverLimiter.take(global.name, global.perMinute), (allowance) => {
-      if (!allowance.allowed) throw refusal(global, allowance, route.envelope);
-    });
+  /** On a route without a limit of its own, so that one caller cannot take what all callers have together. */
+  const takeShare = (request: Counted, caller: Caller): Promise<void> | undefined => {
+    const share = shareOf(caller, limits.callerPerMinute);
+    const own = share && takeHere(request, share);
+    return own === undefined
+      ? takeGlobal(request, caller)
+      : own.then(() => takeGlobal(request, caller));
   };
 
   const take = (request: Counted, bucket: Bucket, earned: HeaderLine[]) =>
@@ -99,13 +118,14 @@ export function createRateGate(
   };
 
   return {
-    countFailure: takeGlobal,
     admit(request, caller, earned) {
       return once(mayUseOwnKey(request, caller), (isOwn) => {
         const bucket = isOwn ? byokBucket(caller, limits) : bucketOf(request, caller, limits);
-        if (bucket === undefined) return takeGlobal(request);
+        if (bucket === undefined) return takeShare(request, caller);
         const own = take(request, bucket, earned);
-        return own === undefined ? takeGlobal(request) : own.then(() => takeGlobal(request));
+        return own === undefined
+          ? takeGlobal(request, caller)
+          : own.then(() => takeGlobal(request, caller));
       });
     },
     admitPooled: (request, caller) =>
@@ -125,23 +145,8 @@ const once = <T>(
   then: (value: T) => Promise<void> | undefined,
 ): Promise<void> | undefined => (value instanceof Promise ? value.then(then) : then(value));
 
-/** Checks a credential. One that fails takes from the server-wide bucket, since every try costs a lookup. */
-export function countingFailures<T>(
-  gate: RateGate,
-  request: Counted,
-  check: () => T | Promise<T>,
-): T | Promise<T> {
-  const countFailure = async (refusal: unknown): Promise<never> => {
-    await gate.countFailure(request);
-    throw refusal;
-  };
-  try {
-    const found = check();
-    return found instanceof Promise ? found.catch(countFailure) : found;
-  } catch (refusal) {
-    return countFailure(refusal);
-  }
-}
+/** What load balancers and orchestrators ask, however often they like. */
+export const isProbe = (path: string): boolean => path === '/v1/health';
 
 /** Management routes count per developer key, or per account where there is no key. */
 function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket | undefined {
@@ -151,7 +156,7 @@ function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket 
       return undefined;
     case 'ip':
       return {
-        name: `ip:${request.clientAddress()}`,
+        name: `ip:${networkOf(request.clientAddress())}`,
         perMinute: limits.ipPerMinute,
         reason: 'ip_rate_limit',
       };
@@ -170,6 +175,17 @@ function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket 
         perMinute: limits.developerKeyPerMinute,
         reason: 'key_rate_limit',
       };
+  }
+}
+
+function shareOf(caller: Caller, perMinute: number): Bucket | undefined {
+  switch (caller.kind) {
+    case 'agent':
+      return { name: `share:agent:${caller.agentId}`, perMinute, reason: 'agent_control_limit' };
+    case 'developer':
+      return { name: `share:account:${caller.accountId}`, perMinute, reason: 'key_rate_limit' };
+    default:
+      return undefined;
   }
 }
 

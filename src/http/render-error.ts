@@ -18,8 +18,7 @@ export function renderError(thrown: unknown, envelope: Envelope, log: () => Log)
   const body = envelope === 'openai' ? openaiBody(refusal) : flatBody(refusal);
   return {
     status: refusal.status,
-    // The OpenAI SDKs repeat several statuses by themselves, and a repeat may cost money.
-    headers: { 'content-type': JSON_TYPE, 'x-should-retry': 'false', ...refusal.headers },
+    headers: { 'content-type': JSON_TYPE, ...refusal.headers },
     body: JSON.stringify(body),
   };
 }

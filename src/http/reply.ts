@@ -5,6 +5,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
 import { type Answer, type HeaderLine, isStream } from './answer.ts';
 import { LeaveSignal } from './leave-signal.ts';
+import { untilParserIsDone } from './request.ts';
 
 const STATUS_LINES = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
@@ -21,6 +22,9 @@ export type SendOptions = {
 /**
  * The one way to answer. A reply is written once and whole, or not at all when the client has gone:
  * every further call does nothing, since touching a finished response throws inside the library.
+ *
+ * No connection has more than one answer waiting in memory: an answer that its client does not take stays pending,
+ * and the library closes a connection on which a further request arrives behind a pending one.
  */
 export class Reply {
   readonly #res: HttpResponse;
@@ -57,12 +61,15 @@ export class Reply {
     else this.#left.addEventListener('abort', callback);
   }
 
-  /** Undefined when the answer went out at once; a stream settles when it is over, and rejects as it does. */
+  /**
+   * Undefined when the client took the answer at once; otherwise settles when it has taken all of it or was cut off.
+   * A stream rejects as its source does.
+   */
   send(answer: Answer, options: SendOptions): Promise<void> | undefined {
     const { body } = answer;
     if (isStream(body)) return this.#stream(answer, body, options);
-    if (this.#isOpen) this.#whole(answer, body, options);
-    return undefined;
+    if (options.headOnly || options.closeConnection) return this.#last(answer, body, options);
+    return this.#isOpen ? this.#whole(answer, body, options) : undefined;
   }
 
   /** Runs `work` with the response; used to upgrade. After it the reply is finished. */
@@ -77,17 +84,69 @@ export class Reply {
     this.#left.fire();
   }
 
-  #whole(answer: Answer, body: string | Uint8Array, options: SendOptions): void {
+  /** Hands the library no more than the client takes: what `end` is given beyond that would pile up in its buffer. */
+  #whole(
+    answer: Answer,
+    body: string | Uint8Array,
+    options: SendOptions,
+  ): Promise<void> | undefined {
+    const res = this.#res;
+    const totalBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+    let isTaken = false;
+    res.cork(() => {
+      writeHead(res, answer, options);
+      isTaken = res.tryEnd(body, totalBytes)[1];
+    });
+    if (!isTaken) return this.#rest(typeof body === 'string' ? Buffer.from(body) : body);
+    this.#isOpen = false;
+    return undefined;
+  }
+
+  /** Sends the rest of a body as its reader takes it, and cuts off a reader that takes nothing for too long. */
+  #rest(body: Uint8Array): Promise<void> {
+    const res = this.#res;
+    const clock = this.#clock;
+    return new Promise((resolve) => {
+      const cutOff = () => res.close();
+      let stall = clock.setTimeout(cutOff, LIMITS.streamStallMs);
+      this.onGone(() => {
+        clock.clearTimeout(stall);
+        resolve();
+      });
+      res.onWritable((offset) => {
+        clock.clearTimeout(stall);
+        let sent = [false, false];
+        res.cork(() => {
+          sent = res.tryEnd(body.subarray(offset), body.byteLength);
+        });
+        if (sent[1]) {
+          this.#isOpen = false;
+          resolve();
+        } else {
+          stall = clock.setTimeout(cutOff, LIMITS.streamStallMs);
+        }
+        return sent[0] as boolean;
+      });
+    });
+  }
+
+  /**
+   * Ends the connection with this answer, after the library has read all that the client has sent so far: while the
+   * answer is pending, a request behind it closes the connection unserved. Only `end` can close a connection or tell
+   * a length without a body, and it takes a body whether or not the client does; so a long one is sent in pieces.
+   */
+  async #last(answer: Answer, body: string | Uint8Array, options: SendOptions): Promise<void> {
+    await untilParserIsDone();
+    if (!options.headOnly && body.length > LIMITS.lastAnswerPieceBytes) {
+      return this.#stream(answer, piecesOf(body), options);
+    }
+    if (!this.#isOpen) return;
     this.#isOpen = false;
     const res = this.#res;
     res.cork(() => {
       writeHead(res, answer, options);
-      if (options.headOnly) {
-        const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
-        res.endWithoutBody(length, options.closeConnection);
-      } else {
-        res.end(body, options.closeConnection);
-      }
+      if (!options.headOnly) res.end(body, true);
+      else res.endWithoutBody(Buffer.byteLength(body), true);
     });
   }
 
@@ -97,17 +156,19 @@ export class Reply {
     options: SendOptions,
   ): Promise<void> {
     const source = body[Symbol.asyncIterator]();
+    if (options.closeConnection) await untilParserIsDone();
     if (!this.#isOpen || options.headOnly) {
       await abandon(source);
-      if (this.#isOpen) this.#whole(answer, '', options);
+      if (this.#isOpen) await this.#last(answer, '', options);
       return;
     }
     const res = this.#res;
+    const lead = options.closeConnection ? [...options.lead, LAST] : options.lead;
     let isBegun = false;
     // No client can read a head before the body begins, since the library ends it only then: they are one write.
     const write: Write = (work) => {
       res.cork(() => {
-        if (!isBegun) writeHead(res, answer, options);
+        if (!isBegun) writeHead(res, answer, { lead });
         isBegun = true;
         work();
       });
@@ -115,7 +176,19 @@ export class Reply {
     await pump(source, { res, write, reply: this, clock: this.#clock });
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    write(() => res.end(undefined, options.closeConnection));
+    write(() => {
+      // Told to close, the library would write a header line into the body. What it does not read it cannot serve, and
+      // it closes a connection that has been silent for ten seconds.
+      if (options.closeConnection) res.pause();
+      res.end();
+    });
+  }
+}
+
+async function* piecesOf(body: string | Uint8Array): AsyncGenerator<Uint8Array> {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  for (let at = 0; at < bytes.length; at += LIMITS.lastAnswerPieceBytes) {
+    yield bytes.subarray(at, at + LIMITS.lastAnswerPieceBytes);
   }
 }
 
@@ -123,8 +196,10 @@ export class Reply {
 type Write = (work: () => void) => void;
 
 const NO_LINES: readonly HeaderLine[] = [];
+/** The library writes it itself where it closes a connection. */
+const LAST: readonly HeaderLine[] = [['connection', 'close']];
 
-function writeHead(res: HttpResponse, answer: Answer, { lead }: SendOptions): void {
+function writeHead(res: HttpResponse, answer: Answer, { lead }: Pick<SendOptions, 'lead'>): void {
   res.writeStatus(STATUS_LINES.get(answer.status) ?? `${answer.status} Status`);
   for (const lines of lead) {
     for (const line of lines) res.writeHeader(line[0], line[1]);

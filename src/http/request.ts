@@ -1,5 +1,7 @@
 import type { HttpRequest } from 'uWebSockets.js';
-import { type Clock, sleep } from '../kernel/clock.ts';
+import type { ApiError } from '../kernel/api-error.ts';
+import { soon } from '../kernel/clock.ts';
+import { refuse } from '../kernel/refuse.ts';
 import { PROVIDER_KEY_HEADER } from '../provider-keys/provider-key-header.ts';
 
 /** A request, copied out of the socket library's memory, which is gone after the first await. */
@@ -11,7 +13,16 @@ export type IncomingRequest = {
   readonly headers: ReadonlyMap<string, string>;
   /** A header that must stand alone and came twice: two lengths are how requests are smuggled. */
   readonly doubledHeader: string | undefined;
+  readonly framing: Framing;
 };
+
+/**
+ * How the end of a request is found. The library reads chunked bodies loosely (it takes `1>` for a size, a bare line
+ * feed for a line's end, and checks no terminator), so that it and a proxy in front may see different ends. Whatever is
+ * not framed by one length is therefore the last request of its connection: what another reader would take for a second
+ * request behind it is never served. `doubtful` is refused besides.
+ */
+export type Framing = 'length' | 'chunked' | 'doubtful';
 
 const SINGLE = new Set([
   'content-length',
@@ -47,12 +58,33 @@ export function copyRequest(req: HttpRequest): IncomingRequest {
     query: req.getQuery(),
     headers,
     doubledHeader,
+    framing: framingOf(headers.get('transfer-encoding'), doubledHeader),
   };
 }
 
+function framingOf(transferEncoding: string | undefined, doubledHeader?: string): Framing {
+  if (doubledHeader !== undefined) return 'doubtful';
+  if (transferEncoding === undefined) return 'length';
+  return transferEncoding.toLowerCase() === 'chunked' ? 'chunked' : 'doubtful';
+}
+
+/** Why a request of doubtful framing is refused; undefined for any other. */
+export function framingRefusal({ doubledHeader, framing }: IncomingRequest): ApiError | undefined {
+  if (framing !== 'doubtful') return undefined;
+  const detail =
+    doubledHeader === undefined
+      ? {
+          path: ['transfer-encoding'],
+          message: 'must be chunked, and nothing else',
+          code: 'unsupported_transfer_encoding',
+        }
+      : { path: [doubledHeader], message: 'came twice', code: 'doubled_header' };
+  return refuse.request.invalid([detail]);
+}
+
 /**
- * To be awaited before a request of doubtful length is refused. An answer from inside the library's
- * callback would not stop it from serving what follows in the same packet, even if the answer closes
- * the connection; while this one is pending, whatever follows closes it unserved.
+ * Waits until the library has read all that a client has sent so far. While a request waits here its answer is pending,
+ * and the library closes a connection that brings another request behind a pending one: nothing that follows in the
+ * same packet is served.
  */
-export const untilParserIsDone = (clock: Clock): Promise<void> => sleep(clock, 0);
+export const untilParserIsDone = (): Promise<void> => new Promise((resolve) => soon(resolve));

@@ -1,5 +1,6 @@
 import type { ZodType, z } from 'zod';
 import type { Log } from '../kernel/log.ts';
+import type { JsonBounds } from '../kernel/parse-json.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { HeaderLine } from './answer.ts';
 import type { CallerOf, Credential } from './caller.ts';
@@ -74,11 +75,17 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly rateLimit?: RateLimit;
   /** Answers closed agents too. Every other agent route refuses them with `account_closed`. */
   readonly admitsClosed?: boolean;
+  /** Answers agents whose delegation has ended. Every other agent route refuses them with `delegation_expired`. */
+  readonly admitsExpired?: boolean;
   /** Whether a key of the caller's own at a provider may come along, or has to. */
   readonly providerKey?: 'optional' | 'required';
   /** Takes Idempotency-Key. */
   readonly idempotent?: boolean;
+  /** Keeps refusals that may pass under that key as well, so that a request is never sent on twice under one key. */
+  readonly keepsRefusals?: boolean;
   readonly maxBodyBytes?: number;
+  /** What its JSON body may have, where that is not what any body may. */
+  readonly json?: JsonBounds;
   /** How refusals look: `flat` by default, `openai` on the inference gateway. */
   readonly envelope?: 'flat' | 'openai';
   /** A body that is not JSON reads as this refusal; the specification spells it differently per area. */

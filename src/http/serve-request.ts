@@ -4,7 +4,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { refuse } from '../kernel/refuse.ts';
 import { type Answer, type HeaderLine, JSON_TYPE } from './answer.ts';
-import { type BodyBudget, type BodyReading, readBody } from './body.ts';
+import { type BodyReading, readBody } from './body.ts';
+import type { BodyBudget } from './body-budget.ts';
 import { type BodyStream, streamBody } from './body-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { preflightHeaders } from './output-headers.ts';
@@ -15,19 +16,27 @@ import {
   type PipelineDeps,
   runPipeline,
 } from './pipeline.ts';
-import { renderError } from './render-error.ts';
+import { type Envelope, renderError } from './render-error.ts';
 import { Reply } from './reply.ts';
-import { copyRequest, type IncomingRequest, untilParserIsDone } from './request.ts';
+import { copyRequest, framingRefusal, type IncomingRequest, untilParserIsDone } from './request.ts';
 import { type AnyRoute, isStreamed } from './route.ts';
 import type { Matched, Router } from './router.ts';
+import type { StrangerGate } from './stranger-gate.ts';
+import type { UnknownRoute } from './unknown-route.ts';
 
 /** A route, or the path of a socket that was asked without an upgrade. */
 export type Endpoint =
-  | { readonly kind: 'route'; readonly method: string; readonly path: string; route: AnyRoute }
-  | { readonly kind: 'socket'; readonly method: string; readonly path: string };
+  | (Place & { readonly kind: 'route'; readonly route: AnyRoute })
+  | (Place & { readonly kind: 'socket' });
+
+type Place = { readonly method: string; readonly path: string; readonly envelope: Envelope };
 
 export type ServeDeps = PipelineDeps & {
   readonly router: Router<Endpoint>;
+  readonly unknownRoute: (method: string, path: string) => UnknownRoute;
+  readonly strangers: StrangerGate;
+  /** Counts a request of this turn of the event loop; false: it has brought as many as may be answered in it. */
+  readonly takesTurn: () => boolean;
   readonly metrics: HttpMetrics;
   readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
   readonly requestId: (sent: string | undefined) => string;
@@ -62,12 +71,13 @@ export async function serveRequest(
   try {
     visit = begin(deps, res, req, reply);
     const { request, found } = visit;
-    if (request.doubledHeader !== undefined) await untilParserIsDone(deps.clock);
+    // What follows a request of doubtful length, or fills a packet with requests, must not be served in this turn.
+    if (!deps.takesTurn() || request.framing !== 'length') await untilParserIsDone();
 
     const outcome =
       found.kind === 'route'
         ? await runRoute(deps, visit, found)
-        : { answer: answerAtOnce(found, visit.log), earned: [], upstreamMs: 0 };
+        : { answer: answerAtOnce(deps, visit, found), earned: [], upstreamMs: 0 };
     await send(deps, visit, outcome);
 
     deps.metrics.answered({
@@ -88,7 +98,7 @@ export async function serveRequest(
 function begin(deps: ServeDeps, res: HttpResponse, req: HttpRequest, reply: Reply): Visit {
   const request = copyRequest(req);
   const requestId = deps.requestId(request.headers.get('x-request-id'));
-  const found = choose(deps.router, request);
+  const found = choose(deps, request);
   let body: BodyReading | BodyStream | undefined;
   if (found.kind === 'route' && found.route.body !== undefined && hasBody(request)) {
     const read = isStreamed(found.route.body) ? streamBody : readBody;
@@ -114,32 +124,35 @@ function begin(deps: ServeDeps, res: HttpResponse, req: HttpRequest, reply: Repl
 
 function runRoute(
   deps: ServeDeps,
-  { request, reply, requestId, body, log }: Visit,
+  visit: Visit,
   { route, rawParams }: Extract<Found, { kind: 'route' }>,
 ): Promise<Outcome> {
+  const { request, reply, requestId, body, log } = visit;
   return runPipeline(deps, {
     request,
     route,
     rawParams,
     body,
     requestId,
-    clientAddress: () =>
-      deps.clientAddress(reply.remoteAddress(), request.headers.get('x-forwarded-for')),
+    clientAddress: () => clientOf(deps, visit),
     signal: reply.signal,
     log,
   });
 }
+
+const clientOf = ({ clientAddress }: ServeDeps, { reply, request }: Visit): string =>
+  clientAddress(reply.remoteAddress(), request.headers.get('x-forwarded-for'));
 
 function send(
   { commonHeaders, isDraining }: ServeDeps,
   { request, reply, requestId, body }: Visit,
   { answer, earned }: Outcome,
 ): Promise<void> | undefined {
-  if (body !== undefined && 'letGo' in body) body.letGo();
+  body?.letGo();
   return reply.send(answer, {
     lead: [commonHeaders, [['x-request-id', requestId]], earned],
     headOnly: request.method === 'HEAD',
-    closeConnection: isDraining() || request.doubledHeader !== undefined || body?.brokeOff === true,
+    closeConnection: isDraining() || request.framing !== 'length' || body?.brokeOff === true,
   });
 }
 
@@ -150,18 +163,24 @@ type Found =
       readonly route: AnyRoute;
       readonly rawParams: Matched<Endpoint>['rawParams'];
     }
-  | { readonly kind: 'refusal'; readonly path: string; readonly refusal: Error }
+  | ({ readonly kind: 'refusal'; readonly path: string } & Refused)
   | { readonly kind: 'preflight'; readonly path: string; readonly headers: Record<string, string> };
 
+/** What a refusal says is made only once its client may have one: finding the nearest route is work. */
+type Refused = { readonly refusal: () => Error; readonly envelope: Envelope };
+
 /** Everything about a request that its first line and headers decide. */
-function choose(router: Router<Endpoint>, request: IncomingRequest): Found {
-  const unmatched = { kind: 'refusal', path: 'unmatched' } as const;
-  if (request.doubledHeader !== undefined) {
-    const detail = { path: [request.doubledHeader], message: 'came twice', code: 'doubled_header' };
-    return { ...unmatched, refusal: refuse.request.invalid([detail]) };
-  }
+function choose({ router, unknownRoute }: ServeDeps, request: IncomingRequest): Found {
+  const unmatched = { kind: 'refusal', path: 'unmatched', envelope: 'flat' } as const;
+  const misframed = framingRefusal(request);
+  if (misframed !== undefined) return { ...unmatched, refusal: () => misframed };
+
   const matched = router.find(request.path);
-  if (matched === undefined) return { ...unmatched, refusal: refuse.request.notFound() };
+  if (matched === undefined) {
+    // A browser shows its page the 404 only if the preflight before it succeeds.
+    if (isPreflight(request)) return preflight(request, ANY_METHOD);
+    return { ...unmatched, ...unknownRoute(request.method, request.path) };
+  }
 
   const { byMethod, rawParams } = matched;
   const endpoint = byMethod.get(request.method === 'HEAD' ? 'GET' : request.method);
@@ -169,13 +188,24 @@ function choose(router: Router<Endpoint>, request: IncomingRequest): Found {
     return { kind: 'route', path: endpoint.path, route: endpoint.route, rawParams };
   }
   if (endpoint?.kind === 'socket') {
-    return { kind: 'refusal', path: endpoint.path, refusal: refuse.request.upgradeRequired() };
+    const { path, envelope } = endpoint;
+    return { kind: 'refusal', path, refusal: () => refuse.request.upgradeRequired(), envelope };
   }
   const allow = allowedMethods(byMethod);
   if (request.method !== 'OPTIONS') {
-    return { ...unmatched, refusal: refuse.request.methodNotAllowed(allow) };
+    const [{ envelope } = unmatched] = byMethod.values();
+    return { ...unmatched, refusal: () => refuse.request.methodNotAllowed(allow), envelope };
   }
-  const requested = request.headers.get('access-control-request-headers');
+  return preflight(request, allow);
+}
+
+const ANY_METHOD = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+const isPreflight = ({ method, headers }: IncomingRequest): boolean =>
+  method === 'OPTIONS' && headers.has('access-control-request-method');
+
+function preflight({ headers }: IncomingRequest, allow: readonly string[]): Found {
+  const requested = headers.get('access-control-request-headers');
   return { kind: 'preflight', path: 'preflight', headers: preflightHeaders(allow, requested) };
 }
 
@@ -184,8 +214,21 @@ function allowedMethods(byMethod: ReadonlyMap<string, Endpoint>): string[] {
   return byMethod.get('GET')?.kind === 'route' ? ['HEAD', ...allow] : allow;
 }
 
-function answerAtOnce(found: Exclude<Found, { kind: 'route' }>, log: () => Log): Answer {
-  if (found.kind === 'refusal') return renderError(found.refusal, 'flat', log);
+function answerAtOnce(
+  deps: ServeDeps,
+  visit: Visit,
+  found: Exclude<Found, { kind: 'route' }>,
+): Answer {
+  const envelope = found.kind === 'refusal' ? found.envelope : 'flat';
+  try {
+    deps.strangers.admitAnonymous({
+      route: { envelope },
+      clientAddress: () => clientOf(deps, visit),
+    });
+  } catch (refusal) {
+    return renderError(refusal, envelope, visit.log);
+  }
+  if (found.kind === 'refusal') return renderError(found.refusal(), envelope, visit.log);
   return { status: 200, headers: { 'content-type': JSON_TYPE, ...found.headers }, body: '{}' };
 }
 

@@ -4,7 +4,10 @@ import type { AnySocket } from './socket-route.ts';
 
 /** Finds the key of an upgrade in the places its route allows, in that order. */
 export function socketCredential(
-  spec: Pick<AnySocket, 'authenticateFrom' | 'keyProtocolPrefix' | 'acceptsTokenScheme'>,
+  spec: Pick<
+    AnySocket,
+    'authenticateFrom' | 'keyProtocolPrefix' | 'acceptsTokenScheme' | 'protocols'
+  >,
   headers: ReadonlyMap<string, string>,
   query: Readonly<Record<string, string>>,
 ): Presented {
@@ -19,9 +22,11 @@ export function socketCredential(
         return token === undefined ? { kind: 'malformed' } : presentKey(token);
       }
       case 'subprotocol': {
-        const key = offeredProtocols(headers)
-          .map((offer) => keyAmong(offer, spec.keyProtocolPrefix))
-          .find((found) => found !== undefined);
+        const offers = offeredProtocols(headers);
+        const key =
+          offers
+            .map((offer) => keyAmong(offer, spec.keyProtocolPrefix))
+            .find((found) => found !== undefined) ?? foreignKey(offers, spec);
         if (key !== undefined) return presentKey(key);
         break;
       }
@@ -43,6 +48,17 @@ function keyAmong(offer: string, prefix: string | undefined): string | undefined
   if (offer.startsWith(BRAND.agentKeyPrefix)) return offer;
   if (offer.startsWith(BRAND.clientSecretPrefix)) return offer;
   return prefix !== undefined && offer.startsWith(prefix) ? offer.slice(prefix.length) : undefined;
+}
+
+/** What stands behind the word for a scheme, in the place of a key. */
+function foreignKey(
+  offers: readonly string[],
+  { acceptsTokenScheme, protocols }: Pick<AnySocket, 'acceptsTokenScheme' | 'protocols'>,
+): string | undefined {
+  if (acceptsTokenScheme !== true) return undefined;
+  const word = offers.findIndex((offer) => /^(?:token|bearer)$/i.test(offer));
+  const behind = word === -1 ? undefined : offers[word + 1];
+  return behind === undefined || behind === '' || protocols.includes(behind) ? undefined : behind;
 }
 
 /** The server's favourite among the offered sub-protocols. Never a key: only names of the route are chosen. */

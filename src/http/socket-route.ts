@@ -64,6 +64,8 @@ export type SocketContext<Services, Q> = {
   readonly services: Services;
   readonly clientAddress: string;
   readonly requestId: string;
+  /** Adds headers to the answer of the upgrade; after `open` has returned they come too late. */
+  readonly answerWith: (headers: Readonly<Record<string, string>>) => void;
   /** Fires when the client goes away before the upgrade is done. */
   readonly signal: AbortSignal;
   readonly log: Log;

@@ -1,7 +1,10 @@
 import type { WebSocket } from 'uWebSockets.js';
+import type { Clock } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
+import { MessageBudget } from './message-budget.ts';
+import type { MessageLine } from './message-line.ts';
 import type { LiveSocket, Seat } from './socket-registry.ts';
 import type { SocketConnection, SocketHandler } from './socket-route.ts';
 
@@ -16,6 +19,8 @@ export type SessionOptions = {
   readonly handler: SocketHandler;
   readonly seat: Seat;
   readonly maxMessageBytes: number;
+  readonly clock: Clock;
+  readonly line: MessageLine;
   readonly log: Log;
 };
 
@@ -35,6 +40,14 @@ export class SocketSession implements SocketConnection {
   readonly protocol: string | undefined;
   readonly #handler: SocketHandler;
   readonly #maxMessageBytes: number;
+  readonly #clock: Clock;
+  readonly #budget: MessageBudget;
+  readonly #line: MessageLine;
+  /** Messages that wait for a later turn. */
+  #waiting = 0;
+  #waitingBytes = 0;
+  /** Closed by this side: nothing more that the client has sent is of interest. */
+  #isEnded = false;
   readonly #seat: Seat;
   readonly #log: Log;
   #socket: WebSocket<SocketData> | undefined;
@@ -47,6 +60,9 @@ export class SocketSession implements SocketConnection {
     this.protocol = options.protocol;
     this.#handler = options.handler;
     this.#maxMessageBytes = options.maxMessageBytes;
+    this.#clock = options.clock;
+    this.#budget = new MessageBudget(options.clock);
+    this.#line = options.line;
     this.#seat = options.seat;
     this.#log = options.log;
   }
@@ -71,12 +87,43 @@ export class SocketSession implements SocketConnection {
       this.close(1009, `a message may have at most ${this.#maxMessageBytes} bytes`);
       return;
     }
-    const bytes = new Uint8Array(data);
+    const excess = this.#budget.arrived(data.byteLength);
+    if (excess !== undefined) {
+      this.close(1008, excess);
+      return;
+    }
+    if (this.#waiting === 0 && this.#line.hasTime) this.#take(new Uint8Array(data), isBinary);
+    else this.#wait(new Uint8Array(data.slice(0)), isBinary);
+  }
+
+  #wait(bytes: Uint8Array, isBinary: boolean): void {
+    this.#waitingBytes += bytes.byteLength;
+    if (this.#waitingBytes > LIMITS.socketWaitingBytes) {
+      this.close(1008, 'messages come faster than they are handled');
+      return;
+    }
+    this.#waiting++;
+    this.#line.later(() => {
+      this.#waiting--;
+      this.#waitingBytes -= bytes.byteLength;
+      if (!this.#isEnded && !this.#isOver) this.#take(bytes, isBinary);
+    });
+  }
+
+  #take(bytes: Uint8Array, isBinary: boolean): void {
+    const startedMs = this.#clock.monotonicMs();
+    this.#handle(bytes, isBinary);
+    this.#line.used(this.#clock.monotonicMs() - startedMs);
+    const overwork = this.#budget.handled(startedMs);
+    if (overwork !== undefined) this.close(1008, overwork);
+  }
+
+  #handle(bytes: Uint8Array, isBinary: boolean): void {
     const handler = this.#handler;
     // As `#guard` does, without a closure for each frame.
     try {
       if (handler.frame !== undefined) this.#watch(handler.frame(bytes, isBinary));
-      else this.#watch(handler.message(isBinary ? bytes : Buffer.from(data).toString('utf8')));
+      else this.#watch(handler.message(isBinary ? bytes : Buffer.from(bytes).toString('utf8')));
     } catch (err) {
       this.#failed(err);
     }
@@ -88,9 +135,14 @@ export class SocketSession implements SocketConnection {
 
   /** The socket is gone, or never came to stand. */
   closed(code: number, reason: string): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
     this.#socket = undefined;
+    if (this.#isOver) return;
+    // What a client has sent before it left is heard before its leaving is.
+    if (this.#waiting > 0 && !this.#isEnded) {
+      this.#line.later(() => this.closed(code, reason));
+      return;
+    }
+    this.#isOver = true;
     this.#seat.release();
     try {
       this.#handler.closed(code, reason);
@@ -116,6 +168,7 @@ export class SocketSession implements SocketConnection {
   }
 
   close(code: number, reason = ''): void {
+    this.#isEnded = true;
     this.#socket?.end(code, cutReason(reason));
   }
 

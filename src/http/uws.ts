@@ -24,14 +24,25 @@ export async function loadUws(
   } catch (cause) {
     throw new UnsupportedPlatformError(
       `uWebSockets.js has no binary for ${platformName()} with ${libcName()} on Node ${process.version}: ` +
-        'use Node 20 or 22 on Linux with glibc 2.27 or newer, or on macOS.',
+        'use Node 20 or 22 on Linux with glibc 2.27 or newer, Node 24 or 26 with glibc 2.38 or newer, or macOS.',
       { cause },
     );
   }
 }
 
+const require = createRequire(import.meta.url);
+const nodeMajor = (): number => Number(process.versions.node.split('.')[0]);
+
+/** The library is pinned for the oldest glibc that is supported; of that version there is none for this Node.js or later. */
+const FIRST_ON_NEWER_BINARIES = 24;
+
+const binaryPackage = (): string => `@uwsjs/${process.platform}-${process.arch}-${nodeMajor()}`;
+
 // The package's types describe named exports; its ES module hands the same object out as default.
-const importUws = () => import('uWebSockets.js') as unknown as Promise<{ default: UwsModule }>;
+const importUws = async (): Promise<{ default: UwsModule }> =>
+  nodeMajor() < FIRST_ON_NEWER_BINARIES
+    ? ((await import('uWebSockets.js')) as unknown as { default: UwsModule })
+    : { default: require(binaryPackage()) as UwsModule };
 
 function libcName(): string {
   const report = process.report?.getReport() as
@@ -43,13 +54,13 @@ function libcName(): string {
 
 /** The file of the loaded binary, so that its checksum can be compared with `UWS_SHA256`. */
 export function uwsBinaryPath(): string {
-  const require = createRequire(import.meta.url);
+  const file = `${binaryPackage()}/uws.node`;
+  if (nodeMajor() >= FIRST_ON_NEWER_BINARIES) return require.resolve(file);
   const core = createRequire(require.resolve('uWebSockets.js'));
-  const { platform, arch, version } = process;
-  const major = version.slice(1).split('.')[0];
   try {
-    return core.resolve(`@uwsjs/${platform}-${arch}-${major}/uws.node`);
+    return core.resolve(file);
   } catch {
-    return core.resolve(`./uws_${platform}_${arch}_${process.versions.modules}.node`);
+    const { platform, arch, versions } = process;
+    return core.resolve(`./uws_${platform}_${arch}_${versions.modules}.node`);
   }
 }

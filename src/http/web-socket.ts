@@ -11,12 +11,15 @@ import { refuse } from '../kernel/refuse.ts';
 import { abortSignalOf } from '../kernel/stop-signal.ts';
 import type { HeaderLine } from './answer.ts';
 import type { createAdmitAgent } from './authenticate.ts';
+import { networkOf } from './client-address.ts';
+import type { ConnectionGate } from './connection-gate.ts';
 import type { HttpMetrics } from './http-metrics.ts';
-import { decodeQuery, parseShape, refuseInput } from './parse-input.ts';
-import { countingFailures, type RateGate } from './rate-gate.ts';
+import type { MessageLine } from './message-line.ts';
+import { decodeQuery, parseShape } from './parse-input.ts';
+import type { RateGate } from './rate-gate.ts';
 import { renderError } from './render-error.ts';
 import { Reply } from './reply.ts';
-import { copyRequest, type IncomingRequest, untilParserIsDone } from './request.ts';
+import { copyRequest, framingRefusal, type IncomingRequest, untilParserIsDone } from './request.ts';
 import { chooseProtocol, socketCredential } from './socket-credential.ts';
 import type { SocketRegistry } from './socket-registry.ts';
 import type { AnySocket, SocketHandler } from './socket-route.ts';
@@ -29,11 +32,13 @@ export type SocketDeps = {
   readonly rateGate: RateGate;
   readonly registry: SocketRegistry;
   readonly gate: UpgradeGate;
+  readonly connections: ConnectionGate;
   readonly metrics: HttpMetrics;
   readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
   readonly commonHeaders: readonly HeaderLine[];
   readonly requestId: (sent: string | undefined) => string;
   readonly clock: Clock;
+  readonly line: MessageLine;
   readonly log: Log;
   readonly isDraining: () => boolean;
 };
@@ -61,8 +66,10 @@ export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBeha
     open: (ws) => ws.getUserData().session.opened(ws),
     message: (ws, data, isBinary) => ws.getUserData().session.message(data, isBinary),
     drain: (ws) => ws.getUserData().session.drained(),
-    close: (ws, code, reason) =>
-      ws.getUserData().session.closed(code, Buffer.from(reason).toString('utf8')),
+    close: (ws, code, reason) => {
+      deps.connections.upgradedClosed();
+      ws.getUserData().session.closed(code, Buffer.from(reason).toString('utf8'));
+    },
   };
 }
 
@@ -99,10 +106,9 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
   const { spec, request, reply, requestId, clientAddress, log, earned } = handshake;
   const { headers } = request;
   const envelope = spec.envelope ?? 'flat';
-  if (request.doubledHeader !== undefined) {
-    await untilParserIsDone(deps.clock);
-    const path = [request.doubledHeader];
-    throw refuseInput([{ path, message: 'came twice', code: 'doubled_header' }], envelope);
+  if (request.framing !== 'length') {
+    await untilParserIsDone();
+    throw framingRefusal(request) ?? refuse.request.upgradeWithBody();
   }
 
   if (deps.isDraining()) throw refuse.request.draining();
@@ -113,18 +119,18 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
     route: { ...spec, rateLimit: 'gateway' as const },
     clientAddress: () => clientAddress,
   };
-  const { caller } = await countingFailures(deps.rateGate, counted, () =>
-    deps.admitAgent(demandOf(spec), socketCredential(spec, headers, rawQuery)),
-  );
+  const presented = socketCredential(spec, headers, rawQuery);
+  const { caller } = await deps.admitAgent(demandOf(spec), presented, counted);
   await deps.rateGate.admit(counted, caller, earned);
   const query = parseShape(spec.query, rawQuery, envelope);
 
   const seat = deps.registry.reserve({
     agentId: caller.agentId,
     keyId: caller.keyId,
-    address: clientAddress,
+    address: networkOf(clientAddress),
   });
   let handler: SocketHandler;
+  const told: HeaderLine[] = [];
   try {
     const { services } = deps;
     const signal = abortSignalOf(reply.signal);
@@ -136,6 +142,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
       services,
       clientAddress,
       requestId,
+      answerWith: (more) => told.push(...Object.entries(more)),
       signal,
       log,
     });
@@ -153,13 +160,15 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
     handler,
     seat,
     maxMessageBytes: spec.maxMessageBytes ?? LIMITS.socketMessageBytes,
+    clock: deps.clock,
+    line: deps.line,
     log,
   });
   if (!reply.isOpen) {
     session.closed(1006, 'the client left before the upgrade was done');
     return;
   }
-  deps.gate.pass(() => handOver(handshake, session, protocol));
+  deps.gate.pass(() => handOver(handshake, session, { protocol, told }));
 }
 
 /** The library takes whatever has a key for one, and closes at once what asks for a close besides. */
@@ -179,12 +188,13 @@ const demandOf = ({ admitsClientSecrets = false }: AnySocket) =>
 function handOver(
   { spec, request: { headers }, reply, requestId, context }: Handshake,
   session: SocketSession,
-  protocol: string | undefined,
+  { protocol, told }: { readonly protocol: string | undefined; readonly told: HeaderLine[] },
 ): void {
   reply.handOver((res) => {
     res.writeStatus('101 Switching Protocols');
     res.writeHeader('x-request-id', requestId);
-    for (const [name, value] of spec.headers?.(requestId) ?? []) res.writeHeader(name, value);
+    const lines = [...(spec.headers?.(requestId) ?? []), ...told];
+    for (const [name, value] of lines) res.writeHeader(name, value);
     res.upgrade<SocketData>(
       { session },
       headers.get('sec-websocket-key') ?? '',

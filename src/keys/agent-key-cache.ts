@@ -36,6 +36,9 @@ export function createAgentKeyCache(deps: {
   }
 
   return {
+    /** Answers for a key seen lately alone. */
+    remembered,
+
     /** Answers at once for a key seen lately. */
     find: (digest: string): KnownAgentKey | Promise<KnownAgentKey | undefined> =>
       remembered(digest) ?? load(digest),

@@ -76,6 +76,7 @@ export type KnownAgentKey = {
   readonly accountId: string;
   readonly permissions: Permissions;
   readonly status: AgentStatus;
+  /** When the delegation of a credit line ends, in Unix seconds; null of a prepaid agent, which has none. */
   readonly operatorExpiry: number | null;
 };
 
@@ -95,7 +96,8 @@ export async function findAgentByDigest(
       operator_expiry: bigint | null;
     }[]
   >`
-    select k.id, coalesce(k.root_id, k.id) as root_id, k.agent_id, a.account_id, k.permissions, a.status, a.operator_expiry
+    select k.id, coalesce(k.root_id, k.id) as root_id, k.agent_id, a.account_id, k.permissions, a.status,
+      case when a.funding_mode = 'credit_line' then a.operator_expiry end as operator_expiry
     from agent_keys k join agents a on a.id = k.agent_id
     where k.digest = ${digest} and k.revoked_at is null
   `;

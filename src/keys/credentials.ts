@@ -1,3 +1,4 @@
+import { isReservedAddress } from '../chain/reserved-address.ts';
 import type { WalletSignatures } from '../chain/wallet-signature.ts';
 import type { Accounts } from '../developers/accounts.ts';
 import type { Sessions } from '../developers/session.ts';
@@ -49,12 +50,15 @@ export function createCredentials(deps: Deps) {
     async developerKey(key: string) {
       if (!DEVELOPER_KEY.test(key)) return undefined;
       const known = await findDeveloperByDigest(sql, hash(key), new Date(clock.now()));
-      if (known === undefined) return undefined;
+      if (known === undefined || isReservedAddress(known.wallet)) return undefined;
       keyUse.touch('developer', known.keyId);
       const { accountId, wallet, keyId, permissions: permission } = known;
       const via = 'developer_key';
       return { kind: 'developer', via, accountId, wallet, keyId, permission } as const;
     },
+
+    rememberedAgent: (key: string) =>
+      AGENT_KEY.test(key) ? agent(agentKeys.remembered(hash(key))) : undefined,
 
     agentKey(key: string) {
       if (!AGENT_KEY.test(key)) return undefined;
@@ -83,7 +87,9 @@ export function createCredentials(deps: Deps) {
 
     async session(token: string) {
       const session = await deps.sessions.read(token);
-      if (session === undefined) throw refuse.credential.invalidJwt();
+      if (session === undefined || isReservedAddress(session.wallet)) {
+        throw refuse.credential.invalidJwt();
+      }
       const { accountId, wallet } = await deps.accounts.ofWallet(session.wallet);
       const caller = walletCaller('session', accountId, wallet);
       if (!session.pastHalf) return { caller };

@@ -81,8 +81,7 @@ export function refusalOf(rules: Rules, demand: Demand, moment: Moment): HoldRef
       requiredRaw: amountRaw,
     };
   }
-  const breach = breachOf(rules, demand, moment);
-  return breach && { reason: 'cap_exceeded', breach, suspended: false };
+  return cappedOf(breachesOf(rules, demand, moment));
 }
 
 /** Lists gate what the agent has chosen and pays itself; the sources of a model are the operator's choice. */
@@ -124,16 +123,30 @@ export function teamRefusalOf(
   const { amountRaw: requiredRaw, facts } = demand;
   if (requiredRaw === 0n) return undefined;
   const reading = { taskValueBps: demand.taskValueBps, quality: rules.quality };
-  let worst: Breach | undefined;
+  const breaches: Breach[] = [];
   for (let i = 0; i < rules.teamPolicies.length; i++) {
     const policy = rules.teamPolicies[i] as Policy;
     if (!binds(policy, facts, moment.nowSec)) continue;
     const spent = spentRaw(teamCounters[i] as Counter, moment.teamBuckets[i] as number);
     const capRaw = effectiveCapRaw(policy, reading);
     if (spent + requiredRaw <= capRaw) continue;
-    worst = worseBreach(worst, { policy, requiredRaw, spentRaw: spent, capRaw });
+    breaches.push({ policy, requiredRaw, spentRaw: spent, capRaw });
   }
-  return worst && { reason: 'cap_exceeded', breach: worst, suspended: false };
+  return cappedOf(breaches);
+}
+
+/** The refusal that names the worst of some breaches, and leaves what the least of them leaves. */
+export function cappedOf(breaches: readonly Breach[]): HoldRefusal | undefined {
+  let worst: Breach | undefined;
+  let leastRaw: bigint | undefined;
+  for (const breach of breaches) {
+    worst = worseBreach(worst, breach);
+    const roomRaw = breach.capRaw - breach.spentRaw;
+    if (leastRaw === undefined || roomRaw < leastRaw) leastRaw = roomRaw;
+  }
+  if (worst === undefined || leastRaw === undefined) return undefined;
+  const availableRaw = leastRaw > 0n ? leastRaw : 0n;
+  return { reason: 'cap_exceeded', breach: worst, availableRaw, suspended: false };
 }
 
 /** What of the agent's money is kept for tasks other than this one: nobody else may spend it. */
@@ -155,17 +168,17 @@ export function reservedRaw(
   return keptRaw;
 }
 
-function breachOf(rules: Rules, demand: Demand, moment: Moment): Breach | undefined {
+function breachesOf(rules: Rules, demand: Demand, moment: Moment): Breach[] {
   const { facts, amountRaw, counters, taskValueBps } = demand;
   const reading = { taskValueBps, quality: rules.quality };
-  let worst: Breach | undefined;
+  const breaches: Breach[] = [];
   for (let i = 0; i < rules.policies.length; i++) {
     const policy = rules.policies[i] as Policy;
     if (!matches(policy, facts) || !isEffective(policy, moment.nowSec)) continue;
     const spent = spentRaw(counters[i] as Counter, moment.buckets[i] as number);
     const capRaw = effectiveCapRaw(policy, reading);
     if (spent + amountRaw <= capRaw) continue;
-    worst = worseBreach(worst, { policy, requiredRaw: amountRaw, spentRaw: spent, capRaw });
+    breaches.push({ policy, requiredRaw: amountRaw, spentRaw: spent, capRaw });
   }
-  return worst;
+  return breaches;
 }

@@ -93,8 +93,7 @@ export type Settlement = {
   readonly holdId: string;
   readonly heldRaw: bigint;
   readonly actualRaw: bigint;
-  /** What may be taken beyond the hold. */
-  readonly spendableRaw: bigint;
+  readonly billableRaw?: bigint | undefined;
   readonly account: SpendAccount;
   readonly source: string;
 };
@@ -103,23 +102,21 @@ export type Settled = {
   readonly posting: Posting;
   readonly chargedRaw: bigint;
   readonly returnedRaw: bigint;
-  readonly beyondRaw: bigint;
   readonly shortfallRaw: bigint;
 };
 
 /**
- * The hold is resolved: what the work cost goes to whoever took it, the rest returns. Beyond the hold
- * it is taken as far as funds reach; what is missing is a shortfall, never a debt of the agent.
+ * Resolves the hold: what the work cost goes to its account, the rest returns. The caps of an agent admit a hold, so a
+ * settlement never takes more than it, nor more than the agent is billed: what lies beyond is a shortfall of the source,
+ * never a debt of the agent.
  */
 export function settlePosting(work: Settlement): Settled {
-  const { agentId, account, actualRaw } = work;
-  const fromHoldRaw = minRaw(actualRaw, work.heldRaw);
+  const { agentId, account, actualRaw, billableRaw = actualRaw } = work;
+  const fromHoldRaw = minRaw(minRaw(actualRaw, billableRaw), work.heldRaw);
   const returnedRaw = work.heldRaw - fromHoldRaw;
-  const beyondRaw = minRaw(actualRaw - fromHoldRaw, work.spendableRaw);
-  const shortfallRaw = actualRaw - fromHoldRaw - beyondRaw;
+  const shortfallRaw = actualRaw - fromHoldRaw;
   const entries: Entry[] = [];
   move(entries, held(agentId), account, fromHoldRaw);
-  move(entries, spendable(agentId), account, beyondRaw);
   move(entries, `shortfall:${work.source}`, account, shortfallRaw);
   move(entries, held(agentId), spendable(agentId), returnedRaw);
   return {
@@ -129,9 +126,8 @@ export function settlePosting(work: Settlement): Settled {
       askedRaw: actualRaw,
       entries,
     },
-    chargedRaw: fromHoldRaw + beyondRaw,
+    chargedRaw: fromHoldRaw,
     returnedRaw,
-    beyondRaw,
     shortfallRaw,
   };
 }

@@ -97,9 +97,11 @@ export function decideCorrect(
         walletRaw: -amountRaw,
       },
       guard: moveGuard(move),
-      count: countSettled(rules, facts, moment, { heldRaw: 0n, chargedRaw }),
+      ...(charge !== null && {
+        count: countSettled(rules, facts, moment, { heldRaw: 0n, chargedRaw }),
+      }),
       companions: [
-        { row: 'charge', charge: charge(chargedRaw) },
+        ...(charge === null ? [] : [{ row: 'charge', charge: charge(chargedRaw) } as const]),
         movedRow(move, { decided: false, corrected: true }),
       ],
     },

@@ -87,7 +87,7 @@ export function decide(state: BalanceState, operation: Operation, world: World):
     case 'extend':
       return decideExtend(state, operation, world);
     case 'settle':
-      return decideSettle(state, operation, world);
+      return decideSettle(operation, world);
     case 'journal':
       return decideJournal(operation);
     case 'suspend':
@@ -194,7 +194,7 @@ function decideExtend(state: BalanceState, operation: ExtendOperation, world: Wo
   });
 }
 
-function decideSettle(state: BalanceState, operation: SettleOperation, world: World): Decision {
+function decideSettle(operation: SettleOperation, world: World): Decision {
   const { agentId, hold, request, ends, move } = operation;
   const heldRaw = world.openHolds.get(hold.holdId) ?? hold.amountRaw;
   const settled = settlePosting({
@@ -202,7 +202,7 @@ function decideSettle(state: BalanceState, operation: SettleOperation, world: Wo
     holdId: hold.holdId,
     heldRaw,
     actualRaw: request.actualRaw,
-    spendableRaw: state.spendableRaw,
+    billableRaw: request.billableRaw,
     account: request.account,
     source: request.source,
   });
@@ -220,7 +220,7 @@ function decideSettle(state: BalanceState, operation: SettleOperation, world: Wo
     {
       posting: settled.posting,
       delta: {
-        spendableRaw: settled.returnedRaw - settled.beyondRaw,
+        spendableRaw: settled.returnedRaw,
         heldRaw: -heldRaw,
         creditedRaw: 0n,
         consumedRaw: settled.chargedRaw,

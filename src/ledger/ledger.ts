@@ -56,8 +56,14 @@ export type HoldRefusal =
   | { readonly reason: 'agent_suspended' | 'agent_closed' | 'agent_not_active' | 'agent_unknown' }
   | { readonly reason: 'delegation_expired' | 'key_revoked' }
   | AllowlistRefusal
-  /** `suspended`: the cap was a kill switch, and the agent is suspended now. */
-  | { readonly reason: 'cap_exceeded'; readonly breach: Breach; readonly suspended: boolean };
+  | {
+      readonly reason: 'cap_exceeded';
+      readonly breach: Breach;
+      /** The most that the caps which were asked would let pass now. */
+      readonly availableRaw: bigint;
+      /** The cap was a kill switch, and the agent is suspended now. */
+      readonly suspended: boolean;
+    };
 
 export type HoldRequest = {
   readonly spender: Spender;
@@ -66,6 +72,8 @@ export type HoldRequest = {
   readonly destination: Destination;
   /** A signed payment to a vendor, written in the same commit. What the wallet has left bounds it, too. */
   readonly reservation?: NewReservation;
+  /** Less may do: a cap that stops its agent refuses this much without doing so. */
+  readonly isQuiet?: boolean;
 };
 
 export type HoldVerdict =
@@ -80,8 +88,10 @@ export type HoldVerdict =
 
 export type SettleRequest = {
   readonly hold: Hold;
-  /** What the work cost. Above the hold it is taken as far as funds reach; the rest is a shortfall. */
+  /** What the work cost. No more than the hold is taken of it; the rest is a shortfall of the source. */
   readonly actualRaw: bigint;
+  /** What of that the agent is billed, where its source tells more than the work can have come to. */
+  readonly billableRaw?: bigint;
   readonly account: SpendAccount;
   /** Names the upstream in `shortfall:<source>`. */
   readonly source: string;
@@ -137,6 +147,8 @@ export type OpenSession = {
   readonly model: string;
   readonly destination: Destination;
   readonly account: SpendAccount;
+  /** Less may do: a cap that stops its agent refuses this much without doing so. */
+  readonly isQuiet?: boolean;
 };
 
 /** How a session ends: why, and how it went where somebody lived to tell. */

@@ -101,7 +101,7 @@ export type PaidOperation = {
   readonly txHash: string;
 };
 
-/** A payment moved on chain although its hold had been released: it is debited after all. */
+/** A payment moved on chain although its money had been given back: it is debited after all. */
 export type CorrectOperation = {
   readonly kind: 'correct';
   readonly agentId: number;
@@ -109,7 +109,8 @@ export type CorrectOperation = {
   readonly facts: SpendFacts;
   /** From the end that it had come to, to the same. */
   readonly move: ReservationMove;
-  readonly charge: (chargedRaw: bigint) => ChargeRow;
+  /** Null: the payment has its line of history, and counts under its caps, since it was settled before. */
+  readonly charge: ((chargedRaw: bigint) => ChargeRow) | null;
 };
 
 /** Everything that can be asked of one agent's balance. There is no second way to move its money. */

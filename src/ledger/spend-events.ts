@@ -6,10 +6,17 @@ import type { EventRow } from './companion.ts';
 const AT_LIMIT_BPS = 9_500;
 const WHOLE_BPS = 10_000n;
 
-/** Which share of all that was ever put in has been spent, in bps. Work in flight is not spent yet. */
-export function utilizationBps(state: Pick<BalanceState, 'creditedRaw' | 'consumedRaw'>): number {
+/** What of an agent's money its utilization is made of. */
+export type Utilized = Pick<BalanceState, 'creditedRaw' | 'consumedRaw' | 'heldRaw'>;
+
+/** What has gone out: spent, or held for work in flight, which nothing else can spend any more. */
+export const outRaw = ({ consumedRaw, heldRaw }: Omit<Utilized, 'creditedRaw'>): bigint =>
+  consumedRaw + heldRaw;
+
+/** Which share of all that was ever put in has gone out, in bps. Routes show this figure and thresholds compare with it. */
+export function utilizationBps(state: Utilized): number {
   if (state.creditedRaw === 0n) return 0;
-  return Number((state.consumedRaw * WHOLE_BPS) / state.creditedRaw);
+  return Number((outRaw(state) * WHOLE_BPS) / state.creditedRaw);
 }
 
 /** An event of this agent, with what names it. */

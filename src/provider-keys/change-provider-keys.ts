@@ -1,4 +1,5 @@
 import { lockAccount } from '../developers/developer-store.ts';
+import type { ApiError } from '../kernel/api-error.ts';
 import type { Random } from '../kernel/random.ts';
 import { refuse } from '../kernel/refuse.ts';
 import { seal } from '../kernel/seal.ts';
@@ -23,23 +24,30 @@ type ChangeDeps = {
   readonly sql: Sql;
   readonly random: Random;
   readonly supported: readonly string[];
+  readonly vendorOf: (provider: string) => string;
   /** What the keys are sealed under. Throws the refusal where there is none. */
   readonly requireSecret: () => string;
-  /** Told of the place whatever became of its change: a commit whose answer was lost may stand. */
-  readonly onTouched: (place: Place) => void;
+  /** Told of the account whatever became of its change: a commit whose answer was lost may stand. */
+  readonly onTouched: (owner: Pick<KeyOwner, 'accountId'>) => void;
 };
 
 /** Stores, switches and deletes keys, each with its event in the same sql transaction. */
 export function createProviderKeyChanges(deps: ChangeDeps) {
-  const { sql, supported, requireSecret } = deps;
+  const { sql, supported, requireSecret, vendorOf } = deps;
 
-  async function change<T>(place: Place, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  async function change<T>(owner: KeyOwner, work: (tx: Queryable) => Promise<T>): Promise<T> {
     try {
       return (await sql.begin(work)) as T;
     } finally {
-      deps.onTouched(place);
+      deps.onTouched(owner);
     }
   }
+
+  const standing = <T>(
+    { accountId }: KeyOwner,
+    provider: string,
+    look: (place: Place) => Promise<T | undefined>,
+  ) => firstStanding(accountId, [provider, vendorOf(provider)], look);
 
   return {
     /** Stores a key, or puts it in the place of the one before, enabled whatever that one was. */
@@ -49,20 +57,23 @@ export function createProviderKeyChanges(deps: ChangeDeps) {
       wish: { readonly key: string; readonly label?: string | null | undefined },
     ): Promise<ProviderKey> {
       const secret = requireSecret();
-      if (!supported.includes(provider)) throw refuse.providerKeys.unknownProvider(supported);
-      const place = { accountId: owner.accountId, provider };
-      const fresh = {
+      const vendor = vendorOf(provider);
+      if (!supported.includes(vendor)) throw refuse.providerKeys.unknownProvider(supported);
+      const freshAt = (place: Place) => ({
         ...place,
         sealedKey: seal(secret, sealedPlace(place), Buffer.from(wish.key), deps.random),
         prefix: maskedPrefix(wish.key),
         label: wish.label,
         createdBy: owner.wallet,
-      };
-      return change(place, async (tx) => {
+      });
+      return change(owner, async (tx) => {
         await lockAccount(tx, owner.accountId);
-        const replaced = await replaceProviderKey(tx, fresh);
-        const key = replaced ?? (await insertProviderKey(tx, fresh));
-        const event = replaced === undefined ? providerKeyCreated : providerKeyUpdated;
+        const found = await standing(owner, provider, (place) =>
+          replaceProviderKey(tx, freshAt(place)),
+        );
+        const place = { accountId: owner.accountId, provider: vendor };
+        const key = found?.key ?? (await insertProviderKey(tx, freshAt(place)));
+        const event = found === undefined ? providerKeyCreated : providerKeyUpdated;
         await insertEvents(tx, [event(origin(owner), key)]);
         return key;
       });
@@ -71,9 +82,10 @@ export function createProviderKeyChanges(deps: ChangeDeps) {
     /** A disabled key stays where it is and is not used. */
     async toggle(owner: KeyOwner, provider: string, enabled: boolean): Promise<void> {
       requireSecret();
-      const place = { accountId: owner.accountId, provider };
-      await change(place, async (tx) => {
-        const key = requireKey(await lockProviderKey(tx, place), provider, supported);
+      await change(owner, async (tx) => {
+        const found = await standing(owner, provider, (place) => lockProviderKey(tx, place));
+        if (found === undefined) throw refuseMissing(vendorOf(provider), supported);
+        const { key, place } = found;
         if (key.enabled === enabled) return;
         await saveEnabled(tx, place, enabled);
         await insertEvents(tx, [providerKeyUpdated(origin(owner), { ...key, enabled })]);
@@ -82,25 +94,36 @@ export function createProviderKeyChanges(deps: ChangeDeps) {
 
     async remove(owner: KeyOwner, provider: string): Promise<void> {
       requireSecret();
-      const place = { accountId: owner.accountId, provider };
-      await change(place, async (tx) => {
-        const key = requireKey(await deleteProviderKey(tx, place), provider, supported);
-        await insertEvents(tx, [providerKeyDeleted(origin(owner), key)]);
+      await change(owner, async (tx) => {
+        const found = await standing(owner, provider, (place) => deleteProviderKey(tx, place));
+        if (found === undefined) throw refuseMissing(vendorOf(provider), supported);
+        await insertEvents(tx, [providerKeyDeleted(origin(owner), found.key)]);
       });
     },
   };
 }
 
-/** A key whose provider has left the catalogue is still there to be switched off and deleted. */
-function requireKey(
-  key: ProviderKey | undefined,
-  provider: string,
-  supported: readonly string[],
-): ProviderKey {
-  if (key !== undefined) return key;
-  throw supported.includes(provider)
-    ? refuse.providerKeys.notFound(provider)
-    : refuse.providerKeys.unknownProvider(supported);
+/**
+ * The key that a name means: one that was stored under that very name, which may be an address of its vendor that keys
+ * were once stored for apart, or else the vendor's.
+ */
+async function firstStanding<T>(
+  accountId: string,
+  providers: readonly string[],
+  look: (place: Place) => Promise<T | undefined>,
+): Promise<{ readonly key: T; readonly place: Place } | undefined> {
+  for (const provider of new Set(providers)) {
+    const place = { accountId, provider };
+    const key = await look(place);
+    if (key !== undefined) return { key, place };
+  }
+  return undefined;
 }
+
+/** A key whose vendor has left the catalogue is still there to be switched off and deleted. */
+const refuseMissing = (vendor: string, supported: readonly string[]): ApiError =>
+  supported.includes(vendor)
+    ? refuse.providerKeys.notFound(vendor)
+    : refuse.providerKeys.unknownProvider(supported);
 
 const origin = ({ accountId, wallet }: KeyOwner) => ({ accountId, actorWallet: wallet });

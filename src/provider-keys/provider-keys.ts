@@ -20,13 +20,20 @@ type Deps = {
   readonly keyUse: KeyUse;
   /** PROVIDER_KEY_SECRET; without it nothing is stored and nothing is found. */
   readonly sealingSecret: string | undefined;
-  /** Providers that a key can be stored for. */
+  /** Vendors that a key can be stored for. */
   readonly supported: readonly string[];
+  /** The vendor that a provider belongs to: itself, where it is no second address of another. */
+  readonly vendorOf: (provider: string) => string;
 };
 
-/** Keys of developers at the providers of models: one an account and provider, sealed at rest. */
+/**
+ * Keys of developers at the vendors of models: one an account and vendor, sealed at rest. It opens every provider of the
+ * vendor. A key that was stored under the name of such a provider before goes on opening that one.
+ */
 export function createProviderKeys(deps: Deps) {
-  const { sql, keyUse, supported, sealingSecret } = deps;
+  const { sql, keyUse, supported, sealingSecret, vendorOf } = deps;
+  const keyFor = (keys: OpenKeys, provider: string) =>
+    keys.get(provider) ?? keys.get(vendorOf(provider));
   const remembered = createRememberedKeys({ ...deps, load: (id) => openStored(deps, id) });
   const keysOf = (accountId: string): OpenKeys | Promise<OpenKeys> =>
     sealingSecret === undefined ? NO_KEYS : remembered.find(accountId);
@@ -56,12 +63,12 @@ export function createProviderKeys(deps: Deps) {
      * once, the others after `LIMITS.providerKeyCacheMs`.
      */
     async find(accountId: string, provider: string): Promise<string | undefined> {
-      return (await keysOf(accountId)).get(provider)?.key;
+      return keyFor(await keysOf(accountId), provider)?.key;
     },
 
     /** A call goes out with the key that was found. */
     async noteUse(accountId: string, provider: string): Promise<void> {
-      const opened = (await keysOf(accountId)).get(provider);
+      const opened = keyFor(await keysOf(accountId), provider);
       if (opened !== undefined) keyUse.touch('provider', opened.id);
     },
 

@@ -48,24 +48,27 @@ export type AdmittedCall = {
   readonly view: AgentView;
 };
 
-/** The least that a payment can be. */
+/** A cap is used up where it leaves nothing for the least amount that there is. */
 const LEAST_RAW = 1n;
 
 /**
  * What can be refused before anything is sent: a host that is on no list, and a cap that is used up. What depends on the
- * price is decided with the hold. What is remembered only lets through: a refusal is by what is so now.
+ * price is decided with the hold. What is remembered only lets through: a refusal is by what is so now. It tells the
+ * price that the vendor asked for last, or null where that is not known.
  */
 export async function admitCall(
   view: AgentView,
   spender: Spender,
-  host: string,
+  { host, lastRaw }: { readonly host: string; readonly lastRaw: bigint | undefined },
 ): Promise<AdmittedCall> {
   const { remembered } = view;
-  if (remembered !== undefined && refusalBefore(remembered, spender, host) === undefined) {
+  const refusalBy = (standings: Standings) =>
+    refusalBefore(standings, spender, host, lastRaw ?? null);
+  if (remembered !== undefined && refusalBy(remembered) === undefined) {
     return admitted(remembered, view);
   }
   const now = await view.read();
-  const refusal = refusalBefore(now, spender, host);
+  const refusal = refusalBy(now);
   if (refusal !== undefined) throw refusal;
   return admitted(now, { ...view, remembered: undefined });
 }
@@ -103,7 +106,12 @@ export async function refusalBeforeHold(
 const stops = (refusal: HoldRefusal): boolean =>
   refusal.reason === 'cap_exceeded' && refusal.breach.policy.action === 'suspend_agent';
 
-function refusalBefore(now: Standings, spender: Spender, host: string): ApiError | undefined {
+function refusalBefore(
+  now: Standings,
+  spender: Spender,
+  host: string,
+  priceRaw: bigint | null,
+): ApiError | undefined {
   const { rules, moment } = now;
   const known = [...rules.policies, ...rules.teamPolicies];
   const to = { host, payee: null };
@@ -111,7 +119,7 @@ function refusalBefore(now: Standings, spender: Spender, host: string): ApiError
   if (unlisted !== undefined) return refuseSpend(unlisted);
   if (known.length === 0) return undefined;
   const refusal = refusalAt(now, { spender, to, amountRaw: LEAST_RAW, money: ANY_MONEY });
-  return refusal && refusePayment(refusal);
+  return refusal && refusePayment(refusal, priceRaw);
 }
 
 /** A call that turns out to be free needs no balance. */

@@ -47,7 +47,10 @@ async function correctReleased(deps: VerdictDeps, nonce: string, txHash: string)
   if (!row.isCorrected) await correct(deps, row, txHash);
 }
 
-/** A payment moved after its hold had been released: it is debited, and somebody has to look at why. */
+/**
+ * A payment moved after its money had been given back: it is debited, and an operator has to look at why. One that was
+ * settled and given back by a reorganisation has its line of history already.
+ */
 export async function correct(deps: VerdictDeps, row: Reservation, txHash: string): Promise<void> {
   const { nonce, agentId, state, valueRaw: amountRaw } = row;
   deps.log.error({ nonce, agentId, txHash }, 'a payment moved on chain after it was released');
@@ -56,6 +59,6 @@ export async function correct(deps: VerdictDeps, row: Reservation, txHash: strin
   await deps.ledger.correct({
     ...{ agentId, amountRaw, facts: holdOf(row).facts },
     move: { nonce, from: state, to: state, learnt: { txHash } },
-    charge: chargeOf(row, 'success'),
+    charge: state === 'settled' ? null : chargeOf(row, 'success'),
   });
 }

@@ -26,6 +26,15 @@ export async function claimCursor(sql: Sql, nodeId: string, forMs: number): Prom
   return { kind: 'claimed', cursor: number < 0 ? undefined : { number, hash: row.block_hash } };
 }
 
+/** Keeps the cursor for `forMs` more. Rejects where another process has taken it, since the time of the claim was over. */
+export async function requireCursor(sql: Sql, nodeId: string, forMs: number): Promise<void> {
+  const rows = await sql`
+    update chain_cursors set claimed_until = clock_timestamp() + ${forMs} * interval '1 millisecond'
+    where name = ${CHAIN} and claimed_by = ${nodeId}
+    returning name`;
+  if (rows.length === 0) throw new Error('another process reads the chain by now');
+}
+
 /**
  * Gives the cursor back, moved on where something was read. It moves only from where it was claimed, whoever has it by
  * now: a reading that took longer than its claim is not lost, and one that was overtaken moves nothing.

@@ -6,6 +6,7 @@ import { refuse } from '../kernel/refuse.ts';
 import type { Spender } from '../ledger/ledger.ts';
 import type { Terms } from '../x402/offer.ts';
 import { admitCall, admittedBefore, viewAgent } from './admit-call.ts';
+import type { AskedPrices } from './asked-prices.ts';
 import type { OutboundRequest } from './outbound-request.ts';
 import type { OnPaymentStep } from './pay-vendor.ts';
 import { readChallenge } from './read-challenge.ts';
@@ -34,6 +35,7 @@ export type OpenDeps = ReserveDeps & {
   readonly standings: Pick<StandingsReader, 'read' | 'recall'>;
   readonly terms: Terms;
   readonly times: VendorTimes;
+  readonly prices: AskedPrices;
   readonly onStep: OnPaymentStep;
 };
 
@@ -57,13 +59,17 @@ export async function openCall(deps: OpenDeps, call: VendorCall): Promise<Opened
   const view = viewAgent(deps.standings, spender.agentId);
   const destination = await openVendor(client, call.url);
   const { url, host } = destination;
-  const admitting = source === undefined ? admitCall(view, spender, host) : admittedBefore(view);
+  const target = { method: request.method, url };
+  const lastRaw = deps.prices.last(target);
+  const admitting =
+    source === undefined ? admitCall(view, spender, { host, lastRaw }) : admittedBefore(view);
   const agent = await admitting;
   const askedMs = clock.monotonicMs();
   const answer = await askVendor(client, destination, request, deps.times, signal);
   const upstreamMs = clock.monotonicMs() - askedMs;
   if (answer.status !== PAYMENT_REQUIRED) return { kind: 'free', destination, upstreamMs, answer };
   const challenge = await readChallenge(answer, deps.terms);
+  deps.prices.note(target, challenge.offers);
   // Nothing is paid for somebody who has left.
   if (signal.aborted) throw refuse.request.clientClosed();
   const paid = { spender, agent, url, workId: call.workId, method: request.method };

@@ -5,7 +5,7 @@ import type { PassthroughLine } from './passthrough-store.ts';
 export type PassthroughLog = {
   /** Never waits and never fails: the line is written soon, unless the process ends before. */
   add(line: PassthroughLine): void;
-  /** Writes what waits. */
+  /** Writes what waits; resolves when what was added before is written. */
   flush(): Promise<void>;
 };
 
@@ -16,6 +16,24 @@ export function createPassthroughLog(deps: {
 }): PassthroughLog {
   const waiting: PassthroughLine[] = [];
   let forgotten = 0;
+  let writing: Promise<void> = Promise.resolve();
+
+  const write = async (): Promise<void> => {
+    if (forgotten > 0) {
+      deps.log.warn({ lines: forgotten }, 'lines of free calls were forgotten unwritten');
+      forgotten = 0;
+    }
+    while (waiting.length > 0) {
+      const lines = waiting.splice(0, LIMITS.passthroughLinesPerInsert);
+      try {
+        await deps.insert(lines);
+      } catch (error) {
+        waiting.unshift(...lines);
+        throw error;
+      }
+    }
+  };
+
   return {
     add(line) {
       if (waiting.length >= LIMITS.passthroughLinesWaiting) {
@@ -24,20 +42,10 @@ export function createPassthroughLog(deps: {
       }
       waiting.push(line);
     },
-    async flush() {
-      if (forgotten > 0) {
-        deps.log.warn({ lines: forgotten }, 'lines of free calls were forgotten unwritten');
-        forgotten = 0;
-      }
-      while (waiting.length > 0) {
-        const lines = waiting.splice(0, LIMITS.passthroughLinesPerInsert);
-        try {
-          await deps.insert(lines);
-        } catch (error) {
-          waiting.unshift(...lines);
-          throw error;
-        }
-      }
+    flush() {
+      // One at a time: what another flush has taken is not written yet.
+      writing = writing.catch(() => {}).then(write);
+      return writing;
     },
   };
 }

@@ -12,28 +12,38 @@ export type PassthroughLine = {
   readonly actionId: string | null;
 };
 
+/** Writes lines, and counts those of an action under it, in one statement. */
 export async function insertPassthroughs(
   sql: Sql,
   lines: readonly PassthroughLine[],
 ): Promise<void> {
+  // In the order of their keys, so that two processes which count the same actions never wait for each other.
   await sql`
-    insert into proxy_passthroughs (agent_id, key_id, target_url, method, response_status_code, latency_ms,
-      task_id, action_id)
-    select x.agent, x.key, x.url, x.method, x.code, x.latency, x.task, x.action
-    from json_to_recordset(${JSON.stringify(
-      lines.map((line) => ({
-        agent: line.agentId,
-        key: line.keyId,
-        url: line.targetUrl,
-        method: line.method,
-        code: line.responseStatusCode,
-        latency: line.latencyMs,
-        task: line.taskId,
-        action: line.actionId,
-      })),
-    )}::text::json) as x(agent integer, key integer, url text, method text, code integer, latency integer,
-      task text, action text)`;
+    with line as (
+      select x.* from json_to_recordset(${JSON.stringify(lines.map(lineOf))}::text::json)
+        as x(agent integer, key integer, url text, method text, code integer, latency integer,
+          task text, action text)),
+    written as (
+      insert into proxy_passthroughs (agent_id, key_id, target_url, method, response_status_code,
+        latency_ms, task_id, action_id)
+      select agent, key, url, method, code, latency, task, action from line)
+    insert into free_action_totals as f (agent_id, action_id, calls, first_seen, last_seen)
+    select agent, action, count(*), now(), now() from line
+    where action is not null group by agent, action order by agent, action
+    on conflict (agent_id, action_id) do update
+    set calls = f.calls + excluded.calls, last_seen = greatest(f.last_seen, excluded.last_seen)`;
 }
+
+const lineOf = (line: PassthroughLine) => ({
+  agent: line.agentId,
+  key: line.keyId,
+  url: line.targetUrl,
+  method: line.method,
+  code: line.responseStatusCode,
+  latency: line.latencyMs,
+  task: line.taskId,
+  action: line.actionId,
+});
 
 /** Removes, of the oldest `limit` lines, those older than so many days; answers how many went. */
 export async function prunePassthroughs(sql: Sql, days: number, limit: number): Promise<number> {

@@ -129,7 +129,7 @@ async function brokenOff(deps: PayDeps, row: Reservation, error: unknown): Promi
   // The payment repeats the vendor's offer, which may leave no room for it beside the caller's own headers.
   if (error instanceof BadRequestHeader) {
     await book(deps, row, { type: 'request.unsent' });
-    return refuse.proxy.unreachable(
+    return refuse.proxy.uncarriable(
       `The request cannot carry its payment (${error.message}); nothing was paid.`,
     );
   }

@@ -4,6 +4,9 @@ export type PaymentAlarm =
   | 'settlement_vanished'
   | 'unknown_authorization'
   | 'deposit_conflict'
+  | 'deposit_missed'
+  | 'wallet_differs'
+  | 'wallet_flooded'
   | 'not_written'
   | 'reorganised';
 

@@ -3,6 +3,7 @@ import type { Metrics } from '../kernel/metrics.ts';
 import type { PaymentStep } from './pay-vendor.ts';
 import type { PaymentAlarm } from './payment-alarm.ts';
 import type { Reconciled } from './reconcile.ts';
+import type { Audited } from './wallet-auditor.ts';
 
 const LIVE: readonly ReservationState[] = ['reserved', 'sent', 'pending_settlement'];
 
@@ -26,12 +27,20 @@ export function createPaymentMetrics(metrics: Metrics) {
   );
   const deposits = metrics.counter('svc_deposits', 'Transfers into wallets that were credited.');
   const readTo = metrics.gauge('svc_chain_block', 'The block up to which the chain has been read.');
+  const differing = metrics.gauge(
+    'svc_wallet_differences',
+    'Wallets that hold something else on chain than by the book, and no log explains it.',
+  );
   return {
     passed: (step: PaymentStep) => steps.add(1, { step }),
     ended: (state: ReservationState) => decided.add(1, { end: state }),
     alarm: (alarm: PaymentAlarm) => alarms.add(1, { alarm }),
     waiting(counts: ReadonlyMap<ReservationState, number>) {
       for (const state of LIVE) waiting.set(counts.get(state) ?? 0, { state });
+    },
+    audited(audited: Audited) {
+      deposits.add(audited.deposits);
+      differing.set(audited.differing);
     },
     reconciled(done: Reconciled) {
       deposits.add(done.deposits);

@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Sql } from '../store/sql.ts';
 import { callRecord } from './history.ts';
 import { findProxyCalls } from './history-store.ts';
+import type { PassthroughLog } from './passthrough-log.ts';
 import { type ReleaseDeps, releaseByChain } from './release-by-chain.ts';
 import { type Reservation, reservationRecord } from './reservation.ts';
 import { findReservation } from './reservation-store.ts';
@@ -17,6 +18,8 @@ export function createPayments(
     readonly sql: Sql;
     readonly ledger: Pick<Ledger, 'settled'>;
     readonly log: Log;
+    /** Free calls of this process that wait to be written. */
+    readonly passthroughs: Pick<PassthroughLog, 'flush'>;
   },
 ) {
   const { sql } = deps;
@@ -41,7 +44,8 @@ export function createPayments(
     ) {
       const most = Math.min(Math.max(limit, 1), LIMITS.historyPage.most);
       const page = { beforeId: idBefore(cursor), limit: most + 1 };
-      await deps.ledger.settled(agentId);
+      // An agent finds the call that it has just made.
+      await Promise.all([deps.ledger.settled(agentId), deps.passthroughs.flush()]);
       const found = await findProxyCalls(sql, agentId, page);
       const rows = found.slice(0, most);
       const hasMore = found.length > most;

@@ -4,8 +4,11 @@ import type { ApiError } from '../kernel/api-error.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { HoldRefusal } from '../ledger/ledger.ts';
 
-/** Why a payment was not made, in the words of the proxy: every control has one code there. */
-export function refusePayment(refusal: HoldRefusal): ApiError {
+/**
+ * Why a payment was not made, in the words of the proxy: every control has one code there. `requiredRaw` stands for the
+ * amount that the control was asked for, where that is not the price.
+ */
+export function refusePayment(refusal: HoldRefusal, requiredRaw?: bigint | null): ApiError {
   if (refusal.reason === 'insufficient_balance') {
     const { availableRaw, requiredRaw } = refusal;
     return refuse.proxy.insufficientBalance(availableRaw.toString(), requiredRaw.toString());
@@ -15,6 +18,6 @@ export function refusePayment(refusal: HoldRefusal): ApiError {
   const isPolicy = !isSessionLimit(breach);
   return refuse.proxy.spendLimitExceeded(breachSentence(breach), {
     ...(isPolicy && { code: 'policy_exceeded' }),
-    ...breachFields(refusal),
+    ...breachFields(refusal, requiredRaw),
   });
 }

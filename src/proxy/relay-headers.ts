@@ -13,7 +13,7 @@ const HEADER = {
 const DROPPED = new Set([
   ...['content-length', 'alt-svc', 'clear-site-data', 'x-request-id', 'date', 'server'],
   ...['strict-transport-security', 'x-ratelimit-limit', 'x-ratelimit-remaining'],
-  ...['x-ratelimit-reset', 'x-should-retry'],
+  'x-ratelimit-reset',
 ]);
 
 /** A browser would keep it for this server. */

@@ -64,6 +64,12 @@ export const findWatched = (sql: Queryable, bounds: LatelyDecided): Promise<Rese
 export const findSettled = (sql: Queryable, bounds: LatelyDecided): Promise<Reservation[]> =>
   findDecided(sql, bounds, sql`r.state = 'settled'`);
 
+/** Whether a settled payment was credited again because a reorganisation had taken it off the chain. */
+export async function wasGivenBack(sql: Queryable, nonce: string): Promise<boolean> {
+  const rows = await sql`select 1 from postings where id = ${`credit:vanished:${nonce}`}`;
+  return rows.length > 0;
+}
+
 type LatelyDecided = { readonly forSeconds: number; readonly limit: number };
 
 /** Newest first. */

@@ -12,6 +12,8 @@ export type ChatCall = {
   readonly spentRaw?: bigint;
   /** The upstream's own name of the model. */
   readonly model: string;
+  /** The name that the answer gives the model; without one it is the upstream's. */
+  readonly servedAs?: string | undefined;
   /** How it is paid, where this server has no account that it goes to. */
   readonly means?: Means | undefined;
   /** The caller's request as it came; a rail changes the model's name, and the cap's where its upstream has another. */

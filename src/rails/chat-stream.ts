@@ -3,11 +3,12 @@ import type { TokenUsage } from './chat-rail.ts';
 import { ChatTap } from './chat-tap.ts';
 import { EventReader } from './event-reader.ts';
 import type { OpenedAnswer } from './open-answer.ts';
+import { renameModel } from './rename-model.ts';
 
 /** A chat answer that is still coming, in the events of the OpenAI dialect. */
 export interface ChatStream {
   /**
-   * Whole events, byte for byte, without the one that ends them and without usage that nobody asked for. Throws
+   * Whole events, byte for byte but for the name of the model, without the one that ends them and without usage that nobody asked for. Throws
    * StreamBroken where the upstream ends before it has said that it does. For one reader.
    */
   next(): Promise<Uint8Array | undefined>;
@@ -21,11 +22,19 @@ export interface ChatStream {
 export class RelayedChat implements ChatStream {
   readonly #events: EventReader;
   readonly #tap: ChatTap;
+  readonly #servedAs: string | undefined;
   #first: Uint8Array | undefined;
 
-  constructor(answer: OpenedAnswer, wantsUsage: boolean) {
+  constructor(
+    answer: OpenedAnswer,
+    {
+      servedAs,
+      wantsUsage,
+    }: { readonly servedAs?: string | undefined; readonly wantsUsage: boolean },
+  ) {
     this.#events = new EventReader(answer);
     this.#tap = new ChatTap(wantsUsage);
+    this.#servedAs = servedAs;
   }
 
   /** Resolves when the first event is there: an upstream that breaks before that has delivered nothing. */
@@ -67,7 +76,7 @@ export class RelayedChat implements ChatStream {
         this.#events.finish();
         break;
       }
-      if (fate === 'relayed') relayed.push(event);
+      if (fate === 'relayed') relayed.push(renameModel(event, this.#servedAs));
     }
     if (relayed.length === 0) return undefined;
     return relayed.length === 1 ? relayed[0] : Buffer.concat(relayed);

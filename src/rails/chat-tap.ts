@@ -1,4 +1,6 @@
 import { isObject } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { tryParseJson } from '../kernel/parse-json.ts';
 import type { TokenUsage } from './chat-rail.ts';
 import { readUsage } from './read-completion.ts';
 
@@ -94,9 +96,5 @@ export function parseData(event: Buffer): unknown {
   const data = lines
     .filter((line) => line.startsWith('data:'))
     .map((line) => line.slice(5).trimStart());
-  try {
-    return JSON.parse(data.join('\n'));
-  } catch {
-    return undefined;
-  }
+  return tryParseJson(data.join('\n'), LIMITS.upstreamJson);
 }

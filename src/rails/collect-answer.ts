@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
+import { joinPieces } from '../kernel/long-work.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
 
 export type Answer = {
@@ -77,8 +78,9 @@ export function collectAnswer(
       },
       onResponseEnd() {
         detach();
-        const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
-        resolve({ status, headers, body });
+        const body = joinPieces(chunks);
+        if (!(body instanceof Promise)) resolve({ status, headers, body });
+        else void body.then((joined) => resolve({ status, headers, body: joined }));
       },
       onResponseError(_controller, error) {
         detach();

@@ -22,8 +22,12 @@ export type EmbeddingWish = Json & {
 
 /** One request, to be bought from one upstream. */
 export type EmbeddingCall = {
+  /** Who asks: the engines of this process serve agents in turn. */
+  readonly agentId?: number;
   /** The upstream's own name of the model. */
   readonly model: string;
+  /** The name that the answer gives the model; without one it is the upstream's. */
+  readonly servedAs?: string | undefined;
   /** How it is paid, where this server has no account that it goes to. */
   readonly means?: Means | undefined;
   /** The caller's request as it came; a rail changes the model's name and nothing else. */

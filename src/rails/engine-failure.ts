@@ -7,6 +7,8 @@ export function engineFailure(error: unknown, param: string): Failed | Unfit {
   if (error instanceof EngineBusy) {
     return failed('busy', error.message, null, error.retryAfterSeconds);
   }
-  if (error instanceof EngineInputRefused) return { kind: 'unfit', detail: error.message, param };
+  if (error instanceof EngineInputRefused) {
+    return { kind: 'unfit', detail: error.message, param: error.param ?? param };
+  }
   return failed('broken', error instanceof Error ? error.message : String(error));
 }

@@ -1,8 +1,9 @@
 import { AnswerReader, StreamBroken } from './answer-reader.ts';
+import { dataLines } from './data-lines.ts';
 import type { OpenedAnswer } from './open-answer.ts';
 import { SseEvents } from './sse-events.ts';
 
-/** Reads an opened answer as server-sent events, byte for byte. */
+/** Reads an opened answer as server-sent events, of each its data alone. */
 export class EventReader {
   readonly #answer: AnswerReader;
   readonly #events = new SseEvents();
@@ -20,7 +21,7 @@ export class EventReader {
     const piece = await this.#answer.read();
     if (piece === undefined) return undefined;
     try {
-      return this.#events.push(piece);
+      return this.#events.push(piece).flatMap((event) => dataLines(event) ?? []);
     } catch (error) {
       this.stop();
       throw new StreamBroken('an event is too large', { cause: error });

@@ -1,4 +1,4 @@
-import type { EmbeddingEngine } from '../engines/engine.ts';
+import type { EmbeddedText, EmbeddingEngine } from '../engines/engine.ts';
 import { USE_LITE_DIMENSIONS } from '../engines/use-lite.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { joinList } from './cut-list.ts';
@@ -21,20 +21,22 @@ export function createLocalEmbeddingRail(deps: {
 }): EmbeddingRail {
   return {
     misfit,
-    async embed({ model, body }, signal) {
-      const texts = textsOf(body.input) ?? [];
+    async embed({ agentId, model, servedAs = model, body }, signal) {
+      const texts = textsOf(body.input);
+      const dimensions = body.dimensions ?? USE_LITE_DIMENSIONS;
       try {
         const vectors: Float32Array[] = [];
         // By batches, so that no more is computed for a client that has left.
         for (let at = 0; at < texts.length && !signal.aborted; at += embedBatch) {
-          vectors.push(...(await deps.engine.embed(texts.slice(at, at + embedBatch))));
+          const batch = await deps.engine.embed(texts.slice(at, at + embedBatch), agentId);
+          vectors.push(...batch.map((vector) => cut(vector, dimensions)));
         }
         if (signal.aborted) return { kind: 'aborted' };
         const promptTokens = countTokens(texts);
         const encoding = body.encoding_format ?? 'float';
         return {
           ...{ kind: 'completed', status: 200, contentType: 'application/json', promptTokens },
-          body: await writeList({ model, vectors, encoding, promptTokens }),
+          body: await writeList({ model: servedAs, vectors, encoding, promptTokens }),
         };
       } catch (error) {
         return engineFailure(error, 'input');
@@ -43,29 +45,51 @@ export function createLocalEmbeddingRail(deps: {
   };
 }
 
-/** The encoder was not trained for vectors that are cut off, so that its own size is the only one. */
+/** Vectors are cut to fewer numbers, and never have more than the encoder makes. */
 function misfit({ input, dimensions }: EmbeddingWish): Misfit | undefined {
   const texts = textsOf(input);
-  if (texts === undefined) return wrongInput('This model takes text, and no tokens.');
-  if (texts.includes('')) return wrongInput('A text to embed has one character at least.');
-  if (texts.some((text) => text.length > embedTextChars)) {
-    return wrongInput(`A text to embed has at most ${embedTextChars} characters.`);
+  if (texts.some((text) => text.length === 0)) {
+    return wrongInput('A text to embed has one character at least.');
   }
-  if ((dimensions ?? USE_LITE_DIMENSIONS) === USE_LITE_DIMENSIONS) return undefined;
-  const detail = `The vectors of this model have ${USE_LITE_DIMENSIONS} dimensions, no more and no fewer.`;
+  if (texts.some((text) => text.length > embedTextChars)) {
+    return wrongInput(`A text to embed has at most ${embedTextChars} characters or tokens.`);
+  }
+  if (texts.some((text) => typeof text !== 'string' && text.some((token) => token > LAST_TOKEN))) {
+    return wrongInput('input has a token that cl100k_base does not have.');
+  }
+  if ((dimensions ?? USE_LITE_DIMENSIONS) <= USE_LITE_DIMENSIONS) return undefined;
+  const detail = `The vectors of this model have at most ${USE_LITE_DIMENSIONS} dimensions.`;
   return { detail, param: 'dimensions' };
 }
 
+/** Of the encoder whose tokens are taken. */
+const LAST_TOKEN = 100_276;
+
 const wrongInput = (detail: string): Misfit => ({ detail, param: 'input' });
 
-function textsOf(input: EmbeddingInput): readonly string[] | undefined {
+function textsOf(input: EmbeddingInput): readonly EmbeddedText[] {
   if (typeof input === 'string') return [input];
-  return typeof input[0] === 'string' ? (input as readonly string[]) : undefined;
+  return typeof input[0] === 'number'
+    ? [input as readonly number[]]
+    : (input as readonly EmbeddedText[]);
 }
 
-/** The encoder does not tell its tokens: so many characters of a text are one. */
-const countTokens = (texts: readonly string[]): number =>
-  texts.reduce((sum, { length }) => sum + Math.ceil(length / LIMITS.charsPerToken), 0);
+/** The encoder does not tell its tokens: so many characters of a text are one. A list of tokens says how many it has. */
+const countTokens = (texts: readonly EmbeddedText[]): number =>
+  texts.reduce(
+    (sum, text) =>
+      sum +
+      (typeof text === 'string' ? Math.ceil(text.length / LIMITS.charsPerToken) : text.length),
+    0,
+  );
+
+/** The first numbers of a vector, of length one again. One that has nothing but zeros there stays as it is. */
+function cut(vector: Float32Array, dimensions: number): Float32Array {
+  if (dimensions >= vector.length) return vector;
+  const first = vector.subarray(0, dimensions);
+  const length = Math.hypot(...first) || 1;
+  return first.map((value) => value / length);
+}
 
 async function writeList(list: {
   readonly model: string;

@@ -9,6 +9,7 @@ import type { Random } from '../kernel/random.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { ChatCall, ChatOutcome, ChatRail } from './chat-rail.ts';
 import { engineFailure } from './engine-failure.ts';
+import { readGuideWish } from './guide-request.ts';
 import { streamOfWhole } from './whole-stream.ts';
 
 export type LocalGuideDeps = {
@@ -25,15 +26,17 @@ export function createLocalGuideRail(deps: LocalGuideDeps): ChatRail {
 
   async function complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome> {
     try {
+      const wish = readGuideWish(call.body);
       const { heldRaw, spentRaw = 0n } = call;
       const facts = settleOwn(await callerFacts(call.agentId), { heldRaw, spentRaw });
       if (signal.aborted) return { kind: 'aborted' };
       const reply = await guide.reply({
         messages: readMessages(call.body.messages),
-        ...toolsOf(call.body),
+        ...wish,
         facts,
         maxTokens: outputCap(call.body),
         nowMs: clock.now(),
+        agentId: call.agentId,
       });
       if (signal.aborted) return { kind: 'aborted' };
       return completed(reply, call, nowSeconds(clock), random);
@@ -76,17 +79,6 @@ function readMessages(messages: unknown): ChatMessage[] {
   }));
 }
 
-function toolsOf(body: Json) {
-  const { tools, tool_choice: choice } = body;
-  if (!Array.isArray(tools) || choice === 'none') return {};
-  const named = tools.flatMap((tool: unknown) => {
-    const definition = isObject(tool) ? tool.function : undefined;
-    if (!isObject(definition) || typeof definition.name !== 'string') return [];
-    return [{ name: definition.name, description: textOf(definition.description) }];
-  });
-  return named.length === 0 ? {} : { tools: named };
-}
-
 function outputCap(body: Json): number {
   const cap = body.max_completion_tokens ?? body.max_tokens;
   return typeof cap === 'number' ? cap : LIMITS.defaultOutputTokens;
@@ -98,13 +90,20 @@ function completed(
   created: number,
   random: Random,
 ): ChatOutcome {
-  const { inputTokens, outputTokens } = reply.usage;
+  const { inputTokens } = reply.usage;
+  const { n } = call.body;
+  // The same question has the same answer, as often as it is asked for.
+  const answers = typeof n === 'number' ? n : 1;
+  const outputTokens = reply.usage.outputTokens * answers;
+  const choices = Array.from({ length: answers }, (_, index) => ({
+    ...{ index, ...choiceOf(reply, random), logprobs: null },
+  }));
   const body = {
     id: newId(random, 'chatcmpl-'),
     object: 'chat.completion',
     created,
-    model: call.model,
-    choices: [{ index: 0, ...choiceOf(reply, random), logprobs: null }],
+    model: call.servedAs ?? call.model,
+    choices,
     usage: {
       prompt_tokens: inputTokens,
       completion_tokens: outputTokens,
@@ -117,7 +116,7 @@ function completed(
     body: Buffer.from(JSON.stringify(body)),
     contentType: 'application/json',
     usage: { inputTokens, cachedTokens: 0, outputTokens },
-    answerChars: reply.text.length,
+    answerChars: reply.text.length * answers,
   };
 }
 

@@ -1,29 +1,34 @@
-import type { SpeechChunk, TtsEngine } from '../engines/engine.ts';
+import type { SoundEncoding, SpeechChunk, TtsEngine } from '../engines/engine.ts';
 import { EngineBusy, EngineInputRefused, EngineMissing } from '../engines/engine.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { abortSignalOf, type StopSignal } from '../kernel/stop-signal.ts';
+import { createAgentSlots } from './agent-slots.ts';
 import { StreamBroken } from './answer-reader.ts';
 import { AUDIO_TYPES } from './audio-type.ts';
+import { encodedFile } from './encoded-file.ts';
 import { failed, type Outcome } from './outcome.ts';
 import type { Speech, SpeechCall, SpeechFormat, SpeechRail, SpeechSound } from './speech-rail.ts';
-import { spokenPcm } from './spoken-pcm.ts';
+import { spokenPcm, spokenSamples } from './spoken-pcm.ts';
 import { wavFile } from './wav-file.ts';
 
-/** No encoder for any other is part of this server. */
-const MADE: ReadonlySet<SpeechFormat> = new Set<SpeechFormat>(['wav', 'pcm']);
+export type LocalSpeechDeps = { readonly engine: TtsEngine; readonly encoding: SoundEncoding };
 
 /** The built-in synthesiser behind the interface of a remote upstream. */
-export function createLocalSpeechRail({ engine }: { readonly engine: TtsEngine }): SpeechRail {
+export function createLocalSpeechRail(deps: LocalSpeechDeps): SpeechRail {
   let inFlight = 0;
+  const takeSlot = createAgentSlots(LIMITS.engines.speechesPerAgent);
 
   async function speak(call: SpeechCall, signal: StopSignal): Promise<Outcome<Speech>> {
     if (inFlight >= LIMITS.speech.localInFlight) return failed('busy', 'too much speech', null, 1);
+    const giveBack = takeSlot(call.agentId);
+    if (giveBack === undefined) return failed('busy', 'too much speech of one agent', null, 1);
     inFlight++;
     const onOver = () => {
       inFlight--;
+      giveBack();
     };
-    const sound = new LocalSpeech(engine, call, { signal, onOver });
+    const sound = new LocalSpeech(deps, call, { signal, onOver });
     try {
       const hasSound = await sound.begin();
       if (signal.aborted) {
@@ -37,7 +42,10 @@ export function createLocalSpeechRail({ engine }: { readonly engine: TtsEngine }
     }
   }
 
-  return { makes: (format) => MADE.has(format), speak };
+  return {
+    makes: (format) => format === 'wav' || format === 'pcm' || deps.encoding.makes(format),
+    speak,
+  };
 }
 
 const NOTHING_TO_SAY =
@@ -52,14 +60,13 @@ class LocalSpeech implements SpeechSound {
   #isOver = false;
 
   constructor(
-    engine: TtsEngine,
+    { encoding, engine }: LocalSpeechDeps,
     call: SpeechCall,
     { signal, onOver }: { readonly signal: StopSignal; readonly onOver: () => void },
   ) {
     const heard = AbortSignal.any([abortSignalOf(signal), this.#leaving.signal]);
     this.#onOver = onOver;
-    const pcm = spokenPcm(spoken(engine, call, heard));
-    this.#file = call.format === 'wav' ? wavFile(pcm) : pcm;
+    this.#file = fileOf(encoding, call.format, spoken(engine, call, heard));
   }
 
   /** Resolves when its first bytes are there, and to false where the text has no sound. Rejects as the engine does. */
@@ -103,17 +110,32 @@ class LocalSpeech implements SpeechSound {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    // One that is given up in its middle still has an encoder to give back.
+    this.#file.return(undefined).catch(() => {});
     this.#onOver();
   }
 }
 
+function fileOf(
+  encoding: SoundEncoding,
+  format: SpeechFormat,
+  chunks: AsyncIterable<SpeechChunk>,
+): AsyncGenerator<Uint8Array> {
+  if (format === 'pcm') return spokenPcm(chunks);
+  if (format === 'wav') return wavFile(spokenPcm(chunks));
+  return encodedFile(encoding, format, spokenSamples(chunks));
+}
+
 function spoken(
   engine: TtsEngine,
-  { input, body }: SpeechCall,
+  { agentId, input, body }: SpeechCall,
   signal: AbortSignal,
 ): AsyncIterable<SpeechChunk> {
   const speed = typeof body.speed === 'number' ? { speed: body.speed } : {};
-  return engine.speak({ text: input, voice: voiceOf(body), signal, ...speed });
+  return engine.speak({
+    ...{ text: input, voice: voiceOf(body), signal, ...speed },
+    ...(agentId !== undefined && { agentId }),
+  });
 }
 
 /** Voices of other engines are spoken by the first one of ours. */

@@ -10,6 +10,7 @@ import {
 import { type FileEar, type HeardSpeech, openFileEar } from '../engines/file-ear.ts';
 import type { SpeechGates } from '../engines/fvad-gate.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { createAgentSlots, type TakeAgentSlot } from './agent-slots.ts';
 import { StreamBroken } from './answer-reader.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { renderTranscript, textOf, usageOf } from './render-transcript.ts';
@@ -26,12 +27,22 @@ export type LocalTranscriptionDeps = {
   readonly gates: SpeechGates | undefined;
 };
 
+type EarDeps = LocalTranscriptionDeps & { readonly takeSlot: TakeAgentSlot };
+
 type Unserved = Exclude<Outcome<never>, { kind: 'completed' }>;
 
 const LANGUAGE = 'english';
 
 /** The recognisers of this process behind the interface of a remote upstream. They read WAV and hear English. */
-export function createLocalTranscriptionRail(deps: LocalTranscriptionDeps): TranscriptionRail {
+export function createLocalTranscriptionRail({
+  engines,
+  gates,
+}: LocalTranscriptionDeps): TranscriptionRail {
+  const deps: EarDeps = {
+    engines,
+    gates,
+    takeSlot: createAgentSlots(LIMITS.engines.filesPerAgent),
+  };
   return {
     async transcribe(call, signal) {
       const { format } = call;
@@ -44,7 +55,8 @@ export function createLocalTranscriptionRail(deps: LocalTranscriptionDeps): Tran
         const segments = await hearAll(opened);
         if (signal.aborted) return { kind: 'aborted' };
         const { durationMs } = call.file;
-        const whole = renderTranscript({ segments, durationMs, language: LANGUAGE }, format);
+        const heard = { segments, durationMs, language: LANGUAGE };
+        const whole = renderTranscript(heard, format, call.granularities);
         const usage = { seconds: durationMs / 1_000, tokens: null };
         return { kind: 'completed', status: 200, ...whole, usage };
       } catch (error) {
@@ -68,8 +80,8 @@ export function createLocalTranscriptionRail(deps: LocalTranscriptionDeps): Tran
 }
 
 async function openEar(
-  { engines, gates }: LocalTranscriptionDeps,
-  { file, language, model, prompt }: TranscriptionCall,
+  { engines, gates, takeSlot }: EarDeps,
+  { agentId, file, language, model, prompt }: TranscriptionCall,
 ): Promise<FileEar | Unserved> {
   if (language !== undefined && !/^en(glish)?\b/i.test(language)) {
     return unfit(`"local/${model}" hears English only.`, 'language');
@@ -78,12 +90,36 @@ async function openEar(
   if (wav.kind === 'unfit') return wav;
   const isGrammar = model === 'grammar';
   const stt = isGrammar ? engines.stt.grammar : engines.stt.pocketsphinx;
+  const giveBack = takeSlot(agentId);
+  if (giveBack === undefined) {
+    return failed('busy', 'too many files of one agent', null, LIMITS.engines.decoderRetrySeconds);
+  }
   try {
     const ear = { stt, vad: engines.vad, gates };
-    return await openFileEar(ear, hearingFrames(wav), isGrammar ? (prompt ?? '') : undefined);
+    const grammar = isGrammar ? (prompt ?? '') : undefined;
+    return givingBack(await openFileEar(ear, hearingFrames(wav), grammar), giveBack);
   } catch (error) {
+    giveBack();
     return failureOf(error);
   }
+}
+
+/** The same ear, which gives its slot back when it has heard all, or is closed. */
+function givingBack(ear: FileEar, giveBack: () => void): FileEar {
+  return {
+    async next() {
+      const speech = await ear.next();
+      if (speech === undefined) giveBack();
+      return speech;
+    },
+    get heardMs() {
+      return ear.heardMs;
+    },
+    close() {
+      ear.close();
+      giveBack();
+    },
+  };
 }
 
 const unfit = (detail: string, param: string) => ({ kind: 'unfit', detail, param }) as const;

@@ -37,7 +37,8 @@ export function createOpenAiEmbeddingRail(deps: {
 async function outcomeOf(answer: Answer, call: EmbeddingCall): Promise<Outcome<EmbeddingList>> {
   const { status, body } = answer;
   const { input, encoding_format: encoding } = call.body;
-  const wanted = { encoding: encoding ?? 'float', count: countInputs(input) } as const;
+  const { servedAs } = call;
+  const wanted = { encoding: encoding ?? 'float', count: countInputs(input), servedAs } as const;
   const read = await readEmbeddings(body, wanted);
   if (read === undefined) return failed('broken', 'not a list of embeddings', status);
   return { kind: 'completed', status, contentType: contentTypeOf(answer), ...read };

@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { joinPieces } from '../kernel/long-work.ts';
+import { parseJsonInTurns } from '../kernel/parse-json.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Answer } from './collect-answer.ts';
 import { writeForm } from './form-body.ts';
@@ -32,7 +35,8 @@ export function createOpenAiTranscriptionRail(deps: {
   const pool = openPool({ ...deps, path, credential: bearer });
   const formOf = ({ model, fields, file, means }: TranscriptionCall) => {
     const contentType = file.contentType ?? 'application/octet-stream';
-    const form = writeForm(deps.random, [['model', model], ...fields], { ...file, contentType });
+    const hinted = SEVERAL_LANGUAGES.has(model) ? fields.map(inPlural) : fields;
+    const form = writeForm(deps.random, [['model', model], ...hinted], { ...file, contentType });
     return {
       means,
       body: Readable.from(form.pieces),
@@ -51,11 +55,22 @@ export function createOpenAiTranscriptionRail(deps: {
   };
 }
 
-function outcomeOf(answer: Answer, { format }: TranscriptionCall): Outcome<TranscriptionAnswer> {
+/** These take a list of languages where the models before them took one. */
+const SEVERAL_LANGUAGES: ReadonlySet<string> = new Set(['gpt-transcribe']);
+
+const inPlural = ([name, value]: TranscriptionCall['fields'][number]): [string, string] => [
+  name === 'language' ? 'languages[]' : name,
+  value,
+];
+
+async function outcomeOf(
+  answer: Answer,
+  { format }: TranscriptionCall,
+): Promise<Outcome<TranscriptionAnswer>> {
   const { body, status } = answer;
   const whole = { kind: 'completed', status, body, contentType: contentTypeOf(answer) } as const;
   if (!format.endsWith('json')) return { ...whole, usage: NOTHING_TOLD };
-  const transcript = readTranscript(body);
+  const transcript = await readTranscript(body);
   if (transcript === undefined) return failed('broken', 'not a transcript', status);
   return { ...whole, usage: readTranscriptUsage(transcript) };
 }
@@ -70,19 +85,14 @@ async function streamOf(answer: OpenedAnswer): Promise<Outcome<Streaming>> {
   }
   const chunks: Uint8Array[] = [];
   for await (const chunk of answer.body) chunks.push(chunk);
-  const body = Buffer.concat(chunks);
-  const transcript = readTranscript(body);
+  const transcript = await readTranscript(await joinPieces(chunks));
   if (transcript === undefined)
     return failed('broken', 'neither a stream nor a transcript', status);
   const stream = streamOfTranscript(transcript, readTranscriptUsage(transcript));
   return { kind: 'completed', status, stream };
 }
 
-function readTranscript(body: Buffer): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return isObject(value) && typeof value.text === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+async function readTranscript(body: Buffer): Promise<Json | undefined> {
+  const value = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  return isObject(value) && typeof value.text === 'string' ? value : undefined;
 }

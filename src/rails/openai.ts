@@ -7,6 +7,7 @@ import type { OpenedAnswer } from './open-answer.ts';
 import { openPool } from './open-pool.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { readCompletion } from './read-completion.ts';
+import { renameModel } from './rename-model.ts';
 import { contentTypeOf, type Upstream, type UpstreamLimits } from './upstream-pool.ts';
 
 /** How the OpenAI dialect takes a credential. */
@@ -30,7 +31,7 @@ export function createOpenAiRail(deps: {
           means: call.means,
         }),
         signal,
-        completionOf,
+        (answer) => completionOf(answer, call),
       ),
     stream: (call, signal) =>
       pool.opened(
@@ -39,7 +40,7 @@ export function createOpenAiRail(deps: {
           means: call.means,
         }),
         signal,
-        (answer) => streamOf(answer, wantsUsage(call)),
+        (answer) => streamOf(answer, call),
       ),
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
@@ -69,23 +70,27 @@ const streamedBody = (body: ChatCall['body'], model: string) => ({
   },
 });
 
-function completionOf(answer: Answer): Outcome<ChatCompletion> {
-  const { status, body } = answer;
-  const completion = readCompletion(body);
+async function completionOf(
+  answer: Answer,
+  { servedAs }: ChatCall,
+): Promise<Outcome<ChatCompletion>> {
+  const { status } = answer;
+  const completion = await readCompletion(answer.body);
   if (completion === undefined) return failed('broken', 'not a completion', status);
+  const body = renameModel(answer.body, servedAs);
   return { kind: 'completed', status, body, contentType: contentTypeOf(answer), ...completion };
 }
 
 async function streamOf(
   answer: OpenedAnswer,
-  usage: boolean,
+  call: ChatCall,
 ): Promise<Outcome<{ readonly stream: ChatStream }>> {
   const { status, stop } = answer;
   if (!contentTypeOf(answer).startsWith('text/event-stream')) {
     stop();
     return failed('broken', 'not a stream', status);
   }
-  const stream = new RelayedChat(answer, usage);
+  const stream = new RelayedChat(answer, { ...call, wantsUsage: wantsUsage(call) });
   await stream.begin();
   return { kind: 'completed', status, stream };
 }

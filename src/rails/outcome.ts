@@ -24,7 +24,7 @@ export type RailFailure =
   /** This server, or the caller's wallet, cannot pay anybody now. */
   | 'unpayable';
 
-/** What an upstream's answer said beside its body; none where nobody answered. Nothing of it is relayed. */
+/** What an upstream's answer said beside its body; none where nobody answered. Of it only what is said of another try is relayed. */
 export type Headed = { readonly headers?: Answer['headers'] | undefined };
 
 /** The upstream refused the request itself; another source would refuse it too. */
@@ -41,6 +41,8 @@ export type Failed = Headed & {
   readonly status: number | null;
   readonly detail: string;
   readonly retryAfterSeconds: number | null;
+  /** The same, where the upstream told it so finely. */
+  readonly retryAfterMs?: number | undefined;
 };
 
 /** An upstream has answered with what was asked for: all of it, or its beginning. */
@@ -70,4 +72,8 @@ export const failed = (
   detail: string,
   status: number | null = null,
   retryAfterSeconds: number | null = null,
-): Failed => ({ kind: 'failed', failure, status, detail, retryAfterSeconds });
+  retryAfterMs?: number,
+): Failed => ({
+  ...{ kind: 'failed', failure, status, detail, retryAfterSeconds },
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+});

@@ -1,4 +1,6 @@
 import { isObject } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { parseJsonInTurns } from '../kernel/parse-json.ts';
 import type { TokenUsage } from './chat-rail.ts';
 import { tokenCount } from './token-count.ts';
 
@@ -17,21 +19,18 @@ export function readUsage(usage: unknown): TokenUsage | null {
   const total = tokenCount(usage.total_tokens) ?? 0;
   const details = usage.prompt_tokens_details;
   const cached = isObject(details) ? (tokenCount(details.cached_tokens) ?? 0) : 0;
+  const kept = isObject(details) ? (tokenCount(details.cache_write_tokens) ?? 0) : 0;
   return {
     inputTokens,
     cachedTokens: Math.min(cached, inputTokens),
     outputTokens: Math.max(written, total - inputTokens),
+    ...(kept > 0 && { cacheWriteTokens: Math.min(kept, inputTokens) }),
   };
 }
 
 /** What a 2xx body says, or nothing when it is not a completion at all. */
-export function readCompletion(body: Buffer): Completion | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+export async function readCompletion(body: Buffer): Promise<Completion | undefined> {
+  const parsed = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
   if (!isObject(parsed) || !Array.isArray(parsed.choices)) return undefined;
   const usage = readUsage(parsed.usage);
   return { usage, answerChars: usage === null ? answerLength(parsed.choices) : 0 };

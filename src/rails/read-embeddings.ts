@@ -1,6 +1,8 @@
 import { isObject, type Json } from '../kernel/json.ts';
+import { tryParseJson } from '../kernel/parse-json.ts';
 import { cutList, joinList } from './cut-list.ts';
 import type { VectorEncoding } from './embedding-rail.ts';
+import { renameModel } from './rename-model.ts';
 import { takeTurns } from './take-turns.ts';
 import { tokenCount } from './token-count.ts';
 import { encodingOf, recodeVector } from './vector-encoding.ts';
@@ -13,16 +15,25 @@ type Read = { readonly body: Buffer; readonly promptTokens: number | null };
  */
 export async function readEmbeddings(
   body: Buffer,
-  wanted: { readonly encoding: VectorEncoding; readonly count: number },
+  wanted: {
+    readonly encoding: VectorEncoding;
+    readonly count: number;
+    readonly servedAs?: string | undefined;
+  },
 ): Promise<Read | undefined> {
   const cut = await cutList(body);
   if (cut === undefined || cut.items.length !== wanted.count) return undefined;
-  const { head, items, tail } = cut;
+  const { items } = cut;
+  // The list ends one level below the object.
+  const head = renameModel(cut.head, wanted.servedAs);
+  const tail = renameModel(cut.tail, wanted.servedAs, 2);
   const frame = parse(Buffer.concat([head, tail]));
   const given = encodingOf(parse(items[0])?.embedding);
   if (!Array.isArray(frame?.data) || given === undefined) return undefined;
   const promptTokens = readPromptTokens(frame.usage);
-  if (given === wanted.encoding) return { body, promptTokens };
+  const isAsItCame = head === cut.head && tail === cut.tail;
+  if (given === wanted.encoding && isAsItCame) return { body, promptTokens };
+  if (given === wanted.encoding) return { body: joinList({ head, items, tail }), promptTokens };
   const rewritten = await recodeItems(items, wanted.encoding);
   if (rewritten === undefined) return undefined;
   return { body: joinList({ head, items: rewritten, tail }), promptTokens };
@@ -46,12 +57,8 @@ async function recodeItems(
 }
 
 function parse(json: Buffer | undefined): Json | undefined {
-  try {
-    const parsed: unknown = JSON.parse((json ?? '').toString());
-    return isObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = json === undefined ? undefined : tryParseJson(json);
+  return isObject(parsed) ? parsed : undefined;
 }
 
 /** Some vendors give the sum alone, which is the same where nothing is written. */

@@ -1,9 +1,14 @@
-import type { PlainFormat } from './transcription-rail.ts';
+import { deflateSync } from 'node:zlib';
+import type { TimedWord } from '../engines/engine.ts';
+import type { PlainFormat, TranscriptionCall } from './transcription-rail.ts';
+
+type Granularities = TranscriptionCall['granularities'];
 
 export type TranscriptSegment = {
   readonly startMs: number;
   readonly endMs: number;
   readonly text: string;
+  readonly words?: readonly TimedWord[] | undefined;
 };
 
 export type WholeTranscript = {
@@ -24,13 +29,17 @@ export const usageOf = ({ durationMs }: Pick<WholeTranscript, 'durationMs'>) => 
   seconds: durationMs / 1_000,
 });
 
-/** Writes a transcript in the format that was asked for. */
-export function renderTranscript(whole: WholeTranscript, format: PlainFormat): Rendered {
+/** Writes a transcript in the format that was asked for, with the times that were asked for where it has them. */
+export function renderTranscript(
+  whole: WholeTranscript,
+  format: PlainFormat,
+  granularities?: Granularities,
+): Rendered {
   switch (format) {
     case 'json':
       return json({ text: textOf(whole), usage: usageOf(whole) });
     case 'verbose_json':
-      return json(verbose(whole));
+      return json(verbose(whole, granularities));
     case 'text':
       return text('text/plain', `${textOf(whole)}\n`);
     case 'srt':
@@ -50,23 +59,44 @@ const text = (type: string, body: string): Rendered => ({
   contentType: `${type}; charset=utf-8`,
 });
 
-/** Without the likelihoods that a recogniser of another make would tell: none are known. */
-const verbose = (whole: WholeTranscript) => ({
+/** As the vendor does: stretches unless only words are asked for, and words only where they are. */
+const verbose = (whole: WholeTranscript, granularities: Granularities = ['segment']) => ({
   task: 'transcribe',
   language: whole.language,
   duration: whole.durationMs / 1_000,
   text: textOf(whole),
-  segments: whole.segments.map(({ startMs, endMs, text: said }, id) => ({
-    id,
-    seek: 0,
-    start: startMs / 1_000,
-    end: endMs / 1_000,
-    text: said,
-    tokens: [],
-    temperature: 0,
-  })),
+  ...(granularities.includes('word') && {
+    words: whole.segments.flatMap(({ words = [] }) => words).map(verboseWord),
+  }),
+  ...(granularities.includes('segment') && { segments: whole.segments.map(verboseSegment) }),
   usage: usageOf(whole),
 });
+
+const verboseWord = ({ word, startMs, endMs }: TimedWord) => ({
+  ...{ word, start: startMs / 1_000, end: endMs / 1_000 },
+});
+
+/** Every member that clients require. Likelihoods are 0 and tokens none: a recogniser of this make tells neither. */
+const verboseSegment = ({ startMs, endMs, text: said }: TranscriptSegment, id: number) => ({
+  id,
+  seek: WINDOW_FRAMES * Math.floor(startMs / WINDOW_MS),
+  start: startMs / 1_000,
+  end: endMs / 1_000,
+  text: said,
+  tokens: [],
+  temperature: 0,
+  avg_logprob: 0,
+  compression_ratio: compressionRatio(said),
+  no_speech_prob: 0,
+});
+
+/** What the vendor's model hears at a time, and how many of its frames that is. */
+const WINDOW_MS = 30_000;
+const WINDOW_FRAMES = 3_000;
+
+/** Above 2.4 or so a text repeats itself. */
+const compressionRatio = (said: string): number =>
+  Buffer.byteLength(said) / deflateSync(said).length;
 
 const srtCue = ({ startMs, endMs, text: said }: TranscriptSegment, index: number): string =>
   `${index + 1}\n${clock(startMs, ',')} --> ${clock(endMs, ',')}\n${said}\n`;

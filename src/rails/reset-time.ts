@@ -43,5 +43,23 @@ export function retryAfterSeconds(
   return seconds <= LIMITS.retryAfterSeconds ? Math.ceil(seconds) : null;
 }
 
+const MILLISECONDS = /^\d{1,9}(?:\.\d{1,9})?$/;
+
+/** How long an upstream sends its callers away: `retry-after-ms` is finer, and counts before `retry-after`. */
+export function waitOf(
+  headers: Headers,
+  nowMs: number,
+): { readonly seconds: number | null; readonly ms?: number } {
+  const fine = headers['retry-after-ms'];
+  if (typeof fine === 'string' && MILLISECONDS.test(fine)) {
+    const ms = Math.ceil(Number(fine));
+    const seconds = Math.ceil(ms / 1_000);
+    if (seconds <= LIMITS.retryAfterSeconds) return { seconds, ms };
+  }
+  return { seconds: retryAfterSeconds(headers['retry-after'], nowMs) };
+}
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 const secondsUntil = (text: string, nowMs: number): number =>
   HTTP_DATE.test(text) ? Math.max(0, (Date.parse(text) - nowMs) / 1_000) : Number.NaN;

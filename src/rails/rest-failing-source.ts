@@ -7,15 +7,21 @@ type SourceRecord = {
   /** Monotonic; undefined while the source is in use. */
   restsUntilMs: number | undefined;
   probing: boolean;
+  /** It told what cannot be. That it answers others proves nothing. */
+  isDistrusted: boolean;
 };
 
 /** Keeps a source that keeps failing out of the way, so that one dead provider costs nobody latency. */
 export interface SourceRests {
   /** False while the source rests. After its rest one caller at a time is let through, as a probe. */
   admits(source: string): boolean;
+  /** For how long a source still rests; 0 where it does not. */
+  restMs(source: string): number;
   /** It answered, whatever it said. */
   answered(source: string): void;
   failed(source: string): void;
+  /** It told of a use that its request cannot have had: it rests at once, for the longest time. */
+  distrusted(source: string): void;
   /** The attempt ended without an answer or a failure, such as when the client left. */
   abandoned(source: string): void;
 }
@@ -36,6 +42,7 @@ export function createSourceRests(deps: { readonly clock: Clock }): SourceRests 
         restMs: LIMITS.sourceRestMs.min,
         restsUntilMs: undefined,
         probing: false,
+        isDistrusted: false,
       };
       records.set(source, record);
     }
@@ -51,8 +58,15 @@ export function createSourceRests(deps: { readonly clock: Clock }): SourceRests 
       return true;
     },
 
+    restMs(source) {
+      const until = records.get(source)?.restsUntilMs ?? 0;
+      return Math.max(0, until - clock.monotonicMs());
+    },
+
     answered(source) {
       // A healthy source has no record, so the common case is one lookup.
+      const record = records.get(source);
+      if (record === undefined || (record.isDistrusted && !record.probing)) return;
       records.delete(source);
     },
 
@@ -65,6 +79,14 @@ export function createSourceRests(deps: { readonly clock: Clock }): SourceRests 
       record.probing = false;
       record.restsUntilMs = clock.monotonicMs() + record.restMs;
       record.restMs = Math.min(record.restMs * 2, LIMITS.sourceRestMs.max);
+    },
+
+    distrusted(source) {
+      const record = recordOf(source);
+      record.probing = false;
+      record.isDistrusted = true;
+      record.restMs = LIMITS.sourceRestMs.max;
+      record.restsUntilMs = clock.monotonicMs() + record.restMs;
     },
 
     abandoned(source) {

@@ -8,6 +8,8 @@ export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
 /** One text to be spoken by one upstream. */
 export type SpeechCall = {
+  /** Who asks: the engines of this process serve agents in turn. */
+  readonly agentId?: number;
   /** The upstream's own name of the model. */
   readonly model: string;
   /** How it is paid, where this server has no account that it goes to. */

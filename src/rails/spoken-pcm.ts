@@ -5,10 +5,12 @@ import { soon } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
 /**
- * Synthesised speech as 16-bit little-endian bytes at `LIMITS.speech.sampleRateHz`, in short pieces: between two of
- * them others have their turn, since a sentence may be half a minute long.
+ * Synthesised speech as 16-bit samples at `LIMITS.speech.sampleRateHz`, in short pieces: between two of them others have
+ * their turn, since a sentence may be half a minute long. Each piece has memory of its own.
  */
-export async function* spokenPcm(chunks: AsyncIterable<SpeechChunk>): AsyncGenerator<Uint8Array> {
+export async function* spokenSamples(
+  chunks: AsyncIterable<SpeechChunk>,
+): AsyncGenerator<Int16Array> {
   let resampler: Resampler | undefined;
   for await (const { pcm, sampleRateHz } of chunks) {
     if (resampler?.fromHz !== sampleRateHz) {
@@ -19,22 +21,25 @@ export async function* spokenPcm(chunks: AsyncIterable<SpeechChunk>): AsyncGener
     for (let at = 0; at < pcm.length; at += step) {
       const input = pcm.subarray(at, at + step);
       const target = new Int16Array(resampler.outputSamples(input.length));
-      const bytes = bytesOf(target.subarray(0, resampler.push(input, target)));
-      if (bytes.length > 0) yield bytes;
+      const samples = target.subarray(0, resampler.push(input, target));
+      if (samples.length > 0) yield samples;
       await new Promise<void>(soon);
     }
   }
   if (resampler !== undefined) yield* restOf(resampler);
 }
 
-function* restOf(resampler: Resampler): Generator<Uint8Array> {
+function* restOf(resampler: Resampler): Generator<Int16Array> {
   const target = new Int16Array(resampler.outputSamples(resampler.lookaheadSamples));
-  const bytes = bytesOf(target.subarray(0, resampler.flush(target)));
-  if (bytes.length > 0) yield bytes;
+  const samples = target.subarray(0, resampler.flush(target));
+  if (samples.length > 0) yield samples;
 }
 
-function bytesOf(samples: Int16Array): Uint8Array {
-  const bytes = new Uint8Array(samples.length * 2);
-  writePcmBytes(samples, bytes);
-  return bytes;
+/** The same as little-endian bytes. */
+export async function* spokenPcm(chunks: AsyncIterable<SpeechChunk>): AsyncGenerator<Uint8Array> {
+  for await (const samples of spokenSamples(chunks)) {
+    const bytes = new Uint8Array(samples.length * 2);
+    writePcmBytes(samples, bytes);
+    yield bytes;
+  }
 }

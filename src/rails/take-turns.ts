@@ -1,5 +1,5 @@
-import { soon } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { turnForLongWork } from '../kernel/long-work.ts';
 
 /** Told of work as it is done; every so many bytes of it, whatever else is ready runs first. */
 export function takeTurns(): (bytes: number) => Promise<void> {
@@ -8,6 +8,6 @@ export function takeTurns(): (bytes: number) => Promise<void> {
     done += bytes;
     if (done < LIMITS.vectorBytesPerTurn) return;
     done = 0;
-    await new Promise<void>(soon);
+    await turnForLongWork();
   };
 }

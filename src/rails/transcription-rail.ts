@@ -13,6 +13,8 @@ export type PlainFormat = Exclude<TranscriptFormat, 'diarized_json'>;
 
 /** One file of sound, to be transcribed by one upstream. */
 export type TranscriptionCall = {
+  /** Who asks: the engines of this process serve agents in turn. */
+  readonly agentId?: number;
   /** The upstream's own name of the model. */
   readonly model: string;
   /** How it is paid, where this server has no account that it goes to. */
@@ -25,6 +27,8 @@ export type TranscriptionCall = {
     readonly durationMs: number;
   };
   readonly format: TranscriptFormat;
+  /** The times of single words and of stretches of speech are asked for. Undefined: nothing was said of them. */
+  readonly granularities?: readonly ('word' | 'segment')[] | undefined;
   readonly language: string | undefined;
   readonly prompt: string | undefined;
   /** The caller's fields as they came, but for the model and the file. */

@@ -9,7 +9,7 @@ import type { Means } from './means.ts';
 import { type OpenedAnswer, openAnswer } from './open-answer.ts';
 import { type Declined, type Failed, failed, type Headed, type Outcome } from './outcome.ts';
 import type { PaidCalls } from './paid-calls.ts';
-import { retryAfterSeconds } from './reset-time.ts';
+import { waitOf } from './reset-time.ts';
 
 /** Where an upstream is, and what opens it. */
 export type Upstream = {
@@ -190,11 +190,13 @@ export const isSuccess = ({ status }: { readonly status: number }): boolean =>
 export function unservedOf(answer: Answer, nowMs: number): Declined | Failed | undefined {
   const { status, headers, body } = answer;
   if (isSuccess(answer)) return undefined;
-  if (status === 429) {
-    const seconds = retryAfterSeconds(headers['retry-after'], nowMs);
-    return failed('rate_limited', 'rate limited', status, seconds);
+  const { seconds, ms } = waitOf(headers, nowMs);
+  if (status === 429) return failed('rate_limited', 'rate limited', status, seconds, ms);
+  // It says nothing of the request: the upstream did not get the whole of it in time.
+  if (status === 408) return failed('timeout', 'the upstream timed out', status, seconds, ms);
+  if (status < 400 || status >= 500) {
+    return failed('broken', `status ${status}`, status, seconds, ms);
   }
-  if (status < 400 || status >= 500) return failed('broken', `status ${status}`, status);
   return { kind: 'declined', status, body, contentType: contentTypeOf(answer) };
 }
 

@@ -15,6 +15,7 @@ export const embeddings = route<{ embeddings: Embeddings }>()({
   providerKey: 'optional',
   idempotent: true,
   maxBodyBytes: LIMITS.embeddingBodyBytes,
+  json: LIMITS.embeddingJson,
   body: EmbeddingRequest,
   response: EmbeddingAnswer,
 

@@ -53,6 +53,7 @@ import { listAgentPolicies } from './developer/agents/policies/list.ts';
 import { resetAgentPolicy } from './developer/agents/policies/reset.ts';
 import { revokeAgentPolicy } from './developer/agents/policies/revoke.ts';
 import { preBorrow } from './developer/agents/pre-borrow.ts';
+import { renewAgentDelegation } from './developer/agents/renew-delegation.ts';
 import { resolveAgentSpend } from './developer/agents/resolve.ts';
 import { agentsRollup } from './developer/agents/rollup.ts';
 import { readSelfServiceLock } from './developer/agents/self-service-lock/read.ts';
@@ -197,6 +198,7 @@ export const ROUTES = [
   deleteCreditThreshold,
   agentLimitChain,
   resolveAgentSpend,
+  renewAgentDelegation,
   forecastX402,
   agentFunding,
   listProviderKeys,

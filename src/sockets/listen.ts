@@ -100,6 +100,7 @@ function openListen(
     model: fullModelId(deps.catalogue, query.model),
     ...{ encoding, language, prompt },
     sampleRateHz: query.sample_rate,
+    answerWith: context.answerWith,
     dialect: ({ model: { id }, source: { provider, upstreamModel } }) => ({
       ...{ kind: 'listen', wishes },
       stream: {

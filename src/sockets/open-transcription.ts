@@ -1,4 +1,4 @@
-import { firstSliceRaw } from '../actors/paid-audio.ts';
+import { firstSliceRaw, openStreamPurse } from '../actors/paid-audio.ts';
 import { openTranscribed } from '../actors/recording/open-recorded.ts';
 import {
   connectRelay,
@@ -10,10 +10,11 @@ import {
 import type { DialectChoice } from '../actors/transcription/dialect-of.ts';
 import type { TranscriptionInput, TranscriptionStream } from '../actors/transcription-stream.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
-import { openPurse, type PurseOwner } from '../actors/voice-purse.ts';
+import type { PurseOwner } from '../actors/voice-purse.ts';
 import type { Model, Source } from '../gateway/catalogue.ts';
 import { listenOptions, spokenModel } from '../gateway/listen-options.ts';
 import { refuseHold } from '../gateway/refuse-hold.ts';
+import { soonestHeaders } from '../gateway/retirement.ts';
 import { newId } from '../kernel/ids.ts';
 import { refuse } from '../kernel/refuse.ts';
 import type { ListenRail } from '../rails/realtime/realtime-rail.ts';
@@ -30,6 +31,8 @@ export type TranscriptionWish = Pick<TranscriptionInput, 'encoding' | 'sampleRat
   readonly prompt: string | undefined;
   /** What is asked for beside the model, its language and how the sound is written, as upstreams are asked for it. */
   readonly asked: readonly (readonly [name: string, value: string])[];
+  /** Adds headers to the answer of the upgrade. */
+  readonly answerWith: (headers: Readonly<Record<string, string>>) => void;
   readonly dialect: (served: { readonly model: Model; readonly source: Source }) => DialectChoice;
 };
 
@@ -61,6 +64,7 @@ async function openRelayed(
   deps.sessions.requireRoom();
 
   const { model, owner, purse, upstream } = await connectRelay(deps, plan, buyer, relayWish);
+  wish.answerWith(soonestHeaders([model]));
   const stream = openTranscribed(deps, {
     ...{ owner, purse, encoding, sampleRateHz },
     dialect: wish.dialect({ model, source: owner.source }),
@@ -76,6 +80,7 @@ function relayWishOf(
   return {
     ...{ modality: 'stt', kind: 'transcription', idPrefix: ID_PREFIX },
     reserveRaw: (_, source) => (isBilledByToken(source) ? undefined : firstSliceRaw(source)),
+    openPurse: openStreamPurse,
     async connect(rail, { ownKey, source }, signal) {
       const fitting = listenOptions(asked, ownKey !== undefined);
       if (fitting.kind === 'unfit') return fitting;
@@ -109,8 +114,9 @@ async function openLocal(deps: VoiceDeps, wish: TranscriptionWish): Promise<Tran
   const { spender } = buyer;
   const owner: PurseOwner = { spender, sessionId, kind: 'transcription', model: model.id, source };
   try {
-    const opened = await openPurse(deps, owner, firstSliceRaw(source));
+    const opened = await openStreamPurse(deps, owner);
     if (opened.kind === 'refused') throw refuseHold(opened.refusal);
+    wish.answerWith(soonestHeaders([model]));
 
     const stream = openTranscribed(deps, {
       ...{ owner, purse: opened.purse, encoding, sampleRateHz },

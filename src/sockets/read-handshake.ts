@@ -1,37 +1,40 @@
 import { readSession, type SessionConfig, sessionType } from '../actors/realtime/session-config.ts';
+import type { Catalogue } from '../gateway/catalogue.ts';
 import type { ClientSecretGrant } from '../http/caller.ts';
 import { refuse } from '../kernel/refuse.ts';
 
-/** What a transcription session runs on when its client names no model, as the vendor's do not. */
-const TRANSCRIBING_MODEL = 'local/realtime';
-
 export type Handshake = {
-  readonly modelId: string;
+  /** Undefined: a transcription session names the model that hears it later, or nobody. */
+  readonly modelId: string | undefined;
   readonly type: SessionConfig['type'];
   /** How a session of this server's own begins. Throws the refusal of one that it cannot be: an upstream may do more. */
   readonly config: () => SessionConfig;
 };
 
 /**
- * The model that a realtime session is opened with, and how it begins. The model
- * and the type that a client secret names stand; the rest of its session is how it begins. Throws the refusal of an upgrade that contradicts it.
+ * The model that a realtime session is opened with, by its catalogue id where the catalogue has it, and how it begins. The
+ * model and the type that a client secret names stand; the rest of its session is how it begins. Throws the refusal of an
+ * upgrade that contradicts it.
  */
 export function readHandshake(
+  catalogue: Pick<Catalogue, 'find' | 'findKeyed'>,
   query: { readonly model?: string | undefined; readonly intent?: string | undefined },
   secret: ClientSecretGrant | undefined,
 ): Handshake {
-  if (secret?.model !== undefined && query.model !== undefined && secret.model !== query.model) {
+  const idOf = (name: string | undefined) =>
+    name && ((catalogue.find(name) ?? catalogue.findKeyed(name))?.id ?? name);
+  const asked = idOf(query.model);
+  if (secret?.model !== undefined && asked !== undefined && idOf(secret.model) !== asked) {
     throw refuse.gateway.invalidRequest(
       `This client secret is for the model "${secret.model}".`,
       'model',
     );
   }
-  const asked = query.intent === 'transcription' ? { type: 'transcription' } : undefined;
-  const session = secret?.session ?? asked;
+  const intended = query.intent === 'transcription' ? { type: 'transcription' } : undefined;
+  const session = secret?.session ?? intended;
   const type = sessionType(session);
-  const named = secret?.model ?? query.model;
-  const modelId = named ?? (type === 'transcription' ? TRANSCRIBING_MODEL : undefined);
-  if (modelId === undefined) {
+  const modelId = idOf(secret?.model) ?? asked;
+  if (modelId === undefined && type !== 'transcription') {
     throw refuse.gateway.invalidRequest('model: name a model of the modality realtime', 'model');
   }
   return { modelId, type, config: () => requireSession(session) };

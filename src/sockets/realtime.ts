@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import type { Cascades } from '../actors/cascade/cascade-legs.ts';
-import { openCascade } from '../actors/cascade/open-cascade.ts';
-import { openOwnKeys } from '../actors/cascade/own-keys.ts';
+import { openCascade, openTranscribing } from '../actors/cascade/open-cascade.ts';
+import { type OwnKeys, openOwnKeys } from '../actors/cascade/own-keys.ts';
 import {
   type CascadePlan,
   localEngineOf,
   planCascade,
+  planTranscription,
   requireNoParts,
 } from '../actors/cascade/plan-cascade.ts';
-import { openPurses, Purses } from '../actors/purses.ts';
+import { Purses } from '../actors/purses.ts';
+import { openTurn } from '../actors/realtime/hold-turn.ts';
 import { createLocalLegs } from '../actors/realtime/local-legs.ts';
 import type { SessionConfig } from '../actors/realtime/session-config.ts';
 import { turnCap } from '../actors/realtime/turn-meter.ts';
@@ -22,6 +24,9 @@ import {
 } from '../actors/relay/connect-relay.ts';
 import type { VoiceDeps } from '../actors/voice-deps.ts';
 import { openPurse, type PurseOwner } from '../actors/voice-purse.ts';
+import { enginesFor } from '../engines/engines-for.ts';
+import type { Model } from '../gateway/catalogue.ts';
+import { soonestHeaders } from '../gateway/retirement.ts';
 import {
   type SocketConnection,
   type SocketContext,
@@ -63,10 +68,16 @@ export const createRealtimeSocket = (deps: VoiceDeps, relays?: Relays, cascades?
     query: Query,
     envelope: 'openai',
     async open(context) {
-      const handshake = readHandshake(context.query, context.caller.clientSecret);
-      const relayed = relays && (await openRelay({ ...deps, relays }, context, handshake));
+      const handshake = readHandshake(deps.catalogue, context.query, context.caller.clientSecret);
+      const stt = transcriberOf(deps.catalogue, context.query, handshake);
+      if (stt !== undefined && cascades !== undefined) {
+        const config = handshake.config();
+        const transcribed = await openTranscriber({ ...deps, cascades }, stt, context, config);
+        return new RealtimeHandler(admit(deps, transcribed));
+      }
+      const { modelId = ALL_LOCAL, type } = handshake;
+      const relayed = relays && (await openRelay({ ...deps, relays }, context, { modelId, type }));
       if (relayed !== undefined) return relayed;
-      const { modelId } = handshake;
       const config = handshake.config();
       const plan = cascades && planCascade(deps.catalogue, modelId, context.query);
       const input = plan
@@ -77,7 +88,42 @@ export const createRealtimeSocket = (deps: VoiceDeps, relays?: Relays, cascades?
   });
 
 const ONLY_HEARD =
-  'This model converses; sessions that only transcribe are served by local/realtime.';
+  'This model converses; a session that only transcribes names a transcription model, such as local/pocketsphinx, or none.';
+
+/** The engines of this server as one model. */
+const ALL_LOCAL = 'local/realtime';
+
+/** The model that hears a session which only transcribes. Undefined: it converses, or its model does more than hear. */
+const transcriberOf = (
+  catalogue: VoiceDeps['catalogue'],
+  query: z.output<typeof Query>,
+  { modelId, type }: Handshake,
+): Model | undefined =>
+  type === 'transcription' ? planTranscription(catalogue, modelId ?? query.stt_model) : undefined;
+
+async function openTranscriber(
+  deps: VoiceDeps & { readonly cascades: Cascades },
+  stt: Model,
+  context: Context,
+  config: SessionConfig,
+): Promise<RealtimeInput> {
+  const buyer = readSocketBuyer(context, context.query.customer_id);
+  const { providerKeys } = deps.cascades;
+  const ownKeys = await openOwnKeys({ ...deps, providerKeys }, [stt], buyer);
+  await lookUpHearers(deps.catalogue, ownKeys);
+  if (localEngineOf(stt)) requireEngines(deps.engines, ['pocketsphinx']);
+  deps.sessions.requireRoom();
+  context.answerWith(soonestHeaders([stt]));
+  return openTranscribing(deps, stt, { spender: buyer.spender, ownKeys, config });
+}
+
+/** Which model the session will name is not known when it begins, and whether a key opens it must be when it does. */
+async function lookUpHearers(catalogue: VoiceDeps['catalogue'], ownKeys: OwnKeys): Promise<void> {
+  const unsold = catalogue.keyedModels.filter(
+    ({ id, modality }) => modality === 'stt' && catalogue.find(id) === undefined,
+  );
+  await Promise.all(unsold.map(({ id }) => ownKeys.lookUp(id)));
+}
 
 type Context = SocketContext<unknown, typeof Query>;
 
@@ -85,7 +131,7 @@ type Context = SocketContext<unknown, typeof Query>;
 async function openRelay(
   deps: VoiceDeps & { readonly relays: Relays },
   context: Context,
-  { modelId, type }: Handshake,
+  { modelId, type }: { readonly modelId: string; readonly type: Handshake['type'] },
 ): Promise<SocketHandler | undefined> {
   const { caller, query } = context;
   const buyer = readSocketBuyer(context, query.customer_id);
@@ -98,6 +144,7 @@ async function openRelay(
   deps.sessions.requireRoom();
 
   const connected = await connectRelay(deps, plan, buyer, REALTIME_WISH);
+  context.answerWith(soonestHeaders([connected.model]));
   const session = openRelayed(deps, connected);
   admitSession(deps, connected.owner.sessionId, session);
   return {
@@ -131,14 +178,20 @@ async function openPlanned(
   if (config.type === 'transcription')
     throw refuse.gateway.invalidRequest(ONLY_HEARD, 'session.type');
   const { providerKeys } = deps.cascades;
-  const ownKeys = await openOwnKeys({ ...deps, providerKeys }, plan, buyer);
+  const ownKeys = await openOwnKeys(
+    { ...deps, providerKeys },
+    [plan.llm, plan.stt, plan.tts],
+    buyer,
+  );
   requireEngines(deps.engines, [
     ...(localEngineOf(plan.stt) ? (['pocketsphinx'] as const) : []),
     ...(localEngineOf(plan.tts) ? (['flite'] as const) : []),
     ...(localEngineOf(plan.llm) ? (['guide'] as const) : []),
   ]);
   deps.sessions.requireRoom();
-  return openCascade(deps, plan, { spender: buyer.spender, ownKeys, config });
+  context.answerWith(soonestHeaders([plan.llm, plan.stt, plan.tts]));
+  const engines = enginesFor(deps.engines, buyer.spender.agentId);
+  return openCascade({ ...deps, engines }, plan, { spender: buyer.spender, ownKeys, config });
 }
 
 async function openLocal(
@@ -160,12 +213,16 @@ async function openLocal(
   };
   const cap = turnCap(model);
   const callerFacts = () => deps.callerFacts(owner.spender.agentId);
-  const purses = new Purses((_, reserveRaw) => openPurse(deps, owner, reserveRaw));
-  const legs = createLocalLegs({ ...deps, cap, source, callerFacts, purses });
+  const purses = new Purses((_, reserveRaw, isQuiet) =>
+    openPurse(deps, owner, reserveRaw, isQuiet),
+  );
+  const engines = enginesFor(deps.engines, owner.spender.agentId);
+  const legs = createLocalLegs({ ...deps, engines, cap, source, callerFacts, purses });
   const problem = legs.problemOf(config);
   if (problem !== undefined) throw refuse.gateway.invalidRequest(problem.message, problem.param);
-  await openPurses(purses, legs.reserves(config));
-  return { owner, purses, cap, legs, config };
+  const reservesOf = (tokens: number) => legs.reserves(config, tokens);
+  const outputTokens = await openTurn(purses, reservesOf, cap.outputTokens);
+  return { owner, purses, cap, outputTokens, legs, config };
 }
 
 function admit(deps: VoiceDeps, input: RealtimeInput): RealtimeSession {

@@ -51,6 +51,7 @@ export const createTranscriptionSocket = (deps: VoiceDeps, relays?: ListenRelays
         { ...deps, relays },
         {
           ...{ buyer, encoding, language, model, prompt, sampleRateHz, asked: ASKED },
+          answerWith: context.answerWith,
           dialect: () => ({ kind: 'plain' }),
         },
       );

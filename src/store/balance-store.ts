@@ -57,7 +57,8 @@ export async function findBalance(sql: Queryable, agentId: number): Promise<Bala
     select f.version, f.rules_version, f.spendable_raw as spendable, f.held_raw as held,
       f.credited_raw as credited, f.consumed_raw as consumed, f.wallet_raw as wallet,
       f.promised_raw as promised, f.counters,
-      a.account_id, a.wallet_address, a.status, a.operator_expiry, a.allowlist_mode,
+      a.account_id, a.wallet_address, a.status, a.allowlist_mode,
+      case when a.funding_mode = 'credit_line' then a.operator_expiry end as operator_expiry,
       array(select k.id from agent_keys k where k.agent_id = f.agent_id and k.revoked_at is null) as keys,
       coalesce(own.policies, '[]') as policies, coalesce(own.quality, '[]') as quality,
       (select coalesce(json_agg(json_build_object('id', t.id, 'thresholdBps', t.threshold_bps) order by t.id), '[]')

@@ -24,7 +24,10 @@ export async function checkPayments(
   ];
 }
 
-/** A payment that was debited after its release has left the wallet like any other. */
+/**
+ * A payment that was debited after its release has left the wallet like any other. One that was settled, credited again
+ * by a reorganisation and debited after all came in once more, and left twice.
+ */
 async function checkWallets(
   sql: Sql,
   from: number,
@@ -39,7 +42,8 @@ async function checkWallets(
     signed as (
       select agent_id,
         coalesce(sum(value_raw) filter (where state in ('reserved', 'sent', 'pending_settlement')), 0) as open,
-        coalesce(sum(value_raw) filter (where state = 'settled' or corrected_at is not null), 0) as went
+        coalesce(sum(value_raw) filter (where state = 'settled'), 0)
+          + coalesce(sum(value_raw) filter (where corrected_at is not null), 0) as went
       from reservations where agent_id between ${from} and ${to} group by 1),
     paid as (
       select agent_id, coalesce(sum(amount_raw) filter (where state <> 'done'), 0) as open,

@@ -31,6 +31,16 @@ const REPAIRS: readonly Repair[] = [
 ];
 
 /**
+ * A connection that is accepted and hung up on before it was ready, as by a proxy whose server is away, is made again at
+ * once: hundreds a second, which take this process' time and fill the line that the server finds when it is back. It
+ * counts as a failure instead, and waits as after any other.
+ */
+const HUNG_UP_IS_A_FAILURE: readonly Repair[] = [
+  ['if (initial)\n      return reconnect()', 'if (initial)\n      hadError = true'],
+  ['onclose(connection, Errors', 'if (initial) return reconnect()\n    onclose(connection, Errors'],
+];
+
+/**
  * The pool hands out the connection that has rested longest, so that each of them finds its part of the server out of
  * the processor's caches. The one that rested last is quicker by a third for whoever asks alone.
  */
@@ -67,7 +77,7 @@ export const driver: typeof postgres = loadRepaired();
 function loadRepaired(): typeof postgres {
   const require = createRequire(import.meta.url);
   const entry = require.resolve('postgres');
-  compile(require, join(dirname(entry), 'connection.js'), REPAIRS);
+  compile(require, join(dirname(entry), 'connection.js'), [...REPAIRS, ...HUNG_UP_IS_A_FAILURE]);
   return compile(require, entry, [...LAST_FIRST, ...LOST_IS_LOST]) as typeof postgres;
 }
 

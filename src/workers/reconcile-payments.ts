@@ -3,6 +3,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { claimCursor, giveCursorBack } from '../proxy/chain-cursor-store.ts';
 import { type ReconcileDeps, type Reconciled, reconcile } from '../proxy/reconcile.ts';
+import type { Audited, WalletAuditor } from '../proxy/wallet-auditor.ts';
 import type { Sql } from '../store/sql.ts';
 
 export type ReconcilePayments = {
@@ -23,6 +24,9 @@ export function createReconcilePayments(
     readonly clock: Clock;
     readonly log: Log;
     readonly onDone?: (done: Reconciled) => void;
+    /** Looks again at what was read, under the same claim. */
+    readonly auditor: WalletAuditor;
+    readonly onAudited?: (audited: Audited) => void;
   },
 ): ReconcilePayments {
   const { sql, nodeId, clock, log } = deps;
@@ -37,6 +41,9 @@ export function createReconcilePayments(
       try {
         done = await reconcile(deps, claim.cursor, blocks);
         blocks = Math.min(most, blocks * more);
+        const { current } = done;
+        const audited = current && (await deps.auditor.run(current));
+        if (audited !== undefined) deps.onAudited?.(audited);
       } catch (error) {
         blocks = Math.max(least, Math.floor(blocks / fewer));
         throw error;

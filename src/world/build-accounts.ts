@@ -12,6 +12,7 @@ import { createStandings } from '../controls/standings.ts';
 import { createAccounts } from '../developers/accounts.ts';
 import { createDevelopers } from '../developers/developers.ts';
 import { createSessions } from '../developers/session.ts';
+import { vendorOf } from '../gateway/byok-source.ts';
 import type { Teardown } from '../kernel/teardown.ts';
 import { createAgentKeyBudgets } from '../keys/agent-key-budgets.ts';
 import { createAgentKeys } from '../keys/agent-keys.ts';
@@ -82,6 +83,7 @@ export function buildAccounts(
       providerKeys: createProviderKeys({
         ...{ ...world, keyUse, sealingSecret: settings.providerKeySecret },
         supported: world.catalogue.keyedProviders,
+        vendorOf: (provider) => vendorOf(world.catalogue, provider),
       }),
       ...createControls({ sql, invalidations, now }),
       agents: createAgents(agentDeps),

@@ -43,7 +43,10 @@ export function buildGateway(
   const local = createLocalEmbeddingRail({ engine: engines.embedding.useLite });
   const vectors = createEmbeddingRails({ catalogue, local, clock, paidCalls });
   teardown.use('embedding rails', vectors);
-  const localSpeech = createLocalSpeechRail({ engine: engines.tts.flite });
+  const localSpeech = createLocalSpeechRail({
+    engine: engines.tts.flite,
+    encoding: engines.encoding,
+  });
   const speechRails = createSpeechRails({ catalogue, localSpeech, clock, paidCalls });
   teardown.use('speech rails', speechRails);
   const ears = createLocalTranscriptionRail({ engines, gates: voice.speechGates });

@@ -4,6 +4,7 @@ import { createGuardedClient, type GuardedClient } from '../egress/guarded-clien
 import { createResolveHost } from '../egress/resolve-host.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Teardown } from '../kernel/teardown.ts';
+import { createAskedPrices } from '../proxy/asked-prices.ts';
 import { firstSettlement } from '../proxy/first-settlement.ts';
 import { createChainJudge } from '../proxy/judge-by-chain.ts';
 import { createPaidCalls } from '../proxy/paid-calls.ts';
@@ -54,7 +55,7 @@ export function buildPayments(
   const eventsOf = (row: Reservation, txHash: string) => firstSettlement(sql, row, txHash);
   const paying = {
     ...{ ...deps, wallets: accounts.wallets, standings: accounts.standings },
-    ...{ breaker: chain.breaker, judge, eventsOf },
+    ...{ breaker: chain.breaker, judge, eventsOf, prices: createAskedPrices() },
     terms: { usdc, chainId },
     domain: usdcDomain(usdc),
     validBeforeSeconds: settings.x402.validBeforeSeconds,
@@ -85,7 +86,8 @@ export function buildPayments(
   if (view !== undefined) {
     const reconciler = buildReconciler(world, {
       ...{ ledger, nodeId: node.nodeId, view, payouts: accounts.payouts },
-      ...{ onDone: metrics.reconciled, ...heard },
+      ...{ onDone: metrics.reconciled, onAudited: metrics.audited, ...heard },
+      auditRestMs: reconcileSeconds * 1_000 * LIMITS.audit.readingsPerRound,
     });
     const tick = async () => {
       await reconciler.tick();
@@ -97,7 +99,7 @@ export function buildPayments(
   teardown.use('payment workers', startWorkers(world, workers));
   const { standings } = accounts;
   const questions = buildQuestions(world, {
-    ...{ client, standings, chain, judge, ledger, eventsOf, ...heard },
+    ...{ client, standings, chain, judge, ledger, eventsOf, passthroughs, ...heard },
   });
   return { paidCalls, services: { proxy, ...questions } };
 }

@@ -2,6 +2,7 @@ import { createFunding } from '../agents/funding.ts';
 import type { StandingsReader } from '../controls/standings.ts';
 import type { GuardedClient } from '../egress/guarded-client.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { PassthroughLog } from '../proxy/passthrough-log.ts';
 import { createPayments } from '../proxy/payments.ts';
 import { createPrices } from '../proxy/prices.ts';
 import type { ReleaseDeps } from '../proxy/release-by-chain.ts';
@@ -11,6 +12,7 @@ import type { World } from './world.ts';
 type Parts = Pick<ReleaseDeps, 'judge' | 'ledger' | 'eventsOf' | 'onEnd' | 'onAlarm'> & {
   readonly ledger: Pick<Ledger, 'settled'>;
   readonly client: GuardedClient;
+  readonly passthroughs: PassthroughLog;
   readonly standings: StandingsReader;
   readonly chain: Pick<ChainParts, 'breaker'>;
 };

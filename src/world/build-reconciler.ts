@@ -4,12 +4,22 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { findDonePayouts, findOpenPayouts, findPayout } from '../payouts/payout-store.ts';
 import type { Payouts } from '../payouts/payouts.ts';
 import { repayVanished } from '../payouts/repay-vanished.ts';
+import { requireCursor } from '../proxy/chain-cursor-store.ts';
 import { firstSettlement } from '../proxy/first-settlement.ts';
 import type { ChainView } from '../proxy/judge-by-chain.ts';
 import type { OnAlarm } from '../proxy/payment-alarm.ts';
 import type { Reconciled } from '../proxy/reconcile.ts';
-import { findLive, findReservation, findSettled, findWatched } from '../proxy/reservation-store.ts';
-import { findFirstWalletMs, findWalletOwners } from '../proxy/wallet-store.ts';
+import type { Reservation } from '../proxy/reservation.ts';
+import {
+  findLive,
+  findReservation,
+  findSettled,
+  findWatched,
+  wasGivenBack,
+} from '../proxy/reservation-store.ts';
+import { createAuditStore } from '../proxy/wallet-audit-store.ts';
+import { type Audited, createWalletAuditor } from '../proxy/wallet-auditor.ts';
+import { findCredited, findFirstWalletMs, findWalletOwners } from '../proxy/wallet-store.ts';
 import { createReconcilePayments, type ReconcilePayments } from '../workers/reconcile-payments.ts';
 import type { World } from './world.ts';
 
@@ -22,6 +32,9 @@ export type ReconcilerParts = {
   readonly onDone?: (done: Reconciled) => void;
   readonly onEnd?: (state: ReservationState) => void;
   readonly onAlarm?: OnAlarm;
+  readonly onAudited?: (audited: Audited) => void;
+  /** Between two rounds of the second look over all wallets. */
+  readonly auditRestMs: number;
 };
 
 /** Whoever reads from the chain what became of payments, deposits and payouts, over the tables that have them. */
@@ -29,22 +42,30 @@ export function buildReconciler(
   { sql, clock, log }: Pick<World, 'sql' | 'clock' | 'log'>,
   parts: ReconcilerParts,
 ): ReconcilePayments {
-  const { view, payouts } = parts;
+  const { view, payouts, nodeId } = parts;
   const { auditSeconds, auditedPerTick, payoutsPerTick } = LIMITS;
   const lately = { forSeconds: auditSeconds, limit: auditedPerTick };
   const reload = (nonce: string) => findReservation(sql, nonce);
   const findDone = () => findDonePayouts(sql, auditSeconds, payoutsPerTick);
+  const findByNonce = reload;
+  const applying = {
+    ...{ ...parts, log, reload, findByNonce },
+    findPayout: (nonce: string) => findPayout(sql, nonce),
+    wasGivenBack: (nonce: string) => wasGivenBack(sql, nonce),
+    findCredited: (groups: readonly string[]) => findCredited(sql, groups),
+    keepClaim: () => requireCursor(sql, nodeId, LIMITS.chainClaimMs),
+    eventsOf: (row: Reservation, txHash: string) => firstSettlement(sql, row, txHash),
+  };
+  const audits = createAuditStore(sql);
   return createReconcilePayments({
-    ...{ ...parts, sql, clock, log, reload },
+    ...{ ...applying, sql, clock },
+    auditor: createWalletAuditor({ ...applying, audits, restMs: parts.auditRestMs }),
     findLive: () => findLive(sql, LIMITS.reservationsPerTick),
     findWatched: () => findWatched(sql, lately),
     findSettled: () => findSettled(sql, lately),
-    findByNonce: reload,
     findOpenPayouts: () => findOpenPayouts(sql, payoutsPerTick),
-    findPayout: (nonce) => findPayout(sql, nonce),
     repayVanished: (at) => repayVanished({ view, payouts, findDone, log }, at),
     findFirstWalletMs: () => findFirstWalletMs(sql),
     findWalletOwners: () => findWalletOwners(sql),
-    eventsOf: (row, txHash) => firstSettlement(sql, row, txHash),
   });
 }

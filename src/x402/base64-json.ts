@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { LIMITS } from '../kernel/limits.ts';
+import { JsonTooComplex, parseBoundedJson } from '../kernel/parse-json.ts';
 
 /** What stands in a header, by its name in lower case: one value, or each of several. */
 export type HeaderLookup = (name: string) => string | readonly string[] | undefined;
@@ -10,6 +12,9 @@ export type Decoded =
       readonly code: 'invalid_base64' | 'invalid_json';
       readonly detail: string;
     };
+
+/** Of what is at most 64 KiB. */
+const BOUNDS = { ...LIMITS.requestJson, depth: LIMITS.paymentJsonDepth };
 
 /** Padding may be missing, as published decoders allow; the URL alphabet is another coding. */
 const STANDARD_BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -30,13 +35,12 @@ export function decodeBase64Json(text: string): Decoded {
 export function parseJson(bytes: Uint8Array): Decoded {
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
+    if (!isUtf8(bytes)) return unreadable('invalid_json', 'not JSON');
+    value = parseBoundedJson(bytes, BOUNDS);
+  } catch (problem) {
+    // What is echoed is written again, and writing recurses where reading does not.
+    if (problem instanceof JsonTooComplex) return unreadable('invalid_json', problem.message);
     return unreadable('invalid_json', 'not JSON');
-  }
-  // What is echoed is written again, and writing recurses where reading does not.
-  if (nestsDeeper(value, LIMITS.paymentJsonDepth)) {
-    return unreadable('invalid_json', `nested deeper than ${LIMITS.paymentJsonDepth} levels`);
   }
   return { kind: 'decoded', value };
 }
@@ -56,9 +60,3 @@ const unreadable = (code: 'invalid_base64' | 'invalid_json', detail: string): De
   code,
   detail,
 });
-
-function nestsDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  return Object.values(value).some((member) => nestsDeeper(member, levels - 1));
-}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { findAgent } from '../../src/agents/agent-store.ts';
 import { PREPAID, useAccountsEdge } from '../support/accounts-edge.ts';
 import { bearer } from '../support/edge.ts';
 
@@ -65,17 +66,97 @@ describe('agent keys', () => {
     });
   });
 
-  it('stop with the delegation of their agent', async () => {
-    const headers = await accounts.edge.developer('expires');
-    const body = { ...PREPAID, expirySeconds: 60 };
-    const { agentId } = (await ask('POST', '/v1/developer/agents', { headers, body })).body;
-    const minted = await ask('POST', `/v1/developer/agents/${agentId}/keys`, { headers });
-    const key = bearer(minted.body.key);
+  it('stop with the delegation of an agent that borrows, but for its close', async () => {
+    const { agentId, key } = await borrower('expires');
     expect((await ask('GET', '/v1/agents/balance', { headers: key })).status).toBe(200);
     accounts.world.clock.advance(60_000);
     expect(await ask('GET', '/v1/agents/balance', { headers: key })).toMatchObject({
       status: 403,
-      body: { error: 'delegation_expired' },
+      body: {
+        error: 'delegation_expired',
+        next: { method: 'POST', path: '/v1/developer/agents/{agentId}/renew-delegation' },
+      },
     });
+    expect(await ask('POST', '/v1/agents/close', { headers: key })).toMatchObject({
+      ...{ status: 200, body: { status: 'closed' } },
+    });
+    const found = await findAgent(accounts.world.sql, { agentId });
+    expect(found?.status).toBe('closed');
+  });
+
+  it('outlive the time that a prepaid agent was made for, since nothing was delegated', async () => {
+    const headers = await accounts.edge.developer('outlives');
+    const body = { ...PREPAID, expirySeconds: 60 };
+    const { agentId } = (await ask('POST', '/v1/developer/agents', { headers, body })).body;
+    const minted = await ask('POST', `/v1/developer/agents/${agentId}/keys`, { headers });
+    accounts.world.clock.advance(3_600_000);
+    const asked = await ask('GET', '/v1/agents/balance', { headers: bearer(minted.body.key) });
+    expect(asked).toMatchObject({ status: 200, body: { delegationActive: true } });
+  });
+});
+
+/** An agent with a credit line that is delegated for a minute. */
+async function borrower(name: string) {
+  const headers = await accounts.edge.developer(name);
+  const body = { ...PREPAID, expirySeconds: 60, borrowLimitRaw: '5000000' };
+  const { agentId } = (await ask('POST', '/v1/developer/agents', { headers, body })).body;
+  const minted = await ask('POST', `/v1/developer/agents/${agentId}/keys`, { headers });
+  return {
+    headers,
+    agentId,
+    key: bearer(minted.body.key),
+    path: `/v1/developer/agents/${agentId}`,
+  };
+}
+
+describe('renewing a delegation', () => {
+  it('lets the keys work again at once, for the new time, and is recorded', async () => {
+    const { headers, agentId, key, path } = await borrower('renews');
+    const before = (await ask('GET', path, { headers })).body.agent;
+    accounts.world.clock.advance(120_000);
+    expect((await ask('GET', '/v1/agents/balance', { headers: key })).status).toBe(403);
+    const body = { expirySeconds: 7_200 };
+    const renewed = await ask('POST', `${path}/renew-delegation`, { headers, body });
+    const operatorExpiry = String(Math.floor(accounts.world.clock.now() / 1_000) + 7_200);
+    expect(renewed).toMatchObject({
+      status: 200,
+      body: { agentId, delegationActive: true, operatorExpiry, agent: { operatorExpiry } },
+    });
+    expect(renewed.body.delegationTxHash).not.toBe(before.delegationTxHash);
+    const [permission] = await accounts.world.sql`
+      select expiry, tx_hash from operator_permissions where agent_id = ${agentId}`;
+    expect(permission).toEqual({
+      expiry: BigInt(operatorExpiry),
+      tx_hash: renewed.body.delegationTxHash,
+    });
+    expect(await ask('GET', '/v1/agents/balance', { headers: key })).toMatchObject({
+      ...{ status: 200, body: { delegationActive: true } },
+    });
+    // Without a time it counts as long as the last one.
+    accounts.world.clock.advance(7_200_000);
+    expect((await ask('GET', '/v1/agents/balance', { headers: key })).status).toBe(403);
+    expect(
+      (await ask('POST', `${path}/renew-delegation`, { headers, body: {} })).body,
+    ).toMatchObject({ operatorExpiry: String(Number(operatorExpiry) + 7_200) });
+    expect((await ask('GET', '/v1/agents/balance', { headers: key })).status).toBe(200);
+  });
+
+  it('is refused in words that say why', async () => {
+    const { headers, agentId, key, path } = await borrower('renewal refused');
+    const renew = (how: Parameters<typeof ask>[2]) => ask('POST', `${path}/renew-delegation`, how);
+    const tooLong = { expirySeconds: 31_536_001 };
+    expect(await renew({ headers, body: tooLong })).toMatchObject({
+      ...{ status: 400, body: { error: 'Invalid request' } },
+    });
+    const stranger = await accounts.edge.developer('renews what is not hers');
+    expect(await renew({ headers: stranger, body: {} })).toMatchObject({
+      ...{ status: 404, body: { error: 'not_found' } },
+    });
+    expect((await renew({ headers: key, body: {} })).status).toBe(401);
+    await ask('POST', `${path}/close`, { headers });
+    expect(await renew({ headers, body: {} })).toMatchObject({
+      ...{ status: 403, body: { error: 'account_closed' } },
+    });
+    expect(agentId).toBeGreaterThan(0);
   });
 });

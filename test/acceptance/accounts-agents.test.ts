@@ -27,6 +27,7 @@ describe('agents', () => {
       sessionSpendLimitRaw: null,
       selfServiceLocked: false,
       delegationTxHash: null,
+      provisioning: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
       closedAt: null,

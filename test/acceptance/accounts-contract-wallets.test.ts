@@ -136,6 +136,41 @@ describe('undeployed contract wallets (ERC-6492)', () => {
   });
 });
 
+describe('addresses without a wallet', () => {
+  const NO_KEY = `0x${'00'.repeat(64)}1b`;
+  const precompiles = ['1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', '100'].map(
+    (digits): Address => `0x${digits.padStart(40, '0')}`,
+  );
+  const invalid = refusal(401, 'Invalid signature');
+
+  it('refuses the zero address with a signature that recovers to no address', async () => {
+    const { timestamp, signature } = await owner.sign(clock.now());
+    const wallet = `0x${'0'.repeat(40)}`;
+    for (const any of [NO_KEY, signature]) {
+      await expect(signatures().check({ wallet, signature: any, timestamp })).rejects.toEqual(
+        invalid,
+      );
+    }
+  });
+
+  it('refuses an address without code and every precompile, wrapped or not', async () => {
+    const { timestamp, signature } = await owner.sign(clock.now());
+    const { wrap } = counterfactual();
+    // The factory of this one deploys nothing, so that the validator calls an address without code.
+    const idle = (inner: string) =>
+      serializeErc6492Signature({ address: FUNDED, data: '0x', signature: inner as Hex });
+    const inner = [NO_KEY, signature];
+    const tried = [...inner, ...inner.map(wrap), ...inner.map(idle)];
+    for (const wallet of [stranger.address, ...precompiles]) {
+      for (const any of tried) {
+        await expect(signatures().check({ wallet, signature: any, timestamp })).rejects.toEqual(
+          invalid,
+        );
+      }
+    }
+  });
+});
+
 describe('a node that cannot be asked', () => {
   const away = 'http://127.0.0.1:9';
 

@@ -108,20 +108,59 @@ describe('provisioning', () => {
     expect(state.asked).toBe(3);
   });
 
-  it('gives up in the end, and the slot is freed by closing the agent', async () => {
+  it('is tried for as long as the agent is open, and tells how it stands', async () => {
+    const { localDelegation } = accountsWorld(db.sql);
+    const { state, delegation } = brittleDelegation(localDelegation);
+    const world = accountsWorld(db.sql, { delegation });
+    const { accountId } = await world.owner('patient');
+    await world.agents.create(accountId, agentWish('patient', BORROWER)).catch(() => {});
+    const retry = retryDelegations(world.agentsDeps);
+    for (let i = 0; i < 40; i++) {
+      world.clock.advance(LIMITS.provisionRetry.max);
+      await retry.tick();
+    }
+    expect(state.asked).toBe(41);
+    const nextAttemptAt = new Date(world.clock.now() + LIMITS.provisionRetry.max).toISOString();
+    expect(await world.agents.list(accountId)).toMatchObject([
+      {
+        status: 'pending_delegation',
+        provisioning: { step: 'delegation', attempts: 41, nextAttemptAt },
+      },
+    ]);
+    state.broken = false;
+    world.clock.advance(LIMITS.provisionRetry.max);
+    await retry.tick();
+    expect(await world.agents.list(accountId)).toMatchObject([
+      { status: 'active', provisioning: null },
+    ]);
+  });
+
+  it('goes on for an agent that an earlier version gave up', async () => {
+    const { localDelegation } = accountsWorld(db.sql);
+    const { state, delegation } = brittleDelegation(localDelegation);
+    const world = accountsWorld(db.sql, { delegation });
+    const { accountId } = await world.owner('given up');
+    await world.agents.create(accountId, agentWish('given up', BORROWER)).catch(() => {});
+    const [stuck] = await world.agents.list(accountId);
+    await db.sql`
+      update agents set provision_next_at = null, provision_attempts = 21
+      where id = ${stuck?.id ?? 0}`;
+    state.broken = false;
+    await retryDelegations(world.agentsDeps).tick();
+    expect(await world.agents.list(accountId)).toMatchObject([{ status: 'active' }]);
+  });
+
+  it('ends with the close of the agent, which frees its slot and its name', async () => {
     const { localDelegation } = accountsWorld(db.sql);
     const { state, delegation } = brittleDelegation(localDelegation);
     const world = accountsWorld(db.sql, { delegation });
     const { accountId } = await world.owner('hopeless');
     await world.agents.create(accountId, agentWish('hopeless', BORROWER)).catch(() => {});
-    const retry = retryDelegations(world.agentsDeps);
-    for (let i = 0; i < LIMITS.provisionRetry.attempts + 5; i++) {
-      world.clock.advance(LIMITS.provisionRetry.max);
-      await retry.tick();
-    }
-    expect(state.asked).toBe(LIMITS.provisionRetry.attempts + 1);
     const [stuck] = await world.agents.list(accountId);
     expect(await world.agents.close(accountId, stuck?.id ?? 0)).toMatchObject({ status: 'closed' });
+    world.clock.advance(LIMITS.provisionRetry.max);
+    await retryDelegations(world.agentsDeps).tick();
+    expect(state.asked).toBe(1);
     await world.agents.create(accountId, agentWish('hopeless'));
   });
 

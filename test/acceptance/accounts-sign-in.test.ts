@@ -72,6 +72,33 @@ describe('signing in', () => {
   });
 });
 
+describe('an account of an address that has no key', () => {
+  it('is reached by nothing that was handed out for it before', async () => {
+    const { world } = accounts;
+    const wallet = `0x${'0'.repeat(40)}`;
+    const { accountId } = await world.accounts.ofWallet(wallet);
+    const token = await world.sessions.issue(wallet);
+    expect(await ask('GET', '/v1/developer/profile', { headers: bearer(token) })).toMatchObject({
+      ...{ status: 401, body: { error: 'Invalid JWT' } },
+    });
+    const { secret } = await world.developerKeys.create(
+      { accountId, wallet },
+      { permissions: 'read_write' },
+    );
+    expect(await ask('GET', '/v1/developer/profile', { headers: bearer(secret) })).toMatchObject({
+      status: 401,
+    });
+    const shared = {
+      'x-wallet-address': wallet,
+      'x-signature': `0x${'00'.repeat(64)}1b`,
+      'x-timestamp': String(Math.floor(world.clock.now() / 1_000)),
+    };
+    expect(await ask('POST', '/v1/developer/auth/verify', { headers: shared })).toMatchObject({
+      ...{ status: 401, body: { error: 'Invalid signature' } },
+    });
+  });
+});
+
 describe('developer keys', () => {
   it('show their secret once, in both published spellings, and only a prefix ever after', async () => {
     const headers = await testWallet('key owner').headers(accounts.world.clock.now());

@@ -14,6 +14,8 @@ import { type StreamWorld, streamWorld } from '../support/stream-world.ts';
 
 /** 1,200 tokens at 2.5 and 400 at 10, with five per cent. */
 const METERED_RAW = 7_350n;
+/** As long as 1,200 tokens are at least: an upstream is believed as far as its request can have come to. */
+const PROMPT = 'Good morning?'.padEnd(1_300, '.');
 const PENNILESS = `svc_${'d'.repeat(64)}`;
 const CALL = {
   ...{ id: 'call_1', type: 'function' },
@@ -62,7 +64,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     upstream.play(wholeAnswer({ content: 'Good morning.' }));
     const { model, sent } = provider();
     const { text, usage, finishReason, response } = await generateText({
-      ...{ model: model(), prompt: 'Good morning?', maxOutputTokens: 500, temperature: 0.2 },
+      ...{ model: model(), prompt: PROMPT, maxOutputTokens: 500, temperature: 0.2 },
     });
     expect([text, finishReason]).toEqual(['Good morning.', 'stop']);
     expect(usage).toMatchObject({ inputTokens: 1_200, outputTokens: 400, totalTokens: 1_600 });

@@ -121,7 +121,7 @@ describe('what the totals answer', () => {
       agents: [
         {
           ...{ id: agentId, name: 'caller 1', status: 'active', phone: null, keysCount: 1 },
-          ...{ balanceRaw: '60', spend30dRaw: '4021' },
+          ...{ balanceRaw: '60', spend30dRaw: '4021', utilizationBps: 0 },
         },
       ],
     });

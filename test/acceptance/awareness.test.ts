@@ -84,6 +84,35 @@ describe('what an agent is told of its money', () => {
     });
   });
 
+  it('has one utilization, with work in flight, in every route and threshold', async () => {
+    await using agent = await aware.agentWith(10_000n);
+    const { agentId } = agent;
+    const watch = { headers: bearer(agent.key), body: { thresholdBps: 200 } };
+    expect((await aware.to('/v1/agents/credit-thresholds', watch)).status).toBe(201);
+    // 187 raw are spent, and work is under way that may take 67 more.
+    await aware.world.sql`
+      update agent_funds set consumed_raw = 187, held_raw = 67, spendable_raw = 9746,
+        version = version + 1
+      where agent_id = ${agentId}`;
+    const { headers } = aware.developer;
+    const own = await aware.asAgent(agent, 'credit-remaining');
+    const detail = await aware.to(`/v1/developer/agents/${agentId}`, { headers });
+    const rollup = await aware.to('/v1/developer/agents/rollup', { headers });
+    const rolled = (rollup.body.agents as { id: number; utilizationBps: number }[]).find(
+      ({ id }) => id === agentId,
+    );
+    const watched = await aware.to('/v1/agents/credit-thresholds', watch);
+    expect({
+      own: [own.body.utilizationBps, own.body.creditOut, own.body.creditIn],
+      detail: detail.body.utilizationBps,
+      rollup: rolled?.utilizationBps,
+      threshold: watched.body.lastState,
+    }).toEqual({
+      own: [254, '254', '10000'],
+      ...{ detail: 254, rollup: 254, threshold: 'above' },
+    });
+  });
+
   it('answers an agent that nobody has funded yet', async () => {
     await using agent = await aware.agentWith(0n);
     expect((await aware.asAgent(agent, 'credit-remaining')).body).toMatchObject({

@@ -171,6 +171,51 @@ describe('a client secret', () => {
     ]);
   });
 
+  it('names its model as the catalogue does, and takes its bare name', async () => {
+    const agent = await world.fund('bare');
+    const { body } = await post(agent.agentKey, { session: { ...SESSION, model: 'realtime' } });
+    expect(body.session).toMatchObject({ model: MODEL });
+    for (const model of ['realtime', MODEL]) {
+      const client = new RealtimeClient(
+        socketUrl(`model=${model}`),
+        [],
+        bearer(String(body.value)),
+      );
+      const created = await client.until(({ type }) => type === 'session.created');
+      expect(created.session).toMatchObject({ model: MODEL });
+      client.ws.close();
+      await client.closed;
+    }
+  });
+
+  it('is made for a model that a stored key alone opens, and says when its vendor shuts it down', async () => {
+    const agent = await world.fund('keyed');
+    const made = await post(agent.agentKey, { session: { model: 'gpt-realtime' } });
+    expect(made.body.session).toMatchObject({ model: 'openai/gpt-realtime' });
+    expect(made.headers.get('sunset')).toBe('Wed, 20 Jan 2027 00:00:00 GMT');
+    expect(made.headers.get('deprecation')).toMatch(/^@\d+$/);
+    const key = String(made.body.value);
+    // This developer has none, and the server has no account.
+    const answer = await refusal(socketUrl('model=gpt-realtime'), [], bearer(key));
+    expect([answer.status, answer.body.error]).toMatchObject([404, { code: 'model_not_found' }]);
+  });
+
+  it('makes a session that a transcription model hears, where it is of that type alone', async () => {
+    const agent = await world.fund('scribe');
+    const model = 'pocketsphinx';
+    const { status } = await post(agent.agentKey, { session: { type: 'realtime', model } });
+    expect(status).toBe(400);
+    const { body } = await post(agent.agentKey, { session: { type: 'transcription', model } });
+    const heardBy = { audio: { input: { transcription: { model: 'local/pocketsphinx' } } } };
+    expect(body.session).toMatchObject(heardBy);
+    const query = 'intent=transcription&model=local/pocketsphinx';
+    const client = new RealtimeClient(socketUrl(query), [], bearer(String(body.value)));
+    const created = await client.until(({ type }) => type === 'session.created');
+    expect(created.session).toMatchObject({ type: 'transcription', ...heardBy });
+    client.ws.close();
+    await client.closed;
+  });
+
   it('makes a session that transcribes when it says so', async () => {
     const agent = await world.fund('listener');
     const { body } = await post(agent.agentKey, { session: { type: 'transcription' } });

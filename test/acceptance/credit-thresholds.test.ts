@@ -156,10 +156,11 @@ describe('a threshold that is crossed', () => {
       await new Promise((resolve) => setTimeout(resolve, 60 + 70 * round));
       await doomed.kill();
     }
-    const [row] = await db.sql<{ consumed: bigint; credited: bigint }[]>`
-      select consumed_raw as consumed, credited_raw as credited from agent_funds
+    // What the dead have left held counts as long as it is held.
+    const [row] = await db.sql<{ used: bigint; credited: bigint }[]>`
+      select consumed_raw + held_raw as used, credited_raw as credited from agent_funds
       where agent_id = ${agentId}`;
-    const usedBps = Number(((row?.consumed ?? 0n) * 10_000n) / (row?.credited ?? 1n));
+    const usedBps = Number(((row?.used ?? 0n) * 10_000n) / (row?.credited ?? 1n));
     expect(usedBps, 'something was spent').toBeGreaterThan(5);
     expect(await eventsByShare(agentId)).toEqual(onceEach(shares.filter((bps) => bps <= usedBps)));
     for (const { thresholdBps, lastState } of await thresholds().list(agentId)) {

@@ -5,6 +5,7 @@ import {
   type SocketHandler,
   socketRoute,
 } from '../../src/http/socket-route.ts';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import { refuse } from '../../src/kernel/refuse.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../support/edge.ts';
 import { RawSocket, rawRequest } from '../support/raw-socket.ts';
@@ -13,7 +14,11 @@ import { frame, rawUpgrade, refusal, TestSocket } from '../support/web-socket-cl
 const MIB = 1024 * 1024;
 
 /** What the handlers saw, newest last. */
-const seen = { closed: [] as number[], connections: [] as SocketConnection[] };
+const seen = {
+  heard: [] as unknown[],
+  closed: [] as number[],
+  connections: [] as SocketConnection[],
+};
 
 /** The upgrade for the model `slow`, which waits until the test lets it go on. */
 let waiting: { readonly client: AbortSignal; readonly go: () => void } | undefined;
@@ -27,6 +32,7 @@ function echo(): SocketHandler {
       opened.send('hello');
     },
     message(data) {
+      if (typeof data === 'string') seen.heard.push(data);
       if (data === 'throw') throw new Error('a bug');
       if (data === 'reject') return Promise.reject(new Error('a late bug')) as never;
       if (data === 'flood') return flood(connection as SocketConnection);
@@ -92,6 +98,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await expect.poll(() => edge.server.openSockets).toBe(0);
   seen.closed.length = 0;
+  seen.heard.length = 0;
   seen.connections.length = 0;
 });
 afterEach(() => {
@@ -228,9 +235,9 @@ describe('messages', () => {
     socket.ws.close();
   });
 
-  it('of 10 MB close 1009 with a frame', async () => {
+  it('just over 1 MiB close 1009 with a frame', async () => {
     const socket = await connect();
-    socket.ws.send(Buffer.alloc(10 * MIB));
+    socket.ws.send(Buffer.alloc(MIB + 1));
     expect((await socket.closed).code).toBe(1009);
     expect(seen.closed).toEqual([1009]);
   });
@@ -246,9 +253,31 @@ describe('messages', () => {
     });
   });
 
-  it('above the hard limit of 16 MiB cut the connection without a frame: the client reads 1006', async () => {
+  it('that bring more bytes than a socket may close 1008, and the reason says how many that are', async () => {
     const socket = await connect();
-    socket.ws.send(Buffer.alloc(17 * MIB));
+    const most = (2 * LIMITS.socketBytes.burst) / MIB;
+    // Each is waited for: what nobody has read yet would break the connection before its close is read.
+    for (let sent = 1; sent <= most && seen.closed.length === 0; sent++) {
+      socket.ws.send(Buffer.alloc(MIB));
+      await expect
+        .poll(() => socket.binaries.length === sent || seen.closed.length === 1)
+        .toBe(true);
+    }
+    const { code, reason } = await socket.closed;
+    expect([code, reason]).toEqual([1008, 'more than 16 MiB at once and 1 MiB a second']);
+  });
+
+  it('of a client that leaves at once are heard before its leaving, however many wait', async () => {
+    const socket = await connect();
+    for (let i = 0; i < 500; i++) socket.ws.send(`message ${i}`);
+    socket.ws.close();
+    await expect.poll(() => seen.closed.length).toBe(1);
+    expect(seen.heard).toEqual(Array.from({ length: 500 }, (_, i) => `message ${i}`));
+  });
+
+  it('above the library’s own limit cut the connection without a frame: the client reads 1006', async () => {
+    const socket = await connect();
+    socket.ws.send(Buffer.alloc(2 * MIB));
     expect((await socket.closed).code).toBe(1006);
     await expect.poll(() => seen.closed.length).toBe(1);
   });

@@ -71,6 +71,13 @@ describe('a worker as typed calls', () => {
     expect(await client.call('echo', 2)).toBe(2);
   });
 
+  it('discards an engine that traps: no caller is told that it is his fault, and the next is served', async () => {
+    const client = odd();
+    const failure = await goneWith(client.call('trap', null));
+    expect(failure).toBeInstanceOf(EngineCrashed);
+    expect(await client.call('echo', 1)).toBe(1);
+  });
+
   it('rests a worker that dies again and again, and says for how long', async () => {
     const client = odd();
     await goneWith(client.call('exit', null));

@@ -22,7 +22,7 @@ describe('a model behind the Messages dialect', () => {
       .withResponse();
     expect(data).toMatchObject({
       object: 'chat.completion',
-      model: 'claude-upstream',
+      model: MODEL,
       choices: [{ message: { content: 'Good morning.' }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 1_200, completion_tokens: 400, total_tokens: 1_600 },
     });
@@ -119,15 +119,21 @@ describe('what such a model cannot do', () => {
     await using w = await anthropicWorld();
     const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x' } }];
     const cases = [
-      [{ n: 2 }, /^n /],
-      [{ response_format: { type: 'json_schema' } }, /^response_format /],
-      [{ messages: [...messages, { role: 'assistant', tool_calls: calls }] }, /arguments is not/],
+      ['n', { n: 2 }, /^n /],
+      ['logprobs', { logprobs: true }, /^logprobs /],
+      ['presence_penalty', { presence_penalty: 1 }, /^presence_penalty /],
+      ['response_format', { response_format: { type: 'json_schema' } }, /^response_format /],
+      [
+        `messages.${messages.length}.tool_calls.0.function.arguments`,
+        { messages: [...messages, { role: 'assistant', tool_calls: calls }] },
+        /arguments is not/,
+      ],
     ] as const;
-    for (const [more, message] of cases) {
+    for (const [param, more, message] of cases) {
       const { status, json } = await w.chat(more);
       expect(status).toBe(400);
       expect(json).toMatchObject({
-        error: { code: 'invalid_request', message: expect.stringMatching(message) },
+        error: { code: 'invalid_request', param, message: expect.stringMatching(message) },
       });
     }
     expect(w.upstream.seen).toEqual([]);
@@ -138,7 +144,7 @@ describe('what such a model cannot do', () => {
   it('is asked of the next source, and costs what that one takes', async () => {
     await using w = await anthropicWorld();
     const { status, headers, json } = await w.chat({ model: 'acme/spared', n: 2 });
-    expect([status, json]).toMatchObject([200, { model: 'spare-model' }]);
+    expect([status, json]).toMatchObject([200, { model: 'acme/spared' }]);
     expect(w.upstream.seen).toEqual([]);
     expect(w.spare.seen).toMatchObject([{ body: { n: 2 } }]);
     // Nobody was tried and passed over. (1,200 × 5 + 400 × 20) × 1.05

@@ -130,6 +130,7 @@ describe('POST /v1/chat/completions', () => {
 
   it('spells the cap as a provider takes it, and leaves the caller’s own word where it is that', async () => {
     await using w = await world({ capMember: 'max_completion_tokens' });
+    w.first.usage = { prompt_tokens: 10, completion_tokens: 70 };
     await w.chat();
     await w.chat({ max_tokens: 77 });
     await w.chat({ max_completion_tokens: 78 });
@@ -234,7 +235,7 @@ describe('a source that fails', () => {
     expect(headers.get('x-svc-cost-usdc')).toBe('7350');
   });
 
-  it('costs nothing when there is no other, and the SDK is told not to repeat', async () => {
+  it('costs nothing when there is no other, however often the SDK repeats it', async () => {
     await using w = await world();
     const call = w.gateway.openai.chat.completions.create({ model: 'acme/gone', messages });
     const error = await call.catch((thrown: unknown) => thrown);
@@ -244,8 +245,8 @@ describe('a source that fails', () => {
       code: 'all_sources_failed',
       type: 'upstream_error',
     });
-    // One row: had the SDK repeated the call, there would be three.
-    expect(w.ledger.charges).toEqual([expect.objectContaining({ status: 'failed', costRaw: 0n })]);
+    const free = expect.objectContaining({ status: 'failed', costRaw: 0n });
+    expect(w.ledger.charges).toEqual([free, free, free]);
     await w.balanced();
   });
 });
@@ -289,7 +290,7 @@ describe('a client that leaves', () => {
 describe('a refused request', () => {
   it('costs nothing and sends nothing when the balance is too small', async () => {
     await using w = await world();
-    const long = [{ role: 'user' as const, content: 'x'.repeat(300_000) }];
+    const long = [{ role: 'user' as const, content: 'x'.repeat(400_000) }];
     const error = await w.gateway.openai.chat.completions
       .create({ model: MODEL, messages: long })
       .catch((thrown: unknown) => thrown);
@@ -301,7 +302,7 @@ describe('a refused request', () => {
     const { headers, json } = await w.chat({ messages: long });
     expect(json).toMatchObject({
       available: '1000000',
-      required: expect.stringMatching(/^1\d{6}$/),
+      required: expect.stringMatching(/^2\d{6}$/),
     });
     expect(headers.get('x-svc-payment')).toBeNull();
     expect(w.first.seen).toEqual([]);
@@ -312,7 +313,20 @@ describe('a refused request', () => {
   it('says what is wrong with it in the OpenAI error object', async () => {
     await using w = await world();
     const cases = [
-      [{ model: 'fast-1' }, 404, 'model_not_found', 'model', /did you mean "acme\/fast-1"/],
+      [{ model: 'fast-2' }, 404, 'model_not_found', 'model', /GET \/v1\/models/],
+      [{ temperature: 2.5 }, 400, 'invalid_request', 'temperature', /temperature/],
+      [{ temperature: -0.1 }, 400, 'invalid_request', 'temperature', /temperature/],
+      [{ top_p: 1.1 }, 400, 'invalid_request', 'top_p', /top_p/],
+      [{ presence_penalty: 3 }, 400, 'invalid_request', 'presence_penalty', /presence_penalty/],
+      [{ frequency_penalty: -3 }, 400, 'invalid_request', 'frequency_penalty', /penalty/],
+      [{ audio: { voice: 'alloy' } }, 400, 'invalid_request', 'audio', /has no price here/],
+      [{ web_search_options: {} }, 400, 'invalid_request', 'web_search_options', /no price/],
+      [{ service_tier: 'priority' }, 400, 'invalid_request', 'service_tier', /no price/],
+      [{ top_logprobs: 21 }, 400, 'invalid_request', 'top_logprobs', /top_logprobs/],
+      [
+        { messages: [{ role: 'wizard', content: 'x' }] },
+        ...([400, 'invalid_request', 'messages.0.role', /one of.*system.*assistant/] as const),
+      ],
       [{ model: 'acme/voice' }, 400, 'invalid_request', 'model', /modality tts/],
       [{ model: 7 }, 400, 'invalid_request', 'model', /model/],
       [{ messages: [] }, 400, 'invalid_request', 'messages', /messages/],
@@ -343,7 +357,7 @@ describe('GET /v1/models', () => {
       created: 1_735_689_600,
       owned_by: 'svc',
       modality: 'text',
-      context_window: null,
+      ...{ context_window: null, max_output_tokens: null, shutdown_date: null },
     };
     expect(plain).toEqual({ object: 'list', data: expect.arrayContaining([entry]) });
     const priced = await (await w.gateway.request('/models?include=pricing')).json();

@@ -10,7 +10,9 @@ import { seedAgent } from '../support/ledger-world.ts';
 import { type OpenAiUpstream, openAiUpstream } from '../support/openai-upstream.ts';
 
 const FUNDS = 1_000_000n;
-const body = { model: 'acme/fast-1', messages: [{ role: 'user', content: 'Good morning?' }] };
+/** As long as the 1,200 tokens that the upstream tells of are at least, so that they are held for. */
+const content = 'Good morning?'.padEnd(1_300, '.');
+const body = { model: 'acme/fast-1', messages: [{ role: 'user', content }] };
 
 let database: TestDatabase;
 let ledger: LiveLedger;
@@ -106,7 +108,7 @@ describe('the gateway on the durable ledger', () => {
   });
 
   it('never sells more than the balance to callers that race for it', async () => {
-    // Each holds 210,000 raw and a little for its prompt, so that four of them fit.
+    // Each holds 210,000 raw and 3,434 for its prompt, so that four of them fit.
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => ask({ max_tokens: 20_000 })),
     );

@@ -57,10 +57,10 @@ describe('GET /v1/developer/gateway/models', () => {
     const { status, body } = await priced();
     expect(status).toBe(200);
     const models = body.models as readonly Priced[];
-    const own = { rail: 'self-host', marginBps: 500 };
+    const own = { rail: 'self-host', marginBps: 500, price: null };
     expect(models.find(({ id }) => id === 'acme/fast-1')).toEqual({
       ...{ id: 'acme/fast-1', displayName: 'Fast 1', modality: 'text', contextWindow: 32_000 },
-      isOpenWeight: true,
+      ...{ isOpenWeight: true, maxOutputTokens: null, shutdownDate: null, successor: null },
       sources: [
         {
           ...{ ...own, provider: 'cheap' },
@@ -71,7 +71,8 @@ describe('GET /v1/developer/gateway/models', () => {
     });
     expect(models.find(({ id }) => id === 'openai/gpt-4o')).toMatchObject({
       ...{ displayName: null, contextWindow: 128_000, isOpenWeight: false },
-      sources: [{ rail: 'direct-account', provider: 'openai' }],
+      ...{ maxOutputTokens: 16_384, shutdownDate: '2027-01-14', successor: 'openai/gpt-6-luna' },
+      sources: [{ rail: 'direct-account', provider: 'openai', price: { certainty: 'list' } }],
     });
   });
 

@@ -45,7 +45,7 @@ async function costTold(answer: IncomingMessage): Promise<bigint> {
   let text = '';
   for await (const chunk of answer) text = (text + String(chunk)).slice(-2_000);
   expect(text).toContain('upstream_broke_off');
-  return BigInt(/^: x-svc-cost-usdc=(\d+)$/m.exec(text)?.[1] ?? '-1');
+  return BigInt(/^: svc-cost-usdc=(\d+)$/m.exec(text)?.[1] ?? '-1');
 }
 
 describe('readers that fall behind a fast upstream', () => {

@@ -64,7 +64,7 @@ type Streamed = { readonly response: Response; readonly bytes: Buffer; readonly 
 /** Asks for a stream and reads it to its end, whichever. */
 async function stream(more: object = {}): Promise<Streamed> {
   const response = await gateway.request('/chat/completions', {
-    body: { model: MODEL, messages, max_tokens: 400, stream: true, ...more },
+    body: { model: MODEL, messages, max_tokens: 4_000, stream: true, ...more },
     headers: { 'content-type': 'application/json' },
   });
   const chunks: Uint8Array[] = [];
@@ -86,11 +86,14 @@ async function books() {
 }
 
 const costOf = (bytes: Buffer): bigint =>
-  BigInt(/^: x-svc-cost-usdc=(\d+)$/m.exec(bytes.toString('utf8'))?.[1] ?? '-1');
+  BigInt(/^: svc-cost-usdc=(\d+)$/m.exec(bytes.toString('utf8'))?.[1] ?? '-1');
 
-/** The stream as its upstream wrote it, without what was added at the end. */
+/** The stream as its upstream wrote it, with its own name of the model and without what was added at the end. */
 const relayed = (bytes: Buffer): string =>
-  bytes.toString('utf8').replace(/: x-svc-cost-usdc=\d+\n\ndata: \[DONE\]\n\n$/, '');
+  bytes
+    .toString('utf8')
+    .replace(/: svc-cost-usdc=\d+\n\ndata: \[DONE\]\n\n$/, '')
+    .replaceAll(`"model":"${MODEL}"`, '"model":"vendor"');
 
 describe('a streamed chat answer', () => {
   it('arrives byte for byte, with its price before the end and its head before the first event', async () => {
@@ -106,6 +109,7 @@ describe('a streamed chat answer', () => {
       'x-svc-payment': 'gateway',
     });
     expect(relayed(bytes)).toBe(events.join(''));
+    expect(bytes.toString()).not.toContain('"model":"vendor"');
     expect([costOf(bytes), await books()]).toEqual([METERED_RAW, METERED_RAW]);
   });
 
@@ -133,14 +137,34 @@ describe('a streamed chat answer', () => {
     expect([costOf(bytes), await books()]).toEqual([METERED_RAW, METERED_RAW]);
   });
 
-  it('may have CRLF, comments, events without data and unknown lines, which pass', async () => {
+  it('may have CRLF, and comments, events without data and unknown lines, of which none reaches the client', async () => {
     const odd = [': ping\n\n', 'event: x\r\nid: 7\r\n\r\n', 'data: not json\n\n', '\n'];
-    const events = [...odd, ...wordEvents(WORDS).map((event) => event.replaceAll('\n', '\r\n'))];
+    const words = wordEvents(WORDS).map((event) => event.replaceAll('\n', '\r\n'));
+    const named = words.map((event) => `event: message\r\n${event}`);
     const end = [usageEvent(), DONE].map((event) => event.replaceAll('\n', '\r\n'));
-    upstream.play({ pieces: [...events, ...end] });
+    upstream.play({ pieces: [...odd, ...words, ...named, ...end] });
     const { bytes } = await stream();
-    expect(relayed(bytes)).toBe(events.join(''));
+    expect(relayed(bytes)).toBe(
+      [':\n\n', 'data: not json\n\n', ...words, ...wordEvents(WORDS)].join(''),
+    );
     expect(await books()).toBe(METERED_RAW);
+  });
+
+  it('cannot state a price: the only one is what was charged', async () => {
+    const forged = ': svc-cost-usdc=0\n';
+    const events = wordEvents(WORDS);
+    upstream.play({
+      pieces: [
+        ...events.map((event) => `${forged}${event}`),
+        `${forged}\n`,
+        `data: {"choices":[]}\r${forged}\n`,
+        usageEvent(),
+        DONE,
+      ],
+    });
+    const { bytes } = await stream();
+    const prices = [...bytes.toString().matchAll(/svc-cost-usdc=(\d+)/g)].map(([, raw]) => raw);
+    expect(prices).toEqual([String(METERED_RAW)]);
   });
 
   it('may have events of a megabyte, and ten thousand of them', async () => {
@@ -193,7 +217,8 @@ describe('an upstream that breaks', () => {
       const { bytes, response } = await stream({ model: 'acme/alone' });
       const text = bytes.toString();
       expect(response.status).toBe(200);
-      expect(text.startsWith(events.slice(0, breaksAt).join(''))).toBe(true);
+      const came = events.slice(0, breaksAt).join('');
+      expect(text.replaceAll('"model":"acme/alone"', '"model":"vendor"')).toContain(came);
       expect(text).not.toContain('[DONE]');
       const last = text.trim().split('\n\n').at(-1) ?? '';
       expect(JSON.parse(last.slice('data: '.length))).toMatchObject({
@@ -252,7 +277,7 @@ describe('a client that leaves a stream', () => {
     const response = await fetch(`${gateway.baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${gateway.openai.apiKey}` },
-      body: JSON.stringify({ model: MODEL, messages, max_tokens: 400, stream: true }),
+      body: JSON.stringify({ model: MODEL, messages, max_tokens: 4_000, stream: true }),
       signal: leaving.signal,
     });
     const reader = response.body?.getReader();

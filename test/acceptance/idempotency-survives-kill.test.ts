@@ -3,7 +3,7 @@ import { createApi } from '../../src/commands/demo/api.ts';
 import { type FundedAgent, fundAgent } from '../../src/commands/demo/fund-agent.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
 import { openSql, type Sql, type SqlTransaction } from '../../src/store/sql.ts';
-import { type OpenAiUpstream, openAiUpstream } from '../support/openai-upstream.ts';
+import { type OpenAiUpstream, openAiUpstream, SHORT_USAGE } from '../support/openai-upstream.ts';
 import {
   ADMIN_KEY,
   type ProcessPlace,
@@ -24,6 +24,7 @@ let sql: Sql;
 beforeAll(async () => {
   place = await processPlace();
   upstream = await openAiUpstream();
+  upstream.usage = SHORT_USAGE;
   const catalogue = writeCatalogue(place.directory, MODEL, upstream.baseUrl);
   environment = { ...place.environment, CATALOG_FILE: catalogue };
 });

@@ -47,6 +47,9 @@ const SCRIPTS: Readonly<Record<string, () => Reply | Promise<Reply>>> = {
   refused() {
     throw refuse.gateway.budgetExhausted({ available: '1', required: '2' });
   },
+  passing() {
+    throw refuse.proxy.unreachable('not now');
+  },
   bug() {
     throw new Error('a bug');
   },
@@ -65,9 +68,9 @@ const SCRIPTS: Readonly<Record<string, () => Reply | Promise<Reply>>> = {
   brokenStream: () => ({ status: 200, body: broken(), headers: octets }),
 };
 
-const idempotent = (path: `/${string}`, envelope: 'flat' | 'openai') =>
+const idempotent = (path: `/${string}`, envelope: 'flat' | 'openai', keepsRefusals = false) =>
   route()({
-    ...{ method: 'POST', path, summary: 'test', envelope, idempotent: true },
+    ...{ method: 'POST', path, summary: 'test', envelope, idempotent: true, keepsRefusals },
     ...{ credential: 'any', rateLimit: 'gateway' },
     body: z.object({ script: z.string() }),
     handle({ body, workId }) {
@@ -83,7 +86,11 @@ let db: TestDatabase;
 let edge: KeyedEdge;
 beforeAll(async () => {
   db = await testDatabase(10);
-  const routes = [idempotent('/v1/buy', 'flat'), idempotent('/v1/chat', 'openai')];
+  const routes = [
+    idempotent('/v1/buy', 'flat'),
+    idempotent('/v1/chat', 'openai'),
+    idempotent('/v1/send', 'flat', true),
+  ];
   edge = await startKeyedEdge(db.sql, routes, { rateLimits: { gatewayPerMinute: 10_000 } });
 });
 afterAll(async () => {
@@ -196,6 +203,24 @@ describe('a request that is sent again under its key', () => {
       expect([refused.status, refused.json().error]).toEqual([400, 'Invalid request']);
     }
     expect((await post('json', { key: 'k'.repeat(255) })).status).toBe(200);
+  });
+});
+
+describe('a refusal that may pass', () => {
+  it.each([
+    ['is not kept, so that a client may repeat it', '/v1/buy', 'true', 2],
+    [
+      'is kept where a route keeps all, and says that a repetition is of no use',
+      '/v1/send',
+      'false',
+      1,
+    ],
+  ])('%s', async (_, path, retry, runs) => {
+    const key = newKey();
+    const told = [await post('passing', { key, path }), await post('passing', { key, path })];
+    expect(told.map(({ status }) => status)).toEqual([502, 502]);
+    expect(told.map(({ headers }) => headers.get('x-should-retry'))).toEqual([retry, retry]);
+    expect([told[1]?.isReplay, play.runs]).toEqual([runs === 1, runs]);
   });
 });
 

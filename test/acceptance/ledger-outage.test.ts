@@ -105,7 +105,7 @@ describe('a connection that is lost', () => {
     expect(await checkInvariants(w.sql)).toEqual([]);
   });
 
-  it('settles beyond the hold once, whatever is lost on the way', async () => {
+  it('settles its hold and no more, and the rest as a shortfall, once, whatever is lost on the way', async () => {
     await using w = await world();
     await w.hold('h');
     w.proxy.loseNextAnswer();
@@ -115,11 +115,12 @@ describe('a connection that is lost', () => {
       account: 'gateway',
       source: 'acme',
     });
-    expect(verdict).toMatchObject({ kind: 'settled', chargedRaw: 1_000n });
+    expect(verdict).toMatchObject({ kind: 'settled', chargedRaw: 10n });
     const rows = await w.sql`select amounts, debits from postings where id = 'resolve:h'`;
     expect(rows).toMatchObject([
-      { debits: expect.arrayContaining(['shortfall:acme']), amounts: [10n, 990n, 4_000n] },
+      { debits: expect.arrayContaining(['shortfall:acme']), amounts: [10n, 4_990n] },
     ]);
+    expect(await w.ledger.funds(w.agentId)).toMatchObject({ spendableRaw: 990n, heldRaw: 0n });
     expect(await checkInvariants(w.sql)).toEqual([]);
   });
 });

@@ -181,9 +181,9 @@ describe('two ledgers on one database', () => {
     }
     const charges = await db.sql`select posting_id, cost_raw, usage, latency_ms from charges`;
     expect(charges).toEqual([
-      { posting_id: 'resolve:h', cost_raw: 10n, usage: { request: 1 }, latency_ms: 2 },
+      { posting_id: 'resolve:h', cost_raw: 5n, usage: { request: 1 }, latency_ms: 2 },
     ]);
-    expect(ledger.counters).toMatchObject({ shortfalls: 1, shortfallRaw: 40n });
+    expect(ledger.counters).toMatchObject({ shortfalls: 1, shortfallRaw: 45n });
   });
 
   it('settle whatever odd text a caller has tagged its work with', async () => {

@@ -25,6 +25,8 @@ type Case = {
   readonly play: (scene: Scene) => unknown;
   /** What is billed; 0 leaves no row. */
   readonly seconds: number;
+  /** What nobody bills. */
+  readonly beyondSeconds?: number;
   readonly code?: number;
 };
 
@@ -62,13 +64,14 @@ const CASES: readonly Case[] = [
     seconds: 12,
   },
   {
-    name: 'a total that is more than was sent is believed as far as that',
+    name: 'a total that is more than was sent is believed as far as that, and the rest is its upstream’s',
     play: ({ client, script }) => {
       script.totals = () => [86_400];
       client.ws.send(sound(3));
       finish(client);
     },
     seconds: 3,
+    beyondSeconds: 86_397,
   },
   {
     name: 'a total that is less than was sent is what is billed',
@@ -199,7 +202,11 @@ async function open(path: string, options: Parameters<typeof listenWorld>[0] = {
   return { world, client, peer, script: world.upstream.script };
 }
 
-async function books({ ledger }: ListenWorld, seconds: number, creditRaw = CREDIT_RAW) {
+async function books(
+  { ledger }: ListenWorld,
+  seconds: number,
+  { beyondSeconds = 0, creditRaw = CREDIT_RAW } = {},
+) {
   await settled(ledger);
   const costRaw = BigInt(Math.ceil(seconds * RATE_RAW));
   expect(ledger.charges.map((row) => [row.costRaw, row.usage.audio_second])).toEqual(
@@ -208,16 +215,20 @@ async function books({ ledger }: ListenWorld, seconds: number, creditRaw = CREDI
   expect(await ledger.funds(AGENT)).toMatchObject({
     ...{ heldRaw: 0n, spendableRaw: creditRaw - costRaw },
   });
-  expect([ledger.consumedRaw(AGENT), [...ledger.shortfalls]]).toEqual([costRaw, []]);
+  const beyondRaw = [...ledger.shortfalls.values()].reduce((sum, raw) => sum + raw, 0n);
+  expect([ledger.consumedRaw(AGENT), beyondRaw]).toEqual([
+    costRaw,
+    BigInt(beyondSeconds * RATE_RAW),
+  ]);
 }
 
 describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) => {
-  it.each(CASES)('$name', async ({ code = 1000, play, seconds }) => {
+  it.each(CASES)('$name', async ({ beyondSeconds = 0, code = 1000, play, seconds }) => {
     const { world, ...scene } = await open(path);
     await using _world = world;
     await play(scene);
     expect((await scene.client.closed).code).toBe(code);
-    await books(world, seconds);
+    await books(world, seconds, { beyondSeconds });
   });
 
   it('hears what the balance holds, tells all of it, then why, and closes 1008', async () => {
@@ -230,10 +241,10 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
       (sum, frame) => sum + (frame.isBinary ? frame.bytes.length : 0),
       0,
     );
-    expect(bytes).toBe(20 * 2 * RATE);
-    expect(client.texts.some((text) => text.includes('w40'))).toBe(true);
+    expect(bytes).toBe(25 * 2 * RATE);
+    expect(client.texts.some((text) => text.includes('w50'))).toBe(true);
     expect(client.texts.at(-1)).toContain('insufficient_balance');
-    await books(world, 20, creditRaw);
+    await books(world, 25, { creditRaw });
   });
 
   it('goes on where money comes in time, whatever the ledger takes to say so', async () => {
@@ -256,7 +267,7 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
     client.ws.send('{"type":"KeepAlive"}');
     finish(client);
     expect((await client.closed).code).toBe(1000);
-    await books(world, 35, 1_000n);
+    await books(world, 35, { creditRaw: 1_000n });
   });
 
   it('cuts off who sends further ahead of real time than anybody may, paid as far as was heard', async () => {

@@ -205,7 +205,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     ['silence', -1, 502, 'all_sources_failed'],
     ['a credential of this server that is refused', 401, 502, 'all_sources_failed'],
     ['an account of this server that is empty', 402, 502, 'all_sources_failed'],
-    ['too many requests', 429, 502, 'all_sources_failed'],
+    ['too many requests', 429, 429, 'upstream_rate_limited'],
     ['a query that it does not take', 400, 502, 'upstream_declined'],
   ])('reads %s as a refusal of the upgrade, nothing charged', async (_, told, status, code) => {
     const { ledger, upstream, url } = await start(told === -1 ? { connectMs: 300 } : {});
@@ -262,8 +262,8 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     },
   );
 
-  it('is not asked when not even one slice can be held', async () => {
-    const { ledger, upstream, url } = await start({ creditRaw: 99n });
+  it('is not asked when not even a second can be held', async () => {
+    const { ledger, upstream, url } = await start({ creditRaw: 9n });
     const answer = await refusal(url(path), [], bearer(KEYS.agent));
     expect(answer).toMatchObject({ status: 402, body: { error: { code: 'budget_exhausted' } } });
     expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);

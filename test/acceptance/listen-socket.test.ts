@@ -112,11 +112,11 @@ describe('the listen socket', () => {
     client.ws.send(bytesOf(tone(30_000, RATE)));
     expect(await client.closed).toEqual({ code: 1008, reason: 'insufficient_balance' });
     expect(client.events.slice(-2)).toMatchObject([
-      { type: 'Metadata', duration: 20 },
+      { type: 'Metadata', duration: 23 },
       { type: 'Error', variant: 'insufficient_balance' },
     ]);
     await settled(ledger);
-    expect(ledger.charges).toMatchObject([{ usage: { audio_second: 20 } }]);
+    expect(ledger.charges).toMatchObject([{ usage: { audio_second: 23 } }]);
   });
 
   it('refuses a recording where raw audio should be, unless its encoding was named', async () => {

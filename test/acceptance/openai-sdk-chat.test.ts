@@ -219,7 +219,7 @@ describe('models of the openai client', () => {
     const entry = { id: MODEL, object: 'model', owned_by: 'svc', modality: 'text' };
     const query = { include: 'pricing' };
     const funded = { input: '2.625000', output: '10.500000' };
-    const others = [{ modality: 'stt' }, { modality: 'tts' }];
+    const others = [{ modality: 'stt' }, { modality: 'tts' }, { modality: 'embedding' }];
     expect((await openai.models.list()).data).toMatchObject([entry, ...others]);
     const priced = (await openai.models.list({ query })).data;
     expect(priced).toMatchObject([{ ...entry, pricing: { funded } }, ...others]);

@@ -106,9 +106,27 @@ describe('a refusal of this server', () => {
       const { error, requests, bought } = await failing(asking);
       expect(error).toBeInstanceOf(kind);
       expect(error).toMatchObject({ status, code });
-      expect(error.headers?.get('x-should-retry')).toBe('false');
       expect([requests, bought]).toEqual([1, 0]);
       expect(ledger.charges).toEqual([]);
+    },
+  );
+
+  it.each(['sk-of-another-vendor', 'svc_cut-off'])(
+    'for the key %s is that the key is wrong, whatever is asked for',
+    async (apiKey) => {
+      const { openai } = countedOpenAi({ apiKey, baseURL: gateway.baseUrl });
+      const calls = [
+        () => openai.models.list(),
+        () => openai.models.retrieve(MODEL),
+        () => openai.chat.completions.create({ model: MODEL, messages, stream: true }),
+        () => openai.embeddings.create({ model: MODEL, input: 'x' }),
+        () => openai.audio.speech.create({ model: MODEL, input: 'x', voice: 'alloy' }),
+      ];
+      for (const call of calls) {
+        const error = await thrownBy(call());
+        expect(error).toBeInstanceOf(OpenAI.AuthenticationError);
+        expect(error).toMatchObject({ code: 'invalid_api_key', type: 'authentication_error' });
+      }
     },
   );
 
@@ -124,8 +142,10 @@ describe('a refusal of this server', () => {
     expect(ledger.charges).toHaveLength(1);
   });
 
-  it('for a flood is thrown once with its wait, though the client repeats others of that status', async () => {
-    const { openai, sent } = countedOpenAi({ apiKey: FLOODING, baseURL: gateway.baseUrl });
+  it('for a flood tells the client to come back, and when', async () => {
+    const { openai, sent } = countedOpenAi({
+      ...{ apiKey: FLOODING, baseURL: gateway.baseUrl, maxRetries: 0 },
+    });
     const calls = Array.from({ length: PER_MINUTE + 5 }, () =>
       openai.chat.completions.create({ model: MODEL, messages }).catch((error: unknown) => error),
     );
@@ -135,20 +155,59 @@ describe('a refusal of this server', () => {
       expect(error).toBeInstanceOf(OpenAI.RateLimitError);
       expect(error).toMatchObject({ code: 'rate_limited', type: 'rate_limit_error' });
       expect(error.headers?.get('retry-after')).toMatch(/^\d+$/);
+      expect(error.headers?.get('x-should-retry')).toBe('true');
     }
     expect(sent).toHaveLength(PER_MINUTE + 5);
   });
 
-  it('where every source fails is thrown once, though it is of a status that the client repeats', async () => {
-    for (const status of [500, 503, 429]) {
-      relays(status);
-      const { error, requests, bought } = await failing({});
-      expect(error).toBeInstanceOf(OpenAI.InternalServerError);
-      expect(error).toMatchObject({ status: 502, code: 'all_sources_failed' });
-      expect([requests, bought]).toEqual([1, 1]);
-    }
-    expect(ledger.consumedRaw(AGENT)).toBe(0n);
-    expect(ledger.openHolds()).toBe(0);
+  it.each([
+    [500, OpenAI.InternalServerError, 502, 'all_sources_failed'],
+    [503, OpenAI.InternalServerError, 502, 'all_sources_failed'],
+    [429, OpenAI.RateLimitError, 429, 'upstream_rate_limited'],
+  ])(
+    'where the only source answers %i is repeated by the client, with what the upstream said of when, and costs nothing',
+    async (upstreamStatus, kind, status, code) => {
+      relays(upstreamStatus, { 'retry-after': '1' });
+      const { error, requests, bought } = await failing({ maxRetries: 1 });
+      expect(error).toBeInstanceOf(kind);
+      expect(error).toMatchObject({ status, code });
+      expect(error.headers?.get('x-should-retry')).toBe('true');
+      expect(error.headers?.get('retry-after')).toBe('1');
+      expect([requests, bought]).toEqual([2, 2]);
+      expect(ledger.consumedRaw(AGENT)).toBe(0n);
+      expect(ledger.openHolds()).toBe(0);
+    },
+  );
+
+  it.each([500, 503, 429])(
+    'for one passing %i of the upstream is mended by the client, which pays once',
+    async (status) => {
+      const { openai, sent } = countedOpenAi({ apiKey: AGENT_KEY, baseURL: gateway.baseUrl });
+      const answer = wholeAnswer({ content: 'Good morning.' });
+      let asked = 0;
+      upstream.play(() =>
+        asked++ === 0 ? { status, headers: { 'retry-after': '1' }, pieces: [] } : answer,
+      );
+      const completion = await openai.chat.completions.create({ model: MODEL, messages });
+      expect(completion.choices[0]?.message.content).toBe('Good morning.');
+      expect([sent.length, asked]).toEqual([2, 2]);
+      expect(ledger.charges.filter(({ costRaw }) => costRaw > 0n)).toHaveLength(1);
+      expect(ledger.openHolds()).toBe(0);
+    },
+  );
+
+  it('under an Idempotency-Key for a passing fault leaves the key free for the repetition', async () => {
+    const { openai, sent } = countedOpenAi({ apiKey: AGENT_KEY, baseURL: gateway.baseUrl });
+    const answer = wholeAnswer({ content: 'Good morning.' });
+    let asked = 0;
+    upstream.play(() => (asked++ === 0 ? { status: 500, pieces: [] } : answer));
+    const completion = await openai.chat.completions.create(
+      { model: MODEL, messages },
+      { headers: { 'idempotency-key': 'once' } },
+    );
+    expect(completion.choices[0]?.message.content).toBe('Good morning.');
+    expect([sent.length, asked]).toEqual([2, 2]);
+    expect(ledger.charges.filter(({ costRaw }) => costRaw > 0n)).toHaveLength(1);
   });
 });
 

@@ -89,6 +89,27 @@ describe('GET /v1/agents/transactions', () => {
     }
   });
 
+  it('has free calls as calls that cost nothing, as the view of the actions counts them', async () => {
+    const payer = await bench.payer('calls for nothing');
+    const tags = { 'x-svc-task-id': 'T2', 'x-svc-action-id': 'Looks Up' };
+    const paid = bench.vendor.sell({ priceRaw: 7_000n });
+    expect((await payer.fetch(paid, tags)).status).toBe(200);
+    const free = { url: `${bench.vendor.origin}/free` };
+    for (let i = 0; i < 3; i++) expect((await payer.fetch(free, tags)).status).toBe(200);
+    // At once, however the lines are gathered before they are written.
+    expect(rowsOf(await history(payer))).toHaveLength(4);
+    await reads(payer, nonceAt(paid), 'settled');
+    await until(async () => rowsOf(await history(payer)).length === 4);
+    const rows = rowsOf(await history(payer));
+    const costs = rows.map(({ actionId, status, costRaw }) => [actionId, status, costRaw]);
+    expect(costs.sort()).toEqual([
+      ...Array.from({ length: 3 }, () => ['looks up', 'success', '0']),
+      ['looks up', 'success', '7000'],
+    ]);
+    const { body } = await payer.askAsOwner('/actions');
+    expect(body.actions).toMatchObject([{ actionId: 'looks up', calls: 4, spentRaw: '7000' }]);
+  });
+
   it('is read page by page, each call on one page, and nobody else’s among them', async () => {
     const [payer, other] = [await bench.payer('paging', 0n), await bench.payer('beside', 0n)];
     await fillHistory(payer.agentId, 25);

@@ -184,6 +184,52 @@ describe('the routes of provider keys', () => {
   });
 });
 
+describe('a vendor with several addresses', () => {
+  it('has one key, whichever of its addresses it is stored for', async () => {
+    const { put, list, patch, find, remove } = await developer('one-key');
+    const stored = await put('openai-realtime', { key: KEY });
+    expect(stored.body).toMatchObject({ provider: 'openai' });
+    expect([await find('openai'), await find('openai-realtime')]).toEqual([KEY, KEY]);
+    expect(await find('anthropic')).toBeUndefined();
+
+    const next = 'sk-proj-of-another-day';
+    expect((await put('openai', { key: next })).status).toBe(200);
+    expect((await list()).providerKeys).toMatchObject([{ provider: 'openai' }]);
+    expect(await find('openai-realtime')).toBe(next);
+    expect((await patch('openai-realtime', false)).status).toBe(200);
+    expect(await find('openai')).toBeUndefined();
+    expect((await remove('openai-realtime')).status).toBe(200);
+    expect((await remove('openai-realtime')).status).toBe(404);
+  });
+
+  it('goes on being opened by a key that was stored for that address alone', async () => {
+    const { accountId, list, patch, put, remove } = await developer('old-row');
+    const owner = await accounts.world.owner('old-row');
+    const before = accountsWorld(accounts.sql, { keysByProvider: true });
+    await before.providerKeys.set(owner, 'openai-realtime', { key: KEY });
+
+    const { providerKeys } = accountsWorld(accounts.sql);
+    const find = (provider: string) => providerKeys.find(accountId, provider);
+    expect(await find('openai-realtime')).toBe(KEY);
+    // It was never meant for the other address.
+    expect(await find('openai')).toBeUndefined();
+    await providerKeys.noteUse(accountId, 'openai-realtime');
+
+    const whole = 'sk-proj-of-the-vendor';
+    await put('openai', { key: whole });
+    expect((await list()).providerKeys).toMatchObject([
+      { provider: 'openai' },
+      { provider: 'openai-realtime' },
+    ]);
+    const later = () => accountsWorld(accounts.sql).providerKeys;
+    expect(await later().find(accountId, 'openai')).toBe(whole);
+    expect(await later().find(accountId, 'openai-realtime')).toBe(KEY);
+    expect((await patch('openai-realtime', false)).status).toBe(200);
+    expect((await remove('openai-realtime')).status).toBe(200);
+    expect(await later().find(accountId, 'openai-realtime')).toBe(whole);
+  });
+});
+
 describe('events of provider keys', () => {
   it('tell of each change once, by whom, and of the key its masked prefix', async () => {
     const { put, patch, remove, events, wallet } = await developer('tells');

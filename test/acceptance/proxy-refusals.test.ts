@@ -98,6 +98,7 @@ describe('spend controls', () => {
       {
         ...{ error: 'spend_limit_exceeded', code: 'policy_exceeded', kind: 'vendor' },
         ...{ matchKey: row?.payee, required: '10000', spent: '10000', limit: '15000' },
+        available: '5000',
         auto_suspended: true,
       },
     ]);
@@ -113,8 +114,13 @@ describe('spend controls', () => {
     expect((await payer.fetch(url)).status).toBe(200);
     const again = bench.vendor.sell({ priceRaw: 10_000n });
     const refused = await payer.fetch(again);
-    expect([refused.status, refused.body.error]).toEqual([402, 'spend_limit_exceeded']);
+    // Its price is not known, and none is made up.
+    expect([refused.status, refused.body]).toMatchObject([
+      402,
+      { error: 'spend_limit_exceeded', available: '0', required: null, spent: '10000' },
+    ]);
     expect(bench.vendor.seen(again)).toEqual([]);
+    expect((await payer.fetch(url)).body).toMatchObject({ available: '0', required: '10000' });
   });
 
   it('scale with what the task is worth, and are told of on the paid answer', async () => {

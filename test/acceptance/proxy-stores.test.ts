@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LiveLedger } from '../../src/actors/ledger.ts';
+import { findActions } from '../../src/attribution/action-store.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import type { EventRow } from '../../src/ledger/companion.ts';
 import { applyVerdict } from '../../src/proxy/apply-verdict.ts';
-import { claimCursor, giveCursorBack } from '../../src/proxy/chain-cursor-store.ts';
+import { claimCursor, giveCursorBack, requireCursor } from '../../src/proxy/chain-cursor-store.ts';
 import { firstSettlement } from '../../src/proxy/first-settlement.ts';
 import { insertPassthroughs, prunePassthroughs } from '../../src/proxy/passthrough-store.ts';
 import type { Reservation } from '../../src/proxy/reservation.ts';
@@ -234,11 +235,21 @@ describe('how far the chain was read', () => {
       { number: 9, hash: '0x09' },
     ];
     // What it has read counts all the same, once: whoever is overtaken moves nothing, and frees nobody's claim.
+    await expect(requireCursor(sql, 'slow', 60_000)).rejects.toThrow('another process');
     await giveCursorBack(sql, 'slow', seven, nine);
     expect(await claimCursor(sql, 'third', 60_000)).toEqual({ kind: 'busy' });
     await giveCursorBack(sql, 'next', seven, { number: 8, hash: '0x08' });
     expect(await claimCursor(sql, 'next', 60_000)).toMatchObject({ cursor: nine });
     await giveCursorBack(sql, 'next', nine, undefined);
+  });
+
+  it('is kept for longer by whoever has it', async () => {
+    const { sql } = db;
+    await claimCursor(sql, 'long', 1);
+    // Its time is over, and nobody else has taken it.
+    await requireCursor(sql, 'long', 60_000);
+    expect(await claimCursor(sql, 'other', 60_000)).toEqual({ kind: 'busy' });
+    await giveCursorBack(sql, 'long', undefined, undefined);
   });
 
   it('is claimed by one alone of many that come at once', async () => {
@@ -286,5 +297,38 @@ describe('lines of free calls', () => {
     expect(await prunePassthroughs(sql, 90, 100)).toBe(2);
     expect(await prunePassthroughs(sql, 90, 100)).toBe(0);
     expect(await kept()).toHaveLength(lines.length - 5);
+    // The count by action stays.
+    expect(await findActions(sql, own.agentId, 10)).toMatchObject([
+      { actionId: 'a1', calls: lines.length, spentRaw: 0n },
+    ]);
+  });
+
+  it('are counted by action beside paid calls, by many processes at once', async () => {
+    const { sql } = db;
+    const own = await payer();
+    const line = (actionId: string | null) => ({
+      ...{ agentId: own.agentId, keyId: own.keyId, targetUrl: 'https://vendor.test/free' },
+      ...{ method: 'GET', responseStatusCode: 200, latencyMs: 12, taskId: null, actionId },
+    });
+    await sql`
+      insert into action_totals (agent_id, action_id, calls, spent_raw, first_seen, last_seen)
+      values (${own.agentId}, 'a', 2, 70, now() - interval '1 day', now() - interval '1 hour')`;
+    const some = [line('b'), line('a'), line(null), line('c'), line('a')];
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        insertPassthroughs(sql, i % 2 === 0 ? some : [...some].reverse()),
+      ),
+    );
+    const actions = await findActions(sql, own.agentId, 10);
+    const told = actions.map(({ actionId, calls, spentRaw }) => ({ actionId, calls, spentRaw }));
+    expect(told.sort((x, y) => x.actionId.localeCompare(y.actionId))).toEqual([
+      { actionId: 'a', calls: 22, spentRaw: 70n },
+      { actionId: 'b', calls: 10, spentRaw: 0n },
+      { actionId: 'c', calls: 10, spentRaw: 0n },
+    ]);
+    const [a] = actions.filter(({ actionId }) => actionId === 'a');
+    expect((a?.lastSeen?.getTime() ?? 0) - (a?.firstSeen?.getTime() ?? 0)).toBeGreaterThan(
+      80_000_000,
+    );
   });
 });

@@ -219,7 +219,8 @@ describe('the rate-limit advisory of an answer', () => {
     const failed = await chat('spared');
     expect(await failed.json()).toMatchObject({ error: { code: 'all_sources_failed' } });
     expect(failed.status).toBe(502);
-    expect(failed.headers.get('x-should-retry')).toBe('false');
+    expect(failed.headers.get('x-should-retry')).toBe('true');
+    expect(failed.headers.get('retry-after')).toBe('17');
     const wait = { near_limit: true, shared: true, retry_after_seconds: 17 };
     expect(advisoryOf(failed.headers)).toEqual({ provider: 'cheap', ...wait });
 
@@ -265,7 +266,7 @@ describe('the rate-limit advisory that is switched off', () => {
     peers.cheap.faults.push({ kind: 'status', status: 429, headers: { 'retry-after': '17' } });
     peers.cheap.faults.push({ kind: 'status', status: 404, headers: { ...TOLD } });
     answers.push(await chat('alone'), await chat('alone'));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 502, 404]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 429, 404]);
     for (const answer of answers) {
       expect([...answer.headers].flat().join()).not.toContain('advisory');
       await answer.arrayBuffer();

@@ -5,6 +5,8 @@ import { cascadeStage, done } from '../support/cascade-steps.ts';
 import { answer, say } from '../support/cascade-world.ts';
 import { bearer, KEYS } from '../support/edge.ts';
 import type { FakeLedger } from '../support/fake-ledger.ts';
+import { response } from '../support/realtime-session.ts';
+import { settled } from '../support/settled.ts';
 import { answers, sends } from '../support/speech-upstream.ts';
 import { policyOf } from '../support/spending.ts';
 import { AGENT } from '../support/voice-world.ts';
@@ -22,7 +24,7 @@ function capMaker(ledger: FakeLedger, host: string, capRaw: bigint): void {
   const { extend, openSession } = ledger;
   const policy = policyOf({ kind: 'api', matchKey: host, limitRaw: capRaw });
   const refusalOf = (requiredRaw: bigint, spentRaw: bigint): HoldRefusal => ({
-    ...{ reason: 'cap_exceeded', suspended: false },
+    ...{ reason: 'cap_exceeded', availableRaw: 0n, suspended: false },
     breach: { policy, requiredRaw, spentRaw, capRaw },
   });
   ledger.openSession = async (request) =>
@@ -79,6 +81,25 @@ describe('what a realtime session of several models spends at whom', () => {
     expect(second).toMatchObject({ spendableRaw: 10_000_000n - spentRaw, heldRaw: 0n });
     expect(ledger.consumedRaw(AGENT)).toBe(0n);
     await leave(client);
+  });
+
+  it('is by a source’s word as far as a turn can have come to, and that source is asked no more', async () => {
+    const { chat, connect, ledger, second } = await start();
+    chat.play({ pieces: answer(['Good day.'], [1_000_000, 1_000_000]) });
+    const client = await connect();
+    for (const nth of [1, 2]) {
+      say(client, 'hello');
+      await done(client, nth);
+    }
+    const told = client.of('response.done').map((event) => response(event).metadata.cost_raw);
+    client.ws.close();
+    await settled(ledger);
+    expect([chat.seen.length, second.seen.length]).toEqual([1, 1]);
+    const toldRaw = told.reduce((sum, raw) => sum + BigInt(raw ?? '0'), 0n);
+    expect(ledger.consumedRaw(AGENT)).toBe(toldRaw);
+    // As told, the first turn comes to three million raw.
+    expect(toldRaw).toBeLessThan(50_000n);
+    expect(ledger.shortfalls.get('shortfall:chat')).toBeGreaterThan(2_950_000n);
   });
 
   it('is refused before anybody is asked where a cap of one maker leaves no turn', async () => {

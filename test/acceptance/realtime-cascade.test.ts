@@ -313,7 +313,10 @@ describe('a realtime session of several models', () => {
         if (!isQuiet) return extend(claim, byRaw);
         const policy = policyOf({ kind: 'api', matchKey: 'acme', action: 'suspend_agent' });
         const breach = { policy, requiredRaw: byRaw, spentRaw: 0n, capRaw: 0n };
-        return { kind: 'refused', refusal: { reason: 'cap_exceeded', breach, suspended: false } };
+        return {
+          kind: 'refused',
+          refusal: { reason: 'cap_exceeded', breach, availableRaw: 0n, suspended: false },
+        };
       };
       hear(client, [tone(1_000, RATE), silence(300, RATE)]);
       await expect.poll(() => quiet.length).toBeGreaterThan(0);

@@ -4,8 +4,12 @@ import {
   RealtimeSession,
   tool,
 } from '@openai/agents-realtime';
+import * as encoder from 'gpt-tokenizer/encoding/cl100k_base';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { answerGuide } from '../../src/engines/guide-answer.ts';
+import { GUIDE_CORPUS } from '../../src/engines/guide-corpus.ts';
+import { createRetriever } from '../../src/engines/guide-retrieve.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
 import { type Edge, KEYS, startEdge } from '../support/edge.ts';
@@ -70,6 +74,31 @@ describe('the agents client', () => {
     expect(said).toContain('It is sunny in Bern.');
     expect(said).toContain('"output":"sunny"');
     expect(of('response.function_call_arguments.done')).toHaveLength(1);
+    expect(errors).toEqual([]);
+    session.close();
+    await settled(ledger);
+  });
+
+  it('has the arguments of its tool filled in by the guide, so that they parse', async () => {
+    const { url, engines, ledger } = await start();
+    const retriever = createRetriever(GUIDE_CORPUS);
+    engines.guide.reply = (request) => answerGuide(request, retriever, encoder);
+    const asked: unknown[] = [];
+    const weather = tool({
+      name: 'get_weather',
+      description: 'The weather of a city.',
+      parameters: z.object({ city: z.string(), unit: z.enum(['f', 'c']), days: z.number().min(1) }),
+      async execute(input) {
+        asked.push(input);
+        return 'sunny';
+      },
+    });
+    const agent = new RealtimeAgent({ name: 'helper', tools: [weather] });
+    const { session, of, errors } = await agentsClient(url, agent);
+    session.sendMessage('how is the weather in Bern for 3 days');
+    await expect.poll(() => of('response.done').length).toBe(2);
+    expect(asked).toEqual([{ city: 'Bern', unit: 'f', days: 3 }]);
+    expect(JSON.stringify(session.history)).toContain('The tool answered: sunny.');
     expect(errors).toEqual([]);
     session.close();
     await settled(ledger);

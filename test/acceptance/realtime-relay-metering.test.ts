@@ -3,7 +3,7 @@ import type { Usage } from '../../src/kernel/price.ts';
 import { createFakeLedger } from '../support/fake-ledger.ts';
 import type { RealtimeClient } from '../support/realtime-client.ts';
 import { type UpstreamPeer, usageOf } from '../support/realtime-upstream.ts';
-import { relayWorld, TURN_RAW } from '../support/relay-world.ts';
+import { LEAST_TURN_RAW, relayWorld, TURN_RAW } from '../support/relay-world.ts';
 import { settled } from '../support/settled.ts';
 
 const AGENT = 7;
@@ -206,7 +206,7 @@ describe('the metering of a relayed session', () => {
   });
 
   it('ends with the words of the contract when the next turn does not fit, the last one told and paid', async () => {
-    await using world = await relayWorld({ creditRaw: TURN_RAW + 100n });
+    await using world = await relayWorld({ creditRaw: LEAST_TURN_RAW + COST - 1n });
     const client = await world.connect('acme/alone');
     const peer = await world.upstream.peer();
     peer.begin('r1');
@@ -224,14 +224,22 @@ describe('the metering of a relayed session', () => {
     expect(world.ledger.consumedRaw(AGENT)).toBe(COST);
   });
 
-  it('holds for every response that is under way, and stops them all where it cannot', async () => {
-    await using world = await relayWorld({ creditRaw: 2n * TURN_RAW });
+  it('holds for every response that is under way', async () => {
+    await using world = await relayWorld({ creditRaw: 3n * TURN_RAW });
+    await world.connect('acme/alone');
+    const peer = await world.upstream.peer();
+    peer.begin('r1');
+    peer.begin('r2');
+    await expect.poll(async () => (await world.ledger.funds(AGENT))?.heldRaw).toBe(2n * TURN_RAW);
+  });
+
+  it('stops all that are under way where not even small ones fit beside each other', async () => {
+    await using world = await relayWorld({ creditRaw: 3n * LEAST_TURN_RAW - 1n });
     const client = await world.connect('acme/alone');
     const peer = await world.upstream.peer();
     peer.begin('r1');
     peer.begin('r2');
     await client.until(({ id, type }) => type === 'response.created' && id === undefined);
-    await expect.poll(async () => (await world.ledger.funds(AGENT))?.heldRaw).toBe(2n * TURN_RAW);
     peer.begin('r3');
     await peer.until('response.cancel');
     expect((await client.closed).reason).toBe('budget_exhausted');
@@ -242,11 +250,9 @@ describe('the metering of a relayed session', () => {
     expect(world.ledger.consumedRaw(AGENT)).toBe(60n);
   });
 
-  it('charges a turn that came to more than was held as far as there are funds, and no further', async () => {
-    for (const [creditRaw, chargedRaw] of [
-      [60_000n, 20_000n],
-      [10_000n, 10_000n],
-    ] as const) {
+  it('charges of a turn no more than it can have come to, whatever there is, and the rest to its upstream', async () => {
+    const chargedRaw = 2_048n;
+    for (const creditRaw of [60_000n, 10_000n]) {
       await using world = await relayWorld({ creditRaw });
       const client = await world.connect('acme/alone');
       const peer = await world.upstream.peer();
@@ -257,6 +263,7 @@ describe('the metering of a relayed session', () => {
       await settled(world.ledger);
       expect(world.ledger.consumedRaw(AGENT)).toBe(chargedRaw);
       expect((await world.ledger.funds(AGENT))?.spendableRaw).toBe(creditRaw - chargedRaw);
+      expect([...world.ledger.shortfalls.values()]).toEqual([20_000n - chargedRaw]);
     }
   });
 

@@ -3,7 +3,7 @@ import { LIMITS } from '../../src/kernel/limits.ts';
 import { bearer, KEYS } from '../support/edge.ts';
 import type { FakeLedger } from '../support/fake-ledger.ts';
 import { type UpstreamPeer, usageOf } from '../support/realtime-upstream.ts';
-import { type RelayWorld, relayWorld, TURN_RAW } from '../support/relay-world.ts';
+import { LEAST_TURN_RAW, type RelayWorld, relayWorld } from '../support/relay-world.ts';
 import { settled } from '../support/settled.ts';
 import { refusal, TestSocket } from '../support/web-socket-client.ts';
 
@@ -90,6 +90,39 @@ describe('a relayed realtime session', () => {
     expect(client.binaries).toEqual([bytes]);
   });
 
+  it('names its model as the catalogue does to the client, and as the upstream does there', async () => {
+    const { connect, upstream } = await start();
+    const session = { type: 'realtime', id: 'sess_u', model: 'voice-1', tools: [{ model: 'x' }] };
+    upstream.greet = (peer) => peer.say({ type: 'session.created', event_id: 'e1', session });
+    // By its bare name, which is that of one model alone.
+    const client = await connect('voice');
+    const named = { ...session, model: 'acme/voice' };
+    const created = await client.until(({ type }) => type === 'session.created');
+    expect(created).toEqual({ type: 'session.created', event_id: 'e1', session: named });
+
+    const peer = await upstream.peer();
+    for (const model of ['acme/voice', 'voice']) {
+      client.say({ type: 'session.update', session: { type: 'realtime', model, voice: 'a' } });
+    }
+    // As clients write it whose JSON has blanks, and with its type behind the rest.
+    client.ws.send('{"session": {"model": "acme/voice", "voice": "b"}, "type": "session.update"}');
+    client.say({ type: 'input_audio_buffer.commit', model: 'acme/voice' });
+    await peer.until('commit');
+    const asked = {
+      type: 'session.update',
+      session: { type: 'realtime', model: 'voice-1', voice: 'a' },
+    };
+    expect(peer.frames.map(({ bytes }) => JSON.parse(`${bytes}`))).toEqual([
+      asked,
+      asked,
+      { type: 'session.update', session: { model: 'voice-1', voice: 'b' } },
+      { type: 'input_audio_buffer.commit', model: 'acme/voice' },
+    ]);
+    peer.say({ type: 'session.updated', session });
+    const updated = await client.until(({ type }) => type === 'session.updated');
+    expect(updated.session).toEqual(named);
+  });
+
   it('asks the next source when one fails to connect, and holds nothing for the first', async () => {
     const { connect, ledger, second, upstream } = await start();
     upstream.refusals.push(500);
@@ -107,7 +140,7 @@ describe('a relayed realtime session', () => {
     ['a connection that is cut', 0, 502, 'all_sources_failed'],
     ['silence', -1, 502, 'all_sources_failed'],
     ['a credential of this server that is refused', 401, 502, 'all_sources_failed'],
-    ['too many requests', 429, 502, 'all_sources_failed'],
+    ['too many requests', 429, 429, 'upstream_rate_limited'],
     ['a model that it does not have', 404, 502, 'upstream_declined'],
   ])(
     'answers %s of the only source with a refusal of the upgrade, nothing charged',
@@ -172,8 +205,8 @@ describe('a relayed realtime session', () => {
     expect(ledger.charges).toEqual([]);
   });
 
-  it('refuses 402 before the upstream is asked when not even one turn fits', async () => {
-    const { ledger, upstream, url } = await start({ creditRaw: TURN_RAW - 1n });
+  it('refuses 402 before the upstream is asked when not even the smallest turn fits', async () => {
+    const { ledger, upstream, url } = await start({ creditRaw: LEAST_TURN_RAW - 1n });
     const answer = await refusal(url('acme/alone'), [], bearer(KEYS.agent));
     expect(answer.status).toBe(402);
     expect(answer.body.error).toMatchObject({ code: 'budget_exhausted' });

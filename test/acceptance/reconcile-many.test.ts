@@ -12,8 +12,11 @@ import { type ReconcileWorld, startReconcileWorld } from '../support/chain/recon
 const AGENTS = 200;
 const FUNDS_RAW = 1_000n;
 const VALID_SECONDS = 600;
-/** Two hundred wallets are one question each way, and one that proves how far the node's logs reach. */
-const LOG_QUESTIONS = 4;
+/**
+ * Two hundred wallets are one question each way, each beside one that proves that the node knows the last block and one
+ * for a log near it, which two questions have found before.
+ */
+const LOG_QUESTIONS = 8;
 /** All of them in one call at one block. */
 const STATES_PER_CALL = 500;
 

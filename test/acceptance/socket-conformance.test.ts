@@ -79,8 +79,8 @@ const CASES: readonly Case[] = [
     1009,
   ],
   [
-    'the mere promise of more than 16 MiB',
-    [Buffer.concat([frameHead(FIRST.binary, 16 * MIB + 1), MASK])],
+    'the mere promise of two mebibytes',
+    [Buffer.concat([frameHead(FIRST.binary, 2 * MIB), MASK])],
     'cut',
   ],
   [
@@ -91,8 +91,8 @@ const CASES: readonly Case[] = [
   [
     'pieces without end',
     [
-      frame(BEGINS.binary, letters(MIB)),
-      ...Array.from({ length: 17 }, () => frame(BEGINS.continuation, letters(MIB))),
+      frame(BEGINS.binary, letters(MIB / 2)),
+      ...Array.from({ length: 17 }, () => frame(BEGINS.continuation, letters(MIB / 2))),
     ],
     'cut',
   ],

@@ -135,6 +135,7 @@ describe('what would become of a payment', () => {
     const session = await aware.policy(agentId, { kind: 'session', limitRaw: 999n });
     expect(await decline({})).toEqual({
       ...{ error: 'spend_limit_exceeded', required: '1000', spent: '0', limit: '999' },
+      available: '999',
       ...{ message: expect.any(String), detail: expect.any(String) },
     });
     await aware.world.sql`update policies set revoked_at = now() where id = ${session}`;

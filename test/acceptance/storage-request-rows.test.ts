@@ -155,8 +155,8 @@ describe('idempotency keys in the database', () => {
     for (const [holdId, actualRaw, fate] of [
       ['work_b', 0n, { kind: 'unpaid' }],
       ['work_c', 70n, { kind: 'charged', chargedRaw: 70n, reservation: null }],
-      // Beyond the hold it is taken from what is spendable; that was charged, too.
-      ['work_d', 130n, { kind: 'charged', chargedRaw: 130n, reservation: null }],
+      // What goes beyond the hold is a shortfall of its source and not charged.
+      ['work_d', 130n, { kind: 'charged', chargedRaw: 100n, reservation: null }],
     ] as const) {
       const verdict = await ledger.hold({
         ...{ spender, holdId, amountRaw: 100n, destination: DESTINATION },

@@ -53,6 +53,30 @@ const FILLED = `
     (1, 'resolve:spent', 'x', 'x', 'POST', 'failed', 10, 'm', 'free', '{}', 'act', '2026-01-01T00:00:00Z'),
     (1, 'resolve:spent', 'x', 'x', 'POST', 'success', 0, null, null, '{}', null, '2026-01-02T00:00:00Z')`;
 
+it('free calls that were written before are counted by their actions', async () => {
+  await using scratch = await testDatabase(1);
+  const name = `${(await scratch.sql`select current_database() as name`)[0]?.name}_free`;
+  await scratch.sql.unsafe(`create database "${name}" template template0`);
+  const target = targetOn(scratch.target, name);
+  const sql = openSql(target, 4);
+  try {
+    await schemaOf(sql, 8);
+    await sql`
+      insert into proxy_passthroughs (agent_id, target_url, method, response_status_code, latency_ms, action_id)
+      values (1, 'u', 'GET', 200, 1, 'a'), (1, 'u', 'GET', 200, 1, 'a'), (1, 'u', 'GET', 200, 1, null),
+        (2, 'u', 'GET', 200, 1, 'a')`;
+    await migrateDatabase(target);
+    const rows = await sql`select agent_id, action_id, calls from free_action_totals order by 1`;
+    expect([...rows]).toEqual([
+      { agent_id: 1, action_id: 'a', calls: 2 },
+      { agent_id: 2, action_id: 'a', calls: 1 },
+    ]);
+  } finally {
+    await sql.end({ timeout: 1 });
+    await scratch.sql.unsafe(`drop database if exists "${name}" with (force)`);
+  }
+});
+
 it('a database of the version before keeps its money, its sums and its lines of keys', async () => {
   await using scratch = await testDatabase(1);
   const name = `${(await scratch.sql`select current_database() as name`)[0]?.name}_old`;

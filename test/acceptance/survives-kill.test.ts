@@ -13,7 +13,7 @@ import {
   sendCredit,
 } from '../support/crash-load.ts';
 import { testDatabase } from '../support/database.ts';
-import { type OpenAiUpstream, openAiUpstream } from '../support/openai-upstream.ts';
+import { type OpenAiUpstream, openAiUpstream, SHORT_USAGE } from '../support/openai-upstream.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 
 const ROUNDS = 20;
@@ -30,6 +30,7 @@ let place: { readonly url: string; readonly target: DatabaseTarget; dispose(): P
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'svc-kill-'));
   upstream = await openAiUpstream();
+  upstream.usage = SHORT_USAGE;
   place = await somewhere();
   const rates = { text_input_token: '2.5', text_output_token: '10', request: '1000' };
   writeFileSync(

@@ -80,15 +80,15 @@ async function settled() {
 }
 
 describe('voice sessions on the real ledger', () => {
-  it('cuts a transcription at its last slice, the row saying what the balance lost', async () => {
+  it('cuts a transcription at the last second that is held, the row saying what the balance lost', async () => {
     await start(250n);
     const client = await connect('/v1/audio/transcriptions/stream?model=local/pocketsphinx');
     client.ws.send(bytesOf(tone(30_000, RATE)));
     expect(await client.closed).toEqual({ code: 1008, reason: 'insufficient_balance' });
     const { funds, charges } = await settled();
-    expect(funds).toMatchObject({ spendableRaw: 40n, heldRaw: 0n });
+    expect(funds).toMatchObject({ spendableRaw: 8n, heldRaw: 0n });
     expect(charges).toHaveLength(1);
-    expect(charges[0]).toMatchObject({ cost_raw: 210n, usage: { audio_second: 20 } });
+    expect(charges[0]).toMatchObject({ cost_raw: 242n, usage: { audio_second: 23 } });
   });
 
   it('settles a conversation to the sum of its turns', async () => {
@@ -203,13 +203,13 @@ describe.each(PATHS)('a client that misbehaves on %s', (path) => {
     expect(told(client)).toEqual(isListen ? [seconds] : []);
   });
 
-  it('that is faster than its money is told what it paid for, to the slice', async () => {
+  it('that is faster than its money is told what it paid for, to the second', async () => {
     await start(250n);
     const client = await connect(path);
     for (let i = 0; i < 10; i++) client.ws.send(bytesOf(tone(10_000, RATE)));
     expect((await client.closed).code).toBe(1008);
-    expect(await wholeBooks(250n)).toEqual({ seconds: 20 });
-    expect(told(client)).toEqual(isListen ? [20] : []);
+    expect(await wholeBooks(250n)).toEqual({ seconds: 23 });
+    expect(told(client)).toEqual(isListen ? [23] : []);
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FundedAgent } from '../../src/commands/demo/fund-agent.ts';
-import type { AnyRoute } from '../../src/http/route.ts';
+import { type AnyRoute, isStreamed } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/routes/index.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
 import {
@@ -129,6 +129,25 @@ const fromElsewhere = () => ({
 
 /** 503 is an answer where the specification has it: what is asked for is not there just now. */
 const isDocumented = (status: number) => status < 500 || status === 503;
+
+const DEEP = `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`;
+const DEEP_TOLD = /nested|not valid JSON|Invalid request body|invalid_json/;
+/** Read with another credential than these developers have, or by lines. */
+const isRead = ({ body, credential, path }: AnyRoute) =>
+  body !== undefined && !isStreamed(body) && credential !== 'none' && !/verify$/.test(path);
+
+describe('JSON that is nested 10,000 levels deep', () => {
+  for (const route of ROUTES.filter(isRead) as readonly AnyRoute[]) {
+    it(`is a clear 400 of ${route.method} ${route.path}`, async () => {
+      const headers = { ...(await credentialFor(route)), ...fromElsewhere() };
+      const path = route.path.replace(/:\w+/g, String(agentIds[0]));
+      const { method } = route;
+      const told = await ask(world.url + path, { method, headers, body: DEEP });
+      expect(told.status).toBe(400);
+      expect(JSON.stringify(told.body)).toMatch(DEEP_TOLD);
+    });
+  }
+});
 
 describe('any JSON', () => {
   for (const route of WRITING) {

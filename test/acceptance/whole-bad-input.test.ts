@@ -82,8 +82,14 @@ describe('a body that is no JSON', () => {
 
 describe('an address that is none', () => {
   it('is answered 404, and a wrong verb 405 with the verbs that are right', async () => {
-    const unknown = await to('/v1/nothing/here');
+    const unknown = await to('/v1/developer/nothing/here');
     expect([unknown.status, unknown.body.error]).toEqual([404, 'not_found']);
+    const ofClients = await to('/v1/chat/completion', { method: 'POST' });
+    expect(ofClients.status).toBe(404);
+    expect(ofClients.body.error).toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('did you mean POST /v1/chat/completions?'),
+    });
     const verb = await to('/v1/developer/agents', { method: 'DELETE' });
     expect([verb.status, verb.body.error]).toEqual([405, 'method_not_allowed']);
     expect(verb.headers.get('allow')?.split(', ')).toEqual(

@@ -22,6 +22,7 @@ describe('the capabilities of the running server', () => {
     const { capabilities } = told.body as { capabilities: Record<string, boolean> };
     const served = (part: string) => ROUTES.some(({ path }) => path.includes(part));
     expect(capabilities.gateway).toBe(served('/v1/chat/completions'));
+    expect(capabilities.llmProxy).toBe(served('/v1/llm/chat/completions'));
     // Its routes are there, and without a chain nothing could be paid by them.
     expect([capabilities.x402Facilitator, served('/proxy/fetch')]).toEqual([false, true]);
     expect(capabilities.telephony).toBe(served('/phone'));

@@ -1,3 +1,4 @@
+import { encode } from 'gpt-tokenizer/encoding/cl100k_base';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FundedAgent } from '../../src/commands/demo/fund-agent.ts';
@@ -50,17 +51,39 @@ describe('local/use-lite on the running server, asked by the openai client', () 
     expect(raw.data[0]?.embedding).toBeTypeOf('string');
   });
 
+  it('has vectors of the size that is asked for, and texts in tokens as in words', async () => {
+    const [text = ''] = input;
+    const whole = await openai.embeddings.create({ model, input: text });
+    const short = await openai.embeddings.create({ model, input: text, dimensions: 64 });
+    const [vector, cut] = [whole, short].map(({ data }) => data[0]?.embedding ?? []);
+    expect(cut).toHaveLength(64);
+    expect(dot(cut, cut)).toBeCloseTo(1, 4);
+    const first = vector?.slice(0, 64);
+    expect(dot(cut, first) ** 2).toBeCloseTo(dot(first, first), 4);
+    const tokens = encode(text);
+    const told = await openai.embeddings.create({ model, input: [tokens] });
+    expect(told.data).toEqual(whole.data);
+    expect(told.usage.prompt_tokens).toBe(tokens.length);
+  });
+
   it('throws the client’s own error classes, at no cost', async () => {
     const before = await moneyOf(world.sql, agent.agentId);
     const thrown = (wish: OpenAI.EmbeddingCreateParams) =>
       openai.embeddings.create(wish).catch((error: unknown) => error);
-    const tokens = await thrown({ model, input: [[1, 2]] });
+    const tokens = await thrown({ model, input: [[1, 999_999]] });
     expect(tokens).toBeInstanceOf(OpenAI.BadRequestError);
     expect(tokens).toMatchObject({ code: 'invalid_request', param: 'input' });
-    const short = await thrown({ model, input: 'x', dimensions: 64 });
+    const short = await thrown({ model, input: 'x', dimensions: 513 });
     expect(short).toBeInstanceOf(OpenAI.BadRequestError);
     expect(short).toMatchObject({ param: 'dimensions' });
-    expect(await thrown({ model: 'use-lite', input: 'x' })).toBeInstanceOf(OpenAI.NotFoundError);
+    const gap = await thrown({ model, input: [[100_256]] });
+    expect(gap).toMatchObject({ status: 400, param: 'input' });
+    expect(await thrown({ model: 'use-heavy', input: 'x' })).toBeInstanceOf(OpenAI.NotFoundError);
     expect(await moneyOf(world.sql, agent.agentId)).toEqual(before);
+  });
+
+  it('is known by its name alone, and answers with its id', async () => {
+    const list = await openai.embeddings.create({ model: 'use-lite', input: 'x' });
+    expect(list.model).toBe(model);
   });
 });

@@ -71,7 +71,6 @@ describe('the openai client on the running server', () => {
       );
       const broke = { status: 402, code: 'budget_exhausted', type: 'insufficient_quota' };
       expect(error).toMatchObject(broke);
-      expect(error.headers?.get('x-should-retry')).toBe('false');
       expect(requests).toBe(1);
     }
     expect(await moneyOf(world.sql, poor.agentId)).toEqual(before);

@@ -47,6 +47,8 @@ type Overrides = {
   readonly delegation?: Delegation | undefined;
   readonly payouts?: Pick<Payouts, 'hurry'>;
   readonly sealingSecret?: string | undefined;
+  /** Every provider takes keys of its own, as before vendors were told from providers. */
+  readonly keysByProvider?: boolean;
 };
 
 /** Everything about accounts on one database, as one process has it. A second call is a second process. */
@@ -117,7 +119,13 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     agentKeys: createAgentKeys(keyDeps),
     agentKeyBudgets: createAgentKeyBudgets(keyDeps),
     providerKeys: createProviderKeys({
-      ...{ sql, clock, random, log, keyUse, supported: ['anthropic', 'openai'] },
+      ...{ sql, clock, random, log, keyUse },
+      ...(overrides.keysByProvider
+        ? { supported: ['openai', 'openai-realtime'], vendorOf: (provider) => provider }
+        : {
+            supported: ['anthropic', 'openai'],
+            vendorOf: (provider) => provider.replace(/-realtime$/, ''),
+          }),
       sealingSecret: 'sealingSecret' in overrides ? overrides.sealingSecret : SEALING_SECRET,
     }),
     ...createControls({ sql, invalidations, now }),

@@ -22,6 +22,7 @@ import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
 import type { Edge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { liveFront } from './live-front.ts';
+import { NO_ENCODERS } from './no-encoders.ts';
 import type { RealtimeClient } from './realtime-client.ts';
 import { type SpeechUpstream, speechUpstream } from './speech-upstream.ts';
 import {
@@ -90,6 +91,7 @@ export async function cascadeWorld({
     ['keyed-voice', { baseUrl: speech.baseUrl, dialect: 'openai', apiKeyEnv: 'VOICE' }],
     ['other-voice', { baseUrl: speech.baseUrl, dialect: 'openai', apiKeyEnv: 'VOICE' }],
     ['shut', { baseUrl: chat.baseUrl, dialect: 'openai', apiKeyEnv: 'SHUT' }],
+    ['shut-ears', { baseUrl: hearing.baseUrl, dialect: 'openai', apiKeyEnv: 'SHUT' }],
   ]);
   const catalogue = buildCatalogue({ providers, models: MODELS, secret });
   const { deps, engines, ledger } = await createVoiceWorld({
@@ -139,7 +141,10 @@ export function railsOf(
   const { callerFacts } = deps;
   const localGuide = createLocalGuideRail({ ...shared, guide: engines.guide, callerFacts });
   const chat = createChatRails({ ...shared, localGuide });
-  const localSpeech = createLocalSpeechRail({ engine: engines.tts.flite });
+  const localSpeech = createLocalSpeechRail({
+    engine: engines.tts.flite,
+    encoding: NO_ENCODERS,
+  });
   const speech = createSpeechRails({ ...shared, localSpeech });
   const local = createLocalTranscriptionRail({ engines, gates: undefined });
   const hearing = createTranscriptionRails({ ...shared, local });
@@ -184,6 +189,7 @@ const MODELS: ModelEntry[] = [
     sources: [source('keyed', CHAT), source('keyed-voice', CHAT)],
   },
   { id: 'shut/chat', modality: 'text', sources: [source('shut', CHAT)] },
+  { id: 'shut/scribe', modality: 'stt', sources: [source('shut-ears', HEARING)] },
   { id: 'acme/clerk', modality: 'stt', sources: [source('hearing', BY_REQUEST)] },
   { id: 'acme/hear', modality: 'stt', sources: [source('hearing', HEARING)] },
   {

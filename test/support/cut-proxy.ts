@@ -18,7 +18,11 @@ export type CutProxy = {
 export async function cutProxy(to: DatabaseTarget): Promise<CutProxy> {
   const state = { mode: 'open' as 'open' | 'lose answer' | 'lose call', away: false, cuts: 0 };
   const sockets = new Set<Socket>();
-  const server = createServer((client) => pass(client, open(to), state, sockets));
+  const server = createServer((client) => {
+    // The database hears nothing of those who find the line cut, or it would be busy with them when it is back.
+    if (state.away) client.destroy();
+    else pass(client, open(to), state, sockets);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     target: { kind: 'url', url: urlOf(to, server) },
@@ -56,10 +60,6 @@ function pass(client: Socket, upstream: Socket, state: State, sockets: Set<Socke
       sockets.delete(socket);
       cut();
     });
-  }
-  if (state.away) {
-    cut();
-    return;
   }
   client.on('data', (bytes) => {
     if (state.mode === 'lose call') {

@@ -72,6 +72,7 @@ export const fakeCredentials: Credentials = {
     }
     return undefined;
   },
+  rememberedAgent: (key) => AGENTS[key],
   agentKey: (key) => AGENTS[key],
   clientSecret: (secret) => CLIENT_SECRETS[secret],
   async signature({ signature }) {

@@ -103,7 +103,7 @@ export function createFakeLedger(): FakeLedger {
   }
 
   function settleNow(request: SettleRequest): SettleVerdict {
-    const { hold, actualRaw } = request;
+    const { hold, actualRaw, billableRaw = actualRaw } = request;
     const known = holds.get(hold.holdId);
     if (known === undefined) throw new Error(`there is no hold ${hold.holdId}`);
     const account = accountOf(known.agentId);
@@ -111,8 +111,7 @@ export function createFakeLedger(): FakeLedger {
       if (known.actualRaw !== actualRaw) return { kind: 'already_resolved' };
       return { kind: 'settled', chargedRaw: known.chargedRaw ?? 0n, funds: fundsOf(account) };
     }
-    const reach = known.amountRaw + account.spendableRaw;
-    const chargedRaw = minRaw(actualRaw, reach);
+    const chargedRaw = minRaw(minRaw(actualRaw, billableRaw), known.amountRaw);
     account.heldRaw -= known.amountRaw;
     account.spendableRaw += known.amountRaw - chargedRaw;
     account.consumedRaw += chargedRaw;

@@ -11,7 +11,8 @@ export class FakeResponse {
   isFull = false;
   isPaused = false;
   #aborted: (() => void) | undefined;
-  #writable: (() => boolean) | undefined;
+  #writable: ((offset: number) => boolean) | undefined;
+  #offset = 0;
   #data: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
 
   readonly asResponse = this as unknown as HttpResponse;
@@ -19,7 +20,7 @@ export class FakeResponse {
   onAborted(handler: () => void): void {
     this.#aborted = handler;
   }
-  onWritable(handler: () => boolean): void {
+  onWritable(handler: (offset: number) => boolean): void {
     this.#writable = handler;
   }
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
@@ -50,6 +51,16 @@ export class FakeResponse {
     this.body += Buffer.from(chunk).toString();
     return !this.isFull;
   }
+  /** Takes all of a body, or its first half while the client takes no more. */
+  tryEnd(body: string | Uint8Array, totalBytes: number): [boolean, boolean] {
+    this.#alive();
+    const bytes = Buffer.from(body);
+    const taken = this.isFull ? bytes.subarray(0, Math.floor(bytes.length / 2)) : bytes;
+    this.body += taken.toString();
+    this.#offset += taken.length;
+    this.ended = this.#offset === totalBytes;
+    return [taken.length === bytes.length, this.ended];
+  }
   end(body?: string | Uint8Array): void {
     this.#alive();
     if (body !== undefined) this.body += Buffer.from(body).toString();
@@ -76,7 +87,7 @@ export class FakeResponse {
   /** The client has caught up. */
   drain(): void {
     this.isFull = false;
-    this.#writable?.();
+    this.#writable?.(this.#offset);
   }
   /** A piece of the body arrives; its memory is taken back at once, as in life. */
   receive(bytes: string | Uint8Array, isLast: boolean): void {

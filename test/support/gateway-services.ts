@@ -20,6 +20,7 @@ import { createLocalSpeechRail } from '../../src/rails/local-speech.ts';
 import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
 import type { TranscriptionRail } from '../../src/rails/transcription-rail.ts';
 import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
+import { NO_ENCODERS } from './no-encoders.ts';
 import { plainBudgets } from './plain-budgets.ts';
 
 const aborted = async () => ({ kind: 'aborted' }) as const;
@@ -43,10 +44,11 @@ export function gatewayServices(options: {
   const { localGuide = NOBODY, localEmbedding = NO_VECTORS, tts = SILENT } = options;
   const shared = { clock: systemClock, random: systemRandom, log: silentLog };
   const opened = { catalogue, ...shared, ...(limits && { limits }) };
+  const localSpeech = createLocalSpeechRail({ engine: tts, encoding: NO_ENCODERS });
   const rails = {
     chat: createChatRails({ ...opened, localGuide }),
     embeddings: createEmbeddingRails({ ...opened, local: localEmbedding }),
-    speech: createSpeechRails({ ...opened, localSpeech: createLocalSpeechRail({ engine: tts }) }),
+    speech: createSpeechRails({ ...opened, localSpeech }),
     transcriptions: createTranscriptionRails({ ...opened, local: NO_EARS }),
   };
   const rests = createSourceRests(shared);

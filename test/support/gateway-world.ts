@@ -85,7 +85,7 @@ export async function gatewayWorld(options: {
       ...[proxiedChat, proxiedEmbeddings],
     ],
     sockets: [],
-    services: gateway.services,
+    services: { ...gateway.services, clock },
     credentials: credentialsOf(
       new Map([[AGENT_KEY, { agentId, keyId }], ...(options.others ?? [])]),
     ),
@@ -130,6 +130,7 @@ function credentialsOf(agents: ReadonlyMap<string, TestKey>): Credentials {
   return {
     developerKey: async () => undefined,
     clientSecret: () => undefined,
+    rememberedAgent: (key) => callers.get(key),
     agentKey: (key) => callers.get(key),
     signature: () => Promise.reject(new Error('no signatures here')),
     session: () => Promise.reject(new Error('no sessions here')),

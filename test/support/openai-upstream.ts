@@ -29,6 +29,9 @@ type Usage = {
   readonly prompt_tokens_details?: { readonly cached_tokens: number };
 };
 
+/** What it may tell of a short prompt under `max_tokens: 16`; what it tells unasked is beyond such a request. */
+export const SHORT_USAGE: Usage = { prompt_tokens: 9, completion_tokens: 12, total_tokens: 21 };
+
 type Seen = {
   readonly path: string;
   readonly authorization: string | undefined;

@@ -52,7 +52,7 @@ export async function readEnd(
   const reservations = await stage.life.sql<ReservationRow[]>`
     select nonce, state, payee, value_raw, tx_hash, valid_before from reservations
     where agent_id = ${agentId} order by id`;
-  const outcome = outcomeOf(told, reservations.at(-1));
+  const outcome = outcomeOf(row, told, reservations.at(-1));
   const ends = reservations.map(({ state }) => state);
   const problems = [
     ...call.oddities,
@@ -83,13 +83,19 @@ function crashProblems(atCrash: string | undefined, { atCrash: allowed }: Expect
 }
 
 /** What a caller was told, where it is all that it has to be; otherwise what is wrong with it. */
-function outcomeOf(told: Told | undefined, last: ReservationRow | undefined): Outcome | string {
+function outcomeOf(
+  { keyed }: Row,
+  told: Told | undefined,
+  last: ReservationRow | undefined,
+): Outcome | string {
   if (told === undefined) return 'lost';
   const { status, body, headers } = told;
   const kind = `${status} ${status < 300 ? headers.get('x-svc-payment') : body.error}`;
   const outcome = OUTCOMES[kind];
   if (outcome === undefined) return `${kind} ${JSON.stringify(body)}`;
-  const wrong = outcome === 'paid' ? wrongInReceipt(told, last) : wrongInRefusal(told, last);
+  // What was not paid may be tried again, but not under the key that this answer is kept under.
+  const retry = String(outcome === 'unsettled' && !keyed);
+  const wrong = outcome === 'paid' ? wrongInReceipt(told, last) : wrongInRefusal(told, last, retry);
   return wrong.length === 0 ? outcome : `${outcome}, but ${wrong.join(', ')}`;
 }
 
@@ -111,8 +117,12 @@ function wrongInReceipt({ headers, body }: Told, last: ReservationRow | undefine
   ];
 }
 
-const wrongInRefusal = ({ headers, body }: Told, last: ReservationRow | undefined): string[] => [
-  ...unlike('retry', headers.get('x-should-retry'), 'false'),
+const wrongInRefusal = (
+  { headers, body }: Told,
+  last: ReservationRow | undefined,
+  retry: string,
+): string[] => [
+  ...unlike('retry', headers.get('x-should-retry'), retry),
   ...unlike('reservation', body.reservation, {
     nonce: last?.nonce,
     validBefore: Number(last?.valid_before),

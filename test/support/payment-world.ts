@@ -23,6 +23,8 @@ export type PayingAgent = {
   ): Promise<Told>;
   /** Any route with this agent's key. */
   ask(path: string, request?: Ask): Promise<Told>;
+  /** The same of its developer, below the agent's own path. */
+  askAsOwner(path: string): Promise<Told>;
 };
 
 export type PaymentWorld = AsyncDisposable & {
@@ -97,6 +99,8 @@ export async function fundPayer(
       }),
     ask: (path, request = {}) =>
       ask(`${url}${path}`, { ...request, headers: { authorization, ...request.headers } }),
+    askAsOwner: (path) =>
+      ask(`${url}/v1/developer/agents/${agentId}${path}`, { headers: developer.headers }),
   };
 }
 

@@ -11,6 +11,9 @@ export type PolicyWish = {
   readonly kind: PolicyJson['kind'];
   readonly matchKey?: string;
   readonly limitRaw: bigint;
+  /** As far as the value of a task moves it. */
+  readonly limitFloorRaw?: bigint;
+  readonly limitCeilingRaw?: bigint;
   readonly windowKind?: PolicyJson['window_kind'];
   readonly windowSeconds?: number;
   readonly calendarUnit?: 'day' | 'week' | 'month';
@@ -28,9 +31,11 @@ export async function addPolicy(sql: Sql, wish: PolicyWish): Promise<number> {
   const invalidations = createInvalidations({ sql, log: silentLog });
   const write = async (tx: Parameters<Parameters<typeof invalidations.commit>[1]>[0]) => {
     const [row] = await tx<PolicyJson[]>`
-      insert into policies (account_id, agent_id, kind, match_key, limit_raw, window_kind,
+      insert into policies (account_id, agent_id, kind, match_key, limit_raw,
+        limit_floor_raw, limit_ceiling_raw, window_kind,
         window_seconds, calendar_unit, starts_at, action, label, reserves)
-      values (${accountId}, ${agentId}, ${kind}, ${matchKey}, ${String(limitRaw)}::bigint, ${windowKind},
+      values (${accountId}, ${agentId}, ${kind}, ${matchKey}, ${String(limitRaw)}::bigint,
+        ${raw(wish.limitFloorRaw)}::bigint, ${raw(wish.limitCeilingRaw)}::bigint, ${windowKind},
         ${seconds}, ${wish.calendarUnit ?? null},
         ${windowKind === 'rolling' || windowKind === 'calendar' ? new Date(0) : new Date()},
         ${wish.action ?? 'block'}, ${wish.label ?? null}, ${wish.reserves ?? false})
@@ -45,3 +50,5 @@ export async function addPolicy(sql: Sql, wish: PolicyWish): Promise<number> {
     ? invalidations.commitTeam(accountId, write)
     : invalidations.commit({ kind: 'agent_changed', agentId }, write);
 }
+
+const raw = (amount: bigint | undefined): string | null => amount?.toString() ?? null;

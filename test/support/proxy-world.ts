@@ -1,6 +1,7 @@
 import { signHash } from '../../src/chain/account.ts';
 import type { BreakerVerdict } from '../../src/chain/breaker.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import { createAskedPrices } from '../../src/proxy/asked-prices.ts';
 import type { PassthroughLine } from '../../src/proxy/passthrough-store.ts';
 import { createProxy, type ProxyCall, type ProxyDeps } from '../../src/proxy/proxy.ts';
 import { ProxyRequest } from '../../src/proxy/proxy-request.ts';
@@ -98,6 +99,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
     },
     budgets: { left: async () => ({ remainingRaw: 1n, advisory: state.advisory }) },
     passthroughs: { add: (line) => void passed.push(line), flush: async () => {} },
+    prices: createAskedPrices(),
     judge: { wait: async () => ({ kind: 'undecided' }) },
     onStep: (step) => {
       steps.push(step);

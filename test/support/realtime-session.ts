@@ -1,4 +1,5 @@
-import { MAIN_PURSE, openPurses, Purses } from '../../src/actors/purses.ts';
+import { MAIN_PURSE, Purses } from '../../src/actors/purses.ts';
+import { openTurn } from '../../src/actors/realtime/hold-turn.ts';
 import { createLocalLegs } from '../../src/actors/realtime/local-legs.ts';
 import { readSession } from '../../src/actors/realtime/session-config.ts';
 import { turnCap } from '../../src/actors/realtime/turn-meter.ts';
@@ -6,6 +7,7 @@ import { type RealtimeInput, RealtimeSession } from '../../src/actors/realtime-s
 import type { VoiceDeps } from '../../src/actors/voice-deps.ts';
 import { openPurse } from '../../src/actors/voice-purse.ts';
 import { assert } from '../../src/kernel/assert.ts';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { bytesOf } from './voice-fakes.ts';
@@ -40,12 +42,13 @@ export async function openSession({
   const read = readSession(begun);
   assert('config' in read, 'the session can be');
   const { config } = read;
-  const purses = new Purses((_, heldRaw) => openPurse(deps, owner, heldRaw));
+  const purses = new Purses((_, heldRaw, isQuiet) => openPurse(deps, owner, heldRaw, isQuiet));
   const legs = createLocalLegs({ ...deps, cap, source, callerFacts, purses });
   const reserves = legs.reserves(config);
   const reserveRaw = reserves[MAIN_PURSE] ?? 0n;
-  await openPurses(purses, reserves);
-  const session = open(deps, { owner, purses, cap, legs, config });
+  const reservesOf = (tokens: number) => legs.reserves(config, tokens);
+  const outputTokens = await openTurn(purses, reservesOf, cap.outputTokens);
+  const session = open(deps, { owner, purses, cap, outputTokens, legs, config });
   const socket = new FakeSocket();
   session.attach(socket);
   const send = (event: Readonly<Record<string, unknown>>) =>
@@ -68,7 +71,9 @@ export async function openSession({
     send({ type: 'response.create' });
     await settleAll();
   }
-  return { ...world, clock, session, socket, send, speak, say, reserveRaw };
+  /** What a turn with the shortest answer that is of use comes to. */
+  const leastRaw = legs.reserves(config, LIMITS.leastOutputTokens)[MAIN_PURSE] ?? 0n;
+  return { ...world, clock, session, socket, send, speak, say, leastRaw, reserveRaw };
 }
 
 /** The response that an event carries. */

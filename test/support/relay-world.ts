@@ -36,6 +36,9 @@ export const TIME_RATES: RateTexts = { audio_second: '1' };
 /** What one turn at the cap costs: 4,096 tokens heard and 1,024 spoken. */
 export const TURN_RAW = 4_096n + 2_048n;
 
+/** What the smallest costs that is of use: 256 tokens heard and 64 spoken. */
+export const LEAST_TURN_RAW = 256n + 128n;
+
 export type RelayWorld = AsyncDisposable & {
   /** The cheaper of the two that serve `acme/voice`. */
   readonly upstream: RealtimeUpstream;

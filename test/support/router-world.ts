@@ -69,6 +69,7 @@ export async function startRouterWorld(
   const onward = (path: string, body: Buffer) => upstreamFor(behind, path, body).baseUrl;
   const router = await startRouter(chain, { priceRaw: ROUTER_PRICE_RAW, onward });
   const direct = await openAiUpstream();
+  direct.usage = { prompt_tokens: 12, completion_tokens: 40 };
   const evil = await startEvilVendor(chain);
   const names = Object.keys(scripts);
   for (const name of names) {

@@ -44,10 +44,21 @@ const FROM_SOURCE = ['--import', 'tsx', 'src/main.ts'];
 /** Starts the server exactly as an operator would, in a process of its own, and waits until it listens. */
 export async function startServerProcess(
   environment: Record<string, string>,
-  options: { readonly entry?: readonly string[]; readonly cwd?: string } = {},
+  options: {
+    readonly entry?: readonly string[];
+    readonly cwd?: string;
+    /** How many files and sockets it may have open. */
+    readonly descriptors?: number;
+  } = {},
 ): Promise<ServerProcess> {
   const port = environment.PORT ?? String(await freePort());
-  const child = spawn(process.execPath, [...(options.entry ?? FROM_SOURCE)], {
+  const command = [process.execPath, ...(options.entry ?? FROM_SOURCE)];
+  const limited =
+    options.descriptors === undefined
+      ? command
+      : ['sh', '-c', `ulimit -n ${options.descriptors}; exec "$@"`, 'sh', ...command];
+  const [program = '', ...args] = limited;
+  const child = spawn(program, args, {
     cwd: options.cwd ?? ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: port, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

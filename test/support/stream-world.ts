@@ -42,6 +42,7 @@ export async function streamWorld(
       model('acme/fast-1', 'text', TEXT),
       model('acme/ears-1', 'stt', { audio_second: '100' }),
       model('acme/voice-1', 'tts', { character: '15' }),
+      model('acme/vectors-1', 'embedding', { text_input_token: '2' }),
     ],
   });
   return {

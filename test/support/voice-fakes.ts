@@ -109,7 +109,7 @@ class FakeGuide implements GuideEngine {
     this.asked.push(request);
     await this.thinking?.();
     const last = request.messages.at(-1)?.content ?? '';
-    const reply = this.answers.shift() ?? { text: `You said ${last}. Is that so?` };
+    const reply = this.answers.shift() ?? usualAnswer(request, last);
     const inputTokens = request.messages.reduce((sum, m) => sum + this.countTokens(m.content), 0);
     return { usage: { inputTokens, outputTokens: this.countTokens(reply.text) }, ...reply };
   }
@@ -117,6 +117,16 @@ class FakeGuide implements GuideEngine {
   countTokens(text: string): number {
     return text.split(/\s+/).filter((word) => word !== '').length;
   }
+}
+
+function usualAnswer(
+  { mustCall, tools }: Parameters<GuideEngine['reply']>[0],
+  last: string,
+): Omit<GuideReply, 'usage'> {
+  const name = mustCall === true ? tools?.[0]?.name : undefined;
+  return name === undefined
+    ? { text: `You said ${last}. Is that so?` }
+    : { text: '', toolCall: { name, argumentsJson: '{}' } };
 }
 
 export type FakeEngines = Pick<

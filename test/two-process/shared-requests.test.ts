@@ -4,7 +4,7 @@ import { fundAgent } from '../../src/commands/demo/fund-agent.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { checkInvariants } from '../../src/store/check-invariants.ts';
 import { openSql, type Sql } from '../../src/store/sql.ts';
-import { type OpenAiUpstream, openAiUpstream } from '../support/openai-upstream.ts';
+import { type OpenAiUpstream, openAiUpstream, SHORT_USAGE } from '../support/openai-upstream.ts';
 import {
   ADMIN_KEY,
   type ProcessPlace,
@@ -26,6 +26,7 @@ beforeAll(async () => {
   place = await processPlace();
   if (place.target.kind !== 'url') throw new Error('two processes need a PostgreSQL by URL');
   upstream = await openAiUpstream();
+  upstream.usage = SHORT_USAGE;
   const catalogue = writeCatalogue(place.directory, MODEL, upstream.baseUrl);
   const environment = { ...place.environment, CATALOG_FILE: catalogue };
   servers = [await startServerProcess(environment), await startServerProcess(environment)];

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
@@ -62,6 +64,47 @@ describe('readConfig', () => {
       'API_KEY_HMAC_SECRET',
     );
     expect(refusal({ ...production, DATABASE_URL: './.data/db' })).toContain('DATABASE_URL');
+  });
+
+  it('refuses the development database in production, however its path is spelled', () => {
+    const home = mkdtempSync(join(tmpdir(), 'config-'));
+    mkdirSync(join(home, '.data', 'db'), { recursive: true });
+    symlinkSync(join(home, '.data', 'db'), join(home, 'link'));
+    symlinkSync(join(home, '.data'), join(home, 'folder-link'));
+    const before = process.cwd();
+    process.chdir(home);
+    try {
+      const spellings = [
+        ...['.data/db', './.data/db/', './.data/../.data/db', '.data//db', './link'],
+        ...[`${home}/.data/db`, `${home}/x/../.data/db`, 'folder-link/db', `${home}/link/`],
+      ];
+      for (const DATABASE_URL of spellings) {
+        expect(refusal({ ...production, DATABASE_URL })).toMatch(/^DATABASE_URL: .*default/);
+        expect(refusal({ DATABASE_URL })).toBe('started');
+      }
+      rmSync(join(home, '.data', 'db'), { recursive: true });
+      expect(refusal({ ...production, DATABASE_URL: 'folder-link/db' })).toContain('default');
+      expect(refusal({ ...production, DATABASE_URL: './.data/db2' })).toBe('started');
+      expect(refusal({ ...production, DATABASE_URL: './data/db' })).toBe('started');
+    } finally {
+      process.chdir(before);
+      rmSync(home, { recursive: true });
+    }
+    for (const DATABASE_URL of ['file:.data/db', 'file:///var/db', 'FILE:./x', 'sqlite://x']) {
+      expect(refusal({ DATABASE_URL })).toBe(
+        'DATABASE_URL must be a postgres:// URL or a directory',
+      );
+    }
+  });
+
+  it('refuses a production start that would let agents reach local targets', () => {
+    for (const set of ['1', 'true']) {
+      expect(refusal({ ...production, SSRF_ALLOW_LOCALHOST: set })).toMatch(
+        /^SSRF_ALLOW_LOCALHOST is for development/,
+      );
+      expect(readConfig({ SSRF_ALLOW_LOCALHOST: set }).x402.allowLocalhost).toBe(true);
+    }
+    expect(refusal({ ...production, SSRF_ALLOW_LOCALHOST: '0' })).toBe('started');
   });
 
   it('refuses a port, a window or a number that is none', () => {

@@ -1,7 +1,7 @@
 import type { Source } from '../../gateway/catalogue.ts';
 import { makerOf } from '../../gateway/destination.ts';
 import { holdForRaw, type Offer } from '../../gateway/plan-offers.ts';
-import { refuseOutcome } from '../../gateway/purchase.ts';
+import { refuseOutcome } from '../../gateway/refuse-outcome.ts';
 import { isPassedOver, type Tried, trySources } from '../../gateway/try-sources.ts';
 import { assert } from '../../kernel/assert.ts';
 import type { Clock } from '../../kernel/clock.ts';

@@ -78,7 +78,7 @@ function lastAnswers(items: readonly ConversationItem[]): number {
 const isFromCaller = (item: ConversationItem): boolean =>
   item.type === 'message' && item.role === 'user';
 
-/** Of an item in the prompt; an image is as large as the tokens that are held for it. */
+/** Of an item in the prompt; an image is as large as its tokens usually are. */
 const sizeOf = (item: ConversationItem | undefined): number =>
   LIMITS.tokensPerMessage +
   bytesOf(JSON.stringify(wordsOf(item))) +

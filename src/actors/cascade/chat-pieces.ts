@@ -1,6 +1,7 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { tryParseJson } from '../../kernel/parse-json.ts';
 import { StreamBroken } from '../../rails/answer-reader.ts';
 import { parseData } from '../../rails/chat-tap.ts';
 import { SseEvents } from '../../rails/sse-events.ts';
@@ -110,11 +111,4 @@ export class ChatPieces {
 const textsOf = (...values: readonly unknown[]): string[] =>
   values.filter((value) => typeof value === 'string' && value !== '') as string[];
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJson = (text: string): boolean => tryParseJson(text) !== undefined;

@@ -1,4 +1,4 @@
-import { impliedSource } from '../../gateway/byok-source.ts';
+import { impliedSource, vendorOf } from '../../gateway/byok-source.ts';
 import type { Catalogue, Model, Source } from '../../gateway/catalogue.ts';
 import {
   findOwnSellers,
@@ -9,7 +9,6 @@ import {
 import { refuse } from '../../kernel/refuse.ts';
 import { PROVIDER_KEY_HEADER } from '../../provider-keys/provider-key-header.ts';
 import type { RelayBuyer } from '../relay/connect-relay.ts';
-import type { CascadePlan } from './plan-cascade.ts';
 
 /** What opens the accounts of a session's caller at providers. */
 export interface OwnKeys {
@@ -22,7 +21,7 @@ export interface OwnKeys {
 }
 
 type Deps = {
-  readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
+  readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'provider' | 'suggest'>;
   readonly providerKeys: StoredKeys;
 };
 
@@ -34,10 +33,9 @@ export type KeyOwner = Pick<RelayBuyer, 'accountId' | 'providerKey'>;
  */
 export async function openOwnKeys(
   deps: Deps,
-  { llm, stt, tts }: CascadePlan,
+  parts: readonly Model[],
   owner: KeyOwner,
 ): Promise<OwnKeys> {
-  const parts = [llm, stt, tts];
   const keys = createOwnKeys(deps, owner, requireOneHolder(deps, parts, owner));
   await Promise.all(parts.map(({ id }) => keys.lookUp(id)));
   for (const { id } of parts) {
@@ -58,7 +56,8 @@ function createOwnKeys(
   /** A key is shown to nobody but whom it was taken for when the session was opened. */
   function broughtFor(model: Model | undefined, ownKey: string): readonly Seller[] {
     const source = model && impliedSource(model);
-    return source === undefined || source.provider !== holder ? [] : [{ source, ownKey }];
+    const isHolder = source !== undefined && vendorOf(catalogue, source.provider) === holder;
+    return isHolder ? [{ source, ownKey }] : [];
   }
 
   return {
@@ -78,7 +77,7 @@ function createOwnKeys(
   };
 }
 
-/** The one provider that a brought key can be meant for. Undefined: there is none of either. */
+/** The one vendor that a brought key can be meant for. Undefined: there is none of either. */
 function requireOneHolder(
   { catalogue }: Deps,
   parts: readonly Model[],
@@ -86,9 +85,10 @@ function requireOneHolder(
 ): string | undefined {
   if (providerKey === undefined) return undefined;
   const keyed = parts.flatMap(({ id }) => catalogue.findKeyed(id) ?? []);
-  const holders = new Set(keyed.map((model) => requireImplied(model).provider));
+  const vendorOfModel = (model: Model) => vendorOf(catalogue, requireImplied(model).provider);
+  const holders = new Set(keyed.map(vendorOfModel));
   if (holders.size < 2) return [...holders][0];
-  const hosts = keyed.map((model) => `"${model.id}" by ${requireImplied(model).provider}`);
+  const hosts = keyed.map((model) => `"${model.id}" by ${vendorOfModel(model)}`);
   throw refuse.gateway.invalidRequest(
     `The parts of this session are served by several providers (${hosts.join(', ')}), and a key in a header does not say whose it is; store it with PUT /v1/developer/provider-keys/{provider}.`,
     PROVIDER_KEY_HEADER,

@@ -49,6 +49,19 @@ export function planCascade(
   };
 }
 
+/**
+ * The model that hears a session which only transcribes: any transcription model, or without a name the recogniser of
+ * this process. Undefined: what was named does more than hear.
+ */
+export function planTranscription(
+  catalogue: Catalogue,
+  named: string | undefined,
+): Model | undefined {
+  const id = named ?? LOCAL_CASCADE.stt;
+  const model = catalogue.find(id) ?? catalogue.findKeyed(id);
+  return model?.modality === 'stt' ? model : undefined;
+}
+
 /** The engine of this process that a model is, where it is one. */
 export const localEngineOf = ({ sources }: Model): Source | undefined =>
   sources.find(({ provider }) => provider === 'local');

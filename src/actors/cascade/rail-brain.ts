@@ -100,7 +100,7 @@ function begin(
     const { outcome, share, source } = asked;
     return { stream: outcome.stream, source, share, paidRaw: outcome.paidRaw };
   };
-  const reply = new RailReply({ body, open, signal });
+  const reply = new RailReply({ body, most: tokens, open, signal });
   const want = () => {
     isWanted = true;
   };

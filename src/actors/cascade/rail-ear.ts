@@ -11,6 +11,7 @@ import type { Source } from '../../gateway/catalogue.ts';
 import { meterTranscription, transcriptionBoundRaw } from '../../gateway/transcription-usage.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { tryParseJson } from '../../kernel/parse-json.ts';
 import type { TranscriptionCall, TranscriptionRail } from '../../rails/transcription-rail.ts';
 import { LegFailed } from '../realtime/legs.ts';
 import { sessionPrice } from '../voice-purse.ts';
@@ -103,10 +104,10 @@ class RailStream implements SttStream {
     if (asked === undefined) return undefined;
     const { outcome, share, source, tab } = asked;
     share.drop();
-    const { estimated, usage } = meterTranscription(sound, outcome.usage, source);
+    const { estimated, told, usage } = meterTranscription(sound, outcome.usage, source);
     // In the same breath as the drop: whoever waits for that finds it on the tab.
     const bought = { source, model: part.model.id, usage, ...paidOf(outcome) };
-    tab.add({ ...bought, ...(estimated && { isEstimated: true }) });
+    tab.add({ ...bought, ...(told && { told }), ...(estimated && { isEstimated: true }) });
     return textOf(outcome.body);
   }
 
@@ -140,7 +141,7 @@ function fieldsOf({ language, prompt }: Expected): TranscriptionCall['fields'] {
 }
 
 function textOf(body: Uint8Array): string {
-  const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+  const value = tryParseJson(body, LIMITS.upstreamJson);
   if (isObject(value) && typeof value.text === 'string') {
     return value.text.trim().slice(0, LIMITS.realtimeItemChars);
   }

@@ -2,7 +2,7 @@ import type { CutReason } from '../../../machines/voice-turn.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { ChatRequest } from '../../gateway/chat-request.ts';
 import { meterChat } from '../../gateway/chat-usage.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import type { TokenUsage } from '../../rails/chat-rail.ts';
 import type { ChatStream } from '../../rails/chat-stream.ts';
 import { type Bought, LegFailed, type Reply, type ReplyPiece } from '../realtime/legs.ts';
 import { paidOf } from './ask-sources.ts';
@@ -23,6 +23,7 @@ export type OpenedChat = {
  */
 export class RailReply implements Reply, TabLine {
   readonly #body: ChatRequest;
+  readonly #most: TokenUsage;
   readonly #opening: Promise<OpenedChat | undefined>;
   readonly #pieces = new ChatPieces();
   readonly #waiting: ReplyPiece[] = [];
@@ -36,6 +37,8 @@ export class RailReply implements Reply, TabLine {
 
   constructor(options: {
     readonly body: ChatRequest;
+    /** What it was held for. */
+    readonly most: TokenUsage;
     /** Undefined: whoever asked has left. Rejects with LegFailed. */
     readonly open: () => Promise<OpenedChat | undefined>;
     /** Stops buying. */
@@ -43,6 +46,7 @@ export class RailReply implements Reply, TabLine {
   }) {
     const { open, signal } = options;
     this.#body = options.body;
+    this.#most = options.most;
     this.#opening = open().then((opened) => {
       this.#opened = opened;
       if (opened === undefined) return undefined;
@@ -93,6 +97,7 @@ export class RailReply implements Reply, TabLine {
     return {
       ...{ source: this.#opened.source, model: this.#body.model, usage: metered.usage },
       ...paidOf(this.#opened),
+      ...(metered.told && { told: metered.told }),
       ...(metered.estimated && { isEstimated: true }),
       ...(this.isVain && { isSpeculated: true }),
     };
@@ -132,10 +137,6 @@ export class RailReply implements Reply, TabLine {
   #metered() {
     if (this.#opened === undefined) return undefined;
     const { source, stream } = this.#opened;
-    const { answerChars, usage } = stream.metered();
-    // Tokens that nobody has counted cannot be more than were asked for, and held.
-    const mostChars = (this.#body.max_tokens ?? Number.POSITIVE_INFINITY) * LIMITS.charsPerToken;
-    const metered = { usage, answerChars: Math.min(answerChars, mostChars) };
-    return meterChat(this.#body, metered, source);
+    return meterChat(this.#body, stream.metered(), source, this.#most);
   }
 }

@@ -86,9 +86,10 @@ class SpeechLine {
 
   bought() {
     const { source } = this.#seller;
-    const { estimated, usage } = meterSpeech(this.#body, this.#sound.usage(), source);
+    const { estimated, told, usage } = meterSpeech(this.#body, this.#sound.usage(), source);
     const { model } = this.#body;
-    return { ...this.#seller, model, usage, ...(estimated && { isEstimated: true }) };
+    const bought = { ...this.#seller, model, usage, ...(told && { told }) };
+    return { ...bought, ...(estimated && { isEstimated: true }) };
   }
 }
 

@@ -9,7 +9,7 @@ import type { Outlet } from './outlet.ts';
 import { type ResponseRequest, readsConversation } from './response-request.ts';
 import { ResponseWriter } from './response-writer.ts';
 import type { SessionConfig } from './session-config.ts';
-import { NO_USAGE, outputCapOf, type TurnCap } from './turn-meter.ts';
+import { NO_USAGE, outputCapOf, type TurnRoom } from './turn-meter.ts';
 import { type TurnOutcome, VoiceTurn } from './voice-turn.ts';
 
 /** Answers whose spoken words are remembered, so that they can still be cut to what was heard. */
@@ -25,7 +25,7 @@ export type AnsweringDeps = {
   readonly tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
   readonly conversation: Conversation;
   readonly conversationId: string;
-  readonly cap: TurnCap;
+  readonly cap: TurnRoom;
   /** Resolves when everything said before is in the conversation. */
   readonly transcribed: () => Promise<void>;
   readonly finished: (answer: FinishedAnswer) => void;
@@ -70,6 +70,7 @@ const createWriter = (deps: AnsweringDeps, request: ResponseRequest): ResponseWr
     metadata: request.metadata,
     isInConversation: request.isInConversation,
     outputCap: deps.cap.outputTokens,
+    isShortened: deps.cap.outputTokens < deps.cap.mostOutputTokens,
   });
 
 /** Remembers what was spoken of the latest answers. */

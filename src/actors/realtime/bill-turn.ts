@@ -4,20 +4,21 @@ import { type Bill, MAIN_PURSE, type Purses } from '../purses.ts';
 import type { SessionTally } from '../session-tally.ts';
 import { turnRefused } from '../voice-endings.ts';
 import type { FinishedAnswer } from './answering.ts';
-import { owedRaw, paidRawOf } from './bought-price.ts';
+import { beyondRaw, owedRaw, paidRawOf } from './bought-price.ts';
+import { holdTurn } from './hold-turn.ts';
 import type { Bought, Legs } from './legs.ts';
 import type { SessionConfig } from './session-config.ts';
 import {
   boughtSoundTokens,
   renderUsage,
   soundTokens,
-  type TurnCap,
+  type TurnRoom,
   type TurnUse,
 } from './turn-meter.ts';
 
 export type BillingDeps = {
   readonly purses: Pick<Purses, 'journal' | 'makeWhole'>;
-  readonly cap: Pick<TurnCap, 'countsSound'>;
+  readonly cap: Pick<TurnRoom, 'countsSound' | 'mostOutputTokens' | 'outputTokens'>;
   readonly legs: Pick<Legs, 'reserves' | 'takeBill'>;
   readonly config: () => SessionConfig;
   readonly tally: Pick<SessionTally, 'heard' | 'stage' | 'turnEnded'>;
@@ -27,7 +28,7 @@ export type BillingDeps = {
 export interface TurnBilling {
   /**
    * Journals what a turn bought, tells the client of it, and makes the reserve whole for the next one
-   * when there `isNext`. Without an answer it bills speech alone. Resolves to what its session's
+   * when there `isNext`, with as long an answer as fits. Without an answer it bills speech alone. Resolves to what its session's
    * machine is to be told.
    */
   bill(
@@ -66,7 +67,11 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
       });
       if (!isNext) return BILLED;
 
-      const extension = await purses.makeWhole(legs.reserves(deps.config()));
+      const config = deps.config();
+      const reservesOf = (outputTokens: number) => legs.reserves(config, outputTokens);
+      const held = await holdTurn(purses, reservesOf, cap.mostOutputTokens);
+      const { verdict: extension } = held;
+      if (extension.kind === 'extended') cap.outputTokens = held.outputTokens;
       if (extension.kind === 'refused') {
         return { type: 'budget.spent', ending: turnRefused(extension.refusal) };
       }
@@ -84,8 +89,10 @@ function billsOf(bought: readonly Bought[]): Bill[] {
     shares.set(purse, [...share, one]);
   }
   return [...shares]
-    .map(([purse, share]) => ({ purse, costRaw: owedRaw(share), usage: usageOf(share) }))
-    .filter(({ costRaw }) => costRaw > 0n);
+    .map(([purse, share]) => ({
+      ...{ purse, costRaw: owedRaw(share), beyondRaw: beyondRaw(share), usage: usageOf(share) },
+    }))
+    .filter((bill) => bill.costRaw > 0n);
 }
 
 /** What all of them used together, as the line of the journal has it. */

@@ -19,6 +19,13 @@ export function owedRaw(bought: readonly Bought[]): bigint {
   );
 }
 
+/** What its upstreams tell of beyond what it can have come to. */
+export function beyondRaw(bought: readonly Bought[]): bigint {
+  if (bought.every(({ told }) => told === undefined)) return 0n;
+  const all = bought.map((one) => (one.told === undefined ? one : { ...one, ...one.told }));
+  return owedRaw(all) - owedRaw(bought);
+}
+
 /** What was paid by itself for it, beside that. */
 export const paidRawOf = (bought: readonly Bought[]): bigint =>
   bought.reduce((sumRaw, { paidRaw = 0n }) => sumRaw + paidRaw, 0n);

@@ -82,6 +82,7 @@ export class ClientCommands {
     const listening = this.#listening;
     switch (event.type) {
       case 'session.update':
+      case 'transcription_session.update':
         return this.#update(event.session);
       case 'input_audio_buffer.append':
         return this.#append(event.audio, nowMs);

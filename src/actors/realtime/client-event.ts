@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
+import { JsonTooComplex, parseBoundedJson } from '../../kernel/parse-json.ts';
 import { partText } from './conversation.ts';
 
 const Id = z.string().min(1).max(64);
@@ -79,6 +80,12 @@ const Event = z.discriminatedUnion('type', [
     type: z.literal('session.update'),
     session: z.unknown().refine((session) => session !== undefined, 'is needed'),
   }),
+  // What clients of the first version of transcription sessions say for `session.update`.
+  z.object({
+    ...base,
+    type: z.literal('transcription_session.update'),
+    session: z.unknown().refine((session) => session !== undefined, 'is needed'),
+  }),
   z.object({ ...base, type: z.literal('input_audio_buffer.append'), audio: z.string() }),
   z.object({ ...base, type: z.literal('input_audio_buffer.commit') }),
   z.object({ ...base, type: z.literal('input_audio_buffer.clear') }),
@@ -122,9 +129,10 @@ export function parseClientEvent(
 ): { readonly event: ClientEvent } | { readonly problem: EventProblem } {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    return { problem: { code: 'invalid_json', message: 'The event is not valid JSON.' } };
+    value = parseBoundedJson(text);
+  } catch (problem) {
+    const why = problem instanceof JsonTooComplex ? problem.message : 'is not valid JSON';
+    return { problem: { code: 'invalid_json', message: `The event ${why}.` } };
   }
   const parsed = Event.safeParse(value);
   if (parsed.success) return { event: parsed.data };

@@ -1,5 +1,6 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
 import type { SttEngine } from '../../engines/engine.ts';
+import type { Disbelieved } from '../../gateway/believe.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { Usage } from '../../kernel/price.ts';
 import type { Reserves } from '../purses.ts';
@@ -15,6 +16,8 @@ export type Bought = {
   /** The model that was bought, where it could be of several sources. */
   readonly model?: string;
   readonly usage: Usage;
+  /** All that its upstream tells of, where it cannot have come to that much. */
+  readonly told?: Disbelieved;
   /** It was paid by itself, so much; its purse pays the margin. */
   readonly paidRaw?: bigint;
   /** The upstream did not say what it used. */
@@ -89,8 +92,11 @@ export type Legs = {
   transcriber(config: SessionConfig): string;
   /** Why a session cannot be set up like that, or a response asked for. */
   problemOf(config: SessionConfig): ConfigProblem | undefined;
-  /** The most that one ordinary turn can cost as the session is set up: held before each one begins. */
-  reserves(config: SessionConfig): Reserves;
+  /**
+   * The most that one ordinary turn can cost as the session is set up, with an answer of so many tokens, or else the
+   * longest: held before each one begins.
+   */
+  reserves(config: SessionConfig, outputTokens?: number): Reserves;
   /** What a turn has bought. It is billed by whoever asks. */
   takeBill(use: TurnUse, requests: 0 | 1): readonly Bought[];
   /**

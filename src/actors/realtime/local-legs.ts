@@ -1,13 +1,19 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
-import type { CallerFacts, ChatMessage, GuideEngine, LocalEngines } from '../../engines/engine.ts';
+import {
+  type CallerFacts,
+  type ChatMessage,
+  EngineInputRefused,
+  type GuideEngine,
+  type LocalEngines,
+} from '../../engines/engine.ts';
 import { type OwnHold, settleOwn } from '../../engines/own-hold.ts';
 import type { Source } from '../../gateway/catalogue.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { MAIN_PURSE } from '../purses.ts';
 import { messagesOf } from './conversation.ts';
 import { foreignSpeech } from './expected-speech.ts';
-import type { Brain, Legs, ReplyPiece, ReplyRequest } from './legs.ts';
-import { demandedCall, offeredTools } from './tool-choice.ts';
+import { type Brain, LegFailed, type Legs, type ReplyPiece, type ReplyRequest } from './legs.ts';
+import { mustCall, offeredTools } from './tool-choice.ts';
 import { type TurnCap, turnReserveRaw, turnUsage } from './turn-meter.ts';
 
 /** English has about as many characters to a token. */
@@ -33,14 +39,13 @@ export function createLocalLegs(
   },
 ): Legs {
   const { cap, engines, source } = deps;
-  const reserves = { [MAIN_PURSE]: turnReserveRaw(source, cap) };
   return {
     ear: () => engines.stt.pocketsphinx,
     brain: createGuideBrain({ ...deps, guide: engines.guide }),
     voice: engines.tts.flite,
     transcriber: () => TRANSCRIBER,
     problemOf: (config) => foreignSpeech(TRANSCRIBER, config),
-    reserves: () => reserves,
+    reserves: (_, outputTokens) => ({ [MAIN_PURSE]: turnReserveRaw(source, cap, outputTokens) }),
     takeBill: (use, requests) => [{ source, usage: turnUsage(source, use, requests) }],
     paymentsKnown: async () => {},
   };
@@ -62,9 +67,8 @@ function createGuideBrain(deps: GuideDeps): Brain {
               cached: 0,
               output: Math.min(answer.usage.outputTokens, request.outputCap),
             };
-            pieces = piecesOf(answer, request);
-            const isCut = answer.isCut === true && pieces.some(({ kind }) => kind === 'text');
-            cut = isCut ? 'max_output_tokens' : undefined;
+            pieces = piecesOf(answer);
+            cut = answer.isCut === true ? 'max_output_tokens' : undefined;
           }
           return pieces.shift();
         },
@@ -90,19 +94,24 @@ async function ask(
     instructions === '' ? [] : [{ role: 'system', content: instructions }];
   // By length and not by token: counting belongs to the engine's own thread, and bills are capped.
   const room = Math.max(0, cap.inputTokens * PROMPT_CHARS_PER_TOKEN - instructions.length);
-  return guide.reply({
+  const request: Parameters<GuideEngine['reply']>[0] = {
     // It answers what was said last, and that is answered.
     messages: [...system, ...messagesOf(isPrompt ? [] : items, room)],
     facts: settleOwn(await callerFacts(), purses),
     tools: offeredTools(config),
+    mustCall: mustCall(config),
     maxTokens: outputCap,
     nowMs: clock.now(),
-  });
+  };
+  try {
+    return await guide.reply(request);
+  } catch (error) {
+    if (!(error instanceof EngineInputRefused)) throw error;
+    throw new LegFailed('invalid_tool_schema', error.message, { cause: error });
+  }
 }
 
-function piecesOf(answer: Answer, { config }: ReplyRequest): ReplyPiece[] {
-  const toolCall = answer.toolCall ?? demandedCall(config);
-  const text = toolCall === answer.toolCall ? answer.text : '';
+function piecesOf({ text, toolCall }: Answer): ReplyPiece[] {
   return [
     ...(toolCall === undefined ? [] : [{ kind: 'call' as const, ...toolCall }]),
     ...(text === '' ? [] : [{ kind: 'text' as const, text }]),

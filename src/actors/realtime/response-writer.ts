@@ -49,6 +49,7 @@ export class ResponseWriter {
   readonly #conversationId: string;
   readonly #metadata: Readonly<Record<string, string>>;
   readonly #outputCap: number;
+  readonly #isShortened: boolean;
   readonly #output: ConversationItem[] = [];
   #message: Message | undefined;
   #isMessageOver = false;
@@ -63,6 +64,8 @@ export class ResponseWriter {
     readonly random: Random;
     readonly metadata: Readonly<Record<string, string>>;
     readonly outputCap: number;
+    /** Less is held for than the models could say: the response tells its limit. */
+    readonly isShortened?: boolean;
     readonly isInConversation: boolean;
   }) {
     this.#outlet = options.outlet;
@@ -74,6 +77,7 @@ export class ResponseWriter {
     this.#conversationId = options.conversationId;
     this.#metadata = options.metadata;
     this.#outputCap = options.outputCap;
+    this.#isShortened = options.isShortened ?? false;
     this.id = newId(options.random, 'resp_');
   }
 
@@ -280,7 +284,9 @@ export class ResponseWriter {
       output: this.#output,
       conversation_id: this.#conversation === undefined ? null : this.#conversationId,
       output_modalities: [outputModality],
-      max_output_tokens: maxOutputTokens,
+      max_output_tokens: this.#isShortened
+        ? Math.min(this.#outputCap, maxOutputTokens === 'inf' ? Infinity : maxOutputTokens)
+        : maxOutputTokens,
       audio: { output: { format: outputFormat, voice } },
       metadata: { ...this.#metadata, ...timings },
       usage,

@@ -1,4 +1,3 @@
-import type { GuideReply } from '../../engines/engine.ts';
 import type { SessionConfig } from './session-config.ts';
 
 type Choosing = Pick<SessionConfig, 'tools' | 'toolChoice'>;
@@ -10,9 +9,6 @@ export function offeredTools({ tools, toolChoice }: Choosing): SessionConfig['to
   return tools.filter(({ name }) => name === toolChoice.name);
 }
 
-/** The call that the client insists on, for an answer that came without one. */
-export function demandedCall(config: Choosing): GuideReply['toolCall'] {
-  if (config.toolChoice === 'auto' || config.toolChoice === 'none') return undefined;
-  const [tool] = offeredTools(config);
-  return tool && { name: tool.name, argumentsJson: '{}' };
-}
+/** Whether the client insists on a call, and has a tool that can be called. */
+export const mustCall = (config: Choosing): boolean =>
+  config.toolChoice !== 'auto' && offeredTools(config).length > 0;

@@ -4,7 +4,7 @@ import { priceRaw, UNITS, type Usage } from '../../kernel/price.ts';
 import type { ResponseUsage } from './response-writer.ts';
 
 /** A token of sound is 100 ms heard or 50 ms spoken. */
-const HEARD_TOKEN_MS = 100;
+export const HEARD_TOKEN_MS = 100;
 export const SPOKEN_TOKEN_MS = 50;
 
 /** What one turn used, before it is expressed in the units of a rate card. */
@@ -30,12 +30,22 @@ export type TurnCap = {
 /** No language that is tokenised sensibly has longer tokens on average. */
 const CHARS_PER_TOKEN = 8;
 
+/** No answer of so many tokens is longer. */
+export const charsOf = (tokens: number): number => tokens * CHARS_PER_TOKEN;
+
+/** A cap as it is at present: answers are shorter while less is held for them. */
+export type TurnRoom = Omit<TurnCap, 'outputTokens'> & {
+  outputTokens: number;
+  /** The longest answer that the models have. */
+  readonly mostOutputTokens: number;
+};
+
 export function turnCap(model: Model): TurnCap {
   const outputTokens = model.maxOutputTokens ?? LIMITS.defaultOutputTokens;
   return {
     inputTokens: Math.min(model.contextWindow ?? Infinity, LIMITS.realtimeInputTokens),
     outputTokens,
-    spokenChars: Math.min(outputTokens * CHARS_PER_TOKEN, LIMITS.engines.speechTextChars),
+    spokenChars: Math.min(charsOf(outputTokens), LIMITS.engines.speechTextChars),
     countsSound: true,
   };
 }
@@ -71,15 +81,19 @@ export function turnUsage(source: Source, use: TurnUse, requests: 0 | 1): Usage 
   return usage;
 }
 
-/** The most that one turn can cost: no turn starts without as much being held. */
-export function turnReserveRaw(source: Source, cap: TurnCap): bigint {
+/** The most that one turn can cost with so long an answer: no turn starts without as much being held. */
+export function turnReserveRaw(
+  source: Source,
+  cap: TurnCap,
+  outputTokens: number = cap.outputTokens,
+): bigint {
   const dearest: TurnUse = {
     textIn: cap.inputTokens,
-    textOut: cap.outputTokens,
+    textOut: outputTokens,
     // One utterance that waits to be billed, and another that is being spoken.
     heardMs: 2 * LIMITS.utteranceSeconds * 1_000,
-    spokenMs: cap.outputTokens * SPOKEN_TOKEN_MS,
-    spokenChars: cap.spokenChars,
+    spokenMs: outputTokens * SPOKEN_TOKEN_MS,
+    spokenChars: Math.min(cap.spokenChars, charsOf(outputTokens)),
   };
   return priceRaw(turnUsage(source, dearest, 1), source.rates, source.marginBps);
 }

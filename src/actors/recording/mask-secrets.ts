@@ -1,3 +1,5 @@
+import { parseBoundedJson } from '../../kernel/parse-json.ts';
+
 /** A session that names a tool may carry its credential: these are the names that it goes by. */
 const NAMES = '(?:x-)?(?:authorization|api[-_]?key|(?:access_|client_)?(?:token|secret)|password)';
 const NAME = new RegExp(`^${NAMES}$`, 'i');
@@ -19,7 +21,7 @@ const OPENING = 0x7b;
 
 function maskText(text: string): string {
   try {
-    const event: unknown = JSON.parse(text);
+    const event = parseBoundedJson(text);
     return mask(event) ? JSON.stringify(event) : text;
   } catch {
     // No event, or one that is nested too deeply to be looked through.

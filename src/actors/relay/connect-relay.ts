@@ -2,7 +2,7 @@ import type { Buyer } from '../../gateway/buyer.ts';
 import type { Catalogue, Modality, Model, Source } from '../../gateway/catalogue.ts';
 import type { Rails } from '../../gateway/open-rails.ts';
 import { type Offer, type Offers, planOffers } from '../../gateway/plan-offers.ts';
-import { refuseOutcome } from '../../gateway/purchase.ts';
+import { refuseOutcome } from '../../gateway/refuse-outcome.ts';
 import {
   findOwnSellers,
   pooledSellers,
@@ -18,8 +18,9 @@ import { type Declined, type Failed, failed, type Outcome } from '../../rails/ou
 import type { RealtimeRail, UpstreamSocket } from '../../rails/realtime/realtime-rail.ts';
 import type { SourceRests } from '../../rails/rest-failing-source.ts';
 import type { VoiceDeps } from '../voice-deps.ts';
-import { openPurse, type Purse, type PurseOwner } from '../voice-purse.ts';
-import { heldTimeRaw } from './time-meter.ts';
+import type { OpenedPurse, Purse, PurseDeps, PurseOwner } from '../voice-purse.ts';
+import { heldTimeRaw, openTimePurse } from './time-meter.ts';
+import { openTurnPurse } from './turn-hold.ts';
 import { isBilledByTime, relayTurnRaw } from './turn-price.ts';
 
 /** What sessions at upstreams are made of, beside what every live session is. */
@@ -36,6 +37,8 @@ export type RelayWish<R> = {
   readonly idPrefix: string;
   /** What is held before an upstream is asked. Undefined: nothing here could bill such a source. */
   readonly reserveRaw: (model: Model, source: Source) => bigint | undefined;
+  /** Holds that, or as much of it as the balance and every cap leave. */
+  readonly openPurse: (deps: PurseDeps, owner: PurseOwner, model: Model) => Promise<OpenedPurse>;
   readonly connect: (
     rail: R,
     seller: Seller,
@@ -48,6 +51,8 @@ export const REALTIME_WISH: RelayWish<RealtimeRail> = {
   ...{ modality: 'realtime', kind: 'realtime', idPrefix: 'sess_' },
   reserveRaw: (model, source) =>
     isBilledByTime(source) ? heldTimeRaw({ source }) : relayTurnRaw(model, source, 0),
+  openPurse: (deps, owner, model) =>
+    isBilledByTime(owner.source) ? openTimePurse(deps, owner) : openTurnPurse(deps, owner, model),
   connect: (rail, { ownKey, source }, signal) =>
     rail.connect({ model: source.upstreamModel, ownKey }, signal),
 };
@@ -132,12 +137,14 @@ async function openAt<R>(
   deps: Deps<R>,
   { model, offer }: { readonly model: Model; readonly offer: Offer<R> },
   { accountId, providerKey, signal, spender }: RelayBuyer,
-  { connect, idPrefix, kind }: RelayWish<R>,
+  { connect, idPrefix, kind, openPurse }: RelayWish<R>,
 ): Promise<Outcome<{ readonly relay: ConnectedRelay }>> {
-  const { ownKey, priceRaw, rail, source } = offer;
+  const { ownKey, rail, source } = offer;
   const sessionId = newId(deps.random, idPrefix);
   const owner: PurseOwner = { spender, sessionId, kind, model: model.id, source };
-  const opened = await openPurse(deps, owner, priceRaw);
+  const { rests } = deps.relays;
+  const paying = { ...deps, rests };
+  const opened = await openPurse(paying, owner, model);
   if (opened.kind === 'refused') return { kind: 'unaffordable', refusal: opened.refusal };
 
   const { purse } = opened;

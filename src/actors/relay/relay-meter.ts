@@ -18,10 +18,18 @@ export type RelayMeterDeps = {
 type Done = Extract<MeteredEvent, { kind: 'done' }>;
 type Heard = Extract<MeteredEvent, { kind: 'heard' }>;
 
+export type CarriedFrame = {
+  readonly bytes: number;
+  /** Of the client's frames alone. */
+  readonly isSound?: boolean;
+  /** About how many tokens it adds to the conversation. */
+  readonly tokens: number;
+};
+
 /** What a relayed session has bought, in the way that its source bills it. */
 export interface RelayMeter {
-  /** So many bytes went by. */
-  carried(direction: 'up' | 'down', bytes: number): void;
+  /** A frame was carried from the client (`up`) or from the upstream (`down`). */
+  carried(direction: 'up' | 'down', frame: CarriedFrame): void;
   /** A turn has begun, so that there are so many under way. */
   began(underWay: number): void;
   /** A turn is over. Resolves, and never rejects, when its price can no longer be lost. Undefined: it had none. */

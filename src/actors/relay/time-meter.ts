@@ -1,15 +1,39 @@
 import type { TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { holdLargestCount } from '../../ledger/hold-what-fits.ts';
 import { LEDGER_AWAY, turnRefused } from '../voice-endings.ts';
-import { type PurseOwner, sessionPrice } from '../voice-purse.ts';
+import {
+  type OpenedPurse,
+  openPurse,
+  type PurseDeps,
+  type PurseOwner,
+  sessionPrice,
+} from '../voice-purse.ts';
 import { journalBought, type RelayMeter, type RelayMeterDeps } from './relay-meter.ts';
+
+const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
+/** The next slice, and a second for the ledger to bill it. */
+const LEAST_SECONDS = LIMITS.relaySliceSeconds + 1;
 
 /** What is held for a session that is billed by its time. */
 export const heldTimeRaw = ({ source }: Pick<PurseOwner, 'source'>): bigint =>
-  timeRaw({ source }, LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds);
+  timeRaw({ source }, MOST_SECONDS);
 
 const timeRaw = ({ source }: Pick<PurseOwner, 'source'>, seconds: number): bigint =>
   sessionPrice(source, { audio_second: seconds });
+
+/**
+ * Opens the hold of a session that is billed by time: `MOST_SECONDS` of it, or as many as the balance and every cap
+ * leave. Refused where not even `LEAST_SECONDS` fit.
+ */
+export async function openTimePurse(deps: PurseDeps, owner: PurseOwner): Promise<OpenedPurse> {
+  const { verdict } = await holdLargestCount({
+    ...{ least: LEAST_SECONDS, most: MOST_SECONDS },
+    priceRaw: (seconds) => timeRaw(owner, seconds),
+    hold: (raw, isQuiet) => openPurse(deps, owner, raw, isQuiet),
+  });
+  return verdict;
+}
 
 /**
  * Bills the time that a session lasts, to the millisecond, a slice at a time; all slices add up to the price of the
@@ -34,11 +58,16 @@ export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
   async function slice(): Promise<void> {
     await bill();
     const leftRaw = purse.heldRaw - purse.spentRaw;
-    const verdict = await purse.extend(heldTimeRaw(owner) - leftRaw);
+    const isLast = leftRaw < timeRaw(owner, LEAST_SECONDS);
+    const { verdict } = await holdLargestCount({
+      ...{ least: LEAST_SECONDS, most: MOST_SECONDS },
+      // While there is some left, nothing is lost by a refusal.
+      isNeeded: isLast,
+      priceRaw: (seconds) => timeRaw(owner, seconds) - leftRaw,
+      hold: (raw, isQuiet) => purse.extend(raw, isQuiet),
+    });
     if (verdict.kind === 'lost') tell({ type: 'claim.lost' });
-    if (verdict.kind !== 'refused') return;
-    // Until the next slice is billed, and the moment that this takes.
-    if (leftRaw >= timeRaw(owner, LIMITS.relaySliceSeconds + 1)) return;
+    if (verdict.kind !== 'refused' || !isLast) return;
     tell({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
   }
 

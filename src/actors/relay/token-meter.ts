@@ -1,33 +1,45 @@
 import { minRaw } from '../../kernel/amount.ts';
 import type { RealtimeTokens } from '../../rails/realtime/metered-event.ts';
-import { LEDGER_AWAY, turnRefused } from '../voice-endings.ts';
 import { sessionPrice } from '../voice-purse.ts';
 import { journalBought, type RelayMeter, type RelayMeterDeps } from './relay-meter.ts';
-import { carriedTokens, heardTokens, relayTurnRaw, tokenUsage } from './turn-price.ts';
+import { type BelievedTurn, TurnBound } from './turn-bound.ts';
+import { TurnHold } from './turn-hold.ts';
+import { carriedTokens, heardTokens, tokenUsage } from './turn-price.ts';
 
 /**
- * Bills each turn by the tokens that its upstream counts, and each transcript of what was heard. A turn that it does
- * not count is estimated by the sound that was carried, for no more than was held for it, and marked; one that failed
- * then was none. What is held covers every turn under way, the next one at least.
+ * Bills each turn by the tokens that its upstream counts, as far as it can have had them, and each transcript of what was
+ * heard. A turn that it does not count is estimated by the sound that was carried, for no more than was held for it, and
+ * marked; one that failed then was none.
  */
 export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
-  const { model, owner } = deps;
+  const { model, owner, purse } = deps;
   const { source } = owner;
+  const bound = new TurnBound(model);
+  const hold = new TurnHold(deps);
   const carried = { upBytes: 0, downBytes: 0 };
-  let turnRaw = relayTurnRaw(model, source, 0);
 
   /** An estimate comes to no more than what is held for its turns. */
   function bill(tokens: RealtimeTokens, turns: number, isEstimated: boolean) {
     const usage = tokenUsage(source, tokens, turns);
     const pricedRaw = sessionPrice(source, usage);
-    const costRaw = isEstimated ? minRaw(pricedRaw, turnRaw * BigInt(turns)) : pricedRaw;
+    const costRaw = isEstimated ? minRaw(pricedRaw, hold.turnRaw * BigInt(turns)) : pricedRaw;
     if (costRaw === 0n) return undefined;
     return journalBought(deps, costRaw, isEstimated ? { ...usage, estimated: 1 } : usage);
+  }
+
+  /** As far as it can be; the rest is not the agent's. */
+  function billTold(told: RealtimeTokens, turns: number, believed: BelievedTurn) {
+    const priceOf = (tokens: RealtimeTokens) =>
+      sessionPrice(source, tokenUsage(source, tokens, turns));
+    const beyondRaw = priceOf(told) - priceOf(believed.tokens);
+    if (beyondRaw > 0n) purse.disown(beyondRaw, believed.isImpossible);
+    return bill(believed.tokens, turns, false);
   }
 
   function billUntold(turns: number) {
     const promise = bill(carriedTokens(carried), turns, true);
     forgetCarried();
+    hold.turnEnded();
     return promise;
   }
 
@@ -39,67 +51,34 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
   function billTurn(tokens: RealtimeTokens | null, isFailed: boolean) {
     if (tokens === null && !isFailed) return billUntold(1);
     forgetCarried();
-    if (tokens === null) return undefined;
-    const { textIn, audioIn, textOut, audioOut } = tokens;
-    const promise = bill(tokens, 1, false);
-    turnRaw = relayTurnRaw(model, source, textIn + audioIn + textOut + audioOut);
+    if (tokens === null) {
+      hold.turnEnded();
+      return undefined;
+    }
+    const believed = bound.turn(tokens);
+    const { textIn, audioIn, textOut, audioOut } = believed.tokens;
+    const promise = billTold(tokens, 1, believed);
+    hold.turnEnded(textIn + audioIn + textOut + audioOut);
     return promise;
   }
 
-  const makeWhole = createTurnHold(deps, () => turnRaw);
-
   return {
-    carried(direction, bytes) {
+    carried(direction, { bytes, isSound = false, tokens }) {
+      bound.carried(direction, bytes, isSound);
       if (direction === 'up') carried.upBytes += bytes;
       else carried.downBytes += bytes;
+      hold.carried(direction, tokens);
     },
-    began: makeWhole,
+    began: (underWay) => hold.makeWhole(underWay),
     done: ({ tokens, isFailed }) => billTurn(tokens, isFailed),
     heard({ tokens, seconds }) {
       const told = tokens ?? (seconds === null ? null : heardTokens(seconds));
-      return told === null ? undefined : bill(told, 0, false);
+      return told === null ? undefined : billTold(told, 0, bound.heard(told));
     },
-    makeWhole,
+    makeWhole: (underWay) => hold.makeWhole(underWay),
     stopped() {},
     end(unheardOf) {
       if (unheardOf > 0) void billUntold(unheardOf);
     },
   };
-}
-
-/** Holds what the turns under way may cost, one at least, asking once at a time. */
-function createTurnHold(
-  { life, purse, tell }: RelayMeterDeps,
-  turnRaw: () => bigint,
-): (underWay: number) => void {
-  let isExtending = false;
-  let wantedTurns = 1;
-
-  async function extend(): Promise<void> {
-    const missingRaw = turnRaw() * BigInt(wantedTurns) - (purse.heldRaw - purse.spentRaw);
-    if (missingRaw <= 0n) return;
-    const verdict = await purse.extend(missingRaw);
-    if (verdict.kind === 'lost') tell({ type: 'claim.lost' });
-    if (verdict.kind !== 'refused') return;
-    tell({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
-  }
-
-  function makeWhole(underWay: number): void {
-    wantedTurns = Math.max(1, underWay);
-    if (isExtending) return;
-    isExtending = true;
-    const asked = { turnRaw: turnRaw(), wantedTurns };
-    extend()
-      .catch((error: unknown) => {
-        life.logError(error, 'ledger is away from a relayed session');
-        tell({ type: 'session.failed', ending: LEDGER_AWAY });
-      })
-      .finally(() => {
-        isExtending = false;
-        // More may have been wanted while this was asked for.
-        if (asked.wantedTurns < wantedTurns || asked.turnRaw < turnRaw()) makeWhole(wantedTurns);
-      });
-  }
-
-  return makeWhole;
 }

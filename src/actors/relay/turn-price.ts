@@ -48,18 +48,35 @@ const NO_TOKENS = { textIn: 0, audioIn: 0, cachedText: 0, cachedAudio: 0, textOu
 
 const secondsOf = (bytes: number): number => bytes / LIMITS.relaySoundBytesPerSecond;
 
+/** The most tokens of new input and of answer that one turn is held for. */
+export type TurnSize = { readonly inputTokens: number; readonly outputTokens: number };
+
+/** The turn whose answer has so many tokens. A shorter answer leaves less room for new input, too. */
+export function sizeOf(model: Model, outputTokens: number): TurnSize {
+  const { inputTokens: most } = turnCap(model);
+  const said = Math.max(
+    LIMITS.relayLeastTurn.inputTokens,
+    outputTokens * LIMITS.relayInputPerOutput,
+  );
+  return { outputTokens, inputTokens: Math.min(said, most) };
+}
+
 /**
- * The most that one turn can cost whose conversation had so many tokens at the turn before: all of them again, as much
- * as may be said beside them, and the longest answer, all in the dearest kind of token.
+ * The most that one turn can cost, in raw units: the model reads `conversationTokens` again, then the new input, and
+ * answers. Each token counts at the dearest rate. `size` bounds the input and the answer; a full turn by default.
  */
-export function relayTurnRaw(model: Model, source: Source, conversationTokens: number): bigint {
-  const cap = turnCap(model);
-  const input = Math.min(conversationTokens + cap.inputTokens, model.contextWindow ?? Infinity);
+export function relayTurnRaw(
+  model: Model,
+  source: Source,
+  conversationTokens: number,
+  size: TurnSize = turnCap(model),
+): bigint {
+  const input = Math.min(conversationTokens + size.inputTokens, model.contextWindow ?? Infinity);
   const { audio_input_token: heard = 0n, text_input_token: read = 0n } = source.rates;
   const { audio_output_token: spoken = 0n, text_output_token: written = 0n } = source.rates;
   return sessionPrice(source, {
     [heard > read ? 'audio_input_token' : 'text_input_token']: input,
-    [spoken > written ? 'audio_output_token' : 'text_output_token']: cap.outputTokens,
+    [spoken > written ? 'audio_output_token' : 'text_output_token']: size.outputTokens,
     request: 1,
   });
 }

@@ -1,6 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { tryParseJson } from '../../kernel/parse-json.ts';
 import { parseAudioFormat, samplesOf } from '../realtime/audio-format.ts';
+import { HEARD_TOKEN_MS, SPOKEN_TOKEN_MS } from '../realtime/turn-meter.ts';
 import type { SessionTally } from '../session-tally.ts';
 
 /** Longer descriptions of a session are not read. */
@@ -17,12 +20,21 @@ const COMMITS = ['{"type":"input_audio_buffer.commit"', '{"type": "input_audio_b
 );
 /** The quotes and names around the sound of an `append`. */
 const APPEND_FRAME_BYTES = '{"type":"input_audio_buffer.append","audio":""}'.length;
+/** Sound of an answer, as vendors name it now and did before. */
+const SOUND_TYPES: ReadonlySet<string> = new Set([
+  'response.output_audio.delta',
+  'response.audio.delta',
+]);
 const DELTA = Buffer.from('"delta":"');
 const QUOTE = 0x22;
 
+/** Whether a client's frame is sound and nothing else, written with its type first. */
+export const isAppend = (bytes: Uint8Array): boolean => begins(bytes, APPENDS);
+
 /**
  * Reads off the frames of a relayed session how its turns go. It knows only frames that are written with their type
- * first, as vendors and their clients write them, and reads sound by its length; nothing that money depends on.
+ * first, as vendors and their clients write them, and reads sound by its length. No price depends on it, only where an
+ * answer is broken off that less is held for than it may come to.
  */
 export class TurnSigns {
   readonly #tally: SessionTally;
@@ -39,8 +51,8 @@ export class TurnSigns {
 
   /** A frame of the client came at `atMs`. */
   up(bytes: Uint8Array, atMs: number): void {
-    if (begins(bytes, APPENDS)) {
-      const ms = Math.max(0, bytes.length - APPEND_FRAME_BYTES) / this.#inBytesPerMs;
+    if (isAppend(bytes)) {
+      const ms = this.#appendedMs(bytes);
       this.#tally.arrived(ms, atMs);
       this.#tally.heard(ms);
     } else if (begins(bytes, COMMITS)) {
@@ -48,13 +60,26 @@ export class TurnSigns {
     }
   }
 
+  /** About how many tokens a frame of the client adds to the conversation: sound by its length, text by its bytes. */
+  inputTokens(bytes: Uint8Array): number {
+    if (!isAppend(bytes)) return bytes.length / LIMITS.charsPerToken;
+    return this.#appendedMs(bytes) / HEARD_TOKEN_MS;
+  }
+
+  /**
+   * About how many tokens of an answer a frame of the upstream has: those of its sound, and one for each piece of text.
+   * Of a frame whose type does not come first, all bytes count as sound.
+   */
+  answerTokens(type: string | undefined, bytes: Buffer): number {
+    if (type === undefined) return bytes.length / this.#outBytesPerMs / SPOKEN_TOKEN_MS;
+    if (SOUND_TYPES.has(type)) return soundBytes(bytes) / this.#outBytesPerMs / SPOKEN_TOKEN_MS;
+    return type.startsWith('response.') && type.endsWith('.delta') ? 1 : 0;
+  }
+
   /** A frame of the upstream has gone on that came at `arrivedAtMs`. */
   down(type: string, bytes: Buffer, arrivedAtMs: number): void {
+    if (SOUND_TYPES.has(type)) this.#spoke(bytes, arrivedAtMs);
     switch (type) {
-      case 'response.output_audio.delta':
-      case 'response.audio.delta':
-        this.#spoke(bytes, arrivedAtMs);
-        break;
       case 'input_audio_buffer.speech_stopped':
         this.#tally.speechEnded();
         break;
@@ -70,6 +95,10 @@ export class TurnSigns {
         this.#readFormats(bytes);
         break;
     }
+  }
+
+  #appendedMs(bytes: Uint8Array): number {
+    return Math.max(0, bytes.length - APPEND_FRAME_BYTES) / this.#inBytesPerMs;
   }
 
   #spoke(bytes: Buffer, arrivedAtMs: number): void {
@@ -109,10 +138,6 @@ function bytesPerMs(format: unknown): number {
 }
 
 function parse(bytes: Buffer): Json {
-  try {
-    const event: unknown = JSON.parse(bytes.toString('utf8'));
-    return isObject(event) ? event : {};
-  } catch {
-    return {};
-  }
+  const event = tryParseJson(bytes);
+  return isObject(event) ? event : {};
 }

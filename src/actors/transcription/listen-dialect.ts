@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Ending } from '../../../machines/transcription-stream.ts';
+import type { TimedWord } from '../../engines/engine.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Heard, Segment } from '../ear-events.ts';
@@ -55,7 +56,7 @@ export function listenDialect(wishes: ListenWishes, stream: ListenStream): Trans
 const isSendable = (code: number): boolean =>
   (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code < 5000);
 
-type Result = Pick<Segment, 'text' | 'isFinal' | 'startMs' | 'endMs'> & {
+type Result = Pick<Segment, 'text' | 'isFinal' | 'words' | 'startMs' | 'endMs'> & {
   readonly speechFinal: boolean;
   readonly fromFinalize: boolean;
 };
@@ -102,11 +103,11 @@ class ListenWriter implements TranscriptWriter {
     }
   }
 
-  heard({ asked, endMs, isCut, startMs, tail, text }: Heard): void {
+  heard({ asked, endMs, isCut, startMs, tail, text, words }: Heard): void {
     this.#open -= 1;
-    if (text !== '') this.#lastWordEndMs = endMs;
+    if (text !== '') this.#lastWordEndMs = words?.at(-1)?.endMs ?? endMs;
     this.#result({
-      ...{ text: tail, startMs, endMs, isFinal: true },
+      ...{ text: tail, words, startMs, endMs, isFinal: true },
       speechFinal: asked || (!isCut && this.#wishes.endpointingMs !== false),
       fromFinalize: asked,
     });
@@ -158,7 +159,11 @@ class ListenWriter implements TranscriptWriter {
     this.#send({ type: 'Error', variant, description, message: description, unheard_seconds });
   }
 
-  #result({ endMs, fromFinalize, isFinal, speechFinal, startMs, text }: Result): void {
+  #result({ fromFinalize, isFinal, speechFinal, text, ...result }: Result): void {
+    const words = result.words ?? spreadWords(text, result.startMs, result.endMs);
+    // Words that were made out late were said before those ahead of them were told.
+    const startMs = Math.min(result.startMs, words[0]?.startMs ?? result.startMs);
+    const endMs = Math.max(result.endMs, words.at(-1)?.endMs ?? result.endMs);
     this.#send({
       type: 'Results',
       channel_index: CHANNEL,
@@ -171,7 +176,7 @@ class ListenWriter implements TranscriptWriter {
           {
             transcript: text,
             confidence: text === '' ? 0 : 1,
-            words: spreadWords(text, startMs, endMs).map((word) => this.#word(word)),
+            words: words.map((word) => this.#word(word)),
           },
         ],
       },
@@ -184,7 +189,7 @@ class ListenWriter implements TranscriptWriter {
     });
   }
 
-  #word({ endMs, startMs, word }: ReturnType<typeof spreadWords>[number]) {
+  #word({ endMs, startMs, word }: TimedWord) {
     const timed = { word, start: seconds(startMs), end: seconds(endMs), confidence: 1 };
     return this.#wishes.punctuated ? { ...timed, punctuated_word: word } : timed;
   }

@@ -1,12 +1,8 @@
-export type TimedWord = {
-  readonly word: string;
-  readonly startMs: number;
-  readonly endMs: number;
-};
+import type { TimedWord } from '../../engines/engine.ts';
 
 /**
  * Lays the words of a text out over the time in which they were said, each as long as it has letters.
- * An estimate: the recognisers of this process tell no times.
+ * An estimate, for recognisers that tell no times.
  */
 export function spreadWords(text: string, startMs: number, endMs: number): TimedWord[] {
   const words = text.split(/\s+/).filter((word) => word !== '');

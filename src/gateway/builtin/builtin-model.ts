@@ -1,16 +1,18 @@
 import type { Unit } from '../../kernel/price.ts';
 import type { CapMember } from '../../rails/upstream-pool.ts';
-import type { Cascade, Dialect, Modality, Rail } from '../catalogue.ts';
+import type { Cascade, Dialect, Modality, PriceNote, Rail, Surcharges } from '../catalogue.ts';
 
 /** Rates as they are published: USD per million units, decimal. */
 export type RateTexts = Readonly<Partial<Record<Unit, string>>>;
 
-export type SourceEntry = {
+export type SourceEntry = Surcharges & {
   readonly rail: Rail;
   readonly provider: string;
   readonly upstreamModel: string;
   readonly rates: RateTexts;
   readonly marginBps?: number | undefined;
+  /** Every built-in rate has one, but those of the engines of this server. */
+  readonly price?: PriceNote | undefined;
 };
 
 /** A model as data, before it is known which of its sources this server has credentials for. */
@@ -21,6 +23,12 @@ export type ModelEntry = {
   readonly isOpenWeight?: boolean | undefined;
   readonly contextWindow?: number | null | undefined;
   readonly maxOutputTokens?: number | null | undefined;
+  /** The day on which its vendor shuts it down, `YYYY-MM-DD`. */
+  readonly shutdownDate?: string | null | undefined;
+  /** The day on which the vendor gave notice, or the notice was first read here. */
+  readonly noticeDate?: string | undefined;
+  /** What takes its place, by catalogue id. */
+  readonly successor?: string | null | undefined;
   readonly cascade?: Cascade | undefined;
   readonly sources: readonly SourceEntry[];
 };
@@ -31,13 +39,25 @@ export type ProviderEntry = {
   readonly apiKeyEnv?: string | undefined;
   readonly dialect: Dialect;
   readonly capMember?: CapMember | undefined;
+  /** The provider that is the same vendor under its main address; a key stored for that one opens this one, too. */
+  readonly vendor?: string | undefined;
 };
+
+/** Read on the vendor's own page, or in two independent copies of it. */
+export const listed = (source: string, readOn: string): PriceNote => ({
+  ...{ source, readOn, certainty: 'list' },
+});
+
+/** Read in one copy of the vendor's prices alone, or on a page that announces a change. */
+export const unconfirmed = (source: string, readOn: string): PriceNote => ({
+  ...{ source, readOn, certainty: 'unconfirmed' },
+});
 
 /** Ids that are known by name only: without a published rate nothing is sold until a file prices them. */
 export const unpriced = (modality: Modality, maker: string, names: string): ModelEntry[] =>
   names.split(' ').map((name) => ({ id: `${maker}/${name}`, modality, sources: [] }));
 
-/** Ids that wait for a rate alone: who has an account at their maker is told of it at the start. */
+/** Ids that wait for a rate alone: an operator with an account at their maker reads of them in the log at start. */
 export const unpricedDirect = (
   modality: Modality,
   maker: string,
@@ -55,22 +75,23 @@ export const direct = (
   modality: Modality,
   id: `${string}/${string}`,
   rates: RateTexts,
-  more: {
+  more: Surcharges & {
     readonly provider?: string;
     readonly upstreamModel?: string;
-    readonly contextWindow?: number;
-    readonly maxOutputTokens?: number;
+    readonly contextWindow?: number | undefined;
+    readonly maxOutputTokens?: number | undefined;
     readonly marginBps?: number;
+    readonly price?: PriceNote;
   } = {},
 ): ModelEntry => {
   const [maker = '', ...name] = id.split('/');
-  const { provider = maker, upstreamModel = name.join('/'), marginBps } = more;
-  const { contextWindow, maxOutputTokens } = more;
+  const { contextWindow, maxOutputTokens, ...source } = more;
+  const { provider = maker, upstreamModel = name.join('/') } = source;
   return {
     id,
     modality,
     ...{ contextWindow, maxOutputTokens },
-    sources: [{ rail: 'direct-account', provider, upstreamModel, rates, marginBps }],
+    sources: [{ rail: 'direct-account', ...source, provider, upstreamModel, rates }],
   };
 };
 
@@ -81,7 +102,7 @@ export const tokens = (input: string, output: string, cached?: string): RateText
   ...(cached === undefined ? {} : { cached_input_token: cached }),
 });
 
-/** A model with published weights, served by whoever hosts it. */
+/** A model with published weights, served by several hosts. */
 export const hosted = (
   modality: Modality,
   id: `${string}/${string}`,

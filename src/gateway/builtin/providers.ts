@@ -16,6 +16,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     baseUrl: 'wss://api.openai.com/v1',
     apiKeyEnv: 'OPENAI_API_KEY',
     dialect: 'openai-realtime',
+    vendor: 'openai',
   },
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1',
@@ -91,6 +92,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     baseUrl: 'wss://api.x.ai/v1',
     apiKeyEnv: 'XAI_API_KEY',
     dialect: 'openai-realtime',
+    vendor: 'xai',
   },
   cartesia: {
     baseUrl: 'https://api.cartesia.ai',

@@ -1,22 +1,39 @@
 import type { ModelEntry } from './builtin-model.ts';
-import { direct, perMinute, tokens, unpriced, unpricedDirect } from './builtin-model.ts';
+import { direct, listed, perMinute, tokens, unconfirmed, unpriced } from './builtin-model.ts';
 
 const named = (maker: string, names: string) => unpriced('realtime', maker, names);
 
-export const REALTIME_MODELS: readonly ModelEntry[] = [
+const openai = (
+  name: string,
+  text: readonly [input: string, output: string, cached: string],
+  sound: readonly [input: string, output: string],
+  limits: { readonly contextWindow: number; readonly maxOutputTokens: number },
+) =>
   direct(
     'realtime',
-    'openai/gpt-realtime',
-    { ...tokens('4', '16', '0.4'), audio_input_token: '32', audio_output_token: '64' },
-    { provider: 'openai-realtime', maxOutputTokens: 4_096 },
-  ),
-  direct('realtime', 'xai/grok-voice', perMinute(50_000), { provider: 'xai-realtime' }),
-  ...unpricedDirect(
-    'realtime',
-    'openai',
-    'gpt-realtime-2.1 gpt-realtime-2.1-mini gpt-realtime-translate gpt-realtime-whisper',
-    'openai-realtime',
-  ),
+    `openai/${name}`,
+    { ...tokens(...text), audio_input_token: sound[0], audio_output_token: sound[1] },
+    {
+      ...{ provider: 'openai-realtime', ...limits },
+      price: listed(`developers.openai.com/api/docs/models/${name}`, '2026-11-24'),
+    },
+  );
+
+const LARGE = { contextWindow: 128_000, maxOutputTokens: 32_000 };
+const SMALL = { contextWindow: 32_000, maxOutputTokens: 4_096 };
+
+export const REALTIME_MODELS: readonly ModelEntry[] = [
+  openai('gpt-realtime-2.1', ['4', '24', '0.4'], ['32', '64'], LARGE),
+  // Cached sound costs 0.3 and cached text 0.06: one rate covers both, so it is the dearer one.
+  openai('gpt-realtime-2.1-mini', ['0.6', '2.4', '0.3'], ['10', '20'], LARGE),
+  openai('gpt-realtime-1.5', ['4', '16', '0.4'], ['32', '64'], SMALL),
+  openai('gpt-realtime', ['4', '16', '0.4'], ['32', '64'], SMALL),
+  direct('realtime', 'xai/grok-voice', perMinute(50_000), {
+    provider: 'xai-realtime',
+    price: unconfirmed('test/vectors/catalog/published.json', '2026-11-24'),
+  }),
+  // Their vendor serves these in sessions of their own kinds, which are not relayed here.
+  ...named('openai', 'gpt-realtime-translate gpt-realtime-whisper gpt-live-transcribe'),
   ...named('google', 'gemini-live gemini-live-3.1'),
   ...named('amazon', 'nova-2-sonic'),
 ];

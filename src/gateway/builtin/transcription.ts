@@ -2,41 +2,58 @@ import type { ModelEntry } from './builtin-model.ts';
 import {
   direct,
   hosted,
+  listed,
   openWeight,
   perMinute,
+  unconfirmed,
   unpriced,
   unpricedDirect,
 } from './builtin-model.ts';
 
+/** As the interface of this gateway publishes it; no copy of the vendor's own page was found. */
+const PUBLISHED = unconfirmed('test/vectors/catalog/published.json', '2026-11-24');
+
 export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
+  direct('stt', 'openai/gpt-transcribe', perMinute(4_500), {
+    price: listed('developers.openai.com/api/docs/models/gpt-transcribe', '2026-11-24'),
+  }),
   hosted('stt', 'openai/whisper-large-v3-turbo', [
     {
-      provider: 'deepinfra',
-      upstreamModel: 'openai/whisper-large-v3-turbo',
-      rates: perMinute(200),
+      ...{ provider: 'deepinfra', upstreamModel: 'openai/whisper-large-v3-turbo' },
+      ...{ rates: perMinute(200), price: PUBLISHED },
     },
     {
-      provider: 'groq',
-      upstreamModel: 'whisper-large-v3-turbo',
+      ...{ provider: 'groq', upstreamModel: 'whisper-large-v3-turbo' },
       // Published as 0.04 USD an hour.
       rates: perMinute(40_000 / 60),
+      price: listed('truefoundry/models+published.json', '2026-11-24'),
     },
   ]),
   hosted('stt', 'nvidia/parakeet-tdt-0.6b-v3', [
     {
-      provider: 'together',
-      upstreamModel: 'nvidia/parakeet-tdt-0.6b-v3',
-      rates: perMinute(1_500),
+      ...{ provider: 'together', upstreamModel: 'nvidia/parakeet-tdt-0.6b-v3' },
+      ...{ rates: perMinute(1_500), price: PUBLISHED },
     },
   ]),
-  direct('stt', 'openai/whisper-1', perMinute(6_000)),
-  direct('stt', 'openai/gpt-4o-mini-transcribe', perMinute(3_000)),
-  direct('stt', 'mistral/voxtral-mini-transcribe', perMinute(3_000)),
-  direct('stt', 'deepgram/nova-3', perMinute(7_700)),
+  direct('stt', 'mistral/voxtral-mini-transcribe', perMinute(3_000), { price: PUBLISHED }),
+  // The price of recordings; the vendor takes 0.0048 (0.0058 for many languages) of a live minute since May 2026.
+  direct('stt', 'deepgram/nova-3', perMinute(7_700), {
+    price: listed('deepgram.com/pricing(copied:D3velop-llc)+published.json', '2026-11-24'),
+  }),
   // The same model upstream: what it costs depends on the language that it is asked for.
-  direct('stt', 'deepgram/nova-3-multilingual', perMinute(9_200), { upstreamModel: 'nova-3' }),
-  direct('stt', 'deepgram/base', perMinute(14_500)),
-  direct('stt', 'assemblyai/universal-streaming', perMinute(2_500)),
+  direct('stt', 'deepgram/nova-3-multilingual', perMinute(9_200), {
+    upstreamModel: 'nova-3',
+    price: listed('deepgram.com/pricing(copied:D3velop-llc)+published.json', '2026-11-24'),
+  }),
+  direct('stt', 'deepgram/base', perMinute(14_500), { price: PUBLISHED }),
+  direct('stt', 'assemblyai/universal-streaming', perMinute(2_500), { price: PUBLISHED }),
+  direct('stt', 'openai/whisper-1', perMinute(6_000), {
+    price: listed('developers.openai.com/api/docs/models/whisper-1', '2026-11-25'),
+  }),
+  // Its vendor bills tokens, 1.25 of sound and 5 of text, and estimates them at this price of a minute.
+  direct('stt', 'openai/gpt-4o-mini-transcribe', perMinute(3_000), {
+    price: unconfirmed('long sold here at this price', '2026-11-24'),
+  }),
   ...unpricedDirect('stt', 'openai', 'gpt-4o-transcribe'),
   ...openWeight([
     ...unpriced('stt', 'openai', 'whisper-large-v3'),

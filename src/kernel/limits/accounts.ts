@@ -38,6 +38,7 @@ export const ACCOUNT_LIMITS = {
   // Provisioning that is tried again
   provisionPollMs: 2_000,
   provisionLeaseMs: 60_000,
-  provisionRetry: { first: 5_000, max: 600_000, attempts: 20 },
+  /** A provider that is back is noticed within ten minutes; an outage of days costs 144 attempts a day and agent. */
+  provisionRetry: { first: 5_000, max: 600_000 },
   provisionBatch: 10,
 } as const;

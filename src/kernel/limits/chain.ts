@@ -19,7 +19,9 @@ export const CHAIN_LIMITS = {
   // Logs and state of many wallets
   walletsPerLogQuery: 500,
   /** One read of a range is never more questions than this, however small the answers that the node allows. */
-  logQueriesPerRead: 256,
+  logQueriesPerRead: 512,
+  /** How many headers are looked at for a log that proves where a node's logs end: half a minute of blocks. */
+  witnessBlocks: 16,
   callsPerMulticall: 500,
   multicallsUnderWay: 4,
   /** Where the chain has no multicall contract, one read looks at no more than this, one by one. */

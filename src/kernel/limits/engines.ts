@@ -12,6 +12,8 @@ export const ENGINE_LIMITS = {
   niceness: { decoder: 5, other: 2 },
 
   decodersMax: 4,
+  /** Files of one agent that are transcribed at a time: others find a decoder. */
+  filesPerAgent: 2,
   /** A decoder whose caller left so much undecoded is replaced rather than waited for. */
   decoderBacklogSeconds: 2,
   /** A stream that sends so much faster than its decoder listens fails. */
@@ -26,19 +28,60 @@ export const ENGINE_LIMITS = {
   decoderLifeSeconds: 600,
   /** Words of a grammar with its rules written out. */
   grammarWords: 4_096,
+  /** Of its parts that speech may pass by; a hundred in a row take 0.7 s to join, and three hundred 20 s. */
+  grammarOptionals: 128,
+  /** Of brackets and rules within each other; sixteen repetitions within each other end in a trap. */
+  grammarDepth: 24,
 
   speechTextChars: 10_000,
   speechChunkChars: 200,
   /** The first chunk is shorter, so that the first sound comes soon. */
   speechFirstChunkChars: 100,
   speechSpeed: { min: 0.25, max: 4 },
+  /** Of what one chunk comes to when it is spoken, where a digit is six characters. */
+  speechChunkSpokenChars: 400,
   speechCallsInFlight: 64,
+  encoding: {
+    /** Speech at 24 kHz is clear at these; FLAC takes what it takes. */
+    bitsPerSecond: { mp3: 64_000, aac: 64_000, opus: 32_000 },
+    /** Of 0 to 10; half the work of the encoder's own choice, with no difference that speech lets hear. */
+    opusComplexity: 5,
+    /** The program of FLAC frees nothing: it is started anew after so many. */
+    flacFilesAProgram: 32,
+    /** Files under way, those that were given up and not yet closed among them. */
+    streams: 64,
+    /** One call of each stream, and the end of each. */
+    callsInFlight: 128,
+  },
+  /** Of one agent at a time: others are spoken for, too. */
+  speechesPerAgent: 16,
+  /** Before each engine, where agents have turns one after the other: one piece runs while the next one waits for it. */
+  line: { atOnce: 2, waiting: 2_048, waitingPerUser: 64 },
 
   embedTexts: 2_048,
   embedTextChars: 8_192,
   embedBatch: 16,
+  /** Of all texts of a batch but a single long one. */
+  embedBatchChars: 4_096,
 
   guideQuestionChars: 1_000,
+  guideResultChars: 16_384,
+  /** Of the schemas of one request's tools and of its answer, as they are written. */
+  guideSchemaChars: 262_144,
+  /** Of the work that filling one schema may take, and of the texts that it may ask for. */
+  schemaSteps: 30_000,
+  schemaTextChars: 16_384,
+  schemaDepth: 32,
+  /** How deep references may lead without a value between them. */
+  schemaRefs: 128,
+  schemaPatternChars: 2_048,
+  schemaPatternDepth: 64,
+  /** How deep the parts of a pattern may follow each other in one match. */
+  schemaPatternSteps: 1_000,
+  /** What is tried for one value before it counts as impossible. */
+  schemaTries: 200,
+  /** Items of a list that nothing asks for, but the question names. */
+  schemaNamedItems: 16,
   textCallsInFlight: 64,
   arithmeticChars: 200,
 

@@ -5,16 +5,27 @@ export const OUTBOUND_LIMITS = {
   chatMessages: 10_000,
   maxOutputTokens: 10_000_000,
   completionsPerRequest: 128,
+  stopSequences: 16,
   toolCallsPerAnswer: 1_024,
   charsPerToken: 4,
   /** What one answer may have where neither its caller nor the catalogue says. */
   unknownOutputTokens: 4_096,
+  /** Of what a prompt is taken for, how much of the window is left to it, since tokenizers differ. */
+  promptReservePercent: 130,
   /** An answer that the balance leaves less for is not begun. */
   leastOutputTokens: 16,
+  /** How often a hold is made smaller: for the balance, a cap of the agent and one of its team, and once for a race. */
+  holdTries: 5,
   /** Of every message, beside what it says. */
   tokensPerMessage: 8,
   /** What an image or another part that is not text is taken for until the upstream has counted it. */
   tokensPerOpaquePart: 1_105,
+  /** The most that vendors count for an image, but for those whose sources in the catalogue say more. */
+  mostTokensPerImage: 4_096,
+  /** Of sound in base64: no vendor counts more tokens for the smallest rates of MP3. */
+  soundBytesPerToken: 32,
+  /** What vendors write around a list of tools or a schema. */
+  tokensOfPreamble: 704,
   /** What a prompt token that an upstream writes to its cache costs beyond any other, kept for minutes or an hour. */
   cacheWriteSurcharge: { shortPercent: 25, hourPercent: 100 },
   embeddingInputs: 2_048,
@@ -25,6 +36,8 @@ export const OUTBOUND_LIMITS = {
   /** For sources that bill sound by tokens, until they have told how many. */
   audioTokensPerSecond: 10,
   transcriptTokensPerSecond: 5,
+  /** No language is spoken so fast that a second of it is more. */
+  mostTranscriptTokensPerSecond: 16,
   /** No more is believed of an upstream's word on how long a file was. */
   upstreamAudioSeconds: 172_800,
   /** Nor of its word on how many tokens of a kind there were. */
@@ -34,6 +47,8 @@ export const OUTBOUND_LIMITS = {
   catalogProviders: 256,
   catalogModels: 10_000,
   sourcesPerModel: 16,
+  /** A start names the models that go within these days: no vendor gives notice of a day much earlier. */
+  retirementNoticeDays: 184,
 
   // Upstreams
   upstreamConnectMs: 10_000,
@@ -58,8 +73,17 @@ export const OUTBOUND_LIMITS = {
   /** No limit is believed to be whole again later, nor to have been longer ago. */
   rateLimitResetMs: 31 * 24 * 60 * 60 * 1_000,
   retryAfterSeconds: 24 * 60 * 60,
+  /** What callers are told where an upstream sends them away and does not say for how long. */
+  usualRetryAfter: { seconds: 1, ms: 500 },
   restAfterFailures: 3,
   sourceRestMs: { min: 1_000, max: 30_000 },
+  /** Tokens that vendors may put around what was sent, beyond all that is held for it: never more is taken than that. */
+  unaskedTokens: 2_048,
+  /**
+   * A use of more than so many times the most that its request can have had, and so many units, is no matter of how one
+   * counts: its source is not asked for a while.
+   */
+  impossibleUse: { times: 2, units: 64 },
 
   // Addresses that callers choose
   outboundUrlChars: 8_192,

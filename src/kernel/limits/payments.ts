@@ -37,6 +37,8 @@ export const PAYMENT_LIMITS = {
   quotesUnderWay: 128,
   quoteMs: 30_000,
   quotesKept: 1_000,
+  /** Prices that refusals can tell: a target's address and an amount each, some megabytes at the worst. */
+  askedPricesKept: 1_000,
   forecastItems: 50,
   forecastCount: 10_000,
   forecastProbes: 8,
@@ -53,6 +55,8 @@ export const PAYMENT_LIMITS = {
   settlementsUnderWay: 500,
   /** How far a reorganisation is followed back. */
   reorgBlocks: 256,
+  /** A block this young says that its node is up to date, by clocks that are apart a little. */
+  freshBlockSeconds: 300,
   /** How far back a chain is read that never was: some weeks. */
   firstReadBlocks: 1_500_000,
   /** Payments that are looked for one by one at a time: each is a question or more to the node. */
@@ -65,4 +69,30 @@ export const PAYMENT_LIMITS = {
   auditSeconds: 3_600,
   auditedPerTick: 5_000,
   payoutsPerTick: 1_000,
+
+  // The second look at wallets
+  audit: {
+    /** A round over all wallets for so many readings of the chain: every five minutes. */
+    readingsPerRound: 20,
+    /** Wallets of one pass: what one multicall and one question for logs take. */
+    walletsPerPass: 500,
+    /** How far rounds overlap: ten minutes, so that each block is read again two or three times. */
+    overlapBlocks: 300,
+    /** The most blocks that are read for one page, and by what that is divided and multiplied as for the first reading. */
+    blocks: { least: 16, most: 5_000, fewer: 4, more: 2 },
+    /** A round that ends so far behind is followed by the next one at once. */
+    lagBlocks: 900,
+    /** A smaller bound than for the first reading: what is read twice must not hold the loop for long. */
+    answerBytes: 2 * 1024 * 1024,
+    /** Differences looked at in one tick, and how many different ranges of blocks are searched for them. */
+    differencesPerTick: 500,
+    searchesPerTick: 4,
+    /** How much further back than its creation a wallet is searched: an hour by which the clocks may be apart. */
+    clockMarginBlocks: 3_600,
+    /** Looks in vain before an alarm: what another process has just written is gone by then. */
+    looksBeforeAlarm: 3,
+    /** When a search that found nothing begins again. */
+    retryFirstMs: 300_000,
+    retryMaxMs: 3_600_000,
+  },
 } as const;

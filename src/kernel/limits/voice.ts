@@ -2,7 +2,16 @@
 export const VOICE_LIMITS = {
   // Sockets
   socketMessageBytes: 1024 * 1024,
-  socketHardMessageBytes: 16 * 1024 * 1024,
+  /** The library buffers what is unfinished up to here, and cuts off without a frame what is longer. */
+  socketHardMessageBytes: 1024 * 1024 + 64 * 1024,
+  /** Of one socket: two minutes of sound at once, and then ten times as fast as any is played. */
+  socketBytes: { burst: 16 * 1024 * 1024, perSecond: 1024 * 1024 },
+  /** Of one socket: how long this process may be at its messages. Fifty frames of sound a second take about five. */
+  socketBusyMs: { burst: 500, perSecond: 100 },
+  /** Of all sockets, in one turn of the event loop; further messages wait for the next one. */
+  socketMsPerTurn: 5,
+  /** What may wait of the messages of one socket. */
+  socketWaitingBytes: 16 * 1024 * 1024,
   socketBackpressureBytes: 1024 * 1024,
   /** Unless `SOCKETS_PER_AGENT` says otherwise. */
   socketsPerAgent: 100,
@@ -103,8 +112,16 @@ export const VOICE_LIMITS = {
   /** Sessions that are billed by their time are billed this often, and hold as much for so many times. */
   relaySliceSeconds: 10,
   relayHeldSlices: 3,
+  /** No relayed token is shorter: of sound in base64 at the smallest rate, and of an event of an answer. */
+  relayBytesPerToken: { heard: 1_000, spoken: 32 },
+  /** The smallest turn that is held where the money does not reach for a full one: 25 s of input, 3 s of answer. */
+  relayLeastTurn: { inputTokens: 256, outputTokens: 64 },
+  /** Tokens of new input that are held for each token of an answer. */
+  relayInputPerOutput: 4,
 
   // Live transcription at an upstream
+  /** By so much its count of what it has heard may be above what it was sent. */
+  listenRoundingSeconds: 1,
   /** One frame of an upstream; all of them are read. */
   listenFrameBytes: 256 * 1024,
   /** An upstream that says nothing unasked is taken for alive when it has not closed so long after the upgrade. */

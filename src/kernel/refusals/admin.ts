@@ -1,7 +1,8 @@
 import { NO_RETRY, refusal } from './refusal.ts';
 
 export const admin = {
-  unauthorized: () => refusal(401, 'Unauthorized', 'X-Admin-Key is missing or wrong.'),
+  unauthorized: (how: 'missing' | 'wrong') =>
+    refusal(401, 'Unauthorized', `The admin key is ${how}; send it as X-Admin-Key.`),
   invalidJson: () => refusal(400, 'Invalid JSON body', 'The body is not valid JSON.'),
   invalidAddress: () =>
     refusal(400, 'Invalid address', 'Name an agent by its number or its 0x wallet address.'),

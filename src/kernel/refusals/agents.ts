@@ -1,17 +1,35 @@
-import { NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, NO_RETRY, refusal } from './refusal.ts';
 
 export const agents = {
   notFound: () => refusal(404, 'not_found', 'There is no such agent.'),
   limitExceeded: (max: number, what: string) =>
-    refusal(409, 'limit_exceeded', `At most ${max} ${what}.`, { max }),
+    refusal(409, 'limit_exceeded', `At most ${max} ${what}.`, { max }, NO_RETRY),
   notProvisioned: () =>
-    refusal(409, 'agent_not_provisioned', 'This agent has no wallet yet; it is made shortly.'),
+    refusal(
+      409,
+      'agent_not_provisioned',
+      'This agent has no wallet yet; it is made shortly.',
+      {},
+      MAY_RETRY,
+    ),
   nameConflict: (name: string) =>
-    refusal(409, 'name_conflict', `An agent named "${name}" exists already.`),
+    refusal(409, 'name_conflict', `An agent named "${name}" exists already.`, {}, NO_RETRY),
   invalidStatusTransition: (from: string, to: string) =>
-    refusal(409, 'invalid_status_transition', `An agent that is ${from} cannot become ${to}.`),
+    refusal(
+      409,
+      'invalid_status_transition',
+      `An agent that is ${from} cannot become ${to}.`,
+      {},
+      NO_RETRY,
+    ),
   statusConflict: () =>
-    refusal(409, 'status_conflict', 'The status was changed by another request; read it again.'),
+    refusal(
+      409,
+      'status_conflict',
+      'The status was changed by another request; read it again.',
+      {},
+      NO_RETRY,
+    ),
   provisioningFailed: (agentId: number) =>
     refusal(
       502,
@@ -25,6 +43,14 @@ export const agents = {
       502,
       'delegation_failed',
       'The delegation could not be made; the agent is kept for a retry.',
+      { agentId },
+      NO_RETRY,
+    ),
+  renewalFailed: (agentId: number) =>
+    refusal(
+      502,
+      'delegation_failed',
+      'The delegation could not be renewed and ends when it did before; try again.',
       { agentId },
       NO_RETRY,
     ),

@@ -4,9 +4,9 @@ import { NO_RETRY, refusal } from './refusal.ts';
 /** Refusals of spend controls, and of those who change them. */
 export const controls = {
   spendLimitExceeded: (message: string, fields: Fields) =>
-    refusal(402, 'spend_limit_exceeded', message, fields, NO_RETRY),
+    refusal(402, 'spend_limit_exceeded', message, fields),
   policyExceeded: (message: string, fields: Fields) =>
-    refusal(402, 'policy_exceeded', message, fields, NO_RETRY),
+    refusal(402, 'policy_exceeded', message, fields),
   unresolvableHost: (host: string) =>
     refusal(403, 'unresolvable_host', `"${host}" is no host that a call could go to.`, { host }),
   unresolvableRecipient: (host: string) =>
@@ -21,13 +21,10 @@ export const controls = {
   thresholdNotFound: () => refusal(404, 'not_found', 'There is no such credit threshold.'),
   webhookNotFound: () => refusal(404, 'Webhook not found', 'There is no such webhook.'),
   insufficientBalance: (available: string, required: string) =>
-    refusal(
-      402,
-      'insufficient_balance',
-      'The balance does not cover this.',
-      { available, required },
-      NO_RETRY,
-    ),
+    refusal(402, 'insufficient_balance', 'The balance does not cover this.', {
+      available,
+      required,
+    }),
   hostNotAllowlisted: (host: string) =>
     refusal(
       403,
@@ -48,6 +45,7 @@ export const controls = {
       'duplicate_active_policy',
       `Policy ${policyId} caps the same thing already; change it or revoke it first.`,
       { policyId },
+      NO_RETRY,
     ),
   notResettable: () =>
     refusal(
@@ -73,5 +71,11 @@ export const controls = {
   invalidBudget: (max: string) =>
     refusal(400, 'invalid_budget', `budgetRaw must be raw USDC from 1 to ${max}, in digits.`),
   taskAlreadyHeld: (policyId: number) =>
-    refusal(409, 'task_already_held', 'Money is set aside for this task already.', { policyId }),
+    refusal(
+      409,
+      'task_already_held',
+      'Money is set aside for this task already.',
+      { policyId },
+      NO_RETRY,
+    ),
 };

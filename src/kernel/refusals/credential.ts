@@ -1,9 +1,15 @@
-import { refusal } from './refusal.ts';
+import { mayRetryAfter, refusal } from './refusal.ts';
 
 const MINT_AGENT_KEY = {
   hint: 'Mint an agent key and send it as Authorization: Bearer <AGENT_KEY>',
   method: 'POST',
   path: '/v1/developer/agents/{agentId}/keys',
+};
+
+const RENEW_DELEGATION = {
+  hint: 'Renew the delegation of the agent with a developer credential',
+  method: 'POST',
+  path: '/v1/developer/agents/{agentId}/renew-delegation',
 };
 
 export const credential = {
@@ -12,6 +18,13 @@ export const credential = {
       401,
       'Missing or invalid Authorization header',
       'Send Authorization: Bearer <AGENT_KEY>.',
+    ),
+  /** Another scheme than Bearer, or nothing behind it. The specification has one word for both. */
+  malformed: () =>
+    refusal(
+      401,
+      'Missing or invalid Authorization header',
+      'The Authorization header cannot be read; it must be Bearer <AGENT_KEY>.',
     ),
   unauthorized: (message = 'Send a developer key, a wallet signature or a session.') =>
     refusal(401, 'Unauthorized', message),
@@ -62,6 +75,7 @@ export const credential = {
       403,
       'delegation_expired',
       'The delegation of this agent has expired; ask its operator to renew it.',
+      { next: RENEW_DELEGATION },
     ),
   agentNotReady: () => refusal(403, 'agent_not_active', 'This agent is still being provisioned.'),
   signatureUncheckable: () =>
@@ -70,6 +84,6 @@ export const credential = {
       'signature_check_unavailable',
       'The chain cannot be reached to check a contract wallet; try again.',
       {},
-      { 'retry-after': '5' },
+      mayRetryAfter(5),
     ),
 };

@@ -1,5 +1,8 @@
 import type { Fields } from '../api-error.ts';
-import { NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+
+/** How long to stay away: whole seconds, and milliseconds where that was told so finely. */
+export type Wait = { readonly seconds: number; readonly ms?: number | undefined };
 
 /** Gateway refusals. Their routes render them as the OpenAI error object; `error` becomes its `code`. */
 export const gateway = {
@@ -12,27 +15,48 @@ export const gateway = {
       `This route is paid with the caller's own key at the provider; send it as ${header}.`,
       { param: header },
     ),
-  modelNotFound: (model: string, suggestion?: string) =>
+  modelNotFound: (model: string, suggestions: readonly string[] = []) =>
     refusal(
       404,
       'model_not_found',
-      suggestion === undefined
+      suggestions.length === 0
         ? `The model "${model}" is not in the catalogue; GET /v1/models lists it.`
-        : `The model "${model}" is not in the catalogue; did you mean "${suggestion}"?`,
+        : `The model "${model}" is not in the catalogue; did you mean ${suggestions.map((id) => `"${id}"`).join(' or ')}?`,
       { param: 'model' },
     ),
   budgetExhausted: (fields: Fields & { message?: string } = {}) =>
-    refusal(402, 'budget_exhausted', 'The balance does not cover this request.', fields, NO_RETRY),
+    refusal(402, 'budget_exhausted', 'The balance does not cover this request.', fields),
   /** The same code as for a balance that is empty; what stands beside it tells which cap it was. */
   capExceeded: (message: string, fields: Fields) =>
-    refusal(402, 'budget_exhausted', message, fields, NO_RETRY),
-  allSourcesFailed: (attempts: number, headers: Readonly<Record<string, string>> = {}) =>
+    refusal(402, 'budget_exhausted', message, fields),
+  /** `wait`: what the last upstream said that sent its callers away. */
+  allSourcesFailed: (
+    attempts: number,
+    told: {
+      readonly wait?: Wait | undefined;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** The same request can only fail again. */
+      readonly isHopeless?: boolean;
+    } = {},
+  ) =>
     refusal(
       502,
       'all_sources_failed',
       'No upstream could serve this request; nothing was charged.',
       { attempts },
-      { ...headers, ...NO_RETRY },
+      {
+        ...told.headers,
+        ...(told.isHopeless === true ? NO_RETRY : mayRetryAfter(told.wait?.seconds, told.wait?.ms)),
+      },
+    ),
+  /** The one upstream that was asked sends its callers away, as it would send away its own. */
+  upstreamRateLimited: ({ seconds, ms }: Wait, headers: Readonly<Record<string, string>> = {}) =>
+    refusal(
+      429,
+      'upstream_rate_limited',
+      `The upstream has too many requests; nothing was charged. Try again in ${seconds} s.`,
+      { retry_after_seconds: seconds },
+      { ...headers, ...mayRetryAfter(seconds, ms) },
     ),
   /** Of a session. Not with the upstream's own status, which would read as a word on the caller's credential here. */
   upstreamDeclined: (upstreamStatus: number) =>
@@ -43,15 +67,27 @@ export const gateway = {
       { upstream_status: upstreamStatus },
       NO_RETRY,
     ),
+  /** What is missing is the operator's to add: the same request would be refused again. */
   noSourceAvailable: (message: string) =>
     refusal(503, 'no_source_available', message, {}, NO_RETRY),
+  /** Neither this server nor the wallet of the agent can pay the source now. */
+  sourceUnpayable: (message: string) => refusal(503, 'no_source_available', message, {}, MAY_RETRY),
+  /** Every source failed lately, and is not asked until its rest is over. */
+  sourcesRest: (retryAfterSeconds: number) =>
+    refusal(
+      503,
+      'no_source_available',
+      `Every source of this model failed lately and rests; try again in ${retryAfterSeconds} s.`,
+      { retry_after_seconds: retryAfterSeconds },
+      mayRetryAfter(retryAfterSeconds),
+    ),
   engineBusy: (retryAfterSeconds: number) =>
     refusal(
       503,
       'engine_overloaded',
       'All local engines are in use; try again shortly.',
       { retry_after_seconds: retryAfterSeconds },
-      { 'retry-after': String(retryAfterSeconds), ...NO_RETRY },
+      mayRetryAfter(retryAfterSeconds),
     ),
   noPriceableSource: (message: string) => refusal(422, 'no_priceable_source', message),
   rateLimited: (retryAfterSeconds: number) =>
@@ -60,6 +96,6 @@ export const gateway = {
       'rate_limited',
       `Too many requests; try again in ${retryAfterSeconds} s.`,
       { retry_after_seconds: retryAfterSeconds },
-      { 'retry-after': String(retryAfterSeconds), ...NO_RETRY },
+      mayRetryAfter(retryAfterSeconds),
     ),
 };

@@ -1,5 +1,5 @@
 import type { Fields } from '../api-error.ts';
-import { NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 
 /** What a caller needs to look a payment up. */
 export type ReservationRef = {
@@ -18,10 +18,10 @@ const lookUp = ({ nonce }: ReservationRef) => ({
 
 /** Refusals of the paid proxy and of what is asked about it beforehand. */
 export const proxy = {
-  blockedDestination: (detail: string) => refusal(400, 'blocked_destination', detail, {}, NO_RETRY),
+  blockedDestination: (detail: string) => refusal(400, 'blocked_destination', detail),
   /** On the proxy every control has one code; a policy is told apart by `code`. */
   spendLimitExceeded: (message: string, fields: Fields) =>
-    refusal(402, 'spend_limit_exceeded', message, fields, NO_RETRY),
+    refusal(402, 'spend_limit_exceeded', message, fields),
   /** A payment needs both: a balance, and a wallet that holds as much. `available` is the lesser. */
   insufficientBalance: (available: string, required: string) =>
     refusal(
@@ -37,7 +37,6 @@ export const proxy = {
           path: '/v1/agents/balance',
         },
       },
-      NO_RETRY,
     ),
   tooManyCalls: (most: number) =>
     refusal(
@@ -45,9 +44,12 @@ export const proxy = {
       'rate_limit_exceeded',
       `This agent has ${most} calls under way, as many as it may; try again when one has ended.`,
       { reason: 'agent_proxy_limit', retry_after_seconds: 1, remaining: 0, limit: most },
-      { 'retry-after': '1', ...NO_RETRY },
+      mayRetryAfter(1),
     ),
-  unreachable: (detail: string) => refusal(502, 'Failed to reach target URL', detail, {}, NO_RETRY),
+  unreachable: (detail: string) =>
+    refusal(502, 'Failed to reach target URL', detail, {}, MAY_RETRY),
+  /** The caller's own headers leave no room for the payment: the same request can never be paid. */
+  uncarriable: (detail: string) => refusal(502, 'Failed to reach target URL', detail, {}, NO_RETRY),
   responseTooLarge: (limitBytes: number) =>
     refusal(
       502,
@@ -75,16 +77,16 @@ export const proxy = {
       NO_RETRY,
     ),
   breakerActive: (detail: string) =>
-    refusal(503, 'circuit_breaker_active', detail, {}, { 'retry-after': '60', ...NO_RETRY }),
+    refusal(503, 'circuit_breaker_active', detail, {}, mayRetryAfter(60)),
   breakerStale: (detail: string) =>
-    refusal(503, 'circuit_breaker_stale', detail, {}, { 'retry-after': '15', ...NO_RETRY }),
+    refusal(503, 'circuit_breaker_stale', detail, {}, mayRetryAfter(15)),
   signingFailed: () =>
     refusal(
       500,
       'Payment signing failed',
       'The wallet did not sign the payment; nothing was paid. Try again shortly.',
       {},
-      NO_RETRY,
+      MAY_RETRY,
     ),
   persistenceFailed: () =>
     refusal(
@@ -92,7 +94,7 @@ export const proxy = {
       'Reservation persistence failed',
       'The payment could not be written down, so nothing of it was sent. Try again shortly.',
       {},
-      NO_RETRY,
+      MAY_RETRY,
     ),
   notAccepted: (status: number, detail: string, reservation: ReservationRef) =>
     refusal(
@@ -116,13 +118,13 @@ export const proxy = {
       'upstream_payment_unsettled',
       'The vendor answered after the payment had lapsed, and the chain shows that it was not taken. The balance is released; it is safe to try again.',
       { reservation },
-      NO_RETRY,
+      MAY_RETRY,
     ),
   reservationNotFound: () => refusal(404, 'not_found', 'This agent has no such reservation.'),
   invalidCursor: () =>
     refusal(400, 'invalid_cursor', 'The cursor is not one that a page of this list ended with.'),
-  preflightFailed: (detail: string) => refusal(502, 'preflight_failed', detail, {}, NO_RETRY),
-  forecastFailed: (detail: string) => refusal(502, 'forecast_failed', detail, {}, NO_RETRY),
+  preflightFailed: (detail: string) => refusal(502, 'preflight_failed', detail, {}, MAY_RETRY),
+  forecastFailed: (detail: string) => refusal(502, 'forecast_failed', detail, {}, MAY_RETRY),
   /** Only evidence on chain releases money that was signed away. */
   reservationUndecided: (detail: string, state: string) =>
     refusal(409, 'reservation_undecided', detail, { state }, NO_RETRY),

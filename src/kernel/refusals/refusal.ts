@@ -12,5 +12,24 @@ export function refusal(
   return new ApiError(status, error, { fields: { message, detail: message, ...fields }, headers });
 }
 
-/** The OpenAI SDKs repeat 408, 409, 429 and 5xx by themselves unless this header forbids it. */
+/**
+ * The OpenAI SDKs repeat 408, 409, 429 and 5xx by themselves, unless this header forbids it. It stands where a second
+ * try could pay twice, where the state of the first is not known, and where the same request can only fail again.
+ */
 export const NO_RETRY = { 'x-should-retry': 'false' };
+
+/** Nothing was charged, and the fault may pass: the SDKs may repeat the request, after `retry-after` where it stands. */
+export const MAY_RETRY = { 'x-should-retry': 'true' };
+
+/**
+ * The same, in so many seconds, and more finely where milliseconds are known: the SDKs read those first. Undefined
+ * seconds: it is not known when the fault will be over.
+ */
+export function mayRetryAfter(
+  seconds: number | null | undefined,
+  ms?: number | undefined,
+): Record<string, string> {
+  if (seconds === null || seconds === undefined) return MAY_RETRY;
+  const headers = { ...MAY_RETRY, 'retry-after': String(seconds) };
+  return ms === undefined ? headers : { ...headers, 'retry-after-ms': String(ms) };
+}

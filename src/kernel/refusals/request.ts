@@ -1,4 +1,4 @@
-import { NO_RETRY, refusal } from './refusal.ts';
+import { mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 
 export type ValidationDetail = {
   readonly path: readonly (string | number)[];
@@ -56,7 +56,7 @@ export const request = {
         limit_per_minute: limit.limitPerMinute,
         remaining: 0,
       },
-      { 'retry-after': String(limit.retryAfterSeconds), ...NO_RETRY },
+      mayRetryAfter(limit.retryAfterSeconds),
     ),
   inFlight: (key: string) =>
     refusal(
@@ -96,7 +96,7 @@ export const request = {
       'ledger_overloaded',
       'Too much waits for the ledger; nothing was done. Try again shortly.',
       {},
-      { 'retry-after': '1', ...NO_RETRY },
+      mayRetryAfter(1),
     ),
   ledgerAway: () =>
     refusal(
@@ -112,7 +112,7 @@ export const request = {
       'server_draining',
       'This server is shutting down; send the request again.',
       {},
-      { 'retry-after': '1', 'x-should-retry': 'true' },
+      mayRetryAfter(1),
     ),
   overloaded: () =>
     refusal(
@@ -120,7 +120,15 @@ export const request = {
       'server_overloaded',
       'This server holds too many request bodies; try again shortly.',
       {},
-      { 'retry-after': '1', ...NO_RETRY },
+      mayRetryAfter(1),
+    ),
+  bodiesInFlight: (limitBytes: number) =>
+    refusal(
+      429,
+      'too_many_bytes_in_flight',
+      `The requests of one caller may hold ${limitBytes} bytes at a time, and less where others hold much; send this one again when another is answered.`,
+      { limit_bytes: limitBytes },
+      mayRetryAfter(1),
     ),
   tooManySessions: (max: number) =>
     refusal(
@@ -128,7 +136,7 @@ export const request = {
       'server_overloaded',
       `This server holds ${max} live sessions, as many as it may; try again shortly.`,
       {},
-      { 'retry-after': '5', ...NO_RETRY },
+      mayRetryAfter(5),
     ),
   upgradeRequired: () =>
     refusal(
@@ -138,18 +146,25 @@ export const request = {
       {},
       { upgrade: 'websocket', 'sec-websocket-version': '13' },
     ),
+  upgradeWithBody: () => refusal(400, 'Invalid request', 'An upgrade to a WebSocket has no body.'),
   tooManySockets: (max: number, per: 'agent' | 'address') =>
     refusal(
       429,
       'too_many_connections',
       `At most ${max} open sockets per ${per}.`,
       { max, retry_after_seconds: 1 },
-      { 'retry-after': '1', ...NO_RETRY },
+      mayRetryAfter(1),
     ),
   crossOrigin: () =>
     refusal(403, 'forbidden', 'A session cookie may write only from the origin it was made for.'),
   /** Never read by anybody: the client is gone. It keeps such requests apart in logs and metrics. */
   clientClosed: () => refusal(499, 'client_closed_request', 'The client closed the connection.'),
   internal: () =>
-    refusal(500, 'Internal error', 'The server failed; the request id names the failure.'),
+    refusal(
+      500,
+      'Internal error',
+      'The server failed; the request id names the failure.',
+      {},
+      NO_RETRY,
+    ),
 };

@@ -3,6 +3,7 @@ import type { ChatCall, ChatCompletion, ChatRail } from '../chat-rail.ts';
 import type { Answer } from '../collect-answer.ts';
 import { wantsUsage } from '../openai.ts';
 import { failed, type Outcome } from '../outcome.ts';
+import { renameModel } from '../rename-model.ts';
 import {
   contentTypeOf,
   createUpstreamPool,
@@ -39,7 +40,7 @@ export function createAnthropicRail(deps: {
         pool.whole(
           () => sent(call, false),
           signal,
-          (answer) => completionOf(answer, nowSeconds(clock)),
+          (answer) => completionOf(answer, call, nowSeconds(clock)),
         ),
       ),
     stream: (call, signal) =>
@@ -53,7 +54,9 @@ export function createAnthropicRail(deps: {
               stop();
               return failed('broken', 'not a stream', status);
             }
-            const options = { createdSec: nowSeconds(clock), wantsUsage: wantsUsage(call) };
+            const { servedAs } = call;
+            const usage = wantsUsage(call);
+            const options = { createdSec: nowSeconds(clock), servedAs, wantsUsage: usage };
             return { kind: 'completed', status, stream: await translatedChat(answer, options) };
           },
         ),
@@ -70,16 +73,23 @@ async function inItsWords<T>(ask: () => Promise<Outcome<T>>): Promise<Outcome<T>
     const body = toBytes(translateError(Buffer.from(outcome.body), outcome.status));
     return { ...outcome, body, contentType: 'application/json' };
   } catch (error) {
-    if (error instanceof UnfitRequest) return { kind: 'unfit', detail: error.message };
+    if (error instanceof UnfitRequest) {
+      return { kind: 'unfit', detail: error.message, param: error.param };
+    }
     throw error;
   }
 }
 
-function completionOf({ body, status }: Answer, createdSec: number): Outcome<ChatCompletion> {
+function completionOf(
+  { body, status }: Answer,
+  { servedAs }: ChatCall,
+  createdSec: number,
+): Outcome<ChatCompletion> {
   const translated = translateAnswer(body, createdSec);
   if (translated === undefined) return failed('broken', 'not a completion', status);
   const { completion, usage, answerChars } = translated;
-  const answer = { body: toBytes(completion), contentType: 'application/json' };
+  const named = renameModel(toBytes(completion), servedAs);
+  const answer = { body: named, contentType: 'application/json' };
   return { kind: 'completed', status, ...answer, usage, answerChars };
 }
 

@@ -1,13 +1,9 @@
 import { isObject, type Json } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { tryParseJson } from '../../kernel/parse-json.ts';
 
-/** What a text says; undefined where it is no JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+/** What a text of the upstream says; undefined where it is no JSON. */
+export const jsonOf = (text: string): unknown => tryParseJson(text, LIMITS.upstreamJson);
 
 /** A member that is an object, or an empty one in its place. */
 export function member(json: Json, name: string): Json {

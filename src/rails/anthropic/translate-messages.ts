@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../kernel/json.ts';
+import { JsonTooComplex, parseBoundedJson } from '../../kernel/parse-json.ts';
 import type { CacheMark } from './cache-mark.ts';
 import {
   type ImageBlock,
@@ -101,14 +102,17 @@ function toolUse(call: unknown, at: string): ToolUseBlock {
 /** The dialect carries arguments as an object and not as text, so text that is none cannot be sent. */
 function parseArguments(text: unknown, at: string): Json {
   if (text === undefined || text === null || text === '') return {};
-  let input: unknown;
-  try {
-    input = JSON.parse(String(text));
-  } catch {
-    return unfit(`${at} is not valid JSON.`);
-  }
+  const input = readArguments(String(text), at);
   if (!isObject(input) || Array.isArray(input)) return unfit(`${at} must be a JSON object.`);
   return input;
+}
+
+function readArguments(text: string, at: string): unknown {
+  try {
+    return parseBoundedJson(text);
+  } catch (err) {
+    return unfit(`${at} ${err instanceof JsonTooComplex ? err.message : 'is not valid JSON'}.`);
+  }
 }
 
 /** A result is kept in the cache as a whole, so that the mark of a part of it becomes its own. */

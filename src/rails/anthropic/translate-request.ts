@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { findUnserved, isSet, UNSERVED, type UnservedWish } from '../unserved-wishes.ts';
 import type { TextBlock } from './translate-content.ts';
 import { type Turn, translateMessages } from './translate-messages.ts';
 import { type ToolFields, translateTools } from './translate-tools.ts';
@@ -19,8 +20,8 @@ export type MessagesRequest = ToolFields & {
 
 /**
  * Puts an OpenAI chat request into the words of the Messages dialect; throws UnfitRequest where it has
- * none. Hints that may be ignored without harm to the caller (a seed, penalties, a tool's `strict`) are
- * left out, as the maker of the dialect does on its own OpenAI-compatible address.
+ * none. What promises nothing (a `seed`, a `prediction`) and a tool's `strict` are left out, as the maker of the dialect
+ * does on its own OpenAI-compatible address.
  */
 export function translateRequest(request: Json): MessagesRequest {
   refuseUnknown(request);
@@ -44,40 +45,24 @@ export function translateRequest(request: Json): MessagesRequest {
   };
 }
 
-/** Wishes that would change what the caller gets, by field; each says when it is one. */
-const UNKNOWN: readonly { field: string; asked: (value: unknown) => boolean; why: string }[] = [
+/** What this dialect has no word for, beside what no other one has. */
+const UNKNOWN: readonly UnservedWish[] = [
   { field: 'n', asked: (n) => isSet(n) && n !== 1, why: 'this model gives one answer a request' },
-  { field: 'logprobs', asked: (on) => on === true, why: 'this model gives none' },
-  { field: 'top_logprobs', asked: (n) => isSet(n) && n !== 0, why: 'this model gives none' },
-  {
-    field: 'logit_bias',
-    asked: (bias) => isObject(bias) && Object.keys(bias).length > 0,
-    why: 'this model has no such control',
-  },
-  { field: 'audio', asked: isSet, why: 'this model does not speak' },
-  {
-    field: 'modalities',
-    asked: (list) => Array.isArray(list) && list.some((modality) => modality !== 'text'),
-    why: 'this model answers in text',
-  },
+  ...UNSERVED,
+  ...['presence_penalty', 'frequency_penalty'].map((field) => ({
+    ...{ field, why: 'this model has no such control' },
+    asked: (penalty: unknown) => isSet(penalty) && penalty !== 0,
+  })),
   {
     field: 'response_format',
     asked: (format) => isObject(format) && format.type !== 'text',
     why: 'this model promises no format; a tool with tool_choice does',
   },
-  { field: 'functions', asked: isSet, why: 'use tools' },
-  { field: 'function_call', asked: isSet, why: 'use tool_choice' },
-  { field: 'web_search_options', asked: isSet, why: 'this model does not search' },
 ];
 
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
 function refuseUnknown(request: Json): void {
-  for (const { field, asked, why } of UNKNOWN) {
-    if (asked(request[field])) unfit(`${field} cannot be served here: ${why}.`);
-  }
+  const unserved = findUnserved(request, UNKNOWN);
+  if (unserved !== undefined) unfit(unserved.detail);
 }
 
 /** Required here and optional there: what the hold was made for where the caller has set none. */

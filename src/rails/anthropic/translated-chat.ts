@@ -10,13 +10,14 @@ const DONE = Buffer.from('data: [DONE]\n\n');
  */
 export async function translatedChat(
   answer: OpenedAnswer,
-  options: { readonly createdSec: number; readonly wantsUsage: boolean },
+  options: {
+    readonly createdSec: number;
+    readonly servedAs?: string | undefined;
+    readonly wantsUsage: boolean;
+  },
 ): Promise<ChatStream> {
   const translator = new StreamTranslator(options.createdSec);
-  const chat = new RelayedChat(
-    { ...answer, body: translated(answer.body, translator) },
-    options.wantsUsage,
-  );
+  const chat = new RelayedChat({ ...answer, body: translated(answer.body, translator) }, options);
   await chat.begin();
   return {
     next: () => chat.next(),

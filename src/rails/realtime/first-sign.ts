@@ -1,5 +1,6 @@
 import { type Clock, within } from '../../kernel/clock.ts';
 import { isObject } from '../../kernel/json.ts';
+import { tryParseJson } from '../../kernel/parse-json.ts';
 import { type Failed, failed } from '../outcome.ts';
 import type { LiveUpstream } from './upstream-socket.ts';
 
@@ -30,10 +31,6 @@ function problemOf(first: Awaited<ReturnType<LiveUpstream['first']>>): Failed | 
 
 /** `error` in one protocol, `Error` in the other. */
 function isError(frame: Buffer): boolean {
-  try {
-    const event: unknown = JSON.parse(frame.toString('utf8'));
-    return isObject(event) && (event.type === 'error' || event.type === 'Error');
-  } catch {
-    return false;
-  }
+  const event = tryParseJson(frame);
+  return isObject(event) && (event.type === 'error' || event.type === 'Error');
 }

@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../kernel/json.ts';
+import { tryParseJson } from '../../kernel/parse-json.ts';
 
 /** What an upstream of Deepgram's live protocol says of the sound that it was sent. */
 export type ListenEvent =
@@ -35,12 +36,8 @@ export function readListenEvent(frame: Buffer): ListenEvent | undefined {
 }
 
 function parse(frame: Buffer): Json {
-  try {
-    const event: unknown = JSON.parse(frame.toString('utf8'));
-    return isObject(event) ? event : {};
-  } catch {
-    return {};
-  }
+  const event = tryParseJson(frame);
+  return isObject(event) ? event : {};
 }
 
 function transcriptOf(channel: unknown): string {

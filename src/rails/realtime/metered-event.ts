@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../kernel/json.ts';
+import { tryParseJson } from '../../kernel/parse-json.ts';
 import { tokenCount } from '../token-count.ts';
 
 /** Tokens of one turn, or of one transcript, as its upstream counted them. The cached ones are part of the others. */
@@ -76,12 +77,8 @@ const mayBeMetered = (frame: Buffer, type: string | undefined): boolean =>
     : Object.hasOwn(READERS, type);
 
 function parse(frame: Buffer): Json {
-  try {
-    const event: unknown = JSON.parse(frame.toString('utf8'));
-    return isObject(event) ? event : {};
-  } catch {
-    return {};
-  }
+  const event = tryParseJson(frame);
+  return isObject(event) ? event : {};
 }
 
 function readBegan({ response }: Json): MeteredEvent {

@@ -5,7 +5,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { failed, type Outcome } from '../outcome.ts';
-import { retryAfterSeconds } from '../reset-time.ts';
+import { waitOf } from '../reset-time.ts';
 import { awaitFirstSign } from './first-sign.ts';
 import { createMaskSource } from './mask-source.ts';
 import type { UpstreamSocket } from './realtime-rail.ts';
@@ -109,10 +109,10 @@ function connected(
 
 /** Whatever it answers with instead of a socket. Nothing of its words is kept: they may quote the credential. */
 function refusalOf({ statusCode: status = 0, headers }: IncomingMessage, nowMs: number): Connected {
-  if (status === 429) {
-    const seconds = retryAfterSeconds(headers['retry-after'], nowMs);
-    return failed('rate_limited', 'rate limited', status, seconds);
+  const { seconds, ms } = waitOf(headers, nowMs);
+  if (status === 429) return failed('rate_limited', 'rate limited', status, seconds, ms);
+  if (status < 400 || status >= 500) {
+    return failed('broken', `status ${status}`, status, seconds, ms);
   }
-  if (status < 400 || status >= 500) return failed('broken', `status ${status}`, status);
   return { kind: 'declined', status, body: NO_BODY, contentType: 'application/json' };
 }

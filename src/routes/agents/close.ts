@@ -9,6 +9,7 @@ export const closeSelf = route<{ agents: Agents }>()({
   credential: 'agent',
   summary: 'Close the calling agent',
   admitsClosed: true,
+  admitsExpired: true,
   rateLimit: 'control',
   response: ClosedAgent,
 

@@ -15,6 +15,7 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
   providerKey: 'optional',
   idempotent: true,
   maxBodyBytes: LIMITS.chatBodyBytes,
+  json: LIMITS.chatJson,
   body: ChatRequest,
 
   handle(context) {

@@ -14,6 +14,7 @@ export const proxiedEmbeddings = route<{ proxied: ProxiedModels }>()({
   providerKey: 'required',
   idempotent: true,
   maxBodyBytes: LIMITS.embeddingBodyBytes,
+  json: LIMITS.embeddingJson,
   body: EmbeddingRequest,
   response: EmbeddingAnswer,
 

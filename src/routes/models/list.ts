@@ -1,10 +1,12 @@
 import type { Catalogue } from '../../gateway/catalogue.ts';
 import { describerFor } from '../../gateway/list-models.ts';
+import { livingFirst } from '../../gateway/retirement.ts';
 import { ok, route } from '../../http/route.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { ModelsQuery } from './models-query.ts';
 
-/** Every model that can be bought here. Without `include=pricing` it is the plain compatible list. */
-export const listModels = route<{ catalogue: Catalogue }>()({
+/** Every model that can be bought here, what its vendor has shut down behind the rest. Without `include=pricing` it is the plain compatible list. */
+export const listModels = route<{ catalogue: Catalogue; clock: Clock }>()({
   method: 'GET',
   path: '/v1/models',
   credential: 'any',
@@ -15,6 +17,8 @@ export const listModels = route<{ catalogue: Catalogue }>()({
 
   handle({ query, services }) {
     const describe = describerFor(query.include);
-    return ok({ object: 'list', data: services.catalogue.models.map(describe) });
+    const { catalogue, clock } = services;
+    const models = livingFirst(catalogue.models, clock.now());
+    return ok({ object: 'list', data: models.map(describe) });
   },
 });

@@ -13,6 +13,8 @@ export const proxyFetch = route<{ proxy: VendorProxy }>()({
   summary: 'Send a request to a vendor and pay for it where it asks',
   rateLimit: 'proxy',
   idempotent: true,
+  // The specification: whatever its status, the first answer of a key is the one that stands.
+  keepsRefusals: true,
   maxBodyBytes: LIMITS.proxyBodyBytes,
   body: ProxyRequest,
 

@@ -9,6 +9,8 @@ import { refuse } from '../../kernel/refuse.ts';
 import type { ClientSecrets } from '../../keys/client-secrets.ts';
 import { requireSession } from '../../sockets/read-handshake.ts';
 
+type Models = Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
+
 const { min, max, usual } = LIMITS.clientSecretSeconds;
 
 const Body = z.object({
@@ -29,7 +31,7 @@ const Body = z.object({
 /** Makes a short-lived key, so that a browser can open one agent's realtime session and nothing else. */
 export const createClientSecret = route<{
   clientSecrets: Pick<ClientSecrets, 'issue'>;
-  catalogue: Pick<Catalogue, 'find' | 'suggest'>;
+  catalogue: Models;
 }>()({
   method: 'POST',
   path: '/v1/realtime/client_secrets',
@@ -41,8 +43,9 @@ export const createClientSecret = route<{
 
   handle({ body, headers, services }) {
     const { session } = body;
-    const model = session?.model;
-    const named = model === undefined ? undefined : requireModel(services.catalogue, model);
+    const named =
+      session?.model === undefined ? undefined : requireModel(services.catalogue, session);
+    const model = named?.id;
     // Without a model it must be what any of them can begin with.
     const config = named && isRelayed(named) ? undefined : requireSession(session);
     const agentKey = bearerToken(headers.get('authorization')) ?? '';
@@ -50,9 +53,14 @@ export const createClientSecret = route<{
     const { value, expiresAt, sessionId } = services.clientSecrets.issue({
       ...{ agentKey, seconds, model, session },
     });
-    const identity = { id: sessionId, model, transcriber: TRANSCRIBER };
-    const shown = config ? renderSession(config, identity) : asAsked(session, sessionId);
-    return ok({ value, expires_at: expiresAt, session: { ...shown, expires_at: 0 } });
+    const transcriber = named?.modality === 'stt' ? named.id : TRANSCRIBER;
+    const identity = { id: sessionId, model, transcriber };
+    const shown = config
+      ? renderSession(config, identity)
+      : asAsked({ ...session, model }, sessionId);
+    const answer = { value, expires_at: expiresAt, session: { ...shown, expires_at: 0 } };
+    // A browser, which this key is for, sees no header of the upgrade.
+    return ok(answer, { ...named?.retirement?.headers });
   },
 });
 
@@ -68,12 +76,21 @@ const isRelayed = ({ cascade, modality, sources }: Model): boolean =>
   cascade === undefined &&
   !sources.some(({ provider }) => provider === 'local');
 
-function requireModel(catalogue: Pick<Catalogue, 'find' | 'suggest'>, id: string): Model {
-  const model = catalogue.find(id);
+/**
+ * The model that a session names, by its bare name too. What the pool does not sell may be for a key of the caller's own,
+ * as the handshake will tell.
+ */
+function requireModel(
+  catalogue: Models,
+  { model: id = '', type }: NonNullable<z.output<typeof Body>['session']>,
+): Model {
+  const model = catalogue.find(id) ?? catalogue.findKeyed(id);
   if (model === undefined) throw refuse.gateway.modelNotFound(id, catalogue.suggest(id));
-  if (model.modality === 'realtime' || model.modality === 'text') return model;
+  const { modality } = model;
+  if (modality === 'realtime' || modality === 'text') return model;
+  if (modality === 'stt' && type === 'transcription') return model;
   throw refuse.gateway.invalidRequest(
-    `The model "${id}" is of the modality ${model.modality}; a realtime session takes realtime or text.`,
+    `The model "${id}" is of the modality ${modality}; a realtime session takes realtime or text, and one of the type transcription takes stt.`,
     'session.model',
   );
 }

@@ -53,6 +53,25 @@ export const actionTotals = pgTable(
   ],
 );
 
+/**
+ * Free calls through the proxy by action, written with their lines. They move no money, so they stay out of the rows
+ * that the ledger locks.
+ */
+export const freeActionTotals = pgTable(
+  'free_action_totals',
+  {
+    agentId: integer('agent_id').notNull(),
+    actionId: text('action_id').notNull(),
+    calls: integer('calls').notNull(),
+    firstSeen: instant('first_seen').notNull(),
+    lastSeen: instant('last_seen').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.agentId, table.actionId] }),
+    index('free_action_totals_recent').on(table.agentId, table.lastSeen),
+  ],
+);
+
 /** Charges by UTC day, model and rail: written with each of them. An empty model is a paid request. */
 export const spendTotals = pgTable(
   'spend_totals',

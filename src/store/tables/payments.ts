@@ -138,3 +138,37 @@ export const chainCursors = pgTable('chain_cursors', {
   claimedBy: text('claimed_by'),
   claimedUntil: instant('claimed_until'),
 });
+
+/** The second look at wallets: which blocks are read again for whom, one row a chain. */
+export const walletAudits = pgTable('wallet_audits', {
+  name: id('name').primaryKey(),
+  fromBlock: bigint('from_block', { mode: 'number' }).notNull(),
+  toBlock: bigint('to_block', { mode: 'number' }).notNull(),
+  /** Wallets of agents up to this one are done; null: all are. */
+  afterAgentId: integer('after_agent_id'),
+  /** When the next round begins. */
+  dueAt: now('due_at'),
+  /** The next round begins at this block at the latest. */
+  rereadFrom: bigint('reread_from', { mode: 'number' }),
+});
+
+/** A wallet that holds something else on chain than by the book, until that is explained. */
+export const walletDifferences = pgTable(
+  'wallet_differences',
+  {
+    agentId: integer('agent_id').primaryKey(),
+    /** What the chain has more; below zero where it has less. */
+    differenceRaw: raw('difference_raw').notNull(),
+    /** The wallet is not older than this block. */
+    floorBlock: bigint('floor_block', { mode: 'number' }).notNull(),
+    /** The search for the reason has come down to this block; null: it begins at the newest one. */
+    searchedFrom: bigint('searched_from', { mode: 'number' }),
+    looks: integer('looks').notNull().default(0),
+    passes: integer('passes').notNull().default(0),
+    /** The difference that an alarm was raised for. */
+    toldRaw: raw('told_raw'),
+    foundAt: now('found_at'),
+    nextAt: now('next_at'),
+  },
+  (table) => [index('wallet_differences_due').on(table.nextAt)],
+);

@@ -26,6 +26,11 @@ export type Goods = {
   answer(words: readonly string[], usage: unknown): string[];
   /** Usage of so much of everything. */
   usageOf(value: unknown): object;
+  /** How much an upstream that tells the truth may tell of. */
+  readonly used: number;
+  /** The most that it can come to: what is held for it, and all that a lie can cost. */
+  readonly heldRaw: bigint;
+  /** What is owed by the upstream's word, however much that is. */
   owed(sent: Buffer, hasEnded: boolean): Owed;
   /** The upstream's bytes in what the client got. */
   received(bytes: Buffer): Buffer;
@@ -61,10 +66,17 @@ const dataOf = (event: string): unknown => {
   const lines = Buffer.from(event, 'latin1').toString().split(/\r?\n/);
   return parse(lines.flatMap((line) => /^data: ?(.*)$/.exec(line)?.[1] ?? []).join('\n'));
 };
+/** What of an event reaches the client: its data, or a sign of life for words that are none. */
+function relayedOf(event: string): string[] {
+  const lines = event.split(/\r?\n/).filter((line) => line !== '');
+  const data = lines.filter((line) => line.startsWith('data:'));
+  if (data.length === 0) return lines.some((line) => line.startsWith(':')) ? [':\n\n'] : [];
+  return data.length === 1 && lines.length === 1 ? [event] : [`${data.join('\n')}\n\n`];
+}
 const bytesOf = (events: readonly string[]) => Buffer.from(events.join(''), 'latin1');
 
 /** Behind the events of the upstream stand the price, and the terminator or the error. */
-const OURS = /(?:: x-svc-cost-usdc=\d+\n\n)?data: (?:\[DONE\]|\{"error":.*\})\n\n$/;
+const OURS = /(?:: svc-cost-usdc=\d+\n\n)?data: (?:\[DONE\]|\{"error":.*\})\n\n$/;
 const withoutOurs = (bytes: Buffer) =>
   Buffer.from(bytes.toString('latin1').replace(OURS, ''), 'latin1');
 
@@ -77,8 +89,10 @@ const chatPrice = (usage: unknown, answerLength: number): bigint => {
   }
   return price([input, 25], [Math.max(output, isCount(total) ? total - input : 0), 100]);
 };
-const chat: Pick<Goods, 'path' | 'modality' | 'rates' | 'wish' | 'usageOf'> = {
-  ...{ path: '/chat/completions', modality: 'text' },
+const chat: Pick<Goods, 'path' | 'modality' | 'rates' | 'wish' | 'usageOf' | 'used' | 'heldRaw'> = {
+  ...{ path: '/chat/completions', modality: 'text', used: 120 },
+  // Its bytes, eight tokens around them, and the longest answer.
+  heldRaw: price([PROMPT.length + 8, 25], [400, 100]),
   rates: { text_input_token: '2.5', text_output_token: '10' },
   wish: { messages: [{ role: 'user', content: PROMPT }], max_tokens: 400 },
   usageOf: (value: unknown) => ({
@@ -114,7 +128,7 @@ const chatStream: Goods = {
       const choices = isObject(data) ? (data.choices as Message[]) : [];
       const told = isObject(data) && isPlain(data.usage) ? data.usage : undefined;
       if (isCount(told?.prompt_tokens) && isCount(told?.completion_tokens)) usage = told;
-      if (told === undefined || choices.length > 0) relayed.push(event);
+      if (told === undefined || choices.length > 0) relayed.push(...relayedOf(event));
       for (const { delta } of choices) {
         if (typeof delta?.content !== 'string') continue;
         length += Buffer.byteLength(JSON.stringify(delta.content)) - 2;
@@ -150,6 +164,7 @@ const vectors: Goods = {
   ...{ id: 'embeddings', name: 'embeddings', path: '/embeddings', contentType: 'application/json' },
   ...{ isStream: false, modality: 'embedding', rates: { text_input_token: '1000' } },
   wish: { input: TEXT },
+  ...{ used: 5, heldRaw: price([TEXT.length, 10_000]) },
   usageOf: (value) => ({ prompt_tokens: value, total_tokens: value }),
   answer: (words, usage) => {
     const list = vectorList({ usage: undefined, encoding: 'float' }, { input: TEXT });
@@ -171,6 +186,7 @@ const speechFile: Goods = {
   ...{ id: 'speech-file', name: 'speech file', path: '/audio/speech', contentType: 'audio/mpeg' },
   ...{ isStream: false, modality: 'tts', rates: { character: '15' } },
   wish: { input: SAID, voice: 'alloy' },
+  ...{ used: 0, heldRaw: price([SAID.length, 150]) },
   usageOf: () => ({}),
   answer: (words) => [...words],
   owed: (sent) =>
@@ -197,6 +213,8 @@ const speechEvents: Goods = {
   ...{ isStream: true, modality: 'tts' },
   rates: { text_input_token: '0.6', audio_output_token: '12' },
   wish: { input: SAID, voice: 'alloy', stream_format: 'sse' },
+  // Its bytes, and 1.2 seconds of 21 tokens each: twice as long as people usually take.
+  ...{ used: 8, heldRaw: price([SAID.length, 6], [26, 120]) },
   usageOf: (value) => ({ input_tokens: value, output_tokens: value }),
   answer: (words, usage) => [
     ...words.map((word) => {
@@ -227,11 +245,13 @@ const secondsOf = (told: unknown): number => {
   const isTold = typeof value === 'number' && value > 0 && value <= 172_800;
   return isTold ? Math.ceil(value * 1_000) : 1_200;
 };
-const hearing: Pick<Goods, 'path' | 'modality' | 'rates' | 'usageOf'> = {
+const perMs = (ms: number) => (BigInt(ms) * 105n + 999n) / 1_000n;
+const hearing: Pick<Goods, 'path' | 'modality' | 'rates' | 'usageOf' | 'used' | 'heldRaw'> = {
   ...{ path: '/audio/transcriptions', modality: 'stt', rates: { audio_second: '100' } },
+  // The whole seconds of the recording.
+  ...{ used: 2, heldRaw: perMs(2_000) },
   usageOf: (value: unknown) => ({ type: 'duration', seconds: value }),
 };
-const perMs = (ms: number) => (BigInt(ms) * 105n + 999n) / 1_000n;
 /** 1.2 seconds. */
 export const RECORDING = encodeWav(new Int16Array(19_200), 16_000);
 
@@ -251,7 +271,7 @@ const transcriptStream: Goods = {
     `data: ${JSON.stringify({ type: 'transcript.text.done', text: words.join('').slice(0, 1e6), usage })}\n\n`,
   ],
   owed(sent) {
-    const events = eventsOf(sent);
+    const events = eventsOf(sent).flatMap(relayedOf);
     if (events.length === 0) return NOTHING;
     const last = events.map(dataOf).find((e) => isObject(e) && e.type === 'transcript.text.done');
     const usage = isObject(last) ? last.usage : undefined;

@@ -12,7 +12,6 @@ export type Mode = {
 const WORDS = ['Good ', 'morning', ' to', ' you', '.'];
 /** Two, three and four bytes a character, and escapes. */
 const WIDE = ['Grüße ', '世界 ', '🎉', '\\"quoted"\n', ' "usage":{"prompt_tokens":1} '];
-const USED = 120;
 const MEGABYTE = 'x'.repeat(1_000_000);
 const DIGITS = Array.from({ length: 10_000 }, (_, i) => String(i % 10));
 
@@ -33,13 +32,13 @@ const whole = (parts: readonly string[]): Buffer =>
 
 /** All modes for one kind of goods. An answer breaks behind each of its chunks, and behind every so many bytes. */
 export function modesOf(goods: Goods, breakBytes: number): Mode[] {
-  const { contentType } = goods;
+  const { contentType, used } = goods;
   const script = (pieces: StreamScript['pieces'], more: Partial<StreamScript> = {}) => ({
     ...{ pieces, headers: { 'content-type': contentType }, ...more },
   });
-  const told = (words: readonly string[], usage: unknown = goods.usageOf(USED)) =>
+  const told = (words: readonly string[], usage: unknown = goods.usageOf(used)) =>
     whole(goods.answer(words, usage));
-  const plain = goods.answer(WORDS, goods.usageOf(USED));
+  const plain = goods.answer(WORDS, goods.usageOf(used));
   const small = inPieces(whole(plain), breakBytes);
   const wide = told(WIDE);
   const ending = (ends: 'cut' | 'hang', pieces: readonly (string | Buffer)[]) =>
@@ -64,7 +63,7 @@ export function modesOf(goods: Goods, breakBytes: number): Mode[] {
     {
       name: '10,000 tiny chunks',
       scripts: [
-        script(goods.answer(DIGITS, goods.usageOf(USED))),
+        script(goods.answer(DIGITS, goods.usageOf(used))),
         script(inPieces(told([DIGITS.join('')]), 1)),
       ],
     },

@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import { minRaw } from '../../../src/kernel/amount.ts';
 import { AGENT_KEY } from '../gateway-world.ts';
 import type { StreamUpstream } from '../stream-upstream.ts';
 import type { Goods } from './goods.ts';
@@ -29,8 +30,8 @@ export type Tally = {
   readonly mostUnderWay: number;
 };
 
-/** Asked for in turn, so that no source fails so often that it is given a rest. */
-export const SOURCES = 512;
+/** Asked for in turn, so that none fails so often, or is asked again so soon, that it has been given a rest. */
+export const SOURCES = 4_096;
 const AT_ONCE = 16;
 const SETTLING = { timeout: 5_000, interval: 20 };
 let asked = 0;
@@ -67,11 +68,14 @@ export async function runMode({ baseUrl, upstream, books }: World, goods: Goods,
     const sent = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
     const hasEnded = ends === 'end';
     const owed = goods.owed(sent, hasEnded);
-    owedRaw += owed.costRaw;
-    if (isLeft) return leave(upstream, buy(baseUrl, goods, run, take), run);
-    const told = await buy(baseUrl, goods, run, take).told;
-    compare(goods, told, owed.delivered, { run, mode: mode.name, hasEnded });
-    expect({ run, costRaw: told.costRaw }).toEqual({ run, costRaw: owed.costRaw });
+    const costRaw = minRaw(owed.costRaw, goods.heldRaw);
+    owedRaw += costRaw;
+    const bought = buy(baseUrl, goods, run, take);
+    if (isLeft) return leave(upstream, bought, run);
+    const told = await bought.told;
+    const delivered = owed.delivered && named(owed.delivered, bought.model);
+    compare(goods, told, delivered, { run, mode: mode.name, hasEnded });
+    expect({ run, costRaw: told.costRaw }).toEqual({ run, costRaw });
     toldRaw += told.costRaw;
     if (owed.delivered === undefined) refused++;
   };
@@ -103,7 +107,14 @@ export const lineOf = ({ mode, runs, refused, holdsLeft, mostUnderWay, ...sums }
     ...[`${holdsLeft} holds left`, `${mostUnderWay} bytes under way`],
   ].join(' | ');
 
-type Purchase = { readonly told: Promise<Told>; leave(): void };
+type Purchase = { readonly told: Promise<Told>; readonly model: string; leave(): void };
+
+/** An answer under the name that the client has for the model. */
+const named = (answer: Buffer, model: string): Buffer =>
+  Buffer.from(
+    answer.toString('latin1').replace(/"model":"(?:[^"\\]|\\.)*"/g, `"model":"${model}"`),
+    'latin1',
+  );
 
 /** Buys one answer and reads it to its end, whichever. */
 function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) => void): Purchase {
@@ -128,11 +139,11 @@ function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) =
       isCut = true;
     }
     const bytes = Buffer.concat(chunks);
-    const comment = /^: x-svc-cost-usdc=(\d+)$/m.exec(bytes.subarray(-400).toString('latin1'));
+    const comment = /^: svc-cost-usdc=(\d+)$/m.exec(bytes.subarray(-400).toString('latin1'));
     const costRaw = BigInt(response.headers.get('x-svc-cost-usdc') ?? comment?.[1] ?? '0');
     return { costRaw, status: response.status, bytes, isCut };
   };
-  return { told: read(), leave: () => leaving.abort() };
+  return { told: read(), model: wish.model, leave: () => leaving.abort() };
 }
 
 /** Goes away while the upstream still writes, before or behind the answer's head as it happens. */

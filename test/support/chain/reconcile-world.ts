@@ -3,6 +3,7 @@ import type { LiveLedger } from '../../../src/actors/ledger.ts';
 import { createRpc } from '../../../src/chain/rpc.ts';
 import { createFetch } from '../../../src/egress/fetch.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import type { PaymentAlarm } from '../../../src/proxy/payment-alarm.ts';
 import { takeLease } from '../../../src/store/lease-store.ts';
 import type { Sql } from '../../../src/store/sql.ts';
 import type { ReconcilePayments } from '../../../src/workers/reconcile-payments.ts';
@@ -29,17 +30,23 @@ export type ReconcileWorld = AsyncDisposable & {
   another(name: string): Promise<Reader>;
   /** What all of them logged from `error` on. */
   readonly errors: LogLine[];
+  /** What an operator was alarmed of, by all of them. */
+  readonly alarms: PaymentAlarm[];
 };
 
 const AN_HOUR_MS = 3_600_000;
 
 /** A chain, a database and whoever compares them, without a server around. */
-export async function startReconcileWorld(options: AnvilOptions = {}): Promise<ReconcileWorld> {
-  const chain = await startChain(options);
+export async function startReconcileWorld(
+  options: AnvilOptions & { readonly auditRestMs?: number } = {},
+): Promise<ReconcileWorld> {
+  const { auditRestMs = AN_HOUR_MS, ...ofChain } = options;
+  const chain = await startChain(ofChain);
   const node = await startRpcProxy(chain.url);
   const database = await testDatabase();
   const { fetch, close } = createFetch();
   const errors: LogLine[] = [];
+  const alarms: PaymentAlarm[] = [];
   const log = pino(
     { level: 'error', base: null },
     { write: (line) => errors.push(JSON.parse(line)) },
@@ -53,13 +60,17 @@ export async function startReconcileWorld(options: AnvilOptions = {}): Promise<R
     ledgers.push(ledger);
     const view = { rpc: createRpc({ url: node.url, fetch }), usdc: USDC, confirmations: 0 };
     const world = { sql, clock: systemClock, log };
-    const parts = { ledger, view, nodeId: name, payouts: { payAgain: async () => {} } };
+    const parts = {
+      ...{ ledger, view, nodeId: name, payouts: { payAgain: async () => {} } },
+      onAlarm: (alarm: PaymentAlarm) => void alarms.push(alarm),
+      auditRestMs,
+    };
     return { ledger, ...buildReconciler(world, parts) };
   };
   const reader = await another('first');
   await reader.tick();
   return {
-    ...{ chain, node, sql, reader, another, errors },
+    ...{ chain, node, sql, reader, another, errors, alarms },
     async [Symbol.asyncDispose]() {
       for (const ledger of ledgers) await ledger[Symbol.asyncDispose]();
       await close();

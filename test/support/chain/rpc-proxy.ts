@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { answerCut, answerDenied } from './denying-node.ts';
 import { type JsonRpc, jsonRpc, NodeError } from './json-rpc.ts';
 import { answerAsOf, type Question, type Reply } from './lagging-node.ts';
 import { closed, listening } from './vendor.ts';
@@ -21,6 +22,10 @@ export type RpcMode =
   | { readonly kind: 'lagging'; readonly head: number; readonly of: 'all' | 'state' }
   /** These methods answer an error, the others well. */
   | { readonly kind: 'failing'; readonly methods: readonly string[] }
+  /** Its logs end so many blocks before its head, and it does not say so. */
+  | { readonly kind: 'cutting'; readonly by: number }
+  /** Nothing has happened since this block, by its logs, its state and its headers. */
+  | { readonly kind: 'denying'; readonly since: number }
   /** This method answers this, whatever is true. */
   | { readonly kind: 'lying'; readonly method: string; readonly result: unknown };
 
@@ -103,6 +108,8 @@ async function answer(question: Question, mode: RpcMode, node: JsonRpc): Promise
     if (mode.kind === 'lagging' && (mode.of === 'all' || READS_STATE.has(method))) {
       return await answerAsOf(mode.head, question, node);
     }
+    if (mode.kind === 'cutting') return await answerCut(mode.by, question, node);
+    if (mode.kind === 'denying') return await answerDenied(mode.since, question, node);
     return { result: await node.ask(method, ...params) };
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;

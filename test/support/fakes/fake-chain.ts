@@ -7,14 +7,39 @@ import { USDC_EVENTS } from '../../../src/chain/usdc.ts';
 import { word } from './json-rpc-node.ts';
 
 export const USDC = `0x${'11'.repeat(20)}`;
-const ABI = parseAbi(['function authorizationState(address,bytes32) view returns (bool)']);
+const ABI = parseAbi([
+  'function authorizationState(address,bytes32) view returns (bool)',
+  'function balanceOf(address) view returns (uint256)',
+]);
 
 export type Authorized = { readonly wallet: string; readonly nonce: string };
 export type Moved = { readonly to: string; readonly valueRaw: bigint };
 
+/** What a node says that is not so; its blocks are the true ones where it is not said otherwise. */
+export type Lie =
+  /** Answers every question for logs with none. */
+  | { readonly kind: 'no-logs' }
+  /** Tells no log of the newest blocks, and does not say that it lacks them. */
+  | { readonly kind: 'late-logs'; readonly by: number }
+  /** Leaves logs out. */
+  | { readonly kind: 'lost-logs'; readonly isLost: (log: ChainLog) => boolean }
+  /** Nothing has happened since this block, by its logs, its states and the headers of its blocks. */
+  | { readonly kind: 'blind'; readonly since: number }
+  /** The same, on a branch of its own. */
+  | { readonly kind: 'forked'; readonly since: number }
+  /** There are so many more blocks than there are, and nothing is in them. */
+  | { readonly kind: 'ahead'; readonly by: number };
+
 type Told = Omit<ChainLog, 'blockNumber' | 'blockHash'>;
-/** A block with what its transactions told and which authorizations they took away. */
-type Mined = { readonly block: Block; readonly logs: Told[]; readonly spent: Set<string> };
+/** A block with what its transactions told. */
+type Mined = { readonly block: Block; readonly logs: Told[] };
+type Move = { readonly number: number; readonly byRaw: bigint };
+
+const FULL_BLOOM = `0x${'ff'.repeat(256)}`;
+const EMPTY_BLOOM = `0x${'00'.repeat(256)}`;
+
+const isSameLog = (one: ChainLog, other: Pick<ChainLog, 'blockHash' | 'logIndex'>): boolean =>
+  one.blockHash === other.blockHash && one.logIndex === other.logIndex;
 
 const keyOf = ({ wallet, nonce }: Authorized) => `${wallet}/${nonce}`;
 
@@ -34,7 +59,12 @@ export class FakeChain {
   readonly hidden = new Set<string>();
   /** The node knows no block above this one. */
   lagsAt = Number.POSITIVE_INFINITY;
+  lie: Lie | undefined;
   readonly #blocks: Mined[] = [];
+  /** In which block each authorization was taken away, and what moved in and out of wallets. */
+  readonly #spentAt = new Map<string, number>();
+  readonly #moves = new Map<string, Move[]>();
+  #invented: { readonly number: number; readonly blocks: readonly Mined[] } | undefined;
   #branch = 0;
   #transactions = 0;
 
@@ -71,13 +101,29 @@ export class FakeChain {
     const hash = txHash ?? this.#transaction();
     const topics = [USDC_EVENTS.transfer, topicOf(from), topicOf(to)];
     this.#tell(hash, topics, word(valueRaw));
+    this.#move(from, -valueRaw);
+    this.#move(to, valueRaw);
     return hash;
+  }
+
+  #move(wallet: string, byRaw: bigint): void {
+    const moves = this.#moves.get(wallet) ?? [];
+    moves.push({ number: this.head.number, byRaw });
+    this.#moves.set(wallet, moves);
   }
 
   /** The last blocks are replaced by as many empty ones of another branch. */
   reorganise(blocks: number): void {
     const [last] = this.#blocks.splice(this.#blocks.length - blocks);
     if (last === undefined) throw new Error('the chain is not that long');
+    const { number: first } = last.block;
+    for (const [key, at] of this.#spentAt) if (at >= first) this.#spentAt.delete(key);
+    for (const [wallet, moves] of this.#moves) {
+      this.#moves.set(
+        wallet,
+        moves.filter(({ number }) => number < first),
+      );
+    }
     this.#branch++;
     for (let i = 0; i < blocks; i++) this.#append(last.block.timestampSec + 2 * i);
   }
@@ -85,41 +131,106 @@ export class FakeChain {
   readonly rpc: Pick<Rpc, 'head' | 'block' | 'logs' | 'call'> = {
     head: async () => {
       await this.#ask('head');
-      return this.#known().at(-1)?.block ?? this.head;
+      return this.#told(this.#known().at(-1) ?? this.#latest());
     },
     block: async (number) => {
       await this.#ask(`block ${number}`);
-      return this.#known()[number]?.block;
+      const mined = this.#known()[number];
+      return mined && this.#told(mined);
     },
     logs: async (query) => {
       await this.#ask(`logs ${query.fromBlock}-${query.toBlock}`);
       this.queries.push(query);
-      const { knowing } = query;
-      if (knowing && this.#known()[knowing.number]?.block.hash !== knowing.hash) {
+      const { knowing, witness } = query;
+      const known = knowing && this.#known()[knowing.number];
+      if (knowing && (known === undefined || this.#told(known).hash !== knowing.hash)) {
         throw new RpcUnavailable('the node does not know that block');
       }
-      return this.#known()
-        .flatMap(({ block, logs }) =>
-          logs.map((log) => ({ ...log, blockNumber: block.number, blockHash: block.hash })),
-        )
-        .filter((log) => !this.hidden.has(log.txHash) && isAskedFor(query, log));
+      if (witness !== undefined) {
+        const told = this.#logs(witness.blockNumber, witness.blockNumber);
+        if (!told.some((log) => isSameLog(log, witness))) {
+          throw new RpcUnavailable('the node does not tell a log that it told before');
+        }
+      }
+      return this.#logs(query.fromBlock, query.toBlock).filter(
+        (log) => !this.hidden.has(log.txHash) && isAskedFor(query, log),
+      );
     },
     call: async ({ data }: Call, at) => {
-      const place = () => this.#known().findIndex(({ block }) => block.hash === at?.hash);
+      // From the newest on: it is asked about those.
+      const place = () =>
+        this.#known().findLastIndex((mined) => this.#told(mined).hash === at?.hash);
       await this.#ask(`states at ${place()}`);
       const number = place();
       if (number < 0) throw new RpcUnavailable('header not found');
       const { args } = decodeFunctionData({ abi: multicall3Abi, data });
       const calls = (args as readonly [readonly { callData: `0x${string}` }[]])[0];
-      const result = calls.map(({ callData }) => {
-        const [wallet, nonce] = decodeFunctionData({ abi: ABI, data: callData }).args;
-        const state = this.#stateOf({ wallet: wallet.toLowerCase(), nonce }, number);
-        const returnData = (state === undefined ? '0x' : word(state ? 1 : 0)) as `0x${string}`;
-        return { success: state !== undefined, returnData };
-      });
+      const seen = Math.min(number, this.#blindSince());
+      const result = calls.map(({ callData }) => this.#answer(callData, seen));
       return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result });
     },
   };
+
+  /** A wallet holds more, and no log says why: it came before the first block. */
+  deal(wallet: string, valueRaw: bigint): void {
+    this.#move(wallet, valueRaw);
+  }
+
+  /** Whether an authorization was really carried out. */
+  isUsed(authorized: Authorized): boolean {
+    return this.#spentAt.has(keyOf(authorized));
+  }
+
+  /** What a wallet really holds. */
+  balanceOf(wallet: string, at = this.head.number): bigint {
+    let raw = 0n;
+    for (const { number, byRaw } of this.#moves.get(wallet) ?? []) if (number <= at) raw += byRaw;
+    return raw;
+  }
+
+  #answer(callData: `0x${string}`, at: number) {
+    const { functionName, args } = decodeFunctionData({ abi: ABI, data: callData });
+    if (functionName === 'balanceOf') {
+      const balance = this.balanceOf(args[0].toLowerCase(), at);
+      return { success: true, returnData: word(BigInt.asUintN(256, balance)) as `0x${string}` };
+    }
+    const state = this.#stateOf({ wallet: args[0].toLowerCase(), nonce: args[1] }, at);
+    const returnData = (state === undefined ? '0x' : word(state ? 1 : 0)) as `0x${string}`;
+    return { success: state !== undefined, returnData };
+  }
+
+  /** All logs that the node tells of some blocks. */
+  #logs(fromBlock: number, toBlock: number): ChainLog[] {
+    const { lie } = this;
+    if (lie?.kind === 'no-logs') return [];
+    const newest = this.#known().at(-1)?.block.number ?? 0;
+    const last = lie?.kind === 'late-logs' ? newest - lie.by : this.#blindSince();
+    const logs = this.#known()
+      .slice(fromBlock, toBlock + 1)
+      .flatMap(({ block, logs: told }) =>
+        block.number > last
+          ? []
+          : told.map((log) => ({ ...log, blockNumber: block.number, blockHash: block.hash })),
+      );
+    return lie?.kind === 'lost-logs' ? logs.filter((log) => !lie.isLost(log)) : logs;
+  }
+
+  /** The last block whose contents the node does not deny. */
+  #blindSince(): number {
+    const { lie } = this;
+    const denies = lie?.kind === 'blind' || lie?.kind === 'forked';
+    return denies ? lie.since : Number.POSITIVE_INFINITY;
+  }
+
+  #told({ block, logs }: Mined): Block {
+    const isDenied = block.number > this.#blindSince();
+    const isOther = isDenied && this.lie?.kind === 'forked';
+    return {
+      ...block,
+      ...(isOther && { hash: word(BigInt(block.hash) + (1n << 240n)) }),
+      logsBloom: logs.length > 0 && !isDenied ? FULL_BLOOM : EMPTY_BLOOM,
+    };
+  }
 
   async #ask(question: string): Promise<void> {
     this.asked.push(question);
@@ -127,12 +238,27 @@ export class FakeChain {
   }
 
   #known(): readonly Mined[] {
-    return this.#blocks.filter(({ block }) => block.number <= this.lagsAt);
+    if (this.lie?.kind === 'ahead') return this.#longer(this.lie.by);
+    return this.lagsAt < this.head.number ? this.#blocks.slice(0, this.lagsAt + 1) : this.#blocks;
+  }
+
+  /** The chain with blocks that follow its last one, made once for each of its lengths. */
+  #longer(by: number): readonly Mined[] {
+    const { number, timestampSec } = this.head;
+    if (this.#invented?.number === number) return this.#invented.blocks;
+    const more = Array.from({ length: by }, (_, i): Mined => {
+      const hash = word(BigInt(number + 1 + i) + (1n << 241n));
+      const block = { number: number + 1 + i, hash, timestampSec: timestampSec + i };
+      return { block, logs: [] };
+    });
+    const blocks = [...this.#blocks, ...more];
+    this.#invented = { number, blocks };
+    return blocks;
   }
 
   #stateOf(authorized: Authorized, at: number): boolean | undefined {
     if (this.states.has(authorized.nonce)) return this.states.get(authorized.nonce);
-    return this.#blocks.slice(0, at + 1).some(({ spent }) => spent.has(keyOf(authorized)));
+    return (this.#spentAt.get(keyOf(authorized)) ?? Number.POSITIVE_INFINITY) <= at;
   }
 
   #latest(): Mined {
@@ -144,11 +270,11 @@ export class FakeChain {
   #append(timestampSec: number): void {
     const number = this.#blocks.length;
     const hash = word(BigInt(number) + (BigInt(this.#branch + 1) << 200n));
-    this.#blocks.push({ block: { number, hash, timestampSec }, logs: [], spent: new Set() });
+    this.#blocks.push({ block: { number, hash, timestampSec }, logs: [] });
   }
 
   #transaction(authorized?: Authorized): string {
-    if (authorized !== undefined) this.#latest().spent.add(keyOf(authorized));
+    if (authorized !== undefined) this.#spentAt.set(keyOf(authorized), this.head.number);
     return word(BigInt(++this.#transactions) + (1n << 220n));
   }
 

@@ -62,6 +62,19 @@ export class MemoryLedger implements BalanceStore {
     });
   }
 
+  /** What was credited, by the references that begin with one of these and a colon. */
+  readonly findCredited = async (
+    groups: readonly string[],
+  ): Promise<ReadonlyMap<string, bigint>> => {
+    const wanted = new Set(groups);
+    const known = [...this.postings].flatMap(([id, { posting }]) => {
+      const reference = id.startsWith('credit:') ? id.slice('credit:'.length) : '';
+      const isWanted = wanted.has(reference.slice(0, reference.lastIndexOf(':')));
+      return isWanted ? [[reference, posting.askedRaw] as const] : [];
+    });
+    return new Map(known);
+  };
+
   require(agentId: number): Balance {
     const balance = this.balances.get(agentId);
     if (balance === undefined) throw new Error(`no agent ${agentId}`);

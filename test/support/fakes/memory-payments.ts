@@ -120,7 +120,8 @@ export function paymentViolations(book: Book): string[] {
         found.push(`${holdId} is undecided, and its hold is not open at ${valueRaw}`);
       }
     } else if (open !== undefined) found.push(`${holdId} is ${state}, yet its hold is open`);
-    if (state === 'settled' || row.corrected) add(wallets, agentId, -valueRaw);
+    if (state === 'settled') add(wallets, agentId, -valueRaw);
+    if (row.corrected) add(wallets, agentId, -valueRaw);
     if (row.decided === isLive(state)) found.push(`${holdId} is ${state}, decided ${row.decided}`);
   }
   for (const { agentId, amountRaw, state } of book.payouts.values()) {

@@ -45,12 +45,12 @@ function noted(taken: readonly Taken[], outcome: PartOutcome, mostMisses = 0) {
   return { counters, lines };
 }
 
-it('what funds did not reach is counted and logged, to the raw unit', () => {
+it('what goes beyond a hold is counted and logged, to the raw unit', () => {
   const { counters, lines } = noted([settling(13n), settling(10n), settling(14n)], APPLIED);
   expect(counters).toEqual({ ...createLedgerCounters(), shortfalls: 2, shortfallRaw: 7n });
   const told = (shortfallRaw: string) => [
     { agentId: AGENT, kind: 'settle', shortfallRaw },
-    'funds did not reach',
+    'what was used goes beyond what was held for it',
   ];
   expect(lines).toEqual([told('3'), told('4')]);
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PaidAudio, type PaidAudioOptions } from '../../../src/actors/paid-audio.ts';
 import type { Purse } from '../../../src/actors/voice-purse.ts';
 import type { Source } from '../../../src/gateway/catalogue.ts';
+import { policyOf } from '../../support/spending.ts';
 import { settleAll } from '../../support/voice-world.ts';
 
 const BYTES_PER_SECOND = 10;
@@ -15,10 +16,11 @@ const source = {
 } as unknown as Source;
 
 const purse: Purse = {
-  heldRaw: 0n,
+  heldRaw: 10n,
   spentRaw: 0n,
   extend: async () => ({ kind: 'extended' }),
   journal: async () => 'written',
+  disown() {},
   settle: async () => {},
 };
 
@@ -151,5 +153,62 @@ describe('PaidAudio', () => {
       await settleAll();
     }
     expect(told).toEqual(['unheld', 'late']);
+  });
+
+  it('holds fewer seconds where a whole slice does not fit, and stops its agent over the last second alone', async () => {
+    const asked: string[] = [];
+    let leftRaw = 13n;
+    const policy = policyOf();
+    const breach = { policy, requiredRaw: 0n, spentRaw: 0n, capRaw: 0n };
+    const capped: Purse = {
+      ...purse,
+      async extend(wanted, isQuiet = false) {
+        const raw = typeof wanted === 'bigint' ? wanted : wanted();
+        asked.push(`${raw}${isQuiet ? '' : '!'}`);
+        if (raw <= leftRaw) {
+          leftRaw -= raw;
+          return { kind: 'extended' };
+        }
+        const refusal = { reason: 'cap_exceeded', breach, availableRaw: leftRaw } as const;
+        return { kind: 'refused', refusal: { ...refusal, suspended: !isQuiet } };
+      },
+    };
+    let heardBytes = 0;
+    const spent: unknown[] = [];
+    const audio: PaidAudio = paidAudio({
+      purse: capped,
+      hear: (bytes) => {
+        heardBytes += bytes.length;
+      },
+      low: () => audio.extend(),
+      spent: (refusal) => spent.push(refusal),
+    });
+    audio.push(new Uint8Array(SLICE / 2 + 1));
+    await settleAll();
+    // A slice is held ahead of need, and of the next what there is.
+    expect(asked).toEqual(['10']);
+    audio.push(new Uint8Array(3 * SLICE));
+    await settleAll();
+    expect(heardBytes).toBe(230);
+    expect(spent).toMatchObject([{ reason: 'cap_exceeded', suspended: true }]);
+    expect(asked.filter((ask) => ask.endsWith('!'))).toEqual(['1!']);
+  });
+
+  it('leaves what an upstream says it has heard beyond what it was sent with that upstream', () => {
+    const disowned: [bigint, boolean][] = [];
+    const told: Purse = { ...purse, disown: (raw, isFar) => disowned.push([raw, isFar]) };
+    const audio = paidAudio({ purse: told });
+    audio.push(new Uint8Array(SLICE));
+    audio.told(10);
+    audio.told(11);
+    expect(disowned).toEqual([]);
+    audio.told(30);
+    audio.told(30);
+    audio.told(1_000);
+    expect(disowned).toEqual([
+      [20n, false],
+      [970n, true],
+    ]);
+    expect(audio.seconds).toBe(10);
   });
 });

@@ -77,7 +77,9 @@ describe('the purses of a session', () => {
 
   it('leave nothing held where one of them cannot be opened', async () => {
     const { ledger, purses } = await world();
-    const refusal = openPurses(purses, { [MAIN_PURSE]: 10n, a: 2_000n, b: 10n });
+    const refusal = openPurses(purses, () =>
+      purses.makeWhole({ [MAIN_PURSE]: 10n, a: 2_000n, b: 10n }),
+    );
     await expect(refusal).rejects.toMatchObject({ status: 402 });
     expect([ledger.openHolds(), ledger.charges]).toEqual([0, []]);
   });

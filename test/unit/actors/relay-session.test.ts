@@ -1,49 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { heldTimeRaw } from '../../../src/actors/relay/time-meter.ts';
-import { isBilledByTime, relayTurnRaw } from '../../../src/actors/relay/turn-price.ts';
-import { RelaySession } from '../../../src/actors/relay-session.ts';
-import { openPurse } from '../../../src/actors/voice-purse.ts';
-import { ratesOf } from '../../../src/gateway/build-catalogue.ts';
-import type { Model, Source } from '../../../src/gateway/catalogue.ts';
-import { assert } from '../../../src/kernel/assert.ts';
+import type { RateTexts } from '../../../src/gateway/builtin/builtin-model.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
-import { FakeRelayClient, FakeUpstream } from '../../support/fake-upstream.ts';
+import type { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { usageOf } from '../../support/realtime-upstream.ts';
-import { TIME_RATES, TOKEN_RATES, TURN_RAW } from '../../support/relay-world.ts';
-import { AGENT, createVoiceWorld, settleAll } from '../../support/voice-world.ts';
+import { startRelaySession } from '../../support/relay-session-world.ts';
+import { LEAST_TURN_RAW, TIME_RATES, TOKEN_RATES, TURN_RAW } from '../../support/relay-world.ts';
+import { AGENT, settleAll } from '../../support/voice-world.ts';
 
-async function start(rates = TOKEN_RATES, creditRaw = 1_000_000n) {
-  const clock = new ManualClock();
-  const world = await createVoiceWorld({ clock, creditRaw });
-  const source: Source = {
-    ...{ rail: 'direct-account', provider: 'acme', upstreamModel: 'v', marginBps: 0 },
-    rates: ratesOf(rates),
-  };
-  const model: Model = {
-    ...{ id: 'acme/v', modality: 'realtime', contextWindow: null, maxOutputTokens: null },
-    sources: [source],
-  };
-  const spender = { agentId: AGENT, keyId: 70 };
-  const owner = {
-    spender,
-    sessionId: 'sess_t',
-    kind: 'realtime',
-    model: model.id,
-    source,
-  } as const;
-  const reserveRaw = isBilledByTime(source) ? heldTimeRaw(owner) : relayTurnRaw(model, source, 0);
-  const opened = await openPurse(world.deps, owner, reserveRaw);
-  assert(opened.kind === 'opened', 'the reserve fits');
-  const upstream = new FakeUpstream();
-  const session = new RelaySession(world.deps, { owner, model, upstream, purse: opened.purse });
-  const client = new FakeRelayClient();
-  session.attach(client);
-  return { ...world, clock, client, session, upstream };
-}
+const start = (rates?: RateTexts, creditRaw?: bigint) =>
+  startRelaySession({ ...(rates && { rates }), ...(creditRaw && { creditRaw }) });
 
 const cancelOf = (id: string) => `{"type":"response.cancel","response_id":"${id}"}`;
 const APPEND = Buffer.from('{"type":"input_audio_buffer.append","audio":"AAAA"}');
+/** A hundred seconds of the slowest sound. */
+const SPOKEN = Buffer.from(
+  `{"type":"input_audio_buffer.append","audio":"${'A'.repeat(1_000_000)}"}`,
+);
 const seconds = async (clock: ManualClock, count: number) => {
   for (let n = 0; n < count; n++) {
     clock.advance(1_000);
@@ -158,24 +130,59 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([120n, 0]);
   });
 
-  it('holds the next turn beside every transcript, and ends when it no longer can', async () => {
-    const { client, ledger, session, upstream } = await start(TOKEN_RATES, TURN_RAW + 2_000n);
-    const hear = (id: string) =>
-      upstream.say({
-        type: 'conversation.item.input_audio_transcription.completed',
-        item_id: id,
-        usage: { type: 'duration', seconds: 100 },
-      });
-    hear('i1');
-    await settleAll();
-    expect((await ledger.funds(AGENT))?.heldRaw).toBe(TURN_RAW + 1_000n);
-    hear('i2');
-    await settleAll();
+  const hear = ({ session, upstream }: Awaited<ReturnType<typeof start>>, id: string) => {
+    session.frame(SPOKEN, false);
+    upstream.say({
+      type: 'conversation.item.input_audio_transcription.completed',
+      item_id: id,
+      usage: { type: 'duration', seconds: 100 },
+    });
+    return settleAll();
+  };
+
+  it('holds the next turn beside every transcript', async () => {
+    const world = await start(TOKEN_RATES, TURN_RAW + 2_000n);
+    await hear(world, 'i1');
+    expect((await world.ledger.funds(AGENT))?.heldRaw).toBe(TURN_RAW + 1_000n);
+  });
+
+  it('ends behind a transcript when not even the smallest turn is left', async () => {
+    const world = await start(TOKEN_RATES, LEAST_TURN_RAW + 1_999n);
+    const { client, ledger, session } = world;
+    await hear(world, 'i1');
     expect(client.closed).toBeUndefined();
-    hear('i3');
+    await hear(world, 'i2');
     await session.settled;
     expect(client.closed).toMatchObject({ code: 1008, reason: 'budget_exhausted' });
-    expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([3_000n, 0]);
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([2_000n, 0]);
+  });
+
+  it('bills of a turn no more than it can have had, and leaves the rest with an upstream that rests', async () => {
+    const { client, distrusted, ledger, session, upstream } = await start();
+    upstream.begin('r1');
+    upstream.finish('r1', usageOf({ textIn: 1_000_000, audioOut: 1_000_000 }));
+    await settleAll();
+    // As much text as may always be there, and the longest answer; nothing more is held for the lie.
+    const mostRaw = TURN_RAW;
+    expect((await ledger.funds(AGENT))?.heldRaw).toBeLessThanOrEqual(4n * mostRaw);
+    session.drain();
+    await session.settled;
+    expect(client.closed?.code).toBe(1012);
+    expect(ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(mostRaw);
+    expect(ledger.shortfalls.get('shortfall:acme')).toBeGreaterThan(2_000_000n);
+    expect(distrusted).toEqual(['acme/v']);
+  });
+
+  it('bills of transcripts no more sound than was carried', async () => {
+    const { ledger, session, upstream } = await start();
+    const usage = { type: 'duration', seconds: 80_000 };
+    const type = 'conversation.item.input_audio_transcription.completed';
+    upstream.say({ type, item_id: 'i1', usage });
+    upstream.say({ type, item_id: 'i2', usage });
+    session.socketClosed();
+    await session.settled;
+    expect(ledger.consumedRaw(AGENT)).toBe(BigInt(LIMITS.unaskedTokens));
+    expect(ledger.shortfalls.get('shortfall:acme')).toBe(1_600_000n - BigInt(LIMITS.unaskedTokens));
   });
 
   it('closes the socket of a client that it gives up', async () => {
@@ -289,7 +296,8 @@ describe('a relayed session that is billed by its time', () => {
     await seconds(clock, 60);
     await session.settled;
     expect(client.closed).toEqual({ code: 1008, reason: 'budget_exhausted' });
-    expect(ledger.consumedRaw(AGENT)).toBe(40n);
+    // After fifty there is less left than the next ten seconds and a moment.
+    expect(ledger.consumedRaw(AGENT)).toBe(50n);
     expect(ledger.shortfalls.size).toBe(0);
   });
 });

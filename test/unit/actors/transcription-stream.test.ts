@@ -30,7 +30,7 @@ describe('a transcription stream', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('hears exactly the slices that the balance holds, then says so and closes 1008', async () => {
+  it('hears exactly the slices that the balance holds and what is left for, then says so and closes 1008', async () => {
     const slices = 3n;
     const { ledger, stream, send, socket, price } = await openLocalStream({
       creditRaw: slices * 105n + 104n,
@@ -40,7 +40,7 @@ describe('a transcription stream', () => {
     await stream.settled;
     expect(socket.closed).toEqual({ code: 1008, reason: 'insufficient_balance' });
     expect(socket.events.at(-1)).toMatchObject({ type: 'error', code: 'insufficient_balance' });
-    expect(ledger.consumedRaw(AGENT)).toBe(price(30));
+    expect(ledger.consumedRaw(AGENT)).toBe(price(39));
     expect(ledger.openHolds()).toBe(0);
   });
 

@@ -87,6 +87,28 @@ describe('VoiceEar', () => {
     expect([pocketsphinx.opened, pocketsphinx.inUse]).toEqual([2, 1]);
   });
 
+  it("tells when words were said by the stream's clock, whatever was said before", async () => {
+    const { ear, hear, heard, pocketsphinx } = openEar(ENDPOINTING, (stream, listener) => ({
+      ...stream,
+      async endUtterance() {
+        const words = [{ word: 'yes', startMs: 350, endMs: 600 }];
+        listener.transcript({ text: 'yes', isFinal: true, words });
+      },
+    }));
+    for (const pause of [1_000, 1_500]) {
+      await hear(silence(pause, RATE));
+      await hear(tone(400, RATE));
+      await hear(silence(700, RATE));
+    }
+    await ear.finish();
+    expect(heard).toHaveLength(2);
+    for (const { startMs, words } of heard) {
+      expect(words).toEqual([{ word: 'yes', startMs: startMs + 350, endMs: startMs + 600 }]);
+    }
+    expect(heard[1]?.startMs).toBeGreaterThan(2_000);
+    expect(pocketsphinx.opened).toBe(1);
+  });
+
   it('loses one utterance with a recogniser that goes on, and makes out the next that was spoken meanwhile', async () => {
     let refuse = (_: Error) => {};
     let ended = 0;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AudioMeter } from '../../../src/actors/voice-meter.ts';
 import { priceRaw, type Usage } from '../../../src/kernel/price.ts';
 
+const SLICE_SECONDS = 10;
 const RATES = { audio_second: 11_111_112n };
 const price = (usage: Usage) => priceRaw(usage, RATES, 500);
 const meterOf = (bytesPerSecond: number) =>
@@ -14,7 +15,7 @@ describe('AudioMeter', () => {
     expect(meter.admit(100_000)).toBe(100_000);
     expect(meter.admit(100_000)).toBe(60_000);
     expect([meter.isSpent, meter.admit(2)]).toEqual([true, 0]);
-    meter.grantSlice();
+    meter.grant(SLICE_SECONDS);
     expect([meter.isSpent, meter.admit(2)]).toEqual([false, 2]);
   });
 
@@ -41,7 +42,7 @@ describe('AudioMeter', () => {
             meter.hearUpTo(index % 2 === 0 ? Number.POSITIVE_INFINITY : index);
             if (index % 3 === 0) billedRaw += meter.takeBill()?.costRaw ?? 0n;
             if (meter.isSpent) {
-              meter.grantSlice();
+              meter.grant(SLICE_SECONDS);
               heldRaw += price({ audio_second: 10 });
             }
           }

@@ -30,6 +30,8 @@ const agent = (change: Partial<Agent> = {}): Agent => ({
   createdAt: new Date(0),
   updatedAt: new Date(0),
   closedAt: null,
+  provisionAttempts: 0,
+  provisionNextAt: null,
   ...change,
 });
 
@@ -61,8 +63,11 @@ describe('planStatus', () => {
 describe('isDelegationActive', () => {
   it('ends exactly at its expiry, and with the agent', () => {
     const expiry = 1_790_000_000;
-    expect(isDelegationActive(agent(), expiry - 1)).toBe(true);
-    expect(isDelegationActive(agent(), expiry)).toBe(false);
+    const borrower = agent({ fundingMode: 'credit_line' });
+    expect(isDelegationActive(borrower, expiry - 1)).toBe(true);
+    expect(isDelegationActive(borrower, expiry)).toBe(false);
+    // A prepaid agent borrows nothing, so that nothing of it can expire.
+    expect(isDelegationActive(agent(), expiry)).toBe(true);
     expect(isDelegationActive(agent({ status: 'suspended' }), 0)).toBe(true);
     expect(isDelegationActive(agent({ status: 'closed' }), 0)).toBe(false);
     expect(isDelegationActive(agent({ operatorExpiry: null }), 0)).toBe(false);
@@ -70,22 +75,36 @@ describe('isDelegationActive', () => {
 });
 
 describe('retryDelayMs', () => {
-  it('waits longer each time, never beyond its bound, and gives up in the end', () => {
-    const bounds = { first: 5_000, max: 600_000, attempts: 20 };
+  it('waits longer each time, never beyond its bound, and never gives up', () => {
+    const bounds = { first: 5_000, max: 600_000 };
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 18 }), (attempts) => {
-        const now = retryDelayMs(attempts, bounds) ?? 0;
-        const next = retryDelayMs(attempts + 1, bounds) ?? 0;
-        expect(next).toBeGreaterThanOrEqual(now);
-        expect(next).toBeLessThanOrEqual(bounds.max);
+      fc.property(fc.integer({ min: 0, max: 1_000_000 }), (attempts) => {
+        const now = retryDelayMs(attempts, bounds);
+        expect(retryDelayMs(attempts + 1, bounds)).toBeGreaterThanOrEqual(now);
+        expect(now).toBeLessThanOrEqual(bounds.max);
         expect(now).toBeGreaterThanOrEqual(bounds.first);
       }),
     );
-    expect(retryDelayMs(20, bounds)).toBeNull();
+    expect(retryDelayMs(1_000_000, bounds)).toBe(bounds.max);
   });
 });
 
 describe('the records', () => {
+  it('tell what keeps a pending agent and when it is tried again, and nothing of another', () => {
+    const provisionNextAt = new Date(1_790_000_000_000);
+    const waiting = {
+      status: 'pending_delegation',
+      provisionAttempts: 21,
+      provisionNextAt,
+    } as const;
+    expect(agentRecord(agent({ ...waiting, walletAddress: null }), 0).provisioning).toEqual({
+      ...{ step: 'managed_wallet', attempts: 21 },
+      nextAttemptAt: '2026-09-21T14:13:20.000Z',
+    });
+    expect(agentRecord(agent(waiting), 0).provisioning).toMatchObject({ step: 'delegation' });
+    expect(agentRecord(agent({ provisionAttempts: 21 }), 0).provisioning).toBeNull();
+  });
+
   it('carry the expiry as text in the agent and as a number in the balance', () => {
     const funds = { availableRaw: 3_000_000n, reservedRaw: 5n, pendingRaw: 7n };
     expect(agentRecord(agent(), 0).operatorExpiry).toBe('1790000000');

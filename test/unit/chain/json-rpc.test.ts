@@ -54,6 +54,9 @@ describe('JSON-RPC', () => {
     });
     const refused = createJsonRpc({ url, fetch: answering('too large', 413) });
     expect(await refused.ask(question)).toEqual({ kind: 'too_large' });
+    const parts = Array.from({ length: LIMITS.upstreamJson.members + 1 }, () => ({ a: 1 }));
+    const crowded = createJsonRpc({ url, fetch: answering([{ id: 1, result: parts }]) });
+    expect(await crowded.askTogether([question])).toEqual([{ kind: 'too_large' }]);
     expect(await createJsonRpc({ url, fetch: away }).ask(question)).toMatchObject({ kind: 'lost' });
   });
 

@@ -140,7 +140,10 @@ const log = (more: object = {}) => ({
 });
 
 /** A node with these logs, on a chain of this length. */
-function logsOf(logs: (filter: { blockHash?: string }) => unknown, length = 100) {
+function logsOf(
+  logs: (filter: { blockHash?: string; fromBlock?: string }) => unknown,
+  length = 100,
+) {
   return setUp({
     eth_getLogs: logs,
     eth_getBlockByNumber: (at: string) => (Number(at) > length ? null : blockAnswer(Number(at))),
@@ -227,6 +230,34 @@ describe('logs', () => {
     knows = true;
     const other = { ...knowing, hash: word(1) };
     await expect(rpc.logs({ ...query, knowing: other })).rejects.toThrow(RpcUnavailable);
+  });
+
+  it('are never too few because they end before the blocks of the node', async () => {
+    const told = log({ blockNumber: hex(20), blockHash: word(20), logIndex: '0x7' });
+    const witness = {
+      ...{ address: TOKEN, topics: [EVENT, WALLET], data: '0xab', blockNumber: 20, logIndex: 7 },
+      ...{ blockHash: word(20), txHash: word(0xcafe) },
+    };
+    let lastBlock = 20;
+    const { rpc, asked } = logsOf((filter: { fromBlock?: string }) =>
+      Number(filter.fromBlock) > lastBlock ? [] : [told],
+    );
+    expect(await rpc.logs({ ...query, witness })).toHaveLength(1);
+    expect(asked.at(-1)?.params).toEqual([
+      { address: TOKEN, topics: [[EVENT], [WALLET]], fromBlock: hex(20), toBlock: hex(20) },
+    ]);
+    // Cut in silence, six blocks behind.
+    lastBlock = 14;
+    await expect(rpc.logs({ ...query, witness })).rejects.toThrow('end before its blocks');
+    lastBlock = 20;
+    const elsewhere = { ...witness, blockHash: word(21) };
+    await expect(rpc.logs({ ...query, witness: elsewhere })).rejects.toThrow(RpcUnavailable);
+  });
+
+  it('are asked for within the bound of their question', async () => {
+    const { rpc, requests } = logsOf(() => []);
+    await rpc.logs({ ...query, maxBytes: 77 });
+    expect(requests[0]?.maxResponseBytes).toBe(77);
   });
 
   it('tell a range that is too large from every other refusal', async () => {

@@ -4,7 +4,7 @@ import type { LogQuery } from '../../../src/chain/log-query.ts';
 import { isAskedFor } from '../../../src/chain/log-query.ts';
 import { RpcTooMuch, RpcUnavailable } from '../../../src/chain/rpc.ts';
 import type { ChainLog } from '../../../src/chain/rpc-answers.ts';
-import { decodeLog, incoming, outgoing, USDC_EVENTS } from '../../../src/chain/usdc.ts';
+import { carriedOut, decodeLog, incoming, outgoing, USDC_EVENTS } from '../../../src/chain/usdc.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { word } from '../../support/fakes/json-rpc-node.ts';
 
@@ -161,6 +161,53 @@ describe('a range that the node finds too large', () => {
     expect(crumbs.asked.length).toBe(LIMITS.logQueriesPerRead);
   });
 
+  it('is read but for what one block has too much of, which is told of', async () => {
+    // Anybody can move nothing out of and into any wallet, ten thousand times in a block.
+    const wallets = Array.from({ length: 40 }, (_, i) => walletOf(i + 1));
+    const flooded = walletOf(7);
+    const logs = [
+      ...wallets.map((wallet, i) => used(5, 2 * i, wallet, word(i))),
+      ...wallets.map((wallet, i) => transfer(5, 2 * i + 1, wallet, vendor, 3)),
+      transfer(4, 0, vendor, flooded, 5),
+      transfer(5, 90, vendor, flooded, 6),
+      transfer(6, 0, vendor, flooded, 7),
+    ];
+    const isFlood = ({ topics, fromBlock, toBlock }: LogQuery) =>
+      fromBlock <= 5 &&
+      toBlock >= 5 &&
+      topics[0]?.includes(USDC_EVENTS.transfer) === true &&
+      topics.slice(1).some((wanted) => wanted?.includes(topicOf(flooded)));
+    const node = nodeWith(logs, isFlood);
+    const floods: unknown[] = [];
+    const whole = { ...range, onFlood: (flood: unknown) => floods.push(flood) };
+    const left = await outgoing(node, USDC, wallets, whole);
+    // All authorizations are known, since nobody else can make them; of one it is not known what it moved.
+    expect(left.used).toHaveLength(wallets.length);
+    const bare = left.used.filter((event) => event.transfer === undefined);
+    expect(bare.map(({ authorizer }) => authorizer)).toEqual([flooded]);
+    const came = await incoming(node, USDC, wallets, whole);
+    expect(came.map(({ valueRaw }) => valueRaw)).toEqual([5n, 7n]);
+    expect(floods).toEqual(Array(2).fill({ wallet: flooded, blockNumber: 5 }));
+    expect(node.asked.length).toBeLessThan(2 * 40);
+    await expect(incoming(node, USDC, wallets, range)).rejects.toThrow(RpcTooMuch);
+  });
+
+  it('is bounded more tightly only as long as there is a smaller one', async () => {
+    const one = transfer(5, 0, vendor, payer, 5);
+    const node = nodeWith([one], ({ maxBytes }) => maxBytes !== undefined);
+    const tight = { ...range, fromBlock: 5, to: { number: 6, hash: word(6) }, maxBytes: 100 };
+    expect(await incoming(node, USDC, [payer], tight)).toHaveLength(1);
+    expect(
+      node.asked.map(({ fromBlock, toBlock, maxBytes }) => [fromBlock, toBlock, maxBytes]),
+    ).toEqual([
+      [5, 6, 100],
+      [5, 5, 100],
+      [5, 5, undefined],
+      [6, 6, 100],
+      [6, 6, undefined],
+    ]);
+  });
+
   it('is not asked again when the node is away', async () => {
     let asked = 0;
     const away = {
@@ -190,5 +237,26 @@ describe('a log of the token', () => {
     ]) {
       expect(() => decodeLog(wrong), JSON.stringify(wrong)).toThrow(RpcUnavailable);
     }
+  });
+});
+
+describe('authorizations that were carried out', () => {
+  it('are told by one short log each, in the order of the chain', async () => {
+    const logs = [used(9, 1, payer), transfer(9, 2, payer, vendor, 5), used(4, 0, other, word(9))];
+    const node = nodeWith(logs);
+    const witness = transfer(60, 0, vendor, other, 1);
+    const told = await carriedOut(node, USDC, [payer, other], { ...range, witness, maxBytes: 9 });
+    expect(told.map(({ authorizer, nonce }) => [authorizer, nonce])).toEqual([
+      [other, word(9)],
+      [payer, NONCE],
+    ]);
+    expect(node.asked).toMatchObject([
+      { topics: [[USDC_EVENTS.used], [payer, other].map(topicOf)], witness, maxBytes: 9 },
+    ]);
+  });
+
+  it('are nothing else', async () => {
+    const node = { logs: async () => [transfer(9, 2, payer, vendor, 5)] };
+    await expect(carriedOut(node, USDC, [payer], range)).rejects.toThrow(RpcUnavailable);
   });
 });

@@ -103,6 +103,33 @@ describe('what is checked before any cryptography', () => {
   });
 });
 
+describe('addresses that belong to no key', () => {
+  const NO_KEY = `0x${'00'.repeat(64)}1b`;
+  const reserved = ['0', '1', '4', '9', 'a', 'b', '100', 'ffff'].map(
+    (digits) => `0x${digits.padStart(40, '0')}`,
+  );
+
+  it('sign in with nothing, whatever the node answers', async () => {
+    const { check, asked } = signatures('0x01');
+    const { timestamp, signature } = await wallet.sign(clock.now());
+    for (const address of reserved) {
+      for (const any of [NO_KEY, signature, `0x${'ab'.repeat(200)}`]) {
+        const attempt = check({ wallet: address, signature: any, timestamp });
+        await expect(attempt).rejects.toEqual(INVALID);
+      }
+    }
+    expect(asked()).toBe(0);
+  });
+
+  it('end behind the range of the precompiles', async () => {
+    const { timestamp } = await wallet.sign(clock.now());
+    const first = `0x${'10000'.padStart(40, '0')}`;
+    expect(await signatures('0x01').check({ wallet: first, signature: NO_KEY, timestamp })).toBe(
+      first,
+    );
+  });
+});
+
 describe('contract wallets', () => {
   const long = async () => ({
     ...(await wallet.sign(clock.now())),

@@ -11,6 +11,7 @@ const AGENT: Agent = {
   ...{ id: 7, accountId: 'acct_1', name: 'a', status: 'active', suspendedReason: null },
   ...{ mode: 'managed', fundingMode: 'wallet', walletAddress: '0x01', borrowLimitRaw: null },
   ...{ maxRateBps: 1, expirySeconds: 60, operatorExpiry: null, delegationTxHash: null },
+  ...{ provisionAttempts: 0, provisionNextAt: null },
   ...{ createdAt: new Date(0), updatedAt: new Date(0), closedAt: null },
   ...{ selfServiceLocked: false, session: null },
 };
@@ -33,7 +34,7 @@ describe('what is left of the credit', () => {
   it('is told in digits, with null only where there is no limit of the session', () => {
     expect(creditRemaining(AGENT, standings())).toEqual({
       ...{ available: '700', creditIn: '1000', creditOut: '300', creditLimit: '0' },
-      ...{ headroomToAutoBorrow: '700', utilizationBps: 2_500 },
+      ...{ headroomToAutoBorrow: '700', utilizationBps: 3_000 },
       ...{ sessionSpendLimit: null, sessionSpent: '0', sessionSpendRemaining: null },
       asOf: '2026-11-21T12:03:04.567Z',
     });

@@ -30,6 +30,19 @@ describe('embedding engine', () => {
     expect(client.calls.map(({ argument }) => (argument as string[]).length)).toEqual([16, 16, 8]);
   });
 
+  it('lets another agent in between its batches, which are as large as their texts allow', async () => {
+    const { client, engine } = world();
+    const large = engine.embed(
+      Array.from({ length: 64 }, () => `1${' '.repeat(2_047)}`),
+      1,
+    );
+    await engine.embed(['2'], 2);
+    const sizes = client.calls.map(({ argument }) => (argument as string[]).length);
+    expect(sizes.indexOf(1)).toBeLessThanOrEqual(2);
+    await large;
+    expect(client.calls.length).toBe(33);
+  });
+
   it('refuses too many texts and too long ones before any work', async () => {
     const { client, engine } = world();
     const { embedTexts, embedTextChars } = LIMITS.engines;

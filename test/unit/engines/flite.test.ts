@@ -50,6 +50,19 @@ describe('flite', () => {
     expect(asked().length).toBe(3);
   });
 
+  it('lets another agent speak between the pieces of a long number', async () => {
+    const { flite, asked } = world();
+    const speak = async (text: string, agentId: number) => {
+      for await (const _ of flite.speak({ text, voice: 'rms', signal, agentId }));
+    };
+    const long = speak('1234567890'.repeat(409), 1);
+    await speak('Hello.', 2);
+    expect(asked().findIndex(({ text }) => text === 'Hello.')).toBeLessThanOrEqual(3);
+    await long;
+    expect(asked().length).toBeGreaterThan(60);
+    expect(Math.max(...asked().map(({ text }) => text.length))).toBeLessThanOrEqual(67);
+  });
+
   it('stretches time by the speed, within bounds', async () => {
     const { flite, asked } = world();
     for (const speed of [2, 0.001]) {

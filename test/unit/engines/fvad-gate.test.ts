@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { HEARING_FRAME } from '../../../media/hearing.ts';
-import { loadSpeechGates, type SpeechGate } from '../../../src/engines/fvad-gate.ts';
+import {
+  type FvadModule,
+  loadSpeechGates,
+  type SpeechGate,
+} from '../../../src/engines/fvad-gate.ts';
 import { noise } from '../media/noise.ts';
 import { recording } from './speech-scene.ts';
 
@@ -51,5 +55,29 @@ describe('the gate', () => {
     gate.close();
     expect(share(verdicts(gate, recording('librivox-0880')))).toBe(0);
     expect(() => gates.open().isSpeech(new Int16Array(160))).toThrow(/320/);
+  });
+
+  it('passes all sound on where its module breaks, and is whole again for who comes later', async () => {
+    let started = 0;
+    const moduleOf = (isBroken: boolean): FvadModule => ({
+      HEAP16: new Int16Array(2 * HEARING_FRAME),
+      _malloc: () => 2,
+      _fvad_new: () => 1,
+      _fvad_free: () => {},
+      _fvad_set_mode: () => 0,
+      _fvad_set_sample_rate: () => 0,
+      _fvad_process() {
+        if (isBroken) throw Object.assign(new Error('unreachable'), { name: 'RuntimeError' });
+        return 0;
+      },
+    });
+    const trapping = await loadSpeechGates(async () => moduleOf(started++ === 0));
+    const frame = new Int16Array(HEARING_FRAME);
+    const [first, second] = [trapping.open(), trapping.open()];
+    expect([first.isSpeech(frame), second.isSpeech(frame)]).toEqual([true, true]);
+    first.close();
+    trapping.open().close();
+    await expect.poll(() => trapping.open().isSpeech(frame)).toBe(false);
+    expect([started, second.isSpeech(frame)]).toEqual([2, true]);
   });
 });

@@ -48,6 +48,46 @@ describe('utterances', () => {
     expect(await utterances.finish()).toEqual([]);
   });
 
+  it('tells when each word was said, over silence that the decoder was spared and a cut', async () => {
+    const utterances = createUtterances({
+      async makeDecoder() {
+        let heard = 0;
+        const last = () => [{ word: 'x', startMs: heard / 16 - 100, endMs: heard / 16 }];
+        return {
+          begin() {
+            heard = 0;
+          },
+          feed(pcm) {
+            heard += pcm.length;
+          },
+          hypothesis: () => 'x',
+          end: () => 'x',
+          words: last,
+        };
+      },
+    });
+    await utterances.push(loud(0.2));
+    for (let i = 0; i < 20; i++) await utterances.push(loud(0.1, 0));
+    await utterances.push(loud(0.1));
+    const [final] = await utterances.finish();
+    expect(final?.words).toEqual([{ word: 'x', startMs: 2_200, endMs: 2_300 }]);
+    const long = LIMITS.engines.utteranceHardSeconds;
+    const cut = await utterances.push(loud(long));
+    expect(cut.at(-1)).toMatchObject({ isFinal: true, words: [{ endMs: 1_000 * long }] });
+    await utterances.push(loud(0.1));
+    const [rest] = await utterances.finish();
+    expect(rest?.words).toMatchObject([{ endMs: 1_000 * long + 100 }]);
+  });
+
+  it('tells no times where the words are not those of the text', async () => {
+    const { makeDecoder } = fakeDecoders();
+    const utterances = createUtterances({
+      makeDecoder: async () => ({ ...(await makeDecoder()), words: () => [] }),
+    });
+    await utterances.push(loud(0.1, 1));
+    expect(await utterances.finish()).toEqual([{ text: '1', isFinal: true }]);
+  });
+
   it('loses no sound when a decoder traps: its successor hears the utterance again', async () => {
     const decoders = fakeDecoders((decoder, feed) => decoder === 1 && feed === 3);
     const utterances = createUtterances(decoders);

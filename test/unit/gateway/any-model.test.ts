@@ -58,7 +58,7 @@ describe('any model that a key opens', () => {
     const catalogue = open('embedding');
     expect([catalogue.find('llama/8b'), catalogue.suggest('8b'), catalogue.models]).toEqual([
       undefined,
-      undefined,
+      [],
       [],
     ]);
     expect(catalogue.findKeyed('openai/v')?.modality).toBe('embedding');

@@ -36,11 +36,59 @@ describe('the bound of a chat request', () => {
     expect(tokens.inputTokens).toBe(3 * LIMITS.tokensPerMessage);
   });
 
+  it('takes the output for each of the answers, and for what is predicted of each', () => {
+    const outputOf = (more: object) => boundChat(request(more), modelOf(null)).tokens.outputTokens;
+    expect(outputOf({ max_tokens: 100, n: 3 })).toBe(300);
+    const prediction = { type: 'content', content: 'x'.repeat(48) };
+    expect(outputOf({ max_tokens: 100, n: 2, prediction })).toBe(2 * (100 + 50));
+  });
+
   it('takes as much for an image as it can come to, however long its address is', () => {
     const image = (url: string) => [{ type: 'image_url', image_url: { url } }];
     const short = inputOf({}, image('https://x.example/a.png'));
-    expect(short).toBe(LIMITS.tokensPerOpaquePart);
+    expect(short).toBe(LIMITS.mostTokensPerImage);
     expect(inputOf({}, image(`data:image/png;base64,${'A'.repeat(100_000)}`))).toBe(short);
+  });
+
+  it('has what the prompt leaves of the window where no limit of one answer is known, and says that it is the model', () => {
+    const model = { ...modelOf(null), contextWindow: 128_000 };
+    const { outputCap, reason } = boundChat(request({}, 'x'.repeat(40_000)), model);
+    expect([outputCap, reason]).toEqual([115_000, 'model']);
+    // What the caller asks for is for the vendor to judge.
+    expect(boundChat(request({ max_tokens: 127_000 }), model)).toMatchObject({
+      ...{ outputCap: 127_000, reason: undefined },
+    });
+  });
+
+  it('leaves room for a prompt that fills the window, as a vendor wants it', () => {
+    const model = { ...modelOf(100_000), contextWindow: 128_000 };
+    expect(boundChat(request({}, 'x'.repeat(200_000)), model).outputCap).toBe(63_000);
+    expect(boundChat(request({}, 'x'.repeat(900_000)), model).outputCap).toBe(
+      LIMITS.unknownOutputTokens,
+    );
+  });
+
+  it('takes more for an image where a source counts more', () => {
+    const dear = { ...source(1n, 1n), imageTokens: 48_169 };
+    const asked = request({}, [{ type: 'image_url', image_url: { url: 'https://x.example/a' } }]);
+    const bound = boundChat(asked, modelOf(null, [source(1n, 1n), dear]));
+    expect(bound.tokens.inputTokens).toBe(48_169 + LIMITS.tokensPerMessage);
+  });
+
+  it('takes sound and files by their length', () => {
+    const data = 'A'.repeat(640_000);
+    const sound = [{ type: 'input_audio', input_audio: { data, format: 'mp3' } }];
+    // Eight kilobits a second, the least of MP3, at the 32 tokens a second that the most counted vendor counts.
+    expect(inputOf({}, sound)).toBeGreaterThanOrEqual(((640_000 * 3) / 4 / 1_000) * 32);
+    const file = [{ type: 'file', file: { filename: 'a.txt', file_data: data } }];
+    expect(inputOf({}, file)).toBeGreaterThanOrEqual((640_000 * 3) / 4);
+  });
+
+  it('counts what a vendor writes into the prompt for a schema', () => {
+    for (const member of ['tools', 'functions', 'response_format']) {
+      const value = [{ type: 'x', text: 'x'.repeat(5_000) }];
+      expect(inputOf({ [member]: value }) - inputOf({})).toBeGreaterThan(5_000);
+    }
   });
 
   it('counts a prompt twice that an upstream is asked to keep: that is what keeping can cost', () => {
@@ -56,8 +104,17 @@ describe('the bound of a chat request', () => {
       { type: 'function', function: { name: 'f', cache_control } },
     ]) {
       const bytes = Buffer.byteLength(JSON.stringify([tool]));
-      expect(all({ tools: [tool] }, parts)).toBe(2 * (plain + bytes));
+      expect(all({ tools: [tool] }, parts)).toBe(2 * (plain + bytes + LIMITS.tokensOfPreamble));
     }
+  });
+
+  it('holds what a source may bill for a prompt that it writes to its cache unasked', () => {
+    const caching = { ...source(1_000_000n, 1n), cacheWritePercent: 25, marginBps: 0 };
+    const { tokens } = boundChat(request({ max_tokens: 1 }, 'x'.repeat(992)), modelOf(null));
+    const price = chatPriceRaw(tokens, caching);
+    expect([price, chatPriceRaw(tokens, { ...caching, cacheWritePercent: 0 })]).toEqual([
+      ...[1_251n, 1_001n],
+    ]);
   });
 
   it('counts tools, and calls of them that went before', () => {
@@ -69,15 +126,15 @@ describe('the bound of a chat request', () => {
   });
 
   it.each([
-    ['the caller’s cap', { max_tokens: 10 }, null, 10, 10],
-    ['the larger of two', { max_tokens: 10, max_completion_tokens: 20 }, null, 20, 20],
-    ['the caller’s for each answer', { max_tokens: 10, n: 5 }, null, 10, 50],
-    ['the model’s', {}, 100, 100, 100],
-    ['the model’s where the caller wants more', { max_tokens: 5_000 }, 100, 100, 100],
-    ['4,096 where nobody knows', {}, null, 4_096, 4_096],
-  ])('of the output is %s', (_, more, modelMost, cap, all) => {
-    const bound = boundChat(request(more), modelOf(modelMost));
-    expect([bound.outputCap, bound.tokens.outputTokens]).toEqual([cap, all]);
+    ['the caller’s cap', { max_tokens: 10 }, null, 10, 10, undefined],
+    ['the larger of two', { max_tokens: 10, max_completion_tokens: 20 }, null, 20, 20, undefined],
+    ['the caller’s for each answer', { max_tokens: 10, n: 5 }, null, 10, 50, undefined],
+    ['the model’s', {}, 100, 100, 100, 'model'],
+    ['the model’s where the caller wants more', { max_tokens: 5_000 }, 100, 100, 100, 'model'],
+    ['4,096 where no limit is known', {}, null, 4_096, 4_096, 'default'],
+  ])('of the output is %s', (_, more, modelMost, cap, all, why) => {
+    const { outputCap, reason, tokens } = boundChat(request(more), modelOf(modelMost));
+    expect([outputCap, tokens.outputTokens, reason]).toEqual([cap, all, why]);
   });
 
   it('is never below what a text of so many bytes can come to', () => {
@@ -105,7 +162,10 @@ describe('a bound that is shrunk', () => {
           const model = modelOf(null, all);
           const asked = request({ n });
           const bound = boundChat(asked, model);
-          const less = shrinkBound(bound, asked, model, raw);
+          const less = shrinkBound(bound, asked, model.sources, {
+            availableRaw: raw,
+            reason: 'cap',
+          });
           const costsAt = (outputCap: number) => {
             const tokens = { ...bound.tokens, outputTokens: outputCap * n };
             return all.map((each) => chatPriceRaw(tokens, each));
@@ -125,7 +185,8 @@ describe('a bound that is shrunk', () => {
   it('keeps a cap that is shorter than an answer should be', () => {
     const model = modelOf(null, [source(0n, 1_000_000n)]);
     const asked = request({ max_tokens: 2 });
-    expect(shrinkBound(boundChat(asked, model), asked, model, 10n)?.outputCap).toBe(2);
+    const room = { availableRaw: 10n, reason: 'balance' } as const;
+    expect(shrinkBound(boundChat(asked, model), asked, model.sources, room)?.outputCap).toBe(2);
   });
 });
 

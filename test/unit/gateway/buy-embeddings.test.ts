@@ -109,11 +109,18 @@ describe('embeddings', () => {
     await w.balanced();
   });
 
-  it('are held at the dearest source, a token a byte', async () => {
+  it('are refused where the balance does not cover the cheapest source, a token a byte', async () => {
     const w = await world(() => listed());
-    const { error, fields } = await w.refusal({ input: 'é'.repeat(300) });
-    expect([error, fields.required]).toEqual(['budget_exhausted', '1260000']);
+    const { error, fields } = await w.refusal({ input: 'é'.repeat(500) });
+    expect([error, fields.required]).toEqual(['budget_exhausted', '2100000']);
     expect(w.asked).toEqual([]);
+    await w.balanced();
+  });
+
+  it('are asked only of the sources that the balance covers', async () => {
+    const w = await world((id) => (id === 'cheap' ? failed('broken', 'no list') : listed()));
+    await w.refusal({ input: 'é'.repeat(300) });
+    expect(w.asked).toHaveLength(1);
     await w.balanced();
   });
 
@@ -145,7 +152,7 @@ describe('embeddings', () => {
 
   it('are no matter of a model that is unknown or of another kind', async () => {
     const w = await world(() => listed());
-    expect(await w.refusal({ model: 'v' })).toMatchObject({ status: 404 });
+    expect(await w.refusal({ model: 'acme/none' })).toMatchObject({ status: 404 });
     expect((await w.refusal({ model: 'acme/words' })).fields).toMatchObject({ param: 'model' });
     expect(w.asked).toEqual([]);
   });

@@ -56,6 +56,42 @@ describe('a catalogue file', () => {
     expect(() => parseCatalogueFile('{"models": [', BUILTIN)).toThrow(/^not JSON/);
   });
 
+  it('may say when a model is shut down, what comes after it, its limits and where its price is from', () => {
+    const price = { source: 'acme.example/prices', readOn: '2026-11-24', certainty: 'list' };
+    const longPrompt = { above: 200_000, inputPercent: 200, outputPercent: 150 };
+    const source = { ...model.sources[0], price, longPrompt, cacheWritePercent: 25 };
+    const told = {
+      ...{ contextWindow: 400_000, maxOutputTokens: 128_000 },
+      ...{ shutdownDate: '2027-01-14', successor: 'acme/next' },
+    };
+    const next = { ...model, id: 'acme/next' };
+    const { models } = parse({ models: [{ ...model, ...told, sources: [source] }, next] })();
+    expect(models[0]).toMatchObject({ ...told, sources: [source] });
+
+    const cases: [more: object, place: RegExp][] = [
+      [{ shutdownDate: '2027-02-30' }, /^models\[0\]\.shutdownDate: must be a day such as/],
+      [{ shutdownDate: 'soon' }, /^models\[0\]\.shutdownDate: /],
+      [{ successor: 'acme/gone' }, /^models\[0\]\.successor: there is no model "acme\/gone"/],
+      [
+        { sources: [{ ...source, price: { ...price, certainty: 'sure' } }] },
+        /^models\[0\]\.sources\[0\]\.price\.certainty: /,
+      ],
+    ];
+    for (const [more, place] of cases) {
+      expect(parse({ models: [{ ...model, ...more }] }), String(place)).toThrow(place);
+    }
+  });
+
+  it('may name a provider as one more address of a vendor', () => {
+    const eu = { baseUrl: 'https://eu.acme.example/v1', apiKeyEnv: 'ACME', dialect: 'openai' };
+    const [known = ''] = BUILTIN;
+    const { providers } = parse({ providers: { eu: { ...eu, vendor: known } } })();
+    expect(providers.eu).toMatchObject({ vendor: known });
+    expect(parse({ providers: { eu: { ...eu, vendor: 'none' } } })).toThrow(
+      /^providers\.eu\.vendor: there is no provider "none"/,
+    );
+  });
+
   it('may make a realtime model of others, and says which of them there is none of', () => {
     const known = new Map([
       ['local/pocketsphinx', { modality: 'stt' }],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Source } from '../../../src/gateway/catalogue.ts';
-import { chatPriceRaw, chatUsage } from '../../../src/gateway/chat-usage.ts';
+import { chatPriceRaw, chatUsage, meterChat } from '../../../src/gateway/chat-usage.ts';
 
 const source = (rates: Source['rates']): Source => ({
   rail: 'direct-account',
@@ -36,6 +36,38 @@ describe('the usage of a chat answer', () => {
   it('bills cached tokens as prompt tokens where they have no rate', () => {
     const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
     expect(chatPriceRaw(tokens, source(RATES))).toBe(3_675n);
+  });
+
+  it('bills the whole of a request with a long prompt at what its vendor takes for such', () => {
+    const longPrompt = { above: 272_000, inputPercent: 200, outputPercent: 150 };
+    const long = { ...source({ ...RATES, cached_input_token: 250_000n }), longPrompt };
+    const tokens = { inputTokens: 272_000, cachedTokens: 100_000, outputTokens: 1_000 };
+    // (172,000 × 2.5 + 100,000 × 0.25 + 1,000 × 10) × 1.05
+    expect(chatPriceRaw(tokens, long)).toBe(488_250n);
+    // (172,001 × 5 + 100,000 × 0.5 + 1,000 × 15) × 1.05, rounded up
+    expect(chatPriceRaw({ ...tokens, inputTokens: 272_001 }, long)).toBe(971_256n);
+    const { rates, usage } = meterChat(
+      { model: 'a/b', messages: [] },
+      { usage: { ...tokens, inputTokens: 272_001 }, answerChars: 0 },
+      long,
+    );
+    expect(usage).toMatchObject({ text_input_token: 172_001, text_output_token: 1_000 });
+    expect(rates).toEqual({
+      ...{ text_input_token: 5_000_000n, text_output_token: 15_000_000n },
+      cached_input_token: 500_000n,
+    });
+  });
+
+  it('bills what a vendor writes to its cache unasked at its surcharge', () => {
+    const caching = { ...source(RATES), cacheWritePercent: 25 };
+    const tokens = {
+      inputTokens: 2_000,
+      cachedTokens: 0,
+      outputTokens: 0,
+      cacheWriteTokens: 1_800,
+    };
+    expect(chatUsage(tokens, caching)).toMatchObject({ text_input_token: 2_450 });
+    expect(chatUsage(tokens, source(RATES))).toMatchObject({ text_input_token: 2_000 });
   });
 
   it('counts one request where the source bills by the request', () => {

@@ -129,7 +129,7 @@ describe('speech in events', () => {
     const text = await textOf(body);
     expect(text).toContain('"usage":{"input_tokens":3,"output_tokens":40,"total_tokens":43');
     expect(text).not.toContain('estimated');
-    expect(text.endsWith(': x-svc-cost-usdc=77\n\n')).toBe(true);
+    expect(text.endsWith(': svc-cost-usdc=77\n\n')).toBe(true);
     expect(settled).toEqual([
       { usage: { character: 6, audio_output_token: 40 }, estimated: false },
     ]);

@@ -7,6 +7,7 @@ import {
   describeModelWithSources,
   describerFor,
 } from '../../../src/gateway/list-models.ts';
+import { retirementOf } from '../../../src/gateway/retirement.ts';
 
 const model = (rates: Parameters<typeof ratesOf>[0]): Model => ({
   id: 'acme/fast-1',
@@ -33,7 +34,32 @@ describe('a model on the wire', () => {
       owned_by: 'svc',
       modality: 'text',
       context_window: null,
+      max_output_tokens: null,
+      shutdown_date: null,
     });
+  });
+
+  it('says when its vendor shuts it down, and what takes its place', () => {
+    const told = { shutdownDate: '2027-01-14', noticeDate: undefined, successor: 'acme/fast-2' };
+    const retiring = { ...model({ request: '1' }), retirement: retirementOf(told) };
+    const said = { shutdown_date: '2027-01-14', successor: 'acme/fast-2' };
+    expect(describeModel(retiring)).toMatchObject(said);
+    expect(describeModelWithPricing(retiring)).toMatchObject(said);
+    const alone = { ...retiring, retirement: retirementOf({ ...told, successor: null }) };
+    expect(describeModel(alone)).not.toHaveProperty('successor');
+    expect(describeModelWithSources(retiring)).toMatchObject({
+      ...{ shutdownDate: '2027-01-14', successor: 'acme/fast-2' },
+    });
+  });
+
+  it('tells a price that was read in one copy from one that is confirmed', () => {
+    const known = model({ request: '1' });
+    const price = { source: 'a copy', readOn: '2026-11-24', certainty: 'unconfirmed' } as const;
+    const sources = known.sources.map((source) => ({ ...source, price }));
+    expect(describeModelWithPricing({ ...known, sources }).pricing.certainty).toBe('unconfirmed');
+    expect(describeModelWithPricing(known).pricing.certainty).toBe('list');
+    expect(describeModelWithPricing({ ...known, sources: [] }).pricing.certainty).toBeNull();
+    expect(describeModelWithSources({ ...known, sources }).sources).toMatchObject([{ price }]);
   });
 
   it('quotes the cheapest source with its margin, six decimals, per million tokens', () => {
@@ -43,6 +69,7 @@ describe('a model on the wire', () => {
       currency: 'usdc',
       funded: { input: '2.625000', output: '10.500000', cached_input: '1.312500' },
       byok: { service_fee_usdc: '0.002000', upstream: 'at_vendor_rate' },
+      certainty: 'list',
     });
   });
 
@@ -69,13 +96,14 @@ describe('a model on the wire', () => {
     const own = { rail: 'direct-account', marginBps: 500 };
     expect(describeModelWithSources({ ...known, sources })).toEqual({
       ...{ id: 'acme/fast-1', displayName: null, modality: 'text' },
-      ...{ contextWindow: null, isOpenWeight: false },
+      ...{ contextWindow: null, maxOutputTokens: null, isOpenWeight: false },
+      ...{ shutdownDate: null, successor: null },
       sources: [
         {
-          ...{ ...own, provider: 'acme' },
+          ...{ ...own, provider: 'acme', price: null },
           rates: { text_input_token: 2.5, text_output_token: 0.000001 },
         },
-        { ...own, provider: 'shed', rates: { request: 900 } },
+        { ...own, provider: 'shed', price: null, rates: { request: 900 } },
       ],
     });
     const told = { displayName: 'Fast 1', isOpenWeight: true, contextWindow: 8_192 };

@@ -72,7 +72,7 @@ describe('the rate-limit advisory', () => {
 
   it('is not there where nothing was told, where nobody answered, and where it is off', () => {
     expect(told(answered({ 'retry-after': '7' }))).toBeUndefined();
-    expect(told(tried({ kind: 'resting' }))).toBeUndefined();
+    expect(told(tried({ kind: 'resting', restMs: 0 }))).toBeUndefined();
     expect(told(tried({ kind: 'aborted' }))).toBeUndefined();
     expect(told(tried(failed('busy', '', null, 1)))).toBeUndefined();
     expect(createRateLimitAdvisory({ clock, enabled: false })).toBeUndefined();

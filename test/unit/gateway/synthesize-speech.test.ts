@@ -91,15 +91,17 @@ describe('speech', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('is held at the dearest source, and not asked for where that is not covered', async () => {
-    const { calls, ledger, speak } = await world(speechOf);
-    const most = 1_000_000n;
+  it.each([
+    ['the cheapest source', 15_749n, 402, 0],
+    ['the dearer source', 31_499n, 502, 1],
+  ])('is not bought at what the balance does not cover: %s', async (_, leftRaw, status, asked) => {
+    const { calls, ledger, speak } = await world(() => failed('broken', 'status 500', 500));
     await ledger.hold({
-      ...{ spender: { agentId: AGENT }, holdId: 'other', amountRaw: most - 31_499n },
+      ...{ spender: { agentId: AGENT }, holdId: 'other', amountRaw: 1_000_000n - leftRaw },
       destination: { host: 'acme', payee: null },
     });
-    await expect(speak()).rejects.toMatchObject({ status: 402 });
-    expect(calls).toEqual([]);
+    await expect(speak()).rejects.toMatchObject({ status });
+    expect(calls).toHaveLength(asked);
   });
 
   it('asks for usage only where events tell what is billed', async () => {

@@ -155,7 +155,7 @@ describe('a transcript that is bought', () => {
       const answer = await transcriptions.stream(wish());
       const { body } = answer as { body: AsyncIterable<Uint8Array> };
       for await (const _ of body) if (leaves) break;
-      expect(await balanced()).toBe(300n);
+      expect(await balanced()).toBe(200n);
     }
   });
 });

@@ -35,6 +35,7 @@ describe('a form that asks for a transcript', () => {
     ];
     expect(read(fields)).toEqual({
       ...{ model: 'acme/ears', format: 'json', stream: false, language: 'de', prompt: undefined },
+      granularities: ['word', 'segment'],
       ...{ fields, file: { name: 'a.wav', contentType: 'audio/wav', bytes: file.bytes } },
     });
     expect(read([['stream', 'true']]).stream).toBe(true);

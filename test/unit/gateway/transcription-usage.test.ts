@@ -38,6 +38,6 @@ describe('what a transcription used', () => {
   it('is bounded by whole seconds before it is bought', () => {
     expect(transcriptionBoundRaw(sound, bySecond)).toBe(200n);
     expect(transcriptionBoundRaw({ ...sound, durationMs: 2_000 }, bySecond)).toBe(200n);
-    expect(transcriptionBoundRaw(sound, byToken)).toBe(40n);
+    expect(transcriptionBoundRaw(sound, byToken)).toBe(84n);
   });
 });

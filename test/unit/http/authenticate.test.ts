@@ -4,11 +4,19 @@ import type { Credential } from '../../../src/http/caller.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { bearer, fakeCredentials, KEYS } from '../../support/edge.ts';
+import { strangersOf } from '../../support/strangers.ts';
 
 const authenticate = createAuthenticate({
   credentials: fakeCredentials,
+  strangers: strangersOf(),
   clock: new ManualClock(),
   secureCookies: true,
+});
+
+const asking = (headers: Record<string, string>, method = 'GET') => ({
+  route: {},
+  clientAddress: () => '203.0.113.1',
+  request: { method, headers: new Map(Object.entries(headers)) },
 });
 
 async function outcome(
@@ -20,7 +28,7 @@ async function outcome(
   try {
     const { caller } = await authenticate(
       { credential, permission, admitsClosed },
-      { method, headers: new Map(Object.entries(headers)) },
+      asking(headers, method),
     );
     return caller.kind === 'developer' ? caller.via : caller.kind;
   } catch (thrown) {
@@ -47,7 +55,9 @@ describe('a management route', () => {
     expect(await outcome('management', bearer(KEYS.agent))).toBe(
       '401 developer_credential_required',
     );
-    expect(await outcome('management', bearer('nonsense'))).toBe('401 Invalid JWT');
+    expect(await outcome('management', bearer('sk-of-another-vendor'))).toBe('401 Invalid API key');
+    expect(await outcome('management', bearer('no.such.session'))).toBe('401 Invalid JWT');
+    expect(await outcome('management', cookie('nonsense'))).toBe('401 Invalid JWT');
     expect(await outcome('management', { ...signed, 'x-signature': '0xbad' })).toBe(
       '401 Invalid signature',
     );
@@ -84,10 +94,12 @@ describe('an agent route', () => {
       expect(await outcome('agent', other)).toBe('401 wrong_credential_type');
     }
     const missing = '401 Missing or invalid Authorization header';
-    for (const none of [{}, { authorization: 'Basic x' }, bearer('sk-other'), bearer('')]) {
+    for (const none of [{}, { authorization: 'Basic x' }, bearer('')]) {
       expect(await outcome('agent', none)).toBe(missing);
     }
-    expect(await outcome('agent', bearer('svc_unknown'))).toBe('401 Invalid API key');
+    for (const key of ['svc_unknown', 'sk-of-another-vendor']) {
+      expect(await outcome('agent', bearer(key))).toBe('401 Invalid API key');
+    }
   });
 
   it('refuses an agent that may not act, each by its reason', async () => {
@@ -107,6 +119,7 @@ describe('the other demands', () => {
     expect(await outcome('any', bearer(KEYS.agent))).toBe('agent');
     expect(await outcome('any', bearer(KEYS.developer))).toBe('developer_key');
     expect(await outcome('any', {})).toBe('401 Unauthorized');
+    expect(await outcome('any', bearer('sk-of-another-vendor'))).toBe('401 Invalid API key');
   });
 
   it('signature: takes a fresh signature only, never a key or a session', async () => {
@@ -135,7 +148,7 @@ describe('a session cookie', () => {
     const ask = (headers: Record<string, string>) =>
       authenticate(
         { credential: 'management', permission: 'read', admitsClosed: false },
-        { method: 'GET', headers: new Map(Object.entries(headers)) },
+        asking(headers),
       );
     expect((await ask(cookie(KEYS.ageingSession))).setCookie).toMatch(
       /^svc_session=new\.body\.tail; Path=\/; HttpOnly; SameSite=Lax; Max-Age=604800; Secure$/,

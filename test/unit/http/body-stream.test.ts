@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { BodyBudget } from '../../../src/http/body.ts';
+import { BodyBudget } from '../../../src/http/body-budget.ts';
 import { type BodyBreak, streamBody } from '../../../src/http/body-stream.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { FakeResponse } from '../../support/fake-response.ts';
 
 const AHEAD = LIMITS.bodyStreamAheadBytes;
 
-function streaming(limitBytes: number, budget: BodyBudget = { heldBytes: 0, maxBytes: 1e9 }) {
+const budgetOf = (bytes: number, bytesPerCaller = bytes) =>
+  new BodyBudget({ bytes, bytesPerCaller });
+
+function streaming(limitBytes: number, budget = budgetOf(1e9)) {
   const response = new FakeResponse();
   let leave = () => {};
   const onGone = (callback: () => void) => {
@@ -17,6 +20,8 @@ function streaming(limitBytes: number, budget: BodyBudget = { heldBytes: 0, maxB
   const chunks = () => body.chunks((how: BodyBreak) => new Error(how))[Symbol.asyncIterator]();
   return { response, body, budget, chunks, leave: () => leave() };
 }
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 async function whole(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   const read: Buffer[] = [];
@@ -64,10 +69,32 @@ describe('a body that is read while it arrives', () => {
     expect(response.isPaused).toBe(true);
     const next = reader.next();
     await Promise.resolve();
+    expect(response.isPaused).toBe(true);
+    await turn();
     expect(response.isPaused).toBe(false);
     response.receive('end', true);
     expect((await next).value?.toString()).toBe('end');
     expect((await reader.next()).done).toBe(true);
+  });
+
+  it('that comes fast is only copied in the turn that brings it, and its pieces have turns of their own', async () => {
+    const { response, chunks } = streaming(10 * AHEAD);
+    let read = 0;
+    const reading = (async () => {
+      for await (const _ of { [Symbol.asyncIterator]: chunks }) read++;
+    })();
+    for (let i = 0; i < 3; i++) {
+      response.receive(new Uint8Array(AHEAD + 1), i === 2);
+      // The library runs what was promised between two reads.
+      await Promise.resolve();
+    }
+    const readByTurn = [read];
+    for (let turns = 0; turns < 3; turns++) {
+      await turn();
+      readByTurn.push(read);
+    }
+    expect(readByTurn).toEqual([0, 1, 2, 3]);
+    await reading;
   });
 
   it('past its limit breaks off at that byte, and says so when the rest was read away', async () => {
@@ -82,7 +109,7 @@ describe('a body that is read while it arrives', () => {
       told = error.message;
     });
     response.receive('more', false);
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     expect(told).toBeUndefined();
     response.receive('', true);
     await refused;
@@ -112,19 +139,31 @@ describe('a body that is read while it arrives', () => {
       isOut = true;
       return error.message;
     });
-    await new Promise((resolve) => setImmediate(resolve));
+    for (let turns = 0; turns < 3; turns++) await turn();
     expect([isOut, response.isPaused]).toEqual([false, false]);
     response.receive('rest', true);
     expect(await leaving).toBe('enough');
   });
 
   it('is refused when all bodies together hold too much', async () => {
-    const budget = { heldBytes: 0, maxBytes: 10 };
+    const budget = budgetOf(10);
     const first = streaming(100, budget);
     const second = streaming(100, budget);
     first.response.receive('12345678', false);
     second.response.receive('1234', true);
     await expect(second.chunks().next()).rejects.toThrow('overloaded');
+    expect(budget.heldBytes).toBe(8);
+  });
+
+  it('is refused when its caller holds too much, before its caller was known or after', async () => {
+    const budget = budgetOf(100, 10);
+    const first = streaming(100, budget);
+    const second = streaming(100, budget);
+    first.body.belongsTo('me');
+    first.response.receive('12345678', false);
+    second.response.receive('1234', true);
+    second.body.belongsTo('me');
+    await expect(second.chunks().next()).rejects.toThrow('crowded');
     expect(budget.heldBytes).toBe(8);
   });
 

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BodyBudget, readBody } from '../../../src/http/body.ts';
+import { readBody } from '../../../src/http/body.ts';
+import { BodyBudget } from '../../../src/http/body-budget.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { FakeResponse } from '../../support/fake-response.ts';
 
-function reading(limitBytes: number, budget: BodyBudget = { heldBytes: 0, maxBytes: 1_000_000 }) {
+const budgetOf = (bytes: number, bytesPerCaller = bytes) =>
+  new BodyBudget({ bytes, bytesPerCaller });
+
+function reading(limitBytes: number, budget = budgetOf(1_000_000)) {
   const response = new FakeResponse();
   let leave = () => {};
   const onGone = (callback: () => void) => {
@@ -31,6 +35,19 @@ describe('a request body', () => {
     );
   });
 
+  it('that comes fast rests until a later turn, and runs on before the answer is written', async () => {
+    const { response, read } = reading(10_000_000);
+    const much = new Uint8Array(LIMITS.bodyStreamAheadBytes + 1);
+    response.receive(much, false);
+    expect(response.isPaused).toBe(true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(response.isPaused).toBe(false);
+    response.receive(much, false);
+    read.letGo();
+    expect(response.isPaused).toBe(false);
+    read.release();
+  });
+
   it('past its limit is held no longer, and refused when the rest has been read away', async () => {
     const { response, read, budget } = reading(10);
     response.receive('12345678', false);
@@ -53,12 +70,27 @@ describe('a request body', () => {
   });
 
   it('is refused when all bodies together hold too much', async () => {
-    const budget = { heldBytes: 0, maxBytes: 10 };
+    const budget = budgetOf(10);
     const first = reading(100, budget);
     const second = reading(100, budget);
     first.response.receive('12345678', false);
     second.response.receive('1234', true);
     expect(await second.read.body).toEqual({ kind: 'overloaded' });
+    expect(budget.heldBytes).toBe(8);
+  });
+
+  it('is refused when its caller holds too much, before its caller was known or after', async () => {
+    const budget = budgetOf(100, 10);
+    const first = reading(100, budget);
+    const second = reading(100, budget);
+    const third = reading(100, budget);
+    for (const { read } of [first, second]) read.belongsTo('me');
+    first.response.receive('12345678', false);
+    second.response.receive('1234', true);
+    third.response.receive('1234', true);
+    third.read.belongsTo('me');
+    expect(await second.read.body).toEqual({ kind: 'crowded' });
+    expect(await third.read.body).toEqual({ kind: 'crowded' });
     expect(budget.heldBytes).toBe(8);
   });
 

@@ -17,6 +17,9 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   methodNotAllowed: [['GET']],
   notAccepted: [402, 'why', {}],
   unknownProvider: [['openai']],
+  modelNotFound: ['x', ['a/x', 'b/x']],
+  rateLimited: [{ retryAfterSeconds: 1 }],
+  upstreamRateLimited: [{ seconds: 1 }],
 };
 
 const refusals = Object.values(refuse).flatMap((group) =>

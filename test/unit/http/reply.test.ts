@@ -65,6 +65,35 @@ describe('a reply', () => {
     expect([response.body, response.ended]).toEqual(['ab', true]);
   });
 
+  it('hands over no more of a whole answer than its reader takes, and the rest when it takes more', async () => {
+    const { response, reply } = replying();
+    response.isFull = true;
+    const sent = reply.send(answer('0123456789'), OPTIONS);
+    expect([response.body, reply.isOpen]).toEqual(['01234', true]);
+    response.drain();
+    await sent;
+    expect([response.body, response.ended]).toEqual(['0123456789', true]);
+  });
+
+  it('cuts off a reader that takes nothing of a whole answer, and no sooner than it may be slow', async () => {
+    const { response, clock, reply } = replying();
+    response.isFull = true;
+    const sent = reply.send(answer('0123456789'), OPTIONS);
+    clock.advance(LIMITS.streamStallMs - 1);
+    expect(response.closed).toBe(false);
+    clock.advance(1);
+    await sent;
+    expect(response.closed).toBe(true);
+  });
+
+  it('leaves its connection alone until the client has been read, when it is to be the last one', async () => {
+    const { response, reply } = replying();
+    const sent = reply.send(answer('bye'), { ...OPTIONS, closeConnection: true });
+    expect(response.status).toBe('');
+    await sent;
+    expect([response.body, response.ended]).toEqual(['bye', true]);
+  });
+
   it('cuts off a reader that takes nothing for its whole patience, and stops the source', async () => {
     const { response, clock, reply } = replying();
     response.isFull = true;

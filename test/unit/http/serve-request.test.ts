@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { BodyTooLarge, SendFailed } from '../../../src/egress/send-failed.ts';
 import { createAuthenticate } from '../../../src/http/authenticate.ts';
+import { BodyBudget } from '../../../src/http/body-budget.ts';
 import { createHttpMetrics } from '../../../src/http/http-metrics.ts';
 import type { IdempotencyStore } from '../../../src/http/idempotency.ts';
 import { createMetrics } from '../../../src/http/metrics.ts';
@@ -13,6 +14,8 @@ import { createRequestIds } from '../../../src/http/request-id.ts';
 import { ok, route, streamedBody } from '../../../src/http/route.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { type Endpoint, serveRequest } from '../../../src/http/serve-request.ts';
+import { createStrangerGate } from '../../../src/http/stranger-gate.ts';
+import { createUnknownRoute } from '../../../src/http/unknown-route.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
@@ -20,6 +23,7 @@ import { refuse } from '../../../src/kernel/refuse.ts';
 import { bearer, fakeCredentials, KEYS } from '../../support/edge.ts';
 import { FakeResponse } from '../../support/fake-response.ts';
 import { logLines } from '../../support/log-lines.ts';
+import { strangersOf } from '../../support/strangers.ts';
 
 const buy = route()({
   method: 'POST',
@@ -87,21 +91,41 @@ function edge(gatewayPerMinute = 100, other: Partial<Parameters<typeof serveRequ
   const idempotency = memoryStore();
   const limiter = createRateLimiter(clock);
   const metrics = createMetrics({ withProcess: false });
+  const strangers = strangersOf(clock);
   const limits = { ...DEFAULT_RATE_LIMITS, gatewayPerMinute };
   const endpoints = [buy, sum].map(
-    (each): Endpoint => ({ kind: 'route', method: 'POST', path: each.path, route: each }),
+    (each): Endpoint => ({
+      kind: 'route',
+      method: 'POST',
+      path: each.path,
+      envelope: 'flat',
+      route: each,
+    }),
   );
   const deps: Parameters<typeof serveRequest>[0] = {
     services: {},
-    authenticate: createAuthenticate({ credentials: fakeCredentials, clock, secureCookies: false }),
+    strangers,
+    unknownRoute: createUnknownRoute(endpoints),
+    takesTurn: () => true,
+    authenticate: createAuthenticate({
+      credentials: fakeCredentials,
+      strangers,
+      clock,
+      secureCookies: false,
+    }),
     rateGate: createRateGate({ limiter, serverLimiter: createRateLimiter(clock) }, limits),
     idempotency,
     router: createRouter(endpoints),
-    metrics: createHttpMetrics(metrics, { requests: () => 0, sockets: () => 0 }),
+    metrics: createHttpMetrics(metrics, {
+      requests: () => 0,
+      sockets: () => 0,
+      connections: () => 0,
+      refusedConnections: () => 0,
+    }),
     clientAddress: (remote) => remote,
     requestId: createRequestIds(systemRandom),
     commonHeaders: commonHeaders(),
-    bodyBudget: { heldBytes: 0, maxBytes: 1_000 },
+    bodyBudget: new BodyBudget({ bytes: 1_000, bytesPerCaller: 1_000 }),
     clock,
     log: silentLog,
     isDraining: () => false,
@@ -153,6 +177,30 @@ describe('serving a request', () => {
     const { response, served } = post(bearer(KEYS.developer));
     await served;
     expect(response.status).toBe('401 Unauthorized');
+  });
+
+  it('looks for the nearest route only for a network that may still have an answer', async () => {
+    let searches = 0;
+    const { postTo } = edge(100, {
+      strangers: createStrangerGate(new ManualClock(), {
+        anonymous: { burst: 2, perMinute: 1 },
+        failedCredentials: { burst: 2, perMinute: 1 },
+      }),
+      unknownRoute: () => ({
+        envelope: 'flat',
+        refusal() {
+          searches += 1;
+          return refuse.request.notFound('There is no such route.');
+        },
+      }),
+    });
+    const statuses: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      const { response, served } = postTo(`/v1/guess-${i}`, {}, '{}');
+      await served;
+      statuses.push(response.status.slice(0, 3));
+    }
+    expect([statuses, searches]).toEqual([['404', '404', '429', '429', '429'], 2]);
   });
 
   it('replays before it counts: a replay takes no rate-limit token', async () => {
@@ -220,7 +268,14 @@ describe('serving an answer that breaks off', () => {
         return { status: 200, headers: {}, body: cutOff(failure) };
       },
     });
-    const endpoint: Endpoint = { kind: 'route', method: 'POST', path: relay.path, route: relay };
+    const { path } = relay;
+    const endpoint: Endpoint = {
+      kind: 'route',
+      method: 'POST',
+      path,
+      envelope: 'flat',
+      route: relay,
+    };
     const { log, lines } = logLines();
     const { post } = edge(100, { router: createRouter([endpoint]), log });
     const { response, served } = post(me, '{}');

@@ -6,6 +6,7 @@ const present = (headers: Record<string, string>, acceptsTokenScheme?: boolean) 
   socketCredential(
     {
       authenticateFrom: ['bearer', 'subprotocol'],
+      protocols: ['token', 'bearer', 'svc-stt'],
       ...(acceptsTokenScheme !== undefined && { acceptsTokenScheme }),
     },
     new Map(Object.entries(headers)),
@@ -25,8 +26,15 @@ describe('the credential of a socket', () => {
 
   it('finds the key beside the word "token" among the sub-protocols', () => {
     expect(present({ 'sec-websocket-protocol': 'token, svc_1' }, true)).toEqual(AGENT);
-    expect(present({ 'sec-websocket-protocol': 'token, other' }, true)).toEqual({
-      kind: 'nothing',
-    });
+    for (const offer of ['token', 'token, svc-stt', 'svc-stt, token', 'token, ']) {
+      expect(present({ 'sec-websocket-protocol': offer }, true)).toEqual({ kind: 'nothing' });
+    }
+  });
+
+  it('takes what else stands there for a key that does not exist', () => {
+    const foreign = { kind: 'session', token: 'dg-of-another', via: 'bearer' };
+    const offer = { 'sec-websocket-protocol': 'token, dg-of-another' };
+    expect(present(offer, true)).toEqual(foreign);
+    expect(present(offer)).toEqual({ kind: 'nothing' });
   });
 });

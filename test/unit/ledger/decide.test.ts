@@ -92,13 +92,25 @@ describe('decide', () => {
     );
   });
 
-  it('takes what goes beyond the hold as far as funds reach and calls the rest a shortfall', () => {
+  it('takes no more than the hold, whatever there is, and calls the rest a shortfall of its source', () => {
     const decision = decide(state(30n, 100n), settle(100n, 150n), WORLD);
-    expect(decision).toMatchObject({ leftRaw: 130n, shortfallRaw: 20n });
+    expect(decision).toMatchObject({ leftRaw: 100n, shortfallRaw: 50n });
     expect(decision.change.posting?.entries).toEqual([
       { debit: 'agent:7:held', credit: 'gateway', amountRaw: 100n },
-      { debit: 'agent:7:spendable', credit: 'gateway', amountRaw: 30n },
-      { debit: 'shortfall:acme', credit: 'gateway', amountRaw: 20n },
+      { debit: 'shortfall:acme', credit: 'gateway', amountRaw: 50n },
+    ]);
+  });
+
+  it('takes no more than is billed, and gives back the rest of the hold', () => {
+    const operation = settle(100n, 150n);
+    if (operation.kind !== 'settle') throw new Error('unreachable');
+    const request = { ...operation.request, billableRaw: 40n };
+    const decision = decide(state(30n, 100n), { ...operation, request }, WORLD);
+    expect(decision).toMatchObject({ leftRaw: 40n, shortfallRaw: 110n });
+    expect(decision.change.posting?.entries).toEqual([
+      { debit: 'agent:7:held', credit: 'gateway', amountRaw: 40n },
+      { debit: 'shortfall:acme', credit: 'gateway', amountRaw: 110n },
+      { debit: 'agent:7:held', credit: 'agent:7:spendable', amountRaw: 60n },
     ]);
   });
 
@@ -135,6 +147,6 @@ describe('decide', () => {
     };
     const request = { ...operation.request, charge };
     expect(() => decide(state(30n, 100n), { ...operation, request }, WORLD)).toThrow('no row');
-    expect(seen).toEqual([130n]);
+    expect(seen).toEqual([100n]);
   });
 });

@@ -5,11 +5,11 @@ import type { BalanceState } from '../../../src/ledger/change.ts';
 import { crossedThresholds, utilizationBps } from '../../../src/ledger/spend-events.ts';
 import { ACTIVE } from '../../support/fakes/memory-ledger.ts';
 
-const state = (creditedRaw: bigint, consumedRaw: bigint): BalanceState => ({
+const state = (creditedRaw: bigint, consumedRaw: bigint, heldRaw = 0n): BalanceState => ({
   ...{ version: 1n, rulesVersion: 1n, creditedRaw, consumedRaw },
   ...{
-    spendableRaw: creditedRaw - consumedRaw,
-    heldRaw: 0n,
+    spendableRaw: creditedRaw - consumedRaw - heldRaw,
+    heldRaw,
     walletRaw: 0n,
     promisedRaw: 0n,
     counters: [],
@@ -30,6 +30,11 @@ const told = (rules: Rules, before: BalanceState, after: BalanceState) =>
   );
 
 describe('utilizationBps', () => {
+  it('counts what is held for work in flight as what is spent', () => {
+    expect(utilizationBps(state(10_000n, 187n, 67n))).toBe(254);
+    expect(utilizationBps(state(10_000n, 0n, 10_000n))).toBe(10_000);
+  });
+
   it('is what is spent of all that came in, rounded down, and nothing before anything came', () => {
     expect(utilizationBps(state(0n, 0n))).toBe(0);
     expect(utilizationBps(state(3n, 2n))).toBe(6_666);
@@ -49,6 +54,15 @@ describe('crossedThresholds', () => {
       ...['1 below', 'credit.recovered', '2 below', 'credit.recovered'],
       ...['3 below', 'credit.recovered', '4 below', 'credit.recovered'],
     ]);
+  });
+
+  it('is crossed by a hold, and recovered from by what the hold gives back', () => {
+    const rules = watching(8_000);
+    const before = state(10_000n, 7_900n);
+    const held = state(10_000n, 7_900n, 200n);
+    expect(told(rules, before, held)).toEqual(['1 above', 'credit.warning']);
+    expect(told(rules, held, state(10_000n, 8_100n))).toEqual([]);
+    expect(told(rules, held, state(10_000n, 7_950n))).toEqual(['1 below', 'credit.recovered']);
   });
 
   it('takes the threshold itself for crossed, and one raw unit less for not', () => {

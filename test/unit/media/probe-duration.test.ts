@@ -17,11 +17,14 @@ const WHOLE: Readonly<Record<string, readonly [Buffer, number]>> = {
 };
 
 describe('the duration of a file', () => {
-  it.each(Object.entries(WHOLE))('is found in %s, by its bytes alone', (_, [file, durationMs]) => {
-    expect(probeDuration(file)).toEqual({ kind: 'measured', durationMs });
-  });
+  it.each(Object.entries(WHOLE))(
+    'is found in %s, by its bytes alone',
+    async (_, [file, durationMs]) => {
+      expect(await probeDuration(file)).toEqual({ kind: 'measured', durationMs });
+    },
+  );
 
-  it('is refused with a sentence where there is none', () => {
+  it('is refused with a sentence where there is none', async () => {
     const none = [
       Buffer.alloc(0),
       Buffer.from('text'),
@@ -32,11 +35,11 @@ describe('the duration of a file', () => {
       files.flacFile(0, 1_000_000),
     ];
     for (const file of none) {
-      expect(probeDuration(file)).toMatchObject({ kind: 'refused' });
+      expect(await probeDuration(file)).toMatchObject({ kind: 'refused' });
     }
   });
 
-  it('is found or refused, and never thrown, in what is left of a broken file', () => {
+  it('is found or refused, and never thrown, in what is left of a broken file', async () => {
     const broken = fc
       .tuple(
         fc.constantFrom(...Object.values(WHOLE).map(([file]) => file)),
@@ -49,9 +52,9 @@ describe('the duration of a file', () => {
         if (part.length > 0) part[at % part.length] = byte;
         return part;
       });
-    fc.assert(
-      fc.property(fc.oneof(broken, fc.uint8Array({ maxLength: 200 })), (file) => {
-        const found = probeDuration(file);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(broken, fc.uint8Array({ maxLength: 200 })), async (file) => {
+        const found = await probeDuration(file);
         if (found.kind === 'measured') expect(found.durationMs).toBeGreaterThan(0);
         else expect(found.reason).toMatch(/\.$/);
       }),

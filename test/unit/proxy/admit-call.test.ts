@@ -12,9 +12,10 @@ const admitted = (
   wish: StandingsWish | undefined,
   spender: Partial<Spender> = {},
   host = 'api.vendor.example',
+  lastRaw?: bigint,
 ) => {
   const view = viewAgent(standingsReader(wish && standingsWith(wish)), SPENDER.agentId);
-  return admitCall(view, { ...SPENDER, ...spender }, host);
+  return admitCall(view, { ...SPENDER, ...spender }, { host, lastRaw });
 };
 
 const refused = (status: number, error: string, fields: object = {}) =>
@@ -44,6 +45,16 @@ describe('a call before anything is sent', () => {
       refused(402, 'spend_limit_exceeded', { kind: 'api' }),
     );
     expect(await admitted({ own: [[api(), 1_000n]] }, {}, 'other.example')).toBeDefined();
+  });
+
+  it('is refused with the price that its vendor asked for last, and never with one that is made up', async () => {
+    const own = [[api({ id: 3 }), 1_000n]] as const;
+    await expect(admitted({ own }, {}, 'api.vendor.example', 7_000n)).rejects.toEqual(
+      refused(402, 'spend_limit_exceeded', { required: '7000', available: '0' }),
+    );
+    await expect(admitted({ own })).rejects.toEqual(
+      refused(402, 'spend_limit_exceeded', { required: null, available: '0' }),
+    );
   });
 
   it('counts under its task and its key’s line', async () => {
@@ -101,7 +112,7 @@ describe('a call of an agent that is remembered', () => {
       return reader.read(agentId);
     };
     const view = viewAgent({ ...reader, read }, SPENDER.agentId);
-    const call = admitCall(view, SPENDER, 'api.vendor.example');
+    const call = admitCall(view, SPENDER, { host: 'api.vendor.example', lastRaw: undefined });
     return call.then(
       ({ standings }) => ({ standings, reads }),
       (error: unknown) => ({ error, reads }),

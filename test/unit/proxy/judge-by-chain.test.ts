@@ -45,7 +45,7 @@ describe('the block that is believed', () => {
 
   it('is the head itself where nothing has to stand on it', async () => {
     const { chain, view } = world(0);
-    expect(await deepBlock(view)).toEqual(chain.head);
+    expect(await deepBlock(view)).toMatchObject(chain.head);
   });
 });
 

@@ -49,6 +49,23 @@ describe('the lines of free calls', () => {
     expect(written).toEqual([[1, 2, 3]]);
   });
 
+  it('are written for everybody who asked, though another write has taken them', async () => {
+    const gates: (() => void)[] = [];
+    const { log, written } = logTo(() => new Promise((resolve) => gates.push(resolve)));
+    log.add(line(1));
+    const first = log.flush();
+    let isDone = false;
+    const second = log.flush().then(() => {
+      isDone = true;
+    });
+    await Promise.resolve();
+    expect([isDone, written]).toEqual([false, []]);
+    await expect.poll(() => gates.length).toBe(1);
+    gates[0]?.();
+    await Promise.all([first, second]);
+    expect([isDone, written]).toEqual([true, [[1]]]);
+  });
+
   it('never fill the memory: the oldest is forgotten', async () => {
     const { log, written } = logTo(ever);
     for (let i = 0; i < LIMITS.passthroughLinesWaiting + 5; i++) log.add(line(i));

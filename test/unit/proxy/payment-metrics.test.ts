@@ -4,7 +4,7 @@ import { createPaymentMetrics } from '../../../src/proxy/payment-metrics.ts';
 import type { Reconciled } from '../../../src/proxy/reconcile.ts';
 
 const DONE: Reconciled = {
-  ...{ readTo: undefined, settled: 0, released: 0, deposits: 0, left: 0 },
+  ...{ readTo: undefined, current: undefined, settled: 0, released: 0, deposits: 0, left: 0 },
 };
 
 function world() {
@@ -64,5 +64,15 @@ describe('the metrics of payments', () => {
     payments.reconciled({ ...DONE, settled: 1 });
     expect(await line('svc_deposits')).toEqual(['svc_deposits 2']);
     expect(await line('svc_chain_block')).toEqual(['svc_chain_block 41']);
+  });
+
+  it('tell of wallets that differ, and count deposits that a second look has found', async () => {
+    const { payments, line } = world();
+    payments.reconciled({ ...DONE, deposits: 2 });
+    payments.audited({ deposits: 3, differing: 4 });
+    expect(await line('svc_deposits')).toEqual(['svc_deposits 5']);
+    expect(await line('svc_wallet_differences')).toEqual(['svc_wallet_differences 4']);
+    payments.audited({ deposits: 0, differing: 0 });
+    expect(await line('svc_wallet_differences')).toEqual(['svc_wallet_differences 0']);
   });
 });

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { RpcUnavailable } from '../../../src/chain/rpc.ts';
+import { topicOf } from '../../../src/chain/abi.ts';
+import type { LogQuery } from '../../../src/chain/log-query.ts';
+import { RpcTooMuch, RpcUnavailable } from '../../../src/chain/rpc.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { refuse } from '../../../src/kernel/refuse.ts';
+import type { PaymentAlarm } from '../../../src/proxy/payment-alarm.ts';
 import { reconcile } from '../../../src/proxy/reconcile.ts';
+import { word } from '../../support/fakes/json-rpc-node.ts';
 import { movedBy, reconcileWorld } from '../../support/reconcile-world.ts';
 
 const WALLET = `0x${'a1'.repeat(20)}`;
@@ -70,11 +75,28 @@ describe('how far the chain was read', () => {
     world.chain.use(row, movedBy(row));
     world.order.length = 0;
     expect(await world.read()).toMatchObject({ settled: 1, readTo: { number: 599 } });
-    expect(read(world.order)).toEqual([`${599 - LIMITS.reorgBlocks}-599`]);
+    // The newest block first: its logs prove where those of the node end.
+    expect(read(world.order)).toEqual(['599-599', `${599 - LIMITS.reorgBlocks}-599`]);
     expect(world.errors()).toEqual([
       'the chain was reorganised below what was believed; it is read again',
     ]);
     expect(world.cursor?.hash).toBe(world.chain.head.hash);
+  });
+
+  it('goes back where it stands on blocks that there never were', async () => {
+    const world = watchedWorld(0, 600);
+    const { chain } = world;
+    await world.read();
+    world.cursor = { number: 5_000, hash: word(5_000) };
+    chain.mine();
+    chain.transfer({ from: STRANGER, to: WALLET, valueRaw: 50n });
+    const clock = new ManualClock((chain.head.timestampSec + 3_600) * 1_000);
+    // As far as is known the node is only late.
+    expect(await world.read({ clock })).toMatchObject({ readTo: undefined, deposits: 0 });
+    chain.mine(1, 3_600);
+    expect(await world.read({ clock })).toMatchObject({ readTo: { number: 601 }, deposits: 1 });
+    expect(world.cursor).toMatchObject({ number: 601 });
+    expect(world.errors()).toHaveLength(1);
   });
 
   it('moves on by so many blocks at a time where it is far behind', async () => {
@@ -190,6 +212,37 @@ describe('USDC that comes in', () => {
     expect(await read()).toMatchObject({ deposits: 1 });
     expect(credits).toMatchObject([{ agentId: 1, amountRaw: 50n, deposit: true }]);
     expect(book.funds).toMatchObject({ spendableRaw: 1_000_050n, walletRaw: 1_000_050n });
+  });
+
+  it('is credited by none but the reader of the chain', async () => {
+    const { chain, read, credits } = watchedWorld();
+    chain.transfer({ from: STRANGER, to: WALLET, valueRaw: 50n });
+    const overtaken = { keepClaim: () => Promise.reject(new Error('overtaken')) };
+    await expect(read(overtaken)).rejects.toThrow('overtaken');
+    expect(credits).toEqual([]);
+    expect(await read()).toMatchObject({ deposits: 1 });
+  });
+
+  it('keeps no other waiting where one wallet has more of it in a block than can be read', async () => {
+    const world = watchedWorld();
+    const { chain, owners, read, book } = world;
+    const flooded = `0x${'a2'.repeat(20)}`;
+    owners.set(flooded, 2);
+    await read();
+    chain.mine();
+    chain.transfer({ from: STRANGER, to: flooded, valueRaw: 1n });
+    chain.transfer({ from: STRANGER, to: WALLET, valueRaw: 50n });
+    const { logs } = chain.rpc;
+    const tells = async (query: LogQuery) => {
+      const isFlood = query.topics.some((wanted) => wanted?.includes(topicOf(flooded)));
+      if (isFlood) throw new RpcTooMuch('more than 10000 results');
+      return logs(query);
+    };
+    Object.assign(chain.rpc, { logs: tells });
+    const alarms: PaymentAlarm[] = [];
+    const onAlarm = (alarm: PaymentAlarm) => void alarms.push(alarm);
+    expect(await read({ onAlarm })).toMatchObject({ deposits: 1, readTo: chain.head });
+    expect([alarms, book.funds.walletRaw]).toEqual([['wallet_flooded'], 1_000_050n]);
   });
 
   it('is credited once, however often its block is read', async () => {

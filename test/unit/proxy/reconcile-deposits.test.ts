@@ -3,6 +3,7 @@ import type { Rpc } from '../../../src/chain/rpc.ts';
 import type { Block, ChainLog } from '../../../src/chain/rpc-answers.ts';
 import { USDC_EVENTS } from '../../../src/chain/usdc.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { type ReconcileDeps, reconcile } from '../../../src/proxy/reconcile.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { word } from '../../support/fakes/json-rpc-node.ts';
@@ -52,6 +53,10 @@ function setUp() {
         findSettled: async () => [],
         findFirstWalletMs: async () => undefined,
         repayVanished: async () => 0,
+        wasGivenBack: async () => false,
+        findCredited: async () => new Map(),
+        keepClaim: async () => {},
+        clock: new ManualClock(),
         findByNonce: async () => undefined,
       },
       ...{ findOpenPayouts: async () => [], findPayout: async () => undefined },

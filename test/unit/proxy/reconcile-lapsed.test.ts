@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { movedBy, reconcileWorld, START_SEC } from '../../support/reconcile-world.ts';
 
+const STRANGER = `0x${'dd'.repeat(20)}`;
+
 async function readWorld(confirmations = 0) {
   const world = reconcileWorld(confirmations, confirmations + 1);
   await world.read();
@@ -84,6 +86,8 @@ describe('a payment whose time is over', () => {
     chain.mine();
     const txHash = chain.use(row, movedBy(row));
     chain.hidden.add(txHash);
+    // The node has other logs of this block.
+    chain.transfer({ from: STRANGER, to: STRANGER, valueRaw: 1n });
     expect(await read()).toMatchObject({ settled: 0, left: 1 });
     chain.mine(50);
     expect(await read()).toMatchObject({ settled: 0, released: 0, left: 1 });
@@ -98,6 +102,7 @@ describe('a payment whose time is over', () => {
     const row = await pay('p');
     chain.mine();
     chain.hidden.add(chain.cancel(row));
+    chain.transfer({ from: STRANGER, to: STRANGER, valueRaw: 1n });
     await read();
     chain.hidden.clear();
     chain.mine(50);

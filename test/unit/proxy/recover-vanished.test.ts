@@ -35,6 +35,21 @@ describe('a settled payment that a reorganisation takes away', () => {
     expect(book.funds).toMatchObject(CREDITED_AGAIN);
   });
 
+  it('is debited again where the branch that had it is the true one after all, with an alarm', async () => {
+    const { book, chain, row, read, errors } = await vanishedWorld();
+    chain.mine(1, 100);
+    await read();
+    expect(book.funds).toMatchObject(CREDITED_AGAIN);
+    // As of another branch again, on which it stands.
+    chain.reorganise(1);
+    chain.use(row, movedBy(row));
+    await read();
+    expect(book.row('p')).toMatchObject({ state: 'settled', isCorrected: true });
+    expect(book.funds).toMatchObject(SETTLED);
+    expect(errors()).toContain('a payment moved on chain after it was released');
+    expect(book.store.violations()).toEqual([]);
+  });
+
   it('stays settled while it may still be made, and is looked at until that is over', async () => {
     const { book, chain, read, errors } = await vanishedWorld();
     expect(await read()).toMatchObject({ readTo: undefined });

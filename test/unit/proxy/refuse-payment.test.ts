@@ -5,7 +5,7 @@ import { refusePayment } from '../../../src/proxy/refuse-payment.ts';
 import { aPolicy } from '../../support/a-policy.ts';
 
 const crossed = (policy: Partial<Policy>, suspended = false): HoldRefusal => ({
-  ...{ reason: 'cap_exceeded', suspended },
+  ...{ reason: 'cap_exceeded', availableRaw: 0n, suspended },
   breach: { policy: aPolicy(policy), requiredRaw: 7n, spentRaw: 995n, capRaw: 1_000n },
 });
 
@@ -17,7 +17,7 @@ const told = (refusal: HoldRefusal) => {
 
 describe('a payment that is not made', () => {
   it('has one code for every cap; a policy is told apart and named', () => {
-    const amounts = { required: '7', spent: '995', limit: '1000' };
+    const amounts = { available: '5', required: '7', spent: '995', limit: '1000' };
     expect(told(crossed({ id: 5, kind: 'api', matchKey: 'vendor.example', label: 'x' }))).toEqual({
       ...{ status: 402, error: 'spend_limit_exceeded', code: 'policy_exceeded' },
       ...{ kind: 'api', matchKey: 'vendor.example', policyId: 5, label: 'x', reason: null },

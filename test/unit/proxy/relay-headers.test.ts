@@ -27,8 +27,13 @@ describe('the headers of a vendor', () => {
 
   it('cannot speak in the name of this server', () => {
     const forged = ['X-Svc-Cost-USDC', 'x-svc-payment', 'X-SVC-Budget-Advisory', 'X-Request-Id'];
-    const more = ['X-RateLimit-Limit', 'X-Should-Retry', 'Access-Control-Allow-Origin'];
+    const more = ['X-RateLimit-Limit', 'Access-Control-Allow-Origin'];
     expect(names([...forged, ...more].map((name) => [name, '0']))).toEqual([]);
+  });
+
+  it('may say whether and when to try again: a refusal of the vendor costs nothing', () => {
+    const words = ['Retry-After', 'Retry-After-Ms', 'X-Should-Retry'];
+    expect(names(words.map((name) => [name, '1']))).toEqual(words.map((w) => w.toLowerCase()));
   });
 
   it('leave the framing of the message and of its hop behind', () => {

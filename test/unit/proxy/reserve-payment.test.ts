@@ -245,7 +245,7 @@ describe('a payment that may not be made', () => {
       all.reserve(undefined, {}, { ledger: ledger as ReserveDeps['ledger'] }),
     ).rejects.toMatchObject({
       ...{ status: 500, error: 'Reservation persistence failed' },
-      headers: { 'x-should-retry': 'false' },
+      headers: { 'x-should-retry': 'true' },
     });
   });
 });

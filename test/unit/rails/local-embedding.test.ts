@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { EngineBusy } from '../../../src/engines/engine.ts';
+import { type EmbeddedText, EngineBusy } from '../../../src/engines/engine.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { EmbeddingWish } from '../../../src/rails/embedding-rail.ts';
 import { createLocalEmbeddingRail } from '../../../src/rails/local-embedding.ts';
 
 function world(onBatch: () => void = () => {}) {
-  const batches: (readonly string[])[] = [];
+  const batches: (readonly EmbeddedText[])[] = [];
   const rail = createLocalEmbeddingRail({
     engine: {
       async embed(texts) {
@@ -57,15 +57,42 @@ describe('the local encoder as a rail', () => {
     expect(left.batches).toHaveLength(1);
   });
 
-  it('says beforehand what it can’t do: tokens, empty and long texts, other sizes', () => {
+  it('takes lists of tokens, and counts each of them', async () => {
+    const { batches, embed } = world();
+    expect((await embed({ input: [9, 9, 9] })).json).toMatchObject({
+      ...{ data: [{ index: 0, embedding: [3, 0.5] }], usage: { prompt_tokens: 3 } },
+    });
+    const many = await embed({ input: [[1], [2, 3]] });
+    expect(many.json).toMatchObject({ data: [{ index: 0 }, { index: 1 }] });
+    expect(many.outcome).toMatchObject({ promptTokens: 3 });
+    expect(batches).toEqual([[[9, 9, 9]], [[1], [2, 3]]]);
+  });
+
+  it('cuts vectors to the size that is asked for, and makes them of length one again', async () => {
+    const { embed } = world();
+    const { json } = await embed({ input: ['four', 'seven77'], dimensions: 1 });
+    expect(json.data.map(({ embedding }: { embedding: number[] }) => embedding)).toEqual([
+      [1],
+      [1],
+    ]);
+    const encoded = await embed({ input: 'x', dimensions: 1, encoding_format: 'base64' });
+    expect(encoded.json.data[0].embedding).toBe('AACAPw==');
+  });
+
+  it('says beforehand what it can’t do: empty and long texts, tokens of others, larger sizes', () => {
     const { rail } = world();
     const param = (wish: EmbeddingWish) => rail.misfit(wish)?.param;
     const long = 'x'.repeat(LIMITS.engines.embedTextChars);
-    expect(param({ input: [1] })).toBe('input');
-    expect(param({ input: [[1]] })).toBe('input');
+    expect(param({ input: [100_277] })).toBe('input');
+    expect(param({ input: [[1], [200_000]] })).toBe('input');
+    expect(param({ input: Array<number>(LIMITS.engines.embedTextChars + 1).fill(1) })).toBe(
+      'input',
+    );
+    expect(param({ input: [1] })).toBeUndefined();
     expect(param({ input: ['a', ''] })).toBe('input');
     expect(param({ input: `${long}x` })).toBe('input');
-    expect(param({ input: 'a', dimensions: 256 })).toBe('dimensions');
+    expect(param({ input: 'a', dimensions: 513 })).toBe('dimensions');
+    expect(param({ input: 'a', dimensions: 256 })).toBeUndefined();
     expect(param({ input: [long], dimensions: 512 })).toBeUndefined();
     expect(param({ input: 'a', dimensions: null })).toBeUndefined();
   });

@@ -57,6 +57,23 @@ describe('the guide as a rail', () => {
     expect(json.id).toMatch(/^chatcmpl-/);
   });
 
+  it('gives the same answer as often as it is asked for, and counts each', async () => {
+    const { json, outcome } = await world().ask({ ...hello, n: 3 });
+    expect(json.choices.map(({ index }: { index: number }) => index)).toEqual([0, 1, 2]);
+    expect(json.usage).toEqual({ prompt_tokens: 7, completion_tokens: 9, total_tokens: 16 });
+    expect(outcome).toMatchObject({ usage: { outputTokens: 9 } });
+  });
+
+  it('is unfit for what it does not do, and asks the guide nothing', async () => {
+    const { ask, asked } = world();
+    const { outcome } = await ask({ ...hello, logprobs: true });
+    expect(outcome).toEqual({
+      ...{ kind: 'unfit', param: 'logprobs' },
+      detail: 'logprobs cannot be served here: this model gives none.',
+    });
+    expect(asked).toEqual([]);
+  });
+
   it('says that it had more to say than it might', async () => {
     const { json } = await world({ isCut: true }).ask(hello);
     expect(json.choices[0].finish_reason).toBe('length');
@@ -90,7 +107,7 @@ describe('the guide as a rail', () => {
         { role: 'assistant', content: null },
       ],
       max_tokens: 9,
-      tools: [{ type: 'function', function: { name: 'f', description: 'does' } }, { odd: 1 }],
+      tools: [{ type: 'function', function: { name: 'f', description: 'does' } }],
     });
     expect(asked[0]).toMatchObject({
       facts: TOLD,
@@ -100,9 +117,13 @@ describe('the guide as a rail', () => {
         { role: 'user', content: 'Hi there' },
         { role: 'assistant', content: '' },
       ],
-      tools: [{ name: 'f', description: 'does' }],
+      tools: [{ name: 'f', description: 'does', place: 'tools.0.function.parameters' }],
     });
-    await ask({ ...hello, tools: [{ function: { name: 'f' } }], tool_choice: 'none' });
+    await ask({
+      ...hello,
+      tools: [{ type: 'function', function: { name: 'f' } }],
+      tool_choice: 'none',
+    });
     expect(asked[1]?.tools).toBeUndefined();
   });
 

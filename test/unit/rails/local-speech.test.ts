@@ -3,6 +3,7 @@ import {
   EngineBusy,
   EngineInputRefused,
   EngineMissing,
+  type SoundEncoding,
   type TtsEngine,
 } from '../../../src/engines/engine.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
@@ -11,6 +12,22 @@ import { createLocalSpeechRail } from '../../../src/rails/local-speech.ts';
 import { SPEECH_FORMATS, type SpeechCall } from '../../../src/rails/speech-rail.ts';
 
 type Asked = Parameters<TtsEngine['speak']>[0];
+
+let encodersOpen = 0;
+/** Makes mp3, in which a piece of sound is a byte. */
+const ENCODING: SoundEncoding = {
+  makes: (format) => format === 'mp3',
+  async open() {
+    encodersOpen++;
+    return {
+      push: async () => Uint8Array.of(1),
+      finish: async () => Uint8Array.of(2),
+      close() {
+        encodersOpen--;
+      },
+    };
+  },
+};
 
 /** Says a second a word; a word may be an error. */
 function engineOf(words: readonly (number | Error)[]) {
@@ -27,7 +44,7 @@ function engineOf(words: readonly (number | Error)[]) {
       }
     },
   };
-  const rail = createLocalSpeechRail({ engine });
+  const rail = createLocalSpeechRail({ engine, encoding: ENCODING });
   const speak = (more: Partial<SpeechCall> = {}, signal = new AbortController().signal) => {
     const call: SpeechCall = {
       ...{ model: 'flite', input: 'x', format: 'pcm', wantsUsage: false, body: {} },
@@ -44,9 +61,22 @@ function engineOf(words: readonly (number | Error)[]) {
 }
 
 describe('speech of the engine in this server', () => {
-  it('makes what needs no encoder, and says so', () => {
+  it('makes what needs no encoder and what there is an encoder for, and says so', () => {
     const { makes } = engineOf([]).rail;
-    expect(SPEECH_FORMATS.filter(makes)).toEqual(['wav', 'pcm']);
+    expect(SPEECH_FORMATS.filter(makes)).toEqual(['mp3', 'wav', 'pcm']);
+  });
+
+  it('gives its encoder back at the end, and when its reader leaves', async () => {
+    const { begun } = engineOf([1, 2]);
+    const heard = await begun({ format: 'mp3' });
+    expect(heard.contentType).toBe('audio/mpeg');
+    expect(encodersOpen).toBe(1);
+    while ((await heard.sound.next()) !== undefined);
+    expect(encodersOpen).toBe(0);
+    const left = await begun({ format: 'mp3' });
+    expect(encodersOpen).toBe(1);
+    left.sound.stop();
+    await expect.poll(() => encodersOpen).toBe(0);
   });
 
   it('gives the whole sound under its type', async () => {
@@ -124,7 +154,7 @@ describe('speech of the engine in this server', () => {
         yield { pcm: new Int16Array(24_000), sampleRateHz: 24_000, text: 'x' };
       },
     };
-    const rail = createLocalSpeechRail({ engine });
+    const rail = createLocalSpeechRail({ engine, encoding: ENCODING });
     const call = {
       model: 'flite',
       input: 'x',
@@ -140,7 +170,9 @@ describe('speech of the engine in this server', () => {
   it('has a bound on speech under way, and room again after every way that one ends', async () => {
     const { begun, speak } = engineOf([1]);
     const most = LIMITS.speech.localInFlight;
-    const open = await Promise.all(Array.from({ length: most }, () => begun()));
+    const open = await Promise.all(
+      Array.from({ length: most }, (_, agentId) => begun({ agentId })),
+    );
     expect(await speak()).toMatchObject({ failure: 'busy', retryAfterSeconds: 1 });
     const [first, second] = open;
     first?.sound.stop();
@@ -150,5 +182,15 @@ describe('speech of the engine in this server', () => {
     await begun();
     await begun();
     expect(await speak()).toMatchObject({ failure: 'busy' });
+  });
+
+  it('leaves room for other agents, however much one of them has spoken', async () => {
+    const { begun, speak } = engineOf([1]);
+    const most = LIMITS.engines.speechesPerAgent;
+    const own = await Promise.all(Array.from({ length: most }, () => begun({ agentId: 1 })));
+    expect(await speak({ agentId: 1 })).toMatchObject({ failure: 'busy', retryAfterSeconds: 1 });
+    await begun({ agentId: 2 });
+    own[0]?.sound.stop();
+    await begun({ agentId: 1 });
   });
 });

@@ -66,6 +66,19 @@ describe('a file for the local recogniser', () => {
     expect(stt.inUse).toBe(0);
   });
 
+  it('leaves recognisers to other agents, and has room again when a file is done', async () => {
+    const { rail, stt } = world();
+    stt.script.push('good', 'morning');
+    const begin = (agentId: number) => rail.stream(call({ agentId }), stays());
+    const own = [await begin(1), await begin(1)];
+    expect(await begin(1)).toMatchObject({ failure: 'busy' });
+    expect(await begin(2)).toMatchObject({ kind: 'completed' });
+    const [first] = own;
+    if (first?.kind !== 'completed') throw new Error('the first was not begun');
+    while ((await first.stream.next()) !== undefined);
+    expect(await begin(1)).toMatchObject({ kind: 'completed' });
+  });
+
   it('goes to the grammar engine with its prompt as the grammar', async () => {
     const { engines, rail } = world();
     await rail.transcribe(call({ model: 'grammar', prompt: '#JSGF V1.0;' }), stays());

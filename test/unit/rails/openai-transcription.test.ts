@@ -46,6 +46,17 @@ describe('a transcription in the OpenAI dialect', () => {
     expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
+  it('tells a model that takes several languages the one that was named as a list', async () => {
+    const fields = [['language', 'de']] as const;
+    const formOf = async (model: string) => {
+      await rail.transcribe(call({ model, fields }), stays());
+      const form = upstream.seen.at(-1)?.form;
+      return [form?.get('language'), form?.getAll('languages[]')];
+    };
+    expect(await formOf('gpt-transcribe')).toEqual([null, ['de']]);
+    expect(await formOf('whisper-1')).toEqual(['de', []]);
+  });
+
   it('comes back as it came, with what it says of its use', async () => {
     const body = { text: 'x', usage: { seconds: 2 } };
     for (const format of ['json', 'verbose_json', 'diarized_json'] as const) {

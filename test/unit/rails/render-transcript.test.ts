@@ -35,6 +35,40 @@ describe('a transcript in the format that was asked for', () => {
     });
   });
 
+  it("has every member of the vendor's segment", () => {
+    const { segments } = JSON.parse(written('verbose_json')[1] ?? '') as { segments: object[] };
+    for (const segment of segments) {
+      expect(segment).toEqual({
+        ...{ id: expect.any(Number), seek: expect.any(Number), start: expect.any(Number) },
+        ...{ end: expect.any(Number), text: expect.any(String), tokens: [], temperature: 0 },
+        ...{ avg_logprob: 0, compression_ratio: expect.any(Number), no_speech_prob: 0 },
+      });
+    }
+    expect(segments).toMatchObject([{ seek: 0 }, { seek: 372_000 }]);
+    const again = { ...whole, segments: [{ startMs: 0, endMs: 1, text: 'again '.repeat(50) }] };
+    const repeated = JSON.parse(written('verbose_json', again)[1] ?? '');
+    expect(repeated.segments[0].compression_ratio).toBeGreaterThan(10);
+    expect(segments).toMatchObject([{ compression_ratio: 7 / 15 }, { compression_ratio: 5 / 13 }]);
+  });
+
+  it('has words, segments or both, as they are asked for', () => {
+    const words = [
+      { word: 'one', startMs: 100, endMs: 400 },
+      { word: 'two', startMs: 500, endMs: 1_450 },
+    ];
+    const timed = { ...whole, segments: [{ startMs: 0, endMs: 1_500, text: 'one two', words }] };
+    const told = (...granularities: ('word' | 'segment')[]) =>
+      JSON.parse(renderTranscript(timed, 'verbose_json', granularities).body.toString());
+    const seconds = [
+      { word: 'one', start: 0.1, end: 0.4 },
+      { word: 'two', start: 0.5, end: 1.45 },
+    ];
+    expect(told('word').words).toEqual(seconds);
+    expect(told('word')).not.toHaveProperty('segments');
+    expect(told('segment')).not.toHaveProperty('words');
+    expect(told('word', 'segment')).toMatchObject({ words: seconds, segments: [{ id: 0 }] });
+  });
+
   it('is plain text or subtitles', () => {
     expect(written('text')).toEqual(['text/plain', 'one two three\n']);
     expect(written('srt')).toEqual([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { resetTime, retryAfterSeconds } from '../../../src/rails/reset-time.ts';
+import { resetTime, retryAfterSeconds, waitOf } from '../../../src/rails/reset-time.ts';
 
 const NOW = Date.parse('2026-11-22T06:00:00Z');
 const inMs = (text: string) => {
@@ -39,6 +39,24 @@ describe('how long to wait', () => {
     const odd = [undefined, ['1', '2'], '', '-1', '1, 2', 'soon', '86401', '9'.repeat(10_000)];
     odd.push('Sun, 22 Nov 2036 06:00:09 GMT', 'Xyz, 99 Abc 2026 06:00:09 GMT', '2026-11-22');
     for (const value of odd) expect(retryAfterSeconds(value, NOW)).toBeNull();
+  });
+});
+
+describe('how long an upstream sends its callers away', () => {
+  it('is taken from its milliseconds first, and is whole seconds beside them', () => {
+    expect(waitOf({ 'retry-after-ms': '20', 'retry-after': '9' }, NOW)).toEqual({
+      ...{ seconds: 1, ms: 20 },
+    });
+    expect(waitOf({ 'retry-after-ms': '1500.2' }, NOW)).toEqual({ seconds: 2, ms: 1_501 });
+    expect(waitOf({ 'retry-after': '9' }, NOW)).toEqual({ seconds: 9 });
+    expect(waitOf({}, NOW)).toEqual({ seconds: null });
+  });
+
+  it('is not taken from milliseconds that cannot be believed', () => {
+    const odd = ['', '-1', 'soon', '999999999', '1e3', ['1', '2'], '9'.repeat(10_000)];
+    for (const value of odd) {
+      expect(waitOf({ 'retry-after-ms': value, 'retry-after': '9' }, NOW)).toEqual({ seconds: 9 });
+    }
   });
 });
 

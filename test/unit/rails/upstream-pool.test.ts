@@ -16,6 +16,10 @@ describe('an answer that is no success', () => {
     expect(answer(429, { 'retry-after': 'Sun, 22 Nov 2026' })).toMatchObject({
       retryAfterSeconds: null,
     });
+    expect(answer(429, { 'retry-after-ms': '20' })).toMatchObject({
+      ...{ retryAfterSeconds: 1, retryAfterMs: 20 },
+    });
+    expect(answer(408)).toMatchObject({ kind: 'failed', failure: 'timeout' });
     expect([answer(500), answer(302)]).toMatchObject([
       { failure: 'broken' },
       { failure: 'broken' },

@@ -38,10 +38,13 @@ function setUp() {
   const { sql, state } = cursorTable();
   const { book } = world;
   const done: Reconciled[] = [];
+  /** Blocks as of which the wallets were looked at again. */
+  const audited: number[] = [];
   const processOf = (nodeId: string) =>
     createReconcilePayments({
       ...world.deps,
       ...{ sql, nodeId, clock: book.clock, onDone: (result) => done.push(result) },
+      auditor: { run: async (at) => void audited.push(at.number) },
     });
   /** The most blocks that one look at the logs went over, of those that there have been since. */
   const longest = () =>
@@ -49,7 +52,7 @@ function setUp() {
       0,
       ...world.chain.queries.splice(0).map(({ fromBlock, toBlock }) => toBlock - fromBlock + 1),
     );
-  return { ...world, ...{ state, done, processOf, longest } };
+  return { ...world, ...{ state, done, audited, processOf, longest } };
 }
 
 describe('reading the chain for all processes', () => {
@@ -60,6 +63,25 @@ describe('reading the chain for all processes', () => {
     await processOf('b').tick();
     expect(order.filter((what) => what.startsWith('logs'))).toEqual(['logs 0-0', 'logs 1-3']);
     expect(state.row).toEqual({ number: 3n, hash: chain.head.hash, holder: null });
+  });
+
+  it('is followed by a second look where the books have everything, and by none where they lag', async () => {
+    const { processOf, chain, failOn, audited } = setUp();
+    const reader = processOf('a');
+    await reader.tick();
+    chain.mine(LIMITS.blocksPerTick.most + 7);
+    await reader.tick();
+    expect(audited).toEqual([0]);
+    await reader.tick();
+    await reader.tick();
+    const { number } = chain.head;
+    expect(audited).toEqual([0, number, number]);
+    const callOff = failOn(/^head/);
+    await expect(reader.tick()).rejects.toThrow();
+    callOff();
+    chain.lagsAt = number - 1;
+    await reader.tick();
+    expect(audited).toEqual([0, number, number]);
   });
 
   it('is done by one at a time', async () => {

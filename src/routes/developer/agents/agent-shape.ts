@@ -22,6 +22,14 @@ export const AgentRecord = z.object({
   sessionSpendLimitRaw: z.string().nullable(),
   selfServiceLocked: z.boolean(),
   delegationTxHash: z.string().nullable(),
+  /** While the agent is pending: the step that has failed so often, and when it is tried again. */
+  provisioning: z
+    .object({
+      step: z.enum(['managed_wallet', 'delegation']),
+      attempts: z.number(),
+      nextAttemptAt: z.string().nullable(),
+    })
+    .nullable(),
   createdAt: z.string(),
   updatedAt: z.string(),
   closedAt: z.string().nullable(),

@@ -16,6 +16,7 @@ export const agentsRollup = route<{ agents: Agents }>()({
         status: z.string(),
         balanceRaw: z.string(),
         spend30dRaw: z.string(),
+        utilizationBps: z.number(),
         phone: z.null(),
         keysCount: z.number(),
       }),

@@ -1,13 +1,19 @@
 import { z } from 'zod';
-import { type Catalogue, MODALITIES, RAILS } from '../../../gateway/catalogue.ts';
+import { type Catalogue, CERTAINTIES, MODALITIES, RAILS } from '../../../gateway/catalogue.ts';
 import { describeModelWithSources } from '../../../gateway/list-models.ts';
+import { livingFirst } from '../../../gateway/retirement.ts';
 import { ok, route } from '../../../http/route.ts';
+import type { Clock } from '../../../kernel/clock.ts';
 import { UNITS } from '../../../kernel/price.ts';
 
 const Source = z.object({
   rail: z.enum(RAILS),
   provider: z.string(),
   marginBps: z.number(),
+  /** Where the rates were read; null where they are this server's own, or its operator's. */
+  price: z
+    .object({ source: z.string(), readOn: z.string(), certainty: z.enum(CERTAINTIES) })
+    .nullable(),
   /** USD per million units, before the margin. */
   rates: z.partialRecord(z.enum(UNITS), z.number()),
 });
@@ -17,12 +23,15 @@ const PricedModel = z.object({
   displayName: z.string().nullable(),
   modality: z.enum(MODALITIES),
   contextWindow: z.number().nullable(),
+  maxOutputTokens: z.number().nullable(),
+  shutdownDate: z.string().nullable(),
+  successor: z.string().nullable(),
   isOpenWeight: z.boolean(),
   sources: z.array(Source),
 });
 
 /** Every model that can be bought here with all that serve it, the cheapest first. */
-export const gatewayModels = route<{ catalogue: Catalogue }>()({
+export const gatewayModels = route<{ catalogue: Catalogue; clock: Clock }>()({
   method: 'GET',
   path: '/v1/developer/gateway/models',
   credential: 'management',
@@ -30,6 +39,8 @@ export const gatewayModels = route<{ catalogue: Catalogue }>()({
   response: z.object({ models: z.array(PricedModel) }),
 
   handle({ services }) {
-    return ok({ models: services.catalogue.models.map(describeModelWithSources) });
+    const { catalogue, clock } = services;
+    const models = livingFirst(catalogue.models, clock.now());
+    return ok({ models: models.map(describeModelWithSources) });
   },
 });

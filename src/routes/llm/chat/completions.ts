@@ -14,6 +14,7 @@ export const proxiedChat = route<{ proxied: ProxiedModels }>()({
   providerKey: 'required',
   idempotent: true,
   maxBodyBytes: LIMITS.chatBodyBytes,
+  json: LIMITS.chatJson,
   body: ChatRequest,
 
   handle(context) {

@@ -114,7 +114,7 @@ describe('what a chat model is asked with', () => {
       [part],
       [{ type: 'text', text: 'what is it?' }, part],
     ]);
-    // An image is as large as what is held for it, whatever its bytes.
+    // An image is as large as its tokens usually are, whatever its bytes.
     const many = Array.from({ length: 60 }, () => shown(image));
     const kept = bodyOf(many).messages.length;
     expect(kept).toBeGreaterThan(10);
@@ -138,7 +138,9 @@ describe('what a chat model is asked with', () => {
         const words = texts.map((each) => `x${each}`);
         const body = bodyOf(words.map((each) => said(each)));
         expect(body.messages.at(-1)?.content).toBe(words.at(-1)?.trim());
-        const model = { maxOutputTokens: null } as Parameters<typeof boundChat>[1];
+        const model = { maxOutputTokens: null, sources: [] as unknown } as Parameters<
+          typeof boundChat
+        >[1];
         if (body.messages.length === 1) return;
         expect(boundChat(body, model).tokens.inputTokens).toBeLessThanOrEqual(
           LIMITS.cascadeConversationBytes,

@@ -17,6 +17,7 @@ function openReply(eventOf: (nth: number) => string, count = 10_000) {
   const tab = new Tab();
   const reply = new RailReply({
     body: { model: 'm', messages: [{ role: 'user', content: 'four' }], max_tokens: 10 },
+    most: { inputTokens: 12, cachedTokens: 0, outputTokens: 10 },
     open: async () => ({
       ...{ source, share: tab.expect(0n) },
       stream: {

@@ -27,14 +27,14 @@ describe('billing a turn', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('holds one whole turn before each one, and ends when the next does not fit', async () => {
+  it('holds a turn before each one, as long as fits, and ends when the shortest does not', async () => {
     const probe = await openSession();
     await probe.say('hello');
     probe.session.socketClosed();
     await probe.session.settled;
     const turnRaw = probe.ledger.consumedRaw(AGENT);
     const { ledger, session, socket, say } = await openSession({
-      creditRaw: probe.reserveRaw + turnRaw,
+      creditRaw: probe.leastRaw + turnRaw,
     });
     await say('hello');
     expect(socket.closed).toBeUndefined();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { demandedCall, offeredTools } from '../../../../src/actors/realtime/tool-choice.ts';
+import { mustCall, offeredTools } from '../../../../src/actors/realtime/tool-choice.ts';
 import { openSession } from '../../../support/realtime-session.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 
@@ -35,6 +35,6 @@ describe('tool_choice', () => {
 
   it('demands nothing that is not there', () => {
     const named = { tools: [], toolChoice: { type: 'function', name: 'time' } } as const;
-    expect([offeredTools(named), demandedCall(named)]).toEqual([[], undefined]);
+    expect([offeredTools(named), mustCall(named)]).toEqual([[], false]);
   });
 });

@@ -67,6 +67,31 @@ describe('the listen dialect', () => {
     });
   });
 
+  it('tells the times of the recogniser where it knows them, and none outside of the result', () => {
+    const { sent, writer } = write({ utteranceEndMs: 1_000 });
+    writer.began(200);
+    const words = [
+      { word: 'one', startMs: 150, endMs: 450 },
+      { word: 'two', startMs: 900, endMs: 1_310 },
+    ];
+    writer.heard({ ...said('one two'), words, startMs: 200, endMs: 1_200 });
+    expect(sent.at(-1)).toMatchObject({
+      ...{ start: 0.15, duration: 1.16 },
+      channel: {
+        alternatives: [
+          {
+            words: [
+              { word: 'one', start: 0.15, end: 0.45, confidence: 1 },
+              { word: 'two', start: 0.9, end: 1.31, confidence: 1 },
+            ],
+          },
+        ],
+      },
+    });
+    writer.took(SOUND, 2_400);
+    expect(sent.at(-1)).toMatchObject({ type: 'UtteranceEnd', last_word_end: 1.31 });
+  });
+
   it('keeps what was not asked for to itself', () => {
     const { sent, writer } = write({
       ...{ interimResults: false, vadEvents: false, utteranceEndMs: undefined },

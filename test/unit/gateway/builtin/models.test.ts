@@ -1,9 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { missingRates } from '../../../../src/gateway/billed-units.ts';
 import { ratesOf } from '../../../../src/gateway/build-catalogue.ts';
 import { BUILTIN_MODELS } from '../../../../src/gateway/builtin/models.ts';
 import { BUILTIN_PROVIDERS } from '../../../../src/gateway/builtin/providers.ts';
+import { RETIRING } from '../../../../src/gateway/builtin/retiring.ts';
+import { CERTAINTIES } from '../../../../src/gateway/catalogue.ts';
+import { dayMs } from '../../../../src/gateway/retirement.ts';
 import type { Unit } from '../../../../src/kernel/price.ts';
 
 type Published = {
@@ -22,6 +27,18 @@ type Published = {
 const published = JSON.parse(
   readFileSync(new URL('../../../vectors/catalog/published.json', import.meta.url), 'utf8'),
 ) as Published;
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** Where people and programs find the name of a model to use. */
+const EXAMPLES = [
+  ...['README.md', '.env.example', 'package.json', 'src/gateway/catalogue-file.ts'],
+  ...['docs', 'src/commands', 'src/routes', 'src/sockets'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(md|ts)$/.test(name))
+      .map((name) => join(folder, name)),
+  ),
+];
 
 const entryOf = (id: string) => BUILTIN_MODELS.find((model) => model.id === id);
 const picoUsd = (usd: string) => BigInt(Math.round(Number(usd) * 1e6)) * 1_000_000n;
@@ -48,19 +65,74 @@ describe('the built-in catalogue', () => {
     expect((known - 1n) * BigInt(per)).toBeLessThan(pico);
   });
 
-  it('prices nothing that has no published price, but what runs here and what has been sold long', () => {
-    const isPublished = (id: string) => published.rates.some((rate) => rate.id === id);
-    const others = BUILTIN_MODELS.filter(
-      ({ id, sources }) =>
+  it('says of every price but those of its own engines where and when it was read', () => {
+    const priced = BUILTIN_MODELS.flatMap(({ id, sources }) =>
+      sources.map((source) => ({ ...source, id })),
+    ).filter(({ rates }) => Object.keys(rates).length > 0);
+    expect(priced.length).toBeGreaterThan(70);
+    for (const { id, price, provider } of priced) {
+      if (provider === 'local') {
+        expect(price, id).toBeUndefined();
+        continue;
+      }
+      expect(price?.source, id).toMatch(/^[\w.:/+(), -]{5,120}$/);
+      expect(dayMs(price?.readOn ?? ''), id).toBeDefined();
+      expect(CERTAINTIES, id).toContain(price?.certainty);
+    }
+  });
+
+  it('keeps a limit of one answer for the chat models that it sells, but where the window is the limit', () => {
+    const unlimited = BUILTIN_MODELS.filter(
+      ({ id, maxOutputTokens, modality, sources }) =>
+        modality === 'text' &&
+        maxOutputTokens === undefined &&
         !id.startsWith('local/') &&
-        !isPublished(id) &&
         sources.some(({ rates }) => Object.keys(rates).length > 0),
     );
-    expect(others.map(({ id }) => id)).toEqual([
-      'openai/whisper-1',
-      'openai/gpt-4o-mini-transcribe',
-      'openai/gpt-realtime',
+    expect(unlimited.filter(({ contextWindow }) => contextWindow === undefined)).toEqual([]);
+    expect(unlimited.map(({ id }) => id)).toEqual([
+      ...['xai/grok-4.7', 'xai/grok-4.5', 'xai/grok-build-0.1'],
+      ...['mistral/mistral-large', 'mistral/mistral-medium', 'mistral/codestral'],
+      'mistral/mistral-small',
+      ...['moonshot/kimi-k2.7-code', 'moonshot/kimi-k2.6', 'moonshot/kimi-k2.5'],
+      ...['sarvam/sarvam-105b', 'sarvam/sarvam-30b', 'moonshot/kimi-k3'],
     ]);
+    for (const { id, contextWindow, maxOutputTokens } of BUILTIN_MODELS) {
+      expect(maxOutputTokens ?? 0, id).toBeLessThanOrEqual(contextWindow ?? Infinity);
+    }
+  });
+
+  it('names for what is shut down a successor that is sold here and lives longer', () => {
+    const retiring = BUILTIN_MODELS.filter(({ shutdownDate }) => shutdownDate);
+    expect(retiring.map(({ id }) => id).sort()).toEqual([...RETIRING].sort());
+    const orphans = [];
+    for (const { id, noticeDate = '', shutdownDate, successor } of retiring) {
+      expect(dayMs(shutdownDate ?? ''), id).toBeGreaterThan(dayMs(noticeDate) ?? Infinity);
+      if (successor === null) {
+        orphans.push(id);
+        continue;
+      }
+      const next = entryOf(successor ?? '');
+      expect(Object.keys(next?.sources[0]?.rates ?? {}), id).not.toEqual([]);
+      expect((next?.shutdownDate ?? '9999') > (shutdownDate ?? ''), id).toBe(true);
+    }
+    expect(orphans.sort()).toEqual(['openai/gpt-5.3-codex', 'openai/gpt-5.4-nano']);
+  });
+
+  it('leaves what is shut down out of every default, command and example', () => {
+    const names = RETIRING.flatMap((id) => [id, id.slice(id.indexOf('/') + 1)]);
+    const named = new RegExp(`(?<![\\w./-])(${names.join('|')})(?![\\w-]|\\.\\d)`);
+    expect('use `openai/gpt-4o`.').toMatch(named);
+    expect('openai/gpt-realtime-2.1 or gpt-4o-audio').not.toMatch(named);
+    const stale = EXAMPLES.flatMap((file) =>
+      readFileSync(join(ROOT, file), 'utf8')
+        .split('\n')
+        // A line with a day says when the model ends.
+        .filter((line) => named.test(line) && !/\d{4}-\d\d-\d\d/.test(line))
+        .map((line) => `${file}: ${line}`),
+    );
+    expect(EXAMPLES.length).toBeGreaterThan(60);
+    expect(stale).toEqual([]);
   });
 
   it('has a rate for whatever a modality bills, or none at all', () => {
@@ -73,11 +145,9 @@ describe('the built-in catalogue', () => {
     expect(partly).toEqual([]);
   });
 
-  it('gives the context windows that are known, and no other', () => {
-    const windows = BUILTIN_MODELS.flatMap(({ id, contextWindow }) =>
-      contextWindow === undefined ? [] : [[id, contextWindow] as const],
-    );
-    expect(Object.fromEntries(windows)).toEqual(published.contextWindows);
+  it('gives the context windows that are published', () => {
+    const windows = BUILTIN_MODELS.map(({ id, contextWindow }) => [id, contextWindow]);
+    expect(Object.fromEntries(windows)).toMatchObject(published.contextWindows);
   });
 
   it('adds no margin where the published rate has it inside', () => {
@@ -114,6 +184,23 @@ describe('the built-in providers', () => {
     const listed = [...block.matchAll(/^(\w+)=$/gm)].map(([, name]) => name);
     expect(new Set(listed)).toEqual(new Set(named));
     expect(new Set(listed).size).toBe(listed.length);
+  });
+
+  it('belong to a vendor that is reached with the same variable', () => {
+    const pairs = Object.entries(BUILTIN_PROVIDERS).flatMap(([id, { vendor }]) =>
+      vendor === undefined ? [] : [[id, vendor] as const],
+    );
+    expect(pairs).toEqual([
+      ['openai-realtime', 'openai'],
+      ['xai-realtime', 'xai'],
+    ]);
+    for (const [id, vendor] of pairs) {
+      expect(BUILTIN_PROVIDERS[id]?.apiKeyEnv).toBe(BUILTIN_PROVIDERS[vendor]?.apiKeyEnv);
+    }
+    const variables = Object.values(BUILTIN_PROVIDERS)
+      .filter(({ vendor }) => vendor === undefined)
+      .flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+    expect(new Set(variables).size).toBe(variables.length);
   });
 
   it('are asked over an encrypted connection, with a credential, unless they are this server', () => {

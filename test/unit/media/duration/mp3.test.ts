@@ -5,19 +5,21 @@ import { mp3File, mp3Frame } from '../../../support/sound-files.ts';
 const head = (hex: string) => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(5_000)]);
 
 describe('the duration of an MP3 file', () => {
-  it('is that of its frames', () => {
+  it('is that of its frames', async () => {
     // 441 * 1152 / 44100 s.
-    expect(mp3Duration(mp3File(441))).toEqual({ kind: 'measured', durationMs: 11_520 });
+    expect(await mp3Duration(mp3File(441))).toEqual({ kind: 'measured', durationMs: 11_520 });
   });
 
-  it('does not believe what a Xing frame claims, and leaves the frame itself out', () => {
+  it('does not believe what a Xing frame claims, and leaves the frame itself out', async () => {
     const frames = [mp3Frame('Xing\0\0\0\x01\x7f\xff\xff\xff'), mp3File(10)];
-    expect(mp3Duration(Buffer.concat(frames))).toEqual(mp3Duration(mp3File(10)));
+    expect(await mp3Duration(Buffer.concat(frames))).toEqual(await mp3Duration(mp3File(10)));
   });
 
-  it('leaves a frame out that is cut short', () => {
+  it('leaves a frame out that is cut short', async () => {
     const file = mp3File(10);
-    expect(mp3Duration(file.subarray(0, file.length - 1))).toEqual(mp3Duration(mp3File(9)));
+    expect(await mp3Duration(file.subarray(0, file.length - 1))).toEqual(
+      await mp3Duration(mp3File(9)),
+    );
   });
 });
 

@@ -3,17 +3,22 @@ import { webmDuration } from '../../../../media/duration/webm.ts';
 import { webmFile } from '../../../support/sound-files.ts';
 
 describe('the duration of a WebM file', () => {
-  it('is where its last block ends, though no length is told anywhere', () => {
-    expect(webmDuration(webmFile([0, 20, 980]))).toEqual({ kind: 'measured', durationMs: 1_000 });
+  it('is where its last block ends, though no length is told anywhere', async () => {
+    expect(await webmDuration(webmFile([0, 20, 980]))).toEqual({
+      kind: 'measured',
+      durationMs: 1_000,
+    });
   });
 
-  it('is what its head says where that is more, and never less than its blocks', () => {
-    expect(webmDuration(webmFile([0, 20], 2_500))).toMatchObject({ durationMs: 2_500 });
-    expect(webmDuration(webmFile([0, 980], 1))).toMatchObject({ durationMs: 1_000 });
+  it('is what its head says where that is more, and never less than its blocks', async () => {
+    expect(await webmDuration(webmFile([0, 20], 2_500))).toMatchObject({ durationMs: 2_500 });
+    expect(await webmDuration(webmFile([0, 980], 1))).toMatchObject({ durationMs: 1_000 });
   });
 
-  it('is refused where there is neither', () => {
-    expect(webmDuration(webmFile([]))).toMatchObject({ kind: 'refused' });
-    expect(webmDuration(webmFile([0, 20]).subarray(0, 20))).toMatchObject({ kind: 'refused' });
+  it('is refused where there is neither', async () => {
+    expect(await webmDuration(webmFile([]))).toMatchObject({ kind: 'refused' });
+    expect(await webmDuration(webmFile([0, 20]).subarray(0, 20))).toMatchObject({
+      kind: 'refused',
+    });
   });
 });

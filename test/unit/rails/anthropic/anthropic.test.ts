@@ -17,7 +17,7 @@ describe('a Messages upstream as a rail', () => {
     await using anthropic = rail();
     const { signal } = new AbortController();
     expect(await anthropic.complete(call({ n: 2 }), signal)).toEqual({
-      kind: 'unfit',
+      ...{ kind: 'unfit', param: 'n' },
       detail: 'n cannot be served here: this model gives one answer a request.',
     });
     expect(await anthropic.complete(call({ messages: [] }), signal)).toMatchObject({

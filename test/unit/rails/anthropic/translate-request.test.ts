@@ -53,7 +53,7 @@ describe('the settings of a request', () => {
   });
 
   it('are left out where they are hints alone', () => {
-    const hints = { seed: 7, frequency_penalty: 0.5, presence_penalty: 1, store: true, odd: {} };
+    const hints = { seed: 7, prediction: {}, presence_penalty: 0, store: true, odd: {} };
     expect(translate({ ...hints, stream_options: { include_usage: true } })).toEqual(translate());
   });
 });
@@ -69,6 +69,8 @@ describe('a request that cannot be served', () => {
       ['modalities', { modalities: ['text', 'audio'] }],
       ['response_format', { response_format: { type: 'json_schema', json_schema: {} } }],
       ['response_format', { response_format: { type: 'json_object' } }],
+      ['presence_penalty', { presence_penalty: 1 }],
+      ['frequency_penalty', { frequency_penalty: -0.5 }],
       ['functions', { functions: [] }],
       ['function_call', { function_call: 'auto' }],
       ['web_search_options', { web_search_options: {} }],

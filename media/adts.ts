@@ -1,0 +1,27 @@
+export const ADTS_RATES_HZ = [
+  ...[96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025],
+  ...[8_000, 7_350],
+];
+const HEAD_BYTES = 7;
+const LOW_COMPLEXITY = 1;
+const MONO = 1;
+/** Says that the bit rate varies. */
+const FULLNESS_UNKNOWN = 0x7ff;
+
+/** One frame of mono low-complexity AAC with the header that lets a stream of them be joined anywhere. */
+export function adtsFrame(payload: Uint8Array, sampleRateHz: number): Uint8Array {
+  const rate = ADTS_RATES_HZ.indexOf(sampleRateHz);
+  if (rate < 0) throw new RangeError(`AAC has no rate of ${sampleRateHz} Hz`);
+  const bytes = HEAD_BYTES + payload.length;
+  const frame = new Uint8Array(bytes);
+  frame[0] = 0xff;
+  // MPEG-4, and no checksum.
+  frame[1] = 0xf1;
+  frame[2] = (LOW_COMPLEXITY << 6) | (rate << 2) | (MONO >> 2);
+  frame[3] = ((MONO & 3) << 6) | (bytes >> 11);
+  frame[4] = (bytes >> 3) & 0xff;
+  frame[5] = ((bytes & 7) << 5) | (FULLNESS_UNKNOWN >> 6);
+  frame[6] = (FULLNESS_UNKNOWN & 63) << 2;
+  frame.set(payload, HEAD_BYTES);
+  return frame;
+}

@@ -1,0 +1,69 @@
+/**
+ * Ogg pages of one logical stream (RFC 3533): packets laid into segments of 255 bytes at most, a page number, and a
+ * checksum without which every reader drops the page.
+ */
+const HEAD_BYTES = 27;
+const SEGMENT = 255;
+const MAX_SEGMENTS = 255;
+const FLAG = { begins: 2, ends: 4 } as const;
+
+const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte << 24;
+  for (let bit = 0; bit < 8; bit++) value = (value << 1) ^ (value < 0 ? 0x04c1_1db7 : 0);
+  return value >>> 0;
+});
+
+function checksum(page: Uint8Array): number {
+  let crc = 0;
+  for (const byte of page) crc = ((crc << 8) ^ (CRC[(crc >>> 24) ^ byte] as number)) >>> 0;
+  return crc;
+}
+
+const segmentsOf = (packet: Uint8Array): number => Math.floor(packet.length / SEGMENT) + 1;
+
+export type OggPacket = {
+  readonly bytes: Uint8Array;
+  /** Where the sound stands when this packet has been played, in the units of the codec. */
+  readonly granule: number;
+};
+
+/** Writes the pages of one stream, in their order. */
+export class OggPages {
+  readonly #serial: number;
+  #pages = 0;
+
+  constructor(serial: number) {
+    this.#serial = serial;
+  }
+
+  /** Whole packets on as few pages as hold them. `ends` marks the last page of the stream. A packet is below 64 KB. */
+  write(packets: readonly OggPacket[], { ends = false } = {}): Uint8Array {
+    const pages: Uint8Array[] = [];
+    for (let at = 0; at < packets.length; ) {
+      const first = at;
+      for (let room = MAX_SEGMENTS; at < packets.length; at++) {
+        room -= segmentsOf((packets[at] as OggPacket).bytes);
+        if (room < 0 && at > first) break;
+      }
+      pages.push(this.#page(packets.slice(first, at), ends && at === packets.length));
+    }
+    return Buffer.concat(pages);
+  }
+
+  #page(packets: readonly OggPacket[], isLast: boolean): Uint8Array {
+    const lacing = packets.flatMap(({ bytes }) => [
+      ...Array.from({ length: segmentsOf(bytes) - 1 }, () => SEGMENT),
+      bytes.length % SEGMENT,
+    ]);
+    const head = Buffer.alloc(HEAD_BYTES);
+    head.write('OggS', 'latin1');
+    head[5] = (this.#pages === 0 ? FLAG.begins : 0) | (isLast ? FLAG.ends : 0);
+    head.writeBigUInt64LE(BigInt(packets.at(-1)?.granule ?? 0), 6);
+    head.writeUInt32LE(this.#serial, 14);
+    head.writeUInt32LE(this.#pages++, 18);
+    head[26] = lacing.length;
+    const page = Buffer.concat([head, Buffer.from(lacing), ...packets.map(({ bytes }) => bytes)]);
+    page.writeUInt32LE(checksum(page), 22);
+    return page;
+  }
+}

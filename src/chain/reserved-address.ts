@@ -1,0 +1,8 @@
+/** ERC-1352 keeps the addresses up to this one for precompiles: no key and no wallet contract lives there. */
+const LAST_RESERVED = 0xffffn;
+
+/**
+ * Whether an address belongs to no key: the zero address, which a failed `ecrecover` answers, and the range of the
+ * precompiles, which answer calls without being wallets.
+ */
+export const isReservedAddress = (address: string): boolean => BigInt(address) <= LAST_RESERVED;

@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import { compileFunction } from 'node:vm';
+
+type Start<Module> = (options: object) => Promise<Module>;
+
+/**
+ * Starts an Emscripten program that its package ships as the transpiled text of a module with the WASM inside: neither
+ * `import` nor `require` takes it as it stands. Its messages go nowhere.
+ */
+export async function startEmscripten<Module>(script: string): Promise<Module> {
+  const source = await readFile(script, 'utf8');
+  const exported: { default?: Start<Module> } = {};
+  const define = compileFunction(
+    source.replaceAll('import.meta.url', 'scriptUrl'),
+    ['exports', 'scriptUrl'],
+    { filename: script },
+  );
+  define(exported, pathToFileURL(script).href);
+  if (exported.default === undefined) throw new Error(`${script} exports no program`);
+  return exported.default({ print() {}, printErr() {} });
+}

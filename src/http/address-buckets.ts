@@ -1,0 +1,54 @@
+import type { Clock } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { RecentMap } from '../kernel/recent-map.ts';
+
+export type BucketSize = {
+  /** How many tokens a bucket that was not asked lately has. */
+  readonly burst: number;
+  readonly perMinute: number;
+};
+
+/**
+ * Token buckets by client network, in this process's memory. A bucket refills continuously, so that who empties it
+ * waits for the next token and not for the end of a minute. An entry is one number, the time at which its bucket is
+ * full again; at most `capacity` are kept, and the one that was not asked longest leaves first, as a full bucket.
+ */
+export class AddressBuckets {
+  readonly perMinute: number;
+  readonly #clock: Clock;
+  readonly #fullAtMs: RecentMap<string, number>;
+  readonly #tokenMs: number;
+  readonly #burstMs: number;
+
+  constructor(
+    clock: Clock,
+    { burst, perMinute }: BucketSize,
+    capacity: number = LIMITS.addressesCounted,
+  ) {
+    this.perMinute = perMinute;
+    this.#clock = clock;
+    this.#fullAtMs = new RecentMap(capacity);
+    this.#tokenMs = 60_000 / perMinute;
+    this.#burstMs = burst * this.#tokenMs;
+  }
+
+  get size(): number {
+    return this.#fullAtMs.size;
+  }
+
+  /** Takes a token. Answers 0, or in how many seconds the bucket has one; then it takes none. */
+  take(network: string): number {
+    const nowMs = this.#clock.monotonicMs();
+    const fullAtMs = Math.max(nowMs, this.#fullAtMs.get(network) ?? 0) + this.#tokenMs;
+    const missingMs = fullAtMs - nowMs - this.#burstMs;
+    if (missingMs > 0) return Math.max(1, Math.ceil(missingMs / 1_000));
+    this.#fullAtMs.set(network, fullAtMs);
+    return 0;
+  }
+
+  /** Returns a token that was taken for work which proved to be a known caller's. */
+  giveBack(network: string): void {
+    const fullAtMs = this.#fullAtMs.get(network);
+    if (fullAtMs !== undefined) this.#fullAtMs.set(network, fullAtMs - this.#tokenMs);
+  }
+}

@@ -1,0 +1,85 @@
+/** Why a byte of a body is not taken: all bodies together are too many, or those of its caller. */
+export type OverBudget = 'overloaded' | 'crowded';
+
+/** How much the bodies may hold that are arriving or being handled. */
+export type BodyBounds = { readonly bytes: number; readonly bytesPerCaller: number };
+
+/**
+ * What the requests of this process hold of bodies. A caller has its own bound, and never more than is left for all
+ * the others: greedy callers, however many, halve what is left and do not use it up.
+ */
+export class BodyBudget {
+  readonly #bounds: BodyBounds;
+  /** Only of callers that hold something: there are no more of them than requests under way. */
+  readonly #byCaller = new Map<string, number>();
+  #heldBytes = 0;
+
+  constructor(bounds: BodyBounds) {
+    this.#bounds = bounds;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Takes so many bytes more, or says why not. Without a caller, which is not known yet, for all of them together. */
+  take(bytes: number, caller: string | undefined): OverBudget | undefined {
+    const free = this.#bounds.bytes - this.#heldBytes;
+    if (bytes > free) return 'overloaded';
+    if (caller !== undefined && !this.#charge(caller, bytes, free)) return 'crowded';
+    this.#heldBytes += bytes;
+    return undefined;
+  }
+
+  /** Charges a caller for what was taken before it was known. */
+  assign(bytes: number, caller: string): OverBudget | undefined {
+    const free = this.#bounds.bytes - this.#heldBytes + bytes;
+    return this.#charge(caller, bytes, free) ? undefined : 'crowded';
+  }
+
+  giveBack(bytes: number, caller: string | undefined): void {
+    this.#heldBytes -= bytes;
+    if (caller === undefined) return;
+    const left = (this.#byCaller.get(caller) ?? 0) - bytes;
+    if (left > 0) this.#byCaller.set(caller, left);
+    else this.#byCaller.delete(caller);
+  }
+
+  #charge(caller: string, bytes: number, free: number): boolean {
+    const held = (this.#byCaller.get(caller) ?? 0) + bytes;
+    if (held > Math.min(this.#bounds.bytesPerCaller, free)) return false;
+    if (held > 0) this.#byCaller.set(caller, held);
+    return true;
+  }
+}
+
+/** What one request holds of it. */
+export class BodyShare {
+  readonly #budget: BodyBudget;
+  #bytes = 0;
+  #caller: string | undefined;
+
+  constructor(budget: BodyBudget) {
+    this.#budget = budget;
+  }
+
+  take(bytes: number): OverBudget | undefined {
+    const over = this.#budget.take(bytes, this.#caller);
+    if (over === undefined) this.#bytes += bytes;
+    return over;
+  }
+
+  /** From now on it counts as what this caller holds, all that has come so far included. */
+  belongsTo(caller: string): OverBudget | undefined {
+    if (this.#caller !== undefined) return undefined;
+    const over = this.#budget.assign(this.#bytes, caller);
+    if (over === undefined) this.#caller = caller;
+    return over;
+  }
+
+  /** Safe to call more than once. */
+  giveBack(): void {
+    this.#budget.giveBack(this.#bytes, this.#caller);
+    this.#bytes = 0;
+  }
+}

@@ -1,0 +1,52 @@
+import { soon } from './clock.ts';
+import { LIMITS } from './limits.ts';
+
+/** As many as there are requests with long work under way. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Resolves in a turn of the event loop that no other piece of long work has: the caller does a piece of some
+ * milliseconds next. Pieces that only waited for the next turn would all share it, and four long requests would hold
+ * everything else up four times as long as one.
+ */
+export function turnForLongWork(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) soon(serve);
+  });
+}
+
+function serve(): void {
+  waiting.shift()?.();
+  // What was let go runs behind this callback, before the next one.
+  if (waiting.length > 0) soon(serve);
+}
+
+/** Joins pieces into one buffer. Of many bytes, some are copied in each turn of the event loop. */
+export function joinPieces(pieces: readonly Uint8Array[]): Buffer | Promise<Buffer> {
+  const [first = NO_BYTES] = pieces;
+  if (pieces.length <= 1) return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+  let bytes = 0;
+  for (const piece of pieces) bytes += piece.byteLength;
+  return bytes <= LIMITS.copyBytesPerTurn ? Buffer.concat(pieces, bytes) : copied(pieces, bytes);
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+async function copied(pieces: readonly Uint8Array[], bytes: number): Promise<Buffer> {
+  const whole = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  let inTurn = 0;
+  for (const piece of [...pieces]) {
+    for (let from = 0; from < piece.byteLength; from += LIMITS.copyBytesPerTurn) {
+      const part = piece.subarray(from, from + LIMITS.copyBytesPerTurn);
+      if (inTurn + part.byteLength > LIMITS.copyBytesPerTurn) {
+        await turnForLongWork();
+        inTurn = 0;
+      }
+      whole.set(part, at);
+      at += part.byteLength;
+      inTurn += part.byteLength;
+    }
+  }
+  return whole;
+}

@@ -1,0 +1,185 @@
+import { isAscii } from 'node:buffer';
+import { LIMITS } from './limits.ts';
+import { turnForLongWork } from './long-work.ts';
+
+/** What a JSON text may have, so that neither reading it nor walking over it holds anything else up. */
+export type JsonBounds = {
+  /** Levels of lists and objects. */
+  readonly depth: number;
+  /** Elements, members, lists and objects in all. */
+  readonly values: number;
+  /** Members of objects, which cost ten times what an element of a list costs. */
+  readonly members: number;
+  /** Bytes of all but its long texts in base64, which are images, sound and files. */
+  readonly textBytes?: number;
+};
+
+/** A JSON text beyond its bounds. */
+export class JsonTooComplex extends Error {
+  override readonly name: string = 'JsonTooComplex';
+}
+
+/** One that has more text than it may. */
+export class JsonTooLong extends JsonTooComplex {
+  readonly limitBytes: number;
+
+  constructor(limitBytes: number) {
+    super(`has more than ${limitBytes} bytes beside images, sound and files`);
+    this.limitBytes = limitBytes;
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+/** From here on a text within the JSON is long: the search for its end is left to native code. */
+const LONG_TEXT = 64;
+
+/**
+ * `JSON.parse` for bytes of strangers, in UTF-8: what is nested too deeply or has too many parts is found by one linear
+ * look, about a nanosecond a byte, before anything is built. Throws JsonTooComplex, or SyntaxError where it is no JSON.
+ */
+export function parseBoundedJson(
+  json: Uint8Array | string,
+  bounds: JsonBounds = LIMITS.requestJson,
+): unknown {
+  const bytes =
+    typeof json === 'string'
+      ? Buffer.from(json)
+      : Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  checkJsonBounds(bytes, bounds);
+  return JSON.parse(typeof json === 'string' ? json : textOfJson(bytes));
+}
+
+/** The characters of JSON that was looked at. Nearly all of it is ASCII, which is read several times as fast. */
+export const textOfJson = (json: Buffer): string =>
+  json.toString(isAscii(json) ? 'latin1' : 'utf8');
+
+/** The same as `parseBoundedJson`, of a long text in several turns of the event loop. */
+export async function parseJsonInTurns(
+  json: Buffer,
+  bounds: JsonBounds = LIMITS.requestJson,
+): Promise<unknown> {
+  if (!isLongJson(json)) return parseBoundedJson(json, bounds);
+  await turnForLongWork();
+  checkJsonBounds(json, bounds);
+  await turnForLongWork();
+  const text = textOfJson(json);
+  await turnForLongWork();
+  const value: unknown = JSON.parse(text);
+  await turnForLongWork();
+  return value;
+}
+
+/** Whether reading it is work for several turns of the event loop. */
+export const isLongJson = ({ length }: Buffer): boolean => length > LIMITS.jsonBytesPerTurn;
+
+/** The same where it does not matter why nothing can be read: undefined then. */
+export function tryParseJson(
+  json: Uint8Array | string,
+  bounds: JsonBounds = LIMITS.requestJson,
+): unknown {
+  try {
+    return parseBoundedJson(json, bounds);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The look alone, for bytes that are parsed in a later turn of the event loop. Throws JsonTooComplex. Brackets that do
+ * not match are left to the parser.
+ */
+export function checkJsonBounds(json: Buffer, bounds: JsonBounds = LIMITS.requestJson): void {
+  const { length } = json;
+  const texts = new TextEnds(json);
+  let depth = 0;
+  let values = 0;
+  let members = 0;
+  let mediaBytes = 0;
+  for (let at = 0; at < length; at++) {
+    switch (json[at]) {
+      case QUOTE: {
+        const end = texts.endOf(at + 1);
+        if (end - at > MEDIA_BYTES && isMedia(json, at + 1)) mediaBytes += end - at;
+        at = end;
+        break;
+      }
+      case COMMA:
+        values++;
+        break;
+      case COLON:
+        members++;
+        break;
+      case OPEN_LIST:
+      case OPEN_OBJECT:
+        values++;
+        if (++depth > bounds.depth) throw new JsonTooComplex(tooDeep(bounds));
+        break;
+      case CLOSE_LIST:
+      case CLOSE_OBJECT:
+        depth--;
+        break;
+    }
+    if (values > bounds.values || members > bounds.members) {
+      throw new JsonTooComplex(tooMany(bounds));
+    }
+  }
+  const { textBytes = length } = bounds;
+  if (length - mediaBytes > textBytes) throw new JsonTooLong(textBytes);
+}
+
+/** Shorter texts are counted as words, whatever they are. */
+const MEDIA_BYTES = 1_024;
+/** What base64 and the head of a data URL are written with: words have spaces or signs between them. */
+const MEDIA = /^[\w+/=\-:;,.]*$/;
+
+const isMedia = (json: Buffer, from: number): boolean =>
+  MEDIA.test(json.toString('latin1', from, from + MEDIA_BYTES));
+
+const tooDeep = ({ depth }: JsonBounds) => `is nested more than ${depth} levels deep`;
+const tooMany = ({ values, members }: JsonBounds) =>
+  `has more than ${values} values or ${members} members`;
+
+/** Finds the ends of the texts of one JSON, asked for in their order. */
+export class TextEnds {
+  readonly #json: Buffer;
+  /** The next of each that is known, so that no byte is looked at twice however many texts there are. */
+  #quote = -1;
+  #backslash = -1;
+
+  constructor(json: Buffer) {
+    this.#json = json;
+  }
+
+  /** Where the text that begins here has its closing quote, or the end of everything where it has none. */
+  endOf(start: number): number {
+    const json = this.#json;
+    const { length } = json;
+    let at = start;
+    let looked = 0;
+    while (at < length) {
+      const byte = json[at];
+      if (byte === QUOTE) return at;
+      at += byte === BACKSLASH ? 2 : 1;
+      if (++looked < LONG_TEXT) continue;
+      looked = 0;
+      if (this.#quote < at) this.#quote = this.#next(QUOTE, at);
+      if (this.#backslash < at) this.#backslash = this.#next(BACKSLASH, at);
+      if (this.#quote < this.#backslash) return this.#quote;
+      // Up to there it is plain.
+      at = Math.min(this.#backslash, length);
+    }
+    return length;
+  }
+
+  #next(byte: number, at: number): number {
+    const found = this.#json.indexOf(byte, at);
+    return found === -1 ? this.#json.length : found;
+  }
+}

@@ -1,0 +1,20 @@
+/** Gives an agent a slot: what it answers gives it back, once. Undefined: it has as many as it may. */
+export type TakeAgentSlot = (agentId: number | undefined) => (() => void) | undefined;
+
+/** How much each agent has under way at an engine that others want, too. Calls without an agent count as one agent's. */
+export function createAgentSlots(most: number): TakeAgentSlot {
+  const taken = new Map<number | undefined, number>();
+  return (agentId) => {
+    const held = taken.get(agentId) ?? 0;
+    if (held >= most) return undefined;
+    taken.set(agentId, held + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      const left = (taken.get(agentId) ?? 0) - 1;
+      if (left > 0) taken.set(agentId, left);
+      else taken.delete(agentId);
+    };
+  };
+}

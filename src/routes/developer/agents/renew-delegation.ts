@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { Agents } from '../../../agents/agents.ts';
+import { ok, route } from '../../../http/route.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { AgentParams, AgentRecord } from './agent-shape.ts';
+
+const { min, max } = LIMITS.expirySeconds;
+
+/** Delegates anew for an agent with a credit line: the new time counts from now, and its keys work again at once. */
+export const renewAgentDelegation = route<{ agents: Agents }>()({
+  method: 'POST',
+  path: '/v1/developer/agents/:agentId/renew-delegation',
+  credential: 'management',
+  summary: 'Renew the delegation of an agent',
+  params: AgentParams,
+  /** Absent: as long as it was delegated for before. */
+  body: z.object({ expirySeconds: z.number().int().min(min).max(max).optional() }),
+  response: AgentRecord.extend({ agent: AgentRecord }),
+
+  async handle({ caller, params, body, services }) {
+    const { accountId } = caller;
+    return ok(await services.agents.renewDelegation(accountId, params.agentId, body.expirySeconds));
+  },
+});

@@ -1,0 +1,49 @@
+import { REALTIME_WISH } from '../../src/actors/relay/connect-relay.ts';
+import { RelaySession } from '../../src/actors/relay-session.ts';
+import type { PurseOwner } from '../../src/actors/voice-purse.ts';
+import { ratesOf } from '../../src/gateway/build-catalogue.ts';
+import type { RateTexts } from '../../src/gateway/builtin/builtin-model.ts';
+import type { Model, Source } from '../../src/gateway/catalogue.ts';
+import { assert } from '../../src/kernel/assert.ts';
+import { ManualClock } from '../../src/kernel/manual-clock.ts';
+import type { FakeLedger } from './fake-ledger.ts';
+import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
+import { TOKEN_RATES } from './relay-world.ts';
+import { AGENT, createVoiceWorld } from './voice-world.ts';
+
+/** A relayed session over fakes, opened as the socket opens one. Throws where nothing of its reserve fits. */
+export async function startRelaySession(
+  options: {
+    readonly rates?: RateTexts;
+    readonly creditRaw?: bigint;
+    /** Changes the ledger before anything is held in it. */
+    readonly bind?: (ledger: FakeLedger) => void;
+  } = {},
+) {
+  const { rates = TOKEN_RATES, creditRaw = 1_000_000n, bind } = options;
+  const clock = new ManualClock();
+  const world = await createVoiceWorld({ clock, creditRaw });
+  bind?.(world.ledger);
+  const source: Source = {
+    ...{ rail: 'direct-account', provider: 'acme', upstreamModel: 'v', marginBps: 0 },
+    rates: ratesOf(rates),
+  };
+  const model: Model = {
+    ...{ id: 'acme/v', modality: 'realtime', contextWindow: null, maxOutputTokens: null },
+    sources: [source],
+  };
+  const spender = { agentId: AGENT, keyId: 70 };
+  const owner: PurseOwner = {
+    ...{ spender, sessionId: 'sess_t', kind: 'realtime', model: model.id, source },
+  };
+  const distrusted: string[] = [];
+  const rests = { distrusted: (source: string) => distrusted.push(source) };
+  const opened = await REALTIME_WISH.openPurse({ ...world.deps, rests }, owner, model);
+  assert(opened.kind === 'opened', 'the reserve fits');
+  const { purse } = opened;
+  const upstream = new FakeUpstream();
+  const session = new RelaySession(world.deps, { owner, model, upstream, purse });
+  const client = new FakeRelayClient();
+  session.attach(client);
+  return { ...world, clock, client, distrusted, purse, session, upstream };
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import type { ApiError } from '../../../src/kernel/api-error.ts';
+import { refuse } from '../../../src/kernel/refuse.ts';
+
+/** Stands for any argument: it has every member, and can be called, joined and printed. */
+const anything: unknown = new Proxy(() => undefined, {
+  get: (_target, name) => (name === Symbol.toPrimitive ? () => 1 : anything),
+  apply: () => anything,
+});
+
+const refusals = Object.entries(refuse).flatMap(([family, entries]) =>
+  Object.entries(entries).map(([name, make]): [string, ApiError] => [
+    `${family}.${name}`,
+    (make as (...args: unknown[]) => ApiError)(anything, anything, anything),
+  ]),
+);
+
+const retryOf = ({ headers }: ApiError) => headers['x-should-retry'];
+
+/** What the OpenAI SDKs repeat of their own accord. */
+const isRepeated = ({ status }: ApiError) => [408, 409, 429].includes(status) || status >= 500;
+
+describe('every refusal that the SDKs would repeat', () => {
+  it('says whether they may', () => {
+    const silent = refusals.filter(([, one]) => isRepeated(one) && retryOf(one) === undefined);
+    expect(silent.map(([name]) => name)).toEqual([]);
+    expect(refusals.filter(([, one]) => isRepeated(one)).length).toBeGreaterThan(40);
+  });
+
+  it('may be repeated where there were too many requests, and says when', () => {
+    const floods = refusals.filter(([, { status }]) => status === 429);
+    expect(floods.length).toBeGreaterThan(3);
+    for (const [name, { headers }] of floods) {
+      expect([name, headers['x-should-retry'], 'retry-after' in headers]).toEqual([
+        ...[name, 'true', true],
+      ]);
+    }
+  });
+
+  it('may not where a second try could pay twice', () => {
+    const paying = ['proxy.ambiguous', 'proxy.notAccepted', 'request.paidButLost'];
+    const keyed = ['request.inFlight', 'request.keyReused', 'request.notReplayable'];
+    const unknown = ['request.ledgerAway', 'request.internal', 'proxy.reservationUndecided'];
+    const told = new Map(refusals.map(([name, one]) => [name, retryOf(one)]));
+    for (const name of [...paying, ...keyed, ...unknown]) {
+      expect([name, told.get(name)]).toEqual([name, 'false']);
+    }
+  });
+});
+
+it('no other refusal says anything of another try: the SDKs do not repeat it', () => {
+  const others = refusals.filter(([name, one]) => !isRepeated(one) && name !== 'proxy.notAccepted');
+  expect(others.filter(([, one]) => retryOf(one) !== undefined).map(([name]) => name)).toEqual([]);
+});
