@@ -1,3 +1,4 @@
+import { LIMITS } from '../../src/kernel/limits.ts';
 import type { ServerDeps } from '../../src/world/world.ts';
 import { type Chain, startChain } from './chain/chain.ts';
 import { type EvilVendor, startEvilVendor } from './chain/evil-vendor.ts';
@@ -66,6 +67,9 @@ export async function startPaymentWorld(
   };
 }
 
+/** A process that a test kills while it reads the chain keeps its claim until that lapses. */
+const DEPOSIT_SEEN_MS = LIMITS.chainClaimMs + 10_000;
+
 /** A new agent, once the server has seen its deposit. */
 export async function fundPayer(
   {
@@ -85,9 +89,10 @@ export async function fundPayer(
   const wallet = await walletOf(sql, agentId);
   if (amountRaw > 0n) {
     // A chain that was never read is read from its head on: a deposit below it would not be seen.
-    await until(() => isRead(sql));
+    await until(() => isRead(sql), DEPOSIT_SEEN_MS);
     await chain.fundUsdc(wallet as `0x${string}`, amountRaw);
-    await until(async () => (await fundsOf(sql, agentId)).wallet >= amountRaw);
+    const isCredited = async () => (await fundsOf(sql, agentId)).wallet >= amountRaw;
+    await until(isCredited, DEPOSIT_SEEN_MS, () => 'the credit of a deposit');
   }
   const authorization = `Bearer ${key}`;
   return {
