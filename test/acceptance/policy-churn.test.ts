@@ -5,10 +5,11 @@ import { checkInvariants } from '../../src/store/check-invariants.ts';
 import { decodeCounters } from '../../src/store/counter-codec.ts';
 import { openSql } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 import { seedAgents } from '../support/ledger-world.ts';
 import { type Churn, editAtRandom, ledgerOf, spendAtRandom } from '../support/policy-churn.ts';
 
-const LASTS_MS = 60_000;
+const LASTS_MS = exhaustive ? 60_000 : 10_000;
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSlots } from '../../src/actors/slots.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 import { MODES, nameOf, POINTS, type Point, type Row, rowsAt } from '../support/payment-battery.ts';
 import { type Played, play } from '../support/payment-stage.ts';
 import { tableOf } from '../support/payment-table.ts';
@@ -10,17 +11,16 @@ type Batch = { readonly point: Point; readonly rows: readonly Row[] };
 const SIDE_BY_SIDE = 3;
 const PATIENCE_MS = 400_000;
 
-/** Beside the embedded database a row a mode, each killed at another place of its way. */
+/** A row a mode, each killed at another place of its way. */
 const FEW: Readonly<Record<string, readonly string[]>> = {
   delivered: ['timeout', '5xx'],
   booked: ['double 402', 'settled late', 'front-run'],
   answering: ['clean', 'slow'],
 };
 
-const isWhole = inject('testServer').kind === 'url';
 const batches: readonly Batch[] = POINTS.map((point) => ({
   point,
-  rows: isWhole ? rowsAt(point) : fewAt(point),
+  rows: exhaustive ? rowsAt(point) : fewAt(point),
 })).filter(({ rows }) => rows.length > 0);
 
 function fewAt(point: Point): Row[] {
@@ -34,7 +34,7 @@ function fewAt(point: Point): Row[] {
 const played = new Map<Point, Promise<Played>>();
 
 beforeAll(() => {
-  const slot = createSlots(isWhole ? SIDE_BY_SIDE : 1);
+  const slot = createSlots(exhaustive ? SIDE_BY_SIDE : 1);
   for (const { point, rows } of batches) {
     const outcome = slot(() => play(point, rows));
     // Its own test tells of it.

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compiled } from '../support/compiled.ts';
 import { freePort, startServerProcess } from '../support/server-process.ts';
 
 let directory: string;
@@ -16,7 +17,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 /** Runs the server to its end, which must come soon, and gives what an operator would see. */
 function refusedStart(environment: Record<string, string>) {
   const { PATH, HOME } = process.env;
-  const result = spawnSync(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const result = spawnSync(process.execPath, [compiled('src/main.ts')], {
     env: { PATH, HOME, ...environment } as NodeJS.ProcessEnv,
     encoding: 'utf8',
     timeout: 30_000,

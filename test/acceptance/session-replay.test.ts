@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replayTape } from '../../src/actors/recording/replay-tape.ts';
 import { readTape } from '../../src/actors/recording/tape.ts';
 import { synthesise } from '../../src/commands/demo/sound.ts';
+import { compiled } from '../support/compiled.ts';
 import { bearer } from '../support/edge.ts';
 import { LISTEN, listenWorld, STREAM } from '../support/listen-world.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
@@ -27,7 +28,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 /** What the command says of a recording, and how it exits. */
 const replay = (file: string) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const command = ['--import', 'tsx', 'src/commands/replay.ts', file];
+    const command = [compiled('src/commands/replay.ts'), file];
     execFile(process.execPath, command, { timeout: 60_000 }, (error, out, err) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
     );

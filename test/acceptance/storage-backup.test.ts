@@ -7,6 +7,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { backupDatabase } from '../../src/store/backup/backup-database.ts';
 import { restoreDatabase } from '../../src/store/backup/restore-database.ts';
 import type { Sql } from '../../src/store/sql.ts';
+import { compiled } from '../support/compiled.ts';
 import { testDatabase } from '../support/database.ts';
 import { scratchFolder } from '../support/embedded.ts';
 
@@ -139,8 +140,8 @@ describe('backup and restore', () => {
 
 /** Runs one of the storage commands as an operator does. */
 function command(name: string, database: string, ...args: string[]) {
-  const script = `src/commands/${name}.ts`;
-  const child = spawn(process.execPath, ['--import', 'tsx', script, ...args], {
+  const script = compiled(`src/commands/${name}.ts`);
+  const child = spawn(process.execPath, [script, ...args], {
     env: { PATH: process.env.PATH, DATABASE_URL: database },
   });
   let said = '';

@@ -13,10 +13,11 @@ import {
   sendCredit,
 } from '../support/crash-load.ts';
 import { testDatabase } from '../support/database.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 import { type OpenAiUpstream, openAiUpstream, SHORT_USAGE } from '../support/openai-upstream.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 
-const ROUNDS = 20;
+const ROUNDS = exhaustive ? 20 : 6;
 const CALLERS = 6;
 const ADMIN_KEY = 'admin-key-of-the-crash-test';
 const MODEL = 'acme/fast-1';

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compiled } from '../support/compiled.ts';
 import { type ProcessPlace, processPlace } from '../support/process-place.ts';
 import { freePort, startServerProcess } from '../support/server-process.ts';
 import { ask } from '../support/whole-world.ts';
@@ -12,8 +13,6 @@ beforeEach(async () => {
 });
 afterEach(() => place[Symbol.asyncDispose]());
 
-const FROM_SOURCE = ['--import', 'tsx'];
-
 /** Code that the process runs besides its own, before it starts. */
 const besides = (code: string) => ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
 
@@ -23,7 +22,7 @@ const besides = (code: string) => ['--import', `data:text/javascript,${encodeURI
  */
 async function begin(
   environment: Record<string, string>,
-  [command, ...args] = [process.execPath, ...FROM_SOURCE, 'src/main.ts'],
+  [command, ...args] = [process.execPath, compiled('src/main.ts')],
 ) {
   const { PATH, HOME } = process.env;
   const PORT = String(await freePort());
@@ -126,7 +125,7 @@ describe('a bug that nobody caught', () => {
       "process.on('SIGUSR2', () => { Promise.reject(new Error('a bug of the test')); });",
     ]) {
       await using server = await startServerProcess(place.environment, {
-        entry: [...FROM_SOURCE, ...besides(bug), 'src/main.ts'],
+        entry: [...besides(bug), compiled('src/main.ts')],
       });
       server.child.kill('SIGUSR2');
       expect(await server.exited).toBe(1);

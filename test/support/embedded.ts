@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
@@ -11,6 +11,7 @@ import {
   startEmbedded,
 } from '../../src/store/embedded/embedded-server.ts';
 import { openSql } from '../../src/store/sql.ts';
+import { compiled } from './compiled.ts';
 
 /** A folder of a test's own: open to other users as most projects are, or closed as one below /root is. */
 export function scratchFolder(reach: 'open' | 'closed' = 'open'): { path: string } & Disposable {
@@ -57,21 +58,14 @@ export type EmbeddedChild = {
   readonly exited: Promise<number | null>;
 };
 
-const CHILD = resolve(import.meta.dirname, 'embedded-child.ts');
+const CHILD = compiled('test/support/embedded-child.ts');
 
 /** A small server process that opens the directory as the server does and commits row after row. */
 export function startChild(
   directory: string,
   options: { prefix?: readonly string[]; uid?: number } = {},
 ): EmbeddedChild {
-  const command = [
-    ...(options.prefix ?? []),
-    process.execPath,
-    '--import',
-    'tsx',
-    CHILD,
-    directory,
-  ];
+  const command = [...(options.prefix ?? []), process.execPath, CHILD, directory];
   const [program = '', ...args] = command;
   const { uid } = options;
   const child = spawn(program, args, {

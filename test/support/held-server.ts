@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { DatabaseTarget } from '../../src/store/sql.ts';
+import { compiled } from './compiled.ts';
 import type { ChildOrder, ChildWord } from './held-server-child.ts';
 import { nextMessage } from './next-message.ts';
 
@@ -21,7 +21,7 @@ export type HeldServer = AsyncDisposable & {
   output(): string;
 };
 
-const CHILD = join(import.meta.dirname, 'held-server-child.ts');
+const CHILD = compiled('test/support/held-server-child.ts');
 const OUTPUT_CHARS = 20_000;
 const DIES_WITHIN_MS = 45_000;
 
@@ -31,7 +31,6 @@ export async function startHeldServer(
   target?: DatabaseTarget,
 ): Promise<HeldServer> {
   const child = fork(CHILD, target === undefined ? [] : [JSON.stringify(target)], {
-    execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: 'warn', ...environment },
   });

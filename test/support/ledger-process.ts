@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { DatabaseTarget } from '../../src/store/sql.ts';
+import { compiled } from './compiled.ts';
 import type { ChildAnswer, ChildTask } from './ledger-child.ts';
 import { nextMessage } from './next-message.ts';
 
@@ -18,14 +18,9 @@ export async function ledgerProcess(
   target: DatabaseTarget,
   nodeId: string,
 ): Promise<LedgerProcess> {
-  const child = fork(
-    join(import.meta.dirname, 'ledger-child.ts'),
-    [JSON.stringify(target), nodeId],
-    {
-      execArgv: ['--import', 'tsx'],
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    },
-  );
+  const child = fork(compiled('test/support/ledger-child.ts'), [JSON.stringify(target), nodeId], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   await next(child);
   return {
     run(task) {

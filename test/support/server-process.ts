@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
+import { compiled } from './compiled.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
@@ -39,7 +40,7 @@ export type ServerProcess = AsyncDisposable & {
 };
 
 const START_TIMEOUT_MS = 40_000;
-const FROM_SOURCE = ['--import', 'tsx', 'src/main.ts'];
+const ENTRY = [compiled('src/main.ts')];
 
 /** Starts the server exactly as an operator would, in a process of its own, and waits until it listens. */
 export async function startServerProcess(
@@ -52,7 +53,7 @@ export async function startServerProcess(
   } = {},
 ): Promise<ServerProcess> {
   const port = environment.PORT ?? String(await freePort());
-  const command = [process.execPath, ...(options.entry ?? FROM_SOURCE)];
+  const command = [process.execPath, ...(options.entry ?? ENTRY)];
   const limited =
     options.descriptors === undefined
       ? command

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import type { ModelEntry } from '../../src/gateway/builtin/builtin-model.ts';
 import type { DatabaseTarget } from '../../src/store/sql.ts';
+import { compiled } from './compiled.ts';
 import { nextMessage } from './next-message.ts';
 
 /** What one call costs, hold and settlement alike: the model is billed by the request. */
@@ -38,11 +38,9 @@ export async function gatewayProcess(options: {
   readonly agents: readonly RacingAgent[];
   readonly upstreamUrl: string;
 }): Promise<{ readonly url: string; [Symbol.asyncDispose](): Promise<void> }> {
-  const child: ChildProcess = fork(
-    join(import.meta.dirname, 'gateway-child.ts'),
-    [JSON.stringify(options)],
-    { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
-  );
+  const child: ChildProcess = fork(compiled('test/support/gateway-child.ts'), [
+    JSON.stringify(options),
+  ]);
   const { url } = await nextMessage<{ url: string }>(child);
   return {
     url,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compiled } from './compiled.ts';
 import { testDatabase } from './database.ts';
 import { nextMessage } from './next-message.ts';
 import { slowness } from './thread-cpu.ts';
@@ -17,7 +18,7 @@ export type WatchedServer = AsyncDisposable & {
   stallFor(ms: number): Promise<number>;
 };
 
-const CHILD = join(import.meta.dirname, 'watched-child.ts');
+const CHILD = compiled('test/support/watched-child.ts');
 
 /** A server in a process of its own, whose event loop is watched; `acme/chat` is bought of `upstreamUrl`. */
 export async function startWatchedServer(upstreamUrl: string): Promise<WatchedServer> {
@@ -34,7 +35,6 @@ export async function startWatchedServer(upstreamUrl: string): Promise<WatchedSe
   );
   const database = await testDatabase();
   const child = fork(CHILD, [JSON.stringify(database.target)], {
-    execArgv: ['--import', 'tsx'],
     env: {
       ...{ PATH: process.env.PATH, HOME: process.env.HOME, CATALOG_FILE: catalogue },
       DATABASE_URL: join(directory, 'db'),
