@@ -1,102 +1,12 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { DEFAULT_DATABASE_PATH, DEFAULT_PORT, Environment, MAINNET } from './config/environment.ts';
 import { LIMITS } from './kernel/limits.ts';
-import { LOG_LEVELS } from './kernel/log.ts';
 import { realPath } from './kernel/real-path.ts';
 
 /** A setting that the server refuses to start with. The message names the variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
-
-const flag = z
-  .string()
-  .optional()
-  .transform((text) => text === '1' || text === 'true');
-const list = z
-  .string()
-  .optional()
-  .transform((text) =>
-    (text ?? '')
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== ''),
-  );
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x address');
-const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hex digits');
-/** A variable that is set to nothing is not set. */
-const unlessEmpty = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((value) => (value === '' ? undefined : value), schema);
-const optional = <T extends z.ZodType>(schema: T) => unlessEmpty(schema.optional());
-
-const Environment = z.object({
-  NODE_ENV: unlessEmpty(z.enum(['development', 'test', 'production']).default('development')),
-  PORT: optional(z.string()),
-  HOST: optional(z.string()),
-  DATABASE_URL: optional(z.string()),
-  JWT_SECRET: optional(z.string()),
-  API_KEY_HMAC_SECRET: optional(z.string()),
-  ADMIN_API_KEY: optional(z.string()),
-  PROVIDER_KEY_SECRET: optional(z.string().min(32, 'must have at least 32 characters')),
-  RPC_URL: optional(z.url()),
-  INDEXER_HTTP_ENDPOINT: optional(z.url()),
-  INDEXER_API_TOKEN: optional(z.string()),
-  INDEXER_ADMIN_SECRET: optional(z.string()),
-  MANAGED_WALLET_APP_ID: optional(z.string()),
-  MANAGED_WALLET_APP_SECRET: optional(z.string()),
-  MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY: optional(z.string()),
-  MANAGED_WALLET_BASE_URL: optional(z.url({ protocol: /^https?$/ })),
-  MANAGED_WALLET_HEADER_PREFIX: unlessEmpty(
-    z
-      .string()
-      .regex(/^[a-z][a-z0-9-]{0,31}$/, 'must be the beginning of header names, in lower case')
-      .default('managed'),
-  ),
-  FACILITATOR_PRIVATE_KEY: optional(privateKey),
-  LENDING_INTENT_MATCHER: optional(address),
-  PRICE_ORACLE_ADDRESS: optional(address),
-  SEQUENCER_FEED_ADDRESS: optional(address),
-  USDC_ADDRESS: optional(address),
-  WETH_ADDRESS: optional(address),
-  TREASURY_ADDRESS: optional(address),
-  CHAIN_CONFIRMATIONS: optional(z.coerce.number().int().min(0).max(1_000)),
-  RECONCILE_SECONDS: optional(z.coerce.number().min(0.05).max(3_600)),
-  CHAIN_CLOCK_SKEW_SECONDS: optional(z.coerce.number().min(0).max(1_000_000_000)),
-  X402_VALID_BEFORE_SECONDS: optional(z.string()),
-  X402_DOMAIN_ALLOWLIST: list,
-  SSRF_ALLOW_LOCALHOST: flag,
-  BUDGET_ADVISORY_ENABLED: flag,
-  BUDGET_ADVISORY_NEAR_LIMIT_BPS: optional(z.coerce.number().int().min(0).max(10_000)),
-  RATELIMIT_ADVISORY_ENABLED: flag,
-  RATELIMIT_ADVISORY_NEAR_LIMIT_BPS: optional(z.coerce.number().int().min(0).max(10_000)),
-  RC12_RATE_LIMIT_PER_MINUTE: optional(z.coerce.number().int().positive()),
-  MONITORING_URL: unlessEmpty(z.url().default('http://localhost:4000')),
-  MONITORING_INTERNAL_KEY: optional(z.string()),
-  CATALOG_FILE: optional(z.string()),
-  PUBLIC_URL: optional(z.url()),
-  TLS_CERT_FILE: optional(z.string()),
-  TLS_KEY_FILE: optional(z.string()),
-  TRUSTED_PROXIES: list,
-  SOCKETS_PER_AGENT: unlessEmpty(
-    z.coerce.number().int().min(1).max(100_000).default(LIMITS.socketsPerAgent),
-  ),
-  DRAIN_SECONDS: unlessEmpty(z.coerce.number().int().min(0).max(86_400).default(30)),
-  RECORD_SESSIONS_DIR: optional(z.string()),
-  LOG_LEVEL: unlessEmpty(z.enum(LOG_LEVELS).default('info')),
-});
-
-/** The embedded database of a development server; production must name its own place. */
-const DEFAULT_DATABASE_PATH = './.data/db';
-
-/** The chain and its contracts, as published. */
-const MAINNET = {
-  chainId: 8_453,
-  usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-  weth: '0x4200000000000000000000000000000000000006',
-  matcher: '0x17946cD3e180f82e632805e5549EC913330Bb175',
-  /** Feeds of Chainlink's: they answer AggregatorV3's `latestRoundData()`. */
-  oracle: '0x71041dddad3595F9CEd3DcCFBe3D1F4b0a16Bb70',
-  sequencerFeed: '0xBCF85224fc0756B9Fa45aA7892530B47e10b6433',
-} as const;
 
 export type Config = ReturnType<typeof assemble>;
 
@@ -251,7 +161,7 @@ function parseTls({
 }
 
 function parsePort(text: string | undefined): number {
-  if (text === undefined) return 3001;
+  if (text === undefined) return DEFAULT_PORT;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port < 1 || port > 65_535) throw new ConfigError(`Invalid PORT: "${text}"`);
   return port;

@@ -8,6 +8,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const FLOORS: Readonly<Record<string, number>> = {
   'src/kernel': 0,
   'src/config.ts': 0,
+  'src/config': 0,
   machines: 1,
   media: 1,
   'src/ledger': 1,

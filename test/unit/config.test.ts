@@ -2,7 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { variablesOf } from '../../src/commands/docs/configuration-page.ts';
+import { Environment, SECTIONS } from '../../src/config/environment.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
+
+const VARIABLES = Object.keys(Environment.shape);
 
 const production = {
   NODE_ENV: 'production',
@@ -180,22 +184,44 @@ describe('readConfig', () => {
   });
 
   it('takes a variable that is set to nothing for one that is not set', () => {
-    const names = readFileSync('src/config.ts', 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm);
-    const nothing = Object.fromEntries([...names].map(([, name]) => [name, '']));
+    const nothing = Object.fromEntries(VARIABLES.map((name) => [name, '']));
     expect(readConfig(nothing)).toEqual(readConfig({}));
   });
 
-  it('is described whole by .env.example and by the README', () => {
-    const variables = [
-      ...readFileSync('src/config.ts', 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm),
-    ].map((m) => m[1] as string);
-    expect(variables.length).toBeGreaterThan(30);
-    for (const file of ['.env.example', 'README.md']) {
+  it('reads no variable that .env.example and docs/configuration.md leave out', () => {
+    expect(VARIABLES.length).toBeGreaterThan(30);
+    for (const file of ['.env.example', 'docs/configuration.md']) {
       const text = readFileSync(file, 'utf8');
       expect(
-        variables.filter((name) => !text.includes(name)),
+        VARIABLES.filter((name) => !text.includes(name)),
         file,
       ).toEqual([]);
+    }
+  });
+
+  it('counts a variable that is set to its documented default as one that is not set', () => {
+    const documented = [...variablesOf(SECTIONS).values()].flatMap((variables) => [...variables]);
+    const defaults = documented.flatMap(([name, { default: own, defaultsTo }]) => {
+      const value = own ?? defaultsTo;
+      return value === undefined ? [] : [[name, String(value)] as const];
+    });
+    expect(defaults.length).toBeGreaterThan(15);
+    for (const [name, value] of defaults) {
+      expect(readConfig({ [name]: value }), name).toEqual(readConfig({}));
+    }
+  });
+
+  it('needs in production what its page marks as required there, and nothing else', () => {
+    const required = [...variablesOf(SECTIONS).values()].flatMap((variables) =>
+      [...variables].flatMap(([name, each]) => (each.requiredInProduction ? [name] : [])),
+    );
+    const { NODE_ENV, ...given } = production;
+    expect(required.sort()).toEqual(Object.keys(given).sort());
+    expect(readConfig(production).environment).toBe(NODE_ENV);
+    for (const name of required) {
+      expect(refusal({ ...production, [name]: undefined })).toMatch(
+        new RegExp(`^${name} is required`),
+      );
     }
   });
 });
