@@ -69,7 +69,7 @@ export async function openClients(options: {
     sockets[agent - 1] = socket;
   }
 
-  /** uWebSockets.js may cut a socket right after a late upgrade (README): a client connects again then. */
+  /** uWebSockets.js may cut a socket right after a late upgrade (docs/decisions/0071): a client connects again then. */
   async function connectAgain(): Promise<void> {
     for (let tries = 0; tries < 5; tries++) {
       await new Promise((resolve) => setTimeout(resolve, 500));

@@ -1,6 +1,6 @@
 /**
  * Sample rate conversion of 16-bit mono sound between any two whole rates from 8 to 48 kHz, by a
- * polyphase filter. What it loses and lets through is stated, and tested, in README.md.
+ * polyphase filter. What it loses and lets through is stated, and tested, in media/README.md.
  */
 import { kernel, MOST_SAMPLES, MOST_WEIGHTS } from './kernel.ts';
 import { clampSample } from './pcm.ts';

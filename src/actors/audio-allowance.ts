@@ -2,7 +2,7 @@ import { LIMITS } from '../kernel/limits.ts';
 
 /** How far ahead of real time a client's audio may come. Silence earns nothing for later. */
 export class AudioAllowance {
-  /** Fractions in a private field of its own would be allocated anew with every write (README, decisions). */
+  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0076). */
   readonly #state: { aheadMs: number; atMs: number };
 
   /** Times are those of a clock that never goes back. */

@@ -124,7 +124,7 @@ async function stillServes(name: SocketName): Promise<void> {
 const NAMES = Object.keys(SOCKETS) as SocketName[];
 
 describe.each(NAMES)('the %s socket', (name) => {
-  it('takes every frame as the protocol says, or as the README says of its library', async () => {
+  it('takes every frame as the protocol says, or as docs/decisions/0072 says of its library', async () => {
     const wrong: string[] = [];
     for (const [what, frames, outcome] of CASES) {
       const found = await world.raw(name, async (raw) => {

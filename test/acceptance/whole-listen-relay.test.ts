@@ -55,7 +55,7 @@ function start(environment: Record<string, string> = {}, apiKey: string | null =
   );
 }
 
-/** uWebSockets.js may cut a socket right after a late upgrade (README): a client connects again then. */
+/** uWebSockets.js may cut a socket right after a late upgrade (docs/decisions/0071): a client connects again then. */
 async function listen(
   { wsUrl }: WholeWorld,
   apiKey: string,

@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 
 /** How many events a client may send: a burst at once, then a steady rate. */
 export class EventAllowance {
-  /** Fractions in a private field of its own would be allocated anew with every write (README, decisions). */
+  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0076). */
   readonly #state: { left: number; atMs: number };
 
   /** Times are those of a clock that never goes back. */
