@@ -29,7 +29,8 @@ function knowsDatabase(file) {
   return false;
 }
 
-const files = ['test/acceptance', 'test/two-process']
+const files = ['integration', 'e2e', 'process', 'timed', 'two-process']
+  .map((folder) => `test/${folder}`)
   .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)))
   .filter((file) => file.endsWith('.test.ts') && knowsDatabase(resolve(file)))
   .sort();

@@ -1,9 +1,9 @@
 import { HEARING_HZ } from '../media/hearing.ts';
 import { Resampler } from '../media/resample.ts';
 import type { GuideEngine, TtsEngine } from '../src/engines/engine.ts';
-import { loadSpeechGates } from '../src/engines/fvad-gate.ts';
-import type { AnySocket, SocketHandler } from '../src/http/socket-route.ts';
-import { loadUws } from '../src/http/uws.ts';
+import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
+import { loadUws } from '../src/http/server/uws.ts';
+import type { AnySocket, SocketHandler } from '../src/http/websocket/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';

@@ -1,6 +1,6 @@
+import { createInvalidations } from '../src/accounts/keys/invalidations.ts';
 import { silentLog } from '../src/kernel/log.ts';
-import { createInvalidations } from '../src/keys/invalidations.ts';
-import type { Sql } from '../src/store/sql.ts';
+import type { Sql } from '../src/platform/postgres/sql.ts';
 import { LOAD_TASK, type Spendable } from '../test/support/ledger-load.ts';
 
 /** Seven that count every operation of a load, and three that it must look at all the same. */

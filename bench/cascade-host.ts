@@ -1,7 +1,7 @@
-import { buildCatalogue } from '../src/gateway/build-catalogue.ts';
-import type { Credentials } from '../src/http/credentials.ts';
+import type { Credentials } from '../src/http/auth/credentials.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
+import { buildCatalogue } from '../src/models/catalogue/build-catalogue.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';
 import { railsOf } from '../test/support/cascade-world.ts';
 import { fakeCredentials, startEdge } from '../test/support/edge.ts';

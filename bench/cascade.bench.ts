@@ -2,13 +2,13 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool } from 'undici';
 import WebSocket from 'ws';
-import { loadUws } from '../src/http/uws.ts';
+import { loadUws } from '../src/http/server/uws.ts';
+import { compiled } from '../test/support/compiled.ts';
 import { nextMessage } from '../test/support/next-message.ts';
 import { DONE, usageEvent, wordEvents } from '../test/support/stream-upstream.ts';
 import { bytesOf, silence, tone } from '../test/support/voice-fakes.ts';
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';
 import type { CascadeHostOrder } from './cascade-host.ts';
-import { compiled } from './compiled.ts';
 import { canPin, stayBeside, underTest } from './cores.ts';
 import { processCpu } from './cpu.ts';
 import { at, median } from './quantile.ts';
@@ -141,7 +141,7 @@ class Caller {
 
 async function openHost(order: CascadeHostOrder) {
   const [command, options] = underTest(process.execPath, []);
-  const module = compiled('cascade-host');
+  const module = compiled('bench/cascade-host.ts');
   const child = fork(module, [JSON.stringify(order)], { execPath: command, execArgv: options });
   const { port } = await nextMessage<{ port: number }>(child);
   const sockets: WebSocket[] = [];

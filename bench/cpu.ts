@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Sql } from '../src/store/sql.ts';
+import type { Sql } from '../src/platform/postgres/sql.ts';
 
 const TICK_MICROS = 10_000;
 

@@ -78,14 +78,14 @@ async function recogniseAll(
   let audioMs = 0;
   let finalMs = 0;
   for (const { file, text } of LIBRIVOX) {
-    const ear = listening();
-    const { listener } = ear;
+    const transcriber = listening();
+    const { listener } = transcriber;
     const stream = await engines.stt.pocketsphinx.open({ sampleRateHz, listener });
     const pcm = over(loadRecording(file));
     const head = pcm.length - sampleRateHz / 10;
     const started = performance.now();
     pushFrames(stream, pcm.subarray(0, head), sampleRateHz);
-    await drained(ear);
+    await drained(transcriber);
     spentMs += performance.now() - started;
     const ended = performance.now();
     pushFrames(stream, pcm.subarray(head), sampleRateHz);
@@ -93,16 +93,16 @@ async function recogniseAll(
     finalMs = Math.max(finalMs, performance.now() - ended);
     stream.close();
     audioMs += (pcm.length / sampleRateHz) * 1_000;
-    errors += wordErrors(text, ear.finals().join(' '));
+    errors += wordErrors(text, transcriber.finals().join(' '));
     words += wordCount(text);
   }
   return { errors: errors / words, rate: spentMs / audioMs, finalMs };
 }
 
 /** Waits until partial transcripts have stopped coming. */
-async function drained(ear: ReturnType<typeof listening>): Promise<void> {
-  for (let seen = -1; seen !== ear.transcripts.length; ) {
-    seen = ear.transcripts.length;
+async function drained(transcriber: ReturnType<typeof listening>): Promise<void> {
+  for (let seen = -1; seen !== transcriber.transcripts.length; ) {
+    seen = transcriber.transcripts.length;
     await sleep(systemClock, 300);
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { favourMedia } from '../src/kernel/favour-media.ts';
-import { BY_KEY, openSql } from '../src/store/sql.ts';
+import { BY_KEY, openSql } from '../src/platform/postgres/sql.ts';
 import { gatewayWorld } from '../test/support/gateway-world.ts';
 import { liveLedger } from '../test/support/ledger-load.ts';
 import type { HostOrder, MeteredOrder } from './gateways.ts';

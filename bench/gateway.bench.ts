@@ -1,4 +1,4 @@
-import type { DatabaseTarget } from '../src/store/sql.ts';
+import type { DatabaseTarget } from '../src/platform/postgres/sql.ts';
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';
 import type { Load, LoadOrder } from './gateway-peer.ts';
 import { type Gateways, openHost, openPeer, type UnderTest, withGateways } from './gateways.ts';

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../src/kernel/log.ts';
-import { openDatabase } from '../src/store/database.ts';
-import type { DatabaseTarget } from '../src/store/sql.ts';
+import { openDatabase } from '../src/platform/postgres/database.ts';
+import type { DatabaseTarget } from '../src/platform/postgres/sql.ts';
+import { compiled } from '../test/support/compiled.ts';
 import { AGENT_KEY } from '../test/support/gateway-world.ts';
 import { seedAgent } from '../test/support/ledger-world.ts';
 import { nextMessage } from '../test/support/next-message.ts';
-import { compiled } from './compiled.ts';
 import { stayBeside, underTest } from './cores.ts';
 import { databaseCpuOf, processCpu } from './cpu.ts';
 import { openPortkey } from './portkey.ts';
@@ -95,7 +95,7 @@ async function openBenchDatabase(path: string) {
 
 /** The upstream and its callers, in a process of their own. */
 export async function openPeer(module: string) {
-  const child = fork(compiled(module), { execArgv: [] });
+  const child = fork(compiled(`bench/${module}.ts`), { execArgv: [] });
   const { upstreamPort } = await nextMessage<{ upstreamPort: number }>(child);
   return {
     upstreamPort,
@@ -113,7 +113,7 @@ export async function openPeer(module: string) {
 
 export async function openHost(order: HostOrder): Promise<Host> {
   const [command, options] = underTest(process.execPath, []);
-  const module = compiled('gateway-host');
+  const module = compiled('bench/gateway-host.ts');
   const child = fork(module, [JSON.stringify(order)], { execPath: command, execArgv: options });
   const { port } = await nextMessage<{ port: number }>(child);
   return {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../src/kernel/log.ts';
-import { checkInvariants } from '../src/store/check-invariants.ts';
-import { openDatabase } from '../src/store/database.ts';
-import { type DatabaseTarget, openSql, type Sql } from '../src/store/sql.ts';
+import { checkInvariants } from '../src/ledger/store/check-invariants.ts';
+import { openDatabase } from '../src/platform/postgres/database.ts';
+import { type DatabaseTarget, openSql, type Sql } from '../src/platform/postgres/sql.ts';
 import {
   type LoadResult,
   liveLedger,

@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import WebSocket from 'ws';
+import { compiled } from '../test/support/compiled.ts';
 import { nextMessage } from '../test/support/next-message.ts';
-import { compiled } from './compiled.ts';
 import { underTest } from './cores.ts';
 import { processCpu } from './cpu.ts';
 
@@ -18,7 +18,7 @@ export type Host = {
 /** Starts a module of this folder that says its `port`, answers what it is asked, and ends when nobody is there to ask. */
 export async function startHost(module: string, order: object): Promise<Host> {
   const [command, options] = underTest(process.execPath, []);
-  const child = fork(compiled(module), [JSON.stringify(order)], {
+  const child = fork(compiled(`bench/${module}.ts`), [JSON.stringify(order)], {
     ...{ execPath: command, execArgv: options },
   });
   const { port } = await nextMessage<{ port: number }>(child);

@@ -1,5 +1,5 @@
 import type { WebSocketBehavior } from 'uWebSockets.js';
-import { loadUws } from '../src/http/uws.ts';
+import { loadUws } from '../src/http/server/uws.ts';
 
 const CREATED = '{"type":"session.created","session":{"id":"sess_0"}}';
 const CLOSE_STREAM = Buffer.from('{"type":"CloseStream"}');

@@ -8,9 +8,9 @@ import { PcmByteReader, writePcmBytes } from '../media/pcm.ts';
 import { Resampler } from '../media/resample.ts';
 import { TurnDetector } from '../media/vad.ts';
 import { parseWav, wavSamples } from '../media/wav.ts';
-import { createEngineFiles } from '../src/engines/engine-files.ts';
-import { loadSpeechGates } from '../src/engines/fvad-gate.ts';
-import { loadSilero } from '../src/engines/silero.ts';
+import { createEngineFiles } from '../src/engines/threads/engine-files.ts';
+import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
+import { loadSilero } from '../src/engines/vad/silero.ts';
 import type { BenchRow } from './bench-row.ts';
 
 const ROUNDS = 5;

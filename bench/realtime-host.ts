@@ -1,5 +1,5 @@
 import WebSocket from 'ws';
-import { loadUws } from '../src/http/uws.ts';
+import { loadUws } from '../src/http/server/uws.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';

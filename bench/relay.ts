@@ -1,10 +1,10 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { setMaxListeners } from 'node:events';
 import { Pool } from 'undici';
-import { loadUws } from '../src/http/uws.ts';
+import { loadUws } from '../src/http/server/uws.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { LIMITS } from '../src/kernel/limits.ts';
-import { collectAnswer } from '../src/rails/collect-answer.ts';
+import { collectAnswer } from '../src/models/providers/openai/collect-answer.ts';
 
 const TARGET = {
   ...{ path: '/v1/chat/completions', method: 'POST' },

@@ -1,13 +1,13 @@
-import { buildCatalogue } from '../src/gateway/build-catalogue.ts';
-import type { ModelEntry, ProviderEntry } from '../src/gateway/builtin/builtin-model.ts';
-import { LOCAL_MODELS } from '../src/gateway/builtin/local.ts';
-import type { Dialect } from '../src/gateway/catalogue.ts';
-import { createListenRails, createRealtimeRails } from '../src/gateway/realtime-rails.ts';
-import type { Credentials } from '../src/http/credentials.ts';
+import type { Credentials } from '../src/http/auth/credentials.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { systemRandom } from '../src/kernel/random.ts';
-import { createSourceRests } from '../src/rails/rest-failing-source.ts';
+import { buildCatalogue } from '../src/models/catalogue/build-catalogue.ts';
+import type { ModelEntry, ProviderEntry } from '../src/models/catalogue/builtin/builtin-model.ts';
+import { LOCAL_MODELS } from '../src/models/catalogue/builtin/local.ts';
+import type { Dialect } from '../src/models/catalogue/catalogue.ts';
+import { createSourceRests } from '../src/models/providers/circuit-breaker.ts';
+import { createListenRails, createRealtimeRails } from '../src/models/routing/realtime-rails.ts';
 import { fakeCredentials } from '../test/support/edge.ts';
 import { TIME_RATES, TOKEN_RATES } from '../test/support/relay-world.ts';
 
@@ -40,12 +40,12 @@ export function relaysTo(upstreamPort: number) {
     secret: () => undefined,
   });
   const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue };
-  const rests = createSourceRests(shared);
+  const breaker = createSourceRests(shared);
   const providerKeys = { find: async () => undefined, noteUse: async () => {} };
   return {
     catalogue,
-    realtime: { rails: createRealtimeRails(shared), rests, providerKeys },
-    listen: { rails: createListenRails(shared), rests, providerKeys },
+    realtime: { rails: createRealtimeRails(shared), breaker, providerKeys },
+    listen: { rails: createListenRails(shared), breaker, providerKeys },
   };
 }
 

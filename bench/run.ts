@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { setup as compileAll } from '../test/support/compiled.ts';
 import { type BenchRow, figureOf } from './bench-row.ts';
 
 /** `npm run bench [-- name …]`: runs the benches named, or all, and adds one line each to results.md. */
@@ -53,6 +54,7 @@ if (unknown.length > 0) {
   );
   process.exitCode = 1;
 } else {
+  compileAll();
   for (const bench of BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
     console.log(`\n${bench.name} …`);
     const rows = await bench.run();

@@ -7,5 +7,5 @@ function refuseStart(sentence: string): void {
 }
 
 // Imported only now: it must not be read where Node.js is not supported.
-const { runServer } = await import('./run-server.ts');
+const { runServer } = await import('./app/run-server.ts');
 await runServer(refuseStart);

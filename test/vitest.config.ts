@@ -7,10 +7,15 @@ const root = new URL('..', import.meta.url).pathname;
 const twoProcess =
   process.env.TEST_DATABASE_URL === undefined ? [] : ['test/two-process/**/*.test.ts'];
 
+/**
+ * The projects run one after the other, but for those of the same `groupOrder`. Files of one worker share their modules:
+ * loading them anew for each file takes longer than most tests. test/README.md says what belongs where.
+ */
 export default defineConfig({
   root,
   test: {
     expect: { poll: { timeout: 5_000 } },
+    isolate: false,
     projects: [
       {
         extends: true,
@@ -25,24 +30,50 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'acceptance',
-          include: ['test/acceptance/**/*.test.ts', ...twoProcess],
+          name: 'simulation',
+          include: ['test/simulation/**/*.test.ts'],
+          testTimeout: 120_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts'],
           globalSetup: ['test/support/global-database.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // One at a time: these tests time real sound and real processes on whatever cores there are.
-          maxWorkers: 1,
+          // Many of them wait for a pause of the product, so that two cores serve three.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'process',
+          include: ['test/process/**/*.test.ts', ...twoProcess],
+          globalSetup: ['test/support/compiled.ts', 'test/support/global-database.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
       },
       {
         extends: true,
         test: {
-          name: 'simulation',
-          include: ['test/simulation/**/*.test.ts'],
-          testTimeout: 120_000,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          name: 'timed',
+          include: ['test/timed/**/*.test.ts'],
+          globalSetup: ['test/support/compiled.ts', 'test/support/global-database.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // One at a time, each in a process of its own: they measure sound, memory and the event loop.
+          maxWorkers: 1,
+          isolate: true,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

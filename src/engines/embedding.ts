@@ -1,9 +1,9 @@
 import { LIMITS } from '../kernel/limits.ts';
+import { USE_LITE_DIMENSIONS } from './asr/use-lite.ts';
 import { type EmbeddedText, type EmbeddingEngine, EngineInputRefused } from './engine.ts';
-import { createFairLine, type FairLine } from './fair-line.ts';
-import type { TextContract } from './text-worker.ts';
-import { USE_LITE_DIMENSIONS } from './use-lite.ts';
-import type { WorkerClient } from './worker-client.ts';
+import type { TextContract } from './guide/text-worker.ts';
+import { createFairLine, type FairLine } from './threads/fair-line.ts';
+import type { WorkerClient } from './threads/worker-client.ts';
 
 export type EmbeddingDeps = {
   readonly client: WorkerClient<TextContract>;

@@ -2,7 +2,7 @@
  * What the voice pipeline needs from an engine, wherever it runs: in a worker thread of this process
  * or behind a provider's API.
  */
-import type { EncodedFormat } from './sound-encoder.ts';
+import type { EncodedFormat } from './tts/sound-encoder.ts';
 
 /** The package an engine lives in was pruned from this installation. */
 export class EngineMissing extends Error {

@@ -3,26 +3,26 @@ import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
-import { createDecoderPool } from './decoder-pool.ts';
+import { createDecoderPool } from './asr/decoder-pool.ts';
+import type { GrammarOptions } from './asr/grammar-worker.ts';
+import type { PocketsphinxOptions } from './asr/pocketsphinx-worker.ts';
+import { DECODER_CALLS_IN_FLIGHT, type SttContract } from './asr/stt-contract.ts';
+import { createSttEngine } from './asr/stt-engine.ts';
 import { createUseLite } from './embedding.ts';
-import type { EncoderContract, EncoderOptions } from './encoder-worker.ts';
 import type { EngineName, LocalEngines } from './engine.ts';
-import { createEngineFiles, type EngineFiles } from './engine-files.ts';
-import { createFairLine } from './fair-line.ts';
-import { createFlite } from './flite.ts';
-import type { FliteContract, FliteOptions } from './flite-worker.ts';
-import type { GrammarOptions } from './grammar-worker.ts';
-import { createGuide } from './guide.ts';
-import type { PocketsphinxOptions } from './pocketsphinx-worker.ts';
-import { createSoundEncoding } from './sound-encoding.ts';
-import { DECODER_CALLS_IN_FLIGHT, type SttContract } from './stt-contract.ts';
-import { createSttEngine } from './stt-engine.ts';
-import type { TextContract, TextOptions } from './text-worker.ts';
-import { createTurns, type Turns } from './turns.ts';
-import { createVad } from './vad.ts';
-import type { VadContract, VadWorkerOptions } from './vad-worker.ts';
-import { createWorkerClient, type WorkerClient, workerEntry } from './worker-client.ts';
-import type { Contract } from './worker-protocol.ts';
+import { createGuide } from './guide/guide.ts';
+import type { TextContract, TextOptions } from './guide/text-worker.ts';
+import { createEngineFiles, type EngineFiles } from './threads/engine-files.ts';
+import { createFairLine } from './threads/fair-line.ts';
+import { createWorkerClient, type WorkerClient, workerEntry } from './threads/worker-client.ts';
+import type { Contract } from './threads/worker-protocol.ts';
+import type { EncoderContract, EncoderOptions } from './tts/encoder-worker.ts';
+import { createFlite } from './tts/flite.ts';
+import type { FliteContract, FliteOptions } from './tts/flite-worker.ts';
+import { createSoundEncoding } from './tts/sound-encoding.ts';
+import { createTurns, type Turns } from './vad/turns.ts';
+import { createVad } from './vad/vad.ts';
+import type { VadContract, VadWorkerOptions } from './vad/vad-worker.ts';
 
 export type LocalEnginesDeps = {
   readonly clock: Clock;
@@ -37,9 +37,19 @@ export type LocalEnginesDeps = {
   };
 };
 
-/** Makes clients of the workers beside this file. `options` are asked for when the thread starts. */
+/** The folder of each engine's worker. */
+const WORKER_FOLDERS = {
+  encoder: 'tts',
+  flite: 'tts',
+  grammar: 'asr',
+  pocketsphinx: 'asr',
+  text: 'guide',
+  vad: 'vad',
+} as const;
+
+/** Makes clients of the engines' workers. `options` are asked for when the thread starts. */
 type MakeClient = <C extends Contract, Options>(
-  name: string,
+  name: keyof typeof WORKER_FOLDERS,
   options: () => Options,
   bounds: { readonly maxInFlight: number; readonly niceness: number; readonly turns?: Turns },
 ) => WorkerClient<C>;
@@ -55,7 +65,7 @@ const WARMING_QUESTION = {
 export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
   const { files = createEngineFiles() } = deps;
   const makeClient: MakeClient = (name, options, bounds) => {
-    const entry = workerEntry(`${name}-worker`, import.meta.url);
+    const entry = workerEntry(`${WORKER_FOLDERS[name]}/${name}-worker`, import.meta.url);
     const { clock, log } = deps;
     return createWorkerClient({ name, clock, log, entry, options, ...bounds });
   };

@@ -15,7 +15,7 @@ export type Breach = {
 };
 
 /** How one policy stands to one spending. */
-export type Standing = {
+export type CapState = {
   readonly policy: Policy;
   readonly spentRaw: bigint;
   readonly capRaw: bigint;
@@ -26,12 +26,12 @@ export type Standing = {
 };
 
 /** How a policy stands at this moment. `bucket` is the one that the moment lies in. */
-export function standingOf(
+export function capStateOf(
   policy: Policy,
   counter: Counter,
   bucket: number,
   reading: CapReading,
-): Standing {
+): CapState {
   const capRaw = effectiveCapRaw(policy, reading);
   const spent = spentRaw(counter, bucket);
   return {
@@ -44,9 +44,9 @@ export function standingOf(
 }
 
 /** The one with the least room left; of equals the first. */
-export function tightestOf(standings: readonly Standing[]): Standing | undefined {
-  let tightest: Standing | undefined;
-  for (const standing of standings) {
+export function tightestOf(spendState: readonly CapState[]): CapState | undefined {
+  let tightest: CapState | undefined;
+  for (const standing of spendState) {
     if (tightest === undefined || standing.remainingRaw < tightest.remainingRaw) {
       tightest = standing;
     }

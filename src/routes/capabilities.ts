@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { API_VERSION } from '../http/api-version.ts';
-import { ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route/route.ts';
+import { API_VERSION } from '../http/server/api-version.ts';
 
 /** What this server can do as it is configured; clients grey out what reads false. */
 export type Capabilities = {

@@ -1,8 +1,8 @@
-import type { Embeddings } from '../gateway/buy-embeddings.ts';
-import { readBuyer } from '../gateway/buyer.ts';
-import { EmbeddingAnswer, EmbeddingRequest } from '../gateway/embedding-request.ts';
-import { route } from '../http/route.ts';
+import { route } from '../http/route/route.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { Embeddings } from '../models/embeddings/buy-embeddings.ts';
+import { EmbeddingAnswer, EmbeddingRequest } from '../models/embeddings/embedding-request.ts';
+import { readBuyer } from '../models/purchase/buyer.ts';
 
 /** Vectors of texts, bought from the cheapest source of the model and metered by tokens. */
 export const embeddings = route<{ embeddings: Embeddings }>()({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Catalogue } from '../gateway/catalogue.ts';
-import { estimatePrice } from '../gateway/price-estimate.ts';
-import { ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route/route.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { Catalogue } from '../models/catalogue/catalogue.ts';
+import { estimatePrice } from '../models/catalogue/price-estimate.ts';
 
 const count = z.number().int().min(0).max(LIMITS.estimateQuantity).nullish();
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { HealthChecks } from '../http/health-checks.ts';
-import { route } from '../http/route.ts';
+import { route } from '../http/route/route.ts';
+import type { HealthChecks } from '../http/server/health-checks.ts';
 
 const Check = z.object({
   status: z.enum(['ok', 'degraded', 'down', 'skipped']),

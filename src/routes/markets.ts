@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route/route.ts';
 
 const Token = z.object({ address: z.string(), symbol: z.string(), decimals: z.number().int() });
 

@@ -1,5 +1,5 @@
-import type { MetricsRegistry } from '../http/metrics.ts';
-import { ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route/route.ts';
+import type { MetricsRegistry } from '../http/server/metrics.ts';
 
 /** Measurements for Prometheus, behind the admin key: they tell how much business is done here. */
 export const metrics = route<{ metrics: Pick<MetricsRegistry, 'render' | 'contentType'> }>()({

@@ -1,5 +1,5 @@
-import type { ApiDescription } from '../http/api-description.ts';
-import { ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route/route.ts';
+import type { ApiDescription } from '../http/server/api-description.ts';
 
 /** The description of every route, made from the same table that serves them. */
 export const openapi = route<{ apiDescription: ApiDescription }>()({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Scope } from '../controls/change-controls.ts';
-import type { AgentCaller, DeveloperCaller } from '../http/caller.ts';
+import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { isStorable } from '../kernel/storable.ts';
+import type { Scope } from '../spend/policies/change-controls.ts';
 import { RawAmount } from './raw-amount.ts';
 import { RowId } from './row-id.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { StatusBoard } from '../http/public-status.ts';
-import { ok, route } from '../http/route.ts';
+import { ok, route } from '../http/route/route.ts';
+import type { StatusBoard } from '../http/server/public-status.ts';
 
 const Part = z.enum(['operational', 'degraded', 'down']);
 

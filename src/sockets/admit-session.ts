@@ -1,4 +1,4 @@
-import type { VoiceDeps } from '../actors/voice-deps.ts';
+import type { VoiceDeps } from '../voice/session/voice-deps.ts';
 
 type Admitted = {
   drain(): void;

@@ -1,14 +1,18 @@
 import { z } from 'zod';
-import { EventAllowance } from '../actors/realtime/event-allowance.ts';
-import type { ListenWishes } from '../actors/transcription/listen-dialect.ts';
-import type { TranscriptionStream } from '../actors/transcription-stream.ts';
-import type { VoiceDeps } from '../actors/voice-deps.ts';
-import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../actors/voice-endings.ts';
-import type { Catalogue } from '../gateway/catalogue.ts';
-import { type SocketContext, type SocketHandler, socketRoute } from '../http/socket-route.ts';
+import {
+  type SocketContext,
+  type SocketHandler,
+  socketRoute,
+} from '../http/websocket/socket-route.ts';
 import { type Clock, isoTime } from '../kernel/clock.ts';
 import { BRAND, uuidOf } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { Catalogue } from '../models/catalogue/catalogue.ts';
+import { EventAllowance } from '../voice/protocols/openai-realtime/event-allowance.ts';
+import type { VoiceDeps } from '../voice/session/voice-deps.ts';
+import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../voice/session/voice-endings.ts';
+import type { ListenParameters } from '../voice/transcription/listen-dialect.ts';
+import type { TranscriptionStream } from '../voice/transcription/transcription-stream.ts';
 import { isContainer } from './audio-container.ts';
 import { parseClientMessage } from './client-message.ts';
 import { type ListenRelays, openTranscription } from './open-transcription.ts';
@@ -86,7 +90,7 @@ function openListen(
 ): Promise<TranscriptionStream> {
   const { query, rawQuery, requestId } = context;
   const { encoding = 'linear16', endpointing, language, prompt } = query;
-  const wishes: ListenWishes = {
+  const wishes: ListenParameters = {
     interimResults: query.interim_results,
     endpointingMs: endpointingMs(endpointing),
     utteranceEndMs: query.utterance_end_ms,

@@ -1,29 +1,32 @@
-import { firstSliceRaw, openStreamPurse } from '../actors/paid-audio.ts';
-import { openTranscribed } from '../actors/recording/open-recorded.ts';
+import { errors } from '../kernel/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import type { Model, Source } from '../models/catalogue/catalogue.ts';
+import { soonestHeaders } from '../models/catalogue/retirement.ts';
+import type { ListenRail } from '../models/providers/realtime/realtime-rail.ts';
+import { refuseHold } from '../models/purchase/refuse-hold.ts';
+import { listenOptions, spokenModel } from '../models/transcription/listen-options.ts';
+import { firstSliceRaw, openStreamHold } from '../voice/billing/paid-audio.ts';
+import type { SessionHoldOwner } from '../voice/billing/session-hold.ts';
+import { openTranscribed } from '../voice/recording/open-recorded.ts';
 import {
   connectRelay,
   planRelay,
   type RelayBuyer,
+  type RelayKind,
   type Relays,
-  type RelayWish,
-} from '../actors/relay/connect-relay.ts';
-import type { DialectChoice } from '../actors/transcription/dialect-of.ts';
-import type { TranscriptionInput, TranscriptionStream } from '../actors/transcription-stream.ts';
-import type { VoiceDeps } from '../actors/voice-deps.ts';
-import type { PurseOwner } from '../actors/voice-purse.ts';
-import type { Model, Source } from '../gateway/catalogue.ts';
-import { listenOptions, spokenModel } from '../gateway/listen-options.ts';
-import { refuseHold } from '../gateway/refuse-hold.ts';
-import { soonestHeaders } from '../gateway/retirement.ts';
-import { newId } from '../kernel/ids.ts';
-import { refuse } from '../kernel/refuse.ts';
-import type { ListenRail } from '../rails/realtime/realtime-rail.ts';
+} from '../voice/relay/connect-relay.ts';
+import type { VoiceDeps } from '../voice/session/voice-deps.ts';
+import type { DialectChoice } from '../voice/transcription/dialect-of.ts';
+import type {
+  TranscriptionInput,
+  TranscriptionStream,
+} from '../voice/transcription/transcription-stream.ts';
 import { admitSession } from './admit-session.ts';
 import { requireEngines, requireLiveModel, takeRecogniser } from './take-engine.ts';
 
 export type ListenRelays = Relays<ListenRail>;
 
-export type TranscriptionWish = Pick<TranscriptionInput, 'encoding' | 'sampleRateHz'> & {
+export type TranscriptionQuery = Pick<TranscriptionInput, 'encoding' | 'sampleRateHz'> & {
   readonly buyer: RelayBuyer;
   readonly model: string;
   readonly language: string | undefined;
@@ -44,43 +47,43 @@ const ID_PREFIX = 'stt_';
  */
 export async function openTranscription(
   deps: VoiceDeps & { readonly relays?: ListenRelays | undefined },
-  wish: TranscriptionWish,
+  wanted: TranscriptionQuery,
 ): Promise<TranscriptionStream> {
   const { relays } = deps;
-  const relayed = relays && (await openRelayed({ ...deps, relays }, wish));
-  return relayed ?? openLocal(deps, wish);
+  const relayed = relays && (await openRelayed({ ...deps, relays }, wanted));
+  return relayed ?? openLocal(deps, wanted);
 }
 
 /** Undefined: the model is not served by an upstream that could be relayed. */
 async function openRelayed(
   deps: VoiceDeps & { readonly relays: ListenRelays },
-  wish: TranscriptionWish,
+  wanted: TranscriptionQuery,
 ): Promise<TranscriptionStream | undefined> {
-  const { buyer, encoding, sampleRateHz } = wish;
-  const { id, language } = spokenModel(deps.catalogue, wish.model, wish.language);
-  const relayWish = relayWishOf(wish, language);
-  const plan = await planRelay(deps, id, buyer, relayWish);
+  const { buyer, encoding, sampleRateHz } = wanted;
+  const { id, language } = spokenModel(deps.catalogue, wanted.model, wanted.language);
+  const relayKind = relayWishOf(wanted, language);
+  const plan = await planRelay(deps, id, buyer, relayKind);
   if (plan === undefined) return undefined;
   deps.sessions.requireRoom();
 
-  const { model, owner, purse, upstream } = await connectRelay(deps, plan, buyer, relayWish);
-  wish.answerWith(soonestHeaders([model]));
+  const { model, owner, sessionHold, upstream } = await connectRelay(deps, plan, buyer, relayKind);
+  wanted.answerWith(soonestHeaders([model]));
   const stream = openTranscribed(deps, {
-    ...{ owner, purse, encoding, sampleRateHz },
-    dialect: wish.dialect({ model, source: owner.source }),
+    ...{ owner, sessionHold, encoding, sampleRateHz },
+    dialect: wanted.dialect({ model, source: owner.source }),
     heardBy: { kind: 'upstream', upstream },
   });
   return admitSession(deps, owner.sessionId, stream);
 }
 
 function relayWishOf(
-  { asked, encoding, sampleRateHz }: TranscriptionWish,
+  { asked, encoding, sampleRateHz }: TranscriptionQuery,
   language: string | undefined,
-): RelayWish<ListenRail> {
+): RelayKind<ListenRail> {
   return {
     ...{ modality: 'stt', kind: 'transcription', idPrefix: ID_PREFIX },
     reserveRaw: (_, source) => (isBilledByToken(source) ? undefined : firstSliceRaw(source)),
-    openPurse: openStreamPurse,
+    openHold: openStreamHold,
     async connect(rail, { ownKey, source }, signal) {
       const fitting = listenOptions(asked, ownKey !== undefined);
       if (fitting.kind === 'unfit') return fitting;
@@ -96,9 +99,12 @@ function relayWishOf(
 const isBilledByToken = ({ rates }: Source): boolean =>
   rates.audio_second === undefined && rates.audio_input_token !== undefined;
 
-async function openLocal(deps: VoiceDeps, wish: TranscriptionWish): Promise<TranscriptionStream> {
-  const { asked, buyer, encoding, language, prompt, sampleRateHz } = wish;
-  const served = requireLiveModel(deps.catalogue, wish.model, 'stt');
+async function openLocal(
+  deps: VoiceDeps,
+  wanted: TranscriptionQuery,
+): Promise<TranscriptionStream> {
+  const { asked, buyer, encoding, language, prompt, sampleRateHz } = wanted;
+  const served = requireLiveModel(deps.catalogue, wanted.model, 'stt');
   const { model, source } = served;
   const engine = source.upstreamModel === 'grammar' ? 'grammar' : 'pocketsphinx';
   requireEngines(deps.engines, [engine]);
@@ -112,15 +118,21 @@ async function openLocal(deps: VoiceDeps, wish: TranscriptionWish): Promise<Tran
   });
   const sessionId = newId(deps.random, ID_PREFIX);
   const { spender } = buyer;
-  const owner: PurseOwner = { spender, sessionId, kind: 'transcription', model: model.id, source };
+  const owner: SessionHoldOwner = {
+    spender,
+    sessionId,
+    kind: 'transcription',
+    model: model.id,
+    source,
+  };
   try {
-    const opened = await openStreamPurse(deps, owner);
+    const opened = await openStreamHold(deps, owner);
     if (opened.kind === 'refused') throw refuseHold(opened.refusal);
-    wish.answerWith(soonestHeaders([model]));
+    wanted.answerWith(soonestHeaders([model]));
 
     const stream = openTranscribed(deps, {
-      ...{ owner, purse: opened.purse, encoding, sampleRateHz },
-      dialect: wish.dialect(served),
+      ...{ owner, sessionHold: opened.sessionHold, encoding, sampleRateHz },
+      dialect: wanted.dialect(served),
       heardBy: { kind: 'recogniser', recogniser },
     });
     return admitSession(deps, sessionId, stream);
@@ -133,11 +145,11 @@ async function openLocal(deps: VoiceDeps, wish: TranscriptionWish): Promise<Tran
 /** The recognisers of this process hear English; who asks for several languages has it among them. */
 function requireEnglish(model: string, language: string | undefined): void {
   if (language === undefined || /^(en(glish)?\b.*|multi|)$/i.test(language)) return;
-  throw refuse.gateway.invalidRequest(`"${model}" hears English only.`, 'language');
+  throw errors.gateway.invalidRequest(`"${model}" hears English only.`, 'language');
 }
 
 /** Who believes that something was left out of the words must not find it in them. */
-function requireDoable(asked: TranscriptionWish['asked']): void {
+function requireDoable(asked: TranscriptionQuery['asked']): void {
   if (!asked.some(([name, value]) => name === 'redact' && value !== 'false')) return;
-  throw refuse.gateway.invalidRequest('Nothing is redacted here.', 'redact');
+  throw errors.gateway.invalidRequest('Nothing is redacted here.', 'redact');
 }

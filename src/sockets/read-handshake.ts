@@ -1,7 +1,11 @@
-import { readSession, type SessionConfig, sessionType } from '../actors/realtime/session-config.ts';
-import type { Catalogue } from '../gateway/catalogue.ts';
-import type { ClientSecretGrant } from '../http/caller.ts';
-import { refuse } from '../kernel/refuse.ts';
+import type { ClientSecretGrant } from '../http/route/caller.ts';
+import { errors } from '../kernel/errors.ts';
+import type { Catalogue } from '../models/catalogue/catalogue.ts';
+import {
+  readSession,
+  type SessionConfig,
+  sessionType,
+} from '../voice/protocols/openai-realtime/session-config.ts';
 
 export type Handshake = {
   /** Undefined: a transcription session names the model that hears it later, or nobody. */
@@ -25,7 +29,7 @@ export function readHandshake(
     name && ((catalogue.find(name) ?? catalogue.findKeyed(name))?.id ?? name);
   const asked = idOf(query.model);
   if (secret?.model !== undefined && asked !== undefined && idOf(secret.model) !== asked) {
-    throw refuse.gateway.invalidRequest(
+    throw errors.gateway.invalidRequest(
       `This client secret is for the model "${secret.model}".`,
       'model',
     );
@@ -35,7 +39,7 @@ export function readHandshake(
   const type = sessionType(session);
   const modelId = idOf(secret?.model) ?? asked;
   if (modelId === undefined && type !== 'transcription') {
-    throw refuse.gateway.invalidRequest('model: name a model of the modality realtime', 'model');
+    throw errors.gateway.invalidRequest('model: name a model of the modality realtime', 'model');
   }
   return { modelId, type, config: () => requireSession(session) };
 }
@@ -44,5 +48,5 @@ export function readHandshake(
 export function requireSession(session: unknown): SessionConfig {
   const read = readSession(session);
   if ('config' in read) return read.config;
-  throw refuse.gateway.invalidRequest(read.problem.message, read.problem.param);
+  throw errors.gateway.invalidRequest(read.problem.message, read.problem.param);
 }

@@ -1,8 +1,8 @@
-import type { RelayBuyer } from '../actors/relay/connect-relay.ts';
-import { readSpender } from '../gateway/read-spender.ts';
-import type { SocketContext } from '../http/socket-route.ts';
+import { readProviderKey } from '../accounts/provider-keys/provider-key-header.ts';
+import type { SocketContext } from '../http/websocket/socket-route.ts';
 import { BRAND } from '../kernel/ids.ts';
-import { readProviderKey } from '../provider-keys/provider-key-header.ts';
+import { readSpender } from '../models/purchase/read-spender.ts';
+import type { RelayBuyer } from '../voice/relay/connect-relay.ts';
 
 /**
  * Who spends on a socket, and with whose key at the provider. A browser cannot set headers, so that its customer may

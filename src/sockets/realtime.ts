@@ -1,42 +1,42 @@
 import { z } from 'zod';
-import type { Cascades } from '../actors/cascade/cascade-legs.ts';
-import { openCascade, openTranscribing } from '../actors/cascade/open-cascade.ts';
-import { type OwnKeys, openOwnKeys } from '../actors/cascade/own-keys.ts';
+import { enginesFor } from '../engines/engines-for.ts';
+import {
+  type SocketConnection,
+  type SocketContext,
+  type SocketHandler,
+  socketRoute,
+} from '../http/websocket/socket-route.ts';
+import { errors } from '../kernel/errors.ts';
+import { BRAND, newId } from '../kernel/ids.ts';
+import { isObject } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Model } from '../models/catalogue/catalogue.ts';
+import { soonestHeaders } from '../models/catalogue/retirement.ts';
+import { openTurn } from '../voice/billing/hold-turn.ts';
+import { openSessionHold, type SessionHoldOwner } from '../voice/billing/session-hold.ts';
+import { SessionHolds } from '../voice/billing/session-holds.ts';
+import { turnCap } from '../voice/billing/turn-meter.ts';
+import type { Cascades } from '../voice/cascade/cascade-deps.ts';
+import { openCascade, openTranscribing } from '../voice/cascade/open-cascade.ts';
+import { type OwnKeys, openOwnKeys } from '../voice/cascade/own-keys.ts';
 import {
   type CascadePlan,
   localEngineOf,
   planCascade,
   planTranscription,
   requireNoParts,
-} from '../actors/cascade/plan-cascade.ts';
-import { Purses } from '../actors/purses.ts';
-import { openTurn } from '../actors/realtime/hold-turn.ts';
-import { createLocalLegs } from '../actors/realtime/local-legs.ts';
-import type { SessionConfig } from '../actors/realtime/session-config.ts';
-import { turnCap } from '../actors/realtime/turn-meter.ts';
-import type { RealtimeInput, RealtimeSession } from '../actors/realtime-session.ts';
-import { openRealtime, openRelayed } from '../actors/recording/open-recorded.ts';
+} from '../voice/cascade/plan-cascade.ts';
+import type { SessionConfig } from '../voice/protocols/openai-realtime/session-config.ts';
+import { openRealtime, openRelayed } from '../voice/recording/open-recorded.ts';
 import {
   connectRelay,
   planRelay,
-  REALTIME_WISH,
+  REALTIME_RELAY,
   type Relays,
-} from '../actors/relay/connect-relay.ts';
-import type { VoiceDeps } from '../actors/voice-deps.ts';
-import { openPurse, type PurseOwner } from '../actors/voice-purse.ts';
-import { enginesFor } from '../engines/engines-for.ts';
-import type { Model } from '../gateway/catalogue.ts';
-import { soonestHeaders } from '../gateway/retirement.ts';
-import {
-  type SocketConnection,
-  type SocketContext,
-  type SocketHandler,
-  socketRoute,
-} from '../http/socket-route.ts';
-import { BRAND, newId } from '../kernel/ids.ts';
-import { isObject } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
-import { refuse } from '../kernel/refuse.ts';
+} from '../voice/relay/connect-relay.ts';
+import { createLocalLegs } from '../voice/session/local-pipeline.ts';
+import type { RealtimeInput, RealtimeSession } from '../voice/session/realtime-session.ts';
+import type { VoiceDeps } from '../voice/session/voice-deps.ts';
 import { admitSession } from './admit-session.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
@@ -135,15 +135,15 @@ async function openRelay(
 ): Promise<SocketHandler | undefined> {
   const { caller, query } = context;
   const buyer = readSocketBuyer(context, query.customer_id);
-  const plan = await planRelay(deps, modelId, buyer, REALTIME_WISH);
+  const plan = await planRelay(deps, modelId, buyer, REALTIME_RELAY);
   if (plan === undefined) return undefined;
   requireNoParts(modelId, query);
   if (type === 'transcription') {
-    throw refuse.gateway.invalidRequest(ONLY_HEARD, 'session.type');
+    throw errors.gateway.invalidRequest(ONLY_HEARD, 'session.type');
   }
   deps.sessions.requireRoom();
 
-  const connected = await connectRelay(deps, plan, buyer, REALTIME_WISH);
+  const connected = await connectRelay(deps, plan, buyer, REALTIME_RELAY);
   context.answerWith(soonestHeaders([connected.model]));
   const session = openRelayed(deps, connected);
   admitSession(deps, connected.owner.sessionId, session);
@@ -176,7 +176,7 @@ async function openPlanned(
 ): Promise<RealtimeInput> {
   const buyer = readSocketBuyer(context, context.query.customer_id);
   if (config.type === 'transcription')
-    throw refuse.gateway.invalidRequest(ONLY_HEARD, 'session.type');
+    throw errors.gateway.invalidRequest(ONLY_HEARD, 'session.type');
   const { providerKeys } = deps.cascades;
   const ownKeys = await openOwnKeys(
     { ...deps, providerKeys },
@@ -204,7 +204,7 @@ async function openLocal(
   requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
   deps.sessions.requireRoom();
 
-  const owner: PurseOwner = {
+  const owner: SessionHoldOwner = {
     spender: readSocketBuyer(context, context.query.customer_id).spender,
     sessionId: newId(deps.random, 'sess_'),
     kind: 'realtime',
@@ -213,16 +213,16 @@ async function openLocal(
   };
   const cap = turnCap(model);
   const callerFacts = () => deps.callerFacts(owner.spender.agentId);
-  const purses = new Purses((_, reserveRaw, isQuiet) =>
-    openPurse(deps, owner, reserveRaw, isQuiet),
+  const sessionHolds = new SessionHolds((_, reserveRaw, isQuiet) =>
+    openSessionHold(deps, owner, reserveRaw, isQuiet),
   );
   const engines = enginesFor(deps.engines, owner.spender.agentId);
-  const legs = createLocalLegs({ ...deps, engines, cap, source, callerFacts, purses });
-  const problem = legs.problemOf(config);
-  if (problem !== undefined) throw refuse.gateway.invalidRequest(problem.message, problem.param);
-  const reservesOf = (tokens: number) => legs.reserves(config, tokens);
-  const outputTokens = await openTurn(purses, reservesOf, cap.outputTokens);
-  return { owner, purses, cap, outputTokens, legs, config };
+  const pipeline = createLocalLegs({ ...deps, engines, cap, source, callerFacts, sessionHolds });
+  const problem = pipeline.problemOf(config);
+  if (problem !== undefined) throw errors.gateway.invalidRequest(problem.message, problem.param);
+  const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);
+  const outputTokens = await openTurn(sessionHolds, reservesOf, cap.outputTokens);
+  return { owner, sessionHolds, cap, outputTokens, pipeline, config };
 }
 
 function admit(deps: VoiceDeps, input: RealtimeInput): RealtimeSession {

@@ -1,5 +1,4 @@
 import { HEARING_HZ } from '../../media/hearing.ts';
-import type { TakenRecogniser } from '../actors/transcription/local-hearing.ts';
 import {
   EngineBusy,
   EngineInputRefused,
@@ -9,8 +8,9 @@ import {
   type SttListener,
   type SttStream,
 } from '../engines/engine.ts';
-import type { Catalogue, Modality, Model, Source } from '../gateway/catalogue.ts';
-import { refuse } from '../kernel/refuse.ts';
+import { errors } from '../kernel/errors.ts';
+import type { Catalogue, Modality, Model, Source } from '../models/catalogue/catalogue.ts';
+import type { TakenRecogniser } from '../voice/transcription/local-transcriber.ts';
 
 /** Finds a model that this server can serve live over a socket, or throws the refusal of the upgrade. */
 export function requireLiveModel(
@@ -19,9 +19,9 @@ export function requireLiveModel(
   modality: Modality,
 ): { readonly model: Model; readonly source: Source } {
   const model = catalogue.find(id);
-  if (model === undefined) throw refuse.gateway.modelNotFound(id, catalogue.suggest(id));
+  if (model === undefined) throw errors.gateway.modelNotFound(id, catalogue.suggest(id));
   if (model.modality !== modality) {
-    throw refuse.gateway.invalidRequest(
+    throw errors.gateway.invalidRequest(
       `The model "${id}" is of the modality ${model.modality}; this socket takes ${modality}.`,
       'model',
     );
@@ -30,7 +30,7 @@ export function requireLiveModel(
     ({ provider }) => catalogue.provider(provider)?.dialect === 'local',
   );
   if (source === undefined) {
-    throw refuse.gateway.noSourceAvailable(`No source of "${id}" can be streamed from here.`);
+    throw errors.gateway.noSourceAvailable(`No source of "${id}" can be streamed from here.`);
   }
   return { model, source };
 }
@@ -41,7 +41,7 @@ type EngineName = Parameters<LocalEngines['missing']>[0];
 export function requireEngines(engines: Pick<LocalEngines, 'missing'>, names: EngineName[]): void {
   for (const name of names) {
     const missing = engines.missing(name);
-    if (missing !== undefined) throw refuse.gateway.noSourceAvailable(missing);
+    if (missing !== undefined) throw errors.gateway.noSourceAvailable(missing);
   }
 }
 
@@ -76,10 +76,10 @@ export async function takeRecogniser(
 
 /** An engine's refusal in the words of the gateway. Anything else is a bug and stays what it is. */
 function refuseEngine(error: unknown): unknown {
-  if (error instanceof EngineBusy) return refuse.gateway.engineBusy(error.retryAfterSeconds);
-  if (error instanceof EngineMissing) return refuse.gateway.noSourceAvailable(error.message);
+  if (error instanceof EngineBusy) return errors.gateway.engineBusy(error.retryAfterSeconds);
+  if (error instanceof EngineMissing) return errors.gateway.noSourceAvailable(error.message);
   if (error instanceof EngineInputRefused) {
-    return refuse.gateway.invalidRequest(error.message, 'prompt');
+    return errors.gateway.invalidRequest(error.message, 'prompt');
   }
   return error;
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { PLAIN_DIALECT } from '../actors/transcription/plain-dialect.ts';
-import type { TranscriptionStream } from '../actors/transcription-stream.ts';
-import type { VoiceDeps } from '../actors/voice-deps.ts';
-import { type SocketHandler, socketRoute } from '../http/socket-route.ts';
+import { type SocketHandler, socketRoute } from '../http/websocket/socket-route.ts';
 import { BRAND } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { VoiceDeps } from '../voice/session/voice-deps.ts';
+import { PLAIN_DIALECT } from '../voice/transcription/plain-dialect.ts';
+import type { TranscriptionStream } from '../voice/transcription/transcription-stream.ts';
 import { parseClientMessage } from './client-message.ts';
 import { type ListenRelays, openTranscription } from './open-transcription.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';

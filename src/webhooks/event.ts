@@ -1,4 +1,4 @@
-import type { EventRow } from '../ledger/companion.ts';
+import type { EventRow } from '../ledger/rules/companion.ts';
 
 /** Whose event it is, and who did it. */
 type Origin = { readonly accountId: string; readonly actorWallet: string };

@@ -1,4 +1,4 @@
-import type { EventRow } from '../ledger/companion.ts';
+import type { EventRow } from '../ledger/rules/companion.ts';
 
 /** `x402.first_settlement`: the first payment of an agent that the chain has settled. */
 export const paymentFirstSettled = (payment: {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Hold, SessionClaim } from '../../src/ledger/ledger.ts';
+import type { Hold, SessionClaim } from '../../src/ledger/rules/requests.ts';
 import type { SimNode, SimWorld } from './ledger-world.ts';
 import { HOSTS, TASKS } from './policy-book.ts';
 import type { Chance } from './seeded.ts';

@@ -1,10 +1,10 @@
-import { createLedger, type LiveLedger } from '../../src/actors/ledger.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
-import type { Part } from '../../src/ledger/change.ts';
-import type { Balance, BalanceStore } from '../../src/store/balance-store.ts';
-import { CallTimeout } from '../../src/store/transient.ts';
+import { createLedger, type LiveLedger } from '../../src/ledger/engine/ledger.ts';
+import type { AgentBatch } from '../../src/ledger/rules/change.ts';
+import type { Balance, BalanceStore } from '../../src/ledger/store/balances.ts';
+import { CallTimeout } from '../../src/platform/postgres/transient.ts';
 import { MemoryLedger } from '../support/fakes/memory-ledger.ts';
 import { PaymentBook } from './payment-book.ts';
 import { PolicyBook } from './policy-book.ts';
@@ -44,7 +44,7 @@ export class SimWorld {
   readonly chain: SimChain;
   readonly payments: PaymentBook;
   /** When each part was decided: the same one may be sent again much later. */
-  readonly #decidedMs = new WeakMap<Part, number>();
+  readonly #decidedMs = new WeakMap<AgentBatch, number>();
   /** What stands and should not: let through by a full cap, or a payment that the chain says otherwise of. */
   readonly wrong: string[] = [];
   /** While set nothing is lost and nobody dies. */
@@ -175,7 +175,7 @@ export class SimWorld {
         for (const part of parts) this.#decided(part);
         return send(() => this.#apply(node, parts, resent));
       },
-      fenced: (agentId, decide: (balance: Balance) => Part) =>
+      fenced: (agentId, decide: (balance: Balance) => AgentBatch) =>
         send(() => {
           const balance = this.store.balances.get(agentId);
           if (balance === undefined) return { kind: 'agent_unknown' } as const;
@@ -187,11 +187,11 @@ export class SimWorld {
     };
   }
 
-  #decided(part: Part): void {
+  #decided(part: AgentBatch): void {
     if (!this.#decidedMs.has(part)) this.#decidedMs.set(part, this.clock.now());
   }
 
-  #apply(node: SimNode, parts: readonly Part[], resent: boolean) {
+  #apply(node: SimNode, parts: readonly AgentBatch[], resent: boolean) {
     const outcomes = this.store.applyNow(parts, resent);
     parts.forEach((part, i) => {
       if (outcomes[i]?.kind !== 'applied') return;

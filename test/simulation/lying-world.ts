@@ -1,11 +1,14 @@
 import { isLive } from '../../machines/reservation.ts';
-import { createLedger } from '../../src/actors/ledger.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
-import type { ChainCursor } from '../../src/proxy/chain-cursor-store.ts';
-import type { PaymentAlarm } from '../../src/proxy/payment-alarm.ts';
-import { type ReconcileDeps, reconcile } from '../../src/proxy/reconcile.ts';
-import type { Reservation } from '../../src/proxy/reservation.ts';
-import { createWalletAuditor, type WalletAuditor } from '../../src/proxy/wallet-auditor.ts';
+import { createLedger } from '../../src/ledger/engine/ledger.ts';
+import type { ChainCursor } from '../../src/payments/reconcile/chain-cursor-store.ts';
+import type { PaymentAlarm } from '../../src/payments/reconcile/payment-alarm.ts';
+import { type ReconcileDeps, reconcile } from '../../src/payments/reconcile/reconcile.ts';
+import {
+  createWalletAuditor,
+  type WalletAuditor,
+} from '../../src/payments/reconcile/wallet-auditor.ts';
+import type { Reservation } from '../../src/payments/reservations/reservation.ts';
 import { FakeChain, rpcOf, USDC } from '../support/fakes/fake-chain.ts';
 import { MemoryAudits } from '../support/fakes/memory-audits.ts';
 import { MemoryLedger } from '../support/fakes/memory-ledger.ts';

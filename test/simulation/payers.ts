@@ -1,9 +1,13 @@
 import { isLive, type ReservationEvent } from '../../machines/reservation.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import type { ReservationMove } from '../../src/ledger/payment.ts';
-import { advanceReservation } from '../../src/proxy/advance-reservation.ts';
-import { applyVerdict, correct, type VerdictDeps } from '../../src/proxy/apply-verdict.ts';
-import type { Reservation } from '../../src/proxy/reservation.ts';
+import type { ReservationMove } from '../../src/ledger/rules/payment.ts';
+import { advanceReservation } from '../../src/payments/reservations/advance-reservation.ts';
+import {
+  applyVerdict,
+  correct,
+  type VerdictDeps,
+} from '../../src/payments/reservations/apply-verdict.ts';
+import type { Reservation } from '../../src/payments/reservations/reservation.ts';
 import type { PaymentRow } from '../support/fakes/memory-payments.ts';
 import { nonceOf, payoutOf, reservationOf } from '../support/payments.ts';
 import type { SimNode, SimWorld } from './ledger-world.ts';

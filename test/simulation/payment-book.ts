@@ -1,5 +1,5 @@
 import { isLive, type ReservationState } from '../../machines/reservation.ts';
-import type { Change, Companion, Part } from '../../src/ledger/change.ts';
+import type { AgentBatch, Change, Companion } from '../../src/ledger/rules/change.ts';
 import type { MemoryLedger } from '../support/fakes/memory-ledger.ts';
 import type { SimChain } from './sim-chain.ts';
 
@@ -28,7 +28,7 @@ type Payment = {
 
 type Payout = { readonly agentId: number; readonly amountRaw: bigint; readonly kind: string };
 type Moved = Extract<Companion, { row: 'reservation.moved' }>;
-type Purse = { walletRaw: bigint; promisedRaw: bigint };
+type WalletBook = { walletRaw: bigint; promisedRaw: bigint };
 
 /**
  * An account of its own of what was signed away and what became of it, kept from what stands, one change after the
@@ -39,7 +39,7 @@ export class PaymentBook {
   readonly payments = new Map<string, Payment>();
   readonly #byHold = new Map<string, Payment>();
   readonly #payouts = new Map<string, Payout>();
-  readonly #purses = new Map<number, Purse>();
+  readonly #wallets = new Map<number, WalletBook>();
   /** Nonces of those that the chain has yet to decide. */
   readonly live = new Set<string>();
   /** Signatures that have left their process: somebody has them. */
@@ -59,13 +59,13 @@ export class PaymentBook {
   }
 
   /** Takes down what a part did that stands, and says what of it should not have been. */
-  applied(part: Part): string[] {
+  applied(part: AgentBatch): string[] {
     const found: string[] = [];
     const { agentId } = part;
     for (const change of part.changes) {
       if (change.probe) continue;
       if (change.posting?.code === 'funding.deposit') {
-        this.#purse(agentId).walletRaw += change.posting.askedRaw;
+        this.#walletOf(agentId).walletRaw += change.posting.askedRaw;
       }
       const resolved =
         change.hold?.toRaw === null ? this.#byHold.get(change.hold.holdId) : undefined;
@@ -74,7 +74,7 @@ export class PaymentBook {
       for (const companion of change.companions)
         found.push(...this.#heed(agentId, companion, change));
     }
-    const { walletRaw, promisedRaw } = this.#purse(agentId);
+    const { walletRaw, promisedRaw } = this.#walletOf(agentId);
     const { state } = this.#store.require(agentId);
     if (state.walletRaw !== walletRaw || state.promisedRaw !== promisedRaw) {
       const says = `${state.walletRaw}, ${state.promisedRaw} of it promised`;
@@ -83,16 +83,16 @@ export class PaymentBook {
     return found;
   }
 
-  #purse(agentId: number): Purse {
-    const known = this.#purses.get(agentId);
+  #walletOf(agentId: number): WalletBook {
+    const known = this.#wallets.get(agentId);
     if (known !== undefined) return known;
-    const purse = { walletRaw: 0n, promisedRaw: 0n };
-    this.#purses.set(agentId, purse);
-    return purse;
+    const sessionHold = { walletRaw: 0n, promisedRaw: 0n };
+    this.#wallets.set(agentId, sessionHold);
+    return sessionHold;
   }
 
   #heed(agentId: number, companion: Companion, change: Change): string[] {
-    const purse = this.#purse(agentId);
+    const sessionHold = this.#walletOf(agentId);
     switch (companion.row) {
       case 'reservation.opened': {
         const { reservation, holdId, valueRaw } = companion;
@@ -102,8 +102,8 @@ export class PaymentBook {
         this.payments.set(nonce, payment);
         this.live.add(nonce);
         this.#byHold.set(holdId, payment);
-        purse.promisedRaw += valueRaw;
-        const isCovered = purse.promisedRaw <= purse.walletRaw;
+        sessionHold.promisedRaw += valueRaw;
+        const isCovered = sessionHold.promisedRaw <= sessionHold.walletRaw;
         return isCovered ? [] : [`${holdId} promises ${valueRaw} that its wallet has not got`];
       }
       case 'reservation.moved':
@@ -111,8 +111,8 @@ export class PaymentBook {
       case 'payout.planned': {
         const { payout, amountRaw } = companion;
         this.#payouts.set(payout.nonce, { agentId, amountRaw, kind: payout.kind });
-        purse.promisedRaw += amountRaw;
-        return purse.promisedRaw <= purse.walletRaw
+        sessionHold.promisedRaw += amountRaw;
+        return sessionHold.promisedRaw <= sessionHold.walletRaw
           ? []
           : [`a payout of ${amountRaw} is not there`];
       }
@@ -120,8 +120,8 @@ export class PaymentBook {
         const payout = this.#payouts.get(companion.nonce);
         this.#count(payout?.kind ?? 'unknown');
         this.#payouts.delete(companion.nonce);
-        purse.promisedRaw -= payout?.amountRaw ?? 0n;
-        purse.walletRaw -= payout?.amountRaw ?? 0n;
+        sessionHold.promisedRaw -= payout?.amountRaw ?? 0n;
+        sessionHold.walletRaw -= payout?.amountRaw ?? 0n;
         return this.#isUsed(companion.nonce)
           ? []
           : ['a payout is done that the chain has not shown'];
@@ -137,11 +137,11 @@ export class PaymentBook {
     if (payment === undefined) return [`${nonce} moves and was never written`];
     const { agentId, holdId, valueRaw } = payment;
     const step = `${holdId}: ${payment.state} to ${to}`;
-    const purse = this.#purse(agentId);
+    const sessionHold = this.#walletOf(agentId);
     if (corrected) {
       const isLate = !isLive(from) && from !== 'settled' && to === from && !payment.isCorrected;
       payment.isCorrected = true;
-      purse.walletRaw -= valueRaw;
+      sessionHold.walletRaw -= valueRaw;
       this.#count('corrected');
       return isLate && this.#isUsed(nonce) ? [] : [`${step} is no late payment`];
     }
@@ -152,9 +152,9 @@ export class PaymentBook {
     if (isLive(to)) return [...found, ...(change.hold === null ? [] : [`${step} moved its hold`])];
     this.live.delete(nonce);
     this.#count(to);
-    purse.promisedRaw -= valueRaw;
+    sessionHold.promisedRaw -= valueRaw;
     const takenRaw = to === 'settled' ? valueRaw : 0n;
-    purse.walletRaw -= takenRaw;
+    sessionHold.walletRaw -= takenRaw;
     const { hold, delta } = change;
     const isWhole = hold?.holdId === holdId && hold.fromRaw === valueRaw && hold.toRaw === null;
     if (!isWhole) found.push(`${step} and its hold stays`);

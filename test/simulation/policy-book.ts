@@ -1,4 +1,4 @@
-import type { Change, Part } from '../../src/ledger/change.ts';
+import type { AgentBatch, Change } from '../../src/ledger/rules/change.ts';
 import type { Counter } from '../../src/policy/counter.ts';
 import { emptyCounter } from '../../src/policy/counter.ts';
 import { matches } from '../../src/policy/match.ts';
@@ -171,7 +171,7 @@ export class PolicyBook {
    * Takes down what a part did that stands, one change after the other, and says where a hold was let through that
    * no cap had room for.
    */
-  applied(part: Part, decidedMs: number): string[] {
+  applied(part: AgentBatch, decidedMs: number): string[] {
     this.#nowMs = Math.max(this.#nowMs, decidedMs);
     const found: string[] = [];
     for (const change of part.changes) {

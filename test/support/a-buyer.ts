@@ -1,6 +1,6 @@
-import type { Buyer } from '../../src/gateway/buyer.ts';
-import type { StoredKeys } from '../../src/gateway/sellers.ts';
-import type { Spender } from '../../src/ledger/ledger.ts';
+import type { Spender } from '../../src/ledger/rules/requests.ts';
+import type { Buyer } from '../../src/models/purchase/buyer.ts';
+import type { StoredKeys } from '../../src/models/routing/sellers.ts';
 
 /** Somebody who brings no key, works under none, stays to the end, and is within every rate limit. */
 export const aBuyer = (spender: Spender, more: Partial<Buyer> = {}): Buyer => ({

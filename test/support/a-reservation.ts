@@ -1,4 +1,4 @@
-import type { Reservation } from '../../src/proxy/reservation.ts';
+import type { Reservation } from '../../src/payments/reservations/reservation.ts';
 import { nonceOf, reservationOf } from './payments.ts';
 
 /** A payment of a cent that waits for the chain, signed for a vendor by agent 1. */

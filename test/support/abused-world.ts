@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { priceRaw } from '../../src/kernel/price.ts';
-import { checkInvariants } from '../../src/store/check-invariants.ts';
+import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { testDatabase } from './database.ts';
 import { bearer, fakeCredentials } from './edge.ts';
 import { liveLedger } from './ledger-load.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import { describeApi } from '../../src/http/api-description.ts';
-import type { RateLimits } from '../../src/http/rate-gate.ts';
+import { describeApi } from '../../src/http/server/api-description.ts';
+import type { RateLimits } from '../../src/rate-limit/rate-gate.ts';
 import { ROUTES } from '../../src/routes/index.ts';
 import { type AccountsWorld, ADMIN_KEY, accountsWorld } from './accounts.ts';
 import { testDatabase } from './database.ts';
@@ -52,8 +52,8 @@ export async function accountsEdge(
   /** Headers of a developer key that may write, on the account of the named wallet. */
   const developer = async (name: string) => {
     const headers = await testWallet(name).headers(world.clock.now());
-    const wish = { headers, body: { permissions: 'read_write' } };
-    return bearer((await ask('POST', '/v1/developer/keys', wish)).body.key);
+    const wanted = { headers, body: { permissions: 'read_write' } };
+    return bearer((await ask('POST', '/v1/developer/keys', wanted)).body.key);
   };
   return {
     ask,

@@ -1,34 +1,34 @@
-import { createAdmin } from '../../src/admin/admin.ts';
-import { createAgents } from '../../src/agents/agents.ts';
-import type { Delegation } from '../../src/agents/delegation.ts';
-import { createLocalDelegation } from '../../src/agents/local-delegation.ts';
-import { createLocalWallets } from '../../src/agents/local-wallets.ts';
-import type { ManagedWallets } from '../../src/agents/managed-wallets.ts';
-import { createAttribution } from '../../src/attribution/attribution.ts';
-import { createLedgerSync } from '../../src/attribution/ledger-sync.ts';
-import type { CallRpc } from '../../src/chain/rpc.ts';
-import { createUsdcBalances } from '../../src/chain/usdc-balances.ts';
-import { createWalletSignatures } from '../../src/chain/wallet-signature.ts';
-import { createControls } from '../../src/controls/controls.ts';
-import { createAccounts } from '../../src/developers/accounts.ts';
-import { createDevelopers } from '../../src/developers/developers.ts';
-import { createSessions } from '../../src/developers/session.ts';
-import type { Credentials } from '../../src/http/credentials.ts';
+import { createAccounts } from '../../src/accounts/developers/accounts.ts';
+import { createSessions } from '../../src/accounts/developers/session.ts';
+import { createClientSecrets } from '../../src/accounts/keys/client-secrets.ts';
+import { createCredentials } from '../../src/accounts/keys/credentials.ts';
+import { createDeveloperKeys } from '../../src/accounts/keys/developer-keys.ts';
+import { createInvalidations } from '../../src/accounts/keys/invalidations.ts';
+import { createKeyUse } from '../../src/accounts/keys/key-use.ts';
+import { createAdmin } from '../../src/accounts/management/admin.ts';
+import { createAgentKeyBudgets } from '../../src/accounts/management/agent-key-budgets.ts';
+import { createAgentKeys } from '../../src/accounts/management/agent-keys.ts';
+import { createAgents } from '../../src/accounts/management/agents.ts';
+import { createDevelopers } from '../../src/accounts/management/developers.ts';
+import { createProviderKeys } from '../../src/accounts/provider-keys/provider-keys.ts';
+import type { Delegation } from '../../src/accounts/wallets/delegation.ts';
+import { createLocalDelegation } from '../../src/accounts/wallets/local-delegation.ts';
+import { createLocalWallets } from '../../src/accounts/wallets/local-wallets.ts';
+import type { ManagedWallets } from '../../src/accounts/wallets/managed-wallets.ts';
+import type { Credentials } from '../../src/http/auth/credentials.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { type Log, silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import { createAgentKeyBudgets } from '../../src/keys/agent-key-budgets.ts';
-import { createAgentKeys } from '../../src/keys/agent-keys.ts';
-import { createClientSecrets } from '../../src/keys/client-secrets.ts';
-import { createCredentials } from '../../src/keys/credentials.ts';
-import { createDeveloperKeys } from '../../src/keys/developer-keys.ts';
-import { createInvalidations } from '../../src/keys/invalidations.ts';
-import { createKeyUse } from '../../src/keys/key-use.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { Payouts } from '../../src/payouts/payouts.ts';
-import { createProviderKeys } from '../../src/provider-keys/provider-keys.ts';
-import type { Sql } from '../../src/store/sql.ts';
+import type { Ledger } from '../../src/ledger/rules/ledger.ts';
+import type { Payouts } from '../../src/payments/payouts/payouts.ts';
+import type { CallRpc } from '../../src/platform/chain/rpc.ts';
+import { createUsdcBalances } from '../../src/platform/chain/usdc-balances.ts';
+import { createWalletSignatures } from '../../src/platform/chain/wallet-signature.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
+import { createAttribution } from '../../src/spend/attribution/attribution.ts';
+import { createLedgerSync } from '../../src/spend/attribution/ledger-sync.ts';
+import { createControls } from '../../src/spend/policies/controls.ts';
 import { createFakeLedger } from './fake-ledger.ts';
 import { standingsOfFunds } from './fakes/funds-standings.ts';
 import { type TestWallet, testWallet } from './wallet.ts';
@@ -45,7 +45,7 @@ type Overrides = {
   readonly ledger?: Ledger;
   readonly wallets?: ManagedWallets | undefined;
   readonly delegation?: Delegation | undefined;
-  readonly payouts?: Pick<Payouts, 'hurry'>;
+  readonly payouts?: Pick<Payouts, 'payNow'>;
   readonly sealingSecret?: string | undefined;
   /** Every provider takes keys of its own, as before vendors were told from providers. */
   readonly keysByProvider?: boolean;
@@ -88,7 +88,7 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     facilitatorPrivateKey: testWallet('facilitator').privateKey,
   });
   const ledger = overrides.ledger ?? ledgerWithEmptyAccounts();
-  const standings = standingsOfFunds(ledger);
+  const spendState = standingsOfFunds(ledger);
   const agentsDeps = {
     sql,
     clock,
@@ -97,10 +97,10 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     wallets: 'wallets' in overrides ? overrides.wallets : localWallets,
     delegation: 'delegation' in overrides ? overrides.delegation : localDelegation,
     ledger,
-    payouts: overrides.payouts ?? { hurry: async () => {} },
+    payouts: overrides.payouts ?? { payNow: async () => {} },
     invalidations,
     balances,
-    standings,
+    spendState,
   };
   return {
     sql,

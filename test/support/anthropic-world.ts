@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
-import { BUILTIN_MODELS } from '../../src/gateway/builtin/models.ts';
-import { BUILTIN_PROVIDERS } from '../../src/gateway/builtin/providers.ts';
-import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
+import type { ProviderEntry } from '../../src/models/catalogue/builtin/builtin-model.ts';
+import { BUILTIN_MODELS } from '../../src/models/catalogue/builtin/models.ts';
+import { BUILTIN_PROVIDERS } from '../../src/models/catalogue/builtin/providers.ts';
+import type { UpstreamLimits } from '../../src/models/providers/upstream-pool.ts';
 import { anthropicUpstream } from './anthropic-upstream.ts';
 import { createFakeLedger } from './fake-ledger.ts';
 import { gatewayWorld } from './gateway-world.ts';

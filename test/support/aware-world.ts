@@ -23,7 +23,7 @@ export type AwareWorld = AsyncDisposable & {
   agentWith(amountRaw: bigint): Promise<AwareAgent & AsyncDisposable>;
   accountOf(agentId: number): Promise<string>;
   /** Gives an agent a policy of its own. */
-  policy(agentId: number, wish: Omit<PolicyWish, 'accountId' | 'agentId'>): Promise<number>;
+  policy(agentId: number, wanted: Omit<PolicyWish, 'accountId' | 'agentId'>): Promise<number>;
   asAgent(agent: AwareAgent, path: string): Promise<Told>;
 };
 
@@ -64,8 +64,8 @@ export async function startAwareWorld(
 
   return {
     ...{ world, developer, to, agentWith, accountOf },
-    policy: async (agentId, wish) =>
-      addPolicy(world.sql, { accountId: await accountOf(agentId), agentId, ...wish }),
+    policy: async (agentId, wanted) =>
+      addPolicy(world.sql, { accountId: await accountOf(agentId), agentId, ...wanted }),
     asAgent: (agent, path) => to(`/v1/agents/${path}`, { headers: bearer(agent.key) }),
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   };

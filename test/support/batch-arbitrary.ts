@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { ChargeRow } from '../../src/ledger/companion.ts';
-import type { Destination, Hold, SessionClaim, Spender } from '../../src/ledger/ledger.ts';
-import { factsOf, type Operation } from '../../src/ledger/operation.ts';
+import type { ChargeRow } from '../../src/ledger/rules/companion.ts';
+import { factsOf, type Operation } from '../../src/ledger/rules/operation.ts';
+import type { Destination, Hold, SessionClaim, Spender } from '../../src/ledger/rules/requests.ts';
 import type { SpendFacts } from '../../src/policy/policy.ts';
 import type { MemoryLedger } from './fakes/memory-ledger.ts';
 import { arbitraryPayment, askedPayment, isPayment } from './payment-arbitrary.ts';

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Part, PartOutcome } from '../../src/ledger/change.ts';
-import { applyChange, decide, partOf, tellCrossings } from '../../src/ledger/decide.ts';
-import { alignCounters } from '../../src/ledger/moment.ts';
-import { exclusiveKey, type Operation } from '../../src/ledger/operation.ts';
+import type { AgentBatch, AgentBatchOutcome } from '../../src/ledger/rules/change.ts';
+import { applyChange, decide, partOf, tellCrossings } from '../../src/ledger/rules/decide.ts';
+import { exclusiveKey, type Operation } from '../../src/ledger/rules/operation.ts';
+import { alignCounters } from '../../src/ledger/rules/window-position.ts';
+import { applyBatch } from '../../src/ledger/store/apply-batch.ts';
+import { type Balance, findBalance } from '../../src/ledger/store/balances.ts';
+import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { emptyCounter } from '../../src/policy/counter.ts';
 import { bucketsOf } from '../../src/policy/window.ts';
-import { applyBatch } from '../../src/store/apply-batch.ts';
-import { type Balance, findBalance } from '../../src/store/balance-store.ts';
-import { checkInvariants } from '../../src/store/check-invariants.ts';
-import type { Sql } from '../../src/store/sql.ts';
 import { asked, type Drawn } from './batch-arbitrary.ts';
 import { clearLedger, ledgerOf, miscounted, readLedger } from './compare-ledger.ts';
 import { MemoryLedger } from './fakes/memory-ledger.ts';
@@ -29,14 +29,14 @@ export function decidedPart(
   { state, rules }: Balance,
   operations: readonly Operation[],
   nowMs = START_MS,
-): Part {
-  const moment = momentAt(nowMs, rules);
-  const world = { rules, moment, openHolds: NOTHING_OPEN };
-  const before = { ...state, counters: alignCounters(rules, state.counters, moment) };
+): AgentBatch {
+  const position = momentAt(nowMs, rules);
+  const world = { rules, position, openHolds: NOTHING_OPEN };
+  const before = { ...state, counters: alignCounters(rules, state.counters, position) };
   let now = before;
   const changes = operations.map((operation) => {
     const { change } = decide(now, operation, world);
-    if (!change.probe) now = applyChange(now, change, moment);
+    if (!change.probe) now = applyChange(now, change, position);
     return change;
   });
   tellCrossings(rules, agentId, before, now, changes);
@@ -123,7 +123,7 @@ function partsOf(
   agents: readonly number[],
   batch: Batch,
   nowMs: number,
-): Part[] {
+): AgentBatch[] {
   const all = batch.operations.flatMap((drawn) => asked(drawn, agents, model) ?? []);
   const operations = batch.isAlone ? all.slice(0, 1) : all;
   const parts = agents.map((agentId, i) => {
@@ -175,7 +175,7 @@ export async function balanceOf(sql: Sql, agentId: number): Promise<Balance> {
 }
 
 /** What the database and the model have both said to an operation that was written or looked for. */
-export type Said = { readonly change: Part['changes'][number]; readonly verdict: string };
+export type Said = { readonly change: AgentBatch['changes'][number]; readonly verdict: string };
 
 /**
  * Sends batches to the database and to the model: both must say the same each time, and in the end have the same rows,
@@ -209,7 +209,7 @@ export async function playBatches(
   return said;
 }
 
-const saidTo = (part: Part, outcome: PartOutcome | undefined): Said[] =>
+const saidTo = (part: AgentBatch, outcome: AgentBatchOutcome | undefined): Said[] =>
   part.changes.map((change, i) => {
     if (outcome?.kind !== 'declined') return { change, verdict: outcome?.kind ?? 'unsaid' };
     const verdict = outcome.outcomes[i]?.kind ?? 'unsaid';

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import type { DatabaseTarget } from '../../src/store/sql.ts';
+import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 
 export type BreakableDatabase = AsyncDisposable & {
   readonly target: DatabaseTarget;

@@ -1,24 +1,24 @@
-import type { Cascades } from '../../src/actors/cascade/cascade-legs.ts';
-import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
-import type {
-  ModelEntry,
-  ProviderEntry,
-  RateTexts,
-} from '../../src/gateway/builtin/builtin-model.ts';
-import { LOCAL_MODELS } from '../../src/gateway/builtin/local.ts';
-import type { Catalogue } from '../../src/gateway/catalogue.ts';
-import { createChatRails } from '../../src/gateway/chat-rails.ts';
-import { createSpeechRails } from '../../src/gateway/speech-rails.ts';
-import { createTranscriptionRails } from '../../src/gateway/transcription-rails.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
-import { createLocalGuideRail } from '../../src/rails/local-guide.ts';
-import { createLocalSpeechRail } from '../../src/rails/local-speech.ts';
-import { createLocalTranscriptionRail } from '../../src/rails/local-transcription.ts';
-import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
+import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
+import type {
+  ModelEntry,
+  ProviderEntry,
+  RateTexts,
+} from '../../src/models/catalogue/builtin/builtin-model.ts';
+import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
+import type { Catalogue } from '../../src/models/catalogue/catalogue.ts';
+import { createChatRails } from '../../src/models/chat/chat-rails.ts';
+import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
+import { createLocalGuideRail } from '../../src/models/providers/local/local-guide.ts';
+import { createLocalSpeechRail } from '../../src/models/providers/local/local-speech.ts';
+import { createLocalTranscriptionRail } from '../../src/models/providers/local/local-transcription.ts';
+import { createSpeechRails } from '../../src/models/speech/speech-rails.ts';
+import { createTranscriptionRails } from '../../src/models/transcription/transcription-rails.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
+import type { Cascades } from '../../src/voice/cascade/cascade-deps.ts';
 import type { Edge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { liveFront } from './live-front.ts';
@@ -149,7 +149,7 @@ export function railsOf(
   const local = createLocalTranscriptionRail({ engines, gates: undefined });
   const hearing = createTranscriptionRails({ ...shared, local });
   return {
-    cascades: { chat, speech, hearing, rests: createSourceRests(shared), providerKeys },
+    cascades: { chat, speech, hearing, breaker: createSourceRests(shared), providerKeys },
     async close() {
       for (const rails of [chat, speech, hearing]) await rails[Symbol.asyncDispose]();
     },

@@ -1,8 +1,8 @@
+import { type Balance, findBalance } from '../../src/ledger/store/balances.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import type { Counter } from '../../src/policy/counter.ts';
 import { matches } from '../../src/policy/match.ts';
 import type { SpendFacts } from '../../src/policy/policy.ts';
-import { type Balance, findBalance } from '../../src/store/balance-store.ts';
-import type { Sql } from '../../src/store/sql.ts';
 import type { MemoryLedger } from './fakes/memory-ledger.ts';
 import type { PaymentRow, PayoutRow } from './fakes/memory-payments.ts';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { LiveLedger } from '../../src/actors/ledger.ts';
-import type { AnyRoute } from '../../src/http/route.ts';
-import { createRouter } from '../../src/http/router.ts';
+import type { AnyRoute } from '../../src/http/route/route.ts';
+import { createRouter } from '../../src/http/server/router.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
-import type { Hold } from '../../src/ledger/ledger.ts';
+import type { LiveLedger } from '../../src/ledger/engine/ledger.ts';
+import type { Hold } from '../../src/ledger/rules/requests.ts';
+import { decodeCounters } from '../../src/ledger/store/counter-codec.ts';
 import { ROUTES } from '../../src/routes/index.ts';
-import { decodeCounters } from '../../src/store/counter-codec.ts';
 import { accountsWorld } from './accounts.ts';
 import { type Ask, accountsEdge } from './accounts-edge.ts';
 import { testDatabase } from './database.ts';
@@ -42,7 +42,7 @@ async function openControls() {
   const ledger = liveLedger(db.sql, 'controls');
   const world = accountsWorld(db.sql, { ledger, clock: new ManualClock(Date.now()) });
   world.invalidations.subscribe((notice) => {
-    if ('agentId' in notice) ledger.forget(notice.agentId);
+    if ('agentId' in notice) ledger.invalidate(notice.agentId);
   });
   const edge = await accountsEdge(world, {
     rateLimits: { developerKeyPerMinute: 1_000_000, globalPerMinute: 1_000_000 },

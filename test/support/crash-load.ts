@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import type { FundedAgent } from '../../src/commands/demo/fund-agent.ts';
+import type { FundedAgent } from '../../src/app/commands/demo/fund-agent.ts';
 
 /** What the server acknowledged, and what it was asked for without an answer. */
 export type CrashLedger = {

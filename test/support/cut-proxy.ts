@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import type { DatabaseTarget } from '../../src/store/sql.ts';
+import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 
 export type CutProxy = {
   readonly target: DatabaseTarget;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import type { DatabaseTarget, Sql } from '../../src/store/sql.ts';
-import { openSql } from '../../src/store/sql.ts';
+import type { DatabaseTarget, Sql } from '../../src/platform/postgres/sql.ts';
+import { openSql } from '../../src/platform/postgres/sql.ts';
 
 export type TestDatabase = {
   readonly target: DatabaseTarget;

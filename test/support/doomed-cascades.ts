@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createApi } from '../../src/commands/demo/api.ts';
-import { type FundedAgent, fundAgent } from '../../src/commands/demo/fund-agent.ts';
-import type { RateTexts } from '../../src/gateway/builtin/builtin-model.ts';
+import { createApi } from '../../src/app/commands/demo/api.ts';
+import { type FundedAgent, fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
+import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { toldCostRaw } from './abused-world.ts';
 import { answer, hear, RATE } from './cascade-world.ts';
 import { bearer } from './edge.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createApi } from '../../src/commands/demo/api.ts';
-import { type FundedAgent, fundAgent } from '../../src/commands/demo/fund-agent.ts';
+import { createApi } from '../../src/app/commands/demo/api.ts';
+import { type FundedAgent, fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
 import { toldCostRaw } from './abused-world.ts';
 import { bearer } from './edge.ts';
 import type { HeldServer } from './held-server.ts';

@@ -1,13 +1,17 @@
-import { createHttpServer, type HttpServer, type HttpServerDeps } from '../../src/http/app.ts';
-import type { AgentCaller, DeveloperCaller } from '../../src/http/caller.ts';
-import type { Credentials } from '../../src/http/credentials.ts';
-import { createMetrics, type MetricsRegistry } from '../../src/http/metrics.ts';
-import type { AnyRoute } from '../../src/http/route.ts';
-import type { AnySocket } from '../../src/http/socket-route.ts';
+import type { Credentials } from '../../src/http/auth/credentials.ts';
+import type { AgentCaller, DeveloperCaller } from '../../src/http/route/caller.ts';
+import type { AnyRoute } from '../../src/http/route/route.ts';
+import {
+  createHttpServer,
+  type HttpServer,
+  type HttpServerDeps,
+} from '../../src/http/server/app.ts';
+import { createMetrics, type MetricsRegistry } from '../../src/http/server/metrics.ts';
+import type { AnySocket } from '../../src/http/websocket/socket-route.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { errors } from '../../src/kernel/errors.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import { refuse } from '../../src/kernel/refuse.ts';
 
 export const KEYS = {
   developer: 'svc_live_full',
@@ -76,7 +80,7 @@ export const fakeCredentials: Credentials = {
   agentKey: (key) => AGENTS[key],
   clientSecret: (secret) => CLIENT_SECRETS[secret],
   async signature({ signature }) {
-    if (signature !== '0xgood') throw refuse.credential.invalidSignature();
+    if (signature !== '0xgood') throw errors.credential.invalidSignature();
     return developer('signature');
   },
   async session(token) {
@@ -84,7 +88,7 @@ export const fakeCredentials: Credentials = {
     if (token === KEYS.ageingSession) {
       return { caller: developer('session'), renewedToken: KEYS.renewedSession };
     }
-    throw refuse.credential.invalidJwt();
+    throw errors.credential.invalidJwt();
   },
   isAdminKey: (key) => key === KEYS.admin,
 };

@@ -1,5 +1,5 @@
 import { silentLog } from '../../src/kernel/log.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/platform/postgres/database.ts';
 
 /** Commits numbers one after the other and prints each that the database has answered for. */
 try {

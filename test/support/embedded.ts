@@ -9,8 +9,8 @@ import {
   type EmbeddedOptions,
   type EmbeddedServer,
   startEmbedded,
-} from '../../src/store/embedded/embedded-server.ts';
-import { openSql } from '../../src/store/sql.ts';
+} from '../../src/platform/postgres/embedded/embedded-server.ts';
+import { openSql } from '../../src/platform/postgres/sql.ts';
 import { compiled } from './compiled.ts';
 
 /** A folder of a test's own: open to other users as most projects are, or closed as one below /root is. */

@@ -1,21 +1,23 @@
 import { minRaw } from '../../src/kernel/amount.ts';
-import type { ChargeRow } from '../../src/ledger/companion.ts';
+import type { ChargeRow } from '../../src/ledger/rules/companion.ts';
 import type {
   CreditVerdict,
+  HoldVerdict,
+  Ledger,
+  OpenSessionVerdict,
+  SettleVerdict,
+} from '../../src/ledger/rules/ledger.ts';
+import { factsOf } from '../../src/ledger/rules/operation.ts';
+import type {
   Funds,
   Hold,
   HoldRefusal,
   HoldRequest,
-  HoldVerdict,
   JournalEntry,
-  Ledger,
-  OpenSessionVerdict,
   SessionClaim,
   SettleRequest,
-  SettleVerdict,
-} from '../../src/ledger/ledger.ts';
-import { factsOf } from '../../src/ledger/operation.ts';
-import type { SessionSummary } from '../../src/ledger/session-summary.ts';
+} from '../../src/ledger/rules/requests.ts';
+import type { SessionSummary } from '../../src/ledger/rules/session-summary.ts';
 
 type Account = {
   spendableRaw: bigint;
@@ -215,7 +217,7 @@ export function createFakeLedger(): FakeLedger {
     sweep: async () => {},
     paid: async () => {},
     correct: async () => {},
-    forget() {},
+    invalidate() {},
     recall: () => undefined,
     async settled() {},
   };

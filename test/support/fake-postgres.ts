@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { binariesIn } from '../../src/store/embedded/binaries.ts';
-import type { SupervisorOptions } from '../../src/store/embedded/supervisor.ts';
+import { binariesIn } from '../../src/platform/postgres/embedded/binaries.ts';
+import type { SupervisorOptions } from '../../src/platform/postgres/embedded/supervisor.ts';
 
 const PROGRAM = `#!${process.execPath}
 const { appendFileSync, readFileSync } = require('node:fs');

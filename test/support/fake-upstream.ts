@@ -1,5 +1,8 @@
-import type { RelayClient } from '../../src/actors/relay/downlink.ts';
-import type { UpstreamListener, UpstreamSocket } from '../../src/rails/realtime/realtime-rail.ts';
+import type {
+  UpstreamListener,
+  UpstreamSocket,
+} from '../../src/models/providers/realtime/realtime-rail.ts';
+import type { RelayClient } from '../../src/voice/relay/downlink.ts';
 import { FakeSocket } from './voice-world.ts';
 
 /** An upstream without a network. */

@@ -1,5 +1,5 @@
-import type { WorkerClient } from '../../src/engines/worker-client.ts';
-import type { Contract } from '../../src/engines/worker-protocol.ts';
+import type { WorkerClient } from '../../src/engines/threads/worker-client.ts';
+import type { Contract } from '../../src/engines/threads/worker-protocol.ts';
 
 export type Call = { readonly method: string; readonly argument: unknown };
 

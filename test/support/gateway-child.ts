@@ -1,4 +1,4 @@
-import { openSql } from '../../src/store/sql.ts';
+import { openSql } from '../../src/platform/postgres/sql.ts';
 import { gatewayWorld } from './gateway-world.ts';
 import { liveLedger } from './ledger-load.ts';
 import { type gatewayProcess, keyOf, RACE_MODELS } from './spend-race.ts';

@@ -1,25 +1,25 @@
-import type { BudgetReports } from '../../src/controls/budget-left.ts';
 import type { TtsEngine } from '../../src/engines/engine.ts';
-import { createEmbeddings } from '../../src/gateway/buy-embeddings.ts';
-import type { Catalogue } from '../../src/gateway/catalogue.ts';
-import { createChatRails } from '../../src/gateway/chat-rails.ts';
-import { createChatCompletions } from '../../src/gateway/complete-chat.ts';
-import { createEmbeddingRails } from '../../src/gateway/embedding-rails.ts';
-import { createProxiedModels } from '../../src/gateway/proxied-models.ts';
-import { createSpeechRails } from '../../src/gateway/speech-rails.ts';
-import { createSpeechSynthesis } from '../../src/gateway/synthesize-speech.ts';
-import { createTranscriptions } from '../../src/gateway/transcribe.ts';
-import { createTranscriptionRails } from '../../src/gateway/transcription-rails.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { ChatRail } from '../../src/rails/chat-rail.ts';
-import type { EmbeddingRail } from '../../src/rails/embedding-rail.ts';
-import { createLocalSpeechRail } from '../../src/rails/local-speech.ts';
-import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
-import type { TranscriptionRail } from '../../src/rails/transcription-rail.ts';
-import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
+import type { Ledger } from '../../src/ledger/rules/ledger.ts';
+import type { Catalogue } from '../../src/models/catalogue/catalogue.ts';
+import { createProxiedModels } from '../../src/models/catalogue/proxied-models.ts';
+import { createChatRails } from '../../src/models/chat/chat-rails.ts';
+import { createChatCompletions } from '../../src/models/chat/complete-chat.ts';
+import { createEmbeddings } from '../../src/models/embeddings/buy-embeddings.ts';
+import { createEmbeddingRails } from '../../src/models/embeddings/embedding-rails.ts';
+import type { ChatRail } from '../../src/models/providers/chat-rail.ts';
+import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
+import type { EmbeddingRail } from '../../src/models/providers/embedding-rail.ts';
+import { createLocalSpeechRail } from '../../src/models/providers/local/local-speech.ts';
+import type { TranscriptionRail } from '../../src/models/providers/transcription-rail.ts';
+import type { UpstreamLimits } from '../../src/models/providers/upstream-pool.ts';
+import { createSpeechRails } from '../../src/models/speech/speech-rails.ts';
+import { createSpeechSynthesis } from '../../src/models/speech/synthesize-speech.ts';
+import { createTranscriptions } from '../../src/models/transcription/transcribe.ts';
+import { createTranscriptionRails } from '../../src/models/transcription/transcription-rails.ts';
+import type { BudgetReports } from '../../src/spend/awareness/budget-left.ts';
 import { NO_ENCODERS } from './no-encoders.ts';
 import { plainBudgets } from './plain-budgets.ts';
 
@@ -51,13 +51,13 @@ export function gatewayServices(options: {
     speech: createSpeechRails({ ...opened, localSpeech }),
     transcriptions: createTranscriptionRails({ ...opened, local: NO_EARS }),
   };
-  const rests = createSourceRests(shared);
+  const breaker = createSourceRests(shared);
   const usedKeys: string[] = [];
   const providerKeys = {
     find: async (_: string, provider: string) => storedKeys[provider],
     noteUse: async (_: string, provider: string) => void usedKeys.push(provider),
   };
-  const bought = { catalogue, providerKeys, rests, ledger, budgets, ...shared };
+  const bought = { catalogue, providerKeys, breaker, ledger, budgets, ...shared };
   return {
     /** Providers that were called with a stored key. */
     usedKeys,

@@ -1,23 +1,25 @@
 import OpenAI from 'openai';
-import type { BudgetReports } from '../../src/controls/budget-left.ts';
 import type { TtsEngine } from '../../src/engines/engine.ts';
-import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
-import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
-import { createHttpServer } from '../../src/http/app.ts';
-import type { AgentCaller } from '../../src/http/caller.ts';
-import type { Credentials } from '../../src/http/credentials.ts';
-import { createAnswerKeeper } from '../../src/http/keep-answers.ts';
-import { createOutcomeKeeper } from '../../src/http/keep-outcomes.ts';
-import type { RateLimits } from '../../src/http/rate-gate.ts';
+import type { Credentials } from '../../src/http/auth/credentials.ts';
+import type { AgentCaller } from '../../src/http/route/caller.ts';
+import { createHttpServer } from '../../src/http/server/app.ts';
+import { createAnswerKeeper } from '../../src/idempotency/keep-answers.ts';
+import { createOutcomeKeeper } from '../../src/idempotency/keep-outcomes.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { noMetrics } from '../../src/kernel/metrics.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { ChatRail } from '../../src/rails/chat-rail.ts';
-import type { EmbeddingRail } from '../../src/rails/embedding-rail.ts';
-import type { UpstreamLimits } from '../../src/rails/upstream-pool.ts';
+import type { Ledger } from '../../src/ledger/rules/ledger.ts';
+import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
+import type {
+  ModelEntry,
+  ProviderEntry,
+} from '../../src/models/catalogue/builtin/builtin-model.ts';
+import type { ChatRail } from '../../src/models/providers/chat-rail.ts';
+import type { EmbeddingRail } from '../../src/models/providers/embedding-rail.ts';
+import type { UpstreamLimits } from '../../src/models/providers/upstream-pool.ts';
+import type { RateLimits } from '../../src/rate-limit/rate-gate.ts';
 import { speech } from '../../src/routes/audio/speech.ts';
 import { createTranscription } from '../../src/routes/audio/transcriptions.ts';
 import { chatCompletions } from '../../src/routes/chat/completions.ts';
@@ -26,6 +28,7 @@ import { proxiedChat } from '../../src/routes/llm/chat/completions.ts';
 import { proxiedEmbeddings } from '../../src/routes/llm/embeddings.ts';
 import { modelDetail } from '../../src/routes/models/detail.ts';
 import { listModels } from '../../src/routes/models/list.ts';
+import type { BudgetReports } from '../../src/spend/awareness/budget-left.ts';
 import { memoryKeys } from './fakes/memory-keys.ts';
 import { gatewayServices } from './gateway-services.ts';
 

@@ -5,9 +5,9 @@ import type { TestProject } from 'vitest/node';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import { startEmbedded } from '../../src/store/embedded/embedded-server.ts';
-import { migrateDatabase } from '../../src/store/migrate.ts';
-import { type DatabaseTarget, openSql } from '../../src/store/sql.ts';
+import { startEmbedded } from '../../src/platform/postgres/embedded/embedded-server.ts';
+import { migrateDatabase } from '../../src/platform/postgres/migrate.ts';
+import { type DatabaseTarget, openSql } from '../../src/platform/postgres/sql.ts';
 import { targetOn } from './database.ts';
 
 declare module 'vitest' {

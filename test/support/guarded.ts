@@ -1,16 +1,16 @@
+import { systemClock } from '../../src/kernel/clock.ts';
 import {
   createDestinationGuard,
   type Destination,
   type DestinationGuardDeps,
-} from '../../src/egress/destination-guard.ts';
+} from '../../src/platform/egress/destination-guard.ts';
 import {
   createGuardedClient,
   type GuardedClient,
   type GuardedClientDeps,
   type GuardedRequest,
-} from '../../src/egress/guarded-client.ts';
-import { SendFailed } from '../../src/egress/send-failed.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
+} from '../../src/platform/egress/guarded-client.ts';
+import { SendFailed } from '../../src/platform/egress/send-failed.ts';
 
 /** A client that may call this machine, with names that resolve as it is told. */
 export function guardedClient(

@@ -1,15 +1,15 @@
+import { assert } from '../../src/kernel/assert.ts';
+import { ManualClock } from '../../src/kernel/manual-clock.ts';
+import type { Source } from '../../src/models/catalogue/catalogue.ts';
+import { takeRecogniser } from '../../src/sockets/take-engine.ts';
+import { openSessionHold, sessionPrice } from '../../src/voice/billing/session-hold.ts';
+import type { VoiceDeps } from '../../src/voice/session/voice-deps.ts';
 import {
   createTranscription,
   type TranscriptionParts,
-} from '../../src/actors/transcription/create-transcription.ts';
-import type { DialectChoice } from '../../src/actors/transcription/dialect-of.ts';
-import type { TranscriptionStream } from '../../src/actors/transcription-stream.ts';
-import type { VoiceDeps } from '../../src/actors/voice-deps.ts';
-import { openPurse, sessionPrice } from '../../src/actors/voice-purse.ts';
-import type { Source } from '../../src/gateway/catalogue.ts';
-import { assert } from '../../src/kernel/assert.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
-import { takeRecogniser } from '../../src/sockets/take-engine.ts';
+} from '../../src/voice/transcription/create-transcription.ts';
+import type { DialectChoice } from '../../src/voice/transcription/dialect-of.ts';
+import type { TranscriptionStream } from '../../src/voice/transcription/transcription-stream.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
 import { bytesOf } from './voice-fakes.ts';
 import { AGENT, createVoiceWorld, FakeSocket, settleAll } from './voice-world.ts';
@@ -105,7 +105,12 @@ export async function openUpstreamStream({
 async function paidFor(deps: VoiceDeps, model: string, source: Source) {
   const spender = { agentId: AGENT, keyId: 70 };
   const owner = { spender, sessionId: 'stt_test', kind: 'transcription', model, source } as const;
-  const opened = await openPurse(deps, owner, sessionPrice(source, { audio_second: 10 }));
+  const opened = await openSessionHold(deps, owner, sessionPrice(source, { audio_second: 10 }));
   assert(opened.kind === 'opened', 'the first slice fits');
-  return { owner, purse: opened.purse, encoding: 'linear16', sampleRateHz: RATE } as const;
+  return {
+    owner,
+    sessionHold: opened.sessionHold,
+    encoding: 'linear16',
+    sampleRateHz: RATE,
+  } as const;
 }

@@ -2,9 +2,10 @@
  * The server as an operator has it, in a process that stops where it is told to, on the database of its argument if it
  * has one. What others find out by waiting for a lease they find out sooner, and one developer may have many agents.
  */
-import type { SessionStep } from '../../src/actors/session-steps.ts';
-import type { PaymentStep } from '../../src/proxy/pay-vendor.ts';
-import type { DatabaseTarget } from '../../src/store/sql.ts';
+
+import type { PaymentStep } from '../../src/payments/proxy/pay-vendor.ts';
+import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
+import type { SessionStep } from '../../src/voice/session/session-steps.ts';
 
 export type Step = PaymentStep | SessionStep;
 
@@ -34,12 +35,12 @@ Object.assign(LIMITS, {
   ...{ leaseMs: 2_000, leaseRenewMs: 500, leaseAnswerMs: 400 },
   ...{ agentsPerDeveloper: 1_000, developerKeyPerMinute: 100_000 },
 });
-const { readConfig, readSecret } = await import('../../src/config.ts');
+const { readConfig, readSecret } = await import('../../src/config/config.ts');
 const { systemClock: clock } = await import('../../src/kernel/clock.ts');
 const { createLog } = await import('../../src/kernel/log.ts');
 const { systemRandom: random } = await import('../../src/kernel/random.ts');
-const { completeSettings } = await import('../../src/local-secrets.ts');
-const { startServer } = await import('../../src/server.ts');
+const { completeSettings } = await import('../../src/app/local-secrets.ts');
+const { startServer } = await import('../../src/app/server.ts');
 
 let order: Extract<ChildOrder, { kind: 'hold' }> | undefined;
 let arrived = 0;

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { DatabaseTarget } from '../../src/store/sql.ts';
+import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 import { compiled } from './compiled.ts';
 import type { ChildOrder, ChildWord } from './held-server-child.ts';
 import { nextMessage } from './next-message.ts';

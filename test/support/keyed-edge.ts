@@ -1,14 +1,14 @@
-import { createAnswerKeeper } from '../../src/http/keep-answers.ts';
-import { createOutcomeKeeper, type OutcomeKeeper } from '../../src/http/keep-outcomes.ts';
-import type { AnyRoute } from '../../src/http/route.ts';
+import type { AnyRoute } from '../../src/http/route/route.ts';
+import { createIdempotencyKeys } from '../../src/idempotency/idempotency-store.ts';
+import { createAnswerKeeper } from '../../src/idempotency/keep-answers.ts';
+import { createOutcomeKeeper, type OutcomeKeeper } from '../../src/idempotency/keep-outcomes.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import type { Node } from '../../src/store/apply-batch.ts';
-import { createIdempotencyKeys } from '../../src/store/idempotency-store.ts';
-import { takeLease } from '../../src/store/lease-store.ts';
-import type { Sql } from '../../src/store/sql.ts';
+import type { Node } from '../../src/ledger/rules/node.ts';
+import { takeLease } from '../../src/ledger/store/lease-store.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { type Edge, startEdge } from './edge.ts';
 
 export type KeyedEdge = Edge & { readonly node: Node; readonly outcomes: OutcomeKeeper };

@@ -1,4 +1,4 @@
-import { type DatabaseTarget, openSql } from '../../src/store/sql.ts';
+import { type DatabaseTarget, openSql } from '../../src/platform/postgres/sql.ts';
 import {
   type LoadResult,
   liveLedger,

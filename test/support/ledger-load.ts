@@ -1,8 +1,8 @@
-import { createLedger, type LiveLedger } from '../../src/actors/ledger.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { createBalanceStore } from '../../src/store/balance-store.ts';
-import type { Sql } from '../../src/store/sql.ts';
+import { createLedger, type LiveLedger } from '../../src/ledger/engine/ledger.ts';
+import { createBalanceStore } from '../../src/ledger/store/balances.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 
 export type Spendable = { readonly agentId: number; readonly keyId: number };
 

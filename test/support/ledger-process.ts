@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { DatabaseTarget } from '../../src/store/sql.ts';
+import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 import { compiled } from './compiled.ts';
 import type { ChildAnswer, ChildTask } from './ledger-child.ts';
 import { nextMessage } from './next-message.ts';

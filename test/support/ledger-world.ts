@@ -1,5 +1,5 @@
-import { insertAgentFunds } from '../../src/store/ledger-store.ts';
-import type { Sql } from '../../src/store/sql.ts';
+import { insertAgentFunds } from '../../src/ledger/store/agent-funds.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 
 type SeededAgent = { readonly agentId: number; readonly keyId: number };
 

@@ -1,17 +1,20 @@
-import type { VoiceSessions } from '../../src/actors/voice-sessions.ts';
-import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
-import type { ModelEntry, ProviderEntry } from '../../src/gateway/builtin/builtin-model.ts';
-import { LOCAL_MODELS } from '../../src/gateway/builtin/local.ts';
-import { createListenRails } from '../../src/gateway/realtime-rails.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
+import type { Ledger } from '../../src/ledger/rules/ledger.ts';
+import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
+import type {
+  ModelEntry,
+  ProviderEntry,
+} from '../../src/models/catalogue/builtin/builtin-model.ts';
+import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
+import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
+import { createListenRails } from '../../src/models/routing/realtime-rails.ts';
 import { createListenSocket } from '../../src/sockets/listen.ts';
 import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
-import type { TapeFolder } from '../../src/store/tape-folder.ts';
+import type { TapeFolder } from '../../src/voice/recording/tape-folder.ts';
+import type { VoiceSessions } from '../../src/voice/session/voice-sessions.ts';
 import type { Edge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { type ListenUpstream, listenUpstream } from './listen-upstream.ts';
@@ -57,7 +60,7 @@ export async function listenWorld(
     createListenRails({ ...shared, ...(connectMs && { connectMs }) }),
   );
   const { providerKeys, usedKeys } = storedKeysOf(storedKeys);
-  const relays = { rails, rests: createSourceRests(shared), providerKeys };
+  const relays = { rails, breaker: createSourceRests(shared), providerKeys };
   const world = await createVoiceWorld({ ...shared, creditRaw, change: { catalogue, tapes } });
   const { ledger } = world;
   const deps = { ...world.deps, ledger: { ...ledger, ...change?.(ledger) } };

@@ -1,5 +1,5 @@
-import { wasm } from '../../src/engines/web-assembly.ts';
-import { serveWorker } from '../../src/engines/worker-host.ts';
+import { wasm } from '../../src/engines/threads/web-assembly.ts';
+import { serveWorker } from '../../src/engines/threads/worker-host.ts';
 
 /** A worker that can be told to misbehave. */
 export type OddContract = {

@@ -1,4 +1,4 @@
-import type { OpenedAnswer } from '../../src/rails/open-answer.ts';
+import type { OpenedAnswer } from '../../src/models/providers/open-answer.ts';
 
 /** An answer of these pieces; an error among them is thrown in its place. */
 export function openedAnswer(...pieces: readonly (string | Uint8Array | Error)[]) {

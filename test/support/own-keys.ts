@@ -1,4 +1,4 @@
-import type { OwnKeys } from '../../src/actors/cascade/own-keys.ts';
+import type { OwnKeys } from '../../src/voice/cascade/own-keys.ts';
 
 /** A caller who has no account anywhere. */
 export const NO_OWN_KEYS: OwnKeys = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { isLive, type ReservationState } from '../../machines/reservation.ts';
-import type { Destination, Spender } from '../../src/ledger/ledger.ts';
-import { factsOf, type HoldOperation, type Operation } from '../../src/ledger/operation.ts';
-import type { ReservationMove } from '../../src/ledger/payment.ts';
+import { factsOf, type HoldOperation, type Operation } from '../../src/ledger/rules/operation.ts';
+import type { ReservationMove } from '../../src/ledger/rules/payment.ts';
+import type { Destination, Spender } from '../../src/ledger/rules/requests.ts';
 import type { PaymentRow, PaymentRows } from './fakes/memory-payments.ts';
 import { nonceOf, paidCharge, payoutOf, reservationOf } from './payments.ts';
 

@@ -1,10 +1,11 @@
 import { isLive, type ReservationState } from '../../machines/reservation.ts';
-import { createLedger } from '../../src/actors/ledger.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
-import type { HoldRequest, Ledger, SettleRequest } from '../../src/ledger/ledger.ts';
-import type { NewReservation } from '../../src/ledger/payment.ts';
-import type { Reservation } from '../../src/proxy/reservation.ts';
+import { createLedger } from '../../src/ledger/engine/ledger.ts';
+import type { Ledger } from '../../src/ledger/rules/ledger.ts';
+import type { NewReservation } from '../../src/ledger/rules/payment.ts';
+import type { HoldRequest, SettleRequest } from '../../src/ledger/rules/requests.ts';
+import type { Reservation } from '../../src/payments/reservations/reservation.ts';
 import { MemoryLedger } from './fakes/memory-ledger.ts';
 import type { PaymentRow } from './fakes/memory-payments.ts';
 import { nonceOf, reservationOf } from './payments.ts';
@@ -59,8 +60,8 @@ export class PaymentBook {
   }
 
   /** A payment that was made before the test begins; its nonce follows from its name. */
-  async open(name: string, wish: Wish = {}): Promise<Reservation> {
-    const { valueRaw = 10_000n, state = 'pending_settlement', ...change } = wish;
+  async open(name: string, wanted: Wish = {}): Promise<Reservation> {
+    const { valueRaw = 10_000n, state = 'pending_settlement', ...change } = wanted;
     const reservation = reservationOf(name, change);
     const { nonce, targetHost: host, payee } = reservation;
     const destination = { host, payee };

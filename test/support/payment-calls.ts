@@ -1,5 +1,5 @@
-import { createApi } from '../../src/commands/demo/api.ts';
-import type { Sql } from '../../src/store/sql.ts';
+import { createApi } from '../../src/app/commands/demo/api.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import type { Chain } from './chain/chain.ts';
 import type { EvilVendor } from './chain/evil-vendor.ts';
 import type { HeldServer } from './held-server.ts';

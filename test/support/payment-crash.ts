@@ -1,4 +1,4 @@
-import type { Sql, SqlTransaction } from '../../src/store/sql.ts';
+import type { Sql, SqlTransaction } from '../../src/platform/postgres/sql.ts';
 import type { Point } from './payment-battery.ts';
 import type { Call, Stage } from './payment-calls.ts';
 import { until } from './payment-world.ts';

@@ -1,6 +1,6 @@
-import { claimCursor, giveCursorBack } from '../../src/proxy/chain-cursor-store.ts';
-import { checkInvariants, type Violation } from '../../src/store/check-invariants.ts';
-import { openSql } from '../../src/store/sql.ts';
+import { checkInvariants, type Violation } from '../../src/ledger/store/check-invariants.ts';
+import { claimCursor, giveCursorBack } from '../../src/payments/reconcile/chain-cursor-store.ts';
+import { openSql } from '../../src/platform/postgres/sql.ts';
 import { startChain } from './chain/chain.ts';
 import { startEvilVendor } from './chain/evil-vendor.ts';
 import { startHeldServer } from './held-server.ts';

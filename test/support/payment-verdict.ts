@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/store/sql.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import {
   DEPOSIT_RAW,
   type Expected,

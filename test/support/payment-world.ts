@@ -1,5 +1,5 @@
+import type { ServerDeps } from '../../src/app/build/world.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
-import type { ServerDeps } from '../../src/world/world.ts';
 import { type Chain, startChain } from './chain/chain.ts';
 import { type EvilVendor, startEvilVendor } from './chain/evil-vendor.ts';
 import {

@@ -1,5 +1,5 @@
-import type { ChargeRow } from '../../src/ledger/companion.ts';
-import type { NewPayout, NewReservation, ReservationMove } from '../../src/ledger/payment.ts';
+import type { ChargeRow } from '../../src/ledger/rules/companion.ts';
+import type { NewPayout, NewReservation, ReservationMove } from '../../src/ledger/rules/payment.ts';
 import type { SpendFacts } from '../../src/policy/policy.ts';
 import { FACTS } from './spending.ts';
 

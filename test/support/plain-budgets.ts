@@ -1,9 +1,9 @@
-import { type BudgetReports, createBudgetReports } from '../../src/controls/budget-left.ts';
-import { readTeamCounters } from '../../src/controls/counter-store.ts';
-import { createTeamReadings } from '../../src/controls/team-readings.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import type { Sql } from '../../src/store/sql.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
+import { type BudgetReports, createBudgetReports } from '../../src/spend/awareness/budget-left.ts';
+import { createTeamReadings } from '../../src/spend/awareness/team-readings.ts';
+import { readTeamCounters } from '../../src/spend/limits/counter-store.ts';
 
 /** Reports without an advisory; without a database nothing is known of any team. */
 export function plainBudgets(

@@ -1,8 +1,8 @@
-import { seedCounter } from '../../src/controls/counter-store.ts';
+import { createInvalidations } from '../../src/accounts/keys/invalidations.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { createInvalidations } from '../../src/keys/invalidations.ts';
-import { type PolicyJson, policyOf } from '../../src/store/policy-row.ts';
-import type { Sql } from '../../src/store/sql.ts';
+import { type PolicyJson, policyOf } from '../../src/ledger/store/policy-row.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
+import { seedCounter } from '../../src/spend/limits/counter-store.ts';
 
 export type PolicyWish = {
   readonly accountId: string;
@@ -24,10 +24,10 @@ export type PolicyWish = {
 };
 
 /** A policy as its routes write it: the row, its counter and the agents' versions in one sql transaction. */
-export async function addPolicy(sql: Sql, wish: PolicyWish): Promise<number> {
-  const { accountId, agentId, kind, matchKey = null, limitRaw } = wish;
-  const windowKind = wish.windowKind ?? (kind === 'session' ? 'session' : 'rolling');
-  const seconds = windowKind === 'rolling' ? (wish.windowSeconds ?? 86_400) : null;
+export async function addPolicy(sql: Sql, wanted: PolicyWish): Promise<number> {
+  const { accountId, agentId, kind, matchKey = null, limitRaw } = wanted;
+  const windowKind = wanted.windowKind ?? (kind === 'session' ? 'session' : 'rolling');
+  const seconds = windowKind === 'rolling' ? (wanted.windowSeconds ?? 86_400) : null;
   const invalidations = createInvalidations({ sql, log: silentLog });
   const write = async (tx: Parameters<Parameters<typeof invalidations.commit>[1]>[0]) => {
     const [row] = await tx<PolicyJson[]>`
@@ -35,10 +35,10 @@ export async function addPolicy(sql: Sql, wish: PolicyWish): Promise<number> {
         limit_floor_raw, limit_ceiling_raw, window_kind,
         window_seconds, calendar_unit, starts_at, action, label, reserves)
       values (${accountId}, ${agentId}, ${kind}, ${matchKey}, ${String(limitRaw)}::bigint,
-        ${raw(wish.limitFloorRaw)}::bigint, ${raw(wish.limitCeilingRaw)}::bigint, ${windowKind},
-        ${seconds}, ${wish.calendarUnit ?? null},
+        ${raw(wanted.limitFloorRaw)}::bigint, ${raw(wanted.limitCeilingRaw)}::bigint, ${windowKind},
+        ${seconds}, ${wanted.calendarUnit ?? null},
         ${windowKind === 'rolling' || windowKind === 'calendar' ? new Date(0) : new Date()},
-        ${wish.action ?? 'block'}, ${wish.label ?? null}, ${wish.reserves ?? false})
+        ${wanted.action ?? 'block'}, ${wanted.label ?? null}, ${wanted.reserves ?? false})
       returning *`;
     if (row === undefined) throw new Error('an insert returns its row');
     const policy = policyOf(row);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import { numberArray } from '../../src/platform/postgres/pg-array.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import type { Policy, SpendWindow } from '../../src/policy/policy.ts';
 import { bucketsOf } from '../../src/policy/window.ts';
-import { numberArray } from '../../src/store/pg-array.ts';
-import type { Sql } from '../../src/store/sql.ts';
 import { policyOf } from './spending.ts';
 
 /** A policy without its place: whose it is, and its id. */

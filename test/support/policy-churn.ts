@@ -1,12 +1,12 @@
-import { createLedger, type LiveLedger } from '../../src/actors/ledger.ts';
-import { dropCounter, seedCounter } from '../../src/controls/counter-store.ts';
+import { createInvalidations } from '../../src/accounts/keys/invalidations.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { createInvalidations } from '../../src/keys/invalidations.ts';
-import type { Hold } from '../../src/ledger/ledger.ts';
-import { createBalanceStore } from '../../src/store/balance-store.ts';
-import { type PolicyJson, policyOf } from '../../src/store/policy-row.ts';
-import type { Sql } from '../../src/store/sql.ts';
+import { createLedger, type LiveLedger } from '../../src/ledger/engine/ledger.ts';
+import type { Hold } from '../../src/ledger/rules/requests.ts';
+import { createBalanceStore } from '../../src/ledger/store/balances.ts';
+import { type PolicyJson, policyOf } from '../../src/ledger/store/policy-row.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
+import { dropCounter, seedCounter } from '../../src/spend/limits/counter-store.ts';
 import { addPolicy } from './policies.ts';
 import type { RacingAgent } from './spend-race.ts';
 

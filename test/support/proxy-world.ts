@@ -1,12 +1,12 @@
-import { signHash } from '../../src/chain/account.ts';
-import type { BreakerVerdict } from '../../src/chain/breaker.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import { createAskedPrices } from '../../src/proxy/asked-prices.ts';
-import type { PassthroughLine } from '../../src/proxy/passthrough-store.ts';
-import { createProxy, type ProxyCall, type ProxyDeps } from '../../src/proxy/proxy.ts';
-import { ProxyRequest } from '../../src/proxy/proxy-request.ts';
-import { refusePayment } from '../../src/proxy/refuse-payment.ts';
-import { VENDOR_TIMES } from '../../src/proxy/vendor-call.ts';
+import type { PassthroughLine } from '../../src/payments/proxy/passthrough-store.ts';
+import { createProxy, type ProxyCall, type ProxyDeps } from '../../src/payments/proxy/proxy.ts';
+import { ProxyRequest } from '../../src/payments/proxy/proxy-request.ts';
+import { refusePayment } from '../../src/payments/proxy/refuse-payment.ts';
+import { VENDOR_TIMES } from '../../src/payments/proxy/vendor-call.ts';
+import { createAskedPrices } from '../../src/payments/quotes/asked-prices.ts';
+import { signHash } from '../../src/platform/chain/account.ts';
+import type { BreakerVerdict } from '../../src/platform/chain/breaker.ts';
 import {
   type Authorization,
   hashAuthorization,
@@ -60,9 +60,9 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
   const answers: FakeAnswer[] = [];
   const { client, opened, sent } = scriptedClient({
     async send(asked) {
-      const leg = paymentIn(asked) === undefined ? unpaid : paid;
-      if (leg instanceof Error) throw leg;
-      const answer = fakeAnswer(typeof leg === 'function' ? await leg(asked) : leg);
+      const stage = paymentIn(asked) === undefined ? unpaid : paid;
+      if (stage instanceof Error) throw stage;
+      const answer = fakeAnswer(typeof stage === 'function' ? await stage(asked) : stage);
       answers.push(answer);
       return answer;
     },
@@ -72,7 +72,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
   const signed: { reference: string; domain: TokenDomain; authorization: Authorization }[] = [];
   const state = {
     breaker: { kind: 'clear', reason: 0, reasonText: 'clear' } as BreakerVerdict,
-    standings: {
+    spendState: {
       ...{ rules: { walletAddress: PAYER.address }, spendableRaw: 1_000_000n },
     } as StandingsWish,
     remembered: undefined as StandingsWish | undefined,
@@ -93,8 +93,8 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
         return signHash(await hashAuthorization(domain, authorization), privateKey);
       },
     },
-    standings: {
-      read: (id) => standingsReader(standingsWith(state.standings)).read(id),
+    spendState: {
+      read: (id) => standingsReader(standingsWith(state.spendState)).read(id),
       recall: () => state.remembered && standingsWith(state.remembered),
     },
     budgets: { left: async () => ({ remainingRaw: 1n, advisory: state.advisory }) },

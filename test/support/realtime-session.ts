@@ -1,15 +1,15 @@
-import { MAIN_PURSE, Purses } from '../../src/actors/purses.ts';
-import { openTurn } from '../../src/actors/realtime/hold-turn.ts';
-import { createLocalLegs } from '../../src/actors/realtime/local-legs.ts';
-import { readSession } from '../../src/actors/realtime/session-config.ts';
-import { turnCap } from '../../src/actors/realtime/turn-meter.ts';
-import { type RealtimeInput, RealtimeSession } from '../../src/actors/realtime-session.ts';
-import type { VoiceDeps } from '../../src/actors/voice-deps.ts';
-import { openPurse } from '../../src/actors/voice-purse.ts';
 import { assert } from '../../src/kernel/assert.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
+import { openTurn } from '../../src/voice/billing/hold-turn.ts';
+import { openSessionHold } from '../../src/voice/billing/session-hold.ts';
+import { MAIN_HOLD, SessionHolds } from '../../src/voice/billing/session-holds.ts';
+import { turnCap } from '../../src/voice/billing/turn-meter.ts';
+import { readSession } from '../../src/voice/protocols/openai-realtime/session-config.ts';
+import { createLocalLegs } from '../../src/voice/session/local-pipeline.ts';
+import { type RealtimeInput, RealtimeSession } from '../../src/voice/session/realtime-session.ts';
+import type { VoiceDeps } from '../../src/voice/session/voice-deps.ts';
 import { bytesOf } from './voice-fakes.ts';
 import { AGENT, createVoiceWorld, FakeSocket, type SentEvent, settleAll } from './voice-world.ts';
 
@@ -42,13 +42,15 @@ export async function openSession({
   const read = readSession(begun);
   assert('config' in read, 'the session can be');
   const { config } = read;
-  const purses = new Purses((_, heldRaw, isQuiet) => openPurse(deps, owner, heldRaw, isQuiet));
-  const legs = createLocalLegs({ ...deps, cap, source, callerFacts, purses });
-  const reserves = legs.reserves(config);
-  const reserveRaw = reserves[MAIN_PURSE] ?? 0n;
-  const reservesOf = (tokens: number) => legs.reserves(config, tokens);
-  const outputTokens = await openTurn(purses, reservesOf, cap.outputTokens);
-  const session = open(deps, { owner, purses, cap, outputTokens, legs, config });
+  const sessionHolds = new SessionHolds((_, heldRaw, isQuiet) =>
+    openSessionHold(deps, owner, heldRaw, isQuiet),
+  );
+  const pipeline = createLocalLegs({ ...deps, cap, source, callerFacts, sessionHolds });
+  const reserves = pipeline.reserves(config);
+  const reserveRaw = reserves[MAIN_HOLD] ?? 0n;
+  const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);
+  const outputTokens = await openTurn(sessionHolds, reservesOf, cap.outputTokens);
+  const session = open(deps, { owner, sessionHolds, cap, outputTokens, pipeline, config });
   const socket = new FakeSocket();
   session.attach(socket);
   const send = (event: Readonly<Record<string, unknown>>) =>
@@ -72,7 +74,7 @@ export async function openSession({
     await settleAll();
   }
   /** What a turn with the shortest answer that is of use comes to. */
-  const leastRaw = legs.reserves(config, LIMITS.leastOutputTokens)[MAIN_PURSE] ?? 0n;
+  const leastRaw = pipeline.reserves(config, LIMITS.leastOutputTokens)[MAIN_HOLD] ?? 0n;
   return { ...world, clock, session, socket, send, speak, say, leastRaw, reserveRaw };
 }
 

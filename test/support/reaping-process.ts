@@ -1,11 +1,11 @@
-import { createLedger } from '../../src/actors/ledger.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { createBalanceStore } from '../../src/store/balance-store.ts';
-import { takeLease } from '../../src/store/lease-store.ts';
-import type { Sql } from '../../src/store/sql.ts';
-import { createLeaseKeeper } from '../../src/workers/renew-lease.ts';
-import { createSettleOrphans } from '../../src/workers/settle-orphans.ts';
+import { createLedger } from '../../src/ledger/engine/ledger.ts';
+import { createLeaseKeeper } from '../../src/ledger/engine/renew-lease.ts';
+import { createSettleOrphans } from '../../src/ledger/engine/settle-orphans.ts';
+import { createBalanceStore } from '../../src/ledger/store/balances.ts';
+import { takeLease } from '../../src/ledger/store/lease-store.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { DESTINATION } from './spending.ts';
 
 const NEVER = new AbortController().signal;

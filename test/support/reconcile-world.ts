@@ -1,9 +1,13 @@
-import { RpcUnavailable } from '../../src/chain/rpc.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { OpenPayout } from '../../src/payouts/payout.ts';
-import type { ChainCursor } from '../../src/proxy/chain-cursor-store.ts';
-import { type ReconcileDeps, type Reconciled, reconcile } from '../../src/proxy/reconcile.ts';
-import type { Reservation } from '../../src/proxy/reservation.ts';
+import type { Ledger } from '../../src/ledger/rules/ledger.ts';
+import type { OpenPayout } from '../../src/payments/payouts/payout.ts';
+import type { ChainCursor } from '../../src/payments/reconcile/chain-cursor-store.ts';
+import {
+  type ReconcileDeps,
+  type Reconciled,
+  reconcile,
+} from '../../src/payments/reconcile/reconcile.ts';
+import type { Reservation } from '../../src/payments/reservations/reservation.ts';
+import { RpcUnavailable } from '../../src/platform/chain/rpc.ts';
 import { FakeChain, rpcOf, USDC } from './fakes/fake-chain.ts';
 import { logLines } from './log-lines.ts';
 import { PaymentBook } from './payment-book.ts';
@@ -73,8 +77,8 @@ export function reconcileWorld(confirmations = 0, blocks = 1) {
       cursor = at;
     },
     /** A payment that lapses 90 s after the first block, if it is not said otherwise. */
-    pay: (name: string, wish: Parameters<PaymentBook['open']>[1] = {}) =>
-      book.open(name, { validBefore: START_SEC + 90, ...wish }),
+    pay: (name: string, wanted: Parameters<PaymentBook['open']>[1] = {}) =>
+      book.open(name, { validBefore: START_SEC + 90, ...wanted }),
     /** The chain is asked this in vain, until it is called off. */
     failOn(question: RegExp): () => void {
       chain.onAsk = (asked) =>

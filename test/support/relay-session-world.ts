@@ -1,11 +1,11 @@
-import { REALTIME_WISH } from '../../src/actors/relay/connect-relay.ts';
-import { RelaySession } from '../../src/actors/relay-session.ts';
-import type { PurseOwner } from '../../src/actors/voice-purse.ts';
-import { ratesOf } from '../../src/gateway/build-catalogue.ts';
-import type { RateTexts } from '../../src/gateway/builtin/builtin-model.ts';
-import type { Model, Source } from '../../src/gateway/catalogue.ts';
 import { assert } from '../../src/kernel/assert.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
+import { ratesOf } from '../../src/models/catalogue/build-catalogue.ts';
+import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
+import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
+import type { SessionHoldOwner } from '../../src/voice/billing/session-hold.ts';
+import { REALTIME_RELAY } from '../../src/voice/relay/connect-relay.ts';
+import { RelaySession } from '../../src/voice/relay/relay-session.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
 import { TOKEN_RATES } from './relay-world.ts';
@@ -33,17 +33,17 @@ export async function startRelaySession(
     sources: [source],
   };
   const spender = { agentId: AGENT, keyId: 70 };
-  const owner: PurseOwner = {
+  const owner: SessionHoldOwner = {
     ...{ spender, sessionId: 'sess_t', kind: 'realtime', model: model.id, source },
   };
   const distrusted: string[] = [];
-  const rests = { distrusted: (source: string) => distrusted.push(source) };
-  const opened = await REALTIME_WISH.openPurse({ ...world.deps, rests }, owner, model);
+  const breaker = { distrusted: (source: string) => distrusted.push(source) };
+  const opened = await REALTIME_RELAY.openHold({ ...world.deps, breaker }, owner, model);
   assert(opened.kind === 'opened', 'the reserve fits');
-  const { purse } = opened;
+  const { sessionHold } = opened;
   const upstream = new FakeUpstream();
-  const session = new RelaySession(world.deps, { owner, model, upstream, purse });
+  const session = new RelaySession(world.deps, { owner, model, upstream, sessionHold });
   const client = new FakeRelayClient();
   session.attach(client);
-  return { ...world, clock, client, distrusted, purse, session, upstream };
+  return { ...world, clock, client, distrusted, sessionHold, session, upstream };
 }

@@ -1,23 +1,23 @@
-import type { Relays } from '../../src/actors/relay/connect-relay.ts';
-import type { VoiceSessions } from '../../src/actors/voice-sessions.ts';
-import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
-import type {
-  ModelEntry,
-  ProviderEntry,
-  RateTexts,
-} from '../../src/gateway/builtin/builtin-model.ts';
-import { LOCAL_MODELS } from '../../src/gateway/builtin/local.ts';
-import { createRealtimeRails } from '../../src/gateway/realtime-rails.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import { createSourceRests } from '../../src/rails/rest-failing-source.ts';
+import type { Ledger } from '../../src/ledger/rules/ledger.ts';
+import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
+import type {
+  ModelEntry,
+  ProviderEntry,
+  RateTexts,
+} from '../../src/models/catalogue/builtin/builtin-model.ts';
+import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
+import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
+import { createRealtimeRails } from '../../src/models/routing/realtime-rails.ts';
 import { createListenSocket } from '../../src/sockets/listen.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
 import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
-import type { TapeFolder } from '../../src/store/tape-folder.ts';
+import type { TapeFolder } from '../../src/voice/recording/tape-folder.ts';
+import type { Relays } from '../../src/voice/relay/connect-relay.ts';
+import type { VoiceSessions } from '../../src/voice/session/voice-sessions.ts';
 import type { Edge, startEdge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { liveFront, storedKeysOf } from './live-front.ts';
@@ -76,7 +76,7 @@ export async function relayWorld(
     createRealtimeRails({ ...shared, ...(connectMs && { connectMs }) }),
   );
   const { providerKeys, usedKeys } = storedKeysOf(storedKeys);
-  const relays: Relays = { rails, rests: createSourceRests(shared), providerKeys };
+  const relays: Relays = { rails, breaker: createSourceRests(shared), providerKeys };
   const { ledger: given, tapes } = options;
   const { deps, ledger } = await createVoiceWorld({
     ...{ clock, creditRaw },

@@ -1,4 +1,4 @@
-import type { Queryable, Sql } from '../../src/store/sql.ts';
+import type { Queryable, Sql } from '../../src/platform/postgres/sql.ts';
 
 /** How many rows of the tables `work` has the database read. What the connection did before is not counted. */
 export function rowsReadBy(

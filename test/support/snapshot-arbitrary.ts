@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Reading, readAt, type Snapshot } from '../../src/ledger/standings.ts';
+import { type Reading, readAt, type Snapshot } from '../../src/ledger/rules/spend-state.ts';
 import { type Counter, count, emptyCounter } from '../../src/policy/counter.ts';
 import type { Policy, SpendFacts } from '../../src/policy/policy.ts';
 import { bucketAt, bucketsOf } from '../../src/policy/window.ts';

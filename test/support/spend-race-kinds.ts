@@ -1,10 +1,10 @@
-import { createLedger } from '../../src/actors/ledger.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { createBalanceStore } from '../../src/store/balance-store.ts';
-import { checkInvariants, type Violation } from '../../src/store/check-invariants.ts';
-import { decodeCounters } from '../../src/store/counter-codec.ts';
-import type { Sql } from '../../src/store/sql.ts';
+import { createLedger } from '../../src/ledger/engine/ledger.ts';
+import { createBalanceStore } from '../../src/ledger/store/balances.ts';
+import { checkInvariants, type Violation } from '../../src/ledger/store/check-invariants.ts';
+import { decodeCounters } from '../../src/ledger/store/counter-codec.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { seedAgents } from './ledger-world.ts';
 import { addPolicy, type PolicyWish } from './policies.ts';
 import { MODEL, PRICE_RAW, type RacingAgent } from './spend-race.ts';

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'undici';
-import type { ModelEntry } from '../../src/gateway/builtin/builtin-model.ts';
-import type { DatabaseTarget } from '../../src/store/sql.ts';
+import type { ModelEntry } from '../../src/models/catalogue/builtin/builtin-model.ts';
+import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 import { compiled } from './compiled.ts';
 import { nextMessage } from './next-message.ts';
 

@@ -1,6 +1,6 @@
-import type { Moment, Rules } from '../../src/ledger/admit.ts';
-import type { Destination } from '../../src/ledger/ledger.ts';
-import { momentOf } from '../../src/ledger/moment.ts';
+import type { Destination } from '../../src/ledger/rules/requests.ts';
+import type { Rules, WindowPosition } from '../../src/ledger/rules/rules.ts';
+import { windowPositionAt } from '../../src/ledger/rules/window-position.ts';
 import type { Policy, SpendFacts } from '../../src/policy/policy.ts';
 import { ACTIVE } from './fakes/memory-ledger.ts';
 
@@ -10,7 +10,8 @@ export const DESTINATION: Destination = { host: null, payee: null };
 /** What matches a policy of the kind `session` alone. */
 export const FACTS: SpendFacts = { keyRootId: null, taskId: null, host: null, payee: null };
 
-export const momentAt = (nowMs: number, rules: Rules = ACTIVE): Moment => momentOf(rules, nowMs);
+export const momentAt = (nowMs: number, rules: Rules = ACTIVE): WindowPosition =>
+  windowPositionAt(rules, nowMs);
 
 /** A cap of 100 on everything that agent 1 ever spends. */
 export const policyOf = (change: Partial<Policy> = {}): Policy => ({

@@ -1,8 +1,8 @@
-import type { StandingsReader } from '../../src/controls/standings.ts';
-import type { Rules } from '../../src/ledger/admit.ts';
-import { readAt, type Standings, standingsOf } from '../../src/ledger/standings.ts';
+import type { Rules } from '../../src/ledger/rules/rules.ts';
+import { readAt, type SpendState, spendStateOf } from '../../src/ledger/rules/spend-state.ts';
+import type { AdmittedCall } from '../../src/payments/proxy/admit-call.ts';
 import type { Policy } from '../../src/policy/policy.ts';
-import type { AdmittedCall } from '../../src/proxy/admit-call.ts';
+import type { SpendStateReader } from '../../src/spend/limits/spend-state.ts';
 import { ACTIVE } from './fakes/memory-ledger.ts';
 import { counterOf, NOW_MS } from './snapshot-arbitrary.ts';
 
@@ -27,7 +27,7 @@ export function standingsWith({
   promisedRaw = 0n,
   own = [],
   team = [],
-}: StandingsWish = {}): Standings {
+}: StandingsWish = {}): SpendState {
   const counters = (known: readonly Counted[]) =>
     known.map(([policy, settledRaw]) => counterOf(policy, [{ agoMs: 0, heldRaw: 0n, settledRaw }]));
   const state = {
@@ -38,21 +38,21 @@ export function standingsWith({
   const teamPolicies = team.map(([policy]) => policy);
   const shared = new Map(counters(team).map((counter) => [counter.policyId, counter]));
   const snapshot = { state, rules: { ...ACTIVE, policies, teamPolicies, ...rules } };
-  return standingsOf(readAt(snapshot, NOW_MS, shared));
+  return spendStateOf(readAt(snapshot, NOW_MS, shared));
 }
 
 /** Tells everybody the same; undefined is an agent that nobody knows. Remembers what it is told to. */
 export const standingsReader = (
-  standings: Standings | undefined,
-  remembered?: Standings,
-): Pick<StandingsReader, 'read' | 'recall'> => ({
-  read: async () => standings,
+  spendState: SpendState | undefined,
+  remembered?: SpendState,
+): Pick<SpendStateReader, 'read' | 'recall'> => ({
+  read: async () => spendState,
   recall: () => remembered,
 });
 
 /** A call that was admitted as its agent stood. */
-export const admittedWith = (standings: Standings): AdmittedCall => ({
-  accountId: standings.rules.accountId,
-  wallet: standings.rules.walletAddress,
-  ...{ standings, view: { remembered: undefined, read: async () => standings } },
+export const admittedWith = (spendState: SpendState): AdmittedCall => ({
+  accountId: spendState.rules.accountId,
+  wallet: spendState.rules.walletAddress,
+  ...{ spendState, view: { remembered: undefined, read: async () => spendState } },
 });

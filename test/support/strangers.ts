@@ -1,4 +1,4 @@
-import { createStrangerGate, type StrangerGate } from '../../src/http/stranger-gate.ts';
+import { createStrangerGate, type StrangerGate } from '../../src/http/server/stranger-gate.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 

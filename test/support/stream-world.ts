@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ModelEntry } from '../../src/gateway/builtin/builtin-model.ts';
+import type { ModelEntry } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { createFakeLedger } from './fake-ledger.ts';
 import { gatewayWorld } from './gateway-world.ts';
 import { streamUpstream } from './stream-upstream.ts';

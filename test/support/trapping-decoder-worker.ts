@@ -1,10 +1,10 @@
 import {
   loadPocketsphinx,
   type PocketsphinxFiles,
-} from '../../src/engines/pocketsphinx-runtime.ts';
-import { serveDecoder } from '../../src/engines/serve-decoder.ts';
-import { createUtterances } from '../../src/engines/utterances.ts';
-import { workerOptions } from '../../src/engines/worker-host.ts';
+} from '../../src/engines/asr/pocketsphinx-runtime.ts';
+import { serveDecoder } from '../../src/engines/asr/serve-decoder.ts';
+import { createUtterances } from '../../src/engines/asr/utterances.ts';
+import { workerOptions } from '../../src/engines/threads/worker-host.ts';
 
 export type TrappingOptions = {
   readonly files: PocketsphinxFiles;

@@ -1,14 +1,14 @@
-import type { ClientSocket } from '../../src/actors/realtime/outlet.ts';
-import type { VoiceDeps } from '../../src/actors/voice-deps.ts';
-import { createVoiceMetrics } from '../../src/actors/voice-metrics.ts';
-import { createVoiceSessions } from '../../src/actors/voice-sessions.ts';
-import { buildCatalogue } from '../../src/gateway/build-catalogue.ts';
-import { BUILTIN_MODELS } from '../../src/gateway/builtin/models.ts';
-import { BUILTIN_PROVIDERS } from '../../src/gateway/builtin/providers.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { noMetrics } from '../../src/kernel/metrics.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
+import { BUILTIN_MODELS } from '../../src/models/catalogue/builtin/models.ts';
+import { BUILTIN_PROVIDERS } from '../../src/models/catalogue/builtin/providers.ts';
+import type { ClientSocket } from '../../src/voice/protocols/openai-realtime/event-sender.ts';
+import type { VoiceDeps } from '../../src/voice/session/voice-deps.ts';
+import { createVoiceMetrics } from '../../src/voice/session/voice-metrics.ts';
+import { createVoiceSessions } from '../../src/voice/session/voice-sessions.ts';
 import { createFakeLedger, type FakeLedger } from './fake-ledger.ts';
 import { createFakeEngines, type FakeEngines } from './voice-fakes.ts';
 

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:c
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { ProviderSettings } from '../../src/agents/wallet-provider.ts';
+import type { ProviderSettings } from '../../src/accounts/wallets/wallet-provider.ts';
 
 /** What the provider does with the next request that it would have granted. */
 type Fault =

@@ -1,13 +1,13 @@
 /** The server as an operator has it, in a process that says for how long its event loop stood still. */
-import { createApi } from '../../src/commands/demo/api.ts';
-import { fundAgent } from '../../src/commands/demo/fund-agent.ts';
-import { readConfig } from '../../src/config.ts';
+import { createApi } from '../../src/app/commands/demo/api.ts';
+import { fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
+import { completeSettings } from '../../src/app/local-secrets.ts';
+import { startServer } from '../../src/app/server.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import { completeSettings } from '../../src/local-secrets.ts';
-import { startServer } from '../../src/server.ts';
-import type { DatabaseTarget } from '../../src/store/sql.ts';
+import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 import { threadCpuMs } from './thread-cpu.ts';
 
 export type WatchedWord = { readonly url: string; readonly keys: readonly string[] };

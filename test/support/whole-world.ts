@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Api, createApi } from '../../src/commands/demo/api.ts';
-import { type FundedAgent, fundAgent } from '../../src/commands/demo/fund-agent.ts';
-import { readConfig } from '../../src/config.ts';
+import type { ServerDeps } from '../../src/app/build/world.ts';
+import { type Api, createApi } from '../../src/app/commands/demo/api.ts';
+import { type FundedAgent, fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
+import { completeSettings } from '../../src/app/local-secrets.ts';
+import { startServer } from '../../src/app/server.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import { completeSettings } from '../../src/local-secrets.ts';
-import { startServer } from '../../src/server.ts';
-import type { Sql } from '../../src/store/sql.ts';
-import type { ServerDeps } from '../../src/world/world.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { testDatabase } from './database.ts';
 import { testWallet } from './wallet.ts';
 

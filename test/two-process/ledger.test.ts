@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkInvariants } from '../../src/store/check-invariants.ts';
+import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { testDatabase } from '../support/database.ts';
 import { liveLedger } from '../support/ledger-load.ts';
 import { ledgerProcess } from '../support/ledger-process.ts';

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApi } from '../../src/commands/demo/api.ts';
-import { type FundedAgent, fundAgent } from '../../src/commands/demo/fund-agent.ts';
+import { createApi } from '../../src/app/commands/demo/api.ts';
+import { type FundedAgent, fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type PrunedImage, prunedImage } from '../support/pruned-image.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';

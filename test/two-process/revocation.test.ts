@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApi } from '../../src/commands/demo/api.ts';
-import { checkInvariants } from '../../src/store/check-invariants.ts';
-import { openSql, type Sql } from '../../src/store/sql.ts';
+import { createApi } from '../../src/app/commands/demo/api.ts';
+import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
+import { openSql, type Sql } from '../../src/platform/postgres/sql.ts';
 import { ADMIN_KEY, type ProcessPlace, processPlace } from '../support/process-place.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { closeCode, openBoth, WAYS_TO_STOP } from '../support/stop-agent.ts';

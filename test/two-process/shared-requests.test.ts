@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApi } from '../../src/commands/demo/api.ts';
-import { fundAgent } from '../../src/commands/demo/fund-agent.ts';
+import { createApi } from '../../src/app/commands/demo/api.ts';
+import { fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
-import { checkInvariants } from '../../src/store/check-invariants.ts';
-import { openSql, type Sql } from '../../src/store/sql.ts';
+import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
+import { openSql, type Sql } from '../../src/platform/postgres/sql.ts';
 import { type OpenAiUpstream, openAiUpstream, SHORT_USAGE } from '../support/openai-upstream.ts';
 import {
   ADMIN_KEY,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Agents } from '../../agents/agents.ts';
-import { ok, route } from '../../http/route.ts';
+import type { Agents } from '../../accounts/management/agents.ts';
+import { ok, route } from '../../http/route/route.ts';
 import { AgentBalance } from '../developer/agents/agent-shape.ts';
 
 /** What the agent may spend now. A closed agent may still look. */

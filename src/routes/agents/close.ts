@@ -1,5 +1,5 @@
-import type { Agents } from '../../agents/agents.ts';
-import { ok, route } from '../../http/route.ts';
+import type { Agents } from '../../accounts/management/agents.ts';
+import { ok, route } from '../../http/route/route.ts';
 import { ClosedAgent } from '../developer/agents/agent-shape.ts';
 
 /** The agent closes itself for good, and its developer gets what is left. Closing again tells how far that is. */

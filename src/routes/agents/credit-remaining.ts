@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Awareness } from '../../controls/awareness.ts';
-import { ok, route } from '../../http/route.ts';
+import { ok, route } from '../../http/route/route.ts';
+import type { Awareness } from '../../spend/awareness/awareness.ts';
 
 /** Whether there is enough for what the agent has in mind. */
 export const creditRemaining = route<{ awareness: Awareness }>()({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Awareness } from '../../controls/awareness.ts';
-import { ok, route } from '../../http/route.ts';
+import { ok, route } from '../../http/route/route.ts';
+import type { Awareness } from '../../spend/awareness/awareness.ts';
 
 /** Where the agent is in the life of its loans. */
 export const loanState = route<{ awareness: Awareness }>()({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ok, route } from '../../http/route.ts';
+import { ok, route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Payments } from '../../proxy/payments.ts';
+import type { Payments } from '../../payments/reservations/payments.ts';
 
 const Transaction = z.object({
   id: z.number().int(),

@@ -1,7 +1,7 @@
-import { readBuyer } from '../../gateway/buyer.ts';
-import { SpeechRequest } from '../../gateway/speech-request.ts';
-import type { SpeechSynthesis } from '../../gateway/synthesize-speech.ts';
-import { route } from '../../http/route.ts';
+import { route } from '../../http/route/route.ts';
+import { readBuyer } from '../../models/purchase/buyer.ts';
+import { SpeechRequest } from '../../models/speech/speech-request.ts';
+import type { SpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
 
 /** A text as sound, bought from the cheapest source of the model that makes the format. */
 export const speech = route<{ speech: SpeechSynthesis }>()({

@@ -1,10 +1,13 @@
-import { readBuyer } from '../../gateway/buyer.ts';
-import type { Transcriptions } from '../../gateway/transcribe.ts';
-import { readTranscription, TranscriptionForm } from '../../gateway/transcription-request.ts';
-import { type MultipartForm, MultipartRefused, readMultipart } from '../../http/multipart.ts';
-import { route, streamedBody } from '../../http/route.ts';
+import { type MultipartForm, MultipartRefused, readMultipart } from '../../http/body/multipart.ts';
+import { route, streamedBody } from '../../http/route/route.ts';
+import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { refuse } from '../../kernel/refuse.ts';
+import { readBuyer } from '../../models/purchase/buyer.ts';
+import type { Transcriptions } from '../../models/transcription/transcribe.ts';
+import {
+  readTranscription,
+  TranscriptionForm,
+} from '../../models/transcription/transcription-request.ts';
 
 /** A transcript of one file, bought from the cheapest source of the model and metered by the second of sound. */
 export const createTranscription = route<{ transcriptions: Transcriptions }>()({
@@ -45,8 +48,8 @@ async function readForm(
   } catch (error) {
     if (!(error instanceof MultipartRefused)) throw error;
     if (error.why === 'file_too_large') {
-      throw refuse.request.payloadTooLarge(LIMITS.audioFileBytes);
+      throw errors.request.payloadTooLarge(LIMITS.audioFileBytes);
     }
-    throw refuse.gateway.invalidRequest(error.message);
+    throw errors.gateway.invalidRequest(error.message);
   }
 }

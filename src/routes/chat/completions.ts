@@ -1,8 +1,8 @@
-import { readBuyer } from '../../gateway/buyer.ts';
-import { ChatRequest } from '../../gateway/chat-request.ts';
-import type { ChatCompletions } from '../../gateway/complete-chat.ts';
-import { route } from '../../http/route.ts';
+import { route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { ChatRequest } from '../../models/chat/chat-request.ts';
+import type { ChatCompletions } from '../../models/chat/complete-chat.ts';
+import { readBuyer } from '../../models/purchase/buyer.ts';
 
 /** A chat completion, bought from the cheapest source of the model and metered by its tokens. */
 export const chatCompletions = route<{ chat: ChatCompletions }>()({

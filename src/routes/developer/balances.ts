@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Developers } from '../../developers/developers.ts';
-import { ok, route } from '../../http/route.ts';
+import type { Developers } from '../../accounts/management/developers.ts';
+import { ok, route } from '../../http/route/route.ts';
 
 /** What the developer's wallet, the agents' wallets and the prepaid balances hold. */
 export const developerBalances = route<{ developers: Developers }>()({

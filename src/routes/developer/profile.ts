@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Developers } from '../../developers/developers.ts';
-import { ok, route } from '../../http/route.ts';
+import type { Developers } from '../../accounts/management/developers.ts';
+import { ok, route } from '../../http/route/route.ts';
 import { AgentRecord } from './agents/agent-shape.ts';
 import { DeveloperRecord } from './developer-shape.ts';
 

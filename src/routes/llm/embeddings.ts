@@ -1,8 +1,8 @@
-import { readKeyedBuyer } from '../../gateway/buyer.ts';
-import { EmbeddingAnswer, EmbeddingRequest } from '../../gateway/embedding-request.ts';
-import type { ProxiedModels } from '../../gateway/proxied-models.ts';
-import { route } from '../../http/route.ts';
+import { route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import type { ProxiedModels } from '../../models/catalogue/proxied-models.ts';
+import { EmbeddingAnswer, EmbeddingRequest } from '../../models/embeddings/embedding-request.ts';
+import { readKeyedBuyer } from '../../models/purchase/buyer.ts';
 
 /** Vectors of any model that the caller's own key opens, for the fixed fee. */
 export const proxiedEmbeddings = route<{ proxied: ProxiedModels }>()({

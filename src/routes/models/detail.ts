@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Catalogue } from '../../gateway/catalogue.ts';
-import { describerFor } from '../../gateway/list-models.ts';
-import { ok, route } from '../../http/route.ts';
-import { refuse } from '../../kernel/refuse.ts';
+import { ok, route } from '../../http/route/route.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { Catalogue } from '../../models/catalogue/catalogue.ts';
+import { describerFor } from '../../models/catalogue/list-models.ts';
 import { ModelsQuery } from './models-query.ts';
 
 /** Clients send the slash of an id as `%2F`, so that it is one segment of the path. */
@@ -22,7 +22,7 @@ export const modelDetail = route<{ catalogue: Catalogue }>()({
   handle({ params, query, services }) {
     const model = services.catalogue.find(params.id);
     if (model === undefined) {
-      throw refuse.gateway.modelNotFound(params.id, services.catalogue.suggest(params.id));
+      throw errors.gateway.modelNotFound(params.id, services.catalogue.suggest(params.id));
     }
     return ok(describerFor(query.include)(model));
   },

@@ -1,8 +1,8 @@
-import type { Catalogue } from '../../gateway/catalogue.ts';
-import { describerFor } from '../../gateway/list-models.ts';
-import { livingFirst } from '../../gateway/retirement.ts';
-import { ok, route } from '../../http/route.ts';
+import { ok, route } from '../../http/route/route.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { Catalogue } from '../../models/catalogue/catalogue.ts';
+import { describerFor } from '../../models/catalogue/list-models.ts';
+import { livingFirst } from '../../models/catalogue/retirement.ts';
 import { ModelsQuery } from './models-query.ts';
 
 /** Every model that can be bought here, what its vendor has shut down behind the rest. Without `include=pricing` it is the plain compatible list. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ok, route } from '../../http/route.ts';
+import { ok, route } from '../../http/route/route.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
-import type { Prices } from '../../proxy/prices.ts';
+import type { Prices } from '../../payments/quotes/prices.ts';
 import { TargetUrl } from '../target-shape.ts';
 
 const Payment = z.object({

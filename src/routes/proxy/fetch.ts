@@ -1,9 +1,9 @@
-import { readSpender } from '../../gateway/read-spender.ts';
-import { route } from '../../http/route.ts';
+import { route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
-import type { VendorProxy } from '../../proxy/proxy.ts';
-import { ProxyRequest } from '../../proxy/proxy-request.ts';
+import { readSpender } from '../../models/purchase/read-spender.ts';
+import type { VendorProxy } from '../../payments/proxy/proxy.ts';
+import { ProxyRequest } from '../../payments/proxy/proxy-request.ts';
 
 /** Sends a request to any vendor; one that asks for a payment is paid from the agent's balance, once. */
 export const proxyFetch = route<{ proxy: VendorProxy }>()({

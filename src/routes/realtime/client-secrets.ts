@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { TRANSCRIBER } from '../../actors/realtime/local-legs.ts';
-import { renderSession } from '../../actors/realtime/render-session.ts';
-import type { Catalogue, Model } from '../../gateway/catalogue.ts';
-import { bearerToken } from '../../http/presented-credential.ts';
-import { ok, route } from '../../http/route.ts';
+import type { ClientSecrets } from '../../accounts/keys/client-secrets.ts';
+import { bearerToken } from '../../http/auth/presented-credential.ts';
+import { ok, route } from '../../http/route/route.ts';
+import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { refuse } from '../../kernel/refuse.ts';
-import type { ClientSecrets } from '../../keys/client-secrets.ts';
+import type { Catalogue, Model } from '../../models/catalogue/catalogue.ts';
 import { requireSession } from '../../sockets/read-handshake.ts';
+import { renderSession } from '../../voice/protocols/openai-realtime/render-session.ts';
+import { TRANSCRIBER } from '../../voice/session/local-pipeline.ts';
 
 type Models = Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
 
@@ -85,11 +85,11 @@ function requireModel(
   { model: id = '', type }: NonNullable<z.output<typeof Body>['session']>,
 ): Model {
   const model = catalogue.find(id) ?? catalogue.findKeyed(id);
-  if (model === undefined) throw refuse.gateway.modelNotFound(id, catalogue.suggest(id));
+  if (model === undefined) throw errors.gateway.modelNotFound(id, catalogue.suggest(id));
   const { modality } = model;
   if (modality === 'realtime' || modality === 'text') return model;
   if (modality === 'stt' && type === 'transcription') return model;
-  throw refuse.gateway.invalidRequest(
+  throw errors.gateway.invalidRequest(
     `The model "${id}" is of the modality ${modality}; a realtime session takes realtime or text, and one of the type transcription takes stt.`,
     'session.model',
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readSpender } from '../../gateway/read-spender.ts';
-import { ok, route } from '../../http/route.ts';
-import type { Prices } from '../../proxy/prices.ts';
+import { ok, route } from '../../http/route/route.ts';
+import { readSpender } from '../../models/purchase/read-spender.ts';
+import type { Prices } from '../../payments/quotes/prices.ts';
 import { TargetMethod, TargetUrl } from '../target-shape.ts';
 
 const Asked = z.object({ url: z.string(), method: z.string() });

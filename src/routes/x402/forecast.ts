@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { readSpender } from '../../gateway/read-spender.ts';
-import { ok, route } from '../../http/route.ts';
+import { ok, route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Prices } from '../../proxy/prices.ts';
+import { readSpender } from '../../models/purchase/read-spender.ts';
+import type { Prices } from '../../payments/quotes/prices.ts';
 import { TargetMethod, TargetUrl } from '../target-shape.ts';
 import { TaskId } from '../task-id.ts';
 

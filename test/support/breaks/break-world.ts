@@ -1,5 +1,5 @@
-import type { ModelEntry } from '../../../src/gateway/builtin/builtin-model.ts';
-import type { Ledger } from '../../../src/ledger/ledger.ts';
+import type { Ledger } from '../../../src/ledger/rules/ledger.ts';
+import type { ModelEntry } from '../../../src/models/catalogue/builtin/builtin-model.ts';
 import { gatewayWorld } from '../gateway-world.ts';
 import { streamUpstream } from '../stream-upstream.ts';
 import { GOODS } from './goods.ts';

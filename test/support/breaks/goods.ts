@@ -1,6 +1,6 @@
 import { encodeWav } from '../../../media/wav.ts';
-import type { ModelEntry } from '../../../src/gateway/builtin/builtin-model.ts';
 import { isObject, type Json } from '../../../src/kernel/json.ts';
+import type { ModelEntry } from '../../../src/models/catalogue/builtin/builtin-model.ts';
 import { DONE, usageEvent, wholeAnswer, wordEvents } from '../stream-upstream.ts';
 import { vectorList } from '../vector-list.ts';
 
@@ -21,7 +21,7 @@ export type Goods = {
   readonly modality: ModelEntry['modality'];
   readonly rates: ModelEntry['sources'][number]['rates'];
   /** What is asked for, beside the model. */
-  readonly wish: Json;
+  readonly wanted: Json;
   /** An upstream's answer that says these words and tells this usage; undefined tells none. */
   answer(words: readonly string[], usage: unknown): string[];
   /** Usage of so much of everything. */
@@ -89,16 +89,17 @@ const chatPrice = (usage: unknown, answerLength: number): bigint => {
   }
   return price([input, 25], [Math.max(output, isCount(total) ? total - input : 0), 100]);
 };
-const chat: Pick<Goods, 'path' | 'modality' | 'rates' | 'wish' | 'usageOf' | 'used' | 'heldRaw'> = {
-  ...{ path: '/chat/completions', modality: 'text', used: 120 },
-  // Its bytes, eight tokens around them, and the longest answer.
-  heldRaw: price([PROMPT.length + 8, 25], [400, 100]),
-  rates: { text_input_token: '2.5', text_output_token: '10' },
-  wish: { messages: [{ role: 'user', content: PROMPT }], max_tokens: 400 },
-  usageOf: (value: unknown) => ({
-    ...{ prompt_tokens: value, completion_tokens: value, total_tokens: value },
-  }),
-};
+const chat: Pick<Goods, 'path' | 'modality' | 'rates' | 'wanted' | 'usageOf' | 'used' | 'heldRaw'> =
+  {
+    ...{ path: '/chat/completions', modality: 'text', used: 120 },
+    // Its bytes, eight tokens around them, and the longest answer.
+    heldRaw: price([PROMPT.length + 8, 25], [400, 100]),
+    rates: { text_input_token: '2.5', text_output_token: '10' },
+    wanted: { messages: [{ role: 'user', content: PROMPT }], max_tokens: 400 },
+    usageOf: (value: unknown) => ({
+      ...{ prompt_tokens: value, completion_tokens: value, total_tokens: value },
+    }),
+  };
 
 type Message = { readonly delta?: Json; readonly message?: Json };
 
@@ -110,7 +111,7 @@ const chatStream: Goods = {
     contentType: 'text/event-stream',
     isStream: true,
   },
-  wish: { ...chat.wish, stream: true },
+  wanted: { ...chat.wanted, stream: true },
   answer: (words, usage) => [
     ...wordEvents(words),
     ...(usage === undefined ? [] : [usageEvent(usage as object)]),
@@ -163,7 +164,7 @@ const TEXT = 'twelve chars';
 const vectors: Goods = {
   ...{ id: 'embeddings', name: 'embeddings', path: '/embeddings', contentType: 'application/json' },
   ...{ isStream: false, modality: 'embedding', rates: { text_input_token: '1000' } },
-  wish: { input: TEXT },
+  wanted: { input: TEXT },
   ...{ used: 5, heldRaw: price([TEXT.length, 10_000]) },
   usageOf: (value) => ({ prompt_tokens: value, total_tokens: value }),
   answer: (words, usage) => {
@@ -185,7 +186,7 @@ const SAID = 'Good day.';
 const speechFile: Goods = {
   ...{ id: 'speech-file', name: 'speech file', path: '/audio/speech', contentType: 'audio/mpeg' },
   ...{ isStream: false, modality: 'tts', rates: { character: '15' } },
-  wish: { input: SAID, voice: 'alloy' },
+  wanted: { input: SAID, voice: 'alloy' },
   ...{ used: 0, heldRaw: price([SAID.length, 150]) },
   usageOf: () => ({}),
   answer: (words) => [...words],
@@ -212,7 +213,7 @@ const speechEvents: Goods = {
   },
   ...{ isStream: true, modality: 'tts' },
   rates: { text_input_token: '0.6', audio_output_token: '12' },
-  wish: { input: SAID, voice: 'alloy', stream_format: 'sse' },
+  wanted: { input: SAID, voice: 'alloy', stream_format: 'sse' },
   // Its bytes, and 1.2 seconds of 21 tokens each: twice as long as people usually take.
   ...{ used: 8, heldRaw: price([SAID.length, 6], [26, 120]) },
   usageOf: (value) => ({ input_tokens: value, output_tokens: value }),
@@ -263,7 +264,7 @@ const transcriptStream: Goods = {
     contentType: 'text/event-stream',
     isStream: true,
   },
-  wish: { stream: 'true' },
+  wanted: { stream: 'true' },
   answer: (words, usage) => [
     ...words.map(
       (delta) => `data: ${JSON.stringify({ type: 'transcript.text.delta', delta })}\n\n`,
@@ -288,7 +289,7 @@ const transcriptWhole: Goods = {
     contentType: 'application/json',
     isStream: false,
   },
-  wish: {},
+  wanted: {},
   answer: (words, usage) => [JSON.stringify({ text: words.join(''), usage })],
   owed(sent, hasEnded) {
     const told = hasEnded ? parse(sent.toString()) : undefined;

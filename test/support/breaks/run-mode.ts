@@ -118,14 +118,14 @@ const named = (answer: Buffer, model: string): Buffer =>
 
 /** Buys one answer and reads it to its end, whichever. */
 function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) => void): Purchase {
-  const wish = { ...goods.wish, run, model: `${goods.id}/${asked++ % SOURCES}` };
+  const wanted = { ...goods.wanted, run, model: `${goods.id}/${asked++ % SOURCES}` };
   const isForm = goods.modality === 'stt';
   const leaving = new AbortController();
   const read = async () => {
     const response = await fetch(baseUrl + goods.path, {
       method: 'POST',
       headers: { authorization: `Bearer ${AGENT_KEY}` },
-      body: isForm ? formOf(wish) : JSON.stringify(wish),
+      body: isForm ? formOf(wanted) : JSON.stringify(wanted),
       signal: leaving.signal,
     });
     const chunks: Uint8Array[] = [];
@@ -143,7 +143,7 @@ function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) =
     const costRaw = BigInt(response.headers.get('x-svc-cost-usdc') ?? comment?.[1] ?? '0');
     return { costRaw, status: response.status, bytes, isCut };
   };
-  return { told: read(), model: wish.model, leave: () => leaving.abort() };
+  return { told: read(), model: wanted.model, leave: () => leaving.abort() };
 }
 
 /** Goes away while the upstream still writes, before or behind the answer's head as it happens. */
@@ -154,9 +154,9 @@ async function leave(upstream: StreamUpstream, bought: Purchase, run: number): P
   await bought.told.catch(() => undefined);
 }
 
-function formOf(wish: object): FormData {
+function formOf(wanted: object): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries(wish)) form.append(name, String(value));
+  for (const [name, value] of Object.entries(wanted)) form.append(name, String(value));
   form.append('file', new Blob([RECORDING]), 'said.wav');
   return form;
 }

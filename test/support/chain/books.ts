@@ -1,12 +1,12 @@
 import type { Hex } from 'viem';
 import { expect } from 'vitest';
-import { createLedger, type LiveLedger } from '../../../src/actors/ledger.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { createBalanceStore } from '../../../src/store/balance-store.ts';
-import { checkInvariants } from '../../../src/store/check-invariants.ts';
-import { takeLease } from '../../../src/store/lease-store.ts';
-import type { Sql } from '../../../src/store/sql.ts';
+import { createLedger, type LiveLedger } from '../../../src/ledger/engine/ledger.ts';
+import { createBalanceStore } from '../../../src/ledger/store/balances.ts';
+import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
+import { takeLease } from '../../../src/ledger/store/lease-store.ts';
+import type { Sql } from '../../../src/platform/postgres/sql.ts';
 import type { Chain } from './chain.ts';
 
 /** For what other processes and the chain bring about, on a machine that may be busy. */

@@ -27,7 +27,7 @@ export type Script = {
   readonly priceRaw?: bigint;
   readonly payTo?: Address;
   readonly unpaid?: Leg;
-  /** The n-th paid request gets the n-th leg, and the last one serves all later ones. */
+  /** The n-th paid request gets the n-th stage, and the last one serves all later ones. */
   readonly paid?: Leg | readonly [Leg, ...Leg[]];
 };
 
@@ -113,13 +113,14 @@ export async function startEvilVendor(chain?: Chain): Promise<EvilVendor> {
       if (seen.length < MAX_SEEN) seen.push({ method, url, headers, rawHeaders, body, payment });
       const shelf = shelves.get(pathOf(url));
       if (shelf === undefined) return response.writeHead(200).end('{"free":true}');
-      const leg = payment === undefined ? (shelf.script.unpaid ?? HONEST_UNPAID) : nextPaid(shelf);
+      const stage =
+        payment === undefined ? (shelf.script.unpaid ?? HONEST_UNPAID) : nextPaid(shelf);
       const paid = typeof payment === 'object' ? payment : undefined;
-      const hash = await money.before(leg, paid, shelf.place.url);
-      if (leg.afterMs !== undefined) await sleep(leg.afterMs);
-      if (leg.gated) await shelf.gate.opened;
-      await perform(leg.answer, response, factsOf(shelf, leg, paid, hash));
-      await money.after(leg, paid);
+      const hash = await money.before(stage, paid, shelf.place.url);
+      if (stage.afterMs !== undefined) await sleep(stage.afterMs);
+      if (stage.gated) await shelf.gate.opened;
+      await perform(stage.answer, response, factsOf(shelf, stage, paid, hash));
+      await money.after(stage, paid);
     })().catch(() => response.destroy());
   });
   const origin = await listening(server);
@@ -160,10 +161,10 @@ export async function startEvilVendor(chain?: Chain): Promise<EvilVendor> {
 const pathOf = (url: string) => url.split('?', 1)[0] ?? '';
 
 function nextPaid(shelf: Shelf): Leg {
-  const legs = [shelf.script.paid ?? HONEST_PAID].flat();
-  const leg = legs[Math.min(shelf.paidLegs, legs.length - 1)] ?? HONEST_PAID;
+  const pipeline = [shelf.script.paid ?? HONEST_PAID].flat();
+  const stage = pipeline[Math.min(shelf.paidLegs, pipeline.length - 1)] ?? HONEST_PAID;
   shelf.paidLegs++;
-  return leg;
+  return stage;
 }
 
 function createMoney(chain: Chain | undefined) {
@@ -180,14 +181,14 @@ function createMoney(chain: Chain | undefined) {
   };
   return {
     settlements,
-    async before(leg: Leg, payment: Payment | undefined, url: string): Promise<Hex | undefined> {
+    async before(stage: Leg, payment: Payment | undefined, url: string): Promise<Hex | undefined> {
       if (payment === undefined) return undefined;
-      if (leg.settle === 'held') held.push({ payment, url });
-      if (leg.settle === 'stolen') await settle(payment, 'thief');
-      return leg.settle === 'first' ? settle(payment, 'vendor') : undefined;
+      if (stage.settle === 'held') held.push({ payment, url });
+      if (stage.settle === 'stolen') await settle(payment, 'thief');
+      return stage.settle === 'first' ? settle(payment, 'vendor') : undefined;
     },
-    async after(leg: Leg, payment: Payment | undefined): Promise<void> {
-      if (payment !== undefined && leg.settle === 'after') await settle(payment, 'vendor');
+    async after(stage: Leg, payment: Payment | undefined): Promise<void> {
+      if (payment !== undefined && stage.settle === 'after') await settle(payment, 'vendor');
     },
     async settleHeld(url?: string): Promise<void> {
       const due = held.filter((each) => url === undefined || each.url === url);
@@ -205,8 +206,13 @@ function createGate(): Gate {
   return { opened, open: () => open() };
 }
 
-function factsOf(shelf: Shelf, leg: Leg, paid: Payment | undefined, hash: Hex | undefined): Facts {
-  const told = leg.answer.kind === 'answer' ? leg.answer.receipt : undefined;
+function factsOf(
+  shelf: Shelf,
+  stage: Leg,
+  paid: Payment | undefined,
+  hash: Hex | undefined,
+): Facts {
+  const told = stage.answer.kind === 'answer' ? stage.answer.receipt : undefined;
   const name = paid?.version === 1 ? 'x-payment-response' : 'payment-response';
   const network = paid?.version === 1 ? 'base' : 'eip155:8453';
   const truth = { success: true, transaction: hash, network, payer: paid?.transfer.from };

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Hex } from 'viem';
-import { addressOfPrivateKey, signHash } from '../../../src/chain/account.ts';
-import type { Ledger } from '../../../src/ledger/ledger.ts';
-import type { Sql } from '../../../src/store/sql.ts';
+import type { Ledger } from '../../../src/ledger/rules/ledger.ts';
+import { addressOfPrivateKey, signHash } from '../../../src/platform/chain/account.ts';
+import type { Sql } from '../../../src/platform/postgres/sql.ts';
 import { hashAuthorization, usdcDomain } from '../../../src/x402/authorization.ts';
 import { seedAgents } from '../ledger-world.ts';
 import { account, type Chain } from './chain.ts';

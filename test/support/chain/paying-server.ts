@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { bytesToHex, type Hex } from 'viem';
-import { type Api, bearer, createApi } from '../../../src/commands/demo/api.ts';
-import { readConfig } from '../../../src/config.ts';
+import { type Api, bearer, createApi } from '../../../src/app/commands/demo/api.ts';
+import { completeSettings } from '../../../src/app/local-secrets.ts';
+import { type Server, startServer } from '../../../src/app/server.ts';
+import { readConfig } from '../../../src/config/config.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
-import { completeSettings } from '../../../src/local-secrets.ts';
-import { type Server, startServer } from '../../../src/server.ts';
-import type { DatabaseTarget } from '../../../src/store/sql.ts';
+import type { DatabaseTarget } from '../../../src/platform/postgres/sql.ts';
 import { type TestWallet, testWallet } from '../wallet.ts';
 import { account } from './chain.ts';
 

@@ -1,9 +1,9 @@
 import { decodeFunctionData, encodeFunctionResult, multicall3Abi, parseAbi } from 'viem';
-import { topicOf } from '../../../src/chain/abi.ts';
-import { isAskedFor, type LogQuery } from '../../../src/chain/log-query.ts';
-import { type Call, type Rpc, RpcUnavailable } from '../../../src/chain/rpc.ts';
-import type { Block, ChainLog } from '../../../src/chain/rpc-answers.ts';
-import { USDC_EVENTS } from '../../../src/chain/usdc.ts';
+import { topicOf } from '../../../src/platform/chain/abi.ts';
+import { isAskedFor, type LogQuery } from '../../../src/platform/chain/log-query.ts';
+import { type Call, type Rpc, RpcUnavailable } from '../../../src/platform/chain/rpc.ts';
+import type { Block, ChainLog } from '../../../src/platform/chain/rpc-answers.ts';
+import { USDC_EVENTS } from '../../../src/platform/chain/usdc.ts';
 import { word } from './json-rpc-node.ts';
 
 export const USDC = `0x${'11'.repeat(20)}`;

@@ -1,6 +1,6 @@
 import { decodeFunctionData, encodeFunctionResult, multicall3Abi } from 'viem';
-import { MULTICALL3 } from '../../../src/chain/multicall.ts';
-import { type Call, RpcReverted, RpcUnavailable } from '../../../src/chain/rpc.ts';
+import { MULTICALL3 } from '../../../src/platform/chain/multicall.ts';
+import { type Call, RpcReverted, RpcUnavailable } from '../../../src/platform/chain/rpc.ts';
 import { blockAnswer, word } from './json-rpc-node.ts';
 
 export const FEEDS = { price: `0x${'aa'.repeat(20)}`, sequencer: `0x${'bb'.repeat(20)}` };

@@ -1,10 +1,10 @@
-import type { StandingsReader } from '../../../src/controls/standings.ts';
-import type { Ledger } from '../../../src/ledger/ledger.ts';
-import { readAt, standingsOf } from '../../../src/ledger/standings.ts';
+import type { Ledger } from '../../../src/ledger/rules/ledger.ts';
+import { readAt, spendStateOf } from '../../../src/ledger/rules/spend-state.ts';
+import type { SpendStateReader } from '../../../src/spend/limits/spend-state.ts';
 import { ACTIVE } from './memory-ledger.ts';
 
 /** Standings of agents without any policy, from what a ledger says of their funds. */
-export function standingsOfFunds(ledger: Pick<Ledger, 'funds'>): StandingsReader {
+export function standingsOfFunds(ledger: Pick<Ledger, 'funds'>): SpendStateReader {
   return {
     async read(agentId) {
       const funds = await ledger.funds(agentId);
@@ -14,7 +14,7 @@ export function standingsOfFunds(ledger: Pick<Ledger, 'funds'>): StandingsReader
         ...{ version: 0n, rulesVersion: 0n, spendableRaw, heldRaw, counters: [] },
         ...{ creditedRaw: spendableRaw + heldRaw, consumedRaw: 0n, walletRaw: 0n, promisedRaw: 0n },
       };
-      return standingsOf(readAt({ state, rules: ACTIVE }, 0));
+      return spendStateOf(readAt({ state, rules: ACTIVE }, 0));
     },
     recall: () => undefined,
     async available(agentIds) {

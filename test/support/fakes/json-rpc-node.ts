@@ -1,4 +1,4 @@
-import type { Fetch, OutboundRequest } from '../../../src/egress/fetch.ts';
+import type { Fetch, OutboundRequest } from '../../../src/platform/egress/fetch.ts';
 
 type Asked = { readonly method: string; readonly params: readonly unknown[] };
 

@@ -3,7 +3,7 @@ import type {
   AuditStore,
   BookedWallet,
   Difference,
-} from '../../../src/proxy/wallet-audit.ts';
+} from '../../../src/payments/reconcile/wallet-audit.ts';
 import type { MemoryLedger } from './memory-ledger.ts';
 
 type Row = Pick<

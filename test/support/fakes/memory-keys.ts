@@ -3,7 +3,7 @@ import type {
   KeyClaim,
   StandingKey,
   WorkFate,
-} from '../../../src/store/idempotency-store.ts';
+} from '../../../src/idempotency/idempotency-store.ts';
 
 type Row = {
   claim: KeyClaim;

@@ -1,11 +1,16 @@
-import type { Rules } from '../../../src/ledger/admit.ts';
-import type { Change, ChangeOutcome, Part, PartOutcome } from '../../../src/ledger/change.ts';
-import type { Count } from '../../../src/ledger/count.ts';
-import type { Posting } from '../../../src/ledger/posting.ts';
+import type {
+  AgentBatch,
+  AgentBatchOutcome,
+  Change,
+  ChangeOutcome,
+} from '../../../src/ledger/rules/change.ts';
+import type { Count } from '../../../src/ledger/rules/count.ts';
+import type { Posting } from '../../../src/ledger/rules/posting.ts';
+import type { Rules } from '../../../src/ledger/rules/rules.ts';
+import type { Balance, BalanceStore } from '../../../src/ledger/store/balances.ts';
+import { decodeCounters, encodeCounters } from '../../../src/ledger/store/counter-codec.ts';
 import { type Counter, count, rollTo, spentRaw } from '../../../src/policy/counter.ts';
 import type { SpendFacts } from '../../../src/policy/policy.ts';
-import type { Balance, BalanceStore } from '../../../src/store/balance-store.ts';
-import { decodeCounters, encodeCounters } from '../../../src/store/counter-codec.ts';
 import {
   type PaymentRow,
   type PayoutRow,
@@ -85,26 +90,29 @@ export class MemoryLedger implements BalanceStore {
     return this.balances.get(agentId);
   }
 
-  async apply(parts: readonly Part[], resent = false): Promise<readonly PartOutcome[]> {
+  async apply(parts: readonly AgentBatch[], resent = false): Promise<readonly AgentBatchOutcome[]> {
     return this.applyNow(parts, resent);
   }
 
-  async fenced(agentId: number, decide: (balance: Balance) => Part): Promise<PartOutcome> {
+  async fenced(
+    agentId: number,
+    decide: (balance: Balance) => AgentBatch,
+  ): Promise<AgentBatchOutcome> {
     const balance = this.balances.get(agentId);
     if (balance === undefined) return { kind: 'agent_unknown' };
     return this.applyNow([decide(balance)])[0] ?? { kind: 'agent_unknown' };
   }
 
-  applyNow(parts: readonly Part[], resent = false): PartOutcome[] {
+  applyNow(parts: readonly AgentBatch[], resent = false): AgentBatchOutcome[] {
     const seen = new Set<string>();
     const verdicts = parts.map((part) =>
       part.changes.map((change) => this.#look(part.agentId, change, seen)),
     );
-    const isStale = (part: Part) =>
+    const isStale = (part: AgentBatch) =>
       this.balances.get(part.agentId)?.state.version !== part.before.version;
     this.#admitTeams(parts, verdicts, isStale);
     const counts: TeamMove[] = [];
-    const answers = parts.map((part, p): PartOutcome => {
+    const answers = parts.map((part, p): AgentBatchOutcome => {
       const balance = this.balances.get(part.agentId);
       if (balance === undefined) return { kind: 'agent_unknown' };
       const outcomes = verdicts[p] ?? [];
@@ -129,9 +137,9 @@ export class MemoryLedger implements BalanceStore {
 
   /** Admits what teams share in arrival order; what a part has taken that does not stand is given back. */
   #admitTeams(
-    parts: readonly Part[],
+    parts: readonly AgentBatch[],
     verdicts: (ChangeOutcome | undefined)[][],
-    isStale: (part: Part) => boolean,
+    isStale: (part: AgentBatch) => boolean,
   ): void {
     let spent = new Map<number, bigint>();
     // What was decided on an old state may number the buckets of another window.
@@ -210,7 +218,7 @@ export class MemoryLedger implements BalanceStore {
     this.balances.set(agentId, { state: { ...state, version: state.version + 1n }, rules });
   }
 
-  #write(part: Part, balance: Balance): void {
+  #write(part: AgentBatch, balance: Balance): void {
     const written = part.changes.filter((change) => !change.probe);
     if (written.length === 0) return;
     let { spendableRaw, heldRaw, creditedRaw, consumedRaw, walletRaw, promisedRaw } = balance.state;
@@ -309,7 +317,7 @@ export class MemoryLedger implements BalanceStore {
 /** One operation's count under one policy of a team. */
 type TeamMove = { policyId: number; bucket: number; heldRaw: bigint; settledRaw: bigint };
 
-const teamMovesOf = (part: Part): TeamMove[] =>
+const teamMovesOf = (part: AgentBatch): TeamMove[] =>
   part.changes.flatMap(({ count: by }) =>
     by === null
       ? []

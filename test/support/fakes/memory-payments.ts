@@ -1,7 +1,7 @@
 import { isLive, type ReservationState } from '../../../machines/reservation.ts';
-import type { BalanceState, Companion } from '../../../src/ledger/change.ts';
-import type { NewReservation } from '../../../src/ledger/payment.ts';
-import type { Posting } from '../../../src/ledger/posting.ts';
+import type { BalanceState, Companion } from '../../../src/ledger/rules/change.ts';
+import type { NewReservation } from '../../../src/ledger/rules/payment.ts';
+import type { Posting } from '../../../src/ledger/rules/posting.ts';
 
 /** What a row of `reservations` says. */
 export type PaymentRow = Omit<NewReservation, 'nonce'> & {

@@ -1,6 +1,6 @@
-import type { Destination } from '../../../src/egress/destination-guard.ts';
-import type { GuardedAnswer } from '../../../src/egress/exchange.ts';
-import type { GuardedClient, GuardedRequest } from '../../../src/egress/guarded-client.ts';
+import type { Destination } from '../../../src/platform/egress/destination-guard.ts';
+import type { GuardedAnswer } from '../../../src/platform/egress/exchange.ts';
+import type { GuardedClient, GuardedRequest } from '../../../src/platform/egress/guarded-client.ts';
 
 export type ScriptedAnswer = {
   readonly status?: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createUseLite } from '../../../src/engines/embedding.ts';
 import { EngineInputRefused, EngineMissing } from '../../../src/engines/engine.ts';
-import type { TextContract } from '../../../src/engines/text-worker.ts';
+import type { TextContract } from '../../../src/engines/guide/text-worker.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { fakeWorkerClient } from '../../support/fake-worker-client.ts';
 

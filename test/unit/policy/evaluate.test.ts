@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { count, emptyCounter } from '../../../src/policy/counter.ts';
-import { binds, standingOf, worseBreach } from '../../../src/policy/evaluate.ts';
+import { binds, capStateOf, worseBreach } from '../../../src/policy/evaluate.ts';
 import { FACTS, policyOf } from '../../support/spending.ts';
 
 const breach = (id: number, roomRaw: bigint, action: 'block' | 'suspend_agent' = 'block') => ({
@@ -27,12 +27,12 @@ describe('how a policy stands', () => {
   it('counts settled and held, and leaves nothing rather than less', () => {
     const counter = count(emptyCounter(1, 1), 0, { heldRaw: 30n, settledRaw: 90n });
     const policy = policyOf({ limitRaw: 100n });
-    expect(standingOf(policy, counter, 0, reading)).toEqual({
+    expect(capStateOf(policy, counter, 0, reading)).toEqual({
       ...{ policy, spentRaw: 120n, capRaw: 100n, remainingRaw: 0n },
       windowResetsAtMs: null,
     });
     const wide = policyOf({ limitRaw: 150n });
-    expect(standingOf(wide, counter, 0, reading).remainingRaw).toBe(30n);
+    expect(capStateOf(wide, counter, 0, reading).remainingRaw).toBe(30n);
   });
 
   it('binds only what it matches, while it is in effect', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { standingOf, tightestOf } from '../../../src/policy/evaluate.ts';
+import { capStateOf, tightestOf } from '../../../src/policy/evaluate.ts';
 import type { Policy, SpendWindow } from '../../../src/policy/policy.ts';
 import { bucketAt } from '../../../src/policy/window.ts';
 import { counterOf, NOW_MS } from '../../support/snapshot-arbitrary.ts';
@@ -10,7 +10,7 @@ const READING = { taskValueBps: null, quality: new Map() };
 const DAY_MS = 86_400_000;
 
 const standingAt = (policy: Policy, counter: ReturnType<typeof counterOf>, atMs: number) =>
-  standingOf(policy, counter, bucketAt(policy, atMs), READING);
+  capStateOf(policy, counter, bucketAt(policy, atMs), READING);
 
 const spent = (agoMs: number, settledRaw: bigint, heldRaw = 0n) => ({ agoMs, settledRaw, heldRaw });
 
@@ -92,11 +92,11 @@ describe('standingOf', () => {
 
 describe('tightestOf', () => {
   it('is the one with the least room, of equals the first, and none of none', () => {
-    const standings = [5n, 3n, 3n].map((remainingRaw, i) => ({
+    const spendState = [5n, 3n, 3n].map((remainingRaw, i) => ({
       ...standingAt(policyOf({ id: i }), counterOf(policyOf({ id: i }), []), NOW_MS),
       remainingRaw,
     }));
-    expect(tightestOf(standings)?.policy.id).toBe(1);
+    expect(tightestOf(spendState)?.policy.id).toBe(1);
     expect(tightestOf([])).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
-import type { Admin } from '../../../admin/admin.ts';
-import { ok, route } from '../../../http/route.ts';
+import type { Admin } from '../../../accounts/management/admin.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { ClosedAgent } from '../../developer/agents/agent-shape.ts';
 import { AgentRef } from './admin-shape.ts';
 

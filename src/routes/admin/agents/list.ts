@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Admin } from '../../../admin/admin.ts';
-import { ok, route } from '../../../http/route.ts';
+import type { Admin } from '../../../accounts/management/admin.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
 const digits = z.string().regex(/^\d{1,9}$/, 'must be digits only');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Admin } from '../../../admin/admin.ts';
-import { ok, route } from '../../../http/route.ts';
+import type { Admin } from '../../../accounts/management/admin.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { AdminBalance } from '../agents/admin-shape.ts';
 
 /** The balance of the agent that has a wallet. */

@@ -1,5 +1,5 @@
-import { ok, route } from '../../../http/route.ts';
-import type { Payments } from '../../../proxy/payments.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import type { Payments } from '../../../payments/reservations/payments.ts';
 import {
   ReservationParams,
   ReservationRecord,

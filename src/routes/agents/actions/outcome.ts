@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Attribution } from '../../../attribution/attribution.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import type { Attribution } from '../../../spend/attribution/attribution.ts';
 import { OutcomeBody, ReportedOutcome } from './outcome-shape.ts';
 
 /** Says what became of an action, in place of what was said before. The action need not have cost anything. */

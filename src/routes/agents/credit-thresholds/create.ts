@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { CreditThresholds } from '../../../controls/credit-thresholds.ts';
-import { created, route } from '../../../http/route.ts';
+import { created, route } from '../../../http/route/route.ts';
+import type { CreditThresholds } from '../../../spend/awareness/credit-thresholds.ts';
 import { Threshold } from './threshold-shape.ts';
 
 const Body = z.object({
@@ -22,7 +22,7 @@ export const createCreditThreshold = route<{ creditThresholds: CreditThresholds 
 
   async handle({ body, caller, services }) {
     const { thresholdBps, webhookId = null } = body;
-    const wish = { thresholdBps, webhookId };
-    return created(await services.creditThresholds.create(caller.agentId, wish));
+    const wanted = { thresholdBps, webhookId };
+    return created(await services.creditThresholds.create(caller.agentId, wanted));
   },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { CreditThresholds } from '../../../controls/credit-thresholds.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import type { CreditThresholds } from '../../../spend/awareness/credit-thresholds.ts';
 import { RowId } from '../../row-id.ts';
 
 /** Stops telling of a threshold. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { CreditThresholds } from '../../../controls/credit-thresholds.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import type { CreditThresholds } from '../../../spend/awareness/credit-thresholds.ts';
 import { Threshold } from './threshold-shape.ts';
 
 /** The shares of its funding whose crossing the agent wants to hear of. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { LedgerSync } from '../../../attribution/ledger-sync.ts';
-import { ok, route, streamedBody } from '../../../http/route.ts';
+import { ok, route, streamedBody } from '../../../http/route/route.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import type { LedgerSync } from '../../../spend/attribution/ledger-sync.ts';
 
 /** Takes in what the agent bought elsewhere, one JSON object a line. It is reported on and moves no money. */
 export const syncLedger = route<{ ledgerSync: LedgerSync }>()({

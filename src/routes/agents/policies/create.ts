@@ -1,5 +1,5 @@
-import type { Policies } from '../../../controls/policies.ts';
-import { created, route } from '../../../http/route.ts';
+import { created, route } from '../../../http/route/route.ts';
+import type { Policies } from '../../../spend/policies/policies.ts';
 import { OnePolicy, ownScope, PolicyBody } from '../../policy-shape.ts';
 
 /** Makes a cap. Money that is spent and held already counts under it at once. */

@@ -1,5 +1,5 @@
-import type { Agents } from '../../../agents/agents.ts';
-import { ok, route } from '../../../http/route.ts';
+import type { Agents } from '../../../accounts/management/agents.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { AgentParams, ClosedAgent } from './agent-shape.ts';
 
 /** Closes an agent for good and frees its slot and name. Closing it again changes nothing. */

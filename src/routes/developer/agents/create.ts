@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Agents } from '../../../agents/agents.ts';
-import { created, route } from '../../../http/route.ts';
+import type { Agents } from '../../../accounts/management/agents.ts';
+import { created, route } from '../../../http/route/route.ts';
 import { parseAmountRaw } from '../../../kernel/amount.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { AgentRecord } from './agent-shape.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Funding } from '../../../agents/funding.ts';
-import { ok, route } from '../../../http/route.ts';
+import type { Funding } from '../../../accounts/management/funding.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { AgentParams } from './agent-shape.ts';
 
 /** Where USDC for an agent is to be sent, and what keeps it from being seen there. */

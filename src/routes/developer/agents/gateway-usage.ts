@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Attribution } from '../../../attribution/attribution.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import type { Attribution } from '../../../spend/attribution/attribution.ts';
 import { AgentParams } from './agent-shape.ts';
 
 /** What an agent has bought of the gateway so far, by model and rail. */

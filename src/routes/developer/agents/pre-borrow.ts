@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { PreBorrow } from '../../../controls/pre-borrow.ts';
-import { created, route } from '../../../http/route.ts';
+import { created, route } from '../../../http/route/route.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import type { PreBorrow } from '../../../spend/limits/pre-borrow.ts';
 import { agentScope } from '../../policy-shape.ts';
 import { RawAmount } from '../../raw-amount.ts';
 import { TaskId } from '../../task-id.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Agents } from '../../../agents/agents.ts';
-import { ok, route } from '../../../http/route.ts';
+import type { Agents } from '../../../accounts/management/agents.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { AgentParams, AgentRecord } from './agent-shape.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Awareness } from '../../../controls/awareness.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { parseAmountRaw } from '../../../kernel/amount.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import type { Awareness } from '../../../spend/awareness/awareness.ts';
 import { TaskId } from '../../task-id.ts';
 import { AgentParams } from './agent-shape.ts';
 import { ChainRow } from './chain-shape.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Agents } from '../../../agents/agents.ts';
-import { ok, route } from '../../../http/route.ts';
+import type { Agents } from '../../../accounts/management/agents.ts';
+import { ok, route } from '../../../http/route/route.ts';
 
 /** The developer's agents at a glance: what each may spend, has spent in 30 days, and its working keys. */
 export const agentsRollup = route<{ agents: Agents }>()({

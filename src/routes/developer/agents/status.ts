@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Agents } from '../../../agents/agents.ts';
-import { ok, route } from '../../../http/route.ts';
+import type { Agents } from '../../../accounts/management/agents.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { AgentParams } from './agent-shape.ts';
 
 /** Suspends an agent or lets it go on. Its next call meets the change. */

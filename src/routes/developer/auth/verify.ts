@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Developers } from '../../../developers/developers.ts';
-import { ok, route } from '../../../http/route.ts';
-import { sessionCookie } from '../../../http/session-cookie.ts';
+import type { Developers } from '../../../accounts/management/developers.ts';
+import { sessionCookie } from '../../../http/auth/session-cookie.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { DeveloperRecord } from '../developer-shape.ts';
 
 /** Signs a wallet in: a fresh signature opens a session of seven days, which rides in a cookie. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Attribution } from '../../../attribution/attribution.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { STAGES } from '../../../ledger/session-summary.ts';
+import { STAGES } from '../../../ledger/rules/session-summary.ts';
+import type { Attribution } from '../../../spend/attribution/attribution.ts';
 
 const { default: usual, max } = LIMITS.chargesListed;
 

@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import { type Catalogue, CERTAINTIES, MODALITIES, RAILS } from '../../../gateway/catalogue.ts';
-import { describeModelWithSources } from '../../../gateway/list-models.ts';
-import { livingFirst } from '../../../gateway/retirement.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { UNITS } from '../../../kernel/price.ts';
+import {
+  type Catalogue,
+  CERTAINTIES,
+  MODALITIES,
+  RAILS,
+} from '../../../models/catalogue/catalogue.ts';
+import { describeModelWithSources } from '../../../models/catalogue/list-models.ts';
+import { livingFirst } from '../../../models/catalogue/retirement.ts';
 
 const Source = z.object({
   rail: z.enum(RAILS),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { created, route } from '../../../http/route.ts';
-import type { DeveloperKeys } from '../../../keys/developer-keys.ts';
-import { developerKeyRecord } from '../../../keys/key.ts';
+import type { DeveloperKeys } from '../../../accounts/keys/developer-keys.ts';
+import { developerKeyRecord } from '../../../accounts/keys/key.ts';
+import { created, route } from '../../../http/route/route.ts';
 import {
   DeveloperKeyBody,
   DeveloperKeyRecord,

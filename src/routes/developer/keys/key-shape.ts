@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { refuse } from '../../../kernel/refuse.ts';
 import { isStorable } from '../../../kernel/storable.ts';
 
 /** What both kinds of key may be asked for. */
-export const keyWish = {
+export const keyRequest = {
   label: z
     .string()
     .max(LIMITS.labelChars)
@@ -20,7 +20,7 @@ const expiresAt = z.iso
 
 /** The specification has an own spelling for a bad body here, so the handler refuses what is undefined. */
 export const DeveloperKeyBody = z
-  .object({ ...keyWish, expiresAt })
+  .object({ ...keyRequest, expiresAt })
   .or(z.unknown().transform((): undefined => undefined));
 
 export const requireKeyBody = <T>(body: T | undefined): T => {
@@ -29,7 +29,7 @@ export const requireKeyBody = <T>(body: T | undefined): T => {
 };
 
 export const unreadableKeyBody = (): Error =>
-  refuse.request.invalidBody(
+  errors.request.invalidBody(
     `Send JSON: label (a string of at most ${LIMITS.labelChars} characters), permissions (read or read_write), expiresAt (an ISO 8601 time).`,
   );
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ok, route } from '../../../http/route.ts';
-import type { DeveloperKeys } from '../../../keys/developer-keys.ts';
-import { developerKeyRecord } from '../../../keys/key.ts';
+import type { DeveloperKeys } from '../../../accounts/keys/developer-keys.ts';
+import { developerKeyRecord } from '../../../accounts/keys/key.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { DeveloperKeyRecord } from './key-shape.ts';
 
 /** The account's keys that still work. Of a secret only its prefix is ever shown again. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ok, route } from '../../../http/route.ts';
-import type { DeveloperKeys } from '../../../keys/developer-keys.ts';
+import type { DeveloperKeys } from '../../../accounts/keys/developer-keys.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { RowId } from '../../row-id.ts';
 
 /** Revokes a developer key at once. A second time it is not found, which changes nothing. */

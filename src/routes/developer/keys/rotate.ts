@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { created, route } from '../../../http/route.ts';
-import type { DeveloperKeys } from '../../../keys/developer-keys.ts';
-import { developerKeyRecord } from '../../../keys/key.ts';
+import type { DeveloperKeys } from '../../../accounts/keys/developer-keys.ts';
+import { developerKeyRecord } from '../../../accounts/keys/key.ts';
+import { created, route } from '../../../http/route/route.ts';
 import { RowId } from '../../row-id.ts';
 import {
   DeveloperKeyBody,
@@ -24,8 +24,8 @@ export const rotateDeveloperKey = route<{ developerKeys: DeveloperKeys }>()({
 
   async handle({ caller, params, body, services }) {
     const { label, permissions } = requireKeyBody(body);
-    const wish = { label: label ?? undefined, permissions };
-    const { record, secret } = await services.developerKeys.rotate(caller, params.keyId, wish);
+    const wanted = { label: label ?? undefined, permissions };
+    const { record, secret } = await services.developerKeys.rotate(caller, params.keyId, wanted);
     return created({ ...developerKeyRecord(record), key: secret });
   },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AccountCaps } from '../../../controls/account-caps.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import type { AccountCaps } from '../../../spend/awareness/account-caps.ts';
 
 /** The one cap on everything that the developer's agents spend, if there is one. */
 export const accountCap = route<{ accountCaps: AccountCaps }>()({

@@ -1,5 +1,5 @@
-import type { Policies } from '../../../controls/policies.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import type { Policies } from '../../../spend/policies/policies.ts';
 import { OnePolicy, PolicyEditBody, PolicyParams, teamScope } from '../../policy-shape.ts';
 
 /** Changes what a policy allows. What is not given stays as it is. */

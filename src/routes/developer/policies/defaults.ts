@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AccountCaps } from '../../../controls/account-caps.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import type { AccountCaps } from '../../../spend/awareness/account-caps.ts';
 
 /** The controls that a new agent begins with. */
 export const policyDefaults = route<{ accountCaps: AccountCaps }>()({

@@ -1,5 +1,5 @@
-import type { Policies } from '../../../controls/policies.ts';
-import { ok, route } from '../../../http/route.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import type { Policies } from '../../../spend/policies/policies.ts';
 import { ManyPolicies, PolicyQuery, teamScope } from '../../policy-shape.ts';
 
 /** A team's policies by id: the living ones, and if asked for the latest of those that are over. */

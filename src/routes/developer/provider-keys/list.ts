@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ok, route } from '../../../http/route.ts';
-import { providerKeyRecord } from '../../../provider-keys/provider-key.ts';
-import type { ProviderKeys } from '../../../provider-keys/provider-keys.ts';
+import { providerKeyRecord } from '../../../accounts/provider-keys/provider-key.ts';
+import type { ProviderKeys } from '../../../accounts/provider-keys/provider-keys.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { ProviderKeyRecord } from './provider-key-shape.ts';
 
 /** The account's own keys at providers, and where more could be stored. No key is ever shown again. */

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { ok, route } from '../../../http/route.ts';
 import {
   isProviderKey,
   PROVIDER_KEY_RULE,
   providerKeyRecord,
-} from '../../../provider-keys/provider-key.ts';
-import type { ProviderKeys } from '../../../provider-keys/provider-keys.ts';
-import { keyWish } from '../keys/key-shape.ts';
+} from '../../../accounts/provider-keys/provider-key.ts';
+import type { ProviderKeys } from '../../../accounts/provider-keys/provider-keys.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import { keyRequest } from '../keys/key-shape.ts';
 import { ProviderKeyRecord, ProviderParams } from './provider-key-shape.ts';
 
 /** Stores the account's key at a provider, or replaces it. Calls to that provider's models are made with it. */
@@ -18,7 +18,7 @@ export const setProviderKey = route<{ providerKeys: ProviderKeys }>()({
   params: ProviderParams,
   body: z.object({
     key: z.string().trim().refine(isProviderKey, { message: PROVIDER_KEY_RULE }),
-    label: keyWish.label,
+    label: keyRequest.label,
   }),
   response: ProviderKeyRecord,
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ok, route } from '../../../http/route.ts';
-import type { ProviderKeys } from '../../../provider-keys/provider-keys.ts';
+import type { ProviderKeys } from '../../../accounts/provider-keys/provider-keys.ts';
+import { ok, route } from '../../../http/route/route.ts';
 import { ProviderParams } from './provider-key-shape.ts';
 
 /** Switches a stored key off, or on again. */

@@ -1,8 +1,8 @@
-import { readKeyedBuyer } from '../../../gateway/buyer.ts';
-import { ChatRequest } from '../../../gateway/chat-request.ts';
-import type { ProxiedModels } from '../../../gateway/proxied-models.ts';
-import { route } from '../../../http/route.ts';
+import { route } from '../../../http/route/route.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import type { ProxiedModels } from '../../../models/catalogue/proxied-models.ts';
+import { ChatRequest } from '../../../models/chat/chat-request.ts';
+import { readKeyedBuyer } from '../../../models/purchase/buyer.ts';
 
 /** A chat completion of any model that the caller's own key opens, for the fixed fee. */
 export const proxiedChat = route<{ proxied: ProxiedModels }>()({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Attribution } from '../../../../attribution/attribution.ts';
-import { ok, route } from '../../../../http/route.ts';
+import { ok, route } from '../../../../http/route/route.ts';
 import { LIMITS } from '../../../../kernel/limits.ts';
+import type { Attribution } from '../../../../spend/attribution/attribution.ts';
 import { OutcomeRecord } from '../../../agents/actions/outcome-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 

@@ -1,5 +1,5 @@
-import type { AgentSwitches } from '../../../../controls/agent-switches.ts';
-import { ok, route } from '../../../../http/route.ts';
+import { ok, route } from '../../../../http/route/route.ts';
+import type { AgentSwitches } from '../../../../spend/limits/agent-switches.ts';
 import { ModeBody, ModeSet } from '../../../control-shape.ts';
 import { agentScope } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../../../../kernel/limits.ts';
 import { RawAmount } from '../../../raw-amount.ts';
 import { RowId } from '../../../row-id.ts';
-import { keyWish } from '../../keys/key-shape.ts';
+import { keyRequest } from '../../keys/key-shape.ts';
 
 export const AgentKeyParams = z.object({ agentId: RowId, keyId: RowId });
 
@@ -15,7 +15,7 @@ export const BudgetWindow = z
   .nullish();
 
 export const MintBody = z
-  .object({ ...keyWish, budgetRaw: RawAmount.nullish(), windowSeconds: BudgetWindow })
+  .object({ ...keyRequest, budgetRaw: RawAmount.nullish(), windowSeconds: BudgetWindow })
   .refine((body) => body.windowSeconds == null || body.budgetRaw != null, {
     path: ['windowSeconds'],
     message: 'needs budgetRaw',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ok, route } from '../../../../http/route.ts';
-import type { AgentKeys } from '../../../../keys/agent-keys.ts';
-import { agentKeyRecord } from '../../../../keys/key.ts';
+import { agentKeyRecord } from '../../../../accounts/management/agent-key-record.ts';
+import type { AgentKeys } from '../../../../accounts/management/agent-keys.ts';
+import { ok, route } from '../../../../http/route/route.ts';
 import { AgentParams } from '../agent-shape.ts';
 import { AgentKeyRecord } from './agent-key-shape.ts';
 

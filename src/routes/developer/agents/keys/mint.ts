@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { created, route } from '../../../../http/route.ts';
-import type { AgentKeys } from '../../../../keys/agent-keys.ts';
-import { agentKeyRecord } from '../../../../keys/key.ts';
+import { agentKeyRecord } from '../../../../accounts/management/agent-key-record.ts';
+import type { AgentKeys } from '../../../../accounts/management/agent-keys.ts';
+import { created, route } from '../../../../http/route/route.ts';
 import { AgentParams } from '../agent-shape.ts';
 import { AgentKeyRecord, MintBody } from './agent-key-shape.ts';
 
@@ -19,12 +19,12 @@ export const mintAgentKey = route<{ agentKeys: AgentKeys }>()({
   async handle({ caller, params, body, services }) {
     const { budgetRaw, windowSeconds, permissions } = body;
     const budget = budgetRaw == null ? undefined : { budgetRaw, windowSeconds };
-    const wish = { label: body.label ?? undefined, permissions, budget };
+    const wanted = { label: body.label ?? undefined, permissions, budget };
     const {
       record,
       secret,
       budget: view,
-    } = await services.agentKeys.mint(caller, params.agentId, wish);
+    } = await services.agentKeys.mint(caller, params.agentId, wanted);
     return created({ ...agentKeyRecord(record, view), key: secret });
   },
 });

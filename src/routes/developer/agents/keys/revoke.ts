@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ok, route } from '../../../../http/route.ts';
-import type { AgentKeys } from '../../../../keys/agent-keys.ts';
+import type { AgentKeys } from '../../../../accounts/management/agent-keys.ts';
+import { ok, route } from '../../../../http/route/route.ts';
 import { AgentKeyParams } from './agent-key-shape.ts';
 
 /** Revokes an agent key at once: its next call is refused and its open sockets close. */

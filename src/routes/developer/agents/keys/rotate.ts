@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { created, route } from '../../../../http/route.ts';
-import type { AgentKeys } from '../../../../keys/agent-keys.ts';
-import { agentKeyRecord } from '../../../../keys/key.ts';
-import { keyWish } from '../../keys/key-shape.ts';
+import { agentKeyRecord } from '../../../../accounts/management/agent-key-record.ts';
+import type { AgentKeys } from '../../../../accounts/management/agent-keys.ts';
+import { created, route } from '../../../../http/route/route.ts';
+import { keyRequest } from '../../keys/key-shape.ts';
 import { AgentKeyParams, AgentKeyRecord } from './agent-key-shape.ts';
 
 /** Replaces an agent key by a new one in one step. What is not given is inherited. */
@@ -12,7 +12,7 @@ export const rotateAgentKey = route<{ agentKeys: AgentKeys }>()({
   credential: 'management',
   summary: 'Revoke an agent key and mint its heir atomically',
   params: AgentKeyParams,
-  body: z.object({ label: keyWish.label }),
+  body: z.object({ label: keyRequest.label }),
   status: 201,
   response: AgentKeyRecord.extend({ key: z.string() }),
 

@@ -1,5 +1,5 @@
-import type { Policies } from '../../../../controls/policies.ts';
-import { created, route } from '../../../../http/route.ts';
+import { created, route } from '../../../../http/route/route.ts';
+import type { Policies } from '../../../../spend/policies/policies.ts';
 import { agentScope, OnePolicy, PolicyBody } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 

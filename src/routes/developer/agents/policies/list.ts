@@ -1,5 +1,5 @@
-import type { Policies } from '../../../../controls/policies.ts';
-import { ok, route } from '../../../../http/route.ts';
+import { ok, route } from '../../../../http/route/route.ts';
+import type { Policies } from '../../../../spend/policies/policies.ts';
 import { agentScope, ManyPolicies, PolicyQuery } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 

@@ -1,5 +1,5 @@
-import type { Policies } from '../../../../controls/policies.ts';
-import { ok, route } from '../../../../http/route.ts';
+import { ok, route } from '../../../../http/route/route.ts';
+import type { Policies } from '../../../../spend/policies/policies.ts';
 import { AgentPolicyParams, agentScope, OnePolicy } from '../../../policy-shape.ts';
 
 /** Begins the window of a rolling policy anew: what was spent before now counts no more. */

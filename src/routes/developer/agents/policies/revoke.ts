@@ -1,5 +1,5 @@
-import type { Policies } from '../../../../controls/policies.ts';
-import { ok, route } from '../../../../http/route.ts';
+import { ok, route } from '../../../../http/route/route.ts';
+import type { Policies } from '../../../../spend/policies/policies.ts';
 import { AgentPolicyParams, agentScope, RevokedPolicy } from '../../../policy-shape.ts';
 
 /** Ends a policy for good. What it refused may be spent from the next call on. */

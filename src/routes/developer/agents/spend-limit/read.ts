@@ -1,5 +1,5 @@
-import type { SessionLimit } from '../../../../controls/session-limit.ts';
-import { ok, route } from '../../../../http/route.ts';
+import { ok, route } from '../../../../http/route/route.ts';
+import type { SessionLimit } from '../../../../spend/limits/session-limit.ts';
 import { SessionLimitView } from '../../../control-shape.ts';
 import { agentScope } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';

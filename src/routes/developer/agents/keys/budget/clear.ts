@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ok, route } from '../../../../../http/route.ts';
-import type { AgentKeyBudgets } from '../../../../../keys/agent-key-budgets.ts';
+import type { AgentKeyBudgets } from '../../../../../accounts/management/agent-key-budgets.ts';
+import { ok, route } from '../../../../../http/route/route.ts';
 import { AgentKeyParams } from '../agent-key-shape.ts';
 
 /** Takes the budget of a key away: it may spend what its agent may. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ok, route } from '../../../../../http/route.ts';
+import type { AgentKeyBudgets } from '../../../../../accounts/management/agent-key-budgets.ts';
+import { ok, route } from '../../../../../http/route/route.ts';
+import { errors } from '../../../../../kernel/errors.ts';
 import { LIMITS } from '../../../../../kernel/limits.ts';
-import { refuse } from '../../../../../kernel/refuse.ts';
-import type { AgentKeyBudgets } from '../../../../../keys/agent-key-budgets.ts';
 import { parseRaw } from '../../../../raw-amount.ts';
 import { AgentKeyParams, BudgetView, BudgetWindow } from '../agent-key-shape.ts';
 
@@ -19,9 +19,9 @@ export const setAgentKeyBudget = route<{ agentKeyBudgets: AgentKeyBudgets }>()({
   async handle({ caller, params, body, services }) {
     const budgetRaw = parseRaw(body.budgetRaw);
     // An amount that is none has a spelling of its own here.
-    if (budgetRaw === undefined) throw refuse.controls.invalidBudget(String(LIMITS.creditRaw));
-    const wish = { budgetRaw, windowSeconds: body.windowSeconds };
+    if (budgetRaw === undefined) throw errors.controls.invalidBudget(String(LIMITS.creditRaw));
+    const wanted = { budgetRaw, windowSeconds: body.windowSeconds };
     const { agentId, keyId } = params;
-    return ok({ budget: await services.agentKeyBudgets.set(caller, agentId, keyId, wish) });
+    return ok({ budget: await services.agentKeyBudgets.set(caller, agentId, keyId, wanted) });
   },
 });

@@ -1,0 +1,63 @@
+import { assert } from '../../kernel/assert.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { insertAgentFunds } from '../../ledger/store/agent-funds.ts';
+import { lockAccount } from '../developers/developer-store.ts';
+import type { Agent } from './agent.ts';
+import { countOpenAgents, findAgent, insertAgent } from './agent-store.ts';
+import { type ProvisionDeps, provisionAgent } from './provision-agent.ts';
+
+export type AgentRequest = {
+  readonly name: string;
+  /** Absent: a prepaid agent, which borrows nothing. */
+  readonly borrowLimitRaw?: bigint | undefined;
+  readonly maxRateBps: number;
+  readonly expirySeconds: number;
+};
+
+/**
+ * Creates an agent with its wallet and its empty balance. The cap and the name hold under any race.
+ * When provisioning fails the row stays, pending, and is tried again by `retryProvisions`.
+ */
+export async function createAgent(
+  deps: ProvisionDeps,
+  accountId: string,
+  wanted: AgentRequest,
+): Promise<Agent> {
+  if (deps.wallets === undefined) throw errors.agents.featuresUnavailable();
+  if (deps.delegation === undefined) throw errors.agents.creationUnavailable();
+  const pending = await reserve(deps, accountId, wanted);
+  await provisionAgent(deps, pending, 0);
+  const agent = await findAgent(deps.sql, { agentId: pending.id });
+  assert(agent !== undefined, 'agents are never deleted');
+  return agent;
+}
+
+/** The account's row is held while its agents are counted, so that ten requests at once make five agents. */
+async function reserve(
+  deps: ProvisionDeps,
+  accountId: string,
+  wanted: AgentRequest,
+): Promise<Agent> {
+  return deps.sql.begin(async (tx) => {
+    await lockAccount(tx, accountId);
+    if ((await countOpenAgents(tx, accountId)) >= LIMITS.agentsPerDeveloper) {
+      throw errors.agents.limitExceeded(
+        LIMITS.agentsPerDeveloper,
+        'open agents for each developer',
+      );
+    }
+    const agent = await insertAgent(tx, {
+      accountId,
+      name: wanted.name,
+      fundingMode: wanted.borrowLimitRaw === undefined ? 'wallet' : 'credit_line',
+      borrowLimitRaw: wanted.borrowLimitRaw ?? null,
+      maxRateBps: wanted.maxRateBps,
+      expirySeconds: wanted.expirySeconds,
+      provisionNextAt: new Date(deps.clock.now() + LIMITS.provisionLeaseMs),
+    });
+    if (agent === undefined) throw errors.agents.nameConflict(wanted.name);
+    await insertAgentFunds(tx, { agentId: agent.id, accountId });
+    return agent;
+  }) as Promise<Agent>;
+}

@@ -1,0 +1,96 @@
+import { type Clock, nowSeconds } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { agentCreated } from '../../webhooks/event.ts';
+import { ownerWalletOf } from '../developers/owner-wallet.ts';
+import type { Invalidation } from '../keys/invalidation.ts';
+import type { Invalidations } from '../keys/invalidations.ts';
+import { type Delegation, delegate } from '../wallets/delegation.ts';
+import { type ManagedWallets, walletReference } from '../wallets/managed-wallets.ts';
+import { type Agent, retryDelayMs } from './agent.ts';
+import {
+  activateAgent,
+  type Provisioned,
+  postponeProvision,
+  saveWallet,
+} from './provision-store.ts';
+
+export type ProvisionDeps = {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly invalidations: Invalidations;
+  /** Undefined: no wallet provider is configured. */
+  readonly wallets: ManagedWallets | undefined;
+  /** Undefined: no facilitator key is configured. */
+  readonly delegation: Delegation | undefined;
+};
+
+/**
+ * Gives a pending agent its wallet and, with a borrow limit, its delegation, and makes it active.
+ * Every step finds what an earlier attempt left. A failure postpones the agent and throws the refusal.
+ */
+export async function provisionAgent(
+  deps: ProvisionDeps,
+  agent: Agent,
+  attempts: number,
+): Promise<void> {
+  const { wallets, delegation } = deps;
+  if (wallets === undefined) throw errors.agents.featuresUnavailable();
+  if (delegation === undefined) throw errors.agents.creationUnavailable();
+  const walletAddress = await attempt(deps, agent, attempts, 'managed wallet', async () => {
+    const address = await wallets.provide(walletReference(agent));
+    await saveWallet(deps.sql, agent.id, address);
+    return address;
+  });
+  const operatorExpiry = nowSeconds(deps.clock) + agent.expirySeconds;
+  const delegationTxHash = await attempt(deps, agent, attempts, 'delegation', () =>
+    delegate(delegation, agent, walletAddress, operatorExpiry),
+  );
+  await activate(deps, agent, { walletAddress, operatorExpiry, delegationTxHash });
+}
+
+async function attempt<T>(
+  deps: ProvisionDeps,
+  agent: Agent,
+  attempts: number,
+  step: 'managed wallet' | 'delegation',
+  act: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    deps.log.warn({ err: error, agentId: agent.id, attempts, step }, 'provisioning failed');
+    const nextAt = new Date(deps.clock.now() + retryDelayMs(attempts, LIMITS.provisionRetry));
+    await postponeProvision(deps.sql, agent.id, nextAt);
+    throw step === 'delegation'
+      ? errors.agents.delegationFailed(agent.id)
+      : errors.agents.provisioningFailed(agent.id);
+  }
+}
+
+async function activate(
+  deps: ProvisionDeps,
+  agent: Agent,
+  provisioned: Provisioned,
+): Promise<void> {
+  const { accountId, id: agentId, name, fundingMode } = agent;
+  const notice: Invalidation = { kind: 'agent_changed', agentId };
+  await deps.invalidations.commit(notice, async (tx) => {
+    const now = new Date(deps.clock.now());
+    // Somebody else was quicker, or the developer closed it meanwhile: then there is nothing to tell.
+    if (!(await activateAgent(tx, agentId, provisioned, now))) return undefined;
+    const actorWallet = await ownerWalletOf(tx, accountId);
+    const { walletAddress, delegationTxHash } = provisioned;
+    await insertEvents(tx, [
+      agentCreated(
+        { accountId, actorWallet },
+        { agentId, name, walletAddress, fundingMode, delegationTxHash },
+      ),
+    ]);
+    return 'activated';
+  });
+}

@@ -1,0 +1,74 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+
+/** What provisioning found out, written when it is whole. */
+export type Provisioned = {
+  readonly walletAddress: string;
+  readonly operatorExpiry: number;
+  readonly delegationTxHash: string | null;
+};
+
+/** The agent becomes active with its wallet; false when it is not waiting for that any more. */
+export async function activateAgent(
+  tx: Queryable,
+  agentId: number,
+  provisioned: Provisioned,
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx`
+    update agents set status = 'active', wallet_address = ${provisioned.walletAddress},
+      operator_expiry = ${provisioned.operatorExpiry},
+      delegation_tx_hash = ${provisioned.delegationTxHash}, provision_next_at = null,
+      updated_at = ${now}
+    where id = ${agentId} and status = 'pending_delegation'
+    returning id
+  `;
+  return rows.length > 0;
+}
+
+/** Keeps the wallet of an agent whose delegation is not made yet: funds may arrive there. */
+export async function saveWallet(
+  sql: Queryable,
+  agentId: number,
+  walletAddress: string,
+): Promise<void> {
+  await sql`
+    update agents set wallet_address = ${walletAddress}
+    where id = ${agentId} and status = 'pending_delegation'
+  `;
+}
+
+/** Counts a failure and says when the next attempt is due. */
+export async function postponeProvision(
+  sql: Queryable,
+  agentId: number,
+  nextAt: Date,
+): Promise<void> {
+  await sql`
+    update agents set provision_attempts = provision_attempts + 1, provision_next_at = ${nextAt}
+    where id = ${agentId} and status = 'pending_delegation'
+  `;
+}
+
+export type DueProvision = { readonly agentId: number; readonly attempts: number };
+
+/**
+ * Takes a bounded batch of agents whose provisioning is due; for a lease they are this process's. A pending agent
+ * without a time was given up by an earlier version, and is due behind the others.
+ */
+export async function claimProvisions(
+  sql: Queryable,
+  now: Date,
+  leasedUntil: Date,
+): Promise<DueProvision[]> {
+  const rows = await sql<{ id: number; provision_attempts: number }[]>`
+    update agents set provision_next_at = ${leasedUntil}
+    where id in (
+      select id from agents where status = 'pending_delegation'
+        and (provision_next_at <= ${now} or provision_next_at is null)
+      order by provision_next_at limit ${LIMITS.provisionBatch} for update skip locked
+    )
+    returning id, provision_attempts
+  `;
+  return rows.map((row) => ({ agentId: row.id, attempts: row.provision_attempts }));
+}

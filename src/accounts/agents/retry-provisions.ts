@@ -1,0 +1,25 @@
+import { ApiError } from '../../kernel/api-error.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { findAgent } from './agent-store.ts';
+import { type ProvisionDeps, provisionAgent } from './provision-agent.ts';
+import { claimProvisions } from './provision-store.ts';
+
+/**
+ * One bounded pass over the pending agents that are due. Each is claimed for a lease, so that
+ * processes share the work; one that fails comes back, each time later up to a bound, until it succeeds or is closed.
+ */
+export async function retryProvisions(deps: ProvisionDeps): Promise<void> {
+  if (deps.wallets === undefined || deps.delegation === undefined) return;
+  const now = deps.clock.now();
+  const leasedUntil = new Date(now + LIMITS.provisionLeaseMs);
+  for (const due of await claimProvisions(deps.sql, new Date(now), leasedUntil)) {
+    const agent = await findAgent(deps.sql, { agentId: due.agentId });
+    if (agent === undefined) continue;
+    try {
+      await provisionAgent(deps, agent, due.attempts);
+    } catch (error) {
+      // A refusal was logged and the agent postponed; anything else is a bug and belongs to the scheduler.
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { AgentStatus } from '../agents/agent.ts';
+import type { AgentKey, Permissions } from './key.ts';
+
+type Row = {
+  id: number;
+  root_id: number | null;
+  agent_id: number;
+  prefix: string;
+  label: string | null;
+  permissions: Permissions;
+  created_at: Date;
+  last_used_at: Date | null;
+};
+
+const toKey = (row: Row): AgentKey => ({
+  id: row.id,
+  rootId: row.root_id ?? row.id,
+  prefix: row.prefix,
+  label: row.label,
+  permissions: row.permissions,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+});
+
+export type NewAgentKey = {
+  readonly agentId: number;
+  readonly digest: string;
+  readonly prefix: string;
+  readonly label: string | null;
+  readonly permissions: Permissions;
+  readonly rotatedFrom: number | null;
+  /** Null: it is the first of its line. */
+  readonly rootId: number | null;
+};
+
+export async function insertAgentKey(tx: Queryable, key: NewAgentKey): Promise<AgentKey> {
+  const [row] = await tx<Row[]>`
+    insert into agent_keys (agent_id, digest, prefix, label, permissions, rotated_from,
+      root_id)
+    values (${key.agentId}, ${key.digest}, ${key.prefix}, ${key.label}, ${key.permissions},
+      ${key.rotatedFrom}, ${key.rootId})
+    returning *
+  `;
+  return toKey(row as Row);
+}
+
+/** The agent's keys that work, oldest first. The cap bounds them. */
+export async function findAgentKeys(sql: Queryable, agentId: number): Promise<AgentKey[]> {
+  const rows = await sql<Row[]>`
+    select * from agent_keys where agent_id = ${agentId} and revoked_at is null order by id
+  `;
+  return rows.map(toKey);
+}
+
+/** Revokes a key of the agent; nothing when it is not there or was revoked before. */
+export async function revokeAgentKey(
+  tx: Queryable,
+  agentId: number,
+  keyId: number,
+  now: Date,
+): Promise<AgentKey | undefined> {
+  const [row] = await tx<Row[]>`
+    update agent_keys set revoked_at = ${now}
+    where id = ${keyId} and agent_id = ${agentId} and revoked_at is null
+    returning *
+  `;
+  return row && toKey(row);
+}
+
+export type KnownAgentKey = {
+  readonly keyId: number;
+  /** The first key of its line of rotations. */
+  readonly keyRootId: number;
+  readonly agentId: number;
+  readonly accountId: string;
+  readonly permissions: Permissions;
+  readonly status: AgentStatus;
+  /** When the delegation of a credit line ends, in Unix seconds; null of a prepaid agent, which has none. */
+  readonly operatorExpiry: number | null;
+};
+
+/** Which agent a key speaks for, whatever its status; nothing when the key is unknown or revoked. */
+export async function findAgentByDigest(
+  sql: Queryable,
+  digest: string,
+): Promise<KnownAgentKey | undefined> {
+  const [row] = await sql<
+    {
+      id: number;
+      root_id: number;
+      agent_id: number;
+      account_id: string;
+      permissions: Permissions;
+      status: AgentStatus;
+      operator_expiry: bigint | null;
+    }[]
+  >`
+    select k.id, coalesce(k.root_id, k.id) as root_id, k.agent_id, a.account_id, k.permissions, a.status,
+      case when a.funding_mode = 'credit_line' then a.operator_expiry end as operator_expiry
+    from agent_keys k join agents a on a.id = k.agent_id
+    where k.digest = ${digest} and k.revoked_at is null
+  `;
+  if (row === undefined) return undefined;
+  return {
+    keyId: row.id,
+    keyRootId: row.root_id,
+    agentId: row.agent_id,
+    accountId: row.account_id,
+    permissions: row.permissions,
+    status: row.status,
+    operatorExpiry: row.operator_expiry === null ? null : Number(row.operator_expiry),
+  };
+}

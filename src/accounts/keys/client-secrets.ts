@@ -1,0 +1,90 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { z } from 'zod';
+import { type Clock, nowSeconds } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { BRAND, newId } from '../../kernel/ids.ts';
+import { keyedHash } from '../../kernel/keyed-hash.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Random } from '../../kernel/random.ts';
+import { openSealed, seal } from '../../kernel/seal.ts';
+
+const PURPOSE = 'realtime client secret';
+
+const Sealed = z.object({
+  /** Of the agent key that made it. */
+  digest: z.string(),
+  expiresAt: z.number(),
+  model: z.string().optional(),
+  session: z.unknown().optional(),
+});
+
+export type ClientSecretRequest = {
+  readonly agentKey: string;
+  readonly seconds: number;
+  readonly model: string | undefined;
+  readonly session: unknown;
+};
+
+export type OpenedSecret = {
+  readonly digest: string;
+  readonly model: string | undefined;
+  readonly session: unknown;
+};
+
+export type ClientSecrets = ReturnType<typeof createClientSecrets>;
+
+/**
+ * Short-lived keys that stand for an agent's own on the realtime socket. A secret carries all that it
+ * grants, sealed under a key that every process derives from the same configuration: none of them
+ * keeps anything, any of them can open it, and nobody else can read or make one. It names the agent's
+ * key by digest, so that it spends that key's budget and dies with it; the rest is its expiry.
+ */
+export function createClientSecrets(deps: {
+  readonly hmacSecret: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}) {
+  const { hmacSecret, clock, random } = deps;
+  const sealingSecret = keyedHash(hmacSecret, PURPOSE);
+
+  return {
+    /** Throws the refusal of a session that does not fit into a header. */
+    issue({ agentKey, seconds, model, session }: ClientSecretRequest) {
+      const expiresAt = nowSeconds(clock) + seconds;
+      const digest = keyedHash(hmacSecret, agentKey);
+      const content: z.input<typeof Sealed> = { digest, expiresAt, model, session };
+      const plain = Buffer.from(JSON.stringify(content));
+      const sealed = seal(sealingSecret, PURPOSE, deflateRawSync(plain), random);
+      const value = BRAND.clientSecretPrefix + Buffer.from(sealed).toString('base64url');
+      // What packs well is small in its header only: whoever opens it unpacks it, and sends it on.
+      const isLarge = plain.length > LIMITS.clientSecretSessionBytes;
+      if (isLarge || value.length > LIMITS.clientSecretChars) {
+        throw errors.gateway.invalidRequest(
+          'This session is too large to travel in a client secret; have the client send the rest of it as session.update.',
+          'session',
+        );
+      }
+      return { value, expiresAt, sessionId: newId(random, 'sess_') };
+    },
+
+    /** Undefined: nobody here made it. Throws the refusal of one that has expired. */
+    open(value: string): OpenedSecret | undefined {
+      if (value.length > LIMITS.clientSecretChars) return undefined;
+      const opened = unseal(value.slice(BRAND.clientSecretPrefix.length));
+      if (opened === undefined) return undefined;
+      const { digest, expiresAt, model, session } = Sealed.parse(opened);
+      if (nowSeconds(clock) >= expiresAt) throw errors.credential.clientSecretExpired();
+      return { digest, model, session };
+    },
+  };
+
+  function unseal(text: string): unknown {
+    let packed: Uint8Array;
+    try {
+      packed = openSealed(sealingSecret, PURPOSE, Buffer.from(text, 'base64url'));
+    } catch {
+      return undefined;
+    }
+    return JSON.parse(inflateRawSync(packed).toString('utf8'));
+  }
+}

@@ -1,0 +1,66 @@
+import { bumpRules, bumpTeamRules } from '../../ledger/store/agent-funds.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import type { Invalidation } from './invalidation.ts';
+import { insertInvalidations, type StoredInvalidation } from './invalidation-store.ts';
+
+/** What work answered, and the notices that were written where it changed anything. */
+export type Committed<T> = { readonly done: T; readonly told: readonly StoredInvalidation[] };
+
+/** Undoes the sql transaction of work that changed nothing. */
+class Unchanged extends Error {
+  override readonly name = 'Unchanged';
+}
+
+/** Changes what an agent may do, with the notice that tells everybody. */
+export const commitChange = <T>(
+  sql: Sql,
+  notice: Invalidation,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<Committed<T>> =>
+  commitWith(
+    sql,
+    async (tx) => {
+      if ('agentId' in notice) await bumpRules(tx, notice.agentId);
+      return [notice];
+    },
+    work,
+  );
+
+/** Changes what all agents of an account share. */
+export const commitTeamChange = <T>(
+  sql: Sql,
+  accountId: string,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<Committed<T>> =>
+  commitWith(
+    sql,
+    async (tx) => {
+      const agentIds = await bumpTeamRules(tx, accountId);
+      return agentIds.map((agentId) => ({ kind: 'agent_changed', agentId }) as const);
+    },
+    work,
+  );
+
+/**
+ * The rules are raised first: whoever changes an agent holds its balance's row before any other, as whoever moves its
+ * money does, so that the two never wait for each other.
+ */
+async function commitWith<T>(
+  sql: Sql,
+  raise: (tx: Queryable) => Promise<readonly Invalidation[]>,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<Committed<T>> {
+  let done: T | undefined;
+  try {
+    const told = (await sql.begin(async (tx) => {
+      const notices = await raise(tx);
+      done = await work(tx);
+      if (done === undefined) throw new Unchanged('nothing was changed');
+      return insertInvalidations(tx, notices);
+    })) as StoredInvalidation[];
+    return { done: done as T, told };
+  } catch (error) {
+    if (error instanceof Unchanged) return { done: done as T, told: [] };
+    throw error;
+  }
+}

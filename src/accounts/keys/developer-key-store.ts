@@ -1,0 +1,120 @@
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { DeveloperKey, Permissions } from './key.ts';
+
+type Row = {
+  id: number;
+  account_id: string;
+  prefix: string;
+  label: string | null;
+  permissions: Permissions;
+  created_at: Date;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+};
+
+const toKey = (row: Row): DeveloperKey => ({
+  id: row.id,
+  prefix: row.prefix,
+  label: row.label,
+  permissions: row.permissions,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+  expiresAt: row.expires_at,
+});
+
+export type NewDeveloperKey = {
+  readonly accountId: string;
+  readonly digest: string;
+  readonly prefix: string;
+  readonly label: string | null;
+  readonly permissions: Permissions;
+  readonly expiresAt: Date | null;
+  readonly rotatedFrom: number | null;
+};
+
+export async function insertDeveloperKey(
+  tx: Queryable,
+  key: NewDeveloperKey,
+): Promise<DeveloperKey> {
+  const [row] = await tx<Row[]>`
+    insert into developer_keys
+      (account_id, digest, prefix, label, permissions, expires_at, rotated_from)
+    values (${key.accountId}, ${key.digest}, ${key.prefix}, ${key.label}, ${key.permissions},
+      ${key.expiresAt}, ${key.rotatedFrom})
+    returning *
+  `;
+  return toKey(row as Row);
+}
+
+/** The account's keys that still work at `now`, oldest first. The cap bounds them. */
+export async function findDeveloperKeys(
+  sql: Queryable,
+  accountId: string,
+  now: Date,
+): Promise<DeveloperKey[]> {
+  const rows = await sql<Row[]>`
+    select * from developer_keys
+    where account_id = ${accountId} and revoked_at is null
+      and (expires_at is null or expires_at > ${now})
+    order by id
+  `;
+  return rows.map(toKey);
+}
+
+/** Revokes a key of the account; nothing when it is not there or was revoked before. */
+export async function revokeDeveloperKey(
+  tx: Queryable,
+  accountId: string,
+  keyId: number,
+  now: Date,
+): Promise<DeveloperKey | undefined> {
+  const [row] = await tx<Row[]>`
+    update developer_keys set revoked_at = ${now}
+    where id = ${keyId} and account_id = ${accountId} and revoked_at is null
+    returning *
+  `;
+  return row && toKey(row);
+}
+
+export async function isDeveloperKeyOfAnother(
+  sql: Queryable,
+  accountId: string,
+  keyId: number,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from developer_keys where id = ${keyId} and account_id <> ${accountId}
+  `;
+  return rows.length > 0;
+}
+
+export type KnownDeveloperKey = {
+  readonly keyId: number;
+  readonly accountId: string;
+  readonly wallet: string;
+  readonly permissions: Permissions;
+};
+
+/** Who a developer key belongs to, if it works at `now`. */
+export async function findDeveloperByDigest(
+  sql: Queryable,
+  digest: string,
+  now: Date,
+): Promise<KnownDeveloperKey | undefined> {
+  const [row] = await sql<
+    { id: number; account_id: string; wallet: string; permissions: Permissions }[]
+  >`
+    select k.id, k.account_id, d.wallet, k.permissions
+    from developer_keys k join developers d using (account_id)
+    where k.digest = ${digest} and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > ${now})
+  `;
+  return (
+    row && {
+      keyId: row.id,
+      accountId: row.account_id,
+      wallet: row.wallet,
+      permissions: row.permissions,
+    }
+  );
+}

@@ -1,0 +1,121 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { developerKeyPrefix, newDeveloperKey } from '../../kernel/ids.ts';
+import { keyedHash } from '../../kernel/keyed-hash.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Random } from '../../kernel/random.ts';
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { keyCreated, keyRotated } from '../../webhooks/event.ts';
+import { lockAccount } from '../developers/developer-store.ts';
+import {
+  findDeveloperKeys,
+  insertDeveloperKey,
+  isDeveloperKeyOfAnother,
+  type NewDeveloperKey,
+  revokeDeveloperKey,
+} from './developer-key-store.ts';
+import type { Invalidation } from './invalidation.ts';
+import type { Invalidations } from './invalidations.ts';
+import type { DeveloperKey, Issued, KeyOwner, KeyRequest } from './key.ts';
+import type { KeyUse } from './key-use.ts';
+
+export type DeveloperKeys = ReturnType<typeof createDeveloperKeys>;
+
+/** Management keys of an account: at most five that work, whatever races; each revoked at once. */
+export function createDeveloperKeys(deps: {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly hmacSecret: string;
+  readonly invalidations: Invalidations;
+  readonly keyUse: KeyUse;
+}) {
+  const { sql, clock, invalidations } = deps;
+  const now = () => new Date(clock.now());
+
+  async function issue(
+    tx: Queryable,
+    key: Omit<NewDeveloperKey, 'digest' | 'prefix'>,
+  ): Promise<Issued<DeveloperKey>> {
+    const secret = newDeveloperKey(deps.random);
+    const record = await insertDeveloperKey(tx, {
+      ...key,
+      digest: keyedHash(deps.hmacSecret, secret),
+      prefix: developerKeyPrefix(secret),
+    });
+    return { record, secret };
+  }
+
+  /** Revokes in the caller's sql transaction, or refuses in the words that the key's state owes. */
+  async function requireRevoked(tx: Queryable, owner: KeyOwner, keyId: number) {
+    const old = await revokeDeveloperKey(tx, owner.accountId, keyId, now());
+    if (old === undefined) {
+      const foreign = await isDeveloperKeyOfAnother(tx, owner.accountId, keyId);
+      throw foreign ? errors.keys.forbidden() : errors.keys.notFound();
+    }
+    return old;
+  }
+
+  return {
+    async create(owner: KeyOwner, wanted: KeyRequest): Promise<Issued<DeveloperKey>> {
+      if (wanted.expiresAt !== undefined && wanted.expiresAt <= now()) {
+        throw errors.request.invalidBody('expiresAt must lie in the future.');
+      }
+      return sql.begin(async (tx) => {
+        await lockAccount(tx, owner.accountId);
+        const active = await findDeveloperKeys(tx, owner.accountId, now());
+        if (active.length >= LIMITS.developerKeysPerAccount) {
+          throw errors.keys.limitExceeded(LIMITS.developerKeysPerAccount);
+        }
+        const issued = await issue(tx, {
+          accountId: owner.accountId,
+          label: wanted.label ?? null,
+          permissions: wanted.permissions ?? 'read',
+          expiresAt: wanted.expiresAt ?? null,
+          rotatedFrom: null,
+        });
+        await insertEvents(tx, [keyCreated(origin(owner), named(issued.record))]);
+        return issued;
+      }) as Promise<Issued<DeveloperKey>>;
+    },
+
+    async list(owner: KeyOwner): Promise<DeveloperKey[]> {
+      await deps.keyUse.flush();
+      return findDeveloperKeys(sql, owner.accountId, now());
+    },
+
+    async revoke(owner: KeyOwner, keyId: number): Promise<void> {
+      await invalidations.commit(revoked(keyId), (tx) => requireRevoked(tx, owner, keyId));
+    },
+
+    /** Revokes the old key and issues its heir in one commit: there is no gap and no overlap. */
+    async rotate(
+      owner: KeyOwner,
+      keyId: number,
+      wanted: Omit<KeyRequest, 'expiresAt'>,
+    ): Promise<Issued<DeveloperKey>> {
+      return invalidations.commit(revoked(keyId), async (tx) => {
+        const old = await requireRevoked(tx, owner, keyId);
+        if (old.expiresAt !== null && old.expiresAt <= now()) throw errors.keys.notFound();
+        const heir = await issue(tx, {
+          accountId: owner.accountId,
+          label: wanted.label ?? old.label,
+          permissions: wanted.permissions ?? old.permissions,
+          expiresAt: old.expiresAt,
+          rotatedFrom: keyId,
+        });
+        await insertEvents(tx, [keyRotated(origin(owner), named(heir.record), keyId)]);
+        return heir;
+      });
+    },
+  };
+}
+
+const revoked = (keyId: number): Invalidation => ({ kind: 'developer_key_revoked', keyId });
+const origin = (owner: KeyOwner) => ({ accountId: owner.accountId, actorWallet: owner.wallet });
+const named = (key: DeveloperKey) => ({
+  keyId: key.id,
+  keyPrefix: key.prefix,
+  label: key.label,
+});

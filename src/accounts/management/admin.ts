@@ -1,0 +1,108 @@
+import { unreachable } from '../../kernel/assert.ts';
+import { nowSeconds } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { closeAgent } from '../../payments/payouts/close-agent.ts';
+import { readBalance } from '../../payments/reservations/read-balance.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { type Agent, isDelegationActive, type WantedStatus } from '../agents/agent.ts';
+import { findAgent, findAgentByWallet, findAllAgents } from '../agents/agent-store.ts';
+import { changeStatus } from '../agents/change-status.ts';
+import type { AgentsDeps } from './agents.ts';
+
+const MAX_ROW_ID = 2_147_483_647;
+
+export type Admin = ReturnType<typeof createAdmin>;
+
+/** What the operator of this server may do with any account's agents. */
+export function createAdmin(deps: AgentsDeps) {
+  const { sql } = deps;
+
+  const requireAgent = (ref: string) => requireByRef(sql, ref);
+
+  return {
+    /** One page of all agents by id; `nextCursor` is null on the last one. */
+    async list(page: { readonly cursor: number; readonly limit: number }) {
+      const limit = Math.min(page.limit, LIMITS.adminPageAgents);
+      const found = await findAllAgents(sql, page.cursor, limit);
+      const agents = found.slice(0, limit);
+      const available = await deps.spendState.available(agents.map((agent) => agent.id));
+      const nowSec = nowSeconds(deps.clock);
+      return {
+        agents: agents.map((agent) => overview(agent, available.get(agent.id) ?? 0n, nowSec)),
+        nextCursor: found.length > limit ? (agents.at(-1)?.id ?? null) : null,
+      };
+    },
+
+    async setStatus(ref: string, to: WantedStatus) {
+      const agent = await requireAgent(ref);
+      const { id, status } = await changeStatus(deps, agent, to, 'admin_manual');
+      return { id, status };
+    },
+
+    async balance(ref: string) {
+      const agent = await requireAgent(ref);
+      return { agentId: agent.id, status: agent.status, ...(await readBalance(deps, agent)) };
+    },
+
+    close: async (ref: string) => closeAgent(deps, await requireAgent(ref)),
+
+    /** Adds to an agent's balance once for each reference, however often it is asked. */
+    async credit(ref: string, amountRaw: bigint, reference: string) {
+      const agent = await requireAgent(ref);
+      if (agent.status === 'closed') throw errors.credential.accountClosed();
+      const verdict = await deps.ledger.credit({ agentId: agent.id, amountRaw, reference });
+      switch (verdict.kind) {
+        case 'credited':
+        case 'already_credited': {
+          const available = await deps.spendState.available([agent.id]);
+          const balance = (available.get(agent.id) ?? 0n).toString();
+          return {
+            agentId: agent.id,
+            reference,
+            amountRaw: amountRaw.toString(),
+            credited: verdict.kind === 'credited',
+            balance,
+            spendableRaw: balance,
+          };
+        }
+        case 'conflict':
+          throw errors.admin.referenceConflict();
+        case 'agent_unknown':
+          throw errors.admin.notFound();
+        default:
+          return unreachable(verdict);
+      }
+    },
+  };
+}
+
+/** An agent by its number or its wallet, or the refusal. */
+async function requireByRef(sql: Sql, ref: string): Promise<Agent> {
+  const agent = await findByRef(sql, ref);
+  if (agent === undefined) throw errors.admin.notFound();
+  return agent;
+}
+
+function findByRef(sql: Sql, ref: string): Promise<Agent | undefined> {
+  if (/^0x[0-9a-fA-F]{40}$/.test(ref)) return findAgentByWallet(sql, ref.toLowerCase());
+  if (!/^\d{1,15}$/.test(ref)) throw errors.admin.invalidAddress();
+  const agentId = Number(ref);
+  return agentId > MAX_ROW_ID ? Promise.resolve(undefined) : findAgent(sql, { agentId });
+}
+
+const overview = (agent: Agent, availableRaw: bigint, nowSec: number) => ({
+  // A string in this list only, as published.
+  id: String(agent.id),
+  agentId: agent.id,
+  name: agent.name,
+  accountId: agent.accountId,
+  managedWalletAddress: agent.walletAddress,
+  status: agent.status,
+  balance: availableRaw.toString(),
+  creditLimit: agent.borrowLimitRaw?.toString() ?? null,
+  creditUsed: '0',
+  activeLoanCount: 0,
+  delegationActive: isDelegationActive(agent, nowSec),
+  createdAt: agent.createdAt.toISOString(),
+});

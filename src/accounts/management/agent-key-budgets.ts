@@ -1,0 +1,68 @@
+import { assert } from '../../kernel/assert.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import {
+  type BudgetRequest,
+  type BudgetView,
+  endKeyBudget,
+  readKeyBudgets,
+  setKeyBudget,
+} from '../../spend/limits/key-budgets.ts';
+import { lockAgent } from '../agents/agent-store.ts';
+import { findAgentKeys } from '../keys/agent-key-store.ts';
+import type { Invalidations } from '../keys/invalidations.ts';
+import type { AgentKey, KeyOwner } from '../keys/key.ts';
+
+export type AgentKeyBudgets = ReturnType<typeof createAgentKeyBudgets>;
+
+type Deps = {
+  readonly sql: Sql;
+  readonly invalidations: Invalidations;
+  /** The database's time, Unix milliseconds. */
+  readonly now: () => number;
+};
+
+/** What a key that works may spend. A key that does not work any more, or never did, reads as absent. */
+export function createAgentKeyBudgets({ invalidations, now }: Deps) {
+  async function change<T>(
+    owner: KeyOwner,
+    agentId: number,
+    keyId: number,
+    work: (tx: Queryable, key: AgentKey) => Promise<T>,
+  ): Promise<T> {
+    return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
+      const agent = await lockAgent(tx, { agentId, accountId: owner.accountId });
+      if (agent === undefined) throw errors.agents.notFound();
+      const key = (await findAgentKeys(tx, agentId)).find(({ id }) => id === keyId);
+      if (key === undefined) throw errors.keys.notFound();
+      if (agent.status === 'closed') throw errors.credential.accountClosed();
+      return work(tx, key);
+    });
+  }
+
+  return {
+    async set(
+      owner: KeyOwner,
+      agentId: number,
+      keyId: number,
+      wanted: BudgetRequest,
+    ): Promise<BudgetView> {
+      const agent = { agentId, accountId: owner.accountId };
+      return change(owner, agentId, keyId, async (tx, key) => {
+        await setKeyBudget(tx, agent, key.rootId, wanted, now());
+        const budget = (await readKeyBudgets(tx, agent, now())).get(key.rootId);
+        assert(budget !== undefined, 'a budget that was set is there');
+        return budget;
+      });
+    },
+
+    async clear(owner: KeyOwner, agentId: number, keyId: number): Promise<void> {
+      const agent = { agentId, accountId: owner.accountId };
+      await change(owner, agentId, keyId, async (tx, key) => {
+        if (!(await endKeyBudget(tx, agent, key.rootId, now())))
+          throw errors.controls.budgetNotFound();
+        return key;
+      });
+    },
+  };
+}

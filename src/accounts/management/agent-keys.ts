@@ -1,0 +1,197 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { agentKeyPrefix, newAgentKey } from '../../kernel/ids.ts';
+import { keyedHash } from '../../kernel/keyed-hash.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Random } from '../../kernel/random.ts';
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import {
+  type BudgetRequest,
+  type BudgetView,
+  endKeyBudget,
+  readKeyBudgets,
+  setKeyBudget,
+} from '../../spend/limits/key-budgets.ts';
+import { keyCreated, keyRotated } from '../../webhooks/event.ts';
+import type { Agent } from '../agents/agent.ts';
+import { findAgent, lockAgent } from '../agents/agent-store.ts';
+import {
+  findAgentKeys,
+  insertAgentKey,
+  type NewAgentKey,
+  revokeAgentKey,
+} from '../keys/agent-key-store.ts';
+import type { Invalidation } from '../keys/invalidation.ts';
+import type { Invalidations } from '../keys/invalidations.ts';
+import type { AgentKey, Issued, Key, KeyOwner, KeyRequest } from '../keys/key.ts';
+import type { KeyUse } from '../keys/key-use.ts';
+
+export type AgentKeyRequest = Omit<KeyRequest, 'expiresAt'> & {
+  readonly budget?: BudgetRequest | undefined;
+};
+
+/** A key with what it may spend; null: as much as its agent. */
+export type Budgeted<T> = T & { readonly budget: BudgetView | null };
+
+export type AgentKeys = ReturnType<typeof createAgentKeys>;
+
+type Deps = {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly hmacSecret: string;
+  readonly invalidations: Invalidations;
+  readonly keyUse: KeyUse;
+  /** The database's time, Unix milliseconds. */
+  readonly now: () => number;
+};
+
+/** Runtime keys of an agent: at most five that work, whatever races; revoked for the very next hold. */
+export function createAgentKeys(deps: Deps) {
+  const { sql, invalidations } = deps;
+
+  return {
+    /** With a budget, or not at all. */
+    async mint(
+      owner: KeyOwner,
+      agentId: number,
+      wanted: AgentKeyRequest,
+    ): Promise<Budgeted<Issued<AgentKey>>> {
+      // The balance knows an agent's keys, so a new one must reach it before it is used.
+      return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
+        const agent = await requireOpenAgent(tx, owner, agentId);
+        const active = await findAgentKeys(tx, agentId);
+        if (active.length >= LIMITS.keysPerAgent) {
+          throw errors.agents.limitExceeded(LIMITS.keysPerAgent, 'active keys for each agent');
+        }
+        const issued = await issueFirst(deps, tx, agent, wanted);
+        await insertEvents(tx, [keyCreated(origin(owner), named(issued.record, agent))]);
+        return withBudget(deps, tx, agent, issued);
+      });
+    },
+
+    async list(owner: KeyOwner, agentId: number): Promise<Budgeted<AgentKey>[]> {
+      const agent = await findAgent(sql, { agentId, accountId: owner.accountId });
+      if (agent === undefined) throw errors.agents.notFound();
+      await deps.keyUse.flush();
+      const keys = await findAgentKeys(sql, agentId);
+      const budgets = await readKeyBudgets(sql, agentOf(agent), deps.now());
+      return keys.map((key) => ({ ...key, budget: budgets.get(key.rootId) ?? null }));
+    },
+
+    async revoke(owner: KeyOwner, agentId: number, keyId: number): Promise<void> {
+      await invalidations.commit(revoked(agentId, keyId), async (tx) => {
+        const agent = await lockAgent(tx, { agentId, accountId: owner.accountId });
+        if (agent === undefined) throw errors.agents.notFound();
+        const key = await requireRevoked(deps, tx, agentId, keyId);
+        // A line has one key that works: without it nobody can spend its budget.
+        await endKeyBudget(tx, agentOf(agent), key.rootId, deps.now());
+        return key;
+      });
+    },
+
+    /**
+     * Revokes the old key and issues its heir in one commit: there is no gap and no overlap. The heir has the
+     * budget of its line, and what was spent of it stays spent.
+     */
+    async rotate(
+      owner: KeyOwner,
+      agentId: number,
+      keyId: number,
+      wanted: AgentKeyRequest,
+    ): Promise<Budgeted<Issued<AgentKey>>> {
+      return invalidations.commit(revoked(agentId, keyId), async (tx) => {
+        const agent = await requireOpenAgent(tx, owner, agentId);
+        const old = await requireRevoked(deps, tx, agentId, keyId);
+        const heir = await issue(deps, tx, {
+          agentId,
+          label: wanted.label ?? old.label,
+          permissions: wanted.permissions ?? old.permissions,
+          rotatedFrom: keyId,
+          rootId: old.rootId,
+        });
+        await insertEvents(tx, [keyRotated(origin(owner), named(heir.record, agent), keyId)]);
+        return withBudget(deps, tx, agent, heir);
+      });
+    },
+  };
+}
+
+/** Holds the agent's row, so that its keys are counted and changed by one request at a time. */
+async function requireOpenAgent(tx: Queryable, owner: KeyOwner, agentId: number): Promise<Agent> {
+  const agent = await lockAgent(tx, { agentId, accountId: owner.accountId });
+  if (agent === undefined) throw errors.agents.notFound();
+  if (agent.status === 'closed') throw errors.credential.accountClosed();
+  return agent;
+}
+
+const agentOf = ({ id: agentId, accountId }: Agent) => ({ agentId, accountId });
+
+async function withBudget(
+  deps: Deps,
+  tx: Queryable,
+  agent: Agent,
+  issued: Issued<AgentKey>,
+): Promise<Budgeted<Issued<AgentKey>>> {
+  const budgets = await readKeyBudgets(tx, agentOf(agent), deps.now());
+  return { ...issued, budget: budgets.get(issued.record.rootId) ?? null };
+}
+
+async function requireRevoked(
+  deps: Deps,
+  tx: Queryable,
+  agentId: number,
+  keyId: number,
+): Promise<AgentKey> {
+  const old = await revokeAgentKey(tx, agentId, keyId, new Date(deps.clock.now()));
+  if (old === undefined) throw errors.keys.notFound();
+  return old;
+}
+
+/** The first key of a new line, with its budget. */
+async function issueFirst(
+  deps: Deps,
+  tx: Queryable,
+  agent: Agent,
+  wanted: AgentKeyRequest,
+): Promise<Issued<AgentKey>> {
+  const issued = await issue(deps, tx, {
+    agentId: agent.id,
+    label: wanted.label ?? null,
+    permissions: wanted.permissions ?? 'read_write',
+    rotatedFrom: null,
+    rootId: null,
+  });
+  if (wanted.budget !== undefined) {
+    await setKeyBudget(tx, agentOf(agent), issued.record.rootId, wanted.budget, deps.now());
+  }
+  return issued;
+}
+
+async function issue(
+  deps: Deps,
+  tx: Queryable,
+  key: Omit<NewAgentKey, 'digest' | 'prefix'>,
+): Promise<Issued<AgentKey>> {
+  const secret = newAgentKey(deps.random);
+  const record = await insertAgentKey(tx, {
+    ...key,
+    digest: keyedHash(deps.hmacSecret, secret),
+    prefix: agentKeyPrefix(secret),
+  });
+  return { record, secret };
+}
+
+const revoked = (agentId: number, keyId: number): Invalidation => ({
+  kind: 'agent_key_revoked',
+  agentId,
+  keyId,
+});
+const origin = (owner: KeyOwner) => ({ accountId: owner.accountId, actorWallet: owner.wallet });
+const named = (key: Key, agent: Agent) => ({
+  keyId: key.id,
+  keyPrefix: key.prefix,
+  label: key.label,
+  agent: { agentId: agent.id, walletAddress: agent.walletAddress },
+});

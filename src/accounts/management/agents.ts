@@ -1,0 +1,123 @@
+import { assert } from '../../kernel/assert.ts';
+import { nowSeconds } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import { utilizationBps } from '../../ledger/rules/spend-events.ts';
+import { closeAgent } from '../../payments/payouts/close-agent.ts';
+import type { Payouts } from '../../payments/payouts/payouts.ts';
+import { readBalance } from '../../payments/reservations/read-balance.ts';
+import type { UsdcBalances } from '../../platform/chain/usdc-balances.ts';
+import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
+import type { Agent, WantedStatus } from '../agents/agent.ts';
+import { agentRecord } from '../agents/agent-record.ts';
+import { countRecentCharges, findAgent, findAgents } from '../agents/agent-store.ts';
+import { changeStatus } from '../agents/change-status.ts';
+import { type AgentRequest, createAgent } from '../agents/create-agent.ts';
+import type { ProvisionDeps } from '../agents/provision-agent.ts';
+import { renewDelegation } from '../wallets/renew-delegation.ts';
+import { readRollups } from './read-rollups.ts';
+
+export type AgentsDeps = ProvisionDeps & {
+  readonly random: Random;
+  readonly ledger: Ledger;
+  readonly payouts: Pick<Payouts, 'payNow'>;
+  readonly balances: UsdcBalances;
+  readonly spendState: SpendStateReader;
+};
+
+export type Agents = ReturnType<typeof createAgents>;
+
+/** The agents of a developer. Another developer's agent reads as absent everywhere. */
+export function createAgents(deps: AgentsDeps) {
+  const { sql } = deps;
+  const record = (agent: Agent) => agentRecord(agent, nowSeconds(deps.clock));
+
+  async function requireOwn(accountId: string, agentId: number): Promise<Agent> {
+    requireFeatures(deps);
+    const agent = await findAgent(sql, { agentId, accountId });
+    if (agent === undefined) throw errors.agents.notFound();
+    return agent;
+  }
+
+  /** An agent that has been admitted already. */
+  async function requireCaller(agentId: number): Promise<Agent> {
+    const agent = await findAgent(sql, { agentId });
+    assert(agent !== undefined, 'agents are never deleted');
+    return agent;
+  }
+
+  return {
+    async create(accountId: string, wanted: AgentRequest) {
+      const agent = await createAgent(deps, accountId, wanted);
+      return { ...record(agent), agent: record(agent) };
+    },
+
+    async list(accountId: string) {
+      requireFeatures(deps);
+      return (await findAgents(sql, accountId)).map(record);
+    },
+
+    async rollup(accountId: string) {
+      requireFeatures(deps);
+      return readRollups(deps, await findAgents(sql, accountId));
+    },
+
+    async detail(accountId: string, agentId: number) {
+      const agent = await requireOwn(accountId, agentId);
+      return { agent: record(agent), ...(await activityOf(deps, agent)) };
+    },
+
+    async setStatus(accountId: string, agentId: number, to: WantedStatus) {
+      const agent = await requireOwn(accountId, agentId);
+      const { id, status, suspendedReason } = await changeStatus(
+        deps,
+        agent,
+        to,
+        'developer_manual',
+      );
+      return { id, status, suspendedReason };
+    },
+
+    /** Without a time it is delegated for as long as before. */
+    async renewDelegation(accountId: string, agentId: number, expirySeconds?: number) {
+      const agent = await requireOwn(accountId, agentId);
+      const renewed = record(
+        await renewDelegation(deps, agent, expirySeconds ?? agent.expirySeconds),
+      );
+      return { ...renewed, agent: renewed };
+    },
+
+    async close(accountId: string, agentId: number) {
+      return closeAgent(deps, await requireOwn(accountId, agentId));
+    },
+
+    /** As `close`, by the agent itself. */
+    closeSelf: async (agentId: number) => closeAgent(deps, await requireCaller(agentId)),
+
+    /** The balance as the agent itself sees it. */
+    balance: async (agentId: number) => readBalance(deps, await requireCaller(agentId)),
+  };
+}
+
+/** How far an agent's money is used, and what it has done lately. */
+async function activityOf({ sql, spendState }: AgentsDeps, agent: Agent) {
+  const found = await spendState.read(agent.id);
+  assert(found !== undefined, 'every agent has a balance');
+  return {
+    creditUsed: '0',
+    utilizationBps: utilizationBps(found.state),
+    recentTransactionCount24h: await countRecentCharges(sql, agent.id),
+    sessionSpend: sessionSpend(agent),
+  };
+}
+
+function sessionSpend({ session }: Agent) {
+  if (session === null) return { limitRaw: null, startedAtUnix: null };
+  const startedAtUnix = Math.floor(session.startedAt.getTime() / 1_000);
+  return { limitRaw: session.limitRaw.toString(), startedAtUnix };
+}
+
+function requireFeatures(deps: ProvisionDeps): void {
+  if (deps.wallets === undefined) throw errors.agents.featuresUnavailable();
+}

@@ -1,0 +1,83 @@
+import { type Clock, nowSeconds } from '../../kernel/clock.ts';
+import type { UsdcBalances } from '../../platform/chain/usdc-balances.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
+import { agentRecord } from '../agents/agent-record.ts';
+import { findAgents } from '../agents/agent-store.ts';
+import type { Accounts } from '../developers/accounts.ts';
+import { developerRecord } from '../developers/developer.ts';
+import type { Sessions } from '../developers/session.ts';
+import { findUsage } from './usage-store.ts';
+
+/** The account that asks, as its credential told. */
+export type Owner = { readonly accountId: string; readonly wallet: string };
+
+export type Developers = ReturnType<typeof createDevelopers>;
+
+/** What a developer may know of the own account. */
+export function createDevelopers(deps: {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly balances: UsdcBalances;
+  readonly spendState: SpendStateReader;
+}) {
+  const { sql } = deps;
+
+  return {
+    /** Opens a session for the wallet that has just signed. */
+    async signIn(owner: Owner) {
+      const developer = await deps.accounts.ofWallet(owner.wallet);
+      return {
+        developer: developerRecord(developer),
+        token: await deps.sessions.issue(developer.wallet),
+      };
+    },
+
+    async profile(owner: Owner) {
+      const [developer, agents, usage] = await Promise.all([
+        deps.accounts.ofWallet(owner.wallet),
+        findAgents(sql, owner.accountId),
+        findUsage(sql, owner.accountId),
+      ]);
+      const nowSec = nowSeconds(deps.clock);
+      const record = developerRecord(developer);
+      return {
+        developer: { ...record, role: 'owner' },
+        agents: agents.map((agent) => ({ ...agentRecord(agent, nowSec), creditUsed: '0' })),
+        // The same once more where one of the clients looks for it.
+        walletAddress: record.walletAddress,
+        displayName: record.displayName,
+        registeredAt: record.createdAt,
+        usage: {
+          totalRequests: usage.totalRequests,
+          totalSpentRaw: usage.totalSpentRaw.toString(),
+        },
+      };
+    },
+
+    /** Every amount is a digit string: a wallet's is the last known one, and 0 where nobody could read it yet. */
+    async balances(owner: Owner) {
+      const agents = (await findAgents(sql, owner.accountId)).filter(isOpen);
+      const read = async (wallet: string | null) =>
+        wallet === null ? 0n : ((await deps.balances.lastKnown(wallet)) ?? 0n);
+      const [own, available, ...wallets] = await Promise.all([
+        read(owner.wallet),
+        deps.spendState.available(agents.map((agent) => agent.id)),
+        ...agents.map((agent) => read(agent.walletAddress)),
+      ]);
+      return {
+        developerWalletBalanceRaw: own.toString(),
+        agentWalletsBalanceRaw: sum(wallets).toString(),
+        apiCreditsAvailableRaw: sum([...available.values()]).toString(),
+        currency: 'USDC',
+        decimals: 6,
+      };
+    },
+  };
+}
+
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((a, b) => a + b, 0n);
+
+const isOpen = (agent: { readonly status: string }): boolean => agent.status !== 'closed';

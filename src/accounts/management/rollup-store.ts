@@ -1,0 +1,28 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Utilized } from '../../ledger/rules/spend-events.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+
+/** What an agent has spent of late and is used with. */
+export type Rollup = Utilized & {
+  readonly recentSpendRaw: bigint;
+  readonly keys: number;
+};
+
+/** Adds up many agents at once, each from its own rows; the days are those of UTC, today among them. */
+export async function findRollups(
+  sql: Queryable,
+  agentIds: readonly number[],
+): Promise<ReadonlyMap<number, Rollup>> {
+  const rows = await sql<(Rollup & { agentId: number })[]>`
+    select f.agent_id as "agentId", f.credited_raw as "creditedRaw",
+      f.consumed_raw as "consumedRaw", f.held_raw as "heldRaw",
+      (select coalesce(sum(s.cost_raw), 0)::bigint from spend_totals s
+       where s.agent_id = f.agent_id
+         and s.day > (now() at time zone 'utc')::date - ${LIMITS.rollupDays}::int)
+        as "recentSpendRaw",
+      (select count(*)::int from agent_keys k
+       where k.agent_id = f.agent_id and k.revoked_at is null) as keys
+    from agent_funds f where f.agent_id = any (${agentIds as number[]}::int[])
+  `;
+  return new Map(rows.map(({ agentId, ...rollup }) => [agentId, rollup]));
+}

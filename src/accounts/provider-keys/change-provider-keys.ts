@@ -1,0 +1,129 @@
+import type { ApiError } from '../../kernel/api-error.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { Random } from '../../kernel/random.ts';
+import { seal } from '../../kernel/seal.ts';
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import {
+  providerKeyCreated,
+  providerKeyDeleted,
+  providerKeyUpdated,
+} from '../../webhooks/provider-key-event.ts';
+import { lockAccount } from '../developers/developer-store.ts';
+import type { KeyOwner } from '../keys/key.ts';
+import { maskedPrefix, type Place, type ProviderKey, sealedPlace } from './provider-key.ts';
+import {
+  deleteProviderKey,
+  insertProviderKey,
+  lockProviderKey,
+  replaceProviderKey,
+  saveEnabled,
+} from './provider-key-store.ts';
+
+type ChangeDeps = {
+  readonly sql: Sql;
+  readonly random: Random;
+  readonly supported: readonly string[];
+  readonly vendorOf: (provider: string) => string;
+  /** What the keys are sealed under. Throws the refusal where there is none. */
+  readonly requireSecret: () => string;
+  /** Told of the account whatever became of its change: a commit whose answer was lost may stand. */
+  readonly onTouched: (owner: Pick<KeyOwner, 'accountId'>) => void;
+};
+
+/** Stores, switches and deletes keys, each with its event in the same sql transaction. */
+export function createProviderKeyChanges(deps: ChangeDeps) {
+  const { sql, supported, requireSecret, vendorOf } = deps;
+
+  async function change<T>(owner: KeyOwner, work: (tx: Queryable) => Promise<T>): Promise<T> {
+    try {
+      return (await sql.begin(work)) as T;
+    } finally {
+      deps.onTouched(owner);
+    }
+  }
+
+  const standing = <T>(
+    { accountId }: KeyOwner,
+    provider: string,
+    look: (place: Place) => Promise<T | undefined>,
+  ) => firstStanding(accountId, [provider, vendorOf(provider)], look);
+
+  return {
+    /** Stores a key, or puts it in the place of the one before, enabled whatever that one was. */
+    async set(
+      owner: KeyOwner,
+      provider: string,
+      wanted: { readonly key: string; readonly label?: string | null | undefined },
+    ): Promise<ProviderKey> {
+      const secret = requireSecret();
+      const vendor = vendorOf(provider);
+      if (!supported.includes(vendor)) throw errors.providerKeys.unknownProvider(supported);
+      const freshAt = (place: Place) => ({
+        ...place,
+        sealedKey: seal(secret, sealedPlace(place), Buffer.from(wanted.key), deps.random),
+        prefix: maskedPrefix(wanted.key),
+        label: wanted.label,
+        createdBy: owner.wallet,
+      });
+      return change(owner, async (tx) => {
+        await lockAccount(tx, owner.accountId);
+        const found = await standing(owner, provider, (place) =>
+          replaceProviderKey(tx, freshAt(place)),
+        );
+        const place = { accountId: owner.accountId, provider: vendor };
+        const key = found?.key ?? (await insertProviderKey(tx, freshAt(place)));
+        const event = found === undefined ? providerKeyCreated : providerKeyUpdated;
+        await insertEvents(tx, [event(origin(owner), key)]);
+        return key;
+      });
+    },
+
+    /** A disabled key stays where it is and is not used. */
+    async toggle(owner: KeyOwner, provider: string, enabled: boolean): Promise<void> {
+      requireSecret();
+      await change(owner, async (tx) => {
+        const found = await standing(owner, provider, (place) => lockProviderKey(tx, place));
+        if (found === undefined) throw refuseMissing(vendorOf(provider), supported);
+        const { key, place } = found;
+        if (key.enabled === enabled) return;
+        await saveEnabled(tx, place, enabled);
+        await insertEvents(tx, [providerKeyUpdated(origin(owner), { ...key, enabled })]);
+      });
+    },
+
+    async remove(owner: KeyOwner, provider: string): Promise<void> {
+      requireSecret();
+      await change(owner, async (tx) => {
+        const found = await standing(owner, provider, (place) => deleteProviderKey(tx, place));
+        if (found === undefined) throw refuseMissing(vendorOf(provider), supported);
+        await insertEvents(tx, [providerKeyDeleted(origin(owner), found.key)]);
+      });
+    },
+  };
+}
+
+/**
+ * The key that a name means: one that was stored under that very name, which may be an address of its vendor that keys
+ * were once stored for apart, or else the vendor's.
+ */
+async function firstStanding<T>(
+  accountId: string,
+  providers: readonly string[],
+  look: (place: Place) => Promise<T | undefined>,
+): Promise<{ readonly key: T; readonly place: Place } | undefined> {
+  for (const provider of new Set(providers)) {
+    const place = { accountId, provider };
+    const key = await look(place);
+    if (key !== undefined) return { key, place };
+  }
+  return undefined;
+}
+
+/** A key whose vendor has left the catalogue is still there to be switched off and deleted. */
+const refuseMissing = (vendor: string, supported: readonly string[]): ApiError =>
+  supported.includes(vendor)
+    ? errors.providerKeys.notFound(vendor)
+    : errors.providerKeys.unknownProvider(supported);
+
+const origin = ({ accountId, wallet }: KeyOwner) => ({ accountId, actorWallet: wallet });

@@ -1,0 +1,47 @@
+import { LIMITS } from '../../kernel/limits.ts';
+
+/** Whose key, and at which provider. */
+export type Place = { readonly accountId: string; readonly provider: string };
+
+/** A stored key of an account at a provider. The key itself is no part of it. */
+export type ProviderKey = {
+  readonly id: number;
+  readonly provider: string;
+  /** The recognisable start and three dots. */
+  readonly prefix: string;
+  readonly label: string | null;
+  readonly enabled: boolean;
+  readonly createdBy: string;
+  readonly lastUsedAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+/** What a key may be made of: it travels in a header. */
+const PRINTABLE = /^[\x20-\x7e]+$/;
+
+export const PROVIDER_KEY_RULE = `must have 1 to ${LIMITS.providerKeyChars} printable ASCII characters`;
+
+/** Whether a text, without the blanks around it, can be a provider's key. */
+export const isProviderKey = (text: string): boolean =>
+  text.length <= LIMITS.providerKeyChars && PRINTABLE.test(text);
+
+/** The start of a key that may be shown: four characters, and never more than a quarter of it. */
+export const maskedPrefix = (key: string): string =>
+  `${key.slice(0, Math.min(4, Math.floor(key.length / 4)))}...`;
+
+/** Where a sealed key belongs: it opens for no other account and no other provider. */
+export const sealedPlace = ({ accountId, provider }: Place): string =>
+  JSON.stringify(['provider key', accountId, provider]);
+
+/** A stored key on the wire. */
+export const providerKeyRecord = (key: ProviderKey) => ({
+  provider: key.provider,
+  keyPrefix: key.prefix,
+  label: key.label,
+  enabled: key.enabled,
+  createdBy: key.createdBy,
+  lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+  createdAt: key.createdAt.toISOString(),
+  updatedAt: key.updatedAt.toISOString(),
+});

@@ -1,0 +1,101 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Random } from '../../kernel/random.ts';
+import { openSealed } from '../../kernel/seal.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { KeyUse } from '../keys/key-use.ts';
+import { createProviderKeyChanges } from './change-provider-keys.ts';
+import { type ProviderKey, sealedPlace } from './provider-key.ts';
+import { findProviderKeys, findSealedKeys } from './provider-key-store.ts';
+import { createRememberedKeys } from './remembered-keys.ts';
+
+export type ProviderKeys = ReturnType<typeof createProviderKeys>;
+
+type Deps = {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly keyUse: KeyUse;
+  /** PROVIDER_KEY_SECRET; without it nothing is stored and nothing is found. */
+  readonly sealingSecret: string | undefined;
+  /** Vendors that a key can be stored for. */
+  readonly supported: readonly string[];
+  /** The vendor that a provider belongs to: itself, where it is no second address of another. */
+  readonly vendorOf: (provider: string) => string;
+};
+
+/**
+ * Keys of developers at the vendors of models: one an account and vendor, sealed at rest. It opens every provider of the
+ * vendor. A key that was stored under the name of such a provider before goes on opening that one.
+ */
+export function createProviderKeys(deps: Deps) {
+  const { sql, keyUse, supported, sealingSecret, vendorOf } = deps;
+  const keyFor = (keys: OpenKeys, provider: string) =>
+    keys.get(provider) ?? keys.get(vendorOf(provider));
+  const remembered = createRememberedKeys({ ...deps, load: (id) => openStored(deps, id) });
+  const keysOf = (accountId: string): OpenKeys | Promise<OpenKeys> =>
+    sealingSecret === undefined ? NO_KEYS : remembered.find(accountId);
+
+  function requireSecret(): string {
+    if (sealingSecret === undefined) throw errors.providerKeys.unavailable();
+    return sealingSecret;
+  }
+
+  const { set, toggle, remove } = createProviderKeyChanges({
+    ...deps,
+    requireSecret,
+    onTouched: ({ accountId }) => remembered.forget(accountId),
+  });
+
+  return {
+    ...{ supported, set, toggle, remove },
+
+    async list(accountId: string): Promise<ProviderKey[]> {
+      requireSecret();
+      await keyUse.flush();
+      return findProviderKeys(sql, accountId);
+    },
+
+    /**
+     * The key to call a provider with for an account, if it has one that is enabled. This process obeys a change at
+     * once, the others after `LIMITS.providerKeyCacheMs`.
+     */
+    async find(accountId: string, provider: string): Promise<string | undefined> {
+      return keyFor(await keysOf(accountId), provider)?.key;
+    },
+
+    /** A call goes out with the key that was found. */
+    async noteUse(accountId: string, provider: string): Promise<void> {
+      const opened = keyFor(await keysOf(accountId), provider);
+      if (opened !== undefined) keyUse.touch('provider', opened.id);
+    },
+
+    /** Whether an account has any key that is enabled. */
+    holdsAny(accountId: string): boolean | Promise<boolean> {
+      const keys = keysOf(accountId);
+      return keys instanceof Promise ? keys.then(({ size }) => size > 0) : keys.size > 0;
+    },
+  };
+}
+
+type OpenKeys = ReadonlyMap<string, { readonly id: number; readonly key: string }>;
+
+const NO_KEYS: OpenKeys = new Map();
+
+/** Keys that do not open read as absent: calls go on without them, and the operator is told why. */
+async function openStored({ sql, log, sealingSecret }: Deps, accountId: string): Promise<OpenKeys> {
+  if (sealingSecret === undefined) return NO_KEYS;
+  const keys = new Map<string, { readonly id: number; readonly key: string }>();
+  for (const { id, provider, sealedKey } of await findSealedKeys(sql, accountId)) {
+    const place = { accountId, provider };
+    try {
+      const bytes = openSealed(sealingSecret, sealedPlace(place), sealedKey);
+      keys.set(provider, { id, key: Buffer.from(bytes).toString() });
+    } catch (err) {
+      log.error({ err, ...place }, 'a provider key was sealed under another secret');
+    }
+  }
+  return keys;
+}

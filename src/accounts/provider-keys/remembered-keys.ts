@@ -1,0 +1,57 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+type Entry<T> = { readonly untilMs: number; found: T | Promise<T> };
+
+/**
+ * Remembers what an account has, nothing included, for `LIMITS.providerKeyCacheMs`: other processes tell nobody what
+ * they change. Questions that come together are asked once; beyond the bound the oldest answer leaves.
+ */
+export function createRememberedKeys<T>(deps: {
+  readonly clock: Clock;
+  readonly load: (accountId: string) => Promise<T>;
+}) {
+  /** In the order in which they lapse: no entry is ever prolonged. */
+  const entries = new Map<string, Entry<T>>();
+
+  function dropLapsed(): void {
+    const now = deps.clock.monotonicMs();
+    for (const [accountId, { untilMs }] of entries) {
+      if (untilMs > now) return;
+      entries.delete(accountId);
+    }
+  }
+
+  function read(accountId: string): Promise<T> {
+    const found = deps.load(accountId);
+    const untilMs = deps.clock.monotonicMs() + LIMITS.providerKeyCacheMs;
+    const entry: Entry<T> = { untilMs, found };
+    entries.set(accountId, entry);
+    const oldest = entries.keys().next().value;
+    if (entries.size > LIMITS.providerKeysCached && oldest !== undefined) entries.delete(oldest);
+    found.then(
+      (value) => {
+        entry.found = value;
+      },
+      // Whoever asks next asks again; those who wait hear of the failure themselves.
+      () => {
+        if (entries.get(accountId) === entry) entries.delete(accountId);
+      },
+    );
+    return found;
+  }
+
+  return {
+    /** At once where it is remembered. */
+    find(accountId: string): T | Promise<T> {
+      dropLapsed();
+      const known = entries.get(accountId);
+      return known === undefined ? read(accountId) : known.found;
+    },
+
+    /** What is being read meanwhile is not remembered either. */
+    forget: (accountId: string): boolean => entries.delete(accountId),
+
+    size: (): number => entries.size,
+  };
+}

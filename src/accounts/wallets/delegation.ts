@@ -1,0 +1,32 @@
+import type { Agent } from '../agents/agent.ts';
+
+/** What an operator may do for an agent's wallet, as the matcher contract keeps it. */
+export type OperatorPermission = {
+  readonly agentId: number;
+  readonly wallet: string;
+  readonly borrowLimitRaw: bigint;
+  readonly maxRateBps: number;
+  /** Unix seconds. */
+  readonly expiry: number;
+};
+
+/** Lets the facilitator borrow for an agent, within bounds, into the agent's own wallet only. */
+export interface Delegation {
+  /** Grants the permission, replacing an earlier one; answers the hash that proves it, or rejects. */
+  grant(permission: OperatorPermission): Promise<string>;
+}
+
+/**
+ * Delegates for an agent until `expiry` and answers the hash that proves it. A prepaid agent borrows nothing, so nothing
+ * is delegated for it: null.
+ */
+export async function delegate(
+  delegation: Delegation,
+  agent: Agent,
+  wallet: string,
+  expiry: number,
+): Promise<string | null> {
+  const { id, borrowLimitRaw, maxRateBps } = agent;
+  if (borrowLimitRaw === null) return null;
+  return delegation.grant({ agentId: id, wallet, borrowLimitRaw, maxRateBps, expiry });
+}

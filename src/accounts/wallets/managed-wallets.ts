@@ -1,0 +1,22 @@
+import type { Authorization, TokenDomain } from '../../x402/authorization.ts';
+
+/** Who holds the agents' wallets. Private keys never come out of it. */
+export interface ManagedWallets {
+  /**
+   * The wallet of a reference (`<accountId>:<agentId>`), made at the first call; the same reference
+   * finds the same wallet ever after. Answers its address in lower case; rejects when it cannot be made.
+   */
+  provide(reference: string): Promise<string>;
+  /**
+   * Signs a transfer out of that wallet: 65 bytes in 0x hex, which are known to be the wallet's own. Rejects when
+   * the wallet is not `authorization.from`, and when it cannot be asked.
+   */
+  signTransfer(
+    reference: string,
+    domain: TokenDomain,
+    authorization: Authorization,
+  ): Promise<string>;
+}
+
+export const walletReference = (agent: { readonly accountId: string; readonly id: number }) =>
+  `${agent.accountId}:${agent.id}`;

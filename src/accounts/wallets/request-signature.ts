@@ -1,0 +1,42 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { canonicalJson } from './canonical-json.ts';
+
+/** What a wallet provider must see unchanged: whoever changes a byte of it needs another signature. */
+export type SignedRequest = {
+  readonly method: 'POST';
+  readonly url: string;
+  readonly body: object;
+  /** The provider's own headers, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/**
+ * The P-256 key that signs requests: PKCS#8 in PEM or in base64, with or without a label such as `wallet-auth:`.
+ * Undefined for anything else.
+ */
+export function readSigningKey(text: string): KeyObject | undefined {
+  // In a variable of one line the line ends of PEM are often spelled out.
+  const key = text
+    .trim()
+    .replaceAll('\\n', '\n')
+    .replace(/^[a-z-]+:/, '');
+  try {
+    const privateKey = key.startsWith('-----BEGIN')
+      ? createPrivateKey(key)
+      : createPrivateKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'pkcs8' });
+    const isP256 = privateKey.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+    return isP256 ? privateKey : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Its public half as providers take it: SPKI in base64. */
+export const publicKeyText = (privateKey: KeyObject): string =>
+  createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64');
+
+/** ECDSA with SHA-256 over the request in canonical JSON: DER in base64. */
+export function signRequest(privateKey: KeyObject, request: SignedRequest): string {
+  const text = canonicalJson({ version: 1, ...request });
+  return sign('sha256', Buffer.from(text), privateKey).toString('base64');
+}

@@ -1,0 +1,98 @@
+import { createAccounts } from '../../accounts/developers/accounts.ts';
+import { createSessions } from '../../accounts/developers/session.ts';
+import { createClientSecrets } from '../../accounts/keys/client-secrets.ts';
+import { createCredentials } from '../../accounts/keys/credentials.ts';
+import { createDeveloperKeys } from '../../accounts/keys/developer-keys.ts';
+import { createInvalidations } from '../../accounts/keys/invalidations.ts';
+import { createKeyUse } from '../../accounts/keys/key-use.ts';
+import { createAdmin } from '../../accounts/management/admin.ts';
+import { createAgentKeyBudgets } from '../../accounts/management/agent-key-budgets.ts';
+import { createAgentKeys } from '../../accounts/management/agent-keys.ts';
+import { createAgents } from '../../accounts/management/agents.ts';
+import { createDevelopers } from '../../accounts/management/developers.ts';
+import { createProviderKeys } from '../../accounts/provider-keys/provider-keys.ts';
+import { createLocalDelegation } from '../../accounts/wallets/local-delegation.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import { createRetryingRead } from '../../ledger/engine/retry.ts';
+import { vendorOf } from '../../models/catalogue/byok-source.ts';
+import { createWalletSignatures } from '../../platform/chain/wallet-signature.ts';
+import { createAttribution } from '../../spend/attribution/attribution.ts';
+import { createLedgerSync } from '../../spend/attribution/ledger-sync.ts';
+import { createAwareness } from '../../spend/awareness/awareness.ts';
+import { createCreditThresholds } from '../../spend/awareness/credit-thresholds.ts';
+import { createSpendStateReader } from '../../spend/limits/spend-state.ts';
+import { createControls } from '../../spend/policies/controls.ts';
+import type { ChainParts } from './build-chain.ts';
+import type { LedgerParts } from './build-ledger.ts';
+import { buildPayouts } from './build-payouts.ts';
+import { openWallets } from './open-wallets.ts';
+import type { World } from './world.ts';
+
+export type AccountParts = ReturnType<typeof buildAccounts>;
+
+/** Who may come in and what they own: developers, agents, keys, and whatever checks them. */
+export function buildAccounts(
+  world: World,
+  { ledger, time }: LedgerParts,
+  chain: Pick<ChainParts, 'openRpc' | 'balances' | 'facilitator' | 'rpc'>,
+  teardown: Teardown,
+) {
+  const { settings, sql, clock, random, log } = world;
+  const { openRpc, balances } = chain;
+  const { now } = time;
+  const invalidations = createInvalidations({ sql, log });
+  const keyUse = createKeyUse({ sql, clock });
+  const accounts = createAccounts({ sql, random });
+  const sessions = createSessions({ secret: settings.jwtSecret, clock });
+  const wallets = openWallets(world);
+  const { facilitatorPrivateKey } = settings;
+  const delegation =
+    facilitatorPrivateKey === undefined
+      ? undefined
+      : createLocalDelegation({ sql, facilitatorPrivateKey });
+  const retrying = createRetryingRead(world.clock);
+  const spendState = createSpendStateReader({ sql, ledger, now, retrying });
+  const payouts = buildPayouts(world, { ledger }, { wallets, chain }, teardown);
+  const agentDeps = {
+    ...{ ...world, wallets, delegation, ledger, payouts },
+    ...{ invalidations, balances, spendState },
+  };
+  const clientSecrets = createClientSecrets({
+    ...{ clock, random },
+    hmacSecret: settings.apiKeyHmacSecret,
+  });
+  const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse, now };
+  return {
+    wallets,
+    payouts,
+    spendState,
+    keyUse,
+    invalidations,
+    provisioning: agentDeps,
+    credentials: createCredentials({
+      ...{ sql, clock, accounts, sessions, keyUse, clientSecrets },
+      secrets: { apiKeyHmac: settings.apiKeyHmacSecret, adminKey: settings.adminApiKey },
+      signatures: createWalletSignatures({ clock, rpc: openRpc, log }),
+    }),
+    services: {
+      developers: createDevelopers({ ...agentDeps, accounts, sessions }),
+      developerKeys: createDeveloperKeys(keyDeps),
+      agentKeys: createAgentKeys(keyDeps),
+      clientSecrets,
+      agentKeyBudgets: createAgentKeyBudgets(keyDeps),
+      providerKeys: createProviderKeys({
+        ...{ ...world, keyUse, sealingSecret: settings.providerKeySecret },
+        supported: world.catalogue.keyedProviders,
+        vendorOf: (provider) => vendorOf(world.catalogue, provider),
+      }),
+      ...createControls({ sql, invalidations, now }),
+      agents: createAgents(agentDeps),
+      awareness: createAwareness({ sql, spendState }),
+      creditThresholds: createCreditThresholds({ sql, invalidations }),
+      attribution: createAttribution(world),
+      ledgerSync: createLedgerSync(world),
+      admin: createAdmin(agentDeps),
+      secureCookies: settings.environment === 'production',
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import { createBudgetReports } from '../../spend/awareness/budget-left.ts';
+import { createTeamReadings } from '../../spend/awareness/team-readings.ts';
+import { readTeamCounters } from '../../spend/limits/counter-store.ts';
+import type { LedgerParts } from './build-ledger.ts';
+import type { World } from './world.ts';
+
+/** What answers say of what may still be spent. */
+export function buildBudgets(world: World, { time }: Pick<LedgerParts, 'time'>) {
+  const { settings, sql } = world;
+  const team = createTeamReadings({ ...world, read: (ids) => readTeamCounters(sql, ids) });
+  return createBudgetReports({ team, now: time.now, advisory: settings.budgetAdvisory });
+}

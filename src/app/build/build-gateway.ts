@@ -1,0 +1,76 @@
+import type { ProviderKeys } from '../../accounts/provider-keys/provider-keys.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import { createProxiedModels } from '../../models/catalogue/proxied-models.ts';
+import { createChatRails } from '../../models/chat/chat-rails.ts';
+import { createChatCompletions } from '../../models/chat/complete-chat.ts';
+import { createEmbeddings } from '../../models/embeddings/buy-embeddings.ts';
+import { createEmbeddingRails } from '../../models/embeddings/embedding-rails.ts';
+import { createSourceRests } from '../../models/providers/circuit-breaker.ts';
+import { createLocalEmbeddingRail } from '../../models/providers/local/local-embedding.ts';
+import { createLocalGuideRail } from '../../models/providers/local/local-guide.ts';
+import { createLocalSpeechRail } from '../../models/providers/local/local-speech.ts';
+import { createLocalTranscriptionRail } from '../../models/providers/local/local-transcription.ts';
+import type { PaidCalls } from '../../models/providers/paid-calls.ts';
+import { createRateLimitAdvisory } from '../../models/routing/rate-limit-advisory.ts';
+import { createListenRails, createRealtimeRails } from '../../models/routing/realtime-rails.ts';
+import { createSpeechRails } from '../../models/speech/speech-rails.ts';
+import { createSpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
+import { createTranscriptions } from '../../models/transcription/transcribe.ts';
+import { createTranscriptionRails } from '../../models/transcription/transcription-rails.ts';
+import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
+import type { LedgerParts } from './build-ledger.ts';
+import type { VoiceParts } from './build-voice.ts';
+import type { World } from './world.ts';
+
+export type GatewayParts = Pick<LedgerParts, 'ledger'> & {
+  readonly voice: VoiceParts;
+  readonly budgets: BudgetReports;
+  /** Undefined: nobody can be paid call by call here. */
+  readonly paidCalls: PaidCalls | undefined;
+  readonly providerKeys: ProviderKeys;
+};
+
+/** The gateway: its rails, and the rest that a failing source is given. */
+export function buildGateway(
+  world: World,
+  { ledger, voice, budgets, paidCalls, providerKeys }: GatewayParts,
+  teardown: Teardown,
+) {
+  const { catalogue, clock, settings } = world;
+  const { callerFacts, engines } = voice;
+  const localGuide = createLocalGuideRail({ ...world, guide: engines.guide, callerFacts });
+  const rails = teardown.use('rails', createChatRails({ catalogue, localGuide, clock, paidCalls }));
+  const local = createLocalEmbeddingRail({ engine: engines.embedding.useLite });
+  const vectors = createEmbeddingRails({ catalogue, local, clock, paidCalls });
+  teardown.use('embedding rails', vectors);
+  const localSpeech = createLocalSpeechRail({
+    engine: engines.tts.flite,
+    encoding: engines.encoding,
+  });
+  const speechRails = createSpeechRails({ catalogue, localSpeech, clock, paidCalls });
+  teardown.use('speech rails', speechRails);
+  const ears = createLocalTranscriptionRail({ engines, gates: voice.speechGates });
+  const hearing = createTranscriptionRails({ ...world, local: ears, paidCalls });
+  teardown.use('transcription rails', hearing);
+  const breaker = createSourceRests({ clock });
+  const rateLimitAdvisory = createRateLimitAdvisory({ clock, ...settings.rateLimitAdvisory });
+  const shared = { ...world, providerKeys, breaker, ledger, budgets, rateLimitAdvisory };
+  const realtimeRails = teardown.use('realtime rails', createRealtimeRails(world));
+  const listenRails = teardown.use('listen rails', createListenRails(world));
+  return {
+    /** What is served live is bought on a socket. */
+    relays: {
+      realtime: { rails: realtimeRails, breaker, providerKeys },
+      listen: { rails: listenRails, breaker, providerKeys },
+    },
+    cascades: { chat: rails, speech: speechRails, hearing, breaker, providerKeys },
+    services: {
+      catalogue,
+      embeddings: createEmbeddings({ ...shared, rails: vectors }),
+      transcriptions: createTranscriptions({ ...shared, rails: hearing }),
+      chat: createChatCompletions({ ...shared, rails }),
+      proxied: createProxiedModels(shared, { chat: rails, embeddings: vectors }),
+      speech: createSpeechSynthesis({ ...shared, rails: speechRails }),
+    },
+  };
+}

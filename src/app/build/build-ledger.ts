@@ -1,0 +1,69 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { randomHex } from '../../kernel/random.ts';
+import { startWorkers } from '../../kernel/schedule.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import { checkLedger } from '../../ledger/engine/check-ledger.ts';
+import { createLedger } from '../../ledger/engine/ledger.ts';
+import { watchLedger } from '../../ledger/engine/ledger-metrics.ts';
+import { createLeaseKeeper, type LeaseKeeper } from '../../ledger/engine/renew-lease.ts';
+import { createSettleOrphans } from '../../ledger/engine/settle-orphans.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { Node } from '../../ledger/rules/node.ts';
+import { createBalanceStore } from '../../ledger/store/balances.ts';
+import { takeLease } from '../../ledger/store/lease-store.ts';
+import { createDatabaseClock, type DatabaseClock } from '../../platform/postgres/database-clock.ts';
+import type { World } from './world.ts';
+
+export type LedgerParts = {
+  readonly ledger: Ledger;
+  /** This process among those on the database, and its sign of life. */
+  readonly node: Node;
+  readonly lease: LeaseKeeper;
+  /** The one time that all processes have in common. */
+  readonly time: DatabaseClock;
+  /** Hears at once of an agent that one of its caps has stopped, in this process. */
+  whenSuspended(listener: (agentId: number) => void): void;
+};
+
+/** The ledger with what lives beside it: this process's lease, the reaper of the dead, the self-check. */
+export async function buildLedger(world: World, teardown: Teardown): Promise<LedgerParts> {
+  const { sql } = world;
+  // Before the first hold: what a process without a lease holds looks orphaned.
+  const node = await takeLease(sql, randomHex(world.random, 16), LIMITS.leaseMs);
+  const lease = createLeaseKeeper({ ...world, node });
+  teardown.defer('lease', () => lease.end());
+  const time = createDatabaseClock(world.clock);
+  await time.measure(sql);
+  const store = createBalanceStore({ sql: world.ledgerSql, node });
+  const listeners: ((agentId: number) => void)[] = [];
+  const ledger = createLedger({
+    ...{ ...world, store, now: time.now, renewLease: lease.tick },
+    onSuspended: (agentId) => {
+      for (const listener of listeners) listener(agentId);
+    },
+  });
+  teardown.use('ledger', ledger);
+  watchLedger(world.metrics, ledger);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const orphans = createSettleOrphans({ ...world, ledger, lease, node, signal });
+  checkLedger({ ...world, signal }).catch((error: unknown) => {
+    if (!signal.aborted) world.log.error({ err: error }, 'the ledger could not be checked');
+  });
+  teardown.use(
+    'ledger workers',
+    startWorkers(world, [
+      { name: 'renew-lease', everyMs: LIMITS.leaseRenewMs, tick: lease.tick },
+      { name: 'measure-clock', everyMs: LIMITS.leaseRenewMs, tick: () => time.measure(sql) },
+      {
+        name: 'settle-orphans',
+        everyMs: LIMITS.leaseRenewMs,
+        tick: async () => void (await orphans.tick()),
+      },
+    ]),
+  );
+  // A query of the check that is under way is not waited for here: the pool ends it with what else is left.
+  teardown.defer('self-check', () => stopping.abort());
+  const whenSuspended: LedgerParts['whenSuspended'] = (listener) => void listeners.push(listener);
+  return { ledger, node, lease, time, whenSuspended };
+}

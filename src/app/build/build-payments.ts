@@ -1,0 +1,113 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { startWorkers, type Worker } from '../../kernel/schedule.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import { createPaidCalls } from '../../models/providers/x402/pay-from-wallet.ts';
+import { createPassthroughLog } from '../../payments/proxy/passthrough-log.ts';
+import { insertPassthroughs, prunePassthroughs } from '../../payments/proxy/passthrough-store.ts';
+import type { PaymentStep } from '../../payments/proxy/pay-vendor.ts';
+import { createProxy } from '../../payments/proxy/proxy.ts';
+import { refusePayment } from '../../payments/proxy/refuse-payment.ts';
+import { VENDOR_TIMES } from '../../payments/proxy/vendor-call.ts';
+import { createAskedPrices } from '../../payments/quotes/asked-prices.ts';
+import { createChainJudge } from '../../payments/reconcile/judge-by-chain.ts';
+import { createPaymentMetrics } from '../../payments/reconcile/payment-metrics.ts';
+import { firstSettlement } from '../../payments/reservations/first-settlement.ts';
+import type { Reservation } from '../../payments/reservations/reservation.ts';
+import { countLive, findReservation } from '../../payments/reservations/reservation-store.ts';
+import { createDestinationGuard } from '../../platform/egress/destination-guard.ts';
+import { createGuardedClient, type GuardedClient } from '../../platform/egress/guarded-client.ts';
+import { createResolveHost } from '../../platform/egress/resolve-host.ts';
+import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
+import { usdcDomain } from '../../x402/authorization.ts';
+import type { AccountParts } from './build-accounts.ts';
+import type { ChainParts } from './build-chain.ts';
+import type { LedgerParts } from './build-ledger.ts';
+import { buildQuestions } from './build-questions.ts';
+import { buildReconciler } from './build-reconciler.ts';
+import type { World } from './world.ts';
+
+export type PaymentParts = {
+  readonly accounts: Pick<AccountParts, 'wallets' | 'spendState' | 'payouts'>;
+  readonly chain: ChainParts;
+  readonly budgets: BudgetReports;
+};
+
+/** Paying vendors: the proxy, and whoever reads from the chain what became of its payments. */
+export function buildPayments(
+  world: World,
+  { ledger, node }: LedgerParts,
+  { accounts, chain, budgets }: PaymentParts,
+  teardown: Teardown,
+) {
+  const { sql, settings, clock, log } = world;
+  const { usdc, chainId, confirmations, reconcileSeconds } = settings.chain;
+  const client = openClient(world, teardown);
+  const view = chain.rpc && { rpc: chain.rpc, usdc, confirmations };
+  const passthroughs = createPassthroughLog({
+    insert: (lines) => insertPassthroughs(sql, lines),
+    log,
+  });
+  const metrics = createPaymentMetrics(world.metrics);
+  const reload = (nonce: string) => findReservation(sql, nonce);
+  const heard = { onEnd: metrics.ended, onAlarm: metrics.alarm };
+  const deps = { ...world, ledger, reload, ...heard };
+  const judge = createChainJudge({ view, clock, log });
+  const eventsOf = (row: Reservation, txHash: string) => firstSettlement(sql, row, txHash);
+  const paying = {
+    ...{ ...deps, wallets: accounts.wallets, spendState: accounts.spendState },
+    ...{ breaker: chain.breaker, judge, eventsOf, prices: createAskedPrices() },
+    terms: { usdc, chainId },
+    domain: usdcDomain(usdc),
+    validBeforeSeconds: settings.x402.validBeforeSeconds,
+    onStep: (step: PaymentStep) => {
+      metrics.passed(step);
+      return world.onPaymentStep?.(step);
+    },
+  };
+  const times = world.vendorTimes ?? VENDOR_TIMES;
+  const proxy = createProxy({
+    ...{ ...paying, client, budgets, passthroughs, times, refusalOfHold: refusePayment },
+  });
+  const canPay = view !== undefined && accounts.wallets !== undefined;
+  // Connections of its own: vendors that agents choose must not take those of models.
+  const paidCalls = canPay
+    ? createPaidCalls({ ...paying, client: openClient(world, teardown) })
+    : undefined;
+  const prune = async () => {
+    for (let n = 0; n < LIMITS.pruneBatchesPerTick; n++) {
+      const { passthroughKeptDays: days, pruneBatch: most } = LIMITS;
+      if ((await prunePassthroughs(sql, days, most)) < most) break;
+    }
+  };
+  const workers: Worker[] = [
+    { name: 'write-passthroughs', everyMs: LIMITS.passthroughWriteMs, tick: passthroughs.flush },
+    { name: 'prune-passthroughs', everyMs: LIMITS.pruneEveryMs, tick: prune },
+  ];
+  if (view !== undefined) {
+    const reconciler = buildReconciler(world, {
+      ...{ ledger, nodeId: node.nodeId, view, payouts: accounts.payouts },
+      ...{ onDone: metrics.reconciled, onAudited: metrics.audited, ...heard },
+      auditRestMs: reconcileSeconds * 1_000 * LIMITS.audit.readingsPerRound,
+    });
+    const tick = async () => {
+      await reconciler.tick();
+      metrics.waiting(await countLive(sql));
+    };
+    workers.push({ name: 'reconcile-payments', everyMs: reconcileSeconds * 1_000, tick });
+  }
+  teardown.defer('passthrough lines', passthroughs.flush);
+  teardown.use('payment workers', startWorkers(world, workers));
+  const { spendState } = accounts;
+  const questions = buildQuestions(world, {
+    ...{ client, spendState, chain, judge, ledger, eventsOf, passthroughs, ...heard },
+  });
+  return { paidCalls, services: { proxy, ...questions } };
+}
+
+/** The door to addresses that callers choose. */
+function openClient({ settings, clock }: World, teardown: Teardown): GuardedClient {
+  const { allowLocalhost, domainAllowlist } = settings.x402;
+  const resolve = createResolveHost();
+  const guard = createDestinationGuard({ resolve, clock, allowLocalhost, domainAllowlist });
+  return teardown.use('guarded client', createGuardedClient({ guard, clock }));
+}

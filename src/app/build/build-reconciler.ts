@@ -1,0 +1,82 @@
+import type { ReservationState } from '../../../machines/reservation.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import {
+  findDonePayouts,
+  findOpenPayouts,
+  findPayout,
+} from '../../payments/payouts/payout-store.ts';
+import type { Payouts } from '../../payments/payouts/payouts.ts';
+import { repayVanished } from '../../payments/payouts/repay-vanished.ts';
+import { requireCursor } from '../../payments/reconcile/chain-cursor-store.ts';
+import type { ChainView } from '../../payments/reconcile/judge-by-chain.ts';
+import type { OnAlarm } from '../../payments/reconcile/payment-alarm.ts';
+import type { Reconciled } from '../../payments/reconcile/reconcile.ts';
+import {
+  createReconcilePayments,
+  type ReconcilePayments,
+} from '../../payments/reconcile/reconcile-payments.ts';
+import { createAuditStore } from '../../payments/reconcile/wallet-audit-store.ts';
+import { type Audited, createWalletAuditor } from '../../payments/reconcile/wallet-auditor.ts';
+import { firstSettlement } from '../../payments/reservations/first-settlement.ts';
+import type { Reservation } from '../../payments/reservations/reservation.ts';
+import {
+  findLive,
+  findReservation,
+  findSettled,
+  findWatched,
+  wasGivenBack,
+} from '../../payments/reservations/reservation-store.ts';
+import {
+  findCredited,
+  findFirstWalletMs,
+  findWalletOwners,
+} from '../../payments/reservations/wallet-store.ts';
+import type { World } from './world.ts';
+
+export type ReconcilerParts = {
+  readonly ledger: Ledger;
+  /** This process among those on the database. */
+  readonly nodeId: string;
+  readonly view: ChainView;
+  readonly payouts: Pick<Payouts, 'payAgain'>;
+  readonly onDone?: (done: Reconciled) => void;
+  readonly onEnd?: (state: ReservationState) => void;
+  readonly onAlarm?: OnAlarm;
+  readonly onAudited?: (audited: Audited) => void;
+  /** Between two rounds of the second look over all wallets. */
+  readonly auditRestMs: number;
+};
+
+/** Whoever reads from the chain what became of payments, deposits and payouts, over the tables that have them. */
+export function buildReconciler(
+  { sql, clock, log }: Pick<World, 'sql' | 'clock' | 'log'>,
+  parts: ReconcilerParts,
+): ReconcilePayments {
+  const { view, payouts, nodeId } = parts;
+  const { auditSeconds, auditedPerTick, payoutsPerTick } = LIMITS;
+  const lately = { forSeconds: auditSeconds, limit: auditedPerTick };
+  const reload = (nonce: string) => findReservation(sql, nonce);
+  const findDone = () => findDonePayouts(sql, auditSeconds, payoutsPerTick);
+  const findByNonce = reload;
+  const applying = {
+    ...{ ...parts, log, reload, findByNonce },
+    findPayout: (nonce: string) => findPayout(sql, nonce),
+    wasGivenBack: (nonce: string) => wasGivenBack(sql, nonce),
+    findCredited: (groups: readonly string[]) => findCredited(sql, groups),
+    keepClaim: () => requireCursor(sql, nodeId, LIMITS.chainClaimMs),
+    eventsOf: (row: Reservation, txHash: string) => firstSettlement(sql, row, txHash),
+  };
+  const audits = createAuditStore(sql);
+  return createReconcilePayments({
+    ...{ ...applying, sql, clock },
+    auditor: createWalletAuditor({ ...applying, audits, restMs: parts.auditRestMs }),
+    findLive: () => findLive(sql, LIMITS.reservationsPerTick),
+    findWatched: () => findWatched(sql, lately),
+    findSettled: () => findSettled(sql, lately),
+    findOpenPayouts: () => findOpenPayouts(sql, payoutsPerTick),
+    repayVanished: (at) => repayVanished({ view, payouts, findDone, log }, at),
+    findFirstWalletMs: () => findFirstWalletMs(sql),
+    findWalletOwners: () => findWalletOwners(sql),
+  });
+}

@@ -1,0 +1,46 @@
+import { createIdempotencyKeys } from '../../idempotency/idempotency-store.ts';
+import { createAnswerKeeper } from '../../idempotency/keep-answers.ts';
+import { createOutcomeKeeper } from '../../idempotency/keep-outcomes.ts';
+import { pruneRequests } from '../../idempotency/prune-requests.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { startWorkers } from '../../kernel/schedule.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import { createRateWindows, pruneRateWindows } from '../../rate-limit/rate-store.ts';
+import { createSharedRateLimiter } from '../../rate-limit/shared-rate-limit.ts';
+import type { LedgerParts } from './build-ledger.ts';
+import type { World } from './world.ts';
+
+/** What all processes on one database count and remember of requests together. */
+export function buildRequests(
+  world: World,
+  { node, lease }: Pick<LedgerParts, 'node' | 'lease'>,
+  teardown: Teardown,
+) {
+  const { sql, settings } = world;
+  const keys = createIdempotencyKeys({ sql, node, windowMs: LIMITS.idempotencyWindowMs });
+  const outcomes = createOutcomeKeeper({ ...world, keys });
+  const windows = createRateWindows(sql, LIMITS.rateWindowMs);
+  teardown.defer('keyed answers', outcomes.tick);
+  teardown.use(
+    'request workers',
+    startWorkers(world, [
+      {
+        name: 'write-outcomes',
+        everyMs: LIMITS.unwrittenOutcomes.retryMs,
+        tick: outcomes.tick,
+      },
+      pruneRequests({
+        ...{ sql, lease },
+        pruneRateWindows: (most) => pruneRateWindows(sql, 2 * LIMITS.rateWindowMs, most),
+      }),
+    ]),
+  );
+  return {
+    idempotency: createAnswerKeeper({
+      ...{ ...world, keys, outcomes, lease },
+      onKept: () => world.onPaymentStep?.('kept'),
+    }),
+    rateLimiter: createSharedRateLimiter({ ...world, windows }),
+    rateLimits: { agentProxyPerMinute: settings.agentProxyPerMinute },
+  };
+}

@@ -1,0 +1,50 @@
+import { readCallerFacts } from '../../accounts/agents/caller-facts-store.ts';
+import type { LocalEngines } from '../../engines/engine.ts';
+import { EngineMissing } from '../../engines/engine.ts';
+import { createLocalEngines } from '../../engines/local-engines.ts';
+import { loadSpeechGates } from '../../engines/vad/fvad-gate.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import { createRetryingRead } from '../../ledger/engine/retry.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import { openTapeFolder, type TapeFolder } from '../../voice/recording/tape-folder.ts';
+import { tellSteps } from '../../voice/session/session-steps.ts';
+import type { VoiceDeps } from '../../voice/session/voice-deps.ts';
+import { createVoiceMetrics } from '../../voice/session/voice-metrics.ts';
+import { createVoiceSessions } from '../../voice/session/voice-sessions.ts';
+import type { World } from './world.ts';
+
+/** With every engine, also those that no socket uses. */
+export type VoiceParts = VoiceDeps & { readonly engines: LocalEngines };
+
+/** What the sockets share: engines, live sessions and the facts that a session asks for. */
+export async function buildVoice(
+  world: World,
+  ledger: Ledger,
+  teardown: Teardown,
+): Promise<VoiceParts> {
+  const { catalogue, clock, random, log, metrics, onSessionStep, settings } = world;
+  const engines = teardown.use('engines', createLocalEngines({ clock, random, log }));
+  const sessions = createVoiceSessions({ clock });
+  const read = createRetryingRead(clock);
+  return {
+    ...{ engines, sessions, catalogue, clock, random, log },
+    ledger: onSessionStep === undefined ? ledger : tellSteps(ledger, onSessionStep),
+    speechGates: await loadSpeechGates().catch(whenPruned),
+    callerFacts: (agentId) => read(() => readCallerFacts(world.sql, agentId)),
+    tapes: await openTapes(settings.recordSessionsDir, log),
+    metrics: createVoiceMetrics(metrics, () => sessions.size),
+  };
+}
+
+async function openTapes(directory: string | undefined, log: Log): Promise<TapeFolder | undefined> {
+  if (directory === undefined) return undefined;
+  return openTapeFolder({ directory, log, limits: LIMITS.tapes });
+}
+
+/** Without the gate's package loudness alone is the gate; anything else that fails is a bug. */
+function whenPruned(error: unknown): undefined {
+  if (error instanceof EngineMissing) return undefined;
+  throw error;
+}

@@ -1,0 +1,33 @@
+import type { Notice } from '../../accounts/keys/invalidation.ts';
+import type { HttpServer } from '../../http/server/app.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { AccountParts } from './build-accounts.ts';
+
+/** Somebody may no longer do what they could: nothing remembered may say otherwise, no socket stays open. */
+export function forget(
+  notice: Notice,
+  credentials: AccountParts['credentials'],
+  ledger: Ledger,
+  http: HttpServer,
+): void {
+  credentials.forget(notice);
+  switch (notice.kind) {
+    case 'everything':
+      // Nothing for the ledger: a decision on rules that have changed misses its fence. A socket whose
+      // key was revoked meanwhile is refused at its next hold.
+      break;
+    case 'agent_key_revoked':
+      ledger.invalidate(notice.agentId);
+      http.closeAgentSockets(notice.agentId, notice.keyId);
+      break;
+    case 'agent_stopped':
+      ledger.invalidate(notice.agentId);
+      http.closeAgentSockets(notice.agentId);
+      break;
+    case 'agent_changed':
+      ledger.invalidate(notice.agentId);
+      break;
+    case 'developer_key_revoked':
+      break;
+  }
+}

@@ -1,0 +1,44 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Worker } from '../../kernel/schedule.ts';
+import type { Fetch } from '../../platform/egress/fetch.ts';
+
+/** Tells the configured monitor how this process is. One that is away is not this server's failure. */
+export function pushMonitoring(deps: {
+  readonly fetch: Fetch;
+  readonly log: Log;
+  readonly url: string;
+  readonly key: string;
+  /** What is told: small, and free of secrets. */
+  readonly status: () => Promise<unknown>;
+}): Worker {
+  const { log, url, key, status } = deps;
+  let wasAway = false;
+
+  const push = async () => {
+    const answer = await deps.fetch({
+      url,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-internal-key': key },
+      body: JSON.stringify(await status()),
+      timeoutMs: LIMITS.monitoringTimeoutMs,
+      maxResponseBytes: LIMITS.jsonBodyBytes,
+    });
+    if (answer.status >= 300) throw new Error(`the monitor answered ${answer.status}`);
+  };
+
+  return {
+    name: 'push-monitoring',
+    everyMs: LIMITS.monitoringPushMs,
+    async tick() {
+      try {
+        await push();
+        wasAway = false;
+      } catch (err) {
+        // Said once per outage and not every 15 s.
+        if (!wasAway) log.warn({ err }, 'monitoring push failed');
+        wasAway = true;
+      }
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { MetricsRegistry } from '../../http/server/metrics.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { Catalogue } from '../../models/catalogue/catalogue.ts';
+import type { OnPaymentStep } from '../../payments/proxy/pay-vendor.ts';
+import type { VendorTimes } from '../../payments/proxy/vendor-call.ts';
+import type { Fetch } from '../../platform/egress/fetch.ts';
+import type { DatabaseTarget, Sql } from '../../platform/postgres/sql.ts';
+import type { OnSessionStep } from '../../voice/session/session-steps.ts';
+import type { Settings } from '../local-secrets.ts';
+
+export type ServerDeps = {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The port to listen on, when it is not the settings'; 0 lets the system choose. */
+  readonly port?: number;
+  /** Where the database is, when it is not the settings'. */
+  readonly database?: DatabaseTarget;
+  /** Hears of every step of a payment and may hold it there; a crash test ends the process. */
+  readonly onPaymentStep?: OnPaymentStep;
+  /** The same of voice sessions. */
+  readonly onSessionStep?: OnSessionStep;
+  /** How long vendors may take, when it is not what the limits say. */
+  readonly vendorTimes?: VendorTimes;
+  /** Gives up a start that is under way. */
+  readonly signal?: AbortSignal;
+  /** A provider's credential by the name of its variable. */
+  readonly secret: (name: string) => string | undefined;
+};
+
+/** What every part of the world may ask for. */
+export type World = ServerDeps & {
+  readonly sql: Sql;
+  /** The balances' own. */
+  readonly ledgerSql: Sql;
+  readonly metrics: MetricsRegistry;
+  readonly catalogue: Catalogue;
+  /** The outbound door. */
+  readonly fetch: Fetch;
+};

@@ -1,0 +1,141 @@
+import { formatUsdc } from '../../../kernel/amount.ts';
+import { type Clock, sleep } from '../../../kernel/clock.ts';
+import type { PaymentStep } from '../../../payments/proxy/pay-vendor.ts';
+import { type Api, bearer } from './api.ts';
+import type { Market } from './market.ts';
+
+/** A step of a payment, and when the server passed it. */
+export type PassedStep = { readonly step: PaymentStep; readonly atMs: number };
+
+export type Buyer = {
+  readonly clock: Clock;
+  readonly api: Api;
+  readonly agentKey: string;
+  readonly market: Market;
+  /** Grows while a payment is under way. */
+  readonly passed: readonly PassedStep[];
+  said(line: string): void;
+};
+
+type WalletBalance = {
+  readonly address: string;
+  readonly spendableRaw: bigint;
+  /** What the chain says. */
+  readonly walletRaw: bigint;
+};
+
+type Reservation = {
+  readonly nonce: string;
+  readonly state: string;
+  readonly terminal: boolean;
+  readonly paymentAmountRaw: string;
+  readonly txHash: string | null;
+};
+
+const DEPOSIT_RAW = 1_000_000n;
+const WITHIN_MS = 10_000;
+const POLL_MS = 20;
+const ANSWER_CHARS = 30;
+
+/** The state that each step leaves the reservation in, and what that means. */
+const LIFE: readonly (readonly [PaymentStep, string, string])[] = [
+  ['reserved', 'reserved', 'held and signed; nothing of it has left'],
+  ['sending', 'sent', 'the same request again, with the payment'],
+  ['booked', 'pending_settlement', 'the vendor has answered; the chain has the last word'],
+];
+
+/**
+ * Funds the agent's wallet on the chain, buys one answer from a vendor there, and tells what the payment goes through
+ * until the chain has settled it. Throws where price, balance and wallet do not agree to the raw unit.
+ */
+export async function buyAnswer(buyer: Buyer): Promise<void> {
+  const { clock, api, agentKey, market, said } = buyer;
+  await using stall = await market.openStall();
+  said(`vendor:   ${stall.url}   [@x402/express]`);
+  const before = await deposit(buyer);
+  const askedMs = clock.monotonicMs();
+  const tell = (atMs: number, state: string, what: string) =>
+    said(`${String(Math.round(atMs - askedMs)).padStart(6)} ms   ${state.padEnd(18)}   ${what}`);
+
+  const answer = await api.call<object>('POST', '/v1/proxy/fetch', {
+    headers: bearer(agentKey),
+    body: { url: stall.url },
+  });
+  for (const [step, state, what] of LIFE) {
+    // The answer may be here before it is written down that it is.
+    const passed = await until(buyer, `the payment was never ${state}`, async () =>
+      buyer.passed.find((each) => each.step === step),
+    );
+    tell(passed.atMs, state, what);
+  }
+  const paid = await settled(buyer);
+  tell(clock.monotonicMs(), paid.state, `transaction ${short(paid.txHash ?? '')}`);
+
+  const after = await walletBalanceOf(buyer);
+  const amountRaw = BigInt(paid.paymentAmountRaw);
+  said(`answered: ${JSON.stringify(answer).slice(0, ANSWER_CHARS)} …`);
+  said(`paid:     ${formatUsdc(amountRaw)} USDC under nonce ${short(paid.nonce)}`);
+  said(`balance:  ${formatUsdc(before.spendableRaw)} -> ${formatUsdc(after.spendableRaw)} USDC`);
+  said(`wallet:   ${formatUsdc(before.walletRaw)} -> ${formatUsdc(after.walletRaw)} USDC on chain`);
+  const fell = [before.spendableRaw - after.spendableRaw, before.walletRaw - after.walletRaw];
+  if (fell.some((raw) => raw !== amountRaw)) {
+    throw new Error('price, balance and wallet do not agree');
+  }
+}
+
+/** Waits for the server to see what came into the wallet. */
+async function deposit(buyer: Buyer): Promise<WalletBalance> {
+  const { market, said } = buyer;
+  const { address, spendableRaw } = await walletBalanceOf(buyer);
+  await market.fund(address, DEPOSIT_RAW);
+  const funded = await until(buyer, 'the deposit was not credited', async () => {
+    const balance = await walletBalanceOf(buyer);
+    return balance.spendableRaw === spendableRaw + DEPOSIT_RAW ? balance : undefined;
+  });
+  said(`deposit:  ${formatUsdc(DEPOSIT_RAW)} USDC into the agent's wallet ${short(address)}`);
+  return funded;
+}
+
+/** The agent's one payment, once the chain has decided it. */
+function settled(buyer: Buyer): Promise<Reservation> {
+  const { api, agentKey } = buyer;
+  const ask = <T>(path: string) => api.call<T>('GET', path, { headers: bearer(agentKey) });
+  return until(buyer, 'the payment did not settle', async () => {
+    const { transactions } = await ask<{ transactions: { nonce: string | null }[] }>(
+      '/v1/agents/transactions?limit=1',
+    );
+    const nonce = transactions[0]?.nonce;
+    const found = await ask<Reservation>(`/v1/agents/reservations/${nonce}`);
+    if (found.terminal && found.state !== 'settled') throw new Error(`it is ${found.state}`);
+    return found.terminal ? found : undefined;
+  });
+}
+
+async function walletBalanceOf({ api, agentKey, market }: Buyer): Promise<WalletBalance> {
+  const { managedWalletAddress: address, spendableRaw } = await api.call<{
+    managedWalletAddress: string;
+    spendableRaw: string;
+  }>('GET', '/v1/agents/balance', { headers: bearer(agentKey) });
+  return {
+    address,
+    spendableRaw: BigInt(spendableRaw),
+    walletRaw: await market.walletRaw(address),
+  };
+}
+
+async function until<T>(
+  { clock }: Buyer,
+  otherwise: string,
+  look: () => Promise<T | undefined>,
+): Promise<T> {
+  const endMs = clock.monotonicMs() + WITHIN_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (clock.monotonicMs() > endMs) throw new Error(otherwise);
+    await sleep(clock, POLL_MS);
+  }
+}
+
+/** The ends of a long name, as explorers show them. */
+const short = (hex: string): string => `${hex.slice(0, 8)}…${hex.slice(-4)}`;

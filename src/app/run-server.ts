@@ -1,0 +1,126 @@
+import { ConfigError, readConfig, readSecret } from '../config/config.ts';
+import { checkTrustedProxies } from '../http/route/client-address.ts';
+import { ListenError } from '../http/server/listen-on.ts';
+import { UnsupportedPlatformError } from '../http/server/uws.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { favourMedia } from '../kernel/favour-media.ts';
+import { createLog, type Log } from '../kernel/log.ts';
+import { systemRandom } from '../kernel/random.ts';
+import { DatabaseUnreachable } from '../platform/postgres/await-server.ts';
+import { EmbeddedDatabaseError } from '../platform/postgres/embedded/embedded-error.ts';
+import { completeSettings, type LocalParts } from './local-secrets.ts';
+import { type Server, startServer } from './server.ts';
+
+/** Problems of the place and not of the program: their own sentence says it all. */
+const PLAIN_PROBLEMS = [
+  ConfigError,
+  UnsupportedPlatformError,
+  ListenError,
+  EmbeddedDatabaseError,
+  DatabaseUnreachable,
+];
+
+/** A signal that comes sooner than this after the first is the same one, told twice: npm passes it on too. */
+const SAME_SIGNAL_MS = 1_000;
+
+/** Environment in, server up, signals obeyed. `refuse` is told one sentence when it cannot start. */
+export async function runServer(refuse: (sentence: string) => void): Promise<void> {
+  const stopping = new AbortController();
+  favourMedia();
+  try {
+    const config = readConfig();
+    checkTrustedProxies(config.trustedProxies);
+    const parts = completeSettings(config, systemRandom);
+    const log = createLog(config.logLevel);
+    writeLastWords(log);
+    stopOnSignal(stopping, log);
+    const server = await startServer({
+      ...parts,
+      log,
+      clock: systemClock,
+      random: systemRandom,
+      secret: readSecret,
+      signal: stopping.signal,
+    });
+    announce(log, server, parts);
+    await stopped(stopping.signal);
+    await end(server, log);
+  } catch (error) {
+    // A start that was given up because somebody asked for it is no failure.
+    if (stopping.signal.aborted && error === stopping.signal.reason) return;
+    if (PLAIN_PROBLEMS.some((kind) => error instanceof kind)) refuse((error as Error).message);
+    else refuse(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+}
+
+/** Says what is real and what stands in for it: a line for machines, and a few for whoever is looking. */
+function announce(log: Log, server: Server, { settings, local }: LocalParts): void {
+  const { environment } = settings;
+  const database =
+    settings.database.kind === 'url'
+      ? 'PostgreSQL'
+      : `embedded PostgreSQL in ${settings.database.path}`;
+  const chain = settings.chain.rpcUrl === undefined ? 'none: no chain traffic' : 'RPC';
+  const wallets = settings.managedWallet.appId ?? 'none';
+  const { url } = server;
+  log.info({ url, environment, database, chain, wallets, madeHere: local }, 'listening');
+  if (process.stdout.isTTY !== true) return;
+  const rows = [
+    ['listening', `${url} (${environment})`],
+    ['database', database],
+    ['chain', chain],
+    ['wallets', wallets],
+    ['made here', local.length === 0 ? 'nothing' : local.join(', ')],
+    ['try', 'npm run agent -- --name x --usd 5'],
+  ] as const;
+  const text = rows.map(([name, value]) => `  ${name.padEnd(10)} ${value}\n`).join('');
+  process.stdout.write(`\n${text}\n`);
+}
+
+/**
+ * The first signal asks for a stop, also while the server is still starting. One more, a moment later,
+ * ends the process at once: what was under way is settled by whichever process comes next.
+ */
+function stopOnSignal(stopping: AbortController, log: Log): void {
+  let askedMs: number | undefined;
+  const stop = (signal: NodeJS.Signals) => {
+    const nowMs = systemClock.monotonicMs();
+    if (askedMs === undefined) {
+      askedMs = nowMs;
+      log.info({ signal }, 'stopping: live work may finish');
+      stopping.abort();
+    } else if (nowMs - askedMs >= SAME_SIGNAL_MS) {
+      log.fatal({ signal }, 'asked twice: ends without waiting');
+      process.off('SIGTERM', stop).off('SIGINT', stop);
+      process.kill(process.pid, signal);
+    }
+  };
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+async function end(server: Server, log: Log): Promise<void> {
+  try {
+    await server[Symbol.asyncDispose]();
+    log.info('stopped');
+  } catch (error) {
+    log.error({ err: error }, 'stopped, but not cleanly');
+    process.exitCode = 1;
+  }
+}
+
+/**
+ * What nobody caught is a bug, and a process that has one is in no known state: it says so and dies with
+ * a code that is not 0, as Node.js does by itself. Nothing is lost: every kill is survived.
+ */
+function writeLastWords(log: Log): void {
+  process.on('uncaughtExceptionMonitor', (error, origin) => {
+    log.fatal({ err: error, origin }, 'a bug ends this process');
+  });
+}

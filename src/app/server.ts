@@ -1,0 +1,198 @@
+import { flushKeyUse } from '../accounts/keys/flush-key-use.ts';
+import { pollInvalidations } from '../accounts/keys/poll-invalidations.ts';
+import { retryDelegations } from '../accounts/wallets/retry-delegations.ts';
+import { createApiDescription } from '../http/server/api-description.ts';
+import { createHttpServer, type HttpServer } from '../http/server/app.ts';
+import { checkCertificate } from '../http/server/certificate.ts';
+import { createHealthChecks, type HealthChecks } from '../http/server/health-checks.ts';
+import { createMetrics } from '../http/server/metrics.ts';
+import { createStatusBoard, type StatusBoard } from '../http/server/public-status.ts';
+import { startWorkers } from '../kernel/schedule.ts';
+import { Teardown } from '../kernel/teardown.ts';
+import { loadCatalogue } from '../models/catalogue/load-catalogue.ts';
+import { RATE_LIMIT_ADVISORY_HEADER } from '../models/routing/rate-limit-advisory.ts';
+import { loadChainCode } from '../platform/chain/account.ts';
+import { createFetch } from '../platform/egress/fetch.ts';
+import { type Database, openDatabase } from '../platform/postgres/database.ts';
+import type { Capabilities } from '../routes/capabilities.ts';
+import { ROUTES } from '../routes/index.ts';
+import { createListenSocket } from '../sockets/listen.ts';
+import { createRealtimeSocket } from '../sockets/realtime.ts';
+import { createTranscriptionSocket } from '../sockets/transcriptions-stream.ts';
+import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
+import type { VoiceDeps } from '../voice/session/voice-deps.ts';
+import { type AccountParts, buildAccounts } from './build/build-accounts.ts';
+import { buildBudgets } from './build/build-budgets.ts';
+import { buildChain } from './build/build-chain.ts';
+import { buildGateway } from './build/build-gateway.ts';
+import { buildLedger } from './build/build-ledger.ts';
+import { buildPayments } from './build/build-payments.ts';
+import { buildRequests } from './build/build-requests.ts';
+import { buildVoice } from './build/build-voice.ts';
+import { forget } from './build/forget.ts';
+import { pushMonitoring } from './build/push-monitoring.ts';
+import type { ServerDeps, World } from './build/world.ts';
+
+/** A running server. Disposing of it drains: what is live may finish for `drainSeconds`. */
+export type Server = AsyncDisposable & {
+  readonly url: string;
+  readonly port: number;
+  readonly database: Database;
+};
+
+/** Builds the world, brings the schema up to date and listens. Rejects with nothing left half-started. */
+export async function startServer(deps: ServerDeps): Promise<Server> {
+  const teardown = new Teardown();
+  try {
+    return await compose(deps, teardown);
+  } catch (error) {
+    await teardown[Symbol.asyncDispose]().catch((err: unknown) => {
+      // What went wrong first is what the operator must read.
+      deps.log.error({ err }, 'a start that failed was not undone cleanly');
+    });
+    throw error;
+  }
+}
+
+async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
+  const { settings, secret, clock, signal, log } = deps;
+  // What a wrong file can stop comes before the database, which it would leave to be ended again.
+  const catalogue = await loadCatalogue({
+    ...{ file: settings.catalogFile, secret },
+    clock,
+    missing: (missing) => log.info(missing, 'models stay off for want of credentials or rates'),
+    retiring: (retiring) => log.warn({ retiring }, 'vendors shut these models down soon'),
+  });
+  if (settings.tls !== undefined) await checkCertificate(settings.tls);
+  // The chain library takes 200 ms to load: now, and not in the middle of somebody's call.
+  await loadChainCode();
+  const place = deps.database ?? settings.database;
+  const database = teardown.use('database', await openDatabase({ ...deps, database: place }));
+  signal?.throwIfAborted();
+  await database.migrate();
+  signal?.throwIfAborted();
+
+  const metrics = createMetrics({ withProcess: true });
+  const { fetch, close: closeOutbound } = createFetch();
+  teardown.defer('outbound', closeOutbound);
+  const { sql, ledgerSql } = database;
+  const world: World = { ...deps, sql, ledgerSql, metrics, catalogue, fetch };
+  const parts = await buildLedger(world, teardown);
+  const { ledger } = parts;
+  const chain = await buildChain(world, teardown);
+  signal?.throwIfAborted();
+  const accounts = buildAccounts(world, parts, chain, teardown);
+  const voice = await buildVoice(world, ledger, teardown);
+  const health = createHealthChecks(clock, {
+    db: database.ping,
+    managedWallet: accounts.wallets === undefined ? undefined : async () => {},
+    indexer: undefined,
+  });
+  const budgets = buildBudgets(world, parts);
+  const payments = buildPayments(world, parts, { accounts, chain, budgets }, teardown);
+  const { paidCalls } = payments;
+  const gateway = buildGateway(
+    world,
+    { ledger, voice, budgets, paidCalls, providerKeys: accounts.services.providerKeys },
+    teardown,
+  );
+  const requests = buildRequests(world, parts, teardown);
+  const status = createStatusBoard({ ...chain, clock, health });
+  const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
+  const capabilities = { ...CAPABILITIES, x402Facilitator: pays };
+  const services = { ...gateway.services, ...payments.services, health, status, capabilities };
+  const live = { voice, ...gateway };
+  const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
+  const { invalidations } = accounts;
+  parts.whenSuspended((agentId) => invalidations.tell({ kind: 'agent_stopped', agentId }));
+  invalidations.subscribe((notice) => forget(notice, accounts.credentials, ledger, http));
+  startLife(world, accounts, health, teardown);
+
+  const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });
+  teardown.defer('live sessions', () => drain(settings.drainSeconds * 1_000, http, voice));
+  return {
+    url: settings.publicUrl ?? `${settings.tls ? 'https' : 'http'}://${settings.host}:${port}`,
+    port,
+    database,
+    [Symbol.asyncDispose]: () => teardown[Symbol.asyncDispose](),
+  };
+}
+
+type LiveParts = Pick<ReturnType<typeof buildGateway>, 'relays' | 'cascades'> & {
+  readonly voice: VoiceDeps;
+};
+
+/** Every route and socket, behind the one pipeline. It does not listen yet. */
+function openEdge(
+  world: World,
+  { voice, relays, cascades }: LiveParts,
+  accounts: AccountParts,
+  requests: ReturnType<typeof buildRequests>,
+  services: ReturnType<typeof buildGateway>['services'] &
+    ReturnType<typeof buildPayments>['services'] & {
+      readonly health: HealthChecks;
+      readonly status: StatusBoard;
+      readonly capabilities: Capabilities;
+    },
+): Promise<HttpServer> {
+  const { environment, publicUrl, socketsPerAgent, trustedProxies, tls } = world.settings;
+  const sockets = [
+    createTranscriptionSocket(voice, relays.listen),
+    createRealtimeSocket(voice, relays.realtime, cascades),
+    createListenSocket(voice, relays.listen),
+  ];
+  return createHttpServer({
+    ...{ routes: ROUTES, sockets, ...requests, ...world },
+    services: {
+      ...{ ...accounts.services, ...services },
+      metrics: world.metrics,
+      clock: world.clock,
+      apiDescription: createApiDescription({ routes: ROUTES, sockets, publicUrl }),
+    },
+    credentials: accounts.credentials,
+    holdsProviderKeys: accounts.services.providerKeys.holdsAny,
+    advisoryHeaders: advisoriesOf(world.settings),
+    secureCookies: environment === 'production',
+    ...{ publicUrl, trustedProxies, tls, socketCaps: { perAgent: socketsPerAgent } },
+  });
+}
+
+const advisoriesOf = ({ budgetAdvisory, rateLimitAdvisory }: World['settings']): string[] => [
+  ...(budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : []),
+  ...(rateLimitAdvisory.enabled ? [RATE_LIMIT_ADVISORY_HEADER] : []),
+];
+
+function startLife(
+  world: World,
+  accounts: AccountParts,
+  health: HealthChecks,
+  teardown: Teardown,
+): void {
+  const { url, key } = world.settings.monitoring;
+  const { log, fetch } = world;
+  const monitoring = { fetch, log, url, status: health.report };
+  teardown.defer('key use', () => accounts.keyUse.flush());
+  teardown.use(
+    'workers',
+    startWorkers(world, [
+      pollInvalidations(accounts),
+      flushKeyUse(accounts),
+      retryDelegations(accounts.provisioning),
+      ...(key === undefined ? [] : [pushMonitoring({ ...monitoring, key })]),
+    ]),
+  );
+}
+
+/** Requests and sessions finish side by side; both have the same time. */
+async function drain(graceMs: number, http: HttpServer, voice: VoiceDeps): Promise<void> {
+  await Promise.all([http.drain(graceMs), voice.sessions.drain(graceMs)]);
+}
+
+const CAPABILITIES = {
+  gateway: true,
+  // Always there: each request brings the provider key that it is to be made with.
+  llmProxy: true,
+  telephony: false,
+  onrampHeadless: false,
+  x402Facilitator: false,
+};

@@ -1,0 +1,13 @@
+import type { TimedWord } from '../engine.ts';
+
+/** A recogniser over 16 kHz sound. Every method may throw: what runs inside can trap. */
+export interface Decoder {
+  begin(): void;
+  feed(pcm: Int16Array): void;
+  /** What it believes so far. */
+  hypothesis(): string;
+  /** Ends the utterance and returns its text. */
+  end(): string;
+  /** The words of what it said last, by the sound that it was fed since `begin`. Absent: it knows no times. */
+  words?(): readonly TimedWord[];
+}

@@ -1,0 +1,188 @@
+import { HEARING_FRAME, HEARING_HZ } from '../../../media/hearing.ts';
+import type { VadEvent } from '../../../media/vad.ts';
+import { soon } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { SttEngine, SttStream, TimedWord, Transcript, VadEngine } from '../engine.ts';
+import type { SpeechGates } from '../vad/fvad-gate.ts';
+import { VoiceDetector } from '../vad/vad-detector.ts';
+import { shiftWords } from './shift-words.ts';
+
+const FRAME_MS = (HEARING_FRAME * 1_000) / HEARING_HZ;
+/** The detector may know so late that speech began: its padding, and a little. */
+const LEAD_FRAMES = 32;
+/** Frames between two looks at what else is to be done, few enough for the detector's model to keep up. */
+const FRAMES_A_TURN = 8;
+
+/** What was said between two silences. Times are those of the file. */
+export type HeardSpeech = {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly text: string;
+  /** Undefined where the recogniser knows no times. */
+  readonly words: readonly TimedWord[] | undefined;
+};
+
+export type FileEarDeps = {
+  readonly stt: SttEngine;
+  readonly vad: VadEngine;
+  /** Without it loudness alone is the gate. */
+  readonly gates: SpeechGates | undefined;
+};
+
+/** Hears a file as fast as it can be decoded, one stretch of speech after another. */
+export interface FileTranscriber {
+  /** The next stretch in which words were made out; undefined at the end. Throws where the recogniser fails. */
+  next(): Promise<HeardSpeech | undefined>;
+  /** How much of the file has been listened to. */
+  readonly heardMs: number;
+  /** Gives the recogniser back. Safe to call twice. */
+  close(): void;
+}
+
+/** Takes a recogniser: rejects with EngineBusy, EngineMissing or EngineInputRefused. */
+export async function openFileTranscriber(
+  deps: FileEarDeps,
+  frames: Iterator<Int16Array>,
+  grammar?: string,
+): Promise<FileTranscriber> {
+  const heard: Transcript[] = [];
+  let failure: Error | undefined;
+  const stt = await deps.stt.open({
+    sampleRateHz: HEARING_HZ,
+    listener: {
+      transcript: (transcript) => {
+        if (transcript.isFinal && transcript.text !== '') heard.push(transcript);
+      },
+      failed: (error) => {
+        failure = error;
+      },
+    },
+    ...(grammar === undefined ? {} : { grammar }),
+  });
+  const ear = new Ear(deps, stt, frames, () => heard.splice(0));
+  return {
+    async next() {
+      const speech = await ear.next(() => {
+        if (failure !== undefined) throw failure;
+      });
+      return speech;
+    },
+    get heardMs() {
+      return ear.heardMs;
+    },
+    close: () => ear.close(),
+  };
+}
+
+class Ear {
+  readonly #stt: SttStream;
+  readonly #frames: Iterator<Int16Array>;
+  readonly #takeHeard: () => readonly Transcript[];
+  readonly #detector: VoiceDetector;
+  #lead: Int16Array[] = [];
+  #count = 0;
+  #startMs: number | undefined;
+  #ended: { readonly startMs: number; readonly endMs: number } | undefined;
+  #isOver = false;
+
+  constructor(
+    { gates, vad }: FileEarDeps,
+    stt: SttStream,
+    frames: Iterator<Int16Array>,
+    takeHeard: () => readonly Transcript[],
+  ) {
+    this.#stt = stt;
+    this.#frames = frames;
+    this.#takeHeard = takeHeard;
+    this.#detector = new VoiceDetector({
+      ...(gates && { gate: gates.open() }),
+      engine: vad,
+      onEvent: (event) => this.#turn(event),
+    });
+  }
+
+  get heardMs(): number {
+    return this.#count * FRAME_MS;
+  }
+
+  async next(mustWork: () => void): Promise<HeardSpeech | undefined> {
+    while (!this.#isOver) {
+      this.#listen();
+      const ended = this.#ended;
+      this.#ended = undefined;
+      // The recogniser is waited for after each stretch, so that it is never further behind than one.
+      if (ended !== undefined) await this.#stt.endUtterance();
+      await this.#detector.settled();
+      await new Promise<void>(soon);
+      mustWork();
+      const heard = ended === undefined ? [] : this.#takeHeard();
+      if (ended !== undefined && heard.length > 0) return speechOf(ended, heard);
+    }
+    this.close();
+    return undefined;
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#detector.close();
+    this.#stt.close();
+  }
+
+  #listen(): void {
+    for (let i = 0; i < FRAMES_A_TURN && this.#ended === undefined; i++) {
+      const next = this.#frames.next();
+      if (next.done === true) {
+        // Speech that lasts to the very end ends with it. The model may yet speak of the last frames.
+        if (this.#startMs !== undefined) this.#end(this.heardMs);
+        else if (i === 0) this.#isOver = true;
+        return;
+      }
+      this.#hear(next.value);
+    }
+  }
+
+  #hear(frame: Int16Array): void {
+    this.#count += 1;
+    if (this.#startMs === undefined) this.#keep(frame);
+    else this.#stt.push(frame);
+    this.#detector.push(frame);
+    if (this.#startMs === undefined) return;
+    if (this.heardMs - this.#startMs < LIMITS.utteranceSeconds * 1_000) return;
+    this.#detector.reset();
+    this.#end(this.heardMs);
+  }
+
+  #keep(frame: Int16Array): void {
+    this.#lead.push(frame);
+    if (this.#lead.length > LEAD_FRAMES) this.#lead.shift();
+  }
+
+  #turn(event: VadEvent): void {
+    if (event.kind === 'speech_stopped') this.#end(event.lastVoiceMs);
+    else if (event.kind === 'speech_started' && this.#startMs === undefined) {
+      this.#begin(event.startMs);
+    }
+  }
+
+  #begin(startMs: number): void {
+    const wanted = Math.round((this.heardMs - startMs) / FRAME_MS);
+    const lead = this.#lead.slice(Math.max(0, this.#lead.length - wanted));
+    this.#lead = [];
+    this.#startMs = this.heardMs - lead.length * FRAME_MS;
+    for (const frame of lead) this.#stt.push(frame);
+  }
+
+  #end(endMs: number): void {
+    if (this.#startMs === undefined) return;
+    this.#ended = { startMs: Math.round(this.#startMs), endMs: Math.round(endMs) };
+    this.#startMs = undefined;
+  }
+}
+
+function speechOf(
+  { startMs, endMs }: { readonly startMs: number; readonly endMs: number },
+  heard: readonly Transcript[],
+): HeardSpeech {
+  const words = shiftWords(heard, startMs);
+  return { startMs, endMs, text: heard.map(({ text }) => text).join(' '), words };
+}

@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { compileFunction } from 'node:vm';
+import type { TimedWord } from '../engine.ts';
+import { createDither } from '../tts/dither.ts';
+import type { Decoder } from './decoder.ts';
+
+/** Where the parts of the recogniser are: two packages together make one. */
+export type PocketsphinxFiles = {
+  readonly script: string;
+  readonly wasm: string;
+  readonly languageModel: string;
+  readonly dictionary: string;
+  /** The acoustic model by file name. */
+  readonly acoustic: Readonly<Record<string, string>>;
+};
+
+/** What the 8 kHz acoustic model was trained with; its package keeps this in another form. */
+const FEATURE_PARAMETERS = `-lowerf 130
+-upperf 3700
+-nfilt 20
+-transform dct
+-lifter 22
+-feat 1s_c_d_dd
+-svspec 0-12/13-25/26-38
+-agc none
+-cmn current
+-varnorm no
+`;
+
+/**
+ * One pass, with a search narrow enough for a live stream. `-cmninit` is the loudness a stream is
+ * taken to have before it was heard; without it the first sentence has twice the errors.
+ */
+const OPTIONS = [
+  ['-hmm', '/m/am'],
+  ['-dict', '/m/dict'],
+  ['-lm', '/m/lm.bin'],
+  ['-remove_silence', 'no'],
+  ['-fwdflat', 'no'],
+  ['-maxhmmpf', '5000'],
+  ['-maxwpf', '15'],
+  ['-cmninit', '50'],
+] as const;
+
+type Status = { readonly value: number };
+
+type AudioBuffer = { push_back(sample: number): void; delete(): void };
+
+/** Frames of 10 ms, the last one included. */
+type SegItem = { readonly word: string; readonly start: number; readonly end: number };
+
+type Segmentation = { size(): number; get(index: number): SegItem; delete(): void };
+
+type Recognizer = {
+  start(): Status;
+  stop(): Status;
+  process(buffer: AudioBuffer): Status;
+  getHyp(): string;
+  getHypseg(segmentation: Segmentation): Status;
+};
+
+type Runtime = {
+  FS_createPath(parent: string, path: string, canRead: boolean, canWrite: boolean): void;
+  FS_createDataFile(
+    parent: string,
+    name: string,
+    data: Uint8Array,
+    canRead: boolean,
+    canWrite: boolean,
+    canOwn: boolean,
+  ): void;
+  readonly Config: new () => { push_back(pair: readonly [string, string]): void; delete(): void };
+  readonly Recognizer: new (config: object) => Recognizer;
+  readonly AudioBuffer: new () => AudioBuffer;
+  readonly Segmentation: new () => Segmentation;
+  readonly ReturnType: { readonly SUCCESS: Status };
+};
+
+/** Loads the recogniser, about half a second of work and 125 MB. */
+export async function loadPocketsphinx(files: PocketsphinxFiles, seed: number): Promise<Decoder> {
+  const runtime = await startRuntime(files);
+  await installModels(runtime, files);
+  const config = new runtime.Config();
+  for (const option of OPTIONS) config.push_back(option);
+  const recognizer = new runtime.Recognizer(config);
+  config.delete();
+  return wrap(runtime, recognizer, createDither(seed));
+}
+
+async function startRuntime(files: PocketsphinxFiles): Promise<Runtime> {
+  const [script, wasmBinary] = await Promise.all([
+    readFile(files.script, 'utf8'),
+    readFile(files.wasm),
+  ]);
+  // The script is an old Emscripten program and no module. It gets a process that it cannot end and
+  // on which its handlers for uncaught errors, which would end it, find no hold.
+  const start = compileFunction(script, ['Module', 'require', 'process', '__dirname']);
+  const tame = Object.create(process, {
+    on: { value: () => tame },
+    exit: { value: () => {} },
+  });
+  return new Promise((resolve, reject) => {
+    const runtime = {
+      wasmBinary,
+      print() {},
+      printErr() {},
+      onAbort: (cause: unknown) => reject(new Error(String(cause))),
+      onRuntimeInitialized: () => resolve(runtime as unknown as Runtime),
+    };
+    start(runtime, createRequire(import.meta.url), tame, dirname(files.script));
+  });
+}
+
+async function installModels(runtime: Runtime, files: PocketsphinxFiles): Promise<void> {
+  runtime.FS_createPath('/', 'm/am', true, true);
+  const install = (folder: string, name: string, data: Uint8Array) =>
+    runtime.FS_createDataFile(folder, name, data, true, true, true);
+  for (const [name, path] of Object.entries(files.acoustic)) {
+    install('/m/am', name, await readFile(path));
+  }
+  install('/m/am', 'feat.params', Buffer.from(FEATURE_PARAMETERS));
+  install('/m', 'dict', await readFile(files.dictionary));
+  install('/m', 'lm.bin', await readFile(files.languageModel));
+}
+
+function wrap(
+  runtime: Runtime,
+  recognizer: Recognizer,
+  dither: (pcm: Int16Array) => void,
+): Decoder {
+  const must = (status: Status, what: string) => {
+    if (status !== runtime.ReturnType.SUCCESS) throw new Error(`the recogniser cannot ${what}`);
+  };
+  function words(): readonly TimedWord[] {
+    const segmentation = new runtime.Segmentation();
+    try {
+      if (recognizer.getHypseg(segmentation) !== runtime.ReturnType.SUCCESS) return [];
+      return Array.from({ length: segmentation.size() }, (_, i) => segmentation.get(i)).flatMap(
+        wordOf,
+      );
+    } finally {
+      segmentation.delete();
+    }
+  }
+  /** Where the end said nothing: those from before it. */
+  let believedWords: readonly TimedWord[] | undefined;
+
+  return {
+    begin() {
+      believedWords = undefined;
+      must(recognizer.start(), 'begin an utterance');
+    },
+    feed(pcm) {
+      const noisy = pcm.slice();
+      dither(noisy);
+      const buffer = new runtime.AudioBuffer();
+      try {
+        for (const sample of noisy) buffer.push_back(sample);
+        must(recognizer.process(buffer), 'listen');
+      } finally {
+        buffer.delete();
+      }
+    },
+    hypothesis: () => recognizer.getHyp(),
+    end() {
+      // Cut in the middle of a word, the search for the best path may find no end and then says nothing.
+      const believed = recognizer.getHyp();
+      const wordsBefore = words();
+      must(recognizer.stop(), 'end an utterance');
+      const ended = recognizer.getHyp();
+      believedWords = ended === '' ? wordsBefore : undefined;
+      return ended || believed;
+    },
+    words: () => believedWords ?? words(),
+  };
+}
+
+/** Silence, noise and the ends of the sentence are no words; a pronunciation is told by a number behind its word. */
+function wordOf({ word, start, end }: SegItem): TimedWord[] {
+  if (/^(<|\+\+|\[)/.test(word)) return [];
+  return [{ word: word.replace(/\(\d+\)$/, ''), startMs: 10 * start, endMs: 10 * (end + 1) }];
+}

@@ -1,0 +1,83 @@
+import { HEARING_HZ } from '../../../media/hearing.ts';
+import type { Decoder } from './decoder.ts';
+
+/** A decoder that is replaced when it traps, so that whoever uses it never sees one trap. */
+export interface SteadyDecoder {
+  /** Loads the decoder if there is none. */
+  ready(): Promise<void>;
+  /** Hears more of the utterance. */
+  hear(pcm: Int16Array): Promise<void>;
+  /** Asks about the utterance so far; `otherwise` when that had to be given up. */
+  ask<T>(question: (decoder: Decoder) => T, otherwise: T): Promise<T>;
+  /** Forgets the utterance; the decoder stays. */
+  forget(): void;
+  /** Lets go of a decoder that has heard more than so many seconds. */
+  renewAfter(seconds: number): void;
+  /** Samples of the utterance so far. */
+  readonly heardSamples: number;
+}
+
+/**
+ * Keeps the sound of the utterance at hand, which its user bounds, so that the successor of a decoder
+ * that trapped can hear it again. When that traps too, the utterance so far is given up.
+ */
+export function createSteadyDecoder(makeDecoder: () => Promise<Decoder>): SteadyDecoder {
+  let decoder: Decoder | undefined;
+  let heard: Int16Array[] = [];
+  let heardSamples = 0;
+  let lifeSamples = 0;
+
+  function forget() {
+    heard = [];
+    heardSamples = 0;
+  }
+
+  async function ready(): Promise<Decoder> {
+    if (decoder === undefined) lifeSamples = 0;
+    decoder ??= await makeDecoder();
+    return decoder;
+  }
+
+  async function attempt<T>(step: (decoder: Decoder) => T, gaveUp: T): Promise<T> {
+    try {
+      return step(await ready());
+    } catch {
+      decoder = undefined;
+    }
+    const successor = await ready();
+    try {
+      if (heardSamples > 0) successor.begin();
+      for (const pcm of heard) successor.feed(pcm);
+      return step(successor);
+    } catch {
+      decoder = undefined;
+      forget();
+      return gaveUp;
+    }
+  }
+
+  return {
+    async ready() {
+      await ready();
+    },
+    async hear(pcm) {
+      const fed = await attempt((current) => {
+        if (heardSamples === 0) current.begin();
+        current.feed(pcm);
+        return true;
+      }, false);
+      if (!fed) return;
+      heard.push(pcm);
+      heardSamples += pcm.length;
+      lifeSamples += pcm.length;
+    },
+    ask: attempt,
+    forget,
+    renewAfter(seconds) {
+      if (lifeSamples > seconds * HEARING_HZ) decoder = undefined;
+    },
+    get heardSamples() {
+      return heardSamples;
+    },
+  };
+}

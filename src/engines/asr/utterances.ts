@@ -1,0 +1,116 @@
+import { HEARING_HZ } from '../../../media/hearing.ts';
+import { energy } from '../../../media/pcm.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { TimedWord, Transcript } from '../engine.ts';
+import type { Decoder } from './decoder.ts';
+import { createQuietBlock } from './quiet-block.ts';
+import { createSilenceGate } from './silence-gate.ts';
+import { createSteadyDecoder } from './steady-decoder.ts';
+import { createWordPlaces } from './word-places.ts';
+
+/** The utterances of one stream after another. */
+export interface Utterances {
+  /** Begins a stream: forgets what an earlier one left unfinished, and an old decoder with it. */
+  begin(): Promise<void>;
+  push(pcm: Int16Array): Promise<readonly Transcript[]>;
+  finish(): Promise<readonly Transcript[]>;
+}
+
+const { partialEveryMs, utteranceSoftSeconds, utteranceHardSeconds, decoderLifeSeconds } =
+  LIMITS.engines;
+const PARTIAL_SAMPLES = (partialEveryMs * HEARING_HZ) / 1_000;
+
+/**
+ * Gives a partial transcript every 200 ms of sound when it has changed, and a final one at the end of
+ * an utterance. Speech that does not pause is cut: a decoder's memory is bounded, and so is what is
+ * kept to replay.
+ */
+export function createUtterances(deps: {
+  readonly makeDecoder: () => Promise<Decoder>;
+}): Utterances {
+  const decoder = createSteadyDecoder(deps.makeDecoder);
+  const quiet = createQuietBlock();
+  const gate = createSilenceGate();
+  const places = createWordPlaces();
+  /** Of the caller's utterance, also where it was cut. */
+  let saidSamples = 0;
+  let partialAt = PARTIAL_SAMPLES;
+  let lastPartial = '';
+
+  function forget() {
+    decoder.forget();
+    partialAt = PARTIAL_SAMPLES;
+    lastPartial = '';
+    quiet.reset();
+    gate.reset();
+  }
+
+  async function finish(): Promise<readonly Transcript[]> {
+    if (decoder.heardSamples === 0) return [];
+    const { text, words } = await decoder.ask((current) => told(current, current.end()), {
+      text: lastPartial,
+      words: undefined,
+    });
+    forget();
+    return [{ text, isFinal: true, ...placed(words) }];
+  }
+
+  const placed = (words: readonly TimedWord[] | undefined) =>
+    words === undefined ? {} : { words: places.place(words) };
+
+  /** What the gate passes on ends with what was said last, without a gap. */
+  async function hear(blocks: readonly Int16Array[]): Promise<void> {
+    let at = blocks.reduce((from, block) => from - block.length, saidSamples);
+    for (const block of blocks) {
+      places.note(decoder.heardSamples, at);
+      await decoder.hear(block);
+      at += block.length;
+    }
+  }
+
+  async function partial(): Promise<readonly Transcript[]> {
+    // An utterance that was given up begins anew.
+    partialAt = Math.min(partialAt, decoder.heardSamples + PARTIAL_SAMPLES);
+    if (decoder.heardSamples < partialAt) return [];
+    partialAt = decoder.heardSamples + PARTIAL_SAMPLES;
+    const { text, words } = await decoder.ask((current) => told(current, current.hypothesis()), {
+      text: '',
+      words: undefined,
+    });
+    if (text === lastPartial || text === '') return [];
+    lastPartial = text;
+    return [{ text, isFinal: false, ...placed(words) }];
+  }
+
+  return {
+    async begin() {
+      await finish();
+      forget();
+      saidSamples = 0;
+      decoder.renewAfter(decoderLifeSeconds);
+      await decoder.ready();
+    },
+    async push(pcm) {
+      if (pcm.length === 0) return [];
+      const loudness = energy(pcm);
+      const pause = quiet.isQuiet(pcm, loudness);
+      saidSamples += pcm.length;
+      await hear(gate.pass(pcm, loudness));
+      const seconds = decoder.heardSamples / HEARING_HZ;
+      const tooLong = pause ? utteranceSoftSeconds : utteranceHardSeconds;
+      return seconds >= tooLong ? finish() : partial();
+    },
+    async finish() {
+      const last = await finish();
+      saidSamples = 0;
+      return last;
+    },
+  };
+}
+
+/** With its words where they are those of the text, each with its time. */
+function told(decoder: Decoder, text: string) {
+  const words = decoder.words?.();
+  const isOfText = words?.map(({ word }) => word).join(' ') === text;
+  return { text, words: isOfText ? words : undefined };
+}

@@ -1,0 +1,38 @@
+import { HEARING_HZ } from '../../../media/hearing.ts';
+import type { TimedWord } from '../engine.ts';
+
+/** Where in an utterance its decoder heard what it heard: long silence is kept from it, and then its clock stands still. */
+export interface WordPlaces {
+  /** The decoder, which has heard `heardSamples`, is about to hear what was said at `saidSamples` of the utterance. */
+  note(heardSamples: number, saidSamples: number): void;
+  /** Words of the decoder's clock by that of the utterance. */
+  place(words: readonly TimedWord[]): readonly TimedWord[];
+}
+
+/** Keeps an entry for each pause, so that an utterance of bounded length has few. */
+export function createWordPlaces(): WordPlaces {
+  let shifts: { readonly heard: number; readonly by: number }[] = [];
+
+  /** At a pause a word that ends belongs before it, and one that begins behind it. */
+  function shiftOf(samples: number, isEnd: boolean): number {
+    const shift = shifts.findLast(({ heard }) => (isEnd ? heard < samples : heard <= samples));
+    return (shift ?? shifts[0])?.by ?? 0;
+  }
+
+  function placed(ms: number, isEnd: boolean): number {
+    const samples = (ms * HEARING_HZ) / 1_000;
+    return Math.round(ms + (shiftOf(samples, isEnd) * 1_000) / HEARING_HZ);
+  }
+
+  return {
+    note(heardSamples, saidSamples) {
+      if (heardSamples === 0) shifts = [];
+      const by = saidSamples - heardSamples;
+      if (shifts.at(-1)?.by !== by) shifts.push({ heard: heardSamples, by });
+    },
+    place: (words) =>
+      words.map(({ word, startMs, endMs }) => ({
+        ...{ word, startMs: placed(startMs, false), endMs: placed(endMs, true) },
+      })),
+  };
+}

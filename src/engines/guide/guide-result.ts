@@ -1,0 +1,32 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { tryParseJson } from '../../kernel/parse-json.ts';
+import { isList, isRecord } from './schema/json-value.ts';
+
+const MOST_PARTS = 12;
+
+/** What tools have answered, as a sentence: the members of an object one after the other, anything else as it is. */
+export function tellResults(results: readonly string[], echo: (text: string) => string): string {
+  const told = results.map((result) => spoken(result.slice(0, LIMITS.engines.guideResultChars)));
+  const said = told.filter((text) => text.trim() !== '');
+  if (said.length === 0) return 'The tool answered nothing.';
+  return said.map((text) => `The tool answered: ${echo(text)}`).join(' ');
+}
+
+function spoken(result: string): string {
+  const value = tryParseJson(result.trim());
+  return value === undefined ? result.trim() : phrase(value, 0);
+}
+
+function phrase(value: unknown, depth: number): string {
+  if (isList(value)) return joined(value.map((one) => phrase(one, depth + 1)));
+  if (!isRecord(value)) return value === null ? 'nothing' : String(value);
+  if (depth > 2) return JSON.stringify(value);
+  return joined(
+    Object.entries(value).map(([name, one]) => `${spaced(name)} is ${phrase(one, depth + 1)}`),
+  );
+}
+
+const joined = (parts: readonly string[]) =>
+  parts.length === 0 ? 'nothing' : parts.slice(0, MOST_PARTS).join(', ');
+
+const spaced = (name: string) => name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ');

@@ -1,0 +1,47 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { EngineInputRefused } from '../engine.ts';
+
+/** The part of a byte-pair encoder that is used here. */
+export type Encoder = {
+  encode(text: string, options: { readonly disallowedSpecial: Set<string> }): number[];
+  decode(tokens: Iterable<number>): string;
+};
+
+/** The encoder's time grows with the square of an unbroken run, of space too, so longer ones are cut. */
+const RUN_CHARS = 128;
+const LONG_RUN = new RegExp(`(\\S{${RUN_CHARS + 1},}|\\s{${RUN_CHARS + 1},})`);
+/** Marks such as `<|endoftext|>` in a caller's text are text. */
+const OPTIONS = { disallowedSpecial: new Set<string>() };
+
+/** A split by a group puts what matched, the long runs, at the odd places. */
+const pieces = (text: string): string[] =>
+  text.split(LONG_RUN).flatMap((part, at) => (at % 2 === 1 ? cut(part) : [part]));
+
+const cut = (run: string): string[] =>
+  run.match(new RegExp(`[\\s\\S]{1,${RUN_CHARS}}`, 'gu')) ?? [];
+
+/** Exact for all text but runs of more than 128 characters, of space or without any. */
+export function countTokens(encoder: Encoder, text: string): number {
+  return pieces(text).reduce((sum, piece) => sum + encoder.encode(piece, OPTIONS).length, 0);
+}
+
+/** The beginning of a text, at most so many tokens of it. */
+export function firstTokens(encoder: Encoder, text: string, count: number): string {
+  const tokens = encoder.encode(text, OPTIONS);
+  return tokens.length <= count ? text : encoder.decode(tokens.slice(0, count));
+}
+
+/** The text of tokens. Throws EngineInputRefused where the encoder has no such token, or the text is too long. */
+export function readTokens(encoder: Encoder, tokens: readonly number[]): string {
+  const { embedTextChars } = LIMITS.engines;
+  let text: string;
+  try {
+    text = encoder.decode(tokens);
+  } catch {
+    throw new EngineInputRefused('input has a token that cl100k_base does not have.', 'input');
+  }
+  if (text.length > embedTextChars) {
+    throw new EngineInputRefused(`input has at most ${embedTextChars} characters a text.`, 'input');
+  }
+  return text;
+}

@@ -1,0 +1,49 @@
+import { loadUseLite, USE_LITE_DIMENSIONS } from '../asr/use-lite.ts';
+import type { EmbeddedText, GuideReply } from '../engine.ts';
+import { serveWorker, workerOptions } from '../threads/worker-host.ts';
+import { answerGuide, type GuideRequest } from './guide-answer.ts';
+import { GUIDE_CORPUS } from './guide-corpus.ts';
+import { createRetriever } from './guide-retrieve.ts';
+import { readTokens } from './guide-tokens.ts';
+
+export type TextOptions = {
+  /** False where the embedding packages were pruned: the guide then goes by words alone. */
+  readonly useLite: boolean;
+};
+
+/** Embeddings and the guide share a worker, because they share the model. */
+export type TextContract = {
+  /** All vectors in one array, one after the other. */
+  readonly embed: { readonly in: readonly EmbeddedText[]; readonly out: Float32Array };
+  readonly reply: { readonly in: GuideRequest; readonly out: GuideReply };
+};
+
+const { useLite } = workerOptions<TextOptions>();
+let loaded: ReturnType<typeof loadUseLite> | undefined;
+
+async function embed(texts: readonly string[]) {
+  loaded ??= loadUseLite();
+  return (await loaded)(texts);
+}
+
+const encoding = () => import('gpt-tokenizer/encoding/cl100k_base');
+
+const textOf = async (text: EmbeddedText): Promise<string> =>
+  typeof text === 'string' ? text : readTokens(await encoding(), text);
+
+const retriever = createRetriever(GUIDE_CORPUS, useLite ? embed : undefined);
+
+serveWorker<TextContract>({
+  async embed(texts, transfer) {
+    const all = new Float32Array(texts.length * USE_LITE_DIMENSIONS);
+    const plain = await Promise.all(texts.map(textOf));
+    for (const [index, vector] of (await embed(plain)).entries()) {
+      all.set(vector, index * USE_LITE_DIMENSIONS);
+    }
+    transfer(all.buffer);
+    return all;
+  },
+  async reply(request) {
+    return answerGuide(request, retriever, await encoding());
+  },
+});

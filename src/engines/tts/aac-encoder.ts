@@ -1,0 +1,67 @@
+import { adtsFrame } from '../../../media/adts.ts';
+import { writeFloats } from '../../../media/pcm.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { copyOut, type EncoderModule, FrameCutter, type SoundEncoder } from './sound-encoder.ts';
+
+export type AacModule = EncoderModule & {
+  _init_encoder(channels: number, sampleRateHz: number, bitsPerSecond: number): number;
+  _get_encoder_frame_size(encoder: number): number;
+  _get_encode_input_ptr(encoder: number, bytes: number): number;
+  _send_frame(encoder: number, at: bigint): number;
+  _flush_encoder_start(encoder: number): void;
+  _receive_packet(encoder: number): number;
+  _get_encoded_data(encoder: number): number;
+  _close_encoder(encoder: number): void;
+};
+
+/** AAC of low complexity, each frame behind a header of its own, as it is streamed without a container. */
+export function createAacEncoder(module: AacModule, sampleRateHz: number): SoundEncoder {
+  const encoder = module._init_encoder(1, sampleRateHz, LIMITS.engines.encoding.bitsPerSecond.aac);
+  if (encoder === 0) throw new Error('the AAC encoder does not start');
+  const samples = module._get_encoder_frame_size(encoder);
+  const cutter = new FrameCutter(samples);
+  const floats = new Float32Array(samples);
+  let sent = 0;
+  let made: Uint8Array[] = [];
+
+  function receive() {
+    for (;;) {
+      const length = module._receive_packet(encoder);
+      if (length < 0) throw new Error(`the AAC encoder failed with ${length}`);
+      if (length === 0) return;
+      const payload = copyOut(module, module._get_encoded_data(encoder), length);
+      made.push(adtsFrame(payload, sampleRateHz));
+    }
+  }
+
+  function encode(frame: Int16Array) {
+    writeFloats(frame, floats);
+    const source = module._get_encode_input_ptr(encoder, floats.byteLength);
+    if (source === 0) throw new Error('the AAC encoder has no memory');
+    module.HEAPU8.set(new Uint8Array(floats.buffer), source);
+    const status = module._send_frame(encoder, BigInt(sent));
+    if (status < 0) throw new Error(`the AAC encoder failed with ${status}`);
+    sent += samples;
+    receive();
+  }
+
+  function file() {
+    const all = Buffer.concat(made);
+    made = [];
+    return all;
+  }
+
+  return {
+    push(pcm) {
+      cutter.push(pcm, encode);
+      return file();
+    },
+    finish() {
+      cutter.flush(encode);
+      module._flush_encoder_start(encoder);
+      receive();
+      return file();
+    },
+    close: () => module._close_encoder(encoder),
+  };
+}

@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { parseWav, wavSamples } from '../../../media/wav.ts';
+import { wasm } from '../threads/web-assembly.ts';
+import { serveWorker, workerOptions } from '../threads/worker-host.ts';
+import { runWasiCommand } from './flite-wasi.ts';
+
+export type FliteOptions = { readonly wasm: string };
+
+export type FliteContract = {
+  readonly speak: {
+    readonly in: { readonly text: string; readonly voice: string; readonly stretch: number };
+    readonly out: { readonly pcm: Int16Array; readonly sampleRateHz: number };
+  };
+};
+
+/** Two hundred letters spelled out one by one are a minute and a half; nothing honest is longer. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+const options = workerOptions<FliteOptions>();
+const compiled = readFile(options.wasm).then((bytes) => wasm.compile(bytes));
+// A failure belongs to the call that waits for the module, not to the thread.
+compiled.catch(() => {});
+
+serveWorker<FliteContract>({
+  async speak({ text, voice, stretch }, transfer) {
+    const command = ['flite', '-voice', voice, '--setf', `duration_stretch=${stretch}`];
+    const module = await compiled;
+    const file = runWasiCommand(module, [...command, '-t', text, '-o', 'spoken.wav'], MAX_BYTES);
+    const wav = parseWav(file);
+    if (wav.kind === 'refused') throw new Error(`the synthesiser wrote no sound: ${wav.reason}`);
+    const pcm = wavSamples(wav);
+    transfer(pcm.buffer);
+    return { pcm, sampleRateHz: wav.sampleRateHz };
+  },
+});

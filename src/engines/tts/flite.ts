@@ -1,0 +1,97 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { EngineInputRefused, type SpeechChunk, type TtsEngine } from '../engine.ts';
+import { createFairLine, type FairLine } from '../threads/fair-line.ts';
+import type { WorkerClient } from '../threads/worker-client.ts';
+import { cutSpoken } from './cut-spoken.ts';
+import type { FliteContract } from './flite-worker.ts';
+import { splitSpeech } from './split-speech.ts';
+
+export type FliteDeps = {
+  readonly client: WorkerClient<FliteContract>;
+  /** Throws EngineMissing where the engine's package was pruned. */
+  readonly requirePresent: () => void;
+  /** Where agents wait for the voice. */
+  readonly line?: FairLine;
+};
+
+/** The first one speaks for every name that is not ours. */
+const FLITE_VOICES = ['rms', 'slt', 'awb', 'kal'] as const;
+
+const { speechTextChars, speechChunkChars, speechFirstChunkChars, speechSpeed } = LIMITS.engines;
+const MOST_SPOKEN = LIMITS.engines.speechChunkSpokenChars;
+
+/** Characters that Flite reads aloud badly or not at all. */
+const PLAIN: Readonly<Record<string, string>> = {
+  '’': "'",
+  '‘': "'",
+  '“': '"',
+  '”': '"',
+  '…': '...',
+  '–': ', ',
+  '—': ', ',
+};
+
+/** Flite knows ASCII alone: accents are dropped, the rest becomes space. */
+export function speakable(text: string): string {
+  return text
+    .replace(/[’‘“”…–—]/g, (mark) => PLAIN[mark] ?? ' ')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\x20-\x7e]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/**
+ * Speaks sentence by sentence: while one is being listened to the next is made, and no further, so a
+ * slow listener holds no sound back here. An abort is heard between sentences.
+ */
+export function createFlite({
+  client,
+  requirePresent,
+  line = createFairLine(LIMITS.engines.line),
+}: FliteDeps): TtsEngine {
+  return {
+    async *speak({ text, voice, speed = 1, signal, agentId }) {
+      requirePresent();
+      if (text.length > speechTextChars) {
+        throw new EngineInputRefused(`A text to speak has at most ${speechTextChars} characters.`);
+      }
+      const known = FLITE_VOICES.find((name) => name === voice) ?? FLITE_VOICES[0];
+      const stretch = 1 / Math.max(speechSpeed.min, Math.min(speechSpeed.max, speed));
+      const make = (chunk: string) =>
+        line
+          .run(agentId, () =>
+            client.call('speak', { text: speakable(chunk), voice: known, stretch }),
+          )
+          .then((sound): SpeechChunk => ({ ...sound, text: chunk }));
+
+      const chunks = splitSpeech(text, {
+        firstChars: speechFirstChunkChars,
+        chars: speechChunkChars,
+      })
+        .flatMap((chunk) => cutSpoken(chunk, MOST_SPOKEN))
+        .filter((chunk) => /[a-zA-Z0-9]/.test(speakable(chunk)));
+      let next = first(chunks, signal, make);
+      for (let i = 1; next !== undefined; i++) {
+        const sound = await next;
+        if (signal.aborted) return;
+        const following = chunks[i];
+        next = following === undefined ? undefined : make(following);
+        // Whoever stops listening never asks for it again; its failure is then nobody's.
+        next?.catch(() => {});
+        yield sound;
+        if (signal.aborted) return;
+      }
+    },
+  };
+}
+
+function first<T>(
+  chunks: readonly string[],
+  signal: AbortSignal,
+  make: (chunk: string) => T,
+): T | undefined {
+  const chunk = chunks[0];
+  return chunk === undefined || signal.aborted ? undefined : make(chunk);
+}

@@ -1,0 +1,110 @@
+import { HEARING_WINDOW } from '../../../media/hearing.ts';
+import type { TurnDetector, VadEvent } from '../../../media/vad.ts';
+import type { VadWindows } from '../../../media/vad-windows.ts';
+import type { VadEngine, VadStream } from '../engine.ts';
+
+/** Windows on their way to the model. What comes meanwhile waits in the ring, 256 ms at most. */
+const MAX_IN_FLIGHT = 3;
+
+type AskedDeps = {
+  readonly engine: VadEngine;
+  readonly turns: TurnDetector;
+  readonly windows: VadWindows;
+  readonly tell: (event: VadEvent | undefined) => void;
+};
+
+/** The second stage of a listener's detection: hands windows to the model while they are wanted, and its answers on. */
+export class AskedModel {
+  readonly #engine: VadEngine;
+  readonly #turns: TurnDetector;
+  readonly #windows: VadWindows;
+  readonly #tell: AskedDeps['tell'];
+  readonly #idle: Int16Array[] = Array.from(
+    { length: MAX_IN_FLIGHT },
+    () => new Int16Array(HEARING_WINDOW),
+  );
+  #stream: VadStream | undefined;
+  #opening: Promise<void> | undefined;
+  #lastAnswer: Promise<void> = Promise.resolve();
+  #isGone = false;
+  #judged = 0;
+
+  constructor({ engine, tell, turns, windows }: AskedDeps) {
+    this.#engine = engine;
+    this.#turns = turns;
+    this.#windows = windows;
+    this.#tell = tell;
+  }
+
+  /** The windows have more sound. */
+  hear(): void {
+    if (this.#isGone) return;
+    const isWanted = this.#turns.wantsProbability;
+    this.#windows.want(isWanted);
+    if (!isWanted) return;
+    this.#opening ??= this.#open();
+    this.#ask();
+  }
+
+  async settled(): Promise<void> {
+    await this.#opening;
+    for (let seen: unknown; seen !== this.#lastAnswer; ) {
+      seen = this.#lastAnswer;
+      await this.#lastAnswer;
+    }
+  }
+
+  /** Gives the model's stream back; nothing is asked any more. */
+  close(): void {
+    this.#isGone = true;
+    this.#stream?.close();
+    this.#stream = undefined;
+  }
+
+  /** The model could not be had, or failed. */
+  get gone(): boolean {
+    return this.#isGone;
+  }
+
+  get judged(): number {
+    return this.#judged;
+  }
+
+  async #open(): Promise<void> {
+    try {
+      const opened = await this.#engine.open();
+      if (this.#isGone) opened.close();
+      else this.#stream = opened;
+    } catch {
+      // Busy or not installed: said by the engine to who starts the server, of no use to a caller.
+      this.#isGone = true;
+    }
+    this.#ask();
+  }
+
+  #ask(): void {
+    while (!this.#isGone && this.#stream !== undefined && this.#turns.wantsProbability) {
+      const window = this.#idle.pop();
+      if (window === undefined) return;
+      const endMs = this.#windows.pull(window);
+      if (endMs === undefined) {
+        this.#idle.push(window);
+        return;
+      }
+      // Whatever goes wrong with an answer, what its listener makes of it included, the gate goes on.
+      this.#lastAnswer = this.#stream
+        .probability(window)
+        .then((value) => this.#answered(window, value, endMs))
+        .catch(() => this.close());
+    }
+  }
+
+  #answered(window: Int16Array, value: number, endMs: number): void {
+    // A stream that handed the memory on to a thread has left an empty array behind.
+    const isWhole = window.length === HEARING_WINDOW;
+    this.#idle.push(isWhole ? window : new Int16Array(HEARING_WINDOW));
+    if (!Number.isNaN(value)) this.#judged++;
+    this.#tell(this.#turns.probability(value, endMs));
+    this.#ask();
+  }
+}

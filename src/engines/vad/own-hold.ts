@@ -1,0 +1,22 @@
+import { minRaw } from '../../kernel/amount.ts';
+import type { CallerFacts } from '../engine.ts';
+
+/** What is set aside for whoever asks, and how much of it is spent and not settled yet. */
+export type OwnHold = { readonly heldRaw: bigint; readonly spentRaw: bigint };
+
+/**
+ * The facts as they are once what is held for this very question is settled to what is spent of it: whoever asks for the
+ * balance hears what its account will say, and not that of the question itself.
+ */
+export function settleOwn(facts: CallerFacts, own: OwnHold): CallerFacts {
+  // The facts may be a moment older than the hold.
+  const heldRaw = minRaw(own.heldRaw, facts.heldRaw);
+  const freeRaw = facts.spendableRaw + heldRaw;
+  const spentRaw = minRaw(own.spentRaw, freeRaw);
+  return {
+    ...facts,
+    spendableRaw: freeRaw - spentRaw,
+    heldRaw: facts.heldRaw - heldRaw,
+    spentRaw: facts.spentRaw + spentRaw,
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * Turns at the processor, shared by worker threads: at most `places` of them compute at a time, in the
+ * order they asked, so that a core is left for the media loop however many decoders are busy.
+ */
+import { assert } from '../../kernel/assert.ts';
+
+const NEXT_TICKET = 0;
+const ENDED = 1;
+const PLACES = 2;
+const FIRST_HOLDER = 3;
+/** Threads alive at a time: far more than all pools of decoders together, and those on their way out. */
+const HOLDERS = 64;
+
+/** What a thread is given of the turns: the memory, and which holder it is. */
+export type TurnPass = { readonly memory: SharedArrayBuffer; readonly holder: number };
+
+export type Turns = {
+  /** A pass for one more thread. No two that are alive share a holder. */
+  pass(): TurnPass;
+  /** Ends the turn that a thread died with, and lets the next one have its holder. */
+  giveBack(pass: TurnPass): void;
+};
+
+export function createTurns(places: number): Turns {
+  const memory = new SharedArrayBuffer((FIRST_HOLDER + HOLDERS) * Int32Array.BYTES_PER_ELEMENT);
+  new Int32Array(memory)[PLACES] = Math.max(1, places);
+  const free = Array.from({ length: HOLDERS }, (_, holder) => holder);
+  return {
+    pass() {
+      const holder = free.shift();
+      assert(holder !== undefined, `at most ${HOLDERS} threads take turns`);
+      return { memory, holder };
+    },
+    giveBack(pass) {
+      assert(!free.includes(pass.holder), 'a pass is given back once');
+      endTurn(pass);
+      free.push(pass.holder);
+    },
+  };
+}
+
+/** Blocks this thread, never the main one, until its turn has come. */
+export function takeTurn({ memory, holder }: TurnPass): void {
+  const words = new Int32Array(memory);
+  Atomics.store(words, FIRST_HOLDER + holder, 1);
+  const ticket = Atomics.add(words, NEXT_TICKET, 1);
+  for (;;) {
+    const ended = Atomics.load(words, ENDED);
+    // The difference stays right when the counters have gone once round.
+    if (((ticket - ended) | 0) < (words[PLACES] as number)) return;
+    Atomics.wait(words, ENDED, ended);
+  }
+}
+
+/**
+ * Ends the turn a holder has or waits for; without one it does nothing. For a thread that died the
+ * main thread calls it: its ticket then counts as served, and nobody waits behind the dead.
+ */
+export function endTurn({ memory, holder }: TurnPass): void {
+  const words = new Int32Array(memory);
+  if (Atomics.exchange(words, FIRST_HOLDER + holder, 0) === 0) return;
+  Atomics.add(words, ENDED, 1);
+  Atomics.notify(words, ENDED);
+}

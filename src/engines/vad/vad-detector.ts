@@ -1,0 +1,101 @@
+/**
+ * The whole of voice activity detection for one listener: frames of 20 ms at 16 kHz in, turns
+ * out. The gate and the loudness of the line are judged in line; the model runs elsewhere and may be
+ * late or gone.
+ */
+import { TurnDetector, type VadEvent, type VadOptions } from '../../../media/vad.ts';
+import { VadWindows } from '../../../media/vad-windows.ts';
+import type { VadEngine } from '../engine.ts';
+import { AskedModel } from './asked-model.ts';
+import type { SpeechGate } from './fvad-gate.ts';
+
+export type DetectorDeps = {
+  readonly gate?: SpeechGate;
+  readonly engine?: VadEngine;
+  readonly options?: Partial<Omit<VadOptions, 'answerWithinMs'>>;
+  /** How much of the last sound `newest` can give back. */
+  readonly keepSamples?: number;
+  /** Called from within `push`, or later when the model answers; never after `close`. */
+  readonly onEvent: (event: VadEvent) => void;
+};
+
+type DetectorCounters = {
+  /** Windows the model has judged. */
+  readonly judged: number;
+  /** Sound that came too fast for the model. */
+  readonly skippedSamples: number;
+  /** Decisions that the gate took because the model did not answer in time. */
+  readonly gateDecisions: number;
+  /** The model could not be had or failed: from then on the gate decides alone. */
+  readonly modelGone: boolean;
+};
+
+/** `close` gives the gate and the model's stream back. The model is opened when the gate first opens. */
+export class VoiceDetector {
+  readonly #gate: SpeechGate | undefined;
+  readonly #onEvent: (event: VadEvent) => void;
+  readonly #turns: TurnDetector;
+  readonly #windows: VadWindows;
+  readonly #model: AskedModel | undefined;
+  #isOpen = true;
+
+  constructor({ engine, gate, keepSamples = 0, onEvent, options }: DetectorDeps) {
+    this.#gate = gate;
+    this.#onEvent = onEvent;
+    this.#turns = new TurnDetector({
+      ...options,
+      ...(engine === undefined ? { answerWithinMs: 0 } : {}),
+    });
+    const turns = this.#turns;
+    const windows = new VadWindows({ keepSamples });
+    this.#windows = windows;
+    const tell = (event: VadEvent | undefined) => this.#tell(event);
+    this.#model = engine && new AskedModel({ engine, tell, turns, windows });
+  }
+
+  /** Takes the next frame; nothing is kept of the array. Event times count in the frames so far. */
+  push(frame: Int16Array): void {
+    if (!this.#isOpen) return;
+    this.#windows.push(frame);
+    this.#tell(this.#turns.frame(frame, this.#gate));
+    this.#model?.hear();
+  }
+
+  /** A copy of the last `samples` that were pushed. */
+  newest(samples: number): Int16Array {
+    return this.#windows.newest(samples);
+  }
+
+  /** Forgets a turn under way, as when the sound was committed or cleared by hand. */
+  reset(): void {
+    this.#turns.reset();
+  }
+
+  /** Resolves when the model has answered all that it was asked so far. */
+  async settled(): Promise<void> {
+    await this.#model?.settled();
+  }
+
+  close(): void {
+    if (this.#isOpen) this.#gate?.close();
+    this.#isOpen = false;
+    this.#model?.close();
+  }
+
+  get speaking(): boolean {
+    return this.#turns.speaking;
+  }
+
+  get counters(): DetectorCounters {
+    return {
+      judged: this.#model?.judged ?? 0,
+      skippedSamples: this.#windows.skippedSamples,
+      gateDecisions: this.#turns.gateDecisions,
+      modelGone: this.#model?.gone ?? true,
+    };
+  }
+
+  #tell(event: VadEvent | undefined): void {
+    if (event !== undefined && this.#isOpen) this.#onEvent(event);
+  }
+}

@@ -1,0 +1,239 @@
+import { type Clock, nowSeconds } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import type {
+  AgentCaller,
+  Caller,
+  Credential,
+  DeveloperCaller,
+  Permission,
+} from '../route/caller.ts';
+import type { Asked, StrangerGate } from '../server/stranger-gate.ts';
+import type { Credentials } from './credentials.ts';
+import {
+  bearerToken,
+  type Presented,
+  presentedCredential,
+  shownOf,
+} from './presented-credential.ts';
+import { sessionCookie } from './session-cookie.ts';
+
+/** What a route demands of its caller. */
+export type Demand = {
+  readonly credential: Credential;
+  readonly permission: Permission;
+  readonly admitsClosed: boolean;
+  /** What load balancers ask many times a minute: it is never refused for how often it is asked. */
+  readonly isProbe?: boolean;
+  /** Takes an agent whose delegation has ended. */
+  readonly admitsExpired?: boolean;
+  /** Takes a client secret for the agent's key; routes never do. */
+  readonly admitsClientSecrets?: boolean;
+};
+
+export type Authenticated = {
+  readonly caller: Caller;
+  /** A session past half of its life is renewed on the way. */
+  readonly setCookie?: string;
+};
+
+/** A request as far as its credential is concerned. */
+export type Asking = Asked & {
+  readonly request: { readonly method: string; readonly headers: ReadonlyMap<string, string> };
+};
+
+export type Authenticate = (
+  demand: Demand,
+  asking: Asking,
+) => Authenticated | Promise<Authenticated>;
+
+type Deps = {
+  readonly credentials: Credentials;
+  readonly strangers: StrangerGate;
+  readonly clock: Clock;
+  /** Session cookies carry `Secure`. */
+  readonly secureCookies: boolean;
+  /** The origin that cookies may write from besides the request's own host. */
+  readonly publicUrl?: string | undefined;
+};
+
+const NOBODY: Authenticated = { caller: { kind: 'none' } };
+/** For who shows nothing where agents and developers are both let in. */
+const ANY = 'Send Authorization: Bearer with an agent key or a developer key.';
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Builds the credential step: who calls, and whether this route is for them. Refusals are thrown. What is not decided
+ * from memory passes the gate for strangers before it costs anything.
+ */
+export function createAuthenticate(deps: Deps): Authenticate {
+  const { credentials, strangers } = deps;
+  const admitAgent = createAdmitAgent(deps);
+
+  const developer = async (
+    presented: Presented,
+    request: Asking['request'],
+    sentence: string | undefined,
+  ): Promise<Authenticated> => {
+    switch (presented.kind) {
+      case 'developer_key': {
+        const caller = await credentials.developerKey(presented.key);
+        if (caller === undefined) throw errors.credential.invalidKey();
+        return { caller };
+      }
+      case 'signature':
+        return { caller: await checkSignature(credentials, presented) };
+      case 'session': {
+        if (isForeignKey(presented)) throw errors.credential.invalidKey();
+        if (presented.via === 'cookie') checkSameOrigin(request, deps.publicUrl);
+        const { caller, renewedToken } = await credentials.session(presented.token);
+        if (renewedToken === undefined || presented.via === 'bearer') return { caller };
+        return {
+          caller,
+          setCookie: sessionCookie(renewedToken, { secure: deps.secureCookies }),
+        };
+      }
+      case 'agent_key':
+      case 'client_secret':
+        throw errors.credential.developerRequired();
+      case 'malformed':
+      case 'nothing':
+        throw errors.credential.unauthorized(sentence);
+    }
+  };
+
+  return (demand, asking) => {
+    const { request } = asking;
+    if (demand.credential === 'none') {
+      if (demand.isProbe !== true) strangers.admitAnonymous(asking);
+      return NOBODY;
+    }
+    if (demand.credential === 'admin') return admin(deps, asking);
+
+    const presented = presentedCredential(request.headers);
+    if (demand.credential === 'agent' || presented.kind === 'agent_key') {
+      if (demand.credential === 'agent' || demand.credential === 'any') {
+        return admitAgent(demand, presented, asking);
+      }
+    }
+    if (demand.credential === 'signature' && presented.kind !== 'signature') {
+      strangers.countFailure(asking);
+      throw errors.credential.unauthorized();
+    }
+    return strangers.attempt(asking, shownOf(presented), async () => {
+      const found = await developer(
+        presented,
+        request,
+        demand.credential === 'any' ? ANY : undefined,
+      );
+      requirePermission(demand, found.caller as DeveloperCaller);
+      return found;
+    });
+  };
+}
+
+/** The agent half, which sockets use too: a key seen lately is admitted without waiting. */
+export function createAdmitAgent({
+  credentials,
+  clock,
+  strangers,
+}: Pick<Deps, 'credentials' | 'clock' | 'strangers'>) {
+  const admit = (demand: Demand, caller: AgentCaller | undefined): { caller: AgentCaller } => {
+    if (caller === undefined) throw errors.credential.invalidKey();
+    if (caller.status === 'closed') {
+      if (demand.admitsClosed) return { caller };
+      throw errors.credential.accountClosed();
+    }
+    if (caller.status === 'suspended') throw errors.credential.agentSuspended();
+    if (caller.status === 'pending_delegation') throw errors.credential.agentNotReady();
+    if (!demand.admitsExpired && hasExpired(caller, nowSeconds(clock))) {
+      throw errors.credential.delegationExpired();
+    }
+    requirePermission(demand, caller);
+    return { caller };
+  };
+
+  return (
+    demand: Demand,
+    presented: Presented,
+    asked: Asked,
+  ): { caller: AgentCaller } | Promise<{ caller: AgentCaller }> => {
+    if (presented.kind === 'agent_key') {
+      const { key } = presented;
+      const remembered = credentials.rememberedAgent(key);
+      if (remembered !== undefined) return admit(demand, remembered);
+      return strangers.attempt(asked, key, async () =>
+        admit(demand, await credentials.agentKey(key)),
+      );
+    }
+    if (presented.kind === 'client_secret' && demand.admitsClientSecrets) {
+      const { secret } = presented;
+      return strangers.attempt(asked, secret, async () =>
+        admit(demand, await credentials.clientSecret(secret)),
+      );
+    }
+    strangers.countFailure(asked);
+    throw notAnAgentKey(presented);
+  };
+}
+
+const hasExpired = ({ operatorExpiry }: AgentCaller, nowSec: number): boolean =>
+  operatorExpiry !== null && nowSec >= operatorExpiry;
+
+function notAnAgentKey(presented: Presented): Error {
+  if (isForeignKey(presented)) return errors.credential.invalidKey();
+  const otherCredential =
+    presented.kind === 'developer_key' ||
+    presented.kind === 'client_secret' ||
+    presented.kind === 'signature' ||
+    presented.kind === 'session';
+  if (otherCredential) return errors.credential.wrongType();
+  return presented.kind === 'malformed'
+    ? errors.credential.malformed()
+    : errors.credential.missing();
+}
+
+/** A Bearer that has not the three parts of a session is a key that does not exist, such as one of another vendor. */
+const isForeignKey = (presented: Presented): boolean =>
+  presented.kind === 'session' &&
+  presented.via === 'bearer' &&
+  presented.token.split('.').length !== 3;
+
+/** Compares before it counts: a comparison costs next to nothing, and no stranger can lock the operator out. */
+function admin({ credentials, strangers }: Deps, asking: Asking): Authenticated {
+  const { headers } = asking.request;
+  const key = headers.get('x-admin-key') ?? bearerToken(headers.get('authorization'));
+  if (key !== undefined && credentials.isAdminKey(key)) return { caller: { kind: 'admin' } };
+  strangers.countFailure(asking);
+  throw errors.admin.unauthorized(key === undefined ? 'missing' : 'wrong');
+}
+
+function checkSignature(
+  credentials: Credentials,
+  { wallet, signature, timestamp }: Extract<Presented, { kind: 'signature' }>,
+): Promise<DeveloperCaller> {
+  if (wallet === undefined || signature === undefined || timestamp === undefined) {
+    throw errors.credential.unauthorized(
+      'Send X-Wallet-Address, X-Signature and X-Timestamp together.',
+    );
+  }
+  return credentials.signature({ wallet, signature, timestamp });
+}
+
+function requirePermission(demand: Demand, caller: AgentCaller | DeveloperCaller): void {
+  if (demand.permission === 'read_write' && caller.permission === 'read') {
+    throw errors.credential.readOnly();
+  }
+}
+
+/** A browser sends cookies with other sites' requests too; its Origin header tells them apart. */
+function checkSameOrigin(
+  { method, headers }: Asking['request'],
+  publicUrl: string | undefined,
+): void {
+  const origin = headers.get('origin');
+  if (READING.has(method) || origin === undefined) return;
+  if (publicUrl !== undefined && origin === new URL(publicUrl).origin) return;
+  const host = headers.get('host');
+  if (host !== undefined && URL.canParse(origin) && new URL(origin).host === host) return;
+  throw errors.request.crossOrigin();
+}

@@ -1,0 +1,22 @@
+import type { AgentCaller, DeveloperCaller } from '../route/caller.ts';
+
+/** What the edge asks of the rooms to learn who is calling. The secrets never go further than this. */
+export interface Credentials {
+  /** Undefined: unknown, revoked or expired. */
+  developerKey(key: string): Promise<DeveloperCaller | undefined>;
+  /** From memory alone, for a key seen lately; a revoked key leaves memory within a second. */
+  rememberedAgent(key: string): AgentCaller | undefined;
+  /** The same, or from the database. */
+  agentKey(key: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
+  /** Who made the secret; undefined when nobody here did, or with a key that works no more. Throws when it has expired. */
+  clientSecret(secret: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
+  /** Throws the refusal of the specification's developer-auth table, or 503 when the chain is needed and away. */
+  signature(proof: {
+    wallet: string;
+    signature: string;
+    timestamp: string;
+  }): Promise<DeveloperCaller>;
+  /** Throws `Invalid JWT`. A token past half of its life comes back renewed. */
+  session(token: string): Promise<{ caller: DeveloperCaller; renewedToken?: string }>;
+  isAdminKey(key: string): boolean;
+}

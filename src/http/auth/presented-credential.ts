@@ -1,0 +1,74 @@
+import { BRAND } from '../../kernel/ids.ts';
+import { readSessionCookie } from './session-cookie.ts';
+
+/** What a request shows of itself, before anyone has checked it. */
+export type Presented =
+  | { readonly kind: 'developer_key'; readonly key: string }
+  | { readonly kind: 'agent_key'; readonly key: string }
+  | { readonly kind: 'client_secret'; readonly secret: string }
+  | { readonly kind: 'session'; readonly token: string; readonly via: 'bearer' | 'cookie' }
+  | {
+      readonly kind: 'signature';
+      readonly wallet: string | undefined;
+      readonly signature: string | undefined;
+      readonly timestamp: string | undefined;
+    }
+  /** An Authorization header of another scheme, or without a token. */
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'nothing' };
+
+type Headers = ReadonlyMap<string, string>;
+
+/** The token of `Authorization: Bearer …`; the scheme's case does not matter. */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : /^bearer +(\S+)$/i.exec(authorization)?.[1];
+}
+
+/** The key of `Authorization: Token …`, as clients of live transcription send it. */
+export const schemeToken = (authorization: string): string | undefined =>
+  /^token +(\S+)$/i.exec(authorization)?.[1];
+
+/** Sorts a key by its prefix, the longer one first. Anything else in its place is taken for a session. */
+export function presentKey(token: string): Presented {
+  if (token.startsWith(BRAND.developerKeyPrefix)) return { kind: 'developer_key', key: token };
+  if (token.startsWith(BRAND.agentKeyPrefix)) return { kind: 'agent_key', key: token };
+  if (token.startsWith(BRAND.clientSecretPrefix)) return { kind: 'client_secret', secret: token };
+  return { kind: 'session', token, via: 'bearer' };
+}
+
+/** The secret of a credential in one text, by which it can be known again. */
+export function shownOf(presented: Presented): string {
+  switch (presented.kind) {
+    case 'developer_key':
+    case 'agent_key':
+      return presented.key;
+    case 'client_secret':
+      return presented.secret;
+    case 'session':
+      return presented.token;
+    case 'signature':
+      return [presented.wallet, presented.signature, presented.timestamp].join('\n');
+    case 'malformed':
+    case 'nothing':
+      return '';
+  }
+}
+
+/** Picks the one credential that counts: a Bearer before a signature before a cookie. */
+export function presentedCredential(headers: Headers): Presented {
+  const authorization = headers.get('authorization');
+  if (authorization !== undefined) {
+    const token = bearerToken(authorization);
+    return token === undefined ? { kind: 'malformed' } : presentKey(token);
+  }
+
+  const wallet = headers.get('x-wallet-address');
+  const signature = headers.get('x-signature');
+  const timestamp = headers.get('x-timestamp');
+  if (wallet !== undefined || signature !== undefined || timestamp !== undefined) {
+    return { kind: 'signature', wallet, signature, timestamp };
+  }
+
+  const token = readSessionCookie(headers.get('cookie'));
+  return token === undefined ? { kind: 'nothing' } : { kind: 'session', token, via: 'cookie' };
+}

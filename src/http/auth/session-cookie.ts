@@ -1,0 +1,19 @@
+import { BRAND } from '../../kernel/ids.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+/** The `Set-Cookie` value that carries a dashboard session. `secure` is on wherever TLS is expected. */
+export function sessionCookie(token: string, { secure }: { readonly secure: boolean }): string {
+  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${LIMITS.sessionTokenSeconds}`;
+  return `${BRAND.sessionCookie}=${token}; ${attributes}${secure ? '; Secure' : ''}`;
+}
+
+/** Finds the session token among the cookies of a request. */
+export function readSessionCookie(cookieHeader: string | undefined): string | undefined {
+  if (cookieHeader === undefined) return undefined;
+  const wanted = `${BRAND.sessionCookie}=`;
+  for (const part of cookieHeader.split(';')) {
+    const cookie = part.trim();
+    if (cookie.startsWith(wanted)) return cookie.slice(wanted.length) || undefined;
+  }
+  return undefined;
+}

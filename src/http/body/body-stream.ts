@@ -1,0 +1,175 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import { LIMITS } from '../../kernel/limits.ts';
+import { turnForLongWork } from '../../kernel/long-work.ts';
+import { type BodyBudget, BodyShare, type OverBudget } from './body-budget.ts';
+import { ReadPace } from './read-pace.ts';
+
+/** What can end a body before its end. */
+export type BodyBreak = 'too_large' | OverBudget | 'gone';
+
+export type BodyStream = {
+  /**
+   * The pieces as they arrive; to be read once. Throws what `refusalOf` makes of a break. Whoever leaves early
+   * waits until the rest was read away, so that the client hears why.
+   */
+  chunks(refusalOf: (how: BodyBreak) => Error): AsyncIterable<Buffer>;
+  /** Bytes of a refused body are still coming, so the connection cannot carry another request. */
+  readonly brokeOff: boolean;
+  /** Counts it as this caller's from now on. Past the caller's bound it is refused. */
+  belongsTo(caller: string): void;
+  /** To be called before the answer is written, after which nothing of it may be touched. */
+  letGo(): void;
+  /** Gives the held bytes back to the budget; safe to call more than once. */
+  release(): void;
+};
+
+type Options = {
+  readonly limitBytes: number;
+  readonly budget: BodyBudget;
+  readonly onGone: (callback: () => void) => void;
+};
+
+/**
+ * Hands a body on piece by piece. While more than a little of it waits to be read the connection rests. What was
+ * handed on still counts as held, since its reader keeps what it made of it. Must be called before the first await.
+ */
+export function streamBody(res: HttpResponse, options: Options): BodyStream {
+  const incoming = new Incoming(res, options);
+  options.onGone(() => incoming.break('gone'));
+  res.onData((chunk, isLast) => incoming.take(chunk, isLast));
+  return {
+    chunks: (refusalOf) => incoming.read(refusalOf),
+    get brokeOff() {
+      return incoming.brokeOff;
+    },
+    belongsTo: (caller) => incoming.belongsTo(caller),
+    letGo: () => incoming.letGo(),
+    release: () => incoming.release(),
+  };
+}
+
+class Incoming {
+  brokeOff = false;
+  readonly #pace: ReadPace;
+  readonly #options: Options;
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #seenBytes = 0;
+  readonly #share: BodyShare;
+  #isOver = false;
+  #isUnwanted = false;
+  #isReleased = false;
+  #broken: BodyBreak | undefined;
+  #wake = () => {};
+
+  constructor(res: HttpResponse, options: Options) {
+    this.#pace = new ReadPace(res);
+    this.#options = options;
+    this.#share = new BodyShare(options.budget);
+  }
+
+  belongsTo(caller: string): void {
+    if (this.#broken !== undefined) return;
+    const over = this.#share.belongsTo(caller);
+    if (over !== undefined) this.break(over);
+  }
+
+  take(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#isReleased) return;
+    this.#seenBytes += chunk.byteLength;
+    const over =
+      this.#seenBytes > this.#options.limitBytes
+        ? 'too_large'
+        : this.#broken === undefined && !this.#isUnwanted
+          ? this.#share.take(chunk.byteLength)
+          : undefined;
+    if (over !== undefined) this.break(over);
+
+    if (this.#broken !== undefined || this.#isUnwanted) this.#readAway(chunk.byteLength, isLast);
+    else this.#keep(chunk, isLast);
+  }
+
+  /** The first reason stands, but a client that has left hears none. */
+  break(how: BodyBreak): void {
+    if (how === 'gone') this.#pace.end();
+    if (how === 'gone' || this.#broken === undefined) this.#broken = how;
+    this.#drop();
+    this.#share.giveBack();
+    if (how === 'gone') this.#end();
+    else this.#pace.resumeInTurn();
+  }
+
+  async *read(refusalOf: (how: BodyBreak) => Error): AsyncGenerator<Buffer> {
+    try {
+      while (this.#broken === undefined) {
+        const chunk = this.#queue.shift();
+        if (chunk !== undefined) {
+          this.#queuedBytes -= chunk.length;
+          // Parsing waits for a later turn: in this one uSockets may go on to read the same socket.
+          if (chunk.length > LIMITS.bodyStreamAheadBytes) await turnForLongWork();
+          if (this.#broken === undefined) yield chunk;
+        } else if (this.#isOver) return;
+        else await this.#change();
+      }
+    } finally {
+      this.#isUnwanted = true;
+      await this.#untilOver();
+    }
+    throw refusalOf(this.#broken);
+  }
+
+  letGo(): void {
+    this.#isReleased = true;
+    this.#pace.letGo();
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    this.#pace.end();
+    this.#drop();
+    this.#share.giveBack();
+  }
+
+  #keep(chunk: ArrayBuffer, isLast: boolean): void {
+    // The chunk's memory is taken back when this callback returns.
+    if (chunk.byteLength > 0) this.#queue.push(Buffer.from(new Uint8Array(chunk)));
+    this.#queuedBytes += chunk.byteLength;
+    if (isLast) this.#end();
+    else if (this.#queuedBytes > LIMITS.bodyStreamAheadBytes) this.#pace.pause();
+    this.#wake();
+  }
+
+  /** A client that is still writing when its connection breaks never reads why: so far, and no further. */
+  #readAway(bytes: number, isLast: boolean): void {
+    if (!isLast && this.#seenBytes <= this.#options.limitBytes + LIMITS.bodyDiscardBytes) {
+      if (bytes > LIMITS.bodyStreamAheadBytes) this.#pace.pause();
+      this.#pace.resumeInTurn();
+      return;
+    }
+    this.brokeOff = !isLast;
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  #drop(): void {
+    this.#queue = [];
+    this.#queuedBytes = 0;
+  }
+
+  /** Waits for the next event. The connection need rest no longer: whatever was queued has been read. */
+  #change(): Promise<void> {
+    this.#pace.resumeInTurn(() => this.#queuedBytes <= LIMITS.bodyStreamAheadBytes);
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  async #untilOver(): Promise<void> {
+    this.#drop();
+    while (!this.#isOver) await this.#change();
+  }
+}

@@ -1,0 +1,107 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import { LIMITS } from '../../kernel/limits.ts';
+import { joinPieces } from '../../kernel/long-work.ts';
+import { type BodyBudget, BodyShare, type OverBudget } from './body-budget.ts';
+import { ReadPace } from './read-pace.ts';
+
+export type Body =
+  | { readonly kind: 'whole'; readonly bytes: Buffer }
+  | { readonly kind: 'too_large' }
+  | { readonly kind: OverBudget }
+  | { readonly kind: 'gone' };
+
+export type BodyReading = {
+  /** Never rejects. */
+  readonly body: Promise<Body>;
+  /** Bytes of a refused body are still coming, so the connection cannot carry another request. */
+  readonly brokeOff: boolean;
+  /** Counts it as this caller's from now on. Past the caller's bound it is refused. */
+  belongsTo(caller: string): void;
+  /** Resumes the connection. Call it before the answer is written: after that the response is invalid. */
+  letGo(): void;
+  /** Gives the held bytes back to the budget; safe to call more than once. */
+  release(): void;
+};
+
+/**
+ * Reads a body into one buffer, counting while it arrives. Must be called before the first await.
+ * A body past the limit is read away for a while, because a client that is still writing when its
+ * connection breaks never reads why.
+ */
+export function readBody(
+  res: HttpResponse,
+  options: {
+    readonly limitBytes: number;
+    readonly budget: BodyBudget;
+    readonly onGone: (callback: () => void) => void;
+  },
+): BodyReading {
+  const { limitBytes } = options;
+  const share = new BodyShare(options.budget);
+  const pace = new ReadPace(res);
+  const chunks: Buffer[] = [];
+  let seenBytes = 0;
+  let refused: 'too_large' | OverBudget | undefined;
+  let wanted = true;
+
+  const drop = () => {
+    share.giveBack();
+    chunks.length = 0;
+  };
+
+  const whole = new Promise<Body>((resolve) => {
+    options.onGone(() => {
+      pace.end();
+      resolve({ kind: 'gone' });
+    });
+
+    res.onData((chunk, isLast) => {
+      if (!wanted) return;
+      seenBytes += chunk.byteLength;
+      if (!isLast && chunk.byteLength > LIMITS.bodyStreamAheadBytes) {
+        pace.pause();
+        pace.resumeInTurn();
+      }
+      if (refused === undefined && seenBytes > limitBytes) refused = 'too_large';
+      refused ??= share.take(chunk.byteLength);
+      if (refused !== undefined) {
+        drop();
+        if (!isLast && seenBytes <= limitBytes + LIMITS.bodyDiscardBytes) return;
+        reading.brokeOff = !isLast;
+        resolve({ kind: refused });
+        return;
+      }
+
+      // The chunk's memory is taken back when this callback returns.
+      if (chunk.byteLength > 0) chunks.push(Buffer.from(new Uint8Array(chunk)));
+      if (isLast) resolve(joined(chunks));
+    });
+  }).then((read) => (refused === undefined ? read : { kind: refused }));
+
+  const reading = {
+    body: whole,
+    brokeOff: false,
+    belongsTo(caller: string) {
+      if (refused !== undefined) return;
+      refused = share.belongsTo(caller);
+      if (refused !== undefined) drop();
+    },
+    letGo: () => {
+      wanted = false;
+      pace.letGo();
+    },
+    release: () => {
+      wanted = false;
+      pace.end();
+      drop();
+    },
+  };
+  return reading;
+}
+
+/** The usual body comes in one piece and is not copied a second time. */
+function joined(chunks: readonly Buffer[]): Body | Promise<Body> {
+  const bytes = joinPieces(chunks);
+  if (bytes instanceof Promise) return bytes.then((all) => ({ kind: 'whole', bytes: all }));
+  return { kind: 'whole', bytes };
+}

@@ -1,0 +1,80 @@
+import { assert } from '../../kernel/assert.ts';
+import { BRAND } from '../../kernel/ids.ts';
+import type { HeaderLine } from '../route/answer.ts';
+import { API_VERSION } from '../server/api-version.ts';
+
+// The socket library writes whatever it is given: a line break here would be a second header.
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\uffff]*$/;
+
+/** These say how the message is framed, which is the socket library's business alone. */
+const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive']);
+
+/** Throws on a header that would break the message apart; names are kept as they are. */
+export function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) checkHeader(name, headers[name] as string);
+}
+
+/** The same for one header. */
+export function checkHeader(name: string, value: string): void {
+  assert(NAME.test(name), 'a header name is a token');
+  assert(VALUE.test(value), `the header ${name} has no control characters`);
+  assert(!FRAMING.has(name.toLowerCase()), `${name} is written by the socket layer only`);
+}
+
+const EXPOSED = [
+  'cost-usdc',
+  'payment-amount',
+  'payment',
+  'model',
+  'rail',
+  'attempts',
+  'max-tokens-applied',
+  'budget-remaining-usdc',
+  'idempotent-replay',
+  'api-version',
+].map((name) => BRAND.headerPrefix + name);
+
+const EXPOSED_OTHERS = [
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'retry-after',
+  'retry-after-ms',
+  'x-request-id',
+  'x-should-retry',
+  'payment-response',
+  'x-payment-response',
+  // Of a model that its vendor shuts down.
+  'sunset',
+  'deprecation',
+  'link',
+];
+
+/** The headers every answer carries. An advisory is exposed only where it is switched on. */
+export function commonHeaders(advisories: readonly string[] = []): readonly HeaderLine[] {
+  return [
+    [`${BRAND.headerPrefix}api-version`, API_VERSION],
+    ['access-control-allow-origin', '*'],
+    ['access-control-expose-headers', [...EXPOSED, ...advisories, ...EXPOSED_OTHERS].join(', ')],
+  ];
+}
+
+const REQUESTABLE = /^[A-Za-z0-9-]+(?:\s*,\s*[A-Za-z0-9-]+){0,63}$/;
+
+/** The answer to a preflight: the verbs of the route and the headers the browser asked for. */
+export function preflightHeaders(
+  allow: readonly string[],
+  requested: string | undefined,
+): Record<string, string> {
+  const headers =
+    requested !== undefined && REQUESTABLE.test(requested)
+      ? requested
+      : 'authorization, content-type, idempotency-key';
+  return {
+    allow: allow.join(', '),
+    'access-control-allow-methods': allow.join(', '),
+    'access-control-allow-headers': headers,
+    'access-control-max-age': '86400',
+  };
+}

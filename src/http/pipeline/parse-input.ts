@@ -1,0 +1,84 @@
+import { isUtf8 } from 'node:buffer';
+import type { ZodError, ZodType } from 'zod';
+import type { ValidationDetail } from '../../kernel/errors/request.ts';
+import { errors } from '../../kernel/errors.ts';
+import { JsonTooComplex, JsonTooLong, parseJsonInTurns } from '../../kernel/parse-json.ts';
+import type { Envelope } from '../route/render-error.ts';
+import type { AnyRoute } from '../route/route.ts';
+
+/** One refusal of bad input, in the wording of the route's envelope. */
+export function refuseInput(details: readonly ValidationDetail[], envelope: Envelope): Error {
+  const first = details[0];
+  if (envelope === 'flat' || first === undefined) return errors.request.invalid(details);
+  const param = first.path.join('.');
+  const message = param === '' ? first.message : `${param}: ${first.message}`;
+  return errors.gateway.invalidRequest(message, param === '' ? null : param);
+}
+
+/** Beyond these the list says nothing more, and an issue per element of a long array would be long. */
+const DETAILS_SHOWN = 20;
+
+const detailsOf = (error: ZodError): ValidationDetail[] =>
+  error.issues.slice(0, DETAILS_SHOWN).map((issue) => ({
+    path: issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
+    message: issue.message,
+    code: issue.code,
+  }));
+
+/** Checks outside data against its shape, or throws the refusal. */
+export function parseShape(
+  schema: ZodType | undefined,
+  value: unknown,
+  envelope: Envelope,
+): unknown {
+  if (schema === undefined) return undefined;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw refuseInput(detailsOf(parsed.error), envelope);
+  return parsed.data;
+}
+
+/** Undoes percent-encoding of path parameters; an escape that is none is the caller's mistake. */
+export function decodeParams(
+  rawParams: readonly (readonly [string, string])[],
+  envelope: Envelope,
+): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [name, value] of rawParams) {
+    try {
+      params[name] = value.includes('%') ? decodeURIComponent(value) : value;
+    } catch {
+      throw refuseInput(
+        [{ path: [name], message: 'is not valid percent-encoding', code: 'invalid_encoding' }],
+        envelope,
+      );
+    }
+  }
+  return params;
+}
+
+/** Reads a query string into one value per name; of a repeated name the last value counts. */
+export const decodeQuery = (query: string): Record<string, string> =>
+  query === '' ? {} : Object.fromEntries(new URLSearchParams(query));
+
+/**
+ * Reads a JSON body. No body at all reads as `{}`, since many clients post nothing where all is optional. Of a long one,
+ * whatever else is ready runs between the look at its bounds, the reading and what follows.
+ */
+export async function decodeJson(route: AnyRoute, bytes: Buffer): Promise<unknown> {
+  if (bytes.length === 0) return {};
+  if (!isUtf8(bytes)) throw badJson(route, 'The body is not valid UTF-8.', 'invalid_utf8');
+  try {
+    return await parseJsonInTurns(bytes, route.json);
+  } catch (problem) {
+    if (problem instanceof JsonTooLong) throw errors.request.payloadTooLarge(problem.limitBytes);
+    const tooComplex = problem instanceof JsonTooComplex ? problem.message : undefined;
+    if (tooComplex === undefined)
+      throw badJson(route, 'The body is not valid JSON.', 'invalid_json');
+    throw badJson(route, `The body ${tooComplex}.`, 'json_too_complex');
+  }
+}
+
+function badJson(route: AnyRoute, message: string, code: string): Error {
+  if (route.badJson !== undefined) return route.badJson();
+  return refuseInput([{ path: [], message, code }], route.envelope ?? 'flat');
+}

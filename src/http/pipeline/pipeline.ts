@@ -1,0 +1,282 @@
+import type {
+  FreshWork,
+  IdempotencyStore,
+  IdempotencyVerdict,
+} from '../../idempotency/idempotency.ts';
+import { ApiError } from '../../kernel/api-error.ts';
+import { NO_RETRY } from '../../kernel/errors/refusal.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import { turnForLongWork } from '../../kernel/long-work.ts';
+import { isLongJson } from '../../kernel/parse-json.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { isProbe, type RateGate } from '../../rate-limit/rate-gate.ts';
+import type { Authenticate, Demand } from '../auth/authenticate.ts';
+import type { BodyReading } from '../body/body.ts';
+import type { BodyBreak, BodyStream } from '../body/body-stream.ts';
+import { type Answer, type HeaderLine, isStream, JSON_TYPE } from '../route/answer.ts';
+import type { Caller } from '../route/caller.ts';
+import { networkOf } from '../route/client-address.ts';
+import { renderError } from '../route/render-error.ts';
+import type { AnyRoute, Context, RouteReply } from '../route/route.ts';
+import { checkHeader, checkHeaders } from './output-headers.ts';
+import { decodeJson, decodeParams, decodeQuery, parseShape, refuseInput } from './parse-input.ts';
+import type { IncomingRequest } from './request.ts';
+
+export type PipelineDeps = {
+  readonly services: unknown;
+  readonly authenticate: Authenticate;
+  readonly rateGate: RateGate;
+  readonly idempotency: IdempotencyStore | undefined;
+};
+
+/** One request on its way through the pipeline. */
+export type Exchange = {
+  readonly request: IncomingRequest;
+  readonly route: AnyRoute;
+  readonly rawParams: readonly (readonly [string, string])[];
+  readonly body: BodyReading | BodyStream | undefined;
+  readonly requestId: string;
+  readonly clientAddress: () => string;
+  readonly signal: StopSignal;
+  /** Made on demand: most requests have nothing to say. */
+  readonly log: () => Log;
+};
+
+export type PipelineOutcome = {
+  readonly answer: Answer;
+  /** Headers that were earned on the way, whatever came of it. */
+  readonly earned: readonly HeaderLine[];
+  readonly upstreamMs: number;
+};
+
+/** The client left while its body was still arriving; there is nobody to answer. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError';
+}
+
+/** What a route demands, with the defaults that its verb and credential imply. */
+const demandOf = (route: AnyRoute): Demand => ({
+  credential: route.credential,
+  permission: route.permission ?? (route.method === 'GET' ? 'read' : 'read_write'),
+  admitsClosed: route.admitsClosed ?? false,
+  isProbe: isProbe(route.path),
+  admitsExpired: route.admitsExpired ?? false,
+});
+
+/**
+ * The one order in which every request is served: credential → idempotency lookup → rate limit →
+ * parse → handle → store answer → render. Refusals keep the headers that were earned on the way.
+ */
+export async function runPipeline(
+  deps: PipelineDeps,
+  exchange: Exchange,
+): Promise<PipelineOutcome> {
+  const { route } = exchange;
+  const earned: HeaderLine[] = [];
+  let reserved: FreshWork | undefined;
+  let admitted = false;
+  try {
+    const { rateGate } = deps;
+    const found = deps.authenticate(demandOf(route), exchange);
+    const authenticated = found instanceof Promise ? await found : found;
+    if (authenticated.setCookie !== undefined) {
+      earned.push(['set-cookie', authenticated.setCookie]);
+    }
+
+    exchange.body?.belongsTo(holderOf(authenticated.caller, exchange));
+    const begun = beginIdempotent(deps, exchange, authenticated.caller);
+    const verdict = begun === undefined ? undefined : await begun;
+    if (verdict?.kind === 'replay') return { answer: verdict.answer, earned, upstreamMs: 0 };
+    reserved = verdict;
+
+    const limited = rateGate.admit(exchange, authenticated.caller, earned);
+    if (limited !== undefined) await limited;
+    admitted = true;
+
+    const { caller } = authenticated;
+    const admitPooled = () => {
+      // Asked before anything is held under a key: who is turned away here was turned away at the gate.
+      admitted = false;
+      const limited = rateGate.admitPooled(exchange, caller);
+      admitted = limited === undefined;
+      return limited?.then(() => {
+        admitted = true;
+      });
+    };
+    const reply = await handle(deps, exchange, { caller, workId: reserved?.workId, admitPooled });
+    const rendered = render(reply);
+    const isKept = route.keepsRefusals === true || reply.headers['x-should-retry'] !== 'true';
+    if (!isKept) await reserved?.abandon();
+    const answer = reserved !== undefined && isKept ? await reserved.store(rendered) : rendered;
+    return { answer, earned, upstreamMs: reply.upstreamMs ?? 0 };
+  } catch (thrown) {
+    const isGone = thrown instanceof ClientGoneError;
+    // A client that is told to come back must not meet this refusal again when it does, and one that left before
+    // anything was bought comes back for an answer that was never given.
+    const mayPass = mayRetry(thrown) && route.keepsRefusals !== true;
+    const isKept = admitted && !isGone && !isClientClosed(thrown) && !mayPass;
+    if (!isKept) await reserved?.abandon();
+    if (isGone) throw thrown;
+
+    const refusal = renderError(thrown, route.envelope ?? 'flat', exchange.log);
+    const answer =
+      reserved !== undefined && isKept ? await reserved.store(final(refusal)) : refusal;
+    return { answer, earned, upstreamMs: 0 };
+  }
+}
+
+/** A refusal stored under a key answers every retry of it, so it tells the SDK not to retry. */
+function final(refusal: Answer): Answer {
+  const { headers } = refusal;
+  return headers['x-should-retry'] === 'true'
+    ? { ...refusal, headers: { ...headers, ...NO_RETRY } }
+    : refusal;
+}
+
+/** Who answers for the bytes of a body. */
+function holderOf(caller: Caller, { clientAddress }: Exchange): string {
+  if (caller.kind === 'agent') return `agent ${caller.agentId}`;
+  if (caller.kind === 'developer') return `developer ${caller.accountId}`;
+  return caller.kind === 'admin' ? 'admin' : networkOf(clientAddress());
+}
+
+/** The socket library reads bytes beyond ASCII as if they were one and the same: two keys would be one. */
+const PLAIN_KEY = /^[\x20-\x7e]+$/;
+
+const isClientClosed = (thrown: unknown): boolean =>
+  thrown instanceof ApiError && thrown.status === errors.request.clientClosed().status;
+
+/** Nothing was charged, so that a second try under the same key is a first one. */
+const mayRetry = (thrown: unknown): boolean =>
+  thrown instanceof ApiError && thrown.headers['x-should-retry'] === 'true';
+
+function beginIdempotent(
+  { idempotency }: PipelineDeps,
+  { route, request, log }: Exchange,
+  caller: Caller,
+): Promise<IdempotencyVerdict> | undefined {
+  const key = request.headers.get('idempotency-key');
+  if (route.idempotent !== true || key === undefined || idempotency === undefined) return undefined;
+  if (caller.kind !== 'agent' && caller.kind !== 'developer') return undefined;
+  if (!PLAIN_KEY.test(key) || key.length > LIMITS.idempotencyKeyChars) {
+    throw refuseInput(
+      [
+        {
+          path: ['Idempotency-Key'],
+          message: `must have 1 to ${LIMITS.idempotencyKeyChars} printable ASCII characters`,
+          code: 'invalid_idempotency_key',
+        },
+      ],
+      route.envelope ?? 'flat',
+    );
+  }
+  const { method, path } = request;
+  const render = (refusal: ApiError) => renderError(refusal, route.envelope ?? 'flat', log);
+  return idempotency.begin({ caller, key, method, path, render });
+}
+
+async function handle(deps: PipelineDeps, exchange: Exchange, given: Given): Promise<RouteReply> {
+  const { route, request, rawParams } = exchange;
+  const envelope = route.envelope ?? 'flat';
+  const params = parseShape(route.params, decodeParams(rawParams, envelope), envelope);
+  const query =
+    route.query === undefined
+      ? undefined
+      : parseShape(route.query, decodeQuery(request.query), envelope);
+  const body = await parseBody(exchange);
+
+  return route.handle(new RequestContext(deps.services, exchange, given, { params, query, body }));
+}
+
+type Given = {
+  readonly caller: Caller;
+  readonly workId: string | undefined;
+  readonly admitPooled: () => Promise<void> | undefined;
+};
+
+/** A class, because a literal with getters is a dictionary of several kilobytes for every request. */
+// biome-ignore lint/suspicious/noExplicitAny: the route's own type arguments are erased here.
+class RequestContext implements Context<any, any, any, any, any> {
+  readonly #exchange: Exchange;
+  readonly caller: Caller;
+  readonly workId: string | undefined;
+  readonly admitPooled: () => Promise<void> | undefined;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly services: unknown;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly requestId: string;
+  readonly signal: StopSignal;
+
+  constructor(
+    services: unknown,
+    exchange: Exchange,
+    given: Given,
+    parsed: { readonly params: unknown; readonly query: unknown; readonly body: unknown },
+  ) {
+    this.#exchange = exchange;
+    this.caller = given.caller;
+    this.workId = given.workId;
+    this.admitPooled = given.admitPooled;
+    this.params = parsed.params;
+    this.query = parsed.query;
+    this.body = parsed.body;
+    this.services = services;
+    this.headers = exchange.request.headers;
+    this.requestId = exchange.requestId;
+    this.signal = exchange.signal;
+  }
+
+  get clientAddress(): string {
+    return this.#exchange.clientAddress();
+  }
+
+  get log(): Log {
+    return this.#exchange.log();
+  }
+}
+
+async function parseBody({ route, body }: Exchange): Promise<unknown> {
+  if (body === undefined) return undefined;
+  if ('chunks' in body) return body.chunks((how) => refusalOf(route, how));
+  const read = await body.body;
+  if (read.kind !== 'whole') throw refusalOf(route, read.kind);
+  const value = await decodeJson(route, read.bytes);
+  const shaped = parseShape(route.body, value, route.envelope ?? 'flat');
+  if (isLongJson(read.bytes)) await turnForLongWork();
+  return shaped;
+}
+
+function refusalOf(route: AnyRoute, how: BodyBreak): Error {
+  switch (how) {
+    case 'gone':
+      return new ClientGoneError('the client left before its body had arrived');
+    case 'overloaded':
+      return errors.request.overloaded();
+    case 'crowded':
+      return errors.request.bodiesInFlight(LIMITS.bodyBytesPerCaller);
+    case 'too_large':
+      return errors.request.payloadTooLarge(bodyLimit(route));
+  }
+}
+
+export const bodyLimit = (route: AnyRoute): number => route.maxBodyBytes ?? LIMITS.jsonBodyBytes;
+
+function render(reply: RouteReply): Answer {
+  checkHeaders(reply.headers);
+  const { status, body, headers, lines } = reply;
+  for (const [name, value] of lines ?? []) checkHeader(name, value);
+  if (body instanceof Uint8Array || isStream(body)) {
+    return lines === undefined ? { status, headers, body } : { status, headers, lines, body };
+  }
+  const text = JSON.stringify(body);
+  for (const _ in headers) {
+    return { status, headers: { 'content-type': JSON_TYPE, ...headers }, body: text };
+  }
+  return { status, headers: JUST_JSON, body: text };
+}
+
+const JUST_JSON = { 'content-type': JSON_TYPE };

@@ -1,0 +1,281 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { type Answer, type HeaderLine, isStream } from '../route/answer.ts';
+import { LeaveSignal } from '../server/leave-signal.ts';
+import { untilParserIsDone } from './request.ts';
+
+const STATUS_LINES = new Map(
+  Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
+);
+
+export type SendOptions = {
+  /** What goes before the answer's own headers. */
+  readonly lead: readonly (readonly HeaderLine[])[];
+  /** The answer to a HEAD: the same head, the length told, nothing sent. */
+  readonly headOnly: boolean;
+  readonly closeConnection: boolean;
+};
+
+/**
+ * The one way to answer. A reply is written once and whole, or not at all when the client has gone:
+ * every further call does nothing, since touching a finished response throws inside the library.
+ *
+ * No connection has more than one answer waiting in memory: an answer that its client does not take stays pending,
+ * and the library closes a connection on which a further request arrives behind a pending one.
+ */
+export class ResponseWriter {
+  readonly #res: HttpResponse;
+  readonly #clock: Clock;
+  readonly #left = new LeaveSignal();
+  #isOpen = true;
+
+  /** Registers the abort handler first: without it any throw would end the process. */
+  constructor(res: HttpResponse, clock: Clock) {
+    res.onAborted(() => this.#leave());
+    this.#res = res;
+    this.#clock = clock;
+  }
+
+  /** False as soon as the answer was finished or the client went away. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Fires when the client goes away before its answer is done. */
+  get signal(): StopSignal {
+    return this.#left;
+  }
+
+  /** The peer as the socket spells it. Asked for late, because the answer is costly and seldom needed. */
+  remoteAddress(): string {
+    if (!this.#isOpen) return 'unknown';
+    return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
+  }
+
+  /** Calls back when the client goes away; at once if it already has. */
+  onGone(callback: () => void): void {
+    if (this.#left.aborted) callback();
+    else this.#left.addEventListener('abort', callback);
+  }
+
+  /**
+   * Undefined when the client took the answer at once; otherwise settles when it has taken all of it or was cut off.
+   * A stream rejects as its source does.
+   */
+  send(answer: Answer, options: SendOptions): Promise<void> | undefined {
+    const { body } = answer;
+    if (isStream(body)) return this.#stream(answer, body, options);
+    if (options.headOnly || options.closeConnection) return this.#last(answer, body, options);
+    return this.#isOpen ? this.#whole(answer, body, options) : undefined;
+  }
+
+  /** Runs `work` with the response; used to upgrade. After it the reply is finished. */
+  handOver(work: (res: HttpResponse) => void): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    work(this.#res);
+  }
+
+  #leave(): void {
+    this.#isOpen = false;
+    this.#left.fire();
+  }
+
+  /** Hands the library no more than the client takes: what `end` is given beyond that would pile up in its buffer. */
+  #whole(
+    answer: Answer,
+    body: string | Uint8Array,
+    options: SendOptions,
+  ): Promise<void> | undefined {
+    const res = this.#res;
+    const totalBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+    let isTaken = false;
+    res.cork(() => {
+      writeHead(res, answer, options);
+      isTaken = res.tryEnd(body, totalBytes)[1];
+    });
+    if (!isTaken) return this.#rest(typeof body === 'string' ? Buffer.from(body) : body);
+    this.#isOpen = false;
+    return undefined;
+  }
+
+  /** Sends the rest of a body as its reader takes it, and cuts off a reader that takes nothing for too long. */
+  #rest(body: Uint8Array): Promise<void> {
+    const res = this.#res;
+    const clock = this.#clock;
+    return new Promise((resolve) => {
+      const cutOff = () => res.close();
+      let stall = clock.setTimeout(cutOff, LIMITS.streamStallMs);
+      this.onGone(() => {
+        clock.clearTimeout(stall);
+        resolve();
+      });
+      res.onWritable((offset) => {
+        clock.clearTimeout(stall);
+        let sent = [false, false];
+        res.cork(() => {
+          sent = res.tryEnd(body.subarray(offset), body.byteLength);
+        });
+        if (sent[1]) {
+          this.#isOpen = false;
+          resolve();
+        } else {
+          stall = clock.setTimeout(cutOff, LIMITS.streamStallMs);
+        }
+        return sent[0] as boolean;
+      });
+    });
+  }
+
+  /**
+   * Ends the connection with this answer, after the library has read all that the client has sent so far: while the
+   * answer is pending, a request behind it closes the connection unserved. Only `end` can close a connection or tell
+   * a length without a body, and it takes a body whether or not the client does; so a long one is sent in pieces.
+   */
+  async #last(answer: Answer, body: string | Uint8Array, options: SendOptions): Promise<void> {
+    await untilParserIsDone();
+    if (!options.headOnly && body.length > LIMITS.lastAnswerPieceBytes) {
+      return this.#stream(answer, piecesOf(body), options);
+    }
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    const res = this.#res;
+    res.cork(() => {
+      writeHead(res, answer, options);
+      if (!options.headOnly) res.end(body, true);
+      else res.endWithoutBody(Buffer.byteLength(body), true);
+    });
+  }
+
+  async #stream(
+    answer: Answer,
+    body: AsyncIterable<Uint8Array>,
+    options: SendOptions,
+  ): Promise<void> {
+    const source = body[Symbol.asyncIterator]();
+    if (options.closeConnection) await untilParserIsDone();
+    if (!this.#isOpen || options.headOnly) {
+      await abandon(source);
+      if (this.#isOpen) await this.#last(answer, '', options);
+      return;
+    }
+    const res = this.#res;
+    const lead = options.closeConnection ? [...options.lead, LAST] : options.lead;
+    let isBegun = false;
+    // No client can read a head before the body begins, since the library ends it only then: they are one write.
+    const write: Write = (work) => {
+      res.cork(() => {
+        if (!isBegun) writeHead(res, answer, { lead });
+        isBegun = true;
+        work();
+      });
+    };
+    await pump(source, { res, write, reply: this, clock: this.#clock });
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    write(() => {
+      // Told to close, the library would write a header line into the body. What it does not read it cannot serve, and
+      // it closes a connection that has been silent for ten seconds.
+      if (options.closeConnection) res.pause();
+      res.end();
+    });
+  }
+}
+
+async function* piecesOf(body: string | Uint8Array): AsyncGenerator<Uint8Array> {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  for (let at = 0; at < bytes.length; at += LIMITS.lastAnswerPieceBytes) {
+    yield bytes.subarray(at, at + LIMITS.lastAnswerPieceBytes);
+  }
+}
+
+/** Does its work on the response in one write, behind the head where that has not gone out. */
+type Write = (work: () => void) => void;
+
+const NO_LINES: readonly HeaderLine[] = [];
+/** The library writes it itself where it closes a connection. */
+const LAST: readonly HeaderLine[] = [['connection', 'close']];
+
+function writeHead(res: HttpResponse, answer: Answer, { lead }: Pick<SendOptions, 'lead'>): void {
+  res.writeStatus(STATUS_LINES.get(answer.status) ?? `${answer.status} Status`);
+  for (const lines of lead) {
+    for (const line of lines) res.writeHeader(line[0], line[1]);
+  }
+  for (const name in answer.headers) res.writeHeader(name, answer.headers[name] as string);
+  for (const line of answer.lines ?? NO_LINES) res.writeHeader(line[0], line[1]);
+}
+
+const abandon = async (source: AsyncIterator<Uint8Array>): Promise<void> => {
+  try {
+    await source.return?.();
+  } catch {
+    // The source is being thrown away; its own failure to stop has no one left to tell.
+  }
+};
+
+/**
+ * Moves chunks to the socket, one at a time: the next one is asked for only when the client has taken
+ * the last. A source that fails, or a reader that stalls, breaks the connection, so that a cut answer
+ * never reads as a whole one.
+ */
+async function pump(
+  source: AsyncIterator<Uint8Array>,
+  sink: {
+    readonly res: HttpResponse;
+    readonly write: Write;
+    readonly reply: ResponseWriter;
+    readonly clock: Clock;
+  },
+): Promise<void> {
+  const { res, write, reply, clock } = sink;
+  // One place for whoever waits now: racing a long-lived promise would pile up a reaction per chunk.
+  let onLeft = () => {};
+  let onWritable = () => {};
+  reply.onGone(() => onLeft());
+  res.onWritable(() => {
+    onWritable();
+    return true;
+  });
+
+  const nextChunk = () =>
+    new Promise<IteratorResult<Uint8Array> | undefined>((resolve, reject) => {
+      onLeft = () => resolve(undefined);
+      source.next().then(resolve, reject);
+    });
+  const readerCaughtUp = () =>
+    new Promise<boolean>((resolve) => {
+      const stall = clock.setTimeout(() => settle(false), LIMITS.streamStallMs);
+      const settle = (caughtUp: boolean) => {
+        clock.clearTimeout(stall);
+        resolve(caughtUp);
+      };
+      onLeft = () => settle(true);
+      onWritable = () => settle(true);
+    });
+
+  try {
+    while (reply.isOpen) {
+      const next = await nextChunk();
+      if (!reply.isOpen || next === undefined || next.done === true) return;
+      // An empty chunk would end a chunked body.
+      if (next.value.byteLength === 0) continue;
+
+      let taken = true;
+      write(() => {
+        taken = res.write(next.value);
+      });
+      if (!taken && !(await readerCaughtUp())) {
+        res.close();
+        return;
+      }
+    }
+  } catch (error) {
+    if (reply.isOpen) res.close();
+    throw error;
+  } finally {
+    void abandon(source);
+  }
+}

@@ -1,0 +1,90 @@
+import type { HttpRequest } from 'uWebSockets.js';
+import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-header.ts';
+import type { ApiError } from '../../kernel/api-error.ts';
+import { soon } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+
+/** A request, copied out of the socket library's memory, which is gone after the first await. */
+export type IncomingRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** Names in lower case. Repeated lists are joined. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** A header that must stand alone and came twice: two lengths are how requests are smuggled. */
+  readonly doubledHeader: string | undefined;
+  readonly framing: Framing;
+};
+
+/**
+ * How the end of a request is found. The library reads chunked bodies loosely (it takes `1>` for a size, a bare line
+ * feed for a line's end, and checks no terminator), so that it and a proxy in front may see different ends. Whatever is
+ * not framed by one length is therefore the last request of its connection: what another reader would take for a second
+ * request behind it is never served. `doubtful` is refused besides.
+ */
+export type Framing = 'length' | 'chunked' | 'doubtful';
+
+const SINGLE = new Set([
+  'content-length',
+  'content-type',
+  'transfer-encoding',
+  'host',
+  'authorization',
+  'idempotency-key',
+  'x-admin-key',
+  'x-wallet-address',
+  'x-signature',
+  'x-timestamp',
+  PROVIDER_KEY_HEADER,
+]);
+
+/** Copies everything at once; call it before anything else, while `req` is still alive. */
+export function copyRequest(req: HttpRequest): IncomingRequest {
+  const headers = new Map<string, string>();
+  let doubledHeader: string | undefined;
+  req.forEach((name, value) => {
+    const earlier = headers.get(name);
+    if (earlier === undefined) {
+      headers.set(name, value);
+      return;
+    }
+    if (SINGLE.has(name)) doubledHeader = name;
+    headers.set(name, `${earlier}${name === 'cookie' ? '; ' : ', '}${value}`);
+  });
+
+  return {
+    method: req.getMethod().toUpperCase(),
+    path: req.getUrl(),
+    query: req.getQuery(),
+    headers,
+    doubledHeader,
+    framing: framingOf(headers.get('transfer-encoding'), doubledHeader),
+  };
+}
+
+function framingOf(transferEncoding: string | undefined, doubledHeader?: string): Framing {
+  if (doubledHeader !== undefined) return 'doubtful';
+  if (transferEncoding === undefined) return 'length';
+  return transferEncoding.toLowerCase() === 'chunked' ? 'chunked' : 'doubtful';
+}
+
+/** Why a request of doubtful framing is refused; undefined for any other. */
+export function framingRefusal({ doubledHeader, framing }: IncomingRequest): ApiError | undefined {
+  if (framing !== 'doubtful') return undefined;
+  const detail =
+    doubledHeader === undefined
+      ? {
+          path: ['transfer-encoding'],
+          message: 'must be chunked, and nothing else',
+          code: 'unsupported_transfer_encoding',
+        }
+      : { path: [doubledHeader], message: 'came twice', code: 'doubled_header' };
+  return errors.request.invalid([detail]);
+}
+
+/**
+ * Waits until the library has read all that a client has sent so far. While a request waits here its answer is pending,
+ * and the library closes a connection that brings another request behind a pending one: nothing that follows in the
+ * same packet is served.
+ */
+export const untilParserIsDone = (): Promise<void> => new Promise((resolve) => soon(resolve));

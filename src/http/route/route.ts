@@ -1,0 +1,123 @@
+import type { ZodType, z } from 'zod';
+import type { Log } from '../../kernel/log.ts';
+import type { JsonBounds } from '../../kernel/parse-json.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { HeaderLine } from './answer.ts';
+import type { CallerOf, Credential } from './caller.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a handler answers. Bytes and streams of bytes go out as they are, everything else as JSON. */
+export type RouteReply = {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Further headers, in their order; a name may come more than once. */
+  readonly lines?: readonly HeaderLine[];
+  /** Time spent waiting for others, which is not counted as this server's overhead. */
+  readonly upstreamMs?: number;
+};
+
+export type RateLimit = 'none' | 'key' | 'gateway' | 'proxy' | 'ledger' | 'control' | 'ip';
+
+/** In place of a shape: the handler reads the body while it arrives, and what is wrong with it is its own to say. */
+export type StreamedBody = { readonly streamOf: string; readonly shape?: ZodType };
+
+/** Declares a body that is read while it arrives, by its media type; the shape is for the API description alone. */
+export const streamedBody = (mediaType: string, shape?: ZodType): StreamedBody => ({
+  streamOf: mediaType,
+  ...(shape === undefined ? {} : { shape }),
+});
+
+export const isStreamed = (body: object | undefined): body is StreamedBody =>
+  body !== undefined && 'streamOf' in body;
+
+type Output<S> = S extends ZodType
+  ? z.output<S>
+  : S extends StreamedBody
+    ? AsyncIterable<Uint8Array>
+    : undefined;
+
+export type Context<Services, C extends Credential, P, Q, B> = {
+  readonly caller: CallerOf[C];
+  readonly params: Output<P>;
+  readonly query: Output<Q>;
+  readonly body: Output<B>;
+  readonly services: Services;
+  /** Request headers, names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly clientAddress: string;
+  readonly requestId: string;
+  /** Under an Idempotency-Key: the id of the hold that this request may open, so that a crash leaves no doubt. */
+  readonly workId: string | undefined;
+  /** Counts a request that came for the caller's own provider key as one that the pool serves. Throws the 429. */
+  readonly admitPooled: () => Promise<void> | undefined;
+  /** Fires when the client goes away. */
+  readonly signal: StopSignal;
+  readonly log: Log;
+};
+
+export type RouteSpec<Services, C extends Credential, P, Q, B> = {
+  readonly method: Method;
+  /** `:name` marks a parameter. */
+  readonly path: `/${string}`;
+  readonly credential: C;
+  /** One line for the API description. */
+  readonly summary: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** The successful answer's shape, for the API description. */
+  readonly response?: ZodType;
+  readonly status?: number;
+  /** `read_write` by default on everything but GET; estimates and the like state `read`. */
+  readonly permission?: 'read' | 'read_write';
+  readonly rateLimit?: RateLimit;
+  /** Answers closed agents too. Every other agent route refuses them with `account_closed`. */
+  readonly admitsClosed?: boolean;
+  /** Answers agents whose delegation has ended. Every other agent route refuses them with `delegation_expired`. */
+  readonly admitsExpired?: boolean;
+  /** Whether a key of the caller's own at a provider may come along, or has to. */
+  readonly providerKey?: 'optional' | 'required';
+  /** Takes Idempotency-Key. */
+  readonly idempotent?: boolean;
+  /** Keeps refusals that may pass under that key as well, so that a request is never sent on twice under one key. */
+  readonly keepsRefusals?: boolean;
+  readonly maxBodyBytes?: number;
+  /** What its JSON body may have, where that is not what any body may. */
+  readonly json?: JsonBounds;
+  /** How refusals look: `flat` by default, `openai` on the inference gateway. */
+  readonly envelope?: 'flat' | 'openai';
+  /** A body that is not JSON reads as this refusal; the specification spells it differently per area. */
+  readonly badJson?: () => Error;
+  handle(context: Context<Services, C, P, Q, B>): Promise<RouteReply> | RouteReply;
+};
+
+/** A route as the edge sees it, whatever services and shapes it declared. */
+// biome-ignore lint/suspicious/noExplicitAny: the one place where routes of all shapes meet.
+export type AnyRoute<Services = any> = RouteSpec<Services, any, any, any, any>;
+
+/** Declares a route. The type argument is its whole reach into the world. */
+export const route =
+  <Services = unknown>() =>
+  <
+    C extends Credential,
+    P extends ZodType | undefined = undefined,
+    Q extends ZodType | undefined = undefined,
+    B extends ZodType | StreamedBody | undefined = undefined,
+  >(
+    spec: RouteSpec<Services, C, P, Q, B>,
+  ): RouteSpec<Services, C, P, Q, B> =>
+    spec;
+
+export const ok = (body: unknown, headers: Record<string, string> = {}): RouteReply => ({
+  status: 200,
+  body,
+  headers,
+});
+
+export const created = (body: unknown, headers: Record<string, string> = {}): RouteReply => ({
+  status: 201,
+  body,
+  headers,
+});

@@ -1,0 +1,189 @@
+import { stringify } from 'yaml';
+import { type ZodType, z } from 'zod';
+import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-header.ts';
+import type { Credential } from '../route/caller.ts';
+import { type AnyRoute, isStreamed, type StreamedBody } from '../route/route.ts';
+import type { AnySocket } from '../websocket/socket-route.ts';
+import { API_VERSION } from './api-version.ts';
+
+export interface ApiDescription {
+  /** OpenAPI 3.1 in YAML. Made once, when first asked for. */
+  yaml(): Uint8Array;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Describes the routes and sockets that this very process serves, so that the description cannot drift. */
+export function createApiDescription(served: {
+  readonly routes: readonly AnyRoute[];
+  readonly sockets: readonly AnySocket[];
+  readonly publicUrl?: string | undefined;
+}): ApiDescription {
+  let bytes: Uint8Array | undefined;
+  return {
+    yaml() {
+      bytes ??= Buffer.from(stringify(describeApi(served), { aliasDuplicateObjects: false }));
+      return bytes;
+    },
+  };
+}
+
+/** The description as a plain object. */
+export function describeApi({
+  routes,
+  sockets,
+  publicUrl,
+}: Parameters<typeof createApiDescription>[0]): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  const put = (path: string, method: string, operation: Json) => {
+    const place = path.replace(/:(\w+)/g, '{$1}');
+    paths[place] = { ...paths[place], [method]: operation };
+  };
+  for (const route of routes) put(route.path, route.method.toLowerCase(), describeRoute(route));
+  for (const socket of sockets) put(socket.path, 'get', describeSocket(socket));
+
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Agent voice and spend server', version: API_VERSION },
+    ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }),
+    paths,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      responses: {
+        Refusal: { description: 'A refusal', content: json(REFUSAL) },
+        GatewayRefusal: { description: 'A refusal', content: json(GATEWAY_REFUSAL) },
+      },
+    },
+  };
+}
+
+const providerKeyHeader = (need: 'optional' | 'required'): Json => ({
+  ...{ name: PROVIDER_KEY_HEADER, in: 'header', required: need === 'required' },
+  description: 'The caller’s own key at the provider, used for this call alone',
+  schema: { type: 'string' },
+});
+
+function describeRoute(route: AnyRoute): Json {
+  const parameters = [
+    ...parametersOf(route.params, 'path'),
+    ...parametersOf(route.query, 'query'),
+    ...(route.idempotent === true ? [IDEMPOTENCY_KEY] : []),
+    ...(route.providerKey === undefined ? [] : [providerKeyHeader(route.providerKey)]),
+  ];
+  return {
+    operationId: operationId(route.method, route.path),
+    summary: route.summary,
+    security: SECURITY[route.credential as Credential],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined ? {} : { requestBody: { content: bodyOf(route.body) } }),
+    responses: {
+      [String(route.status ?? 200)]: {
+        description: 'Done',
+        ...(route.response === undefined ? {} : { content: json(shape(route.response, 'output')) }),
+      },
+      default: refusalOf(route.envelope),
+    },
+  };
+}
+
+const bodyOf = (body: ZodType | StreamedBody): Json =>
+  isStreamed(body)
+    ? { [body.streamOf]: { schema: body.shape ? shape(body.shape) : { type: 'string' } } }
+    : json(shape(body));
+
+function describeSocket(socket: AnySocket): Json {
+  const parameters = parametersOf(socket.query, 'query');
+  const protocols = socket.protocols.join(', ');
+  return {
+    operationId: operationId('socket', socket.path),
+    summary: socket.summary,
+    description: `WebSocket, version 13. Sub-protocols: ${protocols === '' ? 'none' : protocols}.`,
+    security: SECURITY[socket.credential],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    responses: {
+      '101': { description: 'The socket is open' },
+      default: refusalOf(socket.envelope),
+    },
+  };
+}
+
+const refusalOf = (envelope: 'flat' | 'openai' | undefined): Json => ({
+  $ref: `#/components/responses/${envelope === 'openai' ? 'GatewayRefusal' : 'Refusal'}`,
+});
+
+const operationId = (method: string, path: string): string =>
+  [method.toLowerCase(), ...path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')].join('_');
+
+const json = (schema: Json): Json => ({ 'application/json': { schema } });
+
+/** What a transform cannot say about itself reads as any value. */
+function shape(schema: ZodType, io: 'input' | 'output' = 'input'): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return rest;
+}
+
+function parametersOf(schema: ZodType | undefined, place: 'path' | 'query'): Json[] {
+  if (schema === undefined) return [];
+  const before = shape(schema) as { properties?: Record<string, Json>; required?: string[] };
+  const after = shape(schema, 'output') as { properties?: Record<string, Json> };
+  return Object.entries(before.properties ?? {}).map(([name, sent]) => ({
+    name,
+    in: place,
+    required: place === 'path' || (before.required ?? []).includes(name),
+    // A coerced number accepts any text, but says what it is only once it was read.
+    schema: Object.keys(sent).length === 0 ? (after.properties?.[name] ?? {}) : sent,
+  }));
+}
+
+const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', maxLength: 255 },
+};
+
+const REFUSAL = shape(
+  z.looseObject({
+    error: z.string(),
+    message: z.string().optional(),
+    detail: z.string().optional(),
+    details: z
+      .array(z.object({ path: z.array(z.any()), message: z.string(), code: z.string() }))
+      .optional(),
+  }),
+);
+
+const GATEWAY_REFUSAL = shape(
+  z.looseObject({
+    error: z.looseObject({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string(),
+    }),
+  }),
+);
+
+const apiKey = (place: 'header' | 'cookie', name: string) => ({ type: 'apiKey', in: place, name });
+
+const SECURITY_SCHEMES = {
+  developerKey: { type: 'http', scheme: 'bearer', description: 'A developer key, svc_live_…' },
+  agentKey: { type: 'http', scheme: 'bearer', description: 'An agent key, svc_…' },
+  walletAddress: apiKey('header', 'X-Wallet-Address'),
+  walletSignature: apiKey('header', 'X-Signature'),
+  walletTimestamp: apiKey('header', 'X-Timestamp'),
+  session: apiKey('cookie', 'svc_session'),
+  adminKey: apiKey('header', 'X-Admin-Key'),
+} as const;
+
+const BY_SIGNATURE = { walletAddress: [], walletSignature: [], walletTimestamp: [] };
+const MANAGEMENT = [{ developerKey: [] }, BY_SIGNATURE, { session: [] }];
+
+const SECURITY: Readonly<Record<Credential, readonly Json[]>> = {
+  none: [],
+  management: MANAGEMENT,
+  signature: [BY_SIGNATURE],
+  agent: [{ agentKey: [] }],
+  any: [{ agentKey: [] }, ...MANAGEMENT],
+  admin: [{ adminKey: [] }],
+};

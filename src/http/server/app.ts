@@ -1,0 +1,283 @@
+import type { IdempotencyStore } from '../../idempotency/idempotency.ts';
+import { assert } from '../../kernel/assert.ts';
+import { type Clock, sleep } from '../../kernel/clock.ts';
+import { DRAINING } from '../../kernel/draining.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Metrics } from '../../kernel/metrics.ts';
+import type { Random } from '../../kernel/random.ts';
+import {
+  createRateGate,
+  DEFAULT_RATE_LIMITS,
+  type HoldsProviderKeys,
+  type RateLimits,
+} from '../../rate-limit/rate-gate.ts';
+import { createRateLimiter, type RateLimiter } from '../../rate-limit/rate-limit.ts';
+import { createAdmitAgent, createAuthenticate } from '../auth/authenticate.ts';
+import type { Credentials } from '../auth/credentials.ts';
+import { BodyBudget } from '../body/body-budget.ts';
+import { commonHeaders } from '../pipeline/output-headers.ts';
+import { createClientAddress, createIsTrustedProxy } from '../route/client-address.ts';
+import type { AnyRoute, RouteSpec } from '../route/route.ts';
+import { MessageLine } from '../websocket/message-line.ts';
+import {
+  createSocketRegistry,
+  type SocketCaps,
+  type SocketRegistry,
+} from '../websocket/socket-registry.ts';
+import type { AnySocket, SocketSpec } from '../websocket/socket-route.ts';
+import { createTurnBudget } from '../websocket/turn-budget.ts';
+import { UpgradeGate } from '../websocket/upgrade-gate.ts';
+import { type SocketDeps, socketBehavior } from '../websocket/web-socket.ts';
+import type { CertificateFiles } from './certificate.ts';
+import { takeCensus } from './connection-census.ts';
+import {
+  type ConnectionCaps,
+  ConnectionGate,
+  connectionCaps,
+  descriptorLimit,
+} from './connection-gate.ts';
+import { createHttpMetrics } from './http-metrics.ts';
+import { type Listening, listenOn } from './listen-on.ts';
+import { createRequestIds } from './request-id.ts';
+import { createRouter } from './router.ts';
+import { type Endpoint, type ServeDeps, serveRequest } from './serve-request.ts';
+import { createStrangerGate } from './stranger-gate.ts';
+import { createUnknownRoute } from './unknown-route.ts';
+import { loadUws } from './uws.ts';
+
+/** What one endpoint reaches into. */
+type Reach<E> =
+  // biome-ignore lint/suspicious/noExplicitAny: only the services are of interest.
+  E extends RouteSpec<infer S, any, any, any, any>
+    ? (services: S) => void
+    : // biome-ignore lint/suspicious/noExplicitAny: only the services are of interest.
+      E extends SocketSpec<infer S, any>
+      ? (services: S) => void
+      : never;
+
+/** What all endpoints together reach into; the compiler holds the roof to it. */
+export type ServicesOf<E> = Reach<E> extends (services: infer All) => void ? All : never;
+
+export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
+  readonly routes: readonly R[];
+  readonly sockets: readonly S[];
+  readonly services: ServicesOf<R | S>;
+  readonly credentials: Credentials;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly secureCookies: boolean;
+  readonly publicUrl?: string | undefined;
+  readonly trustedProxies?: readonly string[];
+  readonly rateLimits?: Partial<RateLimits>;
+  /** Nobody has any without it. */
+  readonly holdsProviderKeys?: HoldsProviderKeys;
+  /** Counts everything but the server-wide limit; in this process alone where none is given. */
+  readonly rateLimiter?: RateLimiter;
+  readonly socketCaps?: Partial<SocketCaps>;
+  /** As many as the process has descriptors for, by default. */
+  readonly connectionCaps?: Partial<ConnectionCaps>;
+  /** Files that `checkCertificate` found good; without them it listens in the clear. */
+  readonly tls?: CertificateFiles | undefined;
+  readonly idempotency?: IdempotencyStore;
+  /** Names of advisory headers that are switched on, to be exposed to browsers. */
+  readonly advisoryHeaders?: readonly string[];
+};
+
+export interface HttpServer extends AsyncDisposable {
+  /** Listens and answers the port, which is the system's choice for 0. Rejects when it is taken. */
+  listen(place: { readonly host: string; readonly port: number }): Promise<number>;
+  /** Stops accepting, lets requests and sockets finish for so long, then closes what is left. */
+  drain(graceMs: number): Promise<void>;
+  /** Closes 1008 the sockets of an agent, or of one of its keys, at once. */
+  closeAgentSockets(agentId: number, keyId?: number): void;
+  readonly openRequests: number;
+  readonly openSockets: number;
+}
+
+const sslOptions = ({ certFile, keyFile }: CertificateFiles) => ({
+  cert_file_name: certFile,
+  key_file_name: keyFile,
+});
+
+/** How often a draining server looks whether it is empty. */
+const DRAIN_POLL_MS = 20;
+
+/** Builds the edge from its routes and sockets. Nothing is open until `listen`. */
+export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
+  deps: HttpServerDeps<R, S>,
+): Promise<HttpServer> {
+  assert(
+    deps.idempotency !== undefined || !deps.routes.some(({ idempotent }) => idempotent),
+    'a route that takes Idempotency-Key has a store that keeps its answers',
+  );
+  const uws = await loadUws();
+  const { clock } = deps;
+  const state = { draining: false, openRequests: 0 };
+  const registry = createSocketRegistry({
+    perAgent: deps.socketCaps?.perAgent ?? LIMITS.socketsPerAgent,
+    perAddress: deps.socketCaps?.perAddress ?? LIMITS.socketsPerAddress,
+  });
+  const gate = new UpgradeGate(uws, deps.random);
+  let port = 0;
+  const isProxy = createIsTrustedProxy(deps.trustedProxies ?? []);
+  const connections = new ConnectionGate({
+    caps: { ...connectionCaps(descriptorLimit()), ...deps.connectionCaps },
+    isClient: (remote) => !isProxy(remote),
+    takeCensus: () => takeCensus(port),
+    clock,
+    log: deps.log,
+  });
+  const { serving, sockets } = wire(deps, { registry, state, gate, connections });
+
+  const app = deps.tls === undefined ? uws.App() : uws.SSLApp(sslOptions(deps.tls));
+  app.filter((res, change) => connections.changed(res, Number(change)));
+  for (const spec of deps.sockets) {
+    app.ws(spec.path, socketBehavior(sockets, spec));
+  }
+  app.any('/*', (res, req) => {
+    state.openRequests += 1;
+    void serveRequest(serving, res, req).finally(() => {
+      state.openRequests -= 1;
+    });
+  });
+
+  let listening: Listening | undefined;
+  let closed = false;
+  const stopListening = () => {
+    listening?.stop();
+    listening = undefined;
+  };
+  const close = () => {
+    if (closed) return;
+    closed = true;
+    stopListening();
+    app.close();
+    gate.close();
+  };
+
+  return {
+    async listen(place) {
+      if (deps.sockets.length > 0) {
+        await gate.open().catch((err: unknown) => {
+          deps.log.warn({ err }, 'sockets are upgraded unshielded, which the library warns of');
+        });
+      }
+      listening = await listenOn(uws, app, place);
+      port = listening.port;
+      return port;
+    },
+    async drain(graceMs) {
+      state.draining = true;
+      stopListening();
+      registry.drain();
+      const deadline = clock.monotonicMs() + graceMs;
+      while (state.openRequests + registry.size > 0 && clock.monotonicMs() < deadline) {
+        await sleep(clock, DRAIN_POLL_MS);
+      }
+      registry.closeAll(DRAINING.code, DRAINING.reason);
+      close();
+    },
+    closeAgentSockets: registry.closeAgentSockets,
+    get openRequests() {
+      return state.openRequests;
+    },
+    get openSockets() {
+      return registry.size;
+    },
+    async [Symbol.asyncDispose]() {
+      close();
+    },
+  };
+}
+
+/** What the server keeps of itself. */
+type Own = {
+  readonly registry: SocketRegistry;
+  readonly state: ServerState;
+  readonly gate: UpgradeGate;
+  readonly connections: ConnectionGate;
+};
+
+type ServerState = { readonly draining: boolean; readonly openRequests: number };
+
+/** Gives requests and upgrades what they need; most of it is the same for both. */
+function wire<R extends AnyRoute, S extends AnySocket>(
+  deps: HttpServerDeps<R, S>,
+  { registry, state, gate, connections }: Own,
+): { readonly serving: ServeDeps; readonly sockets: SocketDeps } {
+  const { clock, random, log, services } = deps;
+  const limits = { ...DEFAULT_RATE_LIMITS, ...deps.rateLimits };
+  const strangers = createStrangerGate(clock, {
+    anonymous: limits.anonymousRequests,
+    failedCredentials: limits.failedCredentials,
+  });
+  const authentication = { ...deps, strangers };
+  const endpoints = endpointsOf(deps.routes, deps.sockets);
+  const shared = {
+    services,
+    clock,
+    log,
+    requestId: createRequestIds(random),
+    rateGate: createRateGate(
+      {
+        holdsProviderKeys: deps.holdsProviderKeys,
+        limiter: deps.rateLimiter ?? createRateLimiter(clock),
+        serverLimiter: createRateLimiter(clock),
+      },
+      limits,
+    ),
+    metrics: createHttpMetrics(deps.metrics, {
+      requests: () => state.openRequests,
+      sockets: () => registry.size,
+      connections: () => connections.open,
+      refusedConnections: () => connections.refused,
+    }),
+    clientAddress: createClientAddress(deps.trustedProxies ?? []),
+    commonHeaders: commonHeaders(deps.advisoryHeaders),
+    isDraining: () => state.draining,
+  };
+  return {
+    sockets: {
+      ...shared,
+      registry,
+      gate,
+      connections,
+      line: new MessageLine(clock),
+      admitAgent: createAdmitAgent(authentication),
+    },
+    serving: {
+      ...shared,
+      strangers,
+      unknownRoute: createUnknownRoute(endpoints),
+      takesTurn: createTurnBudget(LIMITS.requestsPerTurn),
+      authenticate: createAuthenticate(authentication),
+      idempotency: deps.idempotency,
+      router: createRouter(endpoints),
+      bodyBudget: new BodyBudget({
+        bytes: LIMITS.bodyBytesInFlight,
+        bytesPerCaller: LIMITS.bodyBytesPerCaller,
+      }),
+    },
+  };
+}
+
+function endpointsOf(routes: readonly AnyRoute[], sockets: readonly AnySocket[]): Endpoint[] {
+  return [
+    ...routes.map((route) => ({
+      kind: 'route' as const,
+      method: route.method,
+      path: route.path,
+      envelope: route.envelope ?? 'flat',
+      route,
+    })),
+    ...sockets.map(({ path, envelope = 'flat' }) => ({
+      kind: 'socket' as const,
+      method: 'GET',
+      path,
+      envelope,
+    })),
+  ];
+}

@@ -1,0 +1,120 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import { RecentMap } from '../../kernel/recent-map.ts';
+import { networkOf } from '../route/client-address.ts';
+import type { Census } from './connection-census.ts';
+
+export type ConnectionCaps = { readonly most: number; readonly perNetwork: number };
+
+type Deps = {
+  readonly caps: ConnectionCaps;
+  /** The peer's address; false for a proxy that many clients stand behind. */
+  readonly isClient: (remote: string) => boolean;
+  readonly takeCensus: () => Promise<Census>;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** What a network has: as many connections as the last census found, and those that it opened since. */
+type Holding = { counted: number; openedSince: number };
+
+/**
+ * Bounds open connections, in sum and by client network. One too many is closed as it opens, which costs no more than
+ * taking it: a server out of descriptors cannot even do that, and spends its whole time finding out.
+ *
+ * The library tells when a connection closes but not whose it was, so that a network's number is not known here but only
+ * what it cannot exceed. Where that reaches the cap, the kernel is asked for the true numbers.
+ */
+export class ConnectionGate {
+  readonly #deps: Deps;
+  readonly #holdings = new RecentMap<string, Holding>(LIMITS.addressesCounted);
+  #open = 0;
+  #refused = 0;
+  #isCounting = false;
+  #nextCensusMs = 0;
+  #canCount = true;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  /** How many connections were closed as they opened. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** For the library's filter: a connection opens (`change` is 1) or closes without having become a WebSocket (-1). */
+  changed(res: HttpResponse, change: number): void {
+    if (change < 0) {
+      this.#open -= 1;
+      return;
+    }
+    this.#open += 1;
+    const remote = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
+    if (this.#open <= this.#deps.caps.most && this.#admits(remote)) return;
+    this.#refused += 1;
+    res.close();
+  }
+
+  /** A WebSocket closed, of which the filter hears nothing. */
+  upgradedClosed(): void {
+    this.#open -= 1;
+  }
+
+  #admits(remote: string): boolean {
+    const { caps, isClient } = this.#deps;
+    if (!this.#canCount || !isClient(remote)) return true;
+    const network = networkOf(remote);
+    const holding = this.#holdings.get(network) ?? { counted: 0, openedSince: 0 };
+    this.#holdings.set(network, holding);
+    holding.openedSince += 1;
+    const atMost = holding.counted + holding.openedSince;
+    // Well before the cap: a client that opens and closes many connections is not refused for those that are closed.
+    if (atMost > caps.perNetwork / 2) void this.#count();
+    return atMost <= caps.perNetwork;
+  }
+
+  async #count(): Promise<void> {
+    const { clock, log, takeCensus } = this.#deps;
+    if (this.#isCounting || clock.monotonicMs() < this.#nextCensusMs) return;
+    this.#isCounting = true;
+    const before = new Map(
+      [...this.#holdings].map(([network, { openedSince }]) => [network, openedSince]),
+    );
+    let restMs: number = LIMITS.censusEveryMs;
+    try {
+      const { open, lines } = await takeCensus();
+      restMs = Math.max(restMs, lines * LIMITS.censusRestMsPerLine);
+      for (const [network, holding] of this.#holdings) {
+        holding.counted = open.get(network) ?? 0;
+        holding.openedSince -= before.get(network) ?? 0;
+      }
+    } catch (err) {
+      this.#canCount = false;
+      log.warn({ err }, 'connections are not counted by client: this system does not list them');
+    }
+    this.#isCounting = false;
+    this.#nextCensusMs = clock.monotonicMs() + restMs;
+  }
+}
+
+/** Caps that fit the descriptors which this process may have, with room for files, the database and upstreams. */
+export function connectionCaps(descriptors: number): ConnectionCaps {
+  const most = Math.min(LIMITS.connections, Math.floor(descriptors * LIMITS.connectionDescriptors));
+  return { most, perNetwork: Math.min(LIMITS.connectionsPerNetwork, Math.ceil(most / 2)) };
+}
+
+/** How many files and sockets this process may have open. */
+export function descriptorLimit(): number {
+  const report = process.report?.getReport() as
+    | { userLimits?: { open_files?: { soft?: number | string } } }
+    | undefined;
+  const soft = Number(report?.userLimits?.open_files?.soft);
+  return Number.isFinite(soft) ? soft : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,81 @@
+import { type Clock, isoTime, within } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+/** Resolves when the part works, and rejects with a sentence when it does not. */
+export type Probe = () => Promise<unknown>;
+
+export type CheckResult = {
+  readonly status: 'ok' | 'degraded' | 'down' | 'skipped';
+  readonly latency_ms?: number;
+  readonly reason?: string;
+};
+
+export type HealthReport = {
+  readonly status: 'ok' | 'degraded';
+  readonly checks: {
+    readonly db: CheckResult;
+    readonly managed_wallet: CheckResult;
+    readonly indexer: CheckResult;
+  };
+  readonly timestamp: string;
+};
+
+export interface HealthChecks {
+  /** Bounded in time, and remembered for a second: a flood of probes must not become a flood of queries. */
+  report(): Promise<HealthReport>;
+}
+
+/** A part without a probe is not configured on this server and reads `skipped`. */
+export function createHealthChecks(
+  clock: Clock,
+  probes: {
+    readonly db: Probe;
+    readonly managedWallet: Probe | undefined;
+    readonly indexer: Probe | undefined;
+  },
+): HealthChecks {
+  let latest: { readonly atMs: number; readonly report: Promise<HealthReport> } | undefined;
+
+  const take = async (): Promise<HealthReport> => {
+    const [db, managedWallet, indexer] = await Promise.all([
+      check(clock, probes.db, 'down'),
+      check(clock, probes.managedWallet, 'degraded'),
+      check(clock, probes.indexer, 'degraded'),
+    ]);
+    const well = [db, managedWallet, indexer].every(
+      ({ status }) => status === 'ok' || status === 'skipped',
+    );
+    return {
+      status: well ? 'ok' : 'degraded',
+      checks: { db, managed_wallet: managedWallet, indexer },
+      timestamp: isoTime(clock.now()),
+    };
+  };
+
+  return {
+    report() {
+      const nowMs = clock.monotonicMs();
+      if (latest === undefined || nowMs - latest.atMs >= LIMITS.healthCacheMs) {
+        latest = { atMs: nowMs, report: take() };
+      }
+      return latest.report;
+    },
+  };
+}
+
+async function check(
+  clock: Clock,
+  probe: Probe | undefined,
+  onFailure: 'down' | 'degraded',
+): Promise<CheckResult> {
+  if (probe === undefined) return { status: 'skipped', reason: 'not configured' };
+  const startedMs = clock.monotonicMs();
+  try {
+    const outcome = await within(clock, LIMITS.healthProbeMs, probe(), () => 'late' as const);
+    if (outcome === 'late') return { status: onFailure, reason: 'no answer in time' };
+    return { status: 'ok', latency_ms: Math.round(clock.monotonicMs() - startedMs) };
+  } catch {
+    // The probe's own words may hold addresses and names that are nobody's business here.
+    return { status: onFailure, reason: 'unreachable' };
+  }
+}

@@ -1,0 +1,40 @@
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+
+/** Fires once, when a client leaves. Every request has one, so it is as light as that can be. */
+export class LeaveSignal implements StopSignal {
+  readonly #listeners: (() => void)[] = [];
+  #reason: Error | undefined;
+
+  get aborted(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  /** As the platform gives it, which readers of an `AbortSignal` know. */
+  get reason(): Error | undefined {
+    return this.#reason;
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    if (!this.aborted) this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const index = this.#listeners.indexOf(listener);
+    if (index !== -1) this.#listeners.splice(index, 1);
+  }
+
+  fire(): void {
+    if (this.aborted) return;
+    this.#reason = new DOMException('This operation was aborted', 'AbortError');
+    for (let next = this.#listeners.shift(); next !== undefined; next = this.#listeners.shift()) {
+      try {
+        next();
+      } catch (error) {
+        // As the platform does it: a bug of one listener is no reason not to tell the next.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}

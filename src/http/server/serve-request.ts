@@ -1,0 +1,261 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { Clock } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { Log } from '../../kernel/log.ts';
+import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
+import { type BodyReading, readBody } from '../body/body.ts';
+import type { BodyBudget } from '../body/body-budget.ts';
+import { type BodyStream, streamBody } from '../body/body-stream.ts';
+import { preflightHeaders } from '../pipeline/output-headers.ts';
+import {
+  bodyLimit,
+  ClientGoneError,
+  type PipelineDeps,
+  type PipelineOutcome,
+  runPipeline,
+} from '../pipeline/pipeline.ts';
+import { ResponseWriter } from '../pipeline/reply.ts';
+import {
+  copyRequest,
+  framingRefusal,
+  type IncomingRequest,
+  untilParserIsDone,
+} from '../pipeline/request.ts';
+import { type Answer, type HeaderLine, JSON_TYPE } from '../route/answer.ts';
+import { type Envelope, renderError } from '../route/render-error.ts';
+import { type AnyRoute, isStreamed } from '../route/route.ts';
+import type { HttpMetrics } from './http-metrics.ts';
+import type { Matched, Router } from './router.ts';
+import type { StrangerGate } from './stranger-gate.ts';
+import type { UnknownRoute } from './unknown-route.ts';
+
+/** A route, or the path of a socket that was asked without an upgrade. */
+export type Endpoint =
+  | (Place & { readonly kind: 'route'; readonly route: AnyRoute })
+  | (Place & { readonly kind: 'socket' });
+
+type Place = { readonly method: string; readonly path: string; readonly envelope: Envelope };
+
+export type ServeDeps = PipelineDeps & {
+  readonly router: Router<Endpoint>;
+  readonly unknownRoute: (method: string, path: string) => UnknownRoute;
+  readonly strangers: StrangerGate;
+  /** Counts a request of this turn of the event loop; false: it has brought as many as may be answered in it. */
+  readonly takesTurn: () => boolean;
+  readonly metrics: HttpMetrics;
+  readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
+  readonly requestId: (sent: string | undefined) => string;
+  readonly commonHeaders: readonly HeaderLine[];
+  readonly bodyBudget: BodyBudget;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly isDraining: () => boolean;
+};
+
+/** One request from its first byte to its last. */
+type Visit = {
+  readonly request: IncomingRequest;
+  readonly reply: ResponseWriter;
+  readonly requestId: string;
+  readonly found: Found;
+  readonly body: BodyReading | BodyStream | undefined;
+  readonly log: () => Log;
+};
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Serves one request. Never throws and never rejects. */
+export async function serveRequest(
+  deps: ServeDeps,
+  res: HttpResponse,
+  req: HttpRequest,
+): Promise<void> {
+  const startedMs = deps.clock.monotonicMs();
+  const reply = new ResponseWriter(res, deps.clock);
+  let visit: Visit | undefined;
+  try {
+    visit = begin(deps, res, req, reply);
+    const { request, found } = visit;
+    // What follows a request of doubtful length, or fills a packet with requests, must not be served in this turn.
+    if (!deps.takesTurn() || request.framing !== 'length') await untilParserIsDone();
+
+    const outcome =
+      found.kind === 'route'
+        ? await runRoute(deps, visit, found)
+        : { answer: answerAtOnce(deps, visit, found), earned: [], upstreamMs: 0 };
+    await send(deps, visit, outcome);
+
+    deps.metrics.answered({
+      method: METHODS.has(request.method) ? request.method : 'OTHER',
+      route: found.path,
+      status: outcome.answer.status,
+      durationMs: deps.clock.monotonicMs() - startedMs,
+      upstreamMs: outcome.upstreamMs,
+    });
+  } catch (thrown) {
+    answerFailure(thrown, reply, visit?.log ?? (() => deps.log), deps.commonHeaders);
+  } finally {
+    visit?.body?.release();
+  }
+}
+
+/** Everything that must be done before the first await, while the library's memory still stands. */
+function begin(deps: ServeDeps, res: HttpResponse, req: HttpRequest, reply: ResponseWriter): Visit {
+  const request = copyRequest(req);
+  const requestId = deps.requestId(request.headers.get('x-request-id'));
+  const found = choose(deps, request);
+  let body: BodyReading | BodyStream | undefined;
+  if (found.kind === 'route' && found.route.body !== undefined && hasBody(request)) {
+    const read = isStreamed(found.route.body) ? streamBody : readBody;
+    body = read(res, {
+      limitBytes: bodyLimit(found.route),
+      budget: deps.bodyBudget,
+      onGone: (callback) => reply.onGone(callback),
+    });
+  }
+  let log: Log | undefined;
+  return {
+    request,
+    reply,
+    requestId,
+    found,
+    body,
+    log: () => {
+      log ??= deps.log.child({ requestId, route: found.path });
+      return log;
+    },
+  };
+}
+
+function runRoute(
+  deps: ServeDeps,
+  visit: Visit,
+  { route, rawParams }: Extract<Found, { kind: 'route' }>,
+): Promise<PipelineOutcome> {
+  const { request, reply, requestId, body, log } = visit;
+  return runPipeline(deps, {
+    request,
+    route,
+    rawParams,
+    body,
+    requestId,
+    clientAddress: () => clientOf(deps, visit),
+    signal: reply.signal,
+    log,
+  });
+}
+
+const clientOf = ({ clientAddress }: ServeDeps, { reply, request }: Visit): string =>
+  clientAddress(reply.remoteAddress(), request.headers.get('x-forwarded-for'));
+
+function send(
+  { commonHeaders, isDraining }: ServeDeps,
+  { request, reply, requestId, body }: Visit,
+  { answer, earned }: PipelineOutcome,
+): Promise<void> | undefined {
+  body?.letGo();
+  return reply.send(answer, {
+    lead: [commonHeaders, [['x-request-id', requestId]], earned],
+    headOnly: request.method === 'HEAD',
+    closeConnection: isDraining() || request.framing !== 'length' || body?.brokeOff === true,
+  });
+}
+
+type Found =
+  | {
+      readonly kind: 'route';
+      readonly path: string;
+      readonly route: AnyRoute;
+      readonly rawParams: Matched<Endpoint>['rawParams'];
+    }
+  | ({ readonly kind: 'refusal'; readonly path: string } & Refused)
+  | { readonly kind: 'preflight'; readonly path: string; readonly headers: Record<string, string> };
+
+/** What a refusal says is made only once its client may have one: finding the nearest route is work. */
+type Refused = { readonly refusal: () => Error; readonly envelope: Envelope };
+
+/** Everything about a request that its first line and headers decide. */
+function choose({ router, unknownRoute }: ServeDeps, request: IncomingRequest): Found {
+  const unmatched = { kind: 'refusal', path: 'unmatched', envelope: 'flat' } as const;
+  const misframed = framingRefusal(request);
+  if (misframed !== undefined) return { ...unmatched, refusal: () => misframed };
+
+  const matched = router.find(request.path);
+  if (matched === undefined) {
+    // A browser shows its page the 404 only if the preflight before it succeeds.
+    if (isPreflight(request)) return preflight(request, ANY_METHOD);
+    return { ...unmatched, ...unknownRoute(request.method, request.path) };
+  }
+
+  const { byMethod, rawParams } = matched;
+  const endpoint = byMethod.get(request.method === 'HEAD' ? 'GET' : request.method);
+  if (endpoint?.kind === 'route') {
+    return { kind: 'route', path: endpoint.path, route: endpoint.route, rawParams };
+  }
+  if (endpoint?.kind === 'socket') {
+    const { path, envelope } = endpoint;
+    return { kind: 'refusal', path, refusal: () => errors.request.upgradeRequired(), envelope };
+  }
+  const allow = allowedMethods(byMethod);
+  if (request.method !== 'OPTIONS') {
+    const [{ envelope } = unmatched] = byMethod.values();
+    return { ...unmatched, refusal: () => errors.request.methodNotAllowed(allow), envelope };
+  }
+  return preflight(request, allow);
+}
+
+const ANY_METHOD = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+const isPreflight = ({ method, headers }: IncomingRequest): boolean =>
+  method === 'OPTIONS' && headers.has('access-control-request-method');
+
+function preflight({ headers }: IncomingRequest, allow: readonly string[]): Found {
+  const requested = headers.get('access-control-request-headers');
+  return { kind: 'preflight', path: 'preflight', headers: preflightHeaders(allow, requested) };
+}
+
+function allowedMethods(byMethod: ReadonlyMap<string, Endpoint>): string[] {
+  const allow = [...byMethod.keys(), 'OPTIONS'];
+  return byMethod.get('GET')?.kind === 'route' ? ['HEAD', ...allow] : allow;
+}
+
+function answerAtOnce(
+  deps: ServeDeps,
+  visit: Visit,
+  found: Exclude<Found, { kind: 'route' }>,
+): Answer {
+  const envelope = found.kind === 'refusal' ? found.envelope : 'flat';
+  try {
+    deps.strangers.admitAnonymous({
+      route: { envelope },
+      clientAddress: () => clientOf(deps, visit),
+    });
+  } catch (refusal) {
+    return renderError(refusal, envelope, visit.log);
+  }
+  if (found.kind === 'refusal') return renderError(found.refusal(), envelope, visit.log);
+  return { status: 200, headers: { 'content-type': JSON_TYPE, ...found.headers }, body: '{}' };
+}
+
+const hasBody = ({ method }: IncomingRequest): boolean => method !== 'GET' && method !== 'HEAD';
+
+/** What fails outside the pipeline: a stream that broke, which is no failure of ours, or a bug in the edge itself. */
+function answerFailure(
+  thrown: unknown,
+  reply: ResponseWriter,
+  log: () => Log,
+  commonHeaders: readonly HeaderLine[],
+): void {
+  if (thrown instanceof ClientGoneError) return;
+  // Its head is out already, so that there is nothing left to say.
+  if (thrown instanceof SendFailed || thrown instanceof BodyTooLarge) {
+    log().info({ why: thrown.message }, 'a vendor broke its answer off');
+    return;
+  }
+  const answer = renderError(thrown, 'flat', log);
+  try {
+    void reply.send(answer, { lead: [commonHeaders], headOnly: false, closeConnection: true });
+  } catch (err) {
+    log().error({ err }, 'a request could not be answered');
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../../kernel/api-error.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { RecentMap } from '../../kernel/recent-map.ts';
+import { AddressBuckets, type BucketSize } from '../../rate-limit/address-buckets.ts';
+import { networkOf } from '../route/client-address.ts';
+import type { Envelope } from '../route/render-error.ts';
+
+/** What the gate needs to know of a request; a route and a socket both have it. */
+export type Asked = {
+  readonly route: { readonly envelope?: Envelope | undefined };
+  readonly clientAddress: () => string;
+};
+
+export type StrangerLimits = {
+  /** Requests without a credential, of each client network. */
+  readonly anonymous: BucketSize;
+  /** Credentials that had to be looked up and proved to be none, of each client network. */
+  readonly failedCredentials: BucketSize;
+};
+
+/**
+ * Limits what clients without a proven credential may cost, by their network and before any work is done for them.
+ * Requests of known callers never come here, so that no stranger can have them refused.
+ */
+export interface StrangerGate {
+  /** Takes the token of a request without a credential, or throws the 429. */
+  admitAnonymous(asked: Asked): void;
+  /**
+   * Checks a credential that costs a query, a signature or a decryption. Throws the 429 where the client's network has
+   * failed too often lately; the check then does not run. Only a failed check uses its token up. A credential that has
+   * proved good here before is always checked, whatever others at its network do.
+   */
+  attempt<T>(asked: Asked, shown: string, check: () => Promise<T>): Promise<T>;
+  /** Counts a credential that failed without costing anything. Throws the 429 in place of its refusal. */
+  countFailure(asked: Asked): void;
+}
+
+/** Builds the gate. It counts in this process alone: what it protects is this process's time. */
+export function createStrangerGate(clock: Clock, limits: StrangerLimits): StrangerGate {
+  const anonymous = new AddressBuckets(clock, limits.anonymous);
+  const failures = new AddressBuckets(clock, limits.failedCredentials);
+  const proven = new RecentMap<string, true>(LIMITS.provenCredentials);
+
+  const take = (buckets: AddressBuckets, asked: Asked): string => {
+    const network = networkOf(asked.clientAddress());
+    const retryAfterSeconds = buckets.take(network);
+    if (retryAfterSeconds > 0) throw refusal(buckets, retryAfterSeconds, asked);
+    return network;
+  };
+
+  return {
+    admitAnonymous: (asked) => void take(anonymous, asked),
+    countFailure: (asked) => void take(failures, asked),
+    async attempt(asked, shown, check) {
+      const mark = markOf(shown);
+      const network = proven.get(mark) === undefined ? take(failures, asked) : undefined;
+      const giveBack = () => {
+        if (network !== undefined) failures.giveBack(network);
+      };
+      try {
+        const found = await check();
+        giveBack();
+        proven.set(mark, true);
+        return found;
+      } catch (thrown) {
+        if (!isUnproven(thrown)) giveBack();
+        else if (thrown.status === 401) proven.delete(mark);
+        throw thrown;
+      }
+    },
+  };
+}
+
+/** What is remembered of a credential: enough to know it again, and of no use to anyone who reads it. */
+const markOf = (shown: string): string => createHash('sha256').update(shown).digest('base64');
+
+/** A 403 is about a known caller, and a database that is away says nothing about the credential. */
+const isUnproven = (thrown: unknown): thrown is ApiError =>
+  thrown instanceof ApiError && (thrown.status === 401 || thrown.status === 503);
+
+function refusal(
+  { perMinute }: AddressBuckets,
+  retryAfterSeconds: number,
+  { route }: Asked,
+): ApiError {
+  if (route.envelope === 'openai') return errors.gateway.rateLimited(retryAfterSeconds);
+  return errors.request.rateLimited({
+    reason: 'ip_rate_limit',
+    retryAfterSeconds,
+    limitPerMinute: perMinute,
+  });
+}

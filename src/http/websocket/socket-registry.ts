@@ -1,0 +1,99 @@
+import { errors } from '../../kernel/errors.ts';
+
+export type SocketCaps = { readonly perAgent: number; readonly perAddress: number };
+
+/** A place taken by one socket, from before its upgrade until after its close. */
+export interface Seat {
+  /** The socket stands; from now on the registry can reach it. Runs what was asked of it meanwhile. */
+  occupy(live: LiveSocket): void;
+  /** Gives the place back; safe to call more than once. */
+  release(): void;
+}
+
+export type LiveSocket = {
+  close(code: number, reason: string): void;
+  drain(): void;
+};
+
+export interface SocketRegistry {
+  /** Takes a place or throws the refusal of a full house. */
+  reserve(owner: {
+    readonly agentId: number;
+    readonly keyId: number;
+    readonly address: string;
+  }): Seat;
+  /** Closes 1008 every socket of an agent, or of one of its keys, also those still being upgraded. */
+  closeAgentSockets(agentId: number, keyId?: number): void;
+  /** Tells every socket, now and later, that the server is leaving. */
+  drain(): void;
+  closeAll(code: number, reason: string): void;
+  readonly size: number;
+}
+
+type SeatState = {
+  readonly keyId: number;
+  live: LiveSocket | undefined;
+  verdict: { code: number; reason: string } | undefined;
+};
+
+/** Keeps count of sockets per agent and address, and finds them when a key is revoked. */
+export function createSocketRegistry(caps: SocketCaps): SocketRegistry {
+  const byAgent = new Map<number, Set<SeatState>>();
+  const perAddress = new Map<string, number>();
+  let draining = false;
+  let size = 0;
+
+  const close = (seat: SeatState, code: number, reason: string) => {
+    if (seat.live === undefined) seat.verdict = { code, reason };
+    else seat.live.close(code, reason);
+  };
+  // A copy, because a closing socket leaves the set at once.
+  const everySeat = () => [...byAgent.values()].flatMap((seats) => [...seats]);
+
+  return {
+    reserve({ agentId, keyId, address }) {
+      const seats = byAgent.get(agentId) ?? new Set<SeatState>();
+      const atAddress = perAddress.get(address) ?? 0;
+      if (seats.size >= caps.perAgent) throw errors.request.tooManySockets(caps.perAgent, 'agent');
+      if (atAddress >= caps.perAddress) {
+        throw errors.request.tooManySockets(caps.perAddress, 'address');
+      }
+
+      const seat: SeatState = { keyId, live: undefined, verdict: undefined };
+      byAgent.set(agentId, seats.add(seat));
+      perAddress.set(address, atAddress + 1);
+      size += 1;
+
+      return {
+        occupy(live) {
+          seat.live = live;
+          if (seat.verdict !== undefined) live.close(seat.verdict.code, seat.verdict.reason);
+          else if (draining) live.drain();
+        },
+        release() {
+          if (!seats.delete(seat)) return;
+          size -= 1;
+          if (seats.size === 0 && byAgent.get(agentId) === seats) byAgent.delete(agentId);
+          const left = (perAddress.get(address) ?? 1) - 1;
+          if (left === 0) perAddress.delete(address);
+          else perAddress.set(address, left);
+        },
+      };
+    },
+    closeAgentSockets(agentId, keyId) {
+      for (const seat of [...(byAgent.get(agentId) ?? [])]) {
+        if (keyId === undefined || seat.keyId === keyId) close(seat, 1008, 'credential revoked');
+      }
+    },
+    drain() {
+      draining = true;
+      for (const seat of everySeat()) seat.live?.drain();
+    },
+    closeAll(code, reason) {
+      for (const seat of everySeat()) close(seat, code, reason);
+    },
+    get size() {
+      return size;
+    },
+  };
+}

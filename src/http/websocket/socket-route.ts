@@ -1,0 +1,113 @@
+import type { ZodType, z } from 'zod';
+import type { Log } from '../../kernel/log.ts';
+import type { HeaderLine } from '../route/answer.ts';
+import type { AgentCaller } from '../route/caller.ts';
+
+/**
+ * Where an upgrade may carry its agent key: `Authorization: Bearer`, one of the offered sub-protocols
+ * (the key itself, or behind `keyProtocolPrefix`), or the `api_key` query parameter.
+ */
+export type SocketKeySource = 'bearer' | 'subprotocol' | 'query';
+
+/** One open WebSocket. Every call is safe at any time: after the close they do nothing. */
+export interface SocketConnection {
+  /** The request id of the upgrade. */
+  readonly id: string;
+  readonly agentId: number;
+  readonly keyId: number;
+  /** The sub-protocol that was agreed, if any. */
+  readonly protocol: string | undefined;
+  readonly isOpen: boolean;
+  /** Bytes that the client has not taken yet. Pace by it: beyond `LIMITS.socketBackpressureBytes` frames drop. */
+  readonly bufferedAmount: number;
+  /**
+   * Sends a text or a binary frame; the bytes are copied. False when the client is too slow and the
+   * frame was dropped. A dropped frame closes the socket with 1013, unless it was `droppable`. Bytes that are UTF-8
+   * leave as a text frame when they are sent `asText`.
+   */
+  send(
+    data: string | Uint8Array,
+    options?: { readonly droppable?: boolean; readonly asText?: boolean },
+  ): boolean;
+  /** Runs `work` so that all frames sent in it leave in one write. */
+  batch(work: () => void): void;
+  /** Sends a close frame; what was sent before still arrives. The reason is cut at 123 bytes. */
+  close(code: number, reason?: string): void;
+}
+
+/** What lives behind one socket. A throw from any method closes the socket 1011, never the process. */
+export interface SocketHandler {
+  /** The socket stands: called once, before the first message. Sending is allowed from here on. */
+  opened(connection: SocketConnection): void;
+  /** Bytes are a view that dies when the call returns: slice what must be kept. */
+  message(data: string | Uint8Array): void;
+  /** In the place of `message`, for who wants every frame as it came. The bytes die in the same way. */
+  frame?(bytes: Uint8Array, isBinary: boolean): void;
+  /** The client has caught up after `bufferedAmount` had grown. */
+  drained?(): void;
+  /** The server is shutting down: finish and close. Without this method the socket closes 1012 at once. */
+  draining?(): void;
+  /**
+   * Called exactly once for every handler that `open` returned, also when the client left before the
+   * upgrade was done (then without `opened`, with 1006). Whatever `open` took is given back here.
+   */
+  closed(code: number, reason: string): void;
+}
+
+export type SocketContext<Services, Q> = {
+  readonly caller: AgentCaller;
+  readonly query: Q extends ZodType ? z.output<Q> : undefined;
+  /** As it came, for a route that hands it on: names may stand in it more than once. */
+  readonly rawQuery: string;
+  /** Handshake headers, names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly services: Services;
+  readonly clientAddress: string;
+  readonly requestId: string;
+  /** Adds headers to the answer of the upgrade; after `open` has returned they come too late. */
+  readonly answerWith: (headers: Readonly<Record<string, string>>) => void;
+  /** Fires when the client goes away before the upgrade is done. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+};
+
+export type SocketSpec<Services, Q extends ZodType | undefined> = {
+  readonly path: `/${string}`;
+  readonly credential: 'agent';
+  /** One line for the API description. */
+  readonly summary: string;
+  /** Short-lived keys for a client that must not hold the agent's own open this socket, too. */
+  readonly admitsClientSecrets?: boolean;
+  /** Tried in this order; the first one present decides. */
+  readonly authenticateFrom: readonly SocketKeySource[];
+  /** The sub-protocols this socket may agree to, best first. The key is never echoed. */
+  readonly protocols: readonly string[];
+  /** Further spellings of a key among the sub-protocols, such as `openai-insecure-api-key.`. */
+  readonly keyProtocolPrefix?: string;
+  /** `Authorization: Token …` is as good as `Bearer`. */
+  readonly acceptsTokenScheme?: boolean;
+  readonly query?: Q;
+  /** What the answer to the upgrade carries beside `x-request-id`. */
+  readonly headers?: (requestId: string) => readonly HeaderLine[];
+  /** How refusals of the upgrade look. */
+  readonly envelope?: 'flat' | 'openai';
+  /** `LIMITS.socketMessageBytes` by default; beyond it the socket closes 1009. */
+  readonly maxMessageBytes?: number;
+  /**
+   * Runs before the upgrade, with the credential checked. A thrown refusal (`refuse.*`) is the plain
+   * HTTP answer to the upgrade. At most one call per connection.
+   */
+  open(context: SocketContext<Services, Q>): Promise<SocketHandler> | SocketHandler;
+};
+
+/** A socket as the edge sees it, whatever services and query it declared. */
+// biome-ignore lint/suspicious/noExplicitAny: the one place where sockets of all shapes meet.
+export type AnySocket<Services = any> = SocketSpec<Services, any>;
+
+/** Declares a WebSocket endpoint. The type argument is its whole reach into the world. */
+export const socketRoute =
+  <Services = unknown>() =>
+  <Q extends ZodType | undefined = undefined>(
+    spec: SocketSpec<Services, Q>,
+  ): SocketSpec<Services, Q> =>
+    spec;

@@ -1,0 +1,72 @@
+import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { connect, type Socket } from 'node:net';
+import { LIMITS } from '../../kernel/limits.ts';
+import { type Random, randomHex } from '../../kernel/random.ts';
+import { ListenError, listenOn } from '../server/listen-on.ts';
+import type { UwsModule } from '../server/uws.ts';
+
+const HOST = '127.0.0.1';
+
+/**
+ * Where sockets are upgraded that were decided on late. When the cork of an upgraded response ends,
+ * uWebSockets.js 20.51 looks at memory that the upgrade has given back, and closes the socket where
+ * the bytes that came there since say so (fixed in its v20.79, which needs a newer glibc). Outside of
+ * a cork the upgrade is sound, but costs a warning on stderr. Only one response is corked at a time,
+ * and the warning asks whether any is: so an idle one of our own is, whose client is this process.
+ */
+export class UpgradeGate {
+  readonly #uws: UwsModule;
+  readonly #random: Random;
+  #app: TemplatedApp | undefined;
+  #client: Socket | undefined;
+  #idle: HttpResponse | undefined;
+
+  constructor(uws: UwsModule, random: Random) {
+    this.#uws = uws;
+    this.#random = random;
+  }
+
+  /** Rejects with a `ListenError` where this machine cannot speak to itself. It is a gate all the same. */
+  async open(): Promise<void> {
+    const app = this.#uws.App();
+    this.#app = app;
+    // Nobody else on this machine knows the path, and soon nobody can connect.
+    const path = `/${randomHex(this.#random, 16)}`;
+    const listening = await listenOn(this.#uws, app, { host: HOST, port: 0 });
+    const client = connect(listening.port, HOST);
+    this.#client = client;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        app.get(path, (res) => {
+          res.onAborted(() => {
+            this.#idle = undefined;
+          });
+          this.#idle = res;
+          resolve();
+        });
+        client.on('error', (cause) =>
+          reject(new ListenError(`no connection to ${HOST}`, { cause })),
+        );
+        client.setTimeout(LIMITS.upgradeGateMs, () =>
+          client.destroy(new Error('it took too long')),
+        );
+        client.write(`GET ${path} HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`);
+      });
+    } finally {
+      listening.stop();
+    }
+    client.setTimeout(0);
+  }
+
+  /** Runs `work`, which may upgrade a response. Where the idle one was lost, all that comes is the warning. */
+  pass(work: () => void): void {
+    if (this.#idle === undefined) work();
+    else this.#idle.cork(work);
+  }
+
+  close(): void {
+    this.#client?.destroy();
+    this.#app?.close();
+    this.#app = undefined;
+  }
+}

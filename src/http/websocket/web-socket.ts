@@ -1,0 +1,211 @@
+import type {
+  HttpRequest,
+  HttpResponse,
+  us_socket_context_t,
+  WebSocketBehavior,
+} from 'uWebSockets.js';
+import type { Clock } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import { abortSignalOf } from '../../kernel/stop-signal.ts';
+import type { RateGate } from '../../rate-limit/rate-gate.ts';
+import type { createAdmitAgent } from '../auth/authenticate.ts';
+import { chooseProtocol, socketCredential } from '../auth/socket-credential.ts';
+import { decodeQuery, parseShape } from '../pipeline/parse-input.ts';
+import { ResponseWriter } from '../pipeline/reply.ts';
+import {
+  copyRequest,
+  framingRefusal,
+  type IncomingRequest,
+  untilParserIsDone,
+} from '../pipeline/request.ts';
+import type { HeaderLine } from '../route/answer.ts';
+import { networkOf } from '../route/client-address.ts';
+import { renderError } from '../route/render-error.ts';
+import type { ConnectionGate } from '../server/connection-gate.ts';
+import type { HttpMetrics } from '../server/http-metrics.ts';
+import type { MessageLine } from './message-line.ts';
+import type { SocketRegistry } from './socket-registry.ts';
+import type { AnySocket, SocketHandler } from './socket-route.ts';
+import { type SocketData, SocketSession } from './socket-session.ts';
+import type { UpgradeGate } from './upgrade-gate.ts';
+
+export type SocketDeps = {
+  readonly services: unknown;
+  readonly admitAgent: ReturnType<typeof createAdmitAgent>;
+  readonly rateGate: RateGate;
+  readonly registry: SocketRegistry;
+  readonly gate: UpgradeGate;
+  readonly connections: ConnectionGate;
+  readonly metrics: HttpMetrics;
+  readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
+  readonly commonHeaders: readonly HeaderLine[];
+  readonly requestId: (sent: string | undefined) => string;
+  readonly clock: Clock;
+  readonly line: MessageLine;
+  readonly log: Log;
+  readonly isDraining: () => boolean;
+};
+
+type Handshake = {
+  readonly spec: AnySocket;
+  readonly request: IncomingRequest;
+  readonly reply: ResponseWriter;
+  readonly requestId: string;
+  readonly clientAddress: string;
+  readonly log: Log;
+  readonly context: us_socket_context_t;
+  /** Headers that a refusal carries because of how far the handshake came. */
+  readonly earned: HeaderLine[];
+};
+
+/** What the library is told about one socket endpoint. */
+export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBehavior<SocketData> {
+  return {
+    // Ours is lower and closes with a frame; what passes even this is cut off without one.
+    maxPayloadLength: LIMITS.socketHardMessageBytes,
+    maxBackpressure: LIMITS.socketBackpressureBytes,
+    idleTimeout: LIMITS.socketIdleSeconds,
+    upgrade: (res, req, context) => beginUpgrade(deps, spec, res, req, context),
+    open: (ws) => ws.getUserData().session.opened(ws),
+    message: (ws, data, isBinary) => ws.getUserData().session.message(data, isBinary),
+    drain: (ws) => ws.getUserData().session.drained(),
+    close: (ws, code, reason) => {
+      deps.connections.upgradedClosed();
+      ws.getUserData().session.closed(code, Buffer.from(reason).toString('utf8'));
+    },
+  };
+}
+
+function beginUpgrade(
+  deps: SocketDeps,
+  spec: AnySocket,
+  res: HttpResponse,
+  req: HttpRequest,
+  context: us_socket_context_t,
+): void {
+  const reply = new ResponseWriter(res, deps.clock);
+  const request = copyRequest(req);
+  const requestId = deps.requestId(request.headers.get('x-request-id'));
+  const clientAddress = deps.clientAddress(
+    reply.remoteAddress(),
+    request.headers.get('x-forwarded-for'),
+  );
+  const log = deps.log.child({ requestId, route: spec.path });
+  const earned: HeaderLine[] = [];
+  const handshake = { spec, request, reply, requestId, clientAddress, log, context, earned };
+
+  upgrade(deps, handshake)
+    .catch((thrown: unknown) => {
+      const answer = renderError(thrown, spec.envelope ?? 'flat', () => log);
+      deps.metrics.socketRefused(spec.path, answer.status);
+      const lead = [deps.commonHeaders, [['x-request-id', requestId]] as const, earned];
+      return reply.send(answer, { lead, headOnly: false, closeConnection: true });
+    })
+    .catch((err: unknown) => log.error({ err }, 'an upgrade could not be answered'));
+}
+
+/** Everything that can be refused is refused here, as a plain HTTP answer; then the socket stands. */
+async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
+  const { spec, request, reply, requestId, clientAddress, log, earned } = handshake;
+  const { headers } = request;
+  const envelope = spec.envelope ?? 'flat';
+  if (request.framing !== 'length') {
+    await untilParserIsDone();
+    throw framingRefusal(request) ?? errors.request.upgradeWithBody();
+  }
+
+  if (deps.isDraining()) throw errors.request.draining();
+  if (!isHandshake(headers)) throw errors.request.upgradeRequired();
+
+  const rawQuery = decodeQuery(request.query);
+  const counted = {
+    route: { ...spec, rateLimit: 'gateway' as const },
+    clientAddress: () => clientAddress,
+  };
+  const presented = socketCredential(spec, headers, rawQuery);
+  const { caller } = await deps.admitAgent(demandOf(spec), presented, counted);
+  await deps.rateGate.admit(counted, caller, earned);
+  const query = parseShape(spec.query, rawQuery, envelope);
+
+  const seat = deps.registry.reserve({
+    agentId: caller.agentId,
+    keyId: caller.keyId,
+    address: networkOf(clientAddress),
+  });
+  let handler: SocketHandler;
+  const told: HeaderLine[] = [];
+  try {
+    const { services } = deps;
+    const signal = abortSignalOf(reply.signal);
+    handler = await spec.open({
+      caller,
+      query,
+      rawQuery: request.query,
+      headers,
+      services,
+      clientAddress,
+      requestId,
+      answerWith: (more) => told.push(...Object.entries(more)),
+      signal,
+      log,
+    });
+  } catch (refusal) {
+    seat.release();
+    throw refusal;
+  }
+
+  const protocol = chooseProtocol(spec.protocols, headers);
+  const session = new SocketSession({
+    id: requestId,
+    agentId: caller.agentId,
+    keyId: caller.keyId,
+    protocol,
+    handler,
+    seat,
+    maxMessageBytes: spec.maxMessageBytes ?? LIMITS.socketMessageBytes,
+    clock: deps.clock,
+    line: deps.line,
+    log,
+  });
+  if (!reply.isOpen) {
+    session.closed(1006, 'the client left before the upgrade was done');
+    return;
+  }
+  deps.gate.pass(() => handOver(handshake, session, { protocol, told }));
+}
+
+/** The library takes whatever has a key for one, and closes at once what asks for a close besides. */
+const isHandshake = (headers: ReadonlyMap<string, string>): boolean =>
+  headers.get('sec-websocket-version') === '13' &&
+  headers.get('upgrade')?.toLowerCase() === 'websocket' &&
+  /(^|[\s,])upgrade($|[\s,])/i.test(headers.get('connection') ?? '');
+
+const demandOf = ({ admitsClientSecrets = false }: AnySocket) =>
+  ({
+    credential: 'agent',
+    permission: 'read_write',
+    admitsClosed: false,
+    admitsClientSecrets,
+  }) as const;
+
+function handOver(
+  { spec, request: { headers }, reply, requestId, context }: Handshake,
+  session: SocketSession,
+  { protocol, told }: { readonly protocol: string | undefined; readonly told: HeaderLine[] },
+): void {
+  reply.handOver((res) => {
+    res.writeStatus('101 Switching Protocols');
+    res.writeHeader('x-request-id', requestId);
+    const lines = [...(spec.headers?.(requestId) ?? []), ...told];
+    for (const [name, value] of lines) res.writeHeader(name, value);
+    res.upgrade<SocketData>(
+      { session },
+      headers.get('sec-websocket-key') ?? '',
+      protocol ?? '',
+      headers.get('sec-websocket-extensions') ?? '',
+      context,
+    );
+  });
+}

@@ -1,0 +1,34 @@
+import type { Answer } from '../http/route/answer.ts';
+import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
+import type { ApiError } from '../kernel/api-error.ts';
+
+/** A request that came with an `Idempotency-Key`. */
+export type KeyedRequest = {
+  readonly caller: AgentCaller | DeveloperCaller;
+  readonly key: string;
+  readonly method: string;
+  readonly path: string;
+  /** A refusal as this request's route shows it. */
+  readonly render: (refusal: ApiError) => Answer;
+};
+
+/**
+ * Where answers under an `Idempotency-Key` are kept. `begin` throws the refusal of a key that is in
+ * flight; otherwise it either hands back the first answer or reserves the key for this request.
+ */
+export interface IdempotencyStore {
+  begin(request: KeyedRequest): Promise<IdempotencyVerdict>;
+}
+
+export type IdempotencyVerdict = { readonly kind: 'replay'; readonly answer: Answer } | FreshWork;
+
+/** The key is this request's. One of the two must be called; neither rejects, nor waits for long. */
+export type FreshWork = {
+  readonly kind: 'fresh';
+  /** Names the work: what is held for it is held under this id, to be found if this process dies. */
+  readonly workId: string;
+  /** Keeps the answer and hands it back; of a stream, one that is kept as it is read. */
+  store(answer: Answer): Promise<Answer>;
+  /** Nothing was decided: the key is free again. */
+  abandon(): Promise<void>;
+};

@@ -1,0 +1,156 @@
+import { type Answer, isStream } from '../http/route/answer.ts';
+import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
+import { ApiError } from '../kernel/api-error.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { errors } from '../kernel/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Random } from '../kernel/random.ts';
+import type { LeaseKeeper } from '../ledger/engine/renew-lease.ts';
+import { createRetryingRead } from '../ledger/engine/retry.ts';
+import type {
+  FreshWork,
+  IdempotencyStore,
+  IdempotencyVerdict,
+  KeyedRequest,
+} from './idempotency.ts';
+import type { IdempotencyKeys, KeyClaim, StandingKey, WorkFate } from './idempotency-store.ts';
+import type { OutcomeKeeper } from './keep-outcomes.ts';
+import { recordStream } from './record-stream.ts';
+import { decodeReplay, encodeAnswer } from './stored-answer.ts';
+
+export type AnswerKeeperDeps = {
+  readonly keys: IdempotencyKeys;
+  readonly outcomes: OutcomeKeeper;
+  readonly lease: Pick<LeaseKeeper, 'mayReap' | 'tick'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** An answer is written down and not told yet; what it returns is waited for. */
+  readonly onKept?: () => Promise<void> | undefined;
+};
+
+/**
+ * Keeps answers in the database, for all processes on it. The work under a key runs once: what a dead process left
+ * is run again only when the ledger says that nothing was charged for it and nothing can be any more.
+ */
+export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
+  const { keys, lease, random } = deps;
+  const retrying = createRetryingRead(deps.clock);
+
+  /** Undefined: the key was taken or freed by others meanwhile. */
+  async function look(
+    request: KeyedRequest,
+    claim: KeyClaim,
+  ): Promise<IdempotencyVerdict | undefined> {
+    const verdict = await retrying(() => keys.take(claim));
+    switch (verdict.kind) {
+      case 'taken':
+        return freshWork(deps, claim);
+      case 'raced':
+        return undefined;
+      case 'lease_lost':
+        await lease.tick();
+        return undefined;
+      case 'standing':
+        return answerFor(request, claim, verdict.standing);
+    }
+  }
+
+  async function answerFor(
+    request: KeyedRequest,
+    claim: KeyClaim,
+    standing: StandingKey,
+  ): Promise<IdempotencyVerdict | undefined> {
+    const { key, method, path } = request;
+    if (standing.method !== method || standing.path !== path) {
+      throw errors.request.keyReused(key, `${standing.method} ${standing.path}`);
+    }
+    if (standing.state === 'done') {
+      if (standing.answer === null) throw errors.request.notReplayable(key);
+      return { kind: 'replay', answer: decodeReplay(standing.answer) };
+    }
+    if (standing.ownerLives || !lease.mayReap()) throw errors.request.inFlight(key);
+    const fate = await retrying(() => fateOf(keys, request, standing));
+    if (fate.kind === 'undecided') throw errors.request.inFlight(key);
+    if (fate.kind === 'unpaid' || standing.isOver) {
+      const isOurs = await retrying(() => keys.takeOver(claim, standing.workId));
+      return isOurs ? freshWork(deps, claim) : undefined;
+    }
+    // It stands as long as the answer would have, and is found at the next look.
+    const lost = { ...claim, workId: standing.workId };
+    const answer = encodeLost(request, standing.workId, fate);
+    await retrying(() => keys.finish(lost, answer, 0));
+    return undefined;
+  }
+
+  return {
+    async begin(request) {
+      const { caller, key, method, path } = request;
+      const claim = { owner: ownerOf(caller), key, method, path, workId: newId(random, 'work_') };
+      try {
+        for (let looks = 0; looks < LIMITS.idempotencyLooks; looks++) {
+          const verdict = await look(request, claim);
+          if (verdict !== undefined) return verdict;
+        }
+      } catch (error) {
+        if (!(error instanceof ApiError)) deps.outcomes.doubt(claim);
+        throw error;
+      }
+      throw errors.request.inFlight(key);
+    },
+  };
+}
+
+/** What became of work whose process is gone. From here on it can set no money aside any more. */
+async function fateOf(
+  keys: IdempotencyKeys,
+  { caller }: KeyedRequest,
+  standing: StandingKey,
+): Promise<WorkFate> {
+  if (caller.kind === 'agent') await keys.forbid(standing.workId, caller.agentId);
+  // Work that holds no money leaves nothing to tell by whether it was done.
+  else if (!standing.isOver) return { kind: 'undecided' };
+  return keys.fateOf(standing.workId);
+}
+
+/** What is told of work that was paid for by a process that died before its answer was kept. */
+function encodeLost(
+  request: KeyedRequest,
+  workId: string,
+  { chargedRaw, reservation }: Extract<WorkFate, { kind: 'charged' }>,
+): Uint8Array | null {
+  const refusal =
+    reservation === null
+      ? errors.request.paidButLost({ hold: workId, chargedRaw: chargedRaw.toString() })
+      : errors.proxy.ambiguous(
+          'The vendor was paid, but the server was lost before its answer was kept. It is not sent again.',
+          reservation,
+        );
+  const answer = request.render(refusal);
+  return encodeAnswer(answer, answer.body as string, LIMITS.idempotencyAnswerBytes);
+}
+
+const ownerOf = (caller: AgentCaller | DeveloperCaller): string =>
+  caller.kind === 'agent' ? `agent:${caller.agentId}` : `account:${caller.accountId}`;
+
+function freshWork({ outcomes, onKept }: AnswerKeeperDeps, work: KeyClaim): FreshWork {
+  const most = LIMITS.idempotencyAnswerBytes;
+  const done = async (answer: Answer, body: string | Uint8Array | null): Promise<void> => {
+    const kept = body === null ? null : encodeAnswer(answer, body, most);
+    await outcomes.write({ kind: 'done', work, answer: kept });
+    await onKept?.();
+  };
+  return {
+    kind: 'fresh',
+    workId: work.workId,
+    async store(answer) {
+      const { body } = answer;
+      if (isStream(body)) {
+        return { ...answer, body: recordStream(body, most, (whole) => done(answer, whole)) };
+      }
+      await done(answer, body);
+      return answer;
+    },
+    abandon: () => outcomes.write({ kind: 'undone', work }),
+  };
+}

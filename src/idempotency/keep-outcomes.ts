@@ -1,0 +1,107 @@
+import { type Clock, within } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import { createRetry } from '../ledger/engine/retry.ts';
+import { answerWithin, isTransient } from '../platform/postgres/transient.ts';
+import type { IdempotencyKeys, KeyWork } from './idempotency-store.ts';
+
+/** How the work under a key ended: with an answer, with one that is not kept, or without having been done. */
+export type WorkOutcome =
+  | { readonly kind: 'done'; readonly work: KeyWork; readonly answer: Uint8Array | null }
+  | { readonly kind: 'undone'; readonly work: KeyWork };
+
+/** What is not written yet. A doubtful claim is one whose answer never came. */
+type Unwritten =
+  | WorkOutcome
+  | { readonly kind: 'doubtful'; readonly work: KeyWork; readonly freedMs: number | undefined };
+
+export type OutcomeKeeper = {
+  /** Never rejects, and takes `LIMITS.idempotencyStoreMs` at most: what is not written by then is kept to be tried again. */
+  write(outcome: WorkOutcome): Promise<void>;
+  /** A claim was given up without an answer. It may still be carried out: the key is freed, and after a while again. */
+  doubt(work: KeyWork): void;
+  /** Tries again what could not be written. */
+  tick(): Promise<void>;
+  /** Outcomes that are not written yet. */
+  readonly size: number;
+};
+
+/**
+ * Writes how keyed work ended. A lost connection costs the caller nothing but a moment; while the database is away
+ * outcomes are remembered here, the bytes of their answers up to a bound. Beyond it an answer cannot be replayed,
+ * and beyond the bound on their number the oldest is forgotten: its key stays in flight as long as this process lives.
+ */
+export function createOutcomeKeeper(deps: {
+  readonly keys: Pick<IdempotencyKeys, 'finish' | 'free'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}): OutcomeKeeper {
+  const { keys, clock, log } = deps;
+  const retry = createRetry(clock);
+  const unwritten = new Map<string, Unwritten>();
+  let heldBytes = 0;
+
+  const send = async (outcome: Unwritten): Promise<void> => {
+    const { work } = outcome;
+    if (outcome.kind !== 'done') return keys.free(work);
+    const isOurs = await keys.finish(work, outcome.answer, LIMITS.idempotencyWindowMs);
+    if (!isOurs) log.warn({ workId: work.workId }, 'a key was taken over before its work ended');
+  };
+
+  const remember = (outcome: Unwritten) => {
+    const { most, bytes } = LIMITS.unwrittenOutcomes;
+    const { work } = outcome;
+    const fits = heldBytes + sizeOf(outcome) <= bytes;
+    const kept: Unwritten = fits ? outcome : { kind: 'done', work, answer: null };
+    unwritten.set(work.workId, kept);
+    heldBytes += sizeOf(kept);
+    const [oldest] = unwritten.values();
+    if (unwritten.size > most && oldest !== undefined) forget(oldest);
+  };
+  const forget = (outcome: Unwritten) => {
+    if (unwritten.delete(outcome.work.workId)) heldBytes -= sizeOf(outcome);
+  };
+  const written = (outcome: Unwritten) => {
+    forget(outcome);
+    if (outcome.kind !== 'doubtful') return;
+    const nowMs = clock.monotonicMs();
+    const freedMs = outcome.freedMs ?? nowMs;
+    if (nowMs - freedMs < LIMITS.unwrittenOutcomes.doubtMs) remember({ ...outcome, freedMs });
+  };
+
+  return {
+    async write(outcome) {
+      const end = clock.monotonicMs() + LIMITS.idempotencyStoreMs;
+      const sent = retry(() => send(outcome), { until: () => clock.monotonicMs() >= end });
+      try {
+        await within(clock, LIMITS.idempotencyStoreMs, sent, () => {
+          throw new Error('the database has not answered');
+        });
+      } catch (err) {
+        log.error({ err, workId: outcome.work.workId }, 'the end of keyed work is not written yet');
+        remember(outcome);
+      }
+    },
+    async tick() {
+      for (const outcome of [...unwritten.values()].slice(0, LIMITS.unwrittenOutcomes.perTick)) {
+        try {
+          await answerWithin(clock, LIMITS.idempotencyStoreMs, send(outcome));
+        } catch (err) {
+          if (isTransient(err)) throw err;
+          log.error(
+            { err, workId: outcome.work.workId },
+            'the end of keyed work cannot be written',
+          );
+        }
+        written(outcome);
+      }
+    },
+    doubt: (work) => remember({ kind: 'doubtful', work, freedMs: undefined }),
+    get size() {
+      return unwritten.size;
+    },
+  };
+}
+
+const sizeOf = (outcome: Unwritten): number =>
+  outcome.kind === 'done' ? (outcome.answer?.byteLength ?? 0) : 0;

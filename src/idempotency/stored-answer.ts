@@ -1,0 +1,30 @@
+import { pack, unpack } from 'msgpackr';
+import type { Answer, HeaderLine } from '../http/route/answer.ts';
+import { BRAND } from '../kernel/ids.ts';
+
+type Stored = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly lines?: readonly HeaderLine[];
+  readonly body: Uint8Array;
+};
+
+const REPLAY = { [`${BRAND.headerPrefix}idempotent-replay`]: 'true' };
+
+/** The bytes an answer is kept as, or null for one whose body is over the bound. */
+export function encodeAnswer(
+  { status, headers, lines }: Answer,
+  body: string | Uint8Array,
+  maxBodyBytes: number,
+): Buffer | null {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  if (bytes.byteLength > maxBodyBytes) return null;
+  const stored: Stored = { status, headers, ...(lines && { lines }), body: bytes };
+  return pack(stored);
+}
+
+/** The first answer, byte for byte, and the header that says that it is a replay. */
+export function decodeReplay(bytes: Uint8Array): Answer {
+  const { status, headers, lines, body } = unpack(bytes) as Stored;
+  return { status, headers: { ...headers, ...REPLAY }, ...(lines && { lines }), body };
+}

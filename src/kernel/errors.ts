@@ -1,0 +1,28 @@
+import { admin } from './errors/admin.ts';
+import { agents } from './errors/agents.ts';
+import { attribution } from './errors/attribution.ts';
+import { controls } from './errors/controls.ts';
+import { credential } from './errors/credential.ts';
+import { gateway } from './errors/gateway.ts';
+import { keys } from './errors/keys.ts';
+import { providerKeys } from './errors/provider-keys.ts';
+import { proxy } from './errors/proxy.ts';
+import { request } from './errors/request.ts';
+
+/**
+ * Every refusal that a caller can meet, with its wire spelling, by the specification's error tables.
+ * Spellings stand nowhere else: the specification mixes snake_case and sentences, and clients compare
+ * them letter by letter.
+ */
+export const errors = {
+  proxy,
+  request,
+  credential,
+  agents,
+  keys,
+  providerKeys,
+  controls,
+  attribution,
+  admin,
+  gateway,
+} as const;

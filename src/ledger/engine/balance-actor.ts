@@ -1,0 +1,292 @@
+import { type Actor, createActor } from 'xstate';
+import { balanceMachine } from '../../../machines/balance.ts';
+import { assert } from '../../kernel/assert.ts';
+import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import { answerWithin, CallTimeout, isTransient } from '../../platform/postgres/transient.ts';
+import type { Resolution } from '../rules/answer.ts';
+import type { AgentBatch, AgentBatchOutcome } from '../rules/change.ts';
+import type { Operation } from '../rules/operation.ts';
+import type { Balance, BalanceStore } from '../store/balances.ts';
+import type { LedgerCounters } from './ledger-counters.ts';
+import type { BatchSource } from './ledger-writer.ts';
+import { noteReport } from './note-report.ts';
+import { type Pending, type Taken, takeOperations } from './pending-operation.ts';
+import { resolveBatch } from './resolve-batch.ts';
+import type { Retry } from './retry.ts';
+
+export type BalanceActorDeps = {
+  readonly agentId: number;
+  readonly store: BalanceStore;
+  readonly offer: (source: BatchSource) => void;
+  readonly retry: Retry;
+  /** At most a few rows are taken at a time, so that the pool is never full of them. */
+  readonly fenceSlot: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Something came to an end that nobody waits for any more. */
+  readonly onAbandoned: (operation: Operation, resolution: Resolution) => void;
+  /** The actor is of no more use: its agent is unknown, or it broke. */
+  readonly onGone: () => void;
+  readonly counters: LedgerCounters;
+  readonly clock: Clock;
+  /** The database's time, in Unix milliseconds. */
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+const NOBODY: readonly Taken[] = [];
+
+/** One agent's inbox and this process's copy of its state. What it decides stands once the database says so. */
+export class BalanceActor implements BatchSource {
+  readonly agentId: number;
+  /** What was asked for last, under way or over. */
+  newest: Promise<Resolution> | undefined;
+  readonly #deps: BalanceActorDeps;
+  readonly #machine: Actor<typeof balanceMachine>;
+  /** True amounts of holds that grew while their callers were not looking. */
+  readonly #openHolds = new Map<string, bigint>();
+  #balance: Balance | undefined;
+  #queue: Pending[] = [];
+  /** What is under way to the database. */
+  #taken = NOBODY;
+  #gone = false;
+  #readMs = 0;
+  /** Runs while all that waits is patient. */
+  #later: TimerHandle | undefined;
+  /** When the database spoke last. */
+  #toldMs = 0;
+  /** The rules changed while a part was under way. */
+  #rulesVoid = false;
+
+  constructor(deps: BalanceActorDeps) {
+    this.agentId = deps.agentId;
+    this.#deps = deps;
+    this.#machine = createActor(balanceMachine, {
+      input: {
+        missesBeforeFence: LIMITS.ledgerMissesBeforeFence,
+        waryParts: LIMITS.ledgerWaryParts,
+        effects: {
+          load: () => void this.#load(),
+          offer: () => this.#offer(),
+          fence: () => void this.#fence(),
+          dismiss: () => this.#dismiss(),
+        },
+      },
+    });
+    // Without an observer an error in an action would end the process.
+    this.#machine.subscribe({ error: (error) => this.#fail(error) });
+    this.#machine.start();
+  }
+
+  submit(pending: Pending, isDeferrable: boolean): void {
+    this.#queue.push(pending);
+    if (isDeferrable)
+      this.#later ??= this.#deps.clock.setTimeout(this.flush, LIMITS.ledgerPatienceMs);
+    else this.flush();
+  }
+
+  /** What waits goes now, however patient it is. */
+  readonly flush = (): void => {
+    if (this.#later !== undefined) this.#deps.clock.clearTimeout(this.#later);
+    this.#later = undefined;
+    if (!this.#gone) this.#offer();
+  };
+
+  plan(limit: number): AgentBatch | undefined {
+    if (this.#queue.length === 0 || this.#taken.length > 0) return undefined;
+    const { value } = this.#machine.getSnapshot();
+    if (value === 'wary') this.#machine.send({ type: 'work.waiting' });
+    if (value !== 'ready') return undefined;
+    if (this.#isQualityOld()) {
+      this.#machine.send({ type: 'rules.changed' });
+      return undefined;
+    }
+    const part = this.#take(limit);
+    return this.#taken.length === 0 ? undefined : part;
+  }
+
+  goesAlone(): boolean {
+    return this.#queue[0]?.alone === true;
+  }
+
+  answered(outcome: AgentBatchOutcome): void {
+    if (this.#gone) return;
+    if (outcome.kind === 'agent_unknown') this.#machine.send({ type: 'agent.missing' });
+    else this.#close(outcome);
+  }
+
+  broke(error: unknown): void {
+    if (this.#gone) return;
+    if (isTransient(error)) this.#putBack();
+    else this.#blame(error);
+    this.#machine.send({ type: 'part.broken' });
+  }
+
+  /** Drops what is known of the agent's rules. */
+  forget(): void {
+    if (this.#taken.length > 0) this.#rulesVoid = true;
+    else this.#machine.send({ type: 'rules.changed' });
+  }
+
+  /** Tells callers that have waited since before `beforeMs` that the database is away. */
+  giveUp(beforeMs: number, error: () => Error): void {
+    this.#queue = this.#queue.filter((pending) => !pending.giveUp(beforeMs, error));
+    for (const { pending } of this.#taken) pending.giveUp(beforeMs, error);
+  }
+
+  /** What the database said last, where that is a second old at most and nothing says that it has changed. */
+  recall(): Balance | undefined {
+    const isOld = this.#deps.clock.monotonicMs() - this.#toldMs > LIMITS.ledgerRecallMs;
+    if (isOld || this.#rulesVoid || this.#machine.getSnapshot().value !== 'ready') return undefined;
+    return this.#balance;
+  }
+
+  isIdle(): boolean {
+    return this.#queue.length === 0 && this.#taken.length === 0;
+  }
+
+  stop(): void {
+    if (this.#later !== undefined) this.#deps.clock.clearTimeout(this.#later);
+    this.#gone = true;
+    this.#machine.stop();
+  }
+
+  async #load(): Promise<void> {
+    const { retry, store } = this.#deps;
+    try {
+      this.#readMs = this.#deps.clock.monotonicMs();
+      this.#balance = await retry(() => store.load(this.agentId), { until: () => this.#gone });
+      if (this.#gone) return;
+      this.#toldMs = this.#readMs;
+      const type = this.#balance === undefined ? 'agent.missing' : 'balance.loaded';
+      this.#machine.send({ type });
+    } catch (error) {
+      if (!this.#gone) this.#fail(error);
+    }
+  }
+
+  async #fence(): Promise<void> {
+    const { clock, counters, fenceSlot, store } = this.#deps;
+    counters.fences++;
+    let waitedFor = true;
+    const decide = (locked: Balance): AgentBatch => {
+      // What waits may be under way again by now; the sql transaction is rolled back by this.
+      if (!waitedFor) throw new CallTimeout('the row came when nobody waited for it any more');
+      this.#balance = locked;
+      return this.#take(LIMITS.ledgerBatchOperations);
+    };
+    try {
+      const fenced = () =>
+        answerWithin(clock, LIMITS.ledgerCallMs, store.fenced(this.agentId, decide));
+      this.answered(await fenceSlot(fenced));
+    } catch (error) {
+      // Whether it was committed may be unknown. Sending it again is harmless, since its ids stay.
+      this.broke(error);
+    } finally {
+      waitedFor = false;
+    }
+  }
+
+  /** How well outcomes were is part of the rules, and moves without them. */
+  #isQualityOld(): boolean {
+    if (this.#balance === undefined || this.#balance.rules.quality.size === 0) return false;
+    return this.#deps.clock.monotonicMs() - this.#readMs > LIMITS.qualityReadingMs;
+  }
+
+  #take(limit: number): AgentBatch {
+    const { agentId } = this;
+    assert(this.#taken.length === 0, 'what is under way is not lost from sight');
+    assert(this.#balance !== undefined, 'a balance is read before anything is decided on it');
+    const found = takeOperations(agentId, this.#queue, this.#balance, {
+      limit,
+      nowMs: this.#deps.now(),
+      openHolds: this.#openHolds,
+    });
+    this.#queue = found.rest;
+    this.#taken = found.taken;
+    return found.part;
+  }
+
+  #putBack(): void {
+    if (this.#taken.length === 0) return;
+    this.#queue = [...this.#taken.map((item) => item.pending), ...this.#queue];
+    this.#taken = NOBODY;
+  }
+
+  #close(outcome: Exclude<AgentBatchOutcome, { kind: 'agent_unknown' }>): void {
+    const known = this.#balance;
+    const busy = this.#taken.length >= LIMITS.ledgerBusyOperations;
+    this.#finish(outcome);
+    if (known !== undefined) this.#balance = { state: outcome.state, rules: known.rules };
+    this.#toldMs = this.#deps.clock.monotonicMs();
+    const moved = outcome.state.rulesVersion !== known?.state.rulesVersion;
+    const rulesMoved = this.#rulesVoid || moved;
+    this.#rulesVoid = false;
+    const { value, context } = this.#machine.getSnapshot();
+    if (outcome.kind === 'declined') {
+      if (outcome.stale) this.#deps.counters.misses++;
+      this.#machine.send({ type: 'part.declined', stale: outcome.stale, rulesMoved });
+      return;
+    }
+    if (context.misses > 0 || value === 'fenced') {
+      this.#machine.send({ type: 'part.applied', busy });
+    }
+    if (rulesMoved) this.#machine.send({ type: 'rules.changed' });
+    else this.#offer();
+  }
+
+  /** Answers everybody whose outcome is known and puts the others back in front. */
+  #finish(outcome: AgentBatchOutcome): void {
+    const report = resolveBatch(this.#taken, outcome, this.#balance?.rules);
+    this.#taken = NOBODY;
+    noteReport(this.#deps, report);
+    for (const { pending, resolution } of report.resolved) {
+      const { operation } = pending;
+      if (operation.kind === 'settle') this.#openHolds.delete(operation.hold.holdId);
+      if (pending.givenUp) this.#deps.onAbandoned(operation, resolution);
+      pending.resolve(resolution);
+    }
+    for (const [holdId, openRaw] of report.openHolds) this.#openHolds.set(holdId, openRaw);
+    if (report.again.length > 0) this.#queue = [...report.again, ...this.#queue];
+  }
+
+  /** The database cannot carry the part out. Each operation is tried alone; one that was alone is it. */
+  #blame(error: unknown): void {
+    const [only] = this.#taken;
+    if (only === undefined || this.#taken.length > 1 || !only.pending.alone) {
+      for (const { pending } of this.#taken) pending.alone = true;
+      this.#putBack();
+      return;
+    }
+    const { counters, log } = this.#deps;
+    const { kind } = only.pending.operation;
+    counters.failed++;
+    log.error({ err: error, agentId: this.agentId, kind }, 'cannot be carried out');
+    this.#taken = NOBODY;
+    only.pending.reject(error);
+  }
+
+  #offer(): void {
+    if (this.#queue.length > 0) this.#deps.offer(this);
+  }
+
+  #dismiss(): void {
+    this.#finish({ kind: 'agent_unknown' });
+    for (const pending of this.#queue) pending.resolve({ kind: 'agent_unknown' });
+    this.#leave();
+  }
+
+  #fail(error: unknown): void {
+    this.#deps.log.error({ err: error, agentId: this.agentId }, 'a balance actor broke');
+    for (const { pending } of this.#taken) pending.reject(error);
+    for (const pending of this.#queue) pending.reject(error);
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#taken = NOBODY;
+    this.#queue = [];
+    this.#gone = true;
+    this.#deps.onGone();
+  }
+}

@@ -1,0 +1,66 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { BalanceActor, type BalanceActorDeps } from './balance-actor.ts';
+
+export type BalanceActors = {
+  of(agentId: number): BalanceActor;
+  find(agentId: number): BalanceActor | undefined;
+  all(): Iterable<BalanceActor>;
+  evict(agentId: number): void;
+  readonly size: number;
+};
+
+/**
+ * The balance actors of this process, the one used last at the end. Beyond the bound the first one that
+ * has nothing waiting goes; it costs a read when it is wanted again. Where all are busy the bound gives
+ * way, by no more than the inbox holds.
+ */
+export function createBalanceActors(
+  deps: Omit<BalanceActorDeps, 'agentId' | 'onGone'>,
+  bound: number = LIMITS.ledgerActors,
+): BalanceActors {
+  const actors = new Map<number, BalanceActor>();
+
+  function evict(agentId: number): void {
+    actors.get(agentId)?.stop();
+    actors.delete(agentId);
+  }
+
+  function makeRoom(): void {
+    if (actors.size < bound) return;
+    for (const [agentId, actor] of actors) {
+      if (!actor.isIdle()) continue;
+      evict(agentId);
+      return;
+    }
+  }
+
+  return {
+    of(agentId) {
+      const known = actors.get(agentId);
+      if (known !== undefined) {
+        // Re-inserting keeps the order of use; it only matters once the map is filling up.
+        if (actors.size > bound / 2) {
+          actors.delete(agentId);
+          actors.set(agentId, known);
+        }
+        return known;
+      }
+      makeRoom();
+      const actor = new BalanceActor({
+        ...deps,
+        agentId,
+        onGone: () => {
+          if (actors.get(agentId) === actor) actors.delete(agentId);
+        },
+      });
+      actors.set(agentId, actor);
+      return actor;
+    },
+    find: (agentId) => actors.get(agentId),
+    all: () => actors.values(),
+    evict,
+    get size() {
+      return actors.size;
+    },
+  };
+}

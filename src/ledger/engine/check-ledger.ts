@@ -1,0 +1,28 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { checkInvariants, findLastAgentId, type Violation } from '../store/check-invariants.ts';
+
+/**
+ * The start-up self-check: looks at the ledger in the background, a bounded range of agents at a time,
+ * and raises an alarm for whatever does not add up. It repairs nothing and holds nothing up.
+ */
+export async function checkLedger(deps: {
+  readonly sql: Sql;
+  readonly log: Log;
+  readonly signal?: AbortSignal;
+}): Promise<readonly Violation[]> {
+  const { sql, log, signal } = deps;
+  const lastAgentId = await findLastAgentId(sql);
+  const all: Violation[] = [];
+  for (let from = 0; from <= lastAgentId; from += LIMITS.selfCheckAgents) {
+    if (signal?.aborted) return all;
+    const range = { fromAgentId: from, toAgentId: from + LIMITS.selfCheckAgents - 1 };
+    for (const violation of await checkInvariants(sql, range)) {
+      log.error({ ...violation }, 'the ledger does not add up');
+      if (all.length < LIMITS.selfCheckAgents) all.push(violation);
+    }
+  }
+  log.info({ agents: lastAgentId, violations: all.length }, 'the ledger was checked');
+  return all;
+}

@@ -1,0 +1,173 @@
+import { type Clock, sleep, soon, type TimerHandle } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Resolution } from '../rules/answer.ts';
+import { factsOf, type Operation } from '../rules/operation.ts';
+import type { Balance, BalanceStore } from '../store/balances.ts';
+import { type BalanceActors, createBalanceActors } from './balance-actors.ts';
+import { createLedgerCounters } from './ledger-counters.ts';
+import { createLedgerWriter, type LedgerWriter } from './ledger-writer.ts';
+import { Pending, type Waiting } from './pending-operation.ts';
+import { createRetry, createRetryingRead, type RetryingRead } from './retry.ts';
+import { createSlots } from './slots.ts';
+
+export type LedgerDeps = {
+  readonly store: BalanceStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Renews this process's lease; called before a call is sent again after an outage. */
+  readonly renewLease?: () => Promise<void>;
+  /** How a callback is put behind what is ready now, where a simulation owns time. */
+  readonly soon?: (callback: () => void) => void;
+  /** The database's time, in Unix milliseconds; this process's own where nothing better is known. */
+  readonly now?: () => number;
+  /** A cap has stopped this agent: others read of it, this process may know at once. */
+  readonly onSuspended?: (agentId: number) => void;
+  /** How many balance actors are kept in memory. */
+  readonly actors?: number;
+};
+
+/** All that waits in this process, bounded over all agents. Nobody waits in silence. */
+export class LedgerInbox {
+  readonly counters = createLedgerCounters();
+  readonly read: RetryingRead;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #writer: LedgerWriter;
+  readonly #actors: BalanceActors;
+  readonly #waiting: Waiting = { count: 0 };
+  #stopped = false;
+  #sweep: TimerHandle | undefined;
+
+  constructor(deps: LedgerDeps) {
+    const { store, clock, log } = deps;
+    const { counters } = this;
+    const retry = createRetry(clock);
+    this.#clock = clock;
+    this.#log = log;
+    this.read = createRetryingRead(clock, () => this.#stopped);
+    this.#writer = createLedgerWriter({
+      ...{ store, retry, counters, log },
+      afterOutage: async () => deps.renewLease?.(),
+      soon: deps.soon ?? soon,
+    });
+    this.#actors = createBalanceActors(
+      {
+        ...{ store, retry, counters, clock, log },
+        now: deps.now ?? (() => clock.now()),
+        offer: this.#writer.offer,
+        fenceSlot: createSlots(LIMITS.ledgerFencesInFlight),
+        onAbandoned: (operation, resolution) => this.#release(operation, resolution),
+      },
+      deps.actors,
+    );
+  }
+
+  get waiting(): number {
+    return this.#waiting.count;
+  }
+
+  get actors(): number {
+    return this.#actors.size;
+  }
+
+  /**
+   * Resolves once the database has spoken. Refuses at once when too much waits, but for a settlement. What is patient
+   * goes with the next that is not, or after a moment.
+   */
+  submit(operation: Operation, isDeferrable = false): Promise<Resolution> {
+    if (this.#stopped) return Promise.reject(errors.request.ledgerAway());
+    const isFull = this.#waiting.count >= LIMITS.ledgerInboxOperations;
+    // A settlement refused would leave its hold open for good. There is one a hold: holds bound them.
+    // A kill switch is for the agent that floods it; there is one an agent and batch.
+    if (isFull && operation.kind !== 'settle' && operation.kind !== 'suspend') {
+      this.counters.refusedFull++;
+      return Promise.reject(errors.request.ledgerFull());
+    }
+    return this.#enter(operation, isDeferrable);
+  }
+
+  forget(agentId: number): void {
+    const actor = this.#actors.find(agentId);
+    if (actor === undefined) return;
+    if (actor.isIdle()) this.#actors.evict(agentId);
+    else actor.forget();
+  }
+
+  recall(agentId: number): Balance | undefined {
+    return this.#actors.find(agentId)?.recall();
+  }
+
+  /** Resolves once the newest operation of the agent is over, however it ends; who asks for more meanwhile is not waited for. */
+  async settled(agentId: number): Promise<void> {
+    const actor = this.#actors.find(agentId);
+    actor?.flush();
+    await actor?.newest?.catch(() => {});
+  }
+
+  /** Resolves when nothing waits any more, or after `withinMs`. */
+  async drain(withinMs: number): Promise<void> {
+    const end = this.#clock.monotonicMs() + withinMs;
+    while (this.#waiting.count > 0 && this.#clock.monotonicMs() < end) await sleep(this.#clock, 10);
+  }
+
+  async stop(): Promise<void> {
+    await this.drain(LIMITS.ledgerGiveUpMs);
+    this.#stopped = true;
+    this.#writer.stop();
+    if (this.#sweep !== undefined) this.#clock.clearTimeout(this.#sweep);
+    for (const actor of [...this.#actors.all()]) {
+      // Whoever still waits would wait for ever: nothing is sent any more.
+      actor.giveUp(Number.POSITIVE_INFINITY, () => this.#away());
+      this.#actors.evict(actor.agentId);
+    }
+  }
+
+  #enter(operation: Operation, isDeferrable = false): Promise<Resolution> {
+    if (this.#sweep === undefined) this.#watch();
+    const now = this.#clock.monotonicMs();
+    const actor = this.#actors.of(operation.agentId);
+    const over = new Promise<Resolution>((resolve, reject) => {
+      actor.submit(new Pending(operation, now, this.#waiting, resolve, reject), isDeferrable);
+    });
+    actor.newest = over;
+    return over;
+  }
+
+  /** While anything waits, callers that have waited too long are told. */
+  #watch(): void {
+    this.#sweep = this.#clock.setTimeout(() => {
+      this.#sweep = undefined;
+      if (this.#stopped) return;
+      const beforeMs = this.#clock.monotonicMs() - LIMITS.ledgerGiveUpMs;
+      for (const actor of this.#actors.all()) actor.giveUp(beforeMs, () => this.#away());
+      if (this.#waiting.count > 0) this.#watch();
+    }, LIMITS.ledgerGiveUpMs / 4);
+  }
+
+  #away(): Error {
+    this.counters.gaveUp++;
+    return errors.request.ledgerAway();
+  }
+
+  /** Nobody waits for this hold any more, so nobody would ever settle it. It may pass the bound. */
+  #release(operation: Operation, resolution: Resolution): void {
+    if (operation.kind !== 'hold') return;
+    if (resolution.kind !== 'applied' && resolution.kind !== 'already') return;
+    const { agentId, holdId, amountRaw, session, reservation } = operation;
+    const hold = { agentId, holdId, amountRaw, facts: factsOf(operation) };
+    const ends = session && {
+      claim: { sessionId: session.sessionId, epoch: 1, hold },
+      reason: 'abandoned',
+    };
+    const account = session?.account ?? 'gateway';
+    const request = { actualRaw: 0n, account, source: 'abandoned' };
+    // Whoever asked for it was told that it was not to be had, and has sent nothing.
+    const move =
+      reservation && ({ nonce: reservation.nonce, from: 'reserved', to: 'released' } as const);
+    this.#enter({ kind: 'settle', agentId, hold, request, ends, move }).catch((error) =>
+      this.#log.error({ err: error, agentId }, 'an abandoned hold was not released'),
+    );
+  }
+}

@@ -1,0 +1,138 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { AgentBatch, AgentBatchOutcome } from '../rules/change.ts';
+import type { BalanceStore } from '../store/balances.ts';
+import type { LedgerCounters } from './ledger-counters.ts';
+import type { Retry } from './retry.ts';
+
+/** A balance actor, as the writer sees it. */
+export interface BatchSource {
+  readonly agentId: number;
+  /** Decides at most `limit` of what waits, now. Undefined: nothing to send at the moment. */
+  plan(limit: number): AgentBatch | undefined;
+  /** What it has next must ride in a batch of its own. */
+  goesAlone(): boolean;
+  answered(outcome: AgentBatchOutcome): void;
+  /** The database cannot carry the batch out. */
+  broke(error: unknown): void;
+}
+
+export type LedgerWriter = {
+  /** Something waits at this source. It is asked for it when a call can go out. */
+  offer(source: BatchSource): void;
+  stop(): void;
+};
+
+const SPLIT_FROM = 16;
+
+type Riding = { readonly source: BatchSource; readonly part: AgentBatch };
+
+/**
+ * One per process: sends everything that all actors have waiting as one call, with two calls under way
+ * and an agent in at most one of them. Decisions are made when the call goes out, so everything that
+ * came meanwhile rides along. A call whose outcome is unknown is sent again, unchanged, until it is known.
+ */
+export function createLedgerWriter(deps: {
+  readonly store: Pick<BalanceStore, 'apply'>;
+  readonly retry: Retry;
+  /** Before a call is sent again: the lease may have run out meanwhile. */
+  readonly afterOutage: () => Promise<void>;
+  /** Runs a callback after what is ready now has run. */
+  readonly soon: (callback: () => void) => void;
+  readonly counters: LedgerCounters;
+  readonly log: Log;
+}): LedgerWriter {
+  const { store, retry, counters, log } = deps;
+  const waiting = new Set<BatchSource>();
+  let underWay = 0;
+  let scheduled = false;
+  let stopped = false;
+
+  function schedule(): void {
+    if (scheduled || stopped || waiting.size === 0 || underWay >= LIMITS.ledgerCallsInFlight)
+      return;
+    scheduled = true;
+    deps.soon(pump);
+  }
+
+  function pump(): void {
+    scheduled = false;
+    while (!stopped && underWay < LIMITS.ledgerCallsInFlight && waiting.size > 0) {
+      const batch = gather();
+      if (batch.length === 0) return;
+      underWay++;
+      void send(batch);
+    }
+  }
+
+  function gather(): Riding[] {
+    const batch: Riding[] = [];
+    // Two calls side by side keep both ends busy; a few parts are not worth a second call.
+    const split = waiting.size >= SPLIT_FROM ? LIMITS.ledgerCallsInFlight - underWay : 1;
+    const parts = Math.min(LIMITS.ledgerBatchParts, Math.ceil(waiting.size / split));
+    let operations = 0;
+    for (const source of waiting) {
+      if (batch.length >= parts) break;
+      if (operations >= LIMITS.ledgerBatchOperations) break;
+      const alone = source.goesAlone();
+      if (alone && batch.length > 0) continue;
+      waiting.delete(source);
+      const part = source.plan(LIMITS.ledgerBatchOperations - operations);
+      if (part === undefined) continue;
+      operations += part.changes.length;
+      batch.push({ source, part });
+      if (alone) break;
+    }
+    counters.operations += operations;
+    return batch.sort((a, b) => a.source.agentId - b.source.agentId);
+  }
+
+  async function send(batch: readonly Riding[]): Promise<void> {
+    const parts = batch.map((riding) => riding.part);
+    let resent = false;
+    const before = () => {
+      resent = true;
+      counters.resends++;
+      return deps.afterOutage().catch(() => {});
+    };
+    let outcomes: readonly AgentBatchOutcome[];
+    try {
+      outcomes = await retry(() => store.apply(parts, resent), { until: () => stopped, before });
+    } catch (error) {
+      underWay--;
+      if (stopped) return;
+      log.error({ err: error, parts: parts.length }, 'a batch cannot be carried out');
+      for (const { source } of batch) source.broke(error);
+      schedule();
+      return;
+    }
+    underWay--;
+    counters.batches++;
+    batch.forEach(({ source }, i) => {
+      const outcome = outcomes[i];
+      if (outcome !== undefined) tell(source, outcome);
+    });
+    schedule();
+  }
+
+  /** One that breaks over its answer keeps nobody else from theirs. */
+  function tell(source: BatchSource, outcome: AgentBatchOutcome): void {
+    try {
+      source.answered(outcome);
+    } catch (err) {
+      log.error({ err, agentId: source.agentId }, 'an answer could not be taken');
+      source.broke(err);
+    }
+  }
+
+  return {
+    offer(source) {
+      waiting.add(source);
+      schedule();
+    },
+    stop() {
+      stopped = true;
+      waiting.clear();
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import { isLive } from '../../../machines/reservation.ts';
+import { assert } from '../../kernel/assert.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Resolution } from '../rules/answer.ts';
+import {
+  creditVerdict,
+  extendVerdict,
+  holdVerdict,
+  openVerdict,
+  settleVerdict,
+  withdrawVerdict,
+} from '../rules/answer.ts';
+import type { Ledger } from '../rules/ledger.ts';
+import type { ExtendOperation, HoldOperation, Operation } from '../rules/operation.ts';
+import type { ReservationMove } from '../rules/payment.ts';
+import type {
+  Hold,
+  HoldRequest,
+  OpenSession,
+  SessionEnd,
+  SettleRequest,
+} from '../rules/requests.ts';
+import type { LedgerCounters } from './ledger-counters.ts';
+import { type LedgerDeps, LedgerInbox } from './ledger-inbox.ts';
+
+export type LiveLedger = Ledger & {
+  readonly counters: LedgerCounters;
+  /** Operations that wait, and balance actors in memory. */
+  load(): { readonly waiting: number; readonly actors: number };
+  /** Resolves when nothing waits any more, or after `withinMs`. */
+  drain(withinMs: number): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** The ledger of this process: an actor an agent in front, one writer behind, the database in the end. */
+export function createLedger(deps: LedgerDeps): LiveLedger {
+  const inbox = new LedgerInbox(deps);
+  const admit = (operation: HoldOperation | ExtendOperation, isQuiet = false) =>
+    isQuiet ? inbox.submit(operation) : admitted(inbox, deps, operation);
+
+  return {
+    counters: inbox.counters,
+    load: () => ({ waiting: inbox.waiting, actors: inbox.actors }),
+    drain: (withinMs) => inbox.drain(withinMs),
+    [Symbol.asyncDispose]: () => inbox.stop(),
+
+    async hold(request) {
+      assert(request.amountRaw >= 0n, 'a hold is not negative');
+      const holding = holdOf(request.spender.agentId, request);
+      return holdVerdict(request, await admit(holding, request.isQuiet));
+    },
+    settle: async (request) => settleVerdict(await inbox.submit(settlementOf(request))),
+    async credit({ agentId, amountRaw, reference, events = [], deposit = false }) {
+      assert(amountRaw > 0n, 'a credit adds something');
+      return creditVerdict(
+        await inbox.submit({ kind: 'credit', agentId, amountRaw, reference, events, deposit }),
+      );
+    },
+    async withdrawAll({ agentId, reference, payout = null }) {
+      return withdrawVerdict(await inbox.submit({ kind: 'withdraw', agentId, reference, payout }));
+    },
+    async funds(agentId) {
+      return (await inbox.read(() => deps.store.load(agentId)))?.state;
+    },
+    async openSession(session) {
+      assert(session.reserveRaw >= 0n, 'a reserve is not negative');
+      return openVerdict(session, await admit(holdOfSession(session), session.isQuiet));
+    },
+    async extend(claim, byRaw, isQuiet = false) {
+      assert(byRaw > 0n, 'an extension adds something');
+      const { agentId } = claim.hold;
+      const extending = { kind: 'extend', agentId, claim, byRaw } as const;
+      return extendVerdict(claim, byRaw, await admit(extending, isQuiet));
+    },
+    async journal(claim, entries) {
+      assert(entries.length <= LIMITS.journalEntriesPerCall, 'a journal entry a piece of work');
+      const { agentId } = claim.hold;
+      const resolution = await inbox.submit({ kind: 'journal', agentId, claim, entries });
+      return resolution.kind === 'applied' ? 'written' : 'lost';
+    },
+    async closeSession({ claim, reason, summary, ...request }) {
+      const ends = { claim, reason, summary };
+      return settleVerdict(await inbox.submit(settlement(claim.hold, request, ends)));
+    },
+    async advance({ agentId, holdId, move, isDeferrable: patient }) {
+      assert(isLive(move.from) && isLive(move.to), 'what ends a payment resolves its hold');
+      const resolution = await inbox.submit({ kind: 'advance', agentId, holdId, move }, patient);
+      return isDone(resolution) ? 'moved' : 'lost';
+    },
+    async sweep({ agentId, payout, leastRaw }) {
+      await inbox.submit({ kind: 'sweep', agentId, payout, leastRaw });
+    },
+    async paid({ agentId, nonce, amountRaw, txHash }) {
+      requireDone(await inbox.submit({ kind: 'paid', agentId, nonce, amountRaw, txHash }));
+    },
+    async correct(request) {
+      const { amountRaw, move } = request;
+      assert(amountRaw > 0n, 'a correction takes something');
+      assert(!isLive(move.from) && move.to === move.from, 'a correction changes no end');
+      requireDone(await inbox.submit({ kind: 'correct', ...request }));
+    },
+    invalidate: (agentId) => inbox.forget(agentId),
+    recall: (agentId) => inbox.recall(agentId),
+    settled: (agentId) => inbox.settled(agentId),
+  };
+}
+
+const settlementOf = (request: SettleRequest): Operation =>
+  settlement(request.hold, request, null, request.move);
+
+function settlement(
+  hold: Hold,
+  request: Omit<SettleRequest, 'hold'>,
+  ends: SessionEnd | null,
+  move: ReservationMove | null = null,
+): Operation {
+  assert(request.actualRaw >= 0n, 'nothing costs less than nothing');
+  if (move !== null) {
+    const takenRaw = move.to === 'settled' ? hold.amountRaw : 0n;
+    assert(!isLive(move.to), 'a payment that has not ended keeps its hold');
+    assert(request.actualRaw === takenRaw, 'a payment takes all of its hold, or nothing');
+  }
+  return { kind: 'settle', agentId: hold.agentId, hold, request, ends, move };
+}
+
+const holdOfSession = (session: OpenSession): HoldOperation => {
+  const { spender, destination, sessionId: holdId, reserveRaw: amountRaw } = session;
+  const { agentId } = spender;
+  const reservation = null;
+  return { kind: 'hold', agentId, spender, holdId, amountRaw, destination, session, reservation };
+};
+
+const holdOf = (agentId: number, request: HoldRequest): HoldOperation => {
+  const { spender, holdId, amountRaw, destination, reservation = null } = request;
+  const session = null;
+  return { kind: 'hold', agentId, spender, holdId, amountRaw, destination, session, reservation };
+};
+
+const isDone = ({ kind }: Resolution): boolean => kind === 'applied' || kind === 'already';
+
+function requireDone(resolution: Resolution): void {
+  assert(isDone(resolution), `what the chain has said came to "${resolution.kind}"`);
+}
+
+/** A cap that is a kill switch has suspended its agent before anybody hears of the refusal. */
+async function admitted(
+  inbox: LedgerInbox,
+  deps: Pick<LedgerDeps, 'onSuspended'>,
+  operation: HoldOperation | ExtendOperation,
+): Promise<Resolution> {
+  const resolution = await inbox.submit(operation);
+  if (resolution.kind !== 'refused') return resolution;
+  const { refusal } = resolution;
+  if (refusal.reason !== 'cap_exceeded') return resolution;
+  const { policy } = refusal.breach;
+  if (policy.action !== 'suspend_agent') return resolution;
+  const { agentId } = operation;
+  await inbox.submit({ kind: 'suspend', agentId, policyId: policy.id });
+  deps.onSuspended?.(agentId);
+  return { kind: 'refused', refusal: { ...refusal, suspended: true } };
+}

@@ -1,0 +1,31 @@
+import type { Log } from '../../kernel/log.ts';
+import type { LedgerCounters } from './ledger-counters.ts';
+import type { BatchReport } from './resolve-batch.ts';
+
+type Notebook = {
+  readonly agentId: number;
+  readonly counters: LedgerCounters;
+  readonly log: Pick<Log, 'error'>;
+};
+
+/** Counts what a part came to, and logs what an operator has to see to: neither is a refusal of anybody. */
+export function noteReport({ agentId, counters, log }: Notebook, report: BatchReport): void {
+  for (const { pending, resolution, shortfallRaw } of report.resolved) {
+    const { kind } = pending.operation;
+    if (shortfallRaw > 0n) {
+      counters.shortfalls++;
+      counters.shortfallRaw += shortfallRaw;
+      log.error(
+        { agentId, kind, shortfallRaw: `${shortfallRaw}` },
+        'what was used goes beyond what was held for it',
+      );
+    }
+    if (resolution.kind === 'conflict') {
+      counters.conflicts++;
+      log.error({ agentId, kind }, 'another posting stands under this id');
+    }
+  }
+  for (const { misses } of report.again) {
+    counters.mostMisses = Math.max(counters.mostMisses, misses);
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { answerWithin } from '../../platform/postgres/transient.ts';
+import type { Node } from '../rules/node.ts';
+import { endLease, renewLease } from '../store/lease-store.ts';
+
+export type LeaseKeeper = {
+  /** Renews now; rejects when the database is away. Call it each `LIMITS.leaseRenewMs`. */
+  tick(): Promise<void>;
+  /**
+   * Whether others that look dead really are: true once this process has renewed without a gap for one
+   * whole lease. After a start or an outage everybody's lease has run out, the living ones' too.
+   */
+  mayReap(): boolean;
+  /** Lets go at a clean shutdown. */
+  end(): Promise<void>;
+};
+
+/** Keeps this process's lease. Time is the database's; only the wait before reaping is our own. */
+export function createLeaseKeeper(deps: {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Its lease was taken just now. */
+  readonly node: Node;
+  readonly leaseMs?: number;
+}): LeaseKeeper {
+  const { sql, clock, log, node } = deps;
+  const leaseMs = deps.leaseMs ?? LIMITS.leaseMs;
+  let renewedMs = clock.monotonicMs();
+  let steadySinceMs: number | undefined = renewedMs;
+
+  return {
+    async tick() {
+      const now = clock.monotonicMs();
+      if (now - renewedMs >= leaseMs) steadySinceMs = undefined;
+      try {
+        // A renewal that hangs must not keep the next one, on another connection, from being sent.
+        const renewal = renewLease(sql, node, leaseMs);
+        const found = await answerWithin(clock, LIMITS.leaseAnswerMs, renewal);
+        if (found === 'taken') {
+          log.error({ nodeId: node.nodeId }, 'the lease of this process was taken by another one');
+          steadySinceMs = undefined;
+          return;
+        }
+        // Time passed in the database that did not pass here: everybody else's may have run out, too.
+        if (found === 'lapsed') steadySinceMs = undefined;
+      } catch (error) {
+        steadySinceMs = undefined;
+        throw error;
+      }
+      renewedMs = clock.monotonicMs();
+      steadySinceMs ??= renewedMs;
+    },
+    mayReap() {
+      const now = clock.monotonicMs();
+      if (steadySinceMs === undefined || now - renewedMs >= leaseMs) return false;
+      return now - steadySinceMs >= leaseMs;
+    },
+    end: () => endLease(sql, node),
+  };
+}

@@ -1,0 +1,118 @@
+import { assert } from '../../kernel/assert.ts';
+import { cappedOf } from '../rules/admit.ts';
+import type { Resolution } from '../rules/answer.ts';
+import type { AgentBatchOutcome, ChangeOutcome } from '../rules/change.ts';
+import type { Decision } from '../rules/decision.ts';
+import type { HoldRefusal } from '../rules/requests.ts';
+import type { Rules } from '../rules/rules.ts';
+import type { Snapshot } from '../rules/spend-state.ts';
+import type { Pending, Taken } from './pending-operation.ts';
+
+export type Resolved = {
+  readonly pending: Pending;
+  readonly resolution: Resolution;
+  readonly shortfallRaw: bigint;
+};
+
+export type BatchReport = {
+  /** To be decided again, in arrival order. */
+  readonly again: readonly Pending[];
+  readonly resolved: readonly Resolved[];
+  /** Holds that are open at another amount than their callers knew. */
+  readonly openHolds: ReadonlyMap<string, bigint>;
+};
+
+const NOTHING_AGAIN: readonly Pending[] = [];
+const NO_HOLDS: ReadonlyMap<string, bigint> = new Map();
+
+/** What the database's answer to a part means for each operation that rode in it, decided by these rules. */
+export function resolveBatch(
+  taken: readonly Taken[],
+  outcome: AgentBatchOutcome,
+  rules: Rules | undefined,
+): BatchReport {
+  if (outcome.kind === 'declined') return resolveDeclined(taken, outcome, rules);
+  const after = outcome.kind === 'applied' ? snapshotOf(outcome, rules) : undefined;
+  const resolved: Resolved[] = [];
+  for (const { pending, decision } of taken) {
+    if (outcome.kind === 'agent_unknown') {
+      resolved.push({ pending, resolution: { kind: 'agent_unknown' }, shortfallRaw: 0n });
+    } else if (decision.kind === 'refused') {
+      const resolution = { kind: 'refused', refusal: decision.refusal } as const;
+      resolved.push({ pending, resolution, shortfallRaw: 0n });
+    } else {
+      const { leftRaw, shortfallRaw } = decision;
+      const resolution = { kind: 'applied', leftRaw, funds: outcome.state, after } as const;
+      resolved.push({ pending, resolution, shortfallRaw });
+    }
+  }
+  return { again: NOTHING_AGAIN, resolved, openHolds: NO_HOLDS };
+}
+
+const snapshotOf = (
+  { state }: Exclude<AgentBatchOutcome, { kind: 'agent_unknown' }>,
+  rules: Rules | undefined,
+): Snapshot | undefined => rules && { state, rules };
+
+/** Whatever the database has not spoken about is decided again, on the state that it sent along. */
+function resolveDeclined(
+  taken: readonly Taken[],
+  outcome: Extract<AgentBatchOutcome, { kind: 'declined' }>,
+  rules: Rules | undefined,
+): BatchReport {
+  const again: Pending[] = [];
+  const resolved: Resolved[] = [];
+  const openHolds = new Map<string, bigint>();
+  taken.forEach(({ pending, decision }, i) => {
+    const said = outcome.outcomes[i] ?? { kind: 'again' };
+    const { operation } = pending;
+    if (operation.kind === 'settle' && said.kind === 'mismatch' && said.openRaw !== null) {
+      // A hold that grew meanwhile is settled at its true amount.
+      openHolds.set(operation.hold.holdId, said.openRaw);
+    } else {
+      const after = snapshotOf(outcome, rules);
+      const resolution = resolutionOf(said, { funds: outcome.state, after }, decision);
+      if (resolution !== undefined) {
+        resolved.push({ pending, resolution, shortfallRaw: 0n });
+        return;
+      }
+    }
+    if (outcome.stale) pending.misses++;
+    again.push(pending);
+  });
+  return { again, resolved, openHolds };
+}
+
+/** Undefined: decide it again. */
+function resolutionOf(
+  said: ChangeOutcome,
+  left: Pick<Extract<Resolution, { kind: 'applied' | 'already' }>, 'funds' | 'after'>,
+  decision: Decision,
+): Resolution | undefined {
+  switch (said.kind) {
+    case 'already':
+      return { kind: 'already', leftRaw: said.leftRaw, ...left };
+    case 'conflict':
+      return { kind: 'conflict' };
+    case 'lost':
+    case 'mismatch':
+      return { kind: 'lost' };
+    case 'capped':
+      return { kind: 'refused', refusal: cappedBy(said, decision) };
+    case 'again':
+      return undefined;
+  }
+}
+
+function cappedBy(
+  { policyId, spentRaw }: Extract<ChangeOutcome, { kind: 'capped' }>,
+  { change }: Decision,
+): HoldRefusal {
+  const counted = change.count?.team.find(({ policy }) => policy.id === policyId);
+  assert(counted !== undefined, 'an operation is refused by a cap that it named');
+  const requiredRaw = change.count?.heldRaw ?? 0n;
+  const breach = { policy: counted.policy, requiredRaw, spentRaw, capRaw: counted.capRaw ?? 0n };
+  const refusal = cappedOf([breach]);
+  assert(refusal !== undefined, 'a breach is a refusal');
+  return refusal;
+}

@@ -1,0 +1,47 @@
+import { type Clock, sleep, within } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { answerWithin, isTransient } from '../../platform/postgres/transient.ts';
+
+type RetryOptions = {
+  /** Gives up, with the last error, once this is true. */
+  readonly until: () => boolean;
+  /**
+   * The call failed in a way that says nothing about its outcome, and is about to be sent again. It is
+   * waited for, but not for long: a database that hangs must not keep the call from being sent.
+   */
+  readonly before?: () => Promise<void>;
+};
+
+/** Sends a call until it is answered. Rejects at once where sending it again cannot help. */
+export type Retry = <T>(call: () => Promise<T>, options: RetryOptions) => Promise<T>;
+
+/** Waits longer after each failure, up to a second; a call that does not answer is sent again, too. */
+export function createRetry(clock: Clock): Retry {
+  return async (call, { until, before }) => {
+    for (let waitMs: number = LIMITS.ledgerRetryMs.min; ; waitMs *= 2) {
+      try {
+        return await answerWithin(clock, LIMITS.ledgerCallMs, call());
+      } catch (error) {
+        if (!isTransient(error) || until()) throw error;
+        await sleep(clock, Math.min(waitMs, LIMITS.ledgerRetryMs.max));
+        if (before !== undefined) await within(clock, LIMITS.leaseAnswerMs, before(), () => {});
+        if (until()) throw error;
+      }
+    }
+  };
+}
+
+/** Sends a read until it is answered. */
+export type RetryingRead = <T>(call: () => Promise<T>) => Promise<T>;
+
+/** A connection that was lost is no reason to leave a question unanswered, as long as a caller would wait. */
+export function createRetryingRead(
+  clock: Clock,
+  stopped: () => boolean = () => false,
+): RetryingRead {
+  const retry = createRetry(clock);
+  return (call) => {
+    const end = clock.monotonicMs() + LIMITS.ledgerGiveUpMs;
+    return retry(call, { until: () => stopped() || clock.monotonicMs() >= end });
+  };
+}

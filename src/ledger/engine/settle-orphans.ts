@@ -1,0 +1,155 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { type ChargeRow, latencyOf } from '../rules/companion.ts';
+import { makerOf } from '../rules/destination.ts';
+import type { Ledger } from '../rules/ledger.ts';
+import type { Node } from '../rules/node.ts';
+import { pruneLeases } from '../store/lease-store.ts';
+import {
+  claimOrphanSessions,
+  endSession,
+  findHold,
+  findOrphanHolds,
+  type Journal,
+  type OrphanSession,
+  sumJournal,
+} from '../store/orphan-store.ts';
+import type { LeaseKeeper } from './renew-lease.ts';
+
+const REASON = 'process_lost';
+
+/** How many there were, and how many of them are resolved. */
+type Pass = { readonly found: number; readonly ended: number };
+
+export type SettleOrphans = {
+  /** Resolves what dead processes left behind, a bounded number at a time. Answers how many of each it ended. */
+  tick(): Promise<{ readonly sessions: number; readonly holds: number }>;
+};
+
+/**
+ * Settles the sessions of dead processes from their journals and releases the holds of their requests.
+ * Whoever gets there second moves nothing, so any number of processes may run it.
+ */
+export function createSettleOrphans(deps: {
+  readonly sql: Sql;
+  readonly ledger: Ledger;
+  readonly lease: Pick<LeaseKeeper, 'mayReap'>;
+  readonly node: Node;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborted as the process stops. */
+  readonly signal: StopSignal;
+}): SettleOrphans {
+  const { sql, ledger, lease, node, clock, log, signal } = deps;
+  async function settleSessions(): Promise<Pass> {
+    const claimed = await claimOrphanSessions(sql, node, LIMITS.orphansPerPass);
+    const settled = await Promise.all(
+      claimed.map(async (session) => {
+        try {
+          return await settleSession(session);
+        } catch (err) {
+          const { sessionId, agentId } = session;
+          log.error(
+            { err, sessionId, agentId },
+            'an orphaned session was not settled; tried again',
+          );
+          return false;
+        }
+      }),
+    );
+    return { found: claimed.length, ended: settled.filter(Boolean).length };
+  }
+
+  /** Whether it was this process that ended it. */
+  async function settleSession(session: OrphanSession): Promise<boolean> {
+    const hold = await findHold(sql, session.sessionId);
+    if (hold === undefined) return endSession(sql, session, REASON);
+    // Read after the claim: nothing can be added any more.
+    const journal = await sumJournal(sql, session.sessionId);
+    const { sessionId, epoch, agentId } = session;
+    const verdict = await ledger.closeSession({
+      claim: { sessionId, epoch, hold },
+      reason: REASON,
+      actualRaw: journal.costRaw,
+      account: session.account,
+      source: session.model.split('/')[0] ?? session.model,
+      // As its own process would have left it: a session that bought nothing leaves no line.
+      ...(journal.costRaw > 0n && {
+        charge: (chargedRaw: bigint) =>
+          chargeOf(session, journal, chargedRaw, clock.now() - session.openedMs),
+      }),
+    });
+    log.warn(
+      { sessionId, agentId, costRaw: `${journal.costRaw}`, verdict: verdict.kind },
+      'settled the session of a dead process from its journal',
+    );
+    return verdict.kind === 'settled';
+  }
+
+  async function releaseHolds(): Promise<Pass> {
+    const holds = await findOrphanHolds(sql, node, LIMITS.orphansPerPass);
+    const verdicts = await Promise.all(
+      holds.map((hold) =>
+        ledger.settle({ hold, actualRaw: 0n, account: 'gateway', source: REASON }),
+      ),
+    );
+    const ended = verdicts.filter(({ kind }) => kind === 'settled').length;
+    if (ended > 0) log.warn({ holds: ended }, 'released the holds of a dead process');
+    return { found: holds.length, ended };
+  }
+
+  /** As long as a pass finds as many as it may, and ends any; a process that leaves makes no other one. */
+  async function drain(pass: () => Promise<Pass>): Promise<number> {
+    let ended = 0;
+    for (let passes = 0; passes < LIMITS.orphanPassesPerTick; passes++) {
+      if (signal.aborted || !lease.mayReap()) break;
+      const last = await pass();
+      ended += last.ended;
+      if (last.found < LIMITS.orphansPerPass || last.ended === 0) break;
+    }
+    return ended;
+  }
+
+  return {
+    async tick() {
+      if (!lease.mayReap()) return { sessions: 0, holds: 0 };
+      const [sessions, holds] = [drain(settleSessions), drain(releaseHolds)];
+      // Neither is held up by what goes wrong with the other; it is told when both are done.
+      await Promise.allSettled([sessions, holds]);
+      await pruneLeases(sql, LIMITS.leaseRetentionMs);
+      return { sessions: await sessions, holds: await holds };
+    },
+  };
+}
+
+function chargeOf(
+  session: OrphanSession,
+  journal: Journal,
+  chargedRaw: bigint,
+  ageMs: number,
+): ChargeRow {
+  return {
+    agentId: session.agentId,
+    keyId: session.keyId,
+    targetUrl: session.target,
+    targetHost: makerOf(session.model),
+    method: 'GET',
+    status: 'failed',
+    costRaw: chargedRaw,
+    model: session.model,
+    rail: null,
+    usage: journal.usage,
+    taskId: session.taskId,
+    actionId: session.actionId,
+    customerId: session.customerId,
+    sessionId: session.sessionId,
+    payee: null,
+    responseStatusCode: null,
+    latencyMs: latencyOf(ageMs),
+    overheadMs: null,
+    upstreamMs: null,
+  };
+}

@@ -1,0 +1,153 @@
+import { minRaw } from '../../kernel/amount.ts';
+import { type AllowlistRefusal, refusalOfDestination } from '../../policy/allowlist.ts';
+import { type Counter, spentRaw } from '../../policy/counter.ts';
+import { effectiveCapRaw } from '../../policy/effective-cap.ts';
+import { type Breach, binds, worseBreach } from '../../policy/evaluate.ts';
+import { matches } from '../../policy/match.ts';
+import { isEffective, type Policy, type SpendFacts } from '../../policy/policy.ts';
+import type { HoldRefusal } from './requests.ts';
+import type { Rules, WindowPosition } from './rules.ts';
+
+export type Demand = {
+  readonly keyId: number | undefined;
+  readonly amountRaw: bigint;
+  readonly facts: SpendFacts;
+  readonly taskValueBps: number | null;
+  readonly spendableRaw: bigint;
+  /** What the wallet has left to promise, where the money leaves it on chain. */
+  readonly walletFreeRaw?: bigint | undefined;
+  /** The operator chose where it goes. */
+  readonly isOperators?: boolean | undefined;
+  readonly counters: readonly Counter[];
+};
+
+const BY_STATUS = {
+  pending_delegation: 'agent_not_active',
+  suspended: 'agent_suspended',
+  closed: 'agent_closed',
+} as const;
+
+/**
+ * Whether the agent may set this amount aside now. Undefined: it may, as far as it alone is concerned; what a
+ * team shares is admitted in the database.
+ */
+export function refusalOf(
+  rules: Rules,
+  demand: Demand,
+  position: WindowPosition,
+): HoldRefusal | undefined {
+  const barred = barOf(rules, demand.keyId, position);
+  if (barred !== undefined) return barred;
+  const { facts, amountRaw } = demand;
+  const unlisted = unlistedOf(rules, demand, position);
+  if (unlisted !== undefined) return unlisted;
+  const leftRaw = demand.spendableRaw - reservedRaw(rules, demand.counters, position, facts.taskId);
+  const availableRaw = minRaw(leftRaw, demand.walletFreeRaw ?? leftRaw);
+  if (amountRaw > availableRaw) {
+    return {
+      reason: 'insufficient_balance',
+      availableRaw: availableRaw > 0n ? availableRaw : 0n,
+      requiredRaw: amountRaw,
+    };
+  }
+  return cappedOf(breachesOf(rules, demand, position));
+}
+
+/** Lists gate what the agent has chosen and pays itself; the sources of a model are the operator's choice. */
+function unlistedOf(
+  rules: Rules,
+  { facts: { host, payee }, isOperators = false }: Demand,
+  { nowSec }: WindowPosition,
+): AllowlistRefusal | undefined {
+  const mode = rules.allowlistMode;
+  if (host === null || payee === null || mode === 'off' || isOperators) return undefined;
+  const known = [...rules.policies, ...rules.teamPolicies];
+  return refusalOfDestination(mode, known, { host, payee }, nowSec);
+}
+
+/** Why the agent may spend nothing at all now, with this key. */
+export function barOf(
+  rules: Rules,
+  keyId: number | undefined,
+  position: Pick<WindowPosition, 'nowSec'>,
+): HoldRefusal | undefined {
+  if (rules.status !== 'active') return { reason: BY_STATUS[rules.status] };
+  if (keyId !== undefined && !rules.keyIds.has(keyId)) return { reason: 'key_revoked' };
+  if (rules.operatorExpirySec !== null && position.nowSec >= rules.operatorExpirySec) {
+    return { reason: 'delegation_expired' };
+  }
+  return undefined;
+}
+
+/**
+ * Whether a cap of the agent's team refuses what the agent alone may hold, as the database decides it: of several the
+ * worst is told. The counters stand in the order of the policies.
+ */
+export function teamRefusalOf(
+  rules: Rules,
+  demand: Pick<Demand, 'amountRaw' | 'facts' | 'taskValueBps'>,
+  position: WindowPosition,
+  teamCounters: readonly Counter[],
+): HoldRefusal | undefined {
+  const { amountRaw: requiredRaw, facts } = demand;
+  if (requiredRaw === 0n) return undefined;
+  const reading = { taskValueBps: demand.taskValueBps, quality: rules.quality };
+  const breaches: Breach[] = [];
+  for (let i = 0; i < rules.teamPolicies.length; i++) {
+    const policy = rules.teamPolicies[i] as Policy;
+    if (!binds(policy, facts, position.nowSec)) continue;
+    const spent = spentRaw(teamCounters[i] as Counter, position.teamBuckets[i] as number);
+    const capRaw = effectiveCapRaw(policy, reading);
+    if (spent + requiredRaw <= capRaw) continue;
+    breaches.push({ policy, requiredRaw, spentRaw: spent, capRaw });
+  }
+  return cappedOf(breaches);
+}
+
+/** The refusal that names the worst of some breaches, and leaves what the least of them leaves. */
+export function cappedOf(breaches: readonly Breach[]): HoldRefusal | undefined {
+  let worst: Breach | undefined;
+  let leastRaw: bigint | undefined;
+  for (const breach of breaches) {
+    worst = worseBreach(worst, breach);
+    const roomRaw = breach.capRaw - breach.spentRaw;
+    if (leastRaw === undefined || roomRaw < leastRaw) leastRaw = roomRaw;
+  }
+  if (worst === undefined || leastRaw === undefined) return undefined;
+  const availableRaw = leastRaw > 0n ? leastRaw : 0n;
+  return { reason: 'cap_exceeded', breach: worst, availableRaw, suspended: false };
+}
+
+/** What of the agent's money is kept for tasks other than this one: nobody else may spend it. */
+export function reservedRaw(
+  rules: Pick<Rules, 'policies'>,
+  counters: readonly Counter[],
+  position: WindowPosition,
+  exceptTaskId: string | null,
+): bigint {
+  let keptRaw = 0n;
+  for (let i = 0; i < rules.policies.length; i++) {
+    const policy = rules.policies[i] as Policy;
+    if (!policy.reserves || policy.matchKey === exceptTaskId) continue;
+    if (!isEffective(policy, position.nowSec)) continue;
+    const unspentRaw =
+      policy.limitRaw - spentRaw(counters[i] as Counter, position.buckets[i] as number);
+    if (unspentRaw > 0n) keptRaw += unspentRaw;
+  }
+  return keptRaw;
+}
+
+function breachesOf(rules: Rules, demand: Demand, position: WindowPosition): Breach[] {
+  const { facts, amountRaw, counters, taskValueBps } = demand;
+  const reading = { taskValueBps, quality: rules.quality };
+  const breaches: Breach[] = [];
+  for (let i = 0; i < rules.policies.length; i++) {
+    const policy = rules.policies[i] as Policy;
+    if (!matches(policy, facts) || !isEffective(policy, position.nowSec)) continue;
+    const spent = spentRaw(counters[i] as Counter, position.buckets[i] as number);
+    const capRaw = effectiveCapRaw(policy, reading);
+    if (spent + amountRaw <= capRaw) continue;
+    breaches.push({ policy, requiredRaw: amountRaw, spentRaw: spent, capRaw });
+  }
+  return breaches;
+}

@@ -1,0 +1,93 @@
+import { assert } from '../../kernel/assert.ts';
+import type {
+  CreditVerdict,
+  ExtendVerdict,
+  HoldVerdict,
+  OpenSessionVerdict,
+  SettleVerdict,
+  WithdrawVerdict,
+} from './ledger.ts';
+import { factsOf } from './operation.ts';
+import type { Funds, HoldRefusal, HoldRequest, OpenSession, SessionClaim } from './requests.ts';
+import type { Snapshot } from './spend-state.ts';
+
+/** What became of an operation, once the database has spoken. */
+export type Resolution =
+  | {
+      readonly kind: 'applied' | 'already';
+      readonly leftRaw: bigint;
+      readonly funds: Funds;
+      /** The agent as it was left, where it is known. */
+      readonly after?: Snapshot | undefined;
+    }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
+  /** Another posting stands under the id. */
+  | { readonly kind: 'conflict' }
+  /** Somebody else has taken the session over, or its hold is resolved. */
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'agent_unknown' };
+
+const done = (
+  resolution: Resolution,
+): resolution is Extract<Resolution, { kind: 'applied' | 'already' }> =>
+  resolution.kind === 'applied' || resolution.kind === 'already';
+
+export function holdVerdict(request: HoldRequest, resolution: Resolution): HoldVerdict {
+  if (resolution.kind === 'refused') return resolution;
+  if (resolution.kind === 'agent_unknown') {
+    return { kind: 'refused', refusal: { reason: 'agent_unknown' } };
+  }
+  const { holdId, amountRaw, spender, destination } = request;
+  // A reused id is the caller's bug.
+  assert(done(resolution), `hold ${holdId} was used before for something else`);
+  const facts = factsOf({ spender, destination });
+  const hold = { holdId, agentId: spender.agentId, amountRaw, facts };
+  return { kind: 'held', hold, funds: resolution.funds, after: resolution.after };
+}
+
+export function openVerdict(request: OpenSession, resolution: Resolution): OpenSessionVerdict {
+  const { sessionId, spender, destination, reserveRaw: amountRaw } = request;
+  const asked = { spender, destination, holdId: sessionId, amountRaw };
+  const verdict = holdVerdict(asked, resolution);
+  if (verdict.kind === 'refused') return verdict;
+  const { hold, funds } = verdict;
+  const { taskValueBps } = spender;
+  const value = taskValueBps === undefined ? {} : { taskValueBps };
+  return { kind: 'opened', claim: { sessionId, epoch: 1, hold, ...value }, funds };
+}
+
+export function extendVerdict(
+  claim: SessionClaim,
+  byRaw: bigint,
+  resolution: Resolution,
+): ExtendVerdict {
+  if (resolution.kind === 'refused') return resolution;
+  if (!done(resolution)) return { kind: 'lost' };
+  const hold = { ...claim.hold, amountRaw: claim.hold.amountRaw + byRaw };
+  return { kind: 'extended', claim: { ...claim, hold } };
+}
+
+export function settleVerdict(resolution: Resolution): SettleVerdict {
+  if (!done(resolution)) return { kind: 'already_resolved' };
+  const { leftRaw: chargedRaw, funds, after } = resolution;
+  return { kind: 'settled', chargedRaw, funds, after };
+}
+
+export function creditVerdict(resolution: Resolution): CreditVerdict {
+  switch (resolution.kind) {
+    case 'applied':
+      return { kind: 'credited', funds: resolution.funds };
+    case 'already':
+      return { kind: 'already_credited', funds: resolution.funds };
+    case 'agent_unknown':
+      return { kind: 'agent_unknown' };
+    default:
+      return { kind: 'conflict' };
+  }
+}
+
+export function withdrawVerdict(resolution: Resolution): WithdrawVerdict {
+  assert(done(resolution), `a withdrawal came to "${resolution.kind}"`);
+  const { leftRaw: withdrawnRaw, funds, kind } = resolution;
+  return { withdrawnRaw, isRepeat: kind === 'already', funds };
+}

@@ -1,0 +1,133 @@
+import { minRaw } from '../../kernel/amount.ts';
+import { type Account, held, type SpendAccount, spendable } from './accounts.ts';
+import type { Entry, Posting, PostingCode } from './posting.ts';
+
+const holdPostingId = (holdId: string): string => `hold:${holdId}`;
+/** Amounts only grow, so the amount before names the extension. */
+const extendPostingId = (holdId: string, fromRaw: bigint): string => `extend:${fromRaw}:${holdId}`;
+/** Settle and release share it: the primary key alone forbids resolving twice. */
+const resolvePostingId = (holdId: string): string => `resolve:${holdId}`;
+const creditPostingId = (reference: string): string => `credit:${reference}`;
+const withdrawPostingId = (agentId: number, reference: string): string =>
+  `withdraw:${agentId}:${reference}`;
+
+const entry = (debit: Entry['debit'], credit: Entry['credit'], amountRaw: bigint): Entry[] =>
+  amountRaw > 0n ? [{ debit, credit, amountRaw }] : [];
+
+/** Sets an upper bound aside before anything is bought. */
+export const holdPosting = (
+  agentId: number,
+  holdId: string,
+  amountRaw: bigint,
+  nonce?: string,
+): Posting => ({
+  id: holdPostingId(holdId),
+  code: 'hold.open',
+  askedRaw: amountRaw,
+  entries: entry(spendable(agentId), held(agentId), amountRaw),
+  nonce,
+});
+
+/** Sets more aside for a session that goes on. */
+export const extendPosting = (
+  agentId: number,
+  hold: { readonly holdId: string; readonly fromRaw: bigint },
+  byRaw: bigint,
+): Posting => ({
+  id: extendPostingId(hold.holdId, hold.fromRaw),
+  code: 'hold.extend',
+  askedRaw: byRaw,
+  entries: entry(spendable(agentId), held(agentId), byRaw),
+});
+
+/** Money came in from outside. */
+export const creditPosting = (
+  agentId: number,
+  reference: string,
+  amountRaw: bigint,
+  deposit: boolean,
+): Posting => ({
+  id: creditPostingId(reference),
+  code: deposit ? 'funding.deposit' : 'funding.credit',
+  askedRaw: amountRaw,
+  entries: entry('funding', spendable(agentId), amountRaw),
+});
+
+/** Everything spendable leaves; what was asked is "all", so a repeat is the same whatever there is now. */
+export const withdrawPosting = (
+  agentId: number,
+  reference: string,
+  amountRaw: bigint,
+): Posting => ({
+  id: withdrawPostingId(agentId, reference),
+  code: 'agent.withdraw',
+  askedRaw: 0n,
+  entries: entry(spendable(agentId), 'withdrawn', amountRaw),
+});
+
+/** Says that something became true which moves no balance here, once and for ever. */
+export const markPosting = (
+  id: string,
+  code: Extract<PostingCode, 'wallet.sweep' | 'wallet.paid'>,
+  askedRaw: bigint,
+): Posting => ({ id, code, askedRaw, entries: [] });
+
+/** A payment that was released moved on chain after all. */
+export function correctPosting(
+  agentId: number,
+  nonce: string,
+  { amountRaw, chargedRaw }: { readonly amountRaw: bigint; readonly chargedRaw: bigint },
+): Posting {
+  const entries: Entry[] = [];
+  move(entries, spendable(agentId), 'chain:usdc', chargedRaw);
+  move(entries, 'shortfall:x402', 'chain:usdc', amountRaw - chargedRaw);
+  return { id: `correct:${nonce}`, code: 'x402.correct', askedRaw: amountRaw, entries };
+}
+
+function move(entries: Entry[], debit: Account, credit: Account, amountRaw: bigint): void {
+  if (amountRaw > 0n) entries.push({ debit, credit, amountRaw });
+}
+
+export type Settlement = {
+  readonly agentId: number;
+  readonly holdId: string;
+  readonly heldRaw: bigint;
+  readonly actualRaw: bigint;
+  readonly billableRaw?: bigint | undefined;
+  readonly account: SpendAccount;
+  readonly source: string;
+};
+
+export type Settled = {
+  readonly posting: Posting;
+  readonly chargedRaw: bigint;
+  readonly returnedRaw: bigint;
+  readonly shortfallRaw: bigint;
+};
+
+/**
+ * Resolves the hold: what the work cost goes to its account, the rest returns. The caps of an agent admit a hold, so a
+ * settlement never takes more than it, nor more than the agent is billed: what lies beyond is a shortfall of the source,
+ * never a debt of the agent.
+ */
+export function settlePosting(work: Settlement): Settled {
+  const { agentId, account, actualRaw, billableRaw = actualRaw } = work;
+  const fromHoldRaw = minRaw(minRaw(actualRaw, billableRaw), work.heldRaw);
+  const returnedRaw = work.heldRaw - fromHoldRaw;
+  const shortfallRaw = actualRaw - fromHoldRaw;
+  const entries: Entry[] = [];
+  move(entries, held(agentId), account, fromHoldRaw);
+  move(entries, `shortfall:${work.source}`, account, shortfallRaw);
+  move(entries, held(agentId), spendable(agentId), returnedRaw);
+  return {
+    posting: {
+      id: resolvePostingId(work.holdId),
+      code: actualRaw > 0n ? 'hold.settle' : 'hold.release',
+      askedRaw: actualRaw,
+      entries,
+    },
+    chargedRaw: fromHoldRaw,
+    returnedRaw,
+    shortfallRaw,
+  };
+}

@@ -1,0 +1,156 @@
+import type { ReservationState } from '../../../machines/reservation.ts';
+import type { Counter } from '../../policy/counter.ts';
+import type { SpendFacts } from '../../policy/policy.ts';
+import type { ChargeRow, EventRow } from './companion.ts';
+import type { Count } from './count.ts';
+import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
+import type { Posting } from './posting.ts';
+import type { JournalEntry, OpenSession, Spender } from './requests.ts';
+import type { SessionSummary } from './session-summary.ts';
+
+/** An agent's guarded row: credited = spendable + held + consumed, and `version` fences every write. */
+export type BalanceState = {
+  readonly version: bigint;
+  /** Moves when status, keys, expiry or policies change; cached rules of another version are void. */
+  readonly rulesVersion: bigint;
+  readonly spendableRaw: bigint;
+  readonly heldRaw: bigint;
+  readonly creditedRaw: bigint;
+  readonly consumedRaw: bigint;
+  /** USDC that the agent's wallet holds by the book, and what of it is signed away and undecided. */
+  readonly walletRaw: bigint;
+  readonly promisedRaw: bigint;
+  /** What counts under the agent's own policies. */
+  readonly counters: readonly Counter[];
+};
+
+/** How the guarded row moves. */
+export type Delta = {
+  readonly spendableRaw: bigint;
+  readonly heldRaw: bigint;
+  readonly creditedRaw: bigint;
+  readonly consumedRaw: bigint;
+  readonly walletRaw: bigint;
+  readonly promisedRaw: bigint;
+};
+
+/** What becomes of a hold row: opened (`from` null), grown, or resolved (`to` null). */
+export type HoldChange = {
+  readonly holdId: string;
+  readonly fromRaw: bigint | null;
+  readonly toRaw: bigint | null;
+  readonly sessionId: string | null;
+  readonly facts: SpendFacts;
+};
+
+/** The state a companion row must be in; where it is not, the operation is `lost` and nothing moves. */
+export type Guard =
+  | { readonly row: 'session'; readonly id: string; readonly epoch: number }
+  | {
+      readonly row: 'reservation';
+      readonly id: string;
+      readonly state: ReservationState;
+      /** In this state the operation is found done `already`; null where its posting says so. */
+      readonly doneAt: ReservationState | null;
+    };
+
+/** A row that rides in the same commit as the posting. */
+export type Companion =
+  | { readonly row: 'charge'; readonly charge: ChargeRow }
+  | { readonly row: 'event'; readonly event: EventRow }
+  | {
+      readonly row: 'reservation.opened';
+      readonly reservation: NewReservation;
+      readonly holdId: string;
+      readonly spender: Spender;
+      readonly valueRaw: bigint;
+    }
+  | {
+      readonly row: 'reservation.moved';
+      readonly move: ReservationMove;
+      /** It has come to its end; or it had, and the chain has overruled it. */
+      readonly decided: boolean;
+      readonly corrected: boolean;
+    }
+  | {
+      readonly row: 'payout.planned';
+      readonly agentId: number;
+      readonly payout: NewPayout;
+      readonly amountRaw: bigint;
+    }
+  | { readonly row: 'payout.done'; readonly nonce: string; readonly txHash: string }
+  | { readonly row: 'session.opened'; readonly session: OpenSession }
+  | {
+      readonly row: 'session.ended';
+      readonly sessionId: string;
+      readonly reason: string;
+      readonly summary?: SessionSummary | undefined;
+    }
+  /** The agent is stopped by one of its caps; its rules move. */
+  | { readonly row: 'agent.suspended'; readonly agentId: number; readonly policyId: number }
+  | {
+      readonly row: 'threshold.crossed';
+      readonly thresholdId: number;
+      readonly state: 'above' | 'below';
+    }
+  | {
+      readonly row: 'journal';
+      readonly sessionId: string;
+      readonly epoch: number;
+      readonly entry: JournalEntry;
+    };
+
+/** One decided operation: all of it is written, or none. */
+export type Change = {
+  /**
+   * A refused operation: its posting is only looked for and nothing is written, so that an id which
+   * stands already is never answered with a refusal.
+   */
+  readonly probe: boolean;
+  /** Null where rows change but no money moves. */
+  readonly posting: Posting | null;
+  readonly delta: Delta;
+  readonly hold: HoldChange | null;
+  readonly guard: Guard | null;
+  /** How counters move with it; null where no policy counts it. */
+  readonly count: Count | null;
+  readonly companions: readonly Companion[];
+};
+
+/** All that one agent asks of one batch. */
+export type AgentBatch = {
+  readonly agentId: number;
+  /** What it was decided on; its version is the fence. */
+  readonly before: BalanceState;
+  /** What the row is once the part stands: while the fence holds nobody else can have moved it. */
+  readonly after: BalanceState;
+  /** How many of the changes are written; the others are only looked for. */
+  readonly writes: number;
+  /** The agent's own counters moved. */
+  readonly counted: boolean;
+  readonly changes: readonly Change[];
+};
+
+/**
+ * What the database says to one change.
+ * `already`: the same posting stands, or the row is where the operation leaves it. `conflict`: another posting stands under its id.
+ * `lost`: its guard failed. `mismatch`: its hold is not open at that amount. `capped`: a cap of the team would be
+ * crossed. `again`: not looked at.
+ */
+export type ChangeOutcome =
+  | { readonly kind: 'already'; readonly leftRaw: bigint }
+  | { readonly kind: 'conflict' | 'lost' | 'again' }
+  | { readonly kind: 'mismatch'; readonly openRaw: bigint | null }
+  | { readonly kind: 'capped'; readonly policyId: number; readonly spentRaw: bigint };
+
+/** A part stands whole or not at all; either way its answer carries the agent's present state. */
+export type AgentBatchOutcome =
+  | { readonly kind: 'applied'; readonly state: BalanceState }
+  | {
+      readonly kind: 'declined';
+      readonly state: BalanceState;
+      /** The version was another one: the part missed its fence. */
+      readonly stale: boolean;
+      readonly outcomes: readonly ChangeOutcome[];
+    }
+  | { readonly kind: 'agent_unknown' };

@@ -1,0 +1,96 @@
+import { type Counter, count } from '../../policy/counter.ts';
+import { effectiveCapRaw } from '../../policy/effective-cap.ts';
+import { matches } from '../../policy/match.ts';
+import { isEffective, type Policy, type SpendFacts } from '../../policy/policy.ts';
+import type { Rules, WindowPosition } from './rules.ts';
+
+/** A cap of the team that an operation counts under; the database admits it, in arrival order. */
+export type TeamCount = {
+  readonly policy: Policy;
+  readonly bucket: number;
+  /** What it may come to; null where nothing more is asked for. */
+  readonly capRaw: bigint | null;
+};
+
+/** How counters move with an operation: each policy that matches its facts by the same amounts. */
+export type Count = {
+  readonly heldRaw: bigint;
+  readonly settledRaw: bigint;
+  /** Places of the agent's own policies among its rules. */
+  readonly own: readonly number[];
+  readonly team: readonly TeamCount[];
+};
+
+const NO_TEAM: readonly TeamCount[] = [];
+
+/** More is held, which caps may refuse. Null: no policy counts it. */
+export function countHeld(
+  rules: Rules,
+  facts: SpendFacts,
+  heldRaw: bigint,
+  at: { readonly position: WindowPosition; readonly taskValueBps: number | null },
+): Count | null {
+  if (heldRaw === 0n) return null;
+  const own = ownPlaces(rules.policies, facts);
+  const team = teamCounts(rules, facts, at.position, at.taskValueBps, true);
+  return own.length === 0 && team.length === 0 ? null : { heldRaw, settledRaw: 0n, own, team };
+}
+
+/** A hold is resolved: all of it is held no more, and what it came to is settled. Null: no policy counts it. */
+export function countSettled(
+  rules: Rules,
+  facts: SpendFacts,
+  position: WindowPosition,
+  resolved: { readonly heldRaw: bigint; readonly chargedRaw: bigint },
+): Count | null {
+  const { heldRaw, chargedRaw } = resolved;
+  if (heldRaw === 0n && chargedRaw === 0n) return null;
+  const own = ownPlaces(rules.policies, facts);
+  const team = teamCounts(rules, facts, position, null, false);
+  if (own.length === 0 && team.length === 0) return null;
+  return { heldRaw: -heldRaw, settledRaw: chargedRaw, own, team };
+}
+
+const NOWHERE: readonly number[] = [];
+
+function ownPlaces(policies: readonly Policy[], facts: SpendFacts): readonly number[] {
+  if (policies.length === 0) return NOWHERE;
+  const own: number[] = [];
+  for (let i = 0; i < policies.length; i++) {
+    if (matches(policies[i] as Policy, facts)) own.push(i);
+  }
+  return own;
+}
+
+function teamCounts(
+  { teamPolicies, quality }: Rules,
+  facts: SpendFacts,
+  position: WindowPosition,
+  taskValueBps: number | null,
+  isCapped: boolean,
+): readonly TeamCount[] {
+  if (teamPolicies.length === 0) return NO_TEAM;
+  const found: TeamCount[] = [];
+  for (let i = 0; i < teamPolicies.length; i++) {
+    const policy = teamPolicies[i] as Policy;
+    if (!matches(policy, facts)) continue;
+    const capped = isCapped && isEffective(policy, position.nowSec);
+    const capRaw = capped ? effectiveCapRaw(policy, { taskValueBps, quality }) : null;
+    found.push({ policy, bucket: position.teamBuckets[i] ?? 0, capRaw });
+  }
+  return found;
+}
+
+/** The agent's own counters after an operation. */
+export function applyCount(
+  counters: readonly Counter[],
+  by: Count,
+  buckets: readonly number[],
+): readonly Counter[] {
+  if (by.own.length === 0) return counters;
+  const next = counters.slice();
+  for (const place of by.own) {
+    next[place] = count(next[place] as Counter, buckets[place] as number, by);
+  }
+  return next;
+}

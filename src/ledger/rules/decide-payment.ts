@@ -1,0 +1,111 @@
+import { minRaw } from '../../kernel/amount.ts';
+import { correctPosting, markPosting, withdrawPosting } from './build-postings.ts';
+import type { BalanceState, Companion, Guard } from './change.ts';
+import { countSettled } from './count.ts';
+import { changed, type Decision, NOTHING, type World } from './decision.ts';
+import type {
+  AdvanceOperation,
+  CorrectOperation,
+  PaidOperation,
+  SweepOperation,
+  WithdrawOperation,
+} from './operation.ts';
+import type { ReservationMove } from './payment.ts';
+
+/** What the wallet has left to promise: less than nothing where more was signed away than came in. */
+export const walletFreeRaw = ({ walletRaw, promisedRaw }: BalanceState): bigint =>
+  walletRaw - promisedRaw;
+
+type ReservationGuard = Extract<Guard, { row: 'reservation' }>;
+
+/** The row must still be where the move starts. */
+export const moveGuard = ({ nonce, from }: ReservationMove): ReservationGuard => ({
+  row: 'reservation',
+  id: nonce,
+  state: from,
+  doneAt: null,
+});
+
+export const movedRow = (
+  move: ReservationMove,
+  how: { readonly decided: boolean; readonly corrected: boolean },
+): Companion => ({ row: 'reservation.moved', move, ...how });
+
+export const decideAdvance = ({ move }: AdvanceOperation): Decision =>
+  changed({
+    // It has no posting by which a repeat would know itself.
+    guard: { ...moveGuard(move), doneAt: move.to },
+    companions: [movedRow(move, { decided: false, corrected: false })],
+  });
+
+/** All that is spendable leaves the ledger; on chain only that which deposits back. */
+export function decideWithdraw(state: BalanceState, operation: WithdrawOperation): Decision {
+  const { agentId, reference, payout } = operation;
+  const leftRaw = state.spendableRaw;
+  const freeRaw = walletFreeRaw(state);
+  const backedRaw = minRaw(freeRaw, leftRaw);
+  const paidRaw = payout !== null && backedRaw > 0n ? backedRaw : 0n;
+  return changed(
+    {
+      posting: withdrawPosting(agentId, reference, leftRaw),
+      delta: { ...NOTHING, spendableRaw: -leftRaw, consumedRaw: leftRaw, promisedRaw: paidRaw },
+      companions:
+        payout === null || paidRaw === 0n
+          ? []
+          : [{ row: 'payout.planned', agentId, payout, amountRaw: paidRaw }],
+    },
+    leftRaw,
+  );
+}
+
+/** What neither the agent nor anybody it has promised it to may claim. */
+export function decideSweep(state: BalanceState, operation: SweepOperation): Decision {
+  const { agentId, payout, leastRaw } = operation;
+  // What is held for payments is promised as well, and counted twice here: the next sweep has the rest.
+  const freeRaw = walletFreeRaw(state) - state.spendableRaw - state.heldRaw;
+  if (freeRaw < leastRaw || freeRaw <= 0n) return changed({});
+  return changed({
+    posting: markPosting(`sweep:${payout.nonce}`, 'wallet.sweep', 0n),
+    delta: { ...NOTHING, promisedRaw: freeRaw },
+    companions: [{ row: 'payout.planned', agentId, payout, amountRaw: freeRaw }],
+  });
+}
+
+export function decidePaid({ nonce, amountRaw, txHash }: PaidOperation): Decision {
+  return changed({
+    posting: markPosting(`paid:${nonce}`, 'wallet.paid', amountRaw),
+    delta: { ...NOTHING, walletRaw: -amountRaw, promisedRaw: -amountRaw },
+    companions: [{ row: 'payout.done', nonce, txHash }],
+  });
+}
+
+/** What had been given back is taken again, as far as it is there; what is missing is a shortfall. */
+export function decideCorrect(
+  state: BalanceState,
+  operation: CorrectOperation,
+  { rules, position }: World,
+): Decision {
+  const { agentId, amountRaw, facts, move, charge } = operation;
+  const chargedRaw = minRaw(amountRaw, state.spendableRaw);
+  return changed(
+    {
+      posting: correctPosting(agentId, move.nonce, { amountRaw, chargedRaw }),
+      delta: {
+        ...NOTHING,
+        spendableRaw: -chargedRaw,
+        consumedRaw: chargedRaw,
+        walletRaw: -amountRaw,
+      },
+      guard: moveGuard(move),
+      ...(charge !== null && {
+        count: countSettled(rules, facts, position, { heldRaw: 0n, chargedRaw }),
+      }),
+      companions: [
+        ...(charge === null ? [] : [{ row: 'charge', charge: charge(chargedRaw) } as const]),
+        movedRow(move, { decided: false, corrected: true }),
+      ],
+    },
+    chargedRaw,
+    amountRaw - chargedRaw,
+  );
+}

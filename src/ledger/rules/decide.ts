@@ -1,0 +1,277 @@
+import { refusalOf } from './admit.ts';
+import { creditPosting, extendPosting, holdPosting, settlePosting } from './build-postings.ts';
+import type { AgentBatch, BalanceState, Change, Companion, Delta, Guard } from './change.ts';
+import { applyCount, countHeld, countSettled } from './count.ts';
+import {
+  decideAdvance,
+  decideCorrect,
+  decidePaid,
+  decideSweep,
+  decideWithdraw,
+  movedRow,
+  moveGuard,
+  walletFreeRaw,
+} from './decide-payment.ts';
+import { changed, type Decision, NO_ROWS, NOTHING, refused, type World } from './decision.ts';
+import {
+  type ExtendOperation,
+  factsOf,
+  type HoldOperation,
+  type JournalOperation,
+  type Operation,
+  type SettleOperation,
+  type SuspendOperation,
+} from './operation.ts';
+import type { SessionClaim } from './requests.ts';
+import type { Rules, WindowPosition } from './rules.ts';
+import { agentSuspended, crossedThresholds } from './spend-events.ts';
+
+/** The state after a change; the version stays, since it moves once a part. */
+export function applyChange(
+  state: BalanceState,
+  change: Change,
+  position: WindowPosition,
+): BalanceState {
+  const { delta, count } = change;
+  return {
+    version: state.version,
+    rulesVersion: state.rulesVersion,
+    spendableRaw: state.spendableRaw + delta.spendableRaw,
+    heldRaw: state.heldRaw + delta.heldRaw,
+    creditedRaw: state.creditedRaw + delta.creditedRaw,
+    consumedRaw: state.consumedRaw + delta.consumedRaw,
+    walletRaw: state.walletRaw + delta.walletRaw,
+    promisedRaw: state.promisedRaw + delta.promisedRaw,
+    counters: count === null ? state.counters : applyCount(state.counters, count, position.buckets),
+  };
+}
+
+/** Makes a part of changes that were decided one after the other, from `before` to `after`. */
+export function partOf(
+  agentId: number,
+  before: BalanceState,
+  after: BalanceState,
+  changes: readonly Change[],
+): AgentBatch {
+  let writes = 0;
+  let counted = false;
+  let { rulesVersion } = before;
+  for (const change of changes) {
+    if (change.probe) continue;
+    writes++;
+    if (change.count !== null && change.count.own.length > 0) counted = true;
+    for (const { row } of change.companions) if (row === 'agent.suspended') rulesVersion++;
+  }
+  const version = writes > 0 ? before.version + 1n : before.version;
+  return { agentId, before, after: { ...after, version, rulesVersion }, writes, counted, changes };
+}
+
+/** What becomes true with a part as a whole rides with the last change that is written. */
+export function tellCrossings(
+  rules: Rules,
+  agentId: number,
+  before: BalanceState,
+  after: BalanceState,
+  changes: Change[],
+): void {
+  const told = crossedThresholds(rules, agentId, before, after);
+  if (told.length === 0) return;
+  for (let last = changes.length - 1; last >= 0; last--) {
+    const change = changes[last] as Change;
+    if (change.probe) continue;
+    changes[last] = { ...change, companions: [...change.companions, ...told] };
+    return;
+  }
+}
+
+/** Decides one operation on `state`. Pure: the caller carries the state from one to the next. */
+export function decide(state: BalanceState, operation: Operation, world: World): Decision {
+  switch (operation.kind) {
+    case 'hold':
+      return decideHold(state, operation, world);
+    case 'extend':
+      return decideExtend(state, operation, world);
+    case 'settle':
+      return decideSettle(operation, world);
+    case 'journal':
+      return decideJournal(operation);
+    case 'suspend':
+      return decideSuspend(operation, world);
+    case 'credit': {
+      const { agentId, amountRaw, reference, deposit } = operation;
+      const walletRaw = deposit ? amountRaw : 0n;
+      return changed({
+        posting: creditPosting(agentId, reference, amountRaw, deposit),
+        delta: { ...NOTHING, spendableRaw: amountRaw, creditedRaw: amountRaw, walletRaw },
+        companions: operation.events.map((event) => ({ row: 'event', event })),
+      });
+    }
+    case 'withdraw':
+      return decideWithdraw(state, operation);
+    case 'advance':
+      return decideAdvance(operation);
+    case 'sweep':
+      return decideSweep(state, operation);
+    case 'paid':
+      return decidePaid(operation);
+    case 'correct':
+      return decideCorrect(state, operation, world);
+  }
+}
+
+const setAside = (amountRaw: bigint): Delta => ({
+  ...NOTHING,
+  spendableRaw: -amountRaw,
+  heldRaw: amountRaw,
+});
+
+const guardOf = (claim: SessionClaim): Guard => ({
+  row: 'session',
+  id: claim.sessionId,
+  epoch: claim.epoch,
+});
+
+function decideHold(state: BalanceState, operation: HoldOperation, world: World): Decision {
+  const { agentId, holdId, amountRaw, session, reservation, spender } = operation;
+  const { rules, position } = world;
+  const facts = factsOf(operation);
+  const taskValueBps = operation.spender.taskValueBps ?? null;
+  const demand = {
+    keyId: spender.keyId,
+    amountRaw,
+    facts,
+    taskValueBps,
+    spendableRaw: state.spendableRaw,
+    counters: state.counters,
+    isOperators: operation.destination.isOperators,
+    walletFreeRaw: reservation === null ? undefined : walletFreeRaw(state),
+  };
+  const refusal = refusalOf(rules, demand, position);
+  const posting = holdPosting(agentId, holdId, amountRaw, reservation?.nonce);
+  if (refusal !== undefined) return refused(refusal, posting);
+  return changed({
+    posting,
+    delta:
+      reservation === null
+        ? setAside(amountRaw)
+        : { ...setAside(amountRaw), promisedRaw: amountRaw },
+    hold: { holdId, fromRaw: null, toRaw: amountRaw, sessionId: session?.sessionId ?? null, facts },
+    count: countHeld(rules, facts, amountRaw, { position, taskValueBps }),
+    companions: rowsOfHold(operation),
+  });
+}
+
+function rowsOfHold({
+  holdId,
+  amountRaw: valueRaw,
+  session,
+  reservation,
+  spender,
+}: HoldOperation): readonly Companion[] {
+  if (session !== null) return [{ row: 'session.opened', session }];
+  if (reservation === null) return NO_ROWS;
+  return [{ row: 'reservation.opened', reservation, holdId, spender, valueRaw }];
+}
+
+function decideExtend(state: BalanceState, operation: ExtendOperation, world: World): Decision {
+  const { agentId, claim, byRaw } = operation;
+  const { rules, position } = world;
+  const { taskValueBps = null } = claim;
+  const { holdId, amountRaw: fromRaw, facts } = claim.hold;
+  const { spendableRaw, counters } = state;
+  const demand = {
+    keyId: undefined,
+    amountRaw: byRaw,
+    facts,
+    taskValueBps,
+    spendableRaw,
+    counters,
+  };
+  const refusal = refusalOf(rules, demand, position);
+  const posting = extendPosting(agentId, { holdId, fromRaw }, byRaw);
+  if (refusal !== undefined) return refused(refusal, posting);
+  return changed({
+    posting,
+    delta: setAside(byRaw),
+    hold: { holdId, fromRaw, toRaw: fromRaw + byRaw, sessionId: claim.sessionId, facts },
+    count: countHeld(rules, facts, byRaw, { position, taskValueBps }),
+    guard: guardOf(claim),
+  });
+}
+
+function decideSettle(operation: SettleOperation, world: World): Decision {
+  const { agentId, hold, request, ends, move } = operation;
+  const heldRaw = world.openHolds.get(hold.holdId) ?? hold.amountRaw;
+  const settled = settlePosting({
+    agentId,
+    holdId: hold.holdId,
+    heldRaw,
+    actualRaw: request.actualRaw,
+    billableRaw: request.billableRaw,
+    account: request.account,
+    source: request.source,
+  });
+  const companions: Companion[] = [];
+  if (request.charge) {
+    companions.push({ row: 'charge', charge: request.charge(settled.chargedRaw) });
+  }
+  for (const event of request.events ?? []) companions.push({ row: 'event', event });
+  if (ends !== null) {
+    const { claim, ...end } = ends;
+    companions.push({ row: 'session.ended', sessionId: claim.sessionId, ...end });
+  }
+  if (move !== null) companions.push(movedRow(move, { decided: true, corrected: false }));
+  return changed(
+    {
+      posting: settled.posting,
+      delta: {
+        spendableRaw: settled.returnedRaw,
+        heldRaw: -heldRaw,
+        creditedRaw: 0n,
+        consumedRaw: settled.chargedRaw,
+        // A payment takes all of its hold, or nothing.
+        walletRaw: move === null ? 0n : -request.actualRaw,
+        promisedRaw: move === null ? 0n : -heldRaw,
+      },
+      hold: {
+        holdId: hold.holdId,
+        fromRaw: heldRaw,
+        toRaw: null,
+        sessionId: ends?.claim.sessionId ?? null,
+        facts: hold.facts,
+      },
+      count: countSettled(world.rules, hold.facts, world.position, {
+        heldRaw,
+        chargedRaw: settled.chargedRaw,
+      }),
+      guard: settleGuard(operation),
+      companions,
+    },
+    settled.chargedRaw,
+    settled.shortfallRaw,
+  );
+}
+
+function settleGuard({ ends, move }: SettleOperation): Guard | null {
+  if (ends !== null) return guardOf(ends.claim);
+  return move === null ? null : moveGuard(move);
+}
+
+function decideJournal(operation: JournalOperation): Decision {
+  const { sessionId, epoch } = operation.claim;
+  return changed({
+    guard: guardOf(operation.claim),
+    companions: operation.entries.map((entry) => ({ row: 'journal', sessionId, epoch, entry })),
+  });
+}
+
+/** One that is not active is as good as suspended: its owner's word stands. */
+function decideSuspend({ agentId, policyId }: SuspendOperation, { rules }: World): Decision {
+  if (rules.status !== 'active') return changed({});
+  return changed({
+    companions: [
+      { row: 'agent.suspended', agentId, policyId },
+      { row: 'event', event: agentSuspended(rules, agentId, policyId) },
+    ],
+  });
+}

@@ -1,0 +1,66 @@
+import type { Change, Companion, Delta } from './change.ts';
+import type { Posting } from './posting.ts';
+import type { HoldRefusal } from './requests.ts';
+import type { Rules, WindowPosition } from './rules.ts';
+
+/** What an operation comes to on the state it was decided on. */
+export type Decision =
+  | {
+      readonly kind: 'change';
+      readonly change: Change;
+      /** What left the agent: charged or withdrawn. */
+      readonly leftRaw: bigint;
+      readonly shortfallRaw: bigint;
+    }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal; readonly change: Change };
+
+export type World = {
+  readonly rules: Rules;
+  readonly position: WindowPosition;
+  /** Amounts of open holds where the database has said that the caller's knowledge is old. */
+  readonly openHolds: ReadonlyMap<string, bigint>;
+};
+
+/** Nothing moves. */
+export const NOTHING: Delta = {
+  spendableRaw: 0n,
+  heldRaw: 0n,
+  creditedRaw: 0n,
+  consumedRaw: 0n,
+  walletRaw: 0n,
+  promisedRaw: 0n,
+};
+export const NO_ROWS: readonly Companion[] = [];
+
+/** An operation that is written, as far as it moves anything. */
+export function changed(change: Partial<Change>, leftRaw = 0n, shortfallRaw = 0n): Decision {
+  return {
+    kind: 'change',
+    change: {
+      probe: false,
+      posting: change.posting ?? null,
+      delta: change.delta ?? NOTHING,
+      hold: change.hold ?? null,
+      guard: change.guard ?? null,
+      count: change.count ?? null,
+      companions: change.companions ?? NO_ROWS,
+    },
+    leftRaw,
+    shortfallRaw,
+  };
+}
+
+/** An operation that is not: its posting is only looked for. */
+export const refused = (refusal: HoldRefusal, posting: Posting): Decision => ({
+  kind: 'refused',
+  refusal,
+  change: {
+    probe: true,
+    posting,
+    delta: NOTHING,
+    hold: null,
+    guard: null,
+    count: null,
+    companions: NO_ROWS,
+  },
+});

@@ -1,0 +1,96 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { HoldRefusal } from './requests.ts';
+
+/** What may be held, and what leaves no more. */
+export type Room = { readonly availableRaw: bigint; readonly reason: 'balance' | 'cap' };
+
+/** Undefined: it was refused for something else than its size. */
+export function roomOf(refusal: HoldRefusal): Room | undefined {
+  switch (refusal.reason) {
+    case 'insufficient_balance':
+      return { availableRaw: refusal.availableRaw, reason: 'balance' };
+    case 'cap_exceeded':
+      return { availableRaw: refusal.availableRaw, reason: 'cap' };
+    default:
+      return undefined;
+  }
+}
+
+type Refused = { readonly kind: 'refused'; readonly refusal: HoldRefusal };
+
+export type Fitted<W, V> = {
+  readonly wanted: W;
+  readonly verdict: V;
+  /** The last refusal that made it smaller; undefined where the first size was not changed. */
+  readonly short: HoldRefusal | undefined;
+};
+
+/**
+ * Holds as much of something as the balance and every cap leave: `most` of it, or what `less` makes of a refusal, as often
+ * as the next bound is met, since the ledger's verdict alone stands. All this is quiet. Where nothing fits, `least` is
+ * asked for with its consequences: a cap that suspends its agent does so over that alone. Without `least` there are none.
+ */
+export async function holdWhatFits<W, V extends Refused | { readonly kind: string }>(options: {
+  readonly most: W;
+  readonly least: (() => W) | undefined;
+  readonly hold: (wanted: W, isQuiet: boolean) => Promise<V>;
+  readonly less: (wanted: W, room: Room, refused: V & Refused) => W | undefined;
+}): Promise<Fitted<W, V>> {
+  const { hold, least, less } = options;
+  let short: HoldRefusal | undefined;
+  let wanted = options.most;
+  let verdict = await hold(wanted, true);
+  for (let tries = 1; isRefused(verdict) && tries < LIMITS.holdTries; tries++) {
+    const room = roomOf(verdict.refusal);
+    const smaller = room && less(wanted, room, verdict);
+    if (smaller === undefined) break;
+    short = verdict.refusal;
+    wanted = smaller;
+    verdict = await hold(wanted, true);
+  }
+  if (isRefused(verdict) && verdict.refusal.reason === 'cap_exceeded' && least !== undefined) {
+    wanted = least();
+    verdict = await hold(wanted, false);
+  }
+  return { wanted, verdict, short };
+}
+
+/**
+ * Holds the largest count of seconds or tokens, from `most` down to `least`, whose price fits the balance and every cap.
+ * With `isNeeded` false the caller can go on without it: a cap that suspends its agent does not do so over this.
+ */
+export const holdLargestCount = <V extends Refused | { readonly kind: string }>(options: {
+  readonly least: number;
+  readonly most: number;
+  readonly priceRaw: (count: number) => bigint;
+  readonly hold: (raw: bigint, isQuiet: boolean) => Promise<V>;
+  readonly isNeeded?: boolean;
+}): Promise<Fitted<number, V>> => {
+  const { hold, isNeeded = true, least, most, priceRaw } = options;
+  return holdWhatFits<number, V>({
+    most,
+    least: isNeeded ? () => least : undefined,
+    hold: (count, isQuiet) => hold(priceRaw(count), isQuiet),
+    less: (count, { availableRaw }) =>
+      largestFitting({ least, most: count - 1 }, (fewer) => priceRaw(fewer) <= availableRaw),
+  });
+};
+
+const isRefused = <V extends { readonly kind: string }>(verdict: V): verdict is V & Refused =>
+  verdict.kind === 'refused';
+
+/** The largest whole number from `least` up to `most` that fits; undefined where none does. */
+export function largestFitting(
+  { least, most }: { readonly least: number; readonly most: number },
+  fits: (count: number) => boolean,
+): number | undefined {
+  if (most < least || !fits(least)) return undefined;
+  let low = least;
+  let high = most;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,133 @@
+import type { EventRow } from './companion.ts';
+import type { CorrectOperation } from './operation.ts';
+import type { NewPayout, ReservationMove } from './payment.ts';
+import type {
+  Funds,
+  Hold,
+  HoldRefusal,
+  HoldRequest,
+  JournalEntry,
+  OpenSession,
+  SessionClaim,
+  SessionEnd,
+  SettleRequest,
+} from './requests.ts';
+import type { Snapshot } from './spend-state.ts';
+
+export type HoldVerdict =
+  | {
+      readonly kind: 'held';
+      readonly hold: Hold;
+      readonly funds: Funds;
+      /** The agent as the hold left it, for whoever tells what it may still spend. */
+      readonly after?: Snapshot | undefined;
+    }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
+
+export type SettleVerdict =
+  | {
+      readonly kind: 'settled';
+      readonly chargedRaw: bigint;
+      readonly funds: Funds;
+      /** The agent as the settlement left it, for whoever tells what it may still spend. */
+      readonly after?: Snapshot | undefined;
+    }
+  /** Somebody resolved this hold before, in another way. Nothing moved. */
+  | { readonly kind: 'already_resolved' };
+
+export type WithdrawVerdict = {
+  readonly withdrawnRaw: bigint;
+  /** It was taken before; this call has taken nothing. */
+  readonly isRepeat: boolean;
+  readonly funds: Funds;
+};
+
+export type CreditVerdict =
+  | { readonly kind: 'credited'; readonly funds: Funds }
+  /** The same reference with the same amount: it was credited before. */
+  | { readonly kind: 'already_credited'; readonly funds: Funds }
+  /** The same reference with another amount. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'agent_unknown' };
+
+export type OpenSessionVerdict =
+  | { readonly kind: 'opened'; readonly claim: SessionClaim; readonly funds: Funds }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
+
+export type ExtendVerdict =
+  | { readonly kind: 'extended'; readonly claim: SessionClaim }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
+  | { readonly kind: 'lost' };
+
+/**
+ * The one way to move an agent's money. Every call answers after its commit, never before the outcome
+ * is known; ids make a repeated call harmless. Rejects only when the database stays away.
+ */
+export interface Ledger {
+  hold(request: HoldRequest): Promise<HoldVerdict>;
+  /** Actual 0 releases the whole hold. */
+  settle(request: SettleRequest): Promise<SettleVerdict>;
+  /** Idempotent on `reference`. */
+  credit(request: {
+    agentId: number;
+    amountRaw: bigint;
+    reference: string;
+    events?: readonly EventRow[];
+    /** It is USDC that came into the agent's wallet. */
+    deposit?: boolean;
+  }): Promise<CreditVerdict>;
+  /**
+   * Takes everything spendable out at a close, and plans the payout of what of it the wallet backs. Idempotent on
+   * `reference`; a repeat answers what was taken.
+   */
+  withdrawAll(request: {
+    agentId: number;
+    reference: string;
+    payout?: NewPayout;
+  }): Promise<WithdrawVerdict>;
+  funds(agentId: number): Promise<Funds | undefined>;
+
+  /**
+   * Moves a reservation on while its hold stays open. `moved`: it is where the move ends. `lost`: it is neither there
+   * nor where the move starts. A patient one rides with whatever its agent has next, or goes by itself soon after.
+   */
+  advance(request: {
+    agentId: number;
+    holdId: string;
+    move: ReservationMove;
+    isDeferrable?: boolean;
+  }): Promise<'moved' | 'lost'>;
+  /** Plans the payout of what a wallet holds beyond all claims; nothing where that is less than `leastRaw`. */
+  sweep(request: { agentId: number; payout: NewPayout; leastRaw: bigint }): Promise<void>;
+  /** A payout was seen on chain. Idempotent. */
+  paid(request: {
+    agentId: number;
+    nonce: string;
+    amountRaw: bigint;
+    txHash: string;
+  }): Promise<void>;
+  /** Debits a payment that moved after its release, as far as funds reach; the rest is a shortfall. Idempotent. */
+  correct(request: Omit<CorrectOperation, 'kind'>): Promise<void>;
+
+  /** Holds the reserve and writes the session row in one commit. */
+  openSession(request: OpenSession): Promise<OpenSessionVerdict>;
+  /**
+   * Adds to the session's hold. Refused like a hold; the old hold stays as it was. `isQuiet`: nobody wants it yet, and a
+   * cap that stops its agent refuses it without doing so.
+   */
+  extend(claim: SessionClaim, byRaw: bigint, isQuiet?: boolean): Promise<ExtendVerdict>;
+  /** Writes what was bought before the client is told of it. `lost` means: close the socket, settle nothing. */
+  journal(claim: SessionClaim, entries: readonly JournalEntry[]): Promise<'written' | 'lost'>;
+  /** Settles the hold to `actualRaw` and ends the session row. */
+  closeSession(request: Omit<SettleRequest, 'hold'> & SessionEnd): Promise<SettleVerdict>;
+
+  /** What an agent may do changed (status, keys, policies); caches are dropped at once, here and by version elsewhere. */
+  invalidate(agentId: number): void;
+  /**
+   * The agent's money and rules as the database had them at its last word, a second ago at most. Undefined where this
+   * process does not know them so well. What waits or is under way is not in it.
+   */
+  recall(agentId: number): Snapshot | undefined;
+  /** Resolves once what this process has asked for of the agent so far is known, for whoever reads what it did. */
+  settled(agentId: number): Promise<void>;
+}

@@ -1,0 +1,2 @@
+/** Whose holds and sessions these will be. */
+export type Node = { readonly nodeId: string; readonly leaseEpoch: number };

@@ -1,0 +1,167 @@
+import type { SpendFacts } from '../../policy/policy.ts';
+import type { ChargeRow, EventRow } from './companion.ts';
+import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
+import type {
+  Destination,
+  Hold,
+  JournalEntry,
+  OpenSession,
+  SessionClaim,
+  SessionEnd,
+  SettleRequest,
+  Spender,
+} from './requests.ts';
+
+export type HoldOperation = {
+  readonly kind: 'hold';
+  readonly agentId: number;
+  readonly spender: Spender;
+  readonly holdId: string;
+  readonly amountRaw: bigint;
+  readonly destination: Destination;
+  /** Opens the session in the same commit; its hold has the session's id. */
+  readonly session: OpenSession | null;
+  /** Writes the signed payment in the same commit; what the wallet still holds bounds it, too. */
+  readonly reservation: NewReservation | null;
+};
+
+export type ExtendOperation = {
+  readonly kind: 'extend';
+  readonly agentId: number;
+  readonly claim: SessionClaim;
+  readonly byRaw: bigint;
+};
+
+export type SettleOperation = {
+  readonly kind: 'settle';
+  readonly agentId: number;
+  readonly hold: Hold;
+  readonly request: Omit<SettleRequest, 'hold'>;
+  /** Ends the session in the same commit, unless somebody else has taken it over. */
+  readonly ends: SessionEnd | null;
+  /** Brings the reservation of this hold to its end in the same commit, unless somebody else has. */
+  readonly move: ReservationMove | null;
+};
+
+export type CreditOperation = {
+  readonly kind: 'credit';
+  readonly agentId: number;
+  readonly amountRaw: bigint;
+  readonly reference: string;
+  readonly events: readonly EventRow[];
+  /** It came as USDC into the agent's wallet. */
+  readonly deposit: boolean;
+};
+
+export type WithdrawOperation = {
+  readonly kind: 'withdraw';
+  readonly agentId: number;
+  readonly reference: string;
+  /** How the part of it that the wallet backs is paid out on chain; null where nobody can be paid. */
+  readonly payout: NewPayout | null;
+};
+
+export type JournalOperation = {
+  readonly kind: 'journal';
+  readonly agentId: number;
+  readonly claim: SessionClaim;
+  readonly entries: readonly JournalEntry[];
+};
+
+/** A cap that stops its agent was crossed: nobody spends from it until its owner resumes it. */
+export type SuspendOperation = {
+  readonly kind: 'suspend';
+  readonly agentId: number;
+  readonly policyId: number;
+};
+
+/** A step of a reservation that leaves its hold as it is. */
+export type AdvanceOperation = {
+  readonly kind: 'advance';
+  readonly agentId: number;
+  readonly holdId: string;
+  readonly move: ReservationMove;
+};
+
+/** What a wallet holds beyond anything its agent may claim goes to the operator. */
+export type SweepOperation = {
+  readonly kind: 'sweep';
+  readonly agentId: number;
+  readonly payout: NewPayout;
+  /** Less is not worth its gas. */
+  readonly leastRaw: bigint;
+};
+
+/** A payout was seen on chain: the wallet holds that much less. */
+export type PaidOperation = {
+  readonly kind: 'paid';
+  readonly agentId: number;
+  readonly nonce: string;
+  readonly amountRaw: bigint;
+  readonly txHash: string;
+};
+
+/** A payment moved on chain although its money had been given back: it is debited after all. */
+export type CorrectOperation = {
+  readonly kind: 'correct';
+  readonly agentId: number;
+  readonly amountRaw: bigint;
+  readonly facts: SpendFacts;
+  /** From the end that it had come to, to the same. */
+  readonly move: ReservationMove;
+  /** Null: the payment has its line of history, and counts under its caps, since it was settled before. */
+  readonly charge: ((chargedRaw: bigint) => ChargeRow) | null;
+};
+
+/** Everything that can be asked of one agent's balance. There is no second way to move its money. */
+export type Operation =
+  | HoldOperation
+  | ExtendOperation
+  | SettleOperation
+  | CreditOperation
+  | WithdrawOperation
+  | SuspendOperation
+  | JournalOperation
+  | AdvanceOperation
+  | SweepOperation
+  | PaidOperation
+  | CorrectOperation;
+
+/**
+ * Two operations with the same key never ride in one part: the second is decided on what became of
+ * the first. Undefined: rides with anything.
+ */
+export function exclusiveKey(operation: Operation): string | undefined {
+  switch (operation.kind) {
+    case 'hold':
+      return operation.holdId;
+    case 'extend':
+      return operation.claim.hold.holdId;
+    case 'settle':
+      return operation.hold.holdId;
+    case 'credit':
+      return `credit:${operation.reference}`;
+    case 'withdraw':
+      return `withdraw:${operation.reference}`;
+    case 'suspend':
+      return 'suspend';
+    case 'advance':
+      return operation.holdId;
+    case 'sweep':
+      return 'sweep';
+    case 'paid':
+      return `paid:${operation.nonce}`;
+    case 'correct':
+      return `correct:${operation.move.nonce}`;
+    case 'journal':
+      return undefined;
+  }
+}
+
+/** What spend controls are told of whoever wants money set aside. Fixed for the hold's whole life. */
+export const factsOf = (operation: Pick<HoldOperation, 'spender' | 'destination'>): SpendFacts => ({
+  keyRootId: operation.spender.keyRootId ?? operation.spender.keyId ?? null,
+  taskId: operation.spender.taskId ?? null,
+  host: operation.destination.host,
+  payee: operation.destination.payee,
+});

@@ -1,0 +1,45 @@
+import type { ReservationState } from '../../../machines/reservation.ts';
+
+/** A signed payment to a vendor, as it is written with its hold: nothing of it has left yet. */
+export type NewReservation = {
+  /** 0x and 64 hex digits, lower case. */
+  readonly nonce: string;
+  /** The agent's wallet, which pays, and the vendor's: lower case. */
+  readonly wallet: string;
+  readonly payee: string;
+  /** Unix seconds, by the chain's clock. */
+  readonly validBefore: number;
+  readonly signature: string;
+  readonly x402Version: 1 | 2;
+  /** As the vendor spells it. */
+  readonly network: string;
+  readonly targetUrl: string;
+  readonly targetHost: string;
+  readonly method: string;
+};
+
+/** One step of a reservation. It stands only if the row is in the state that it starts from. */
+export type ReservationMove = {
+  readonly nonce: string;
+  readonly from: ReservationState;
+  readonly to: ReservationState;
+  /** What was learnt with it; what is not told stays as it was. */
+  readonly learnt?: {
+    readonly txHash?: string | undefined;
+    readonly responseStatusCode?: number | undefined;
+    readonly latencyMs?: number | undefined;
+    /** The vendor said that it does not take the payment. */
+    readonly refused?: true;
+  };
+};
+
+/** USDC that leaves an agent's wallet by our own doing. The nonce is its only one, however often it is signed. */
+export type NewPayout = {
+  readonly nonce: string;
+  readonly kind: 'close' | 'sweep';
+  readonly wallet: string;
+  readonly payee: string;
+};
+
+/** The hold of a payment that is made within work which has a hold of its own, under the work's id. */
+export const paymentHoldId = (workId: string): string => `${workId}:pay`;

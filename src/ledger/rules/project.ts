@@ -1,0 +1,42 @@
+import { minRaw } from '../../kernel/amount.ts';
+import { type Counter, count } from '../../policy/counter.ts';
+import { matches } from '../../policy/match.ts';
+import type { SpendFacts } from '../../policy/policy.ts';
+import type { BalanceState } from './change.ts';
+import { applyCount, countHeld } from './count.ts';
+import { walletFreeRaw } from './decide-payment.ts';
+import type { Reading, Room } from './spend-state.ts';
+
+/** The most that one payment out of the agent's wallet may come to: what its balance leaves it and the wallet has. */
+export function payableRaw(
+  state: BalanceState,
+  { availableRaw }: Pick<Room, 'availableRaw'>,
+): bigint {
+  const leastRaw = minRaw(availableRaw, walletFreeRaw(state));
+  return leastRaw > 0n ? leastRaw : 0n;
+}
+
+/**
+ * The reading as it would be with one payment more held. Nothing is asked: what would be refused is held all the same,
+ * and the balance may fall below nothing.
+ */
+export function withPayment(reading: Reading, facts: SpendFacts, amountRaw: bigint): Reading {
+  const { state, rules, position, counters, teamCounters } = reading;
+  const held = countHeld(rules, facts, amountRaw, { position, taskValueBps: null });
+  return {
+    ...reading,
+    state: {
+      ...state,
+      spendableRaw: state.spendableRaw - amountRaw,
+      heldRaw: state.heldRaw + amountRaw,
+      promisedRaw: state.promisedRaw + amountRaw,
+    },
+    counters: held === null ? counters : applyCount(counters, held, position.buckets),
+    teamCounters: rules.teamPolicies.map((policy, i) => {
+      const counter = teamCounters[i] as Counter;
+      if (!matches(policy, facts)) return counter;
+      const bucket = position.teamBuckets[i] as number;
+      return count(counter, bucket, { heldRaw: amountRaw, settledRaw: 0n });
+    }),
+  };
+}

@@ -1,0 +1,128 @@
+import type { AllowlistRefusal } from '../../policy/allowlist.ts';
+import type { Breach } from '../../policy/evaluate.ts';
+import type { SpendFacts } from '../../policy/policy.ts';
+import type { SpendAccount } from './accounts.ts';
+import type { ChargeRow, EventRow } from './companion.ts';
+import type { NewReservation, ReservationMove } from './payment.ts';
+import type { SessionSummary } from './session-summary.ts';
+
+/** An agent's money, to the raw unit: credited = spendable + held + consumed. */
+export type Funds = {
+  readonly spendableRaw: bigint;
+  readonly heldRaw: bigint;
+};
+
+/** Who asks to spend, as far as spend controls and attribution care. */
+export type Spender = {
+  readonly agentId: number;
+  /** The agent key that asks; a revoked one is refused at its next hold, in every process. */
+  readonly keyId?: number;
+  /** The first key of its line of rotations, whose budget it spends; absent: it is the first itself. */
+  readonly keyRootId?: number;
+  /** What the task is worth to the caller, 10000 being once. */
+  readonly taskValueBps?: number;
+  readonly taskId?: string;
+  readonly actionId?: string;
+  readonly customerId?: string;
+};
+
+/** Where the money is to go. */
+export type Destination = {
+  /** A vendor's host, or the maker of a model; null where spend controls know no name for it. */
+  readonly host: string | null;
+  /** A vendor's wallet, lower case, where the money goes straight to it. */
+  readonly payee: string | null;
+  /** The operator chose it, as a source of a model: no allowlist gates it. */
+  readonly isOperators?: boolean | undefined;
+};
+
+/** An upper bound set aside. Whoever has it settles or releases it exactly once. */
+export type Hold = {
+  readonly holdId: string;
+  readonly agentId: number;
+  readonly amountRaw: bigint;
+  /** Under which policies it counts, while it is open and when it is settled. */
+  readonly facts: SpendFacts;
+};
+
+export type HoldRefusal =
+  | {
+      readonly reason: 'insufficient_balance';
+      readonly availableRaw: bigint;
+      readonly requiredRaw: bigint;
+    }
+  | { readonly reason: 'agent_suspended' | 'agent_closed' | 'agent_not_active' | 'agent_unknown' }
+  | { readonly reason: 'delegation_expired' | 'key_revoked' }
+  | AllowlistRefusal
+  | {
+      readonly reason: 'cap_exceeded';
+      readonly breach: Breach;
+      /** The most that the caps which were asked would let pass now. */
+      readonly availableRaw: bigint;
+      /** The cap was a kill switch, and the agent is suspended now. */
+      readonly suspended: boolean;
+    };
+
+export type HoldRequest = {
+  readonly spender: Spender;
+  readonly holdId: string;
+  readonly amountRaw: bigint;
+  readonly destination: Destination;
+  /** A signed payment to a vendor, written in the same commit. What the wallet has left bounds it, too. */
+  readonly reservation?: NewReservation;
+  /** Less may do: a cap that stops its agent refuses this much without doing so. */
+  readonly isQuiet?: boolean;
+};
+
+export type SettleRequest = {
+  readonly hold: Hold;
+  /** What the work cost. No more than the hold is taken of it; the rest is a shortfall of the source. */
+  readonly actualRaw: bigint;
+  /** What of that the agent is billed, where its source tells more than the work can have come to. */
+  readonly billableRaw?: bigint;
+  readonly account: SpendAccount;
+  /** Names the upstream in `shortfall:<source>`. */
+  readonly source: string;
+  /** The row that says what was bought; written in the same commit, with what was really charged. */
+  readonly charge?: (chargedRaw: bigint) => ChargeRow;
+  readonly events?: readonly EventRow[];
+  /** The end of the reservation that this hold is for: `already_resolved` where its row is not where it starts. */
+  readonly move?: ReservationMove;
+};
+
+/** A living session's claim on its hold. The epoch is raised when another process takes it over. */
+export type SessionClaim = {
+  readonly sessionId: string;
+  readonly epoch: number;
+  readonly hold: Hold;
+  /** What the task is worth to whoever opened it, which goes for what it holds later, too. */
+  readonly taskValueBps?: number;
+};
+
+export type OpenSession = {
+  readonly spender: Spender;
+  readonly sessionId: string;
+  readonly reserveRaw: bigint;
+  readonly kind: 'transcription' | 'realtime' | 'call';
+  /** What the session's charge row will say if another process has to settle it. */
+  readonly target: string;
+  readonly model: string;
+  readonly destination: Destination;
+  readonly account: SpendAccount;
+  /** Less may do: a cap that stops its agent refuses this much without doing so. */
+  readonly isQuiet?: boolean;
+};
+
+/** How a session ends: why, and how it went where somebody lived to tell. */
+export type SessionEnd = {
+  readonly claim: SessionClaim;
+  readonly reason: string;
+  readonly summary?: SessionSummary | undefined;
+};
+
+/** One finished piece of a session (a turn, ten seconds of audio), priced. */
+export type JournalEntry = {
+  readonly seq: number;
+  readonly costRaw: bigint;
+  readonly usage: Readonly<Record<string, number>>;
+};

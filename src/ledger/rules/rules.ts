@@ -1,0 +1,34 @@
+import type { AllowlistMode } from '../../policy/allowlist.ts';
+import type { Policy } from '../../policy/policy.ts';
+
+/** What an agent may do, as of one `rulesVersion` of its row. */
+export type Rules = {
+  readonly status: 'pending_delegation' | 'active' | 'suspended' | 'closed';
+  readonly accountId: string;
+  /** Null until it is provisioned. */
+  readonly walletAddress: string | null;
+  /** Unix seconds; null without a delegation. */
+  readonly operatorExpirySec: number | null;
+  /** Keys that are not revoked. */
+  readonly keyIds: ReadonlySet<number>;
+  readonly allowlistMode: AllowlistMode;
+  /** The agent's own, by id: its counters stand in the same order. */
+  readonly policies: readonly Policy[];
+  /** Those of its whole team, by id: their counters are not the agent's, and only the database knows them. */
+  readonly teamPolicies: readonly Policy[];
+  /** How well outcomes were, in bps, by the seconds of the window; null where none was reported. */
+  readonly quality: ReadonlyMap<number, number | null>;
+  /** Shares of the agent's funding, in bps, whose crossing is told. */
+  readonly thresholds: readonly Threshold[];
+};
+
+export type Threshold = { readonly id: number; readonly thresholdBps: number };
+
+/** The present, as the rules see it. */
+export type WindowPosition = {
+  readonly nowMs: number;
+  readonly nowSec: number;
+  /** The bucket of each of the agent's own policies that it lies in, and of each of its team's. */
+  readonly buckets: readonly number[];
+  readonly teamBuckets: readonly number[];
+};

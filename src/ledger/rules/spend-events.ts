@@ -1,0 +1,59 @@
+import type { BalanceState, Companion } from './change.ts';
+import type { EventRow } from './companion.ts';
+import type { Rules } from './rules.ts';
+
+/** From this share on a crossing reads as the limit itself. */
+const AT_LIMIT_BPS = 9_500;
+const WHOLE_BPS = 10_000n;
+
+/** What of an agent's money its utilization is made of. */
+export type Utilized = Pick<BalanceState, 'creditedRaw' | 'consumedRaw' | 'heldRaw'>;
+
+/** What has gone out: spent, or held for work in flight, which nothing else can spend any more. */
+export const outRaw = ({ consumedRaw, heldRaw }: Omit<Utilized, 'creditedRaw'>): bigint =>
+  consumedRaw + heldRaw;
+
+/** Which share of all that was ever put in has gone out, in bps. Routes show this figure and thresholds compare with it. */
+export function utilizationBps(state: Utilized): number {
+  if (state.creditedRaw === 0n) return 0;
+  return Number((outRaw(state) * WHOLE_BPS) / state.creditedRaw);
+}
+
+/** An event of this agent, with what names it. */
+const agentEvent = (
+  name: string,
+  rules: Rules,
+  agentId: number,
+  payload: EventRow['payload'],
+): EventRow => ({
+  ...{ name, accountId: rules.accountId, agentWallet: rules.walletAddress, correlationId: null },
+  payload: { agentId, agentWalletAddress: rules.walletAddress, ...payload },
+});
+
+/** `agent.suspended`: one of its caps was a kill switch. */
+export const agentSuspended = (rules: Rules, agentId: number, policyId: number): EventRow =>
+  agentEvent('agent.suspended', rules, agentId, { policyId, reason: `policy:${policyId}` });
+
+/** The thresholds that lie between two states, with the events that tell of it: each crossing once. */
+export function crossedThresholds(
+  rules: Rules,
+  agentId: number,
+  before: BalanceState,
+  after: BalanceState,
+): Companion[] {
+  if (rules.thresholds.length === 0) return [];
+  const [was, is] = [utilizationBps(before), utilizationBps(after)];
+  return rules.thresholds.flatMap(({ id, thresholdBps }): Companion[] => {
+    const above = is >= thresholdBps;
+    if (was >= thresholdBps === above) return [];
+    const upwards = thresholdBps >= AT_LIMIT_BPS ? 'credit.at_limit' : 'credit.warning';
+    const event = agentEvent(above ? upwards : 'credit.recovered', rules, agentId, {
+      ...{ thresholdId: id, thresholdBps, utilizationBps: is },
+      available: after.spendableRaw.toString(),
+    });
+    return [
+      { row: 'threshold.crossed', thresholdId: id, state: above ? 'above' : 'below' },
+      { row: 'event', event },
+    ];
+  });
+}

@@ -1,0 +1,35 @@
+import { type Counter, emptyCounter, rollTo } from '../../policy/counter.ts';
+import { bucketAt, bucketsOf } from '../../policy/window.ts';
+import type { Rules, WindowPosition } from './rules.ts';
+
+/** The present for these rules, by the database's clock. */
+export function windowPositionAt(
+  rules: Pick<Rules, 'policies' | 'teamPolicies'>,
+  nowMs: number,
+): WindowPosition {
+  return {
+    nowMs,
+    nowSec: Math.floor(nowMs / 1_000),
+    buckets: rules.policies.map((policy) => bucketAt(policy, nowMs)),
+    teamBuckets: rules.teamPolicies.map((policy) => bucketAt(policy, nowMs)),
+  };
+}
+
+/**
+ * The counters in the order of the agent's own policies, as they read now. One that the database has no longer, or
+ * not yet, belongs to a policy that the rules do not know either.
+ */
+export function alignCounters(
+  rules: Pick<Rules, 'policies'>,
+  counters: readonly Counter[],
+  position: WindowPosition,
+): readonly Counter[] {
+  return rules.policies.map((policy, i) => {
+    const found =
+      counters[i]?.policyId === policy.id
+        ? counters[i]
+        : counters.find(({ policyId }) => policyId === policy.id);
+    const counter = found ?? emptyCounter(policy.id, bucketsOf(policy.window));
+    return rollTo(counter, position.buckets[i] ?? 0);
+  });
+}

@@ -1,0 +1,49 @@
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { EventRow } from '../rules/companion.ts';
+
+/** Gives a new agent its empty balance; belongs in the sql transaction that creates the agent. */
+export async function insertAgentFunds(
+  tx: Queryable,
+  agent: { readonly agentId: number; readonly accountId: string },
+): Promise<void> {
+  await tx`insert into agent_funds (agent_id, account_id) values (${agent.agentId}, ${agent.accountId})`;
+}
+
+/**
+ * States that what the agent may do has changed (status, keys, expiry, policies). Belongs in the sql
+ * transaction that changes it: from its commit on, every decision made on the former rules misses its
+ * fence, in every process. Several agents are raised in the order of their ids.
+ */
+export async function bumpRules(tx: Queryable, agentId: number): Promise<void> {
+  await tx`
+    update agent_funds set version = version + 1, rules_version = rules_version + 1
+    where agent_id = ${agentId}`;
+}
+
+/**
+ * As `bumpRules` for all agents of an account, whose row is taken first: an agent that is being made either is
+ * raised here or reads what the sql transaction has changed. Closed agents that hold nothing any more never will
+ * again, and are left alone. Answers the ids of the others.
+ */
+export async function bumpTeamRules(tx: Queryable, accountId: string): Promise<readonly number[]> {
+  await tx`select 1 from developers where account_id = ${accountId} for no key update`;
+  const rows = await tx<{ agent_id: number }[]>`
+    with mine as (
+      select f.agent_id from agent_funds f join agents a on a.id = f.agent_id
+      where f.account_id = ${accountId} and (a.status <> 'closed' or f.held_raw > 0)
+      order by f.agent_id for no key update of f)
+    update agent_funds f set version = f.version + 1, rules_version = f.rules_version + 1
+    from mine where f.agent_id = mine.agent_id
+    returning f.agent_id`;
+  return rows.map((row) => row.agent_id).sort((a, b) => a - b);
+}
+
+/** Writes event rows in the caller's sql transaction, for facts that move no money. */
+export async function insertEvents(tx: Queryable, events: readonly EventRow[]): Promise<void> {
+  for (const event of events) {
+    await tx`
+      insert into events (name, account_id, agent_wallet, correlation_id, payload)
+      values (${event.name}, ${event.accountId}, ${event.agentWallet}, ${event.correlationId},
+        ${JSON.stringify(event.payload)}::text::jsonb)`;
+  }
+}

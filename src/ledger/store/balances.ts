@@ -1,0 +1,101 @@
+import { assert } from '../../kernel/assert.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import type { Policy } from '../../policy/policy.ts';
+import type { AgentBatch, AgentBatchOutcome, BalanceState } from '../rules/change.ts';
+import type { Node } from '../rules/node.ts';
+import type { Rules } from '../rules/rules.ts';
+import { applyBatch, type StateRow, stateOf } from './apply-batch.ts';
+import { type PolicyJson, policyOf } from './policy-row.ts';
+
+/** An agent's money and what it may do, read as of one instant. */
+export type Balance = { readonly state: BalanceState; readonly rules: Rules };
+
+/** The balance actors' door to the database. */
+export interface BalanceStore {
+  /** Undefined where there is no such agent. */
+  load(agentId: number): Promise<Balance | undefined>;
+  /**
+   * One answer a part, in one commit. Parts are in ascending order of their agents. `resent`: the same were sent before,
+   * and what became of that is not known; what is refused now will not come to pass by it.
+   */
+  apply(parts: readonly AgentBatch[], resent: boolean): Promise<readonly AgentBatchOutcome[]>;
+  /** Decides and applies while nobody else can: the agent's row is taken for one short sql transaction. */
+  fenced(agentId: number, decide: (balance: Balance) => AgentBatch): Promise<AgentBatchOutcome>;
+}
+
+/** `sql`: a pool opened `BY_KEY`. */
+export function createBalanceStore(deps: { readonly sql: Sql; readonly node: Node }): BalanceStore {
+  const { sql, node } = deps;
+  return {
+    load: (agentId) => findBalance(sql, agentId),
+    apply: (parts, resent) => applyBatch(sql, node, parts, resent),
+    fenced: (agentId, decide) =>
+      sql.begin(async (tx): Promise<AgentBatchOutcome> => {
+        const balance = await lockBalance(tx, agentId);
+        if (balance === undefined) return { kind: 'agent_unknown' };
+        const [outcome] = await applyBatch(tx, node, [decide(balance)]);
+        assert(outcome !== undefined, 'a part is answered for a part');
+        return outcome;
+      }),
+  };
+}
+
+type Row = StateRow & {
+  account_id: string;
+  wallet_address: string | null;
+  status: Rules['status'];
+  operator_expiry: bigint | null;
+  allowlist_mode: Rules['allowlistMode'];
+  keys: number[];
+  policies: PolicyJson[];
+  quality: { seconds: number; bps: number | null }[];
+  thresholds: Rules['thresholds'];
+};
+
+/** Undefined where there is no such agent. */
+export async function findBalance(sql: Queryable, agentId: number): Promise<Balance | undefined> {
+  const [row] = await sql<Row[]>`
+    select f.version, f.rules_version, f.spendable_raw as spendable, f.held_raw as held,
+      f.credited_raw as credited, f.consumed_raw as consumed, f.wallet_raw as wallet,
+      f.promised_raw as promised, f.counters,
+      a.account_id, a.wallet_address, a.status, a.allowlist_mode,
+      case when a.funding_mode = 'credit_line' then a.operator_expiry end as operator_expiry,
+      array(select k.id from agent_keys k where k.agent_id = f.agent_id and k.revoked_at is null) as keys,
+      coalesce(own.policies, '[]') as policies, coalesce(own.quality, '[]') as quality,
+      (select coalesce(json_agg(json_build_object('id', t.id, 'thresholdBps', t.threshold_bps) order by t.id), '[]')
+        from credit_thresholds t where t.agent_id = f.agent_id) as thresholds
+    from agent_funds f join agents a on a.id = f.agent_id,
+    lateral living_policies(f.agent_id, f.account_id) as own
+    where f.agent_id = ${agentId}`;
+  return row === undefined ? undefined : balanceOf(row);
+}
+
+/** Takes the agent's row until the end of the sql transaction: nobody else can decide meanwhile. */
+async function lockBalance(tx: Queryable, agentId: number): Promise<Balance | undefined> {
+  // Sent at once, one behind the other; the second looks when the first has the row, so that rules and
+  // money are as of one instant. A statement is sent when it is awaited, unless it is told to go.
+  const locked =
+    tx`select 1 from agent_funds where agent_id = ${agentId} for no key update`.execute();
+  const [balance] = await Promise.all([findBalance(tx, agentId), locked]);
+  return balance;
+}
+
+const balanceOf = (row: Row): Balance => ({
+  state: stateOf(row),
+  rules: {
+    status: row.status,
+    accountId: row.account_id,
+    walletAddress: row.wallet_address,
+    operatorExpirySec: row.operator_expiry === null ? null : Number(row.operator_expiry),
+    keyIds: new Set(row.keys),
+    allowlistMode: row.allowlist_mode,
+    ...splitPolicies(row.policies.map(policyOf)),
+    quality: new Map(row.quality.map(({ seconds, bps }) => [seconds, bps])),
+    thresholds: row.thresholds,
+  },
+});
+
+const splitPolicies = (policies: readonly Policy[]) => ({
+  policies: policies.filter((policy) => policy.agentId !== null),
+  teamPolicies: policies.filter((policy) => policy.agentId === null),
+});

@@ -1,0 +1,50 @@
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import type { Node } from '../rules/node.ts';
+
+/**
+ * Takes a lease in database time for a process. A node id that was used before gets the next epoch, so
+ * that what its former life left behind reads as orphaned.
+ */
+export async function takeLease(sql: Queryable, nodeId: string, leaseMs: number): Promise<Node> {
+  const [row] = await sql<{ epoch: number }[]>`
+    insert into leases as l (node_id, epoch, expires_at)
+    values (${nodeId}, 1, clock_timestamp() + ${leaseMs} * interval '1 millisecond')
+    on conflict (node_id) do update
+    set epoch = l.epoch + 1, expires_at = excluded.expires_at
+    returning epoch`;
+  return { nodeId, leaseEpoch: row?.epoch ?? 1 };
+}
+
+/** `lapsed`: it had run out, and is taken up again. `taken`: somebody else lives under this node id. */
+export type Renewal = 'renewed' | 'lapsed' | 'taken';
+
+/** Has the lease of a process last `leaseMs` from now, by the database's clock. */
+export async function renewLease(sql: Queryable, node: Node, leaseMs: number): Promise<Renewal> {
+  const [row] = await sql<{ held: boolean }[]>`
+    insert into leases as l (node_id, epoch, expires_at)
+    values (${node.nodeId}, ${node.leaseEpoch},
+      clock_timestamp() + ${leaseMs} * interval '1 millisecond')
+    on conflict (node_id) do update set expires_at = excluded.expires_at
+    where l.epoch = excluded.epoch
+    returning exists (
+      select from leases b where b.node_id = l.node_id and b.expires_at > clock_timestamp()
+    ) as held`;
+  if (row === undefined) return 'taken';
+  return row.held ? 'renewed' : 'lapsed';
+}
+
+/** Lets go at a clean shutdown: what is left is anybody's at once. */
+export async function endLease(sql: Queryable, node: Node): Promise<void> {
+  await sql`
+    update leases set expires_at = clock_timestamp()
+    where node_id = ${node.nodeId} and epoch = ${node.leaseEpoch}`;
+}
+
+/** Removes leases that ran out long ago and that no open hold or living session refers to. */
+export async function pruneLeases(sql: Sql, retentionMs: number): Promise<void> {
+  await sql`
+    delete from leases l
+    where l.expires_at < clock_timestamp() - ${retentionMs} * interval '1 millisecond'
+      and not exists (select 1 from holds h where h.node_id = l.node_id)
+      and not exists (select 1 from sessions s where s.node_id = l.node_id and s.ended_at is null)`;
+}

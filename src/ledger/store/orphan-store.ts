@@ -1,0 +1,163 @@
+import { unpack } from 'msgpackr';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { SpendAccount } from '../rules/accounts.ts';
+import type { Node } from '../rules/node.ts';
+import type { Hold } from '../rules/requests.ts';
+
+/** A session whose process is gone, claimed: every later write of its former owner misses its guard. */
+export type OrphanSession = {
+  readonly sessionId: string;
+  readonly epoch: number;
+  readonly agentId: number;
+  readonly keyId: number | null;
+  readonly target: string;
+  readonly model: string;
+  readonly account: SpendAccount;
+  readonly taskId: string | null;
+  readonly actionId: string | null;
+  readonly customerId: string | null;
+  readonly openedMs: number;
+};
+
+type SessionRow = {
+  id: string;
+  epoch: number;
+  agent_id: number;
+  key_id: number | null;
+  target: string;
+  model: string;
+  account: SpendAccount;
+  task_id: string | null;
+  action_id: string | null;
+  customer_id: string | null;
+  opened_at: Date;
+};
+
+/** Whoever has no lease of its own, by the database's clock, finds nobody dead. */
+const isAlive = (sql: Sql, node: Node) => sql`exists (
+  select from leases own where own.node_id = ${node.nodeId} and own.epoch = ${node.leaseEpoch}
+    and own.expires_at > clock_timestamp())`;
+
+/**
+ * Takes over living sessions whose lease has run out, at most `limit`. Two processes never take the
+ * same one: the rows are skipped while locked, and their lease is the taker's afterwards. What this
+ * process took before and has not ended is taken again, after what is new: a session is opened with
+ * epoch 1 and only a claim raises it. A settlement of the earlier claim that is still under way then
+ * misses its guard.
+ *
+ * A row that changed between the look and its lock is looked at once more, alone: a joined lease would
+ * still be the one it had before, and what another process has just taken would look orphaned. A subquery
+ * in the condition finds the lease it has now.
+ */
+export async function claimOrphanSessions(
+  sql: Sql,
+  node: Node,
+  limit: number,
+): Promise<OrphanSession[]> {
+  const rows = await sql<SessionRow[]>`
+    update sessions s
+    set epoch = s.epoch + 1, node_id = ${node.nodeId}, lease_epoch = ${node.leaseEpoch}
+    where s.id in (
+      select o.id from sessions o
+      where o.ended_at is null and ${isAlive(sql, node)}
+        and (coalesce((select l.expires_at < clock_timestamp() from leases l
+            where l.node_id = o.node_id and l.epoch = o.lease_epoch), true)
+          or (o.node_id = ${node.nodeId} and o.lease_epoch = ${node.leaseEpoch} and o.epoch > 1))
+      order by o.epoch, o.id
+      limit ${limit}
+      for no key update of o skip locked)
+    returning s.id, s.epoch, s.agent_id, s.key_id, s.target, s.model, s.account, s.task_id,
+      s.action_id, s.customer_id, s.opened_at`;
+  return rows.map((row) => ({
+    sessionId: row.id,
+    epoch: row.epoch,
+    agentId: row.agent_id,
+    keyId: row.key_id,
+    target: row.target,
+    model: row.model,
+    account: row.account,
+    taskId: row.task_id,
+    actionId: row.action_id,
+    customerId: row.customer_id,
+    openedMs: row.opened_at.getTime(),
+  }));
+}
+
+export type Journal = {
+  readonly costRaw: bigint;
+  readonly usage: Readonly<Record<string, number>>;
+};
+
+/** What a session had bought when it was last heard of. Only pieces priced and written count. */
+export async function sumJournal(sql: Sql, sessionId: string): Promise<Journal> {
+  const rows = await sql<{ cost_raw: bigint; usage: Buffer }[]>`
+    select cost_raw, usage from session_journal where session_id = ${sessionId} order by seq`;
+  let costRaw = 0n;
+  const usage: Record<string, number> = {};
+  for (const row of rows) {
+    costRaw += row.cost_raw;
+    const piece = unpack(row.usage) as Record<string, number>;
+    for (const [unit, quantity] of Object.entries(piece)) {
+      usage[unit] = (usage[unit] ?? 0) + quantity;
+    }
+  }
+  return { costRaw, usage };
+}
+
+type HoldRow = {
+  id: string;
+  agent_id: number;
+  amount_raw: bigint;
+  key_root_id: number | null;
+  task_id: string | null;
+  host: string | null;
+  payee: string | null;
+};
+
+const holdOf = (row: HoldRow): Hold => ({
+  holdId: row.id,
+  agentId: row.agent_id,
+  amountRaw: row.amount_raw,
+  facts: {
+    keyRootId: row.key_root_id,
+    taskId: row.task_id,
+    host: row.host,
+    payee: row.payee,
+  },
+});
+
+export async function findHold(sql: Sql, holdId: string): Promise<Hold | undefined> {
+  const [row] = await sql<HoldRow[]>`
+    select id, agent_id, amount_raw, key_root_id, task_id, host, payee from holds
+    where id = ${holdId}`;
+  return row === undefined ? undefined : holdOf(row);
+}
+
+/** Holds of single requests whose process is gone, at most `limit`. What is signed away is the chain's to decide. */
+export async function findOrphanHolds(sql: Sql, node: Node, limit: number): Promise<Hold[]> {
+  const dead = await sql`
+    select 1 from leases where expires_at < clock_timestamp() or epoch > 1 limit 1`;
+  // While everybody lives the holds, which change all day, are not read at all.
+  if (dead.length === 0) return [];
+  const rows = await sql<HoldRow[]>`
+    select h.id, h.agent_id, h.amount_raw, h.key_root_id, h.task_id, h.host, h.payee
+    from holds h join leases l on l.node_id = h.node_id
+    where h.kind = 'request' and (l.epoch <> h.lease_epoch or l.expires_at < clock_timestamp())
+      and not exists (select 1 from reservations r where r.hold_id = h.id)
+      and ${isAlive(sql, node)}
+    limit ${limit}`;
+  return rows.map(holdOf);
+}
+
+/** Ends a session that has nothing left to settle; guarded like every write of its owner. Answers whether it did. */
+export async function endSession(
+  sql: Sql,
+  session: { readonly sessionId: string; readonly epoch: number },
+  reason: string,
+): Promise<boolean> {
+  const rows = await sql`
+    update sessions set ended_at = now(), end_reason = ${reason}
+    where id = ${session.sessionId} and epoch = ${session.epoch} and ended_at is null
+    returning 1 as one`;
+  return rows.length === 1;
+}

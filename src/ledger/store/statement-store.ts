@@ -1,0 +1,38 @@
+import type { Queryable } from '../../platform/postgres/sql.ts';
+
+/** One posting of an agent's statement, oldest first. */
+export type StatementLine = {
+  readonly id: string;
+  readonly code: string;
+  readonly debits: readonly string[];
+  readonly credits: readonly string[];
+  readonly amounts: readonly bigint[];
+};
+
+/** The first `limit` postings of an agent: everything that ever happened to its money, in order. */
+export async function readStatement(
+  sql: Queryable,
+  agentId: number,
+  limit: number,
+): Promise<readonly StatementLine[]> {
+  return sql<StatementLine[]>`
+    select id, code, debits, credits, amounts from postings
+    where agent_id = ${agentId} order by at, id limit ${limit}`;
+}
+
+export type BoughtLine = {
+  readonly targetUrl: string;
+  readonly costRaw: bigint;
+  readonly usage: Readonly<Record<string, number>>;
+};
+
+/** What an agent bought, oldest first, at most `limit` rows. */
+export async function readCharges(
+  sql: Queryable,
+  agentId: number,
+  limit: number,
+): Promise<readonly BoughtLine[]> {
+  return sql<BoughtLine[]>`
+    select target_url as "targetUrl", cost_raw as "costRaw", usage from charges
+    where agent_id = ${agentId} order by id limit ${limit}`;
+}

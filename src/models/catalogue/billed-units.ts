@@ -1,0 +1,45 @@
+import type { Rates, Unit } from '../../kernel/price.ts';
+import type { Modality, Rail } from './catalogue.ts';
+
+type Billing = {
+  /** A source has a rate for every unit of one of these, or there is work that it would give away. */
+  readonly ways: readonly (readonly Unit[])[];
+  /** Billed too where there is a rate for it, and otherwise contained in another unit. */
+  readonly besides: readonly Unit[];
+};
+
+const BILLING: Readonly<Record<Modality, Billing>> = {
+  text: { ways: [['text_input_token', 'text_output_token']], besides: ['cached_input_token'] },
+  embedding: { ways: [['text_input_token']], besides: [] },
+  tts: { ways: [['character'], ['text_input_token', 'audio_output_token']], besides: [] },
+  stt: { ways: [['audio_second'], ['audio_input_token', 'text_output_token']], besides: [] },
+  realtime: {
+    ways: [
+      ['audio_second'],
+      ['text_input_token', 'text_output_token', 'audio_input_token', 'audio_output_token'],
+    ],
+    besides: ['cached_input_token', 'character'],
+  },
+};
+
+/** What work of one modality is billed in: the ways to bill it whole, and every unit that may occur. */
+export function billedUnits(modality: Modality) {
+  const { ways, besides } = BILLING[modality];
+  return { ways, units: new Set([...ways.flat(), ...besides]) };
+}
+
+/** Whether the call itself is all that a source bills. */
+export const isByTheCall = (rates: Partial<Record<Unit, unknown>>): boolean =>
+  rates.request !== undefined && Object.keys(rates).length === 1;
+
+/** The rates without which a source would give work away, by the way of billing that it is closest to. */
+export function missingRates(
+  modality: Modality,
+  { rail, rates }: { readonly rail: Rail; readonly rates: Rates | Partial<Record<Unit, string>> },
+): readonly Unit[] {
+  if (rail === 'free' || rail === 'byok' || isByTheCall(rates)) return [];
+  const lacking = billedUnits(modality).ways.map((way) =>
+    way.filter((unit) => rates[unit] === undefined),
+  );
+  return lacking.reduce((closest, lack) => (lack.length < closest.length ? lack : closest));
+}

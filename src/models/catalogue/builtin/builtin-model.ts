@@ -1,0 +1,127 @@
+import type { Unit } from '../../../kernel/price.ts';
+import type { CapMember } from '../../providers/upstream-pool.ts';
+import type { Cascade, Dialect, Modality, PriceNote, Rail, Surcharges } from '../catalogue.ts';
+
+/** Rates as they are published: USD per million units, decimal. */
+export type RateTexts = Readonly<Partial<Record<Unit, string>>>;
+
+export type SourceEntry = Surcharges & {
+  readonly rail: Rail;
+  readonly provider: string;
+  readonly upstreamModel: string;
+  readonly rates: RateTexts;
+  readonly marginBps?: number | undefined;
+  /** Every built-in rate has one, but those of the engines of this server. */
+  readonly price?: PriceNote | undefined;
+};
+
+/** A model as data, before it is known which of its sources this server has credentials for. */
+export type ModelEntry = {
+  readonly id: string;
+  readonly displayName?: string | undefined;
+  readonly modality: Modality;
+  readonly isOpenWeight?: boolean | undefined;
+  readonly contextWindow?: number | null | undefined;
+  readonly maxOutputTokens?: number | null | undefined;
+  /** The day on which its vendor shuts it down, `YYYY-MM-DD`. */
+  readonly shutdownDate?: string | null | undefined;
+  /** The day on which the vendor gave notice, or the notice was first read here. */
+  readonly noticeDate?: string | undefined;
+  /** What takes its place, by catalogue id. */
+  readonly successor?: string | null | undefined;
+  readonly cascade?: Cascade | undefined;
+  readonly sources: readonly SourceEntry[];
+};
+
+export type ProviderEntry = {
+  readonly baseUrl: string | null;
+  /** The variable that holds the credential; none for an upstream that asks for none. */
+  readonly apiKeyEnv?: string | undefined;
+  readonly dialect: Dialect;
+  readonly capMember?: CapMember | undefined;
+  /** The provider that is the same vendor under its main address; a key stored for that one opens this one, too. */
+  readonly vendor?: string | undefined;
+};
+
+/** Read on the vendor's own page, or in two independent copies of it. */
+export const listed = (source: string, readOn: string): PriceNote => ({
+  ...{ source, readOn, certainty: 'list' },
+});
+
+/** Read in one copy of the vendor's prices alone, or on a page that announces a change. */
+export const unconfirmed = (source: string, readOn: string): PriceNote => ({
+  ...{ source, readOn, certainty: 'unconfirmed' },
+});
+
+/** Ids that are known by name only: without a published rate nothing is sold until a file prices them. */
+export const unpriced = (modality: Modality, maker: string, names: string): ModelEntry[] =>
+  names.split(' ').map((name) => ({ id: `${maker}/${name}`, modality, sources: [] }));
+
+/** Ids that wait for a rate alone: an operator with an account at their maker reads of them in the log at start. */
+export const unpricedDirect = (
+  modality: Modality,
+  maker: string,
+  names: string,
+  provider = maker,
+): ModelEntry[] =>
+  names.split(' ').map((name) => direct(modality, `${maker}/${name}`, {}, { provider }));
+
+/** Models whose weights their makers have published. */
+export const openWeight = (models: readonly ModelEntry[]): ModelEntry[] =>
+  models.map((model) => ({ ...model, isOpenWeight: true }));
+
+/** The maker's own account, under the maker's own name of the model. */
+export const direct = (
+  modality: Modality,
+  id: `${string}/${string}`,
+  rates: RateTexts,
+  more: Surcharges & {
+    readonly provider?: string;
+    readonly upstreamModel?: string;
+    readonly contextWindow?: number | undefined;
+    readonly maxOutputTokens?: number | undefined;
+    readonly marginBps?: number;
+    readonly price?: PriceNote;
+  } = {},
+): ModelEntry => {
+  const [maker = '', ...name] = id.split('/');
+  const { contextWindow, maxOutputTokens, ...source } = more;
+  const { provider = maker, upstreamModel = name.join('/') } = source;
+  return {
+    id,
+    modality,
+    ...{ contextWindow, maxOutputTokens },
+    sources: [{ rail: 'direct-account', ...source, provider, upstreamModel, rates }],
+  };
+};
+
+/** Input, output and, where the vendor discounts them, cached input tokens. */
+export const tokens = (input: string, output: string, cached?: string): RateTexts => ({
+  text_input_token: input,
+  text_output_token: output,
+  ...(cached === undefined ? {} : { cached_input_token: cached }),
+});
+
+/** A model with published weights, served by several hosts. */
+export const hosted = (
+  modality: Modality,
+  id: `${string}/${string}`,
+  hosts: readonly Omit<SourceEntry, 'rail'>[],
+): ModelEntry => ({
+  ...{ id, modality, isOpenWeight: true },
+  sources: hosts.map((host) => ({ rail: 'self-host', ...host })),
+});
+
+/**
+ * A published price of one minute, in micro-USD, as the rate's unit has it: USD per million seconds, the
+ * last of six decimals rounded up.
+ */
+export const perMinute = (microUsd: number): RateTexts => {
+  const picoUsdPerSecond = Math.ceil((microUsd * 1_000_000) / 60);
+  return { audio_second: (picoUsdPerSecond / 1_000_000).toFixed(6) };
+};
+
+/** A published price of a thousand characters, in micro-USD. */
+export const perThousandCharacters = (microUsd: number): RateTexts => ({
+  character: (microUsd / 1_000).toFixed(3),
+});

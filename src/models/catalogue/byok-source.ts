@@ -1,0 +1,23 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Rates } from '../../kernel/price.ts';
+import { makerOf } from '../../ledger/rules/destination.ts';
+import type { Catalogue, Model, Source } from './catalogue.ts';
+
+/** A rate counts 10^-12 USD, a raw unit 10^-6. */
+const RATE_PER_RAW = 1_000_000n;
+
+const FEE: Rates = { request: LIMITS.byokFeeRaw * RATE_PER_RAW };
+
+/** A model at a provider whose bill goes to the buyer's own account there: what is charged here is the fixed fee. */
+export const byokSource = (provider: string, upstreamModel: string): Source => ({
+  ...{ rail: 'byok', provider, upstreamModel },
+  ...{ rates: FEE, marginBps: 0 },
+});
+
+/** The vendor that a provider is an address of. A provider that the catalogue no longer has is one by itself. */
+export const vendorOf = (catalogue: Pick<Catalogue, 'provider'>, provider: string): string =>
+  catalogue.provider(provider)?.vendor ?? provider;
+
+/** Whom a key that does not say whose it is must be meant for: the only one who takes any, or the model's maker. */
+export const impliedSource = ({ id, sources }: Model): Source | undefined =>
+  sources.length === 1 ? sources[0] : sources.find(({ provider }) => provider === makerOf(id));

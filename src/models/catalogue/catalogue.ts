@@ -1,0 +1,110 @@
+import type { Rates } from '../../kernel/price.ts';
+import type { CapMember } from '../providers/upstream-pool.ts';
+import type { Retirement } from './retirement.ts';
+
+export const MODALITIES = ['text', 'embedding', 'tts', 'stt', 'realtime'] as const;
+export type Modality = (typeof MODALITIES)[number];
+
+export const RAILS = [
+  'direct-account',
+  'self-host',
+  'aggregator',
+  'x402-router',
+  'byok',
+  'free',
+] as const;
+export type Rail = (typeof RAILS)[number];
+
+/** How well a price is known: from the vendor's own page or two independent copies of it, or from a single copy. */
+export const CERTAINTIES = ['list', 'unconfirmed'] as const;
+export type Certainty = (typeof CERTAINTIES)[number];
+
+/** Where a price was read, and on which day (`YYYY-MM-DD`). */
+export type PriceNote = {
+  readonly source: string;
+  readonly readOn: string;
+  readonly certainty: Certainty;
+};
+
+/** What a vendor adds to its rates; OpenAI, Google, Anthropic and xAI publish such rules beside their prices. */
+export type Surcharges = {
+  /** A prompt of more tokens than this costs so many percent of the usual rates, its whole answer too. */
+  readonly longPrompt?:
+    | { readonly above: number; readonly inputPercent: number; readonly outputPercent: number }
+    | undefined;
+  /** What a prompt token that the vendor writes to its cache costs beyond the input rate, in percent of it. */
+  readonly cacheWritePercent?: number | undefined;
+  /** The most tokens that it counts for one image, where that is more than others do. */
+  readonly imageTokens?: number | undefined;
+};
+
+/** One place that serves a model, and what it charges. */
+export type Source = Surcharges & {
+  readonly rail: Rail;
+  readonly provider: string;
+  readonly upstreamModel: string;
+  readonly rates: Rates;
+  readonly marginBps: number;
+  /** Absent where the rates are this server's own. */
+  readonly price?: PriceNote | undefined;
+};
+
+/** The models that together make a voice session. */
+export type Cascade = { readonly stt: string; readonly llm: string; readonly tts: string };
+
+export type Model = {
+  /** `<maker>/<name>` */
+  readonly id: string;
+  /** For people; none where the id says it all. */
+  readonly displayName?: string | undefined;
+  readonly modality: Modality;
+  /** Whether the maker is known to publish the weights. */
+  readonly isOpenWeight?: boolean | undefined;
+  readonly contextWindow: number | null;
+  /** At most this many output tokens in one answer, where it is known. */
+  readonly maxOutputTokens: number | null;
+  /** Set from when its vendor has said on which day it shuts the model down. */
+  readonly retirement?: Retirement | undefined;
+  /** Set where a realtime model is made of others: it has no sources of its own. */
+  readonly cascade?: Cascade | undefined;
+  /** Cheapest first. */
+  readonly sources: readonly Source[];
+};
+
+export type Dialect =
+  | 'local'
+  | 'openai'
+  | 'anthropic'
+  | 'deepgram'
+  | 'openai-realtime'
+  | 'cartesia'
+  | 'elevenlabs'
+  | 'rime'
+  | 'assemblyai';
+
+export type Provider = {
+  readonly id: string;
+  /** The provider whose keys open it: itself, or the one that is the same vendor under another address. */
+  readonly vendor: string;
+  readonly dialect: Dialect;
+  readonly baseUrl: string | null;
+  readonly capMember?: CapMember | undefined;
+  /** This server's own; null where none is asked for, or where callers have to bring theirs. */
+  readonly apiKey: string | null;
+};
+
+/** Every model that some enabled source serves. */
+export interface Catalogue {
+  readonly models: readonly Model[];
+  /** Vendors that a caller can have a key at, by name, whether or not this server has one. */
+  readonly keyedProviders: readonly string[];
+  /** Models that a buyer's own keys can open, as `findKeyed` has them. */
+  readonly keyedModels: readonly Model[];
+  /** By its id, or by its bare name where one maker alone has a model of that name. */
+  find(id: string): Model | undefined;
+  /** A model as its buyer's own keys open it, whether or not this server sells it: each source bills the fixed fee alone. */
+  findKeyed(id: string): Model | undefined;
+  provider(id: string): Provider | undefined;
+  /** The ids that a bare name may mean. */
+  suggest(bareName: string): readonly string[];
+}

@@ -1,0 +1,81 @@
+import { formatUsdc } from '../../kernel/amount.ts';
+import { BRAND } from '../../kernel/ids.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Model, Source } from './catalogue.ts';
+
+/** Rates and margins of one source, as they count for a price. */
+type Priced = Pick<Source, 'rates' | 'marginBps' | 'price'>;
+
+/** The day this surface's documentation gives for every model. */
+const CREATED = 1_735_689_600;
+
+const BPS = 10_000n;
+
+/** Rates count 10^-6 USD per million units. */
+const RATES_IN_USD = 1_000_000;
+
+/** One entry of the plain, OpenAI-compatible model list. */
+export const describeModel = (model: Model) => ({
+  id: model.id,
+  object: 'model',
+  created: CREATED,
+  owned_by: BRAND.ownedBy,
+  modality: model.modality,
+  context_window: model.contextWindow,
+  max_output_tokens: model.maxOutputTokens,
+  shutdown_date: model.retirement?.shutdownDate ?? null,
+  ...(model.retirement?.successor && { successor: model.retirement.successor }),
+});
+
+/** The same with what a million tokens cost here: bought from the pool, or with the caller's own key. */
+export const describeModelWithPricing = (model: Model) => ({
+  ...describeModel(model),
+  pricing: {
+    unit: 'per_1m_tokens',
+    currency: 'usdc',
+    funded: fundedPrices(model.sources[0]),
+    byok: { service_fee_usdc: formatUsdc(LIMITS.byokFeeRaw), upstream: 'at_vendor_rate' },
+    certainty: certaintyOf(model.sources[0]),
+  },
+});
+
+/** The description that `?include=` asks for; words of it that say nothing here are passed over. */
+export const describerFor = (include: string | undefined) =>
+  include?.split(',').includes('pricing') ? describeModelWithPricing : describeModel;
+
+/** A model with every source of it and the upstream's own rates, as its buyer's owner may see them. */
+export const describeModelWithSources = (model: Model) => ({
+  id: model.id,
+  displayName: model.displayName ?? null,
+  modality: model.modality,
+  contextWindow: model.contextWindow,
+  maxOutputTokens: model.maxOutputTokens,
+  shutdownDate: model.retirement?.shutdownDate ?? null,
+  successor: model.retirement?.successor ?? null,
+  isOpenWeight: model.isOpenWeight ?? false,
+  sources: model.sources.map(({ rail, provider, marginBps, rates, price }) => ({
+    ...{ rail, provider, marginBps, price: price ?? null },
+    rates: Object.fromEntries(
+      Object.entries(rates).map(([unit, rate]) => [unit, Number(rate) / RATES_IN_USD]),
+    ),
+  })),
+});
+
+/** How sure the quoted price is. Rates without a note are the operator's own; null: the model is bought by its parts. */
+const certaintyOf = (source: Priced | undefined) =>
+  source === undefined ? null : (source.price?.certainty ?? 'list');
+
+/** Null where the cheapest source does not bill such tokens, or bills cached ones as any other. */
+function fundedPrices(source: Priced | undefined) {
+  const price = (rate: bigint | undefined) =>
+    rate === undefined || source === undefined ? null : perMillion(rate, source.marginBps);
+  return {
+    input: price(source?.rates.text_input_token),
+    output: price(source?.rates.text_output_token),
+    cached_input: price(source?.rates.cached_input_token),
+  };
+}
+
+/** A rate counts 10^-6 USD per million units, which is raw USDC per million: only margin is added. */
+const perMillion = (rate: bigint, marginBps: number): string =>
+  formatUsdc((rate * (BPS + BigInt(marginBps)) + BPS - 1n) / BPS);

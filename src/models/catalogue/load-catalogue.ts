@@ -1,0 +1,84 @@
+import { open } from 'node:fs/promises';
+import { ConfigError } from '../../config/config.ts';
+import { type Clock, isoTime } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Unit } from '../../kernel/price.ts';
+import { buildCatalogue, type UnpricedSource } from './build-catalogue.ts';
+import type { ProviderEntry } from './builtin/builtin-model.ts';
+import { BUILTIN_MODELS } from './builtin/models.ts';
+import { BUILTIN_PROVIDERS } from './builtin/providers.ts';
+import type { Catalogue } from './catalogue.ts';
+import { type CatalogueFile, CatalogueFileError, parseCatalogueFile } from './catalogue-file.ts';
+import { retiringWithin } from './retirement.ts';
+
+/** What stays off: providers by the variable that they lack, then sources by the rates that they lack. */
+type Missing = {
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly rates: Readonly<Record<string, readonly Unit[]>>;
+};
+
+/** By model id: the day on which its vendor shuts it down, and what takes its place. */
+type Retiring = Readonly<Record<string, string>>;
+
+/**
+ * The built-in catalogue with the file's entries added to it or put in the place of the same id.
+ * `missing` hears once of everything that stays off, `retiring` of usable models that are shut down within
+ * `LIMITS.retirementNoticeDays` or have been, where there is one. Throws ConfigError, which names CATALOG_FILE, the
+ * file and the place inside it.
+ */
+export async function loadCatalogue(options: {
+  readonly file?: string | undefined;
+  readonly secret: (name: string) => string | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly missing?: (missing: Missing) => void;
+  readonly retiring?: (retiring: Retiring) => void;
+}): Promise<Catalogue> {
+  const { secret, missing } = options;
+  const now = options.clock.now();
+  const file = await readCatalogueFile(options.file);
+  const providers = new Map<string, ProviderEntry>([
+    ...Object.entries(BUILTIN_PROVIDERS),
+    ...Object.entries(file.providers),
+  ]);
+  const models = new Map(BUILTIN_MODELS.map((model) => [model.id, model]));
+  const today = isoTime(now).slice(0, 10);
+  for (const model of file.models) {
+    // The operator knows of the shutdown since now at the latest.
+    const noticeDate = model.shutdownDate ? today : undefined;
+    models.set(model.id, { ...model, noticeDate });
+  }
+
+  const credentials: Record<string, string> = {};
+  for (const [id, { apiKeyEnv }] of providers) {
+    if (apiKeyEnv !== undefined && secret(apiKeyEnv) === undefined) credentials[id] = apiKeyEnv;
+  }
+  const rates: Record<string, readonly Unit[]> = {};
+  const unpriced = ({ model, provider, units }: UnpricedSource) => {
+    rates[`${model} at ${provider}`] = units;
+  };
+  const catalogue = buildCatalogue({ providers, models: models.values(), secret, unpriced });
+  missing?.({ credentials, rates });
+  const retiring = retiringWithin(catalogue.models, LIMITS.retirementNoticeDays, now);
+  if (Object.keys(retiring).length > 0) options.retiring?.(retiring);
+  return catalogue;
+}
+
+async function readCatalogueFile(path: string | undefined): Promise<CatalogueFile> {
+  if (path === undefined) return { providers: {}, models: [] };
+  try {
+    const known = new Map(BUILTIN_MODELS.map((model) => [model.id, model]));
+    const providers = new Set(Object.keys(BUILTIN_PROVIDERS));
+    return parseCatalogueFile(await readBounded(path), providers, known);
+  } catch (error) {
+    throw new ConfigError(`CATALOG_FILE ${path}: ${(error as Error).message}`);
+  }
+}
+
+async function readBounded(path: string): Promise<string> {
+  await using handle = await open(path, 'r');
+  const { size } = await handle.stat();
+  if (size > LIMITS.catalogFileBytes) {
+    throw new CatalogueFileError(`larger than ${LIMITS.catalogFileBytes} bytes`);
+  }
+  return handle.readFile('utf8');
+}

@@ -1,0 +1,70 @@
+import { formatUsdc } from '../../kernel/amount.ts';
+import { errors } from '../../kernel/errors.ts';
+import { priceRaw, type Unit, type Usage } from '../../kernel/price.ts';
+import { chatRates } from '../chat/chat-usage.ts';
+import { billedUnits, isByTheCall } from './billed-units.ts';
+import type { Catalogue, Model, Source } from './catalogue.ts';
+
+/** A source whose rates say all that it sells. */
+const NONE: ReadonlySet<Unit> = new Set();
+
+type Priced = { readonly source: Source; readonly usage: Usage; readonly costRaw: bigint };
+
+/** What a call would cost at the cheapest source that can price all of it. No balance is looked at. */
+export function estimatePrice(catalogue: Catalogue, modelId: string, asked: Usage) {
+  const model = catalogue.find(modelId);
+  if (model === undefined) {
+    throw errors.gateway.modelNotFound(modelId, catalogue.suggest(modelId));
+  }
+  const { source, usage, costRaw } = requirePriced(model, dropZeroes(asked));
+  return {
+    model: model.id,
+    rail: source.rail,
+    provider: source.provider,
+    margin_bps: source.marginBps,
+    usage,
+    upstream_cost_usdc: formatUsdc(priceAt(source, usage, 0)),
+    cost_usdc: formatUsdc(costRaw),
+    cost_raw: costRaw.toString(),
+  };
+}
+
+/** Sources come cheapest first, which of equals is kept. */
+function requirePriced(model: Model, asked: Usage): Priced {
+  if (Object.keys(asked).length === 0) {
+    throw errors.gateway.noPriceableSource('There is nothing to price: every quantity is zero.');
+  }
+  let cheapest: Priced | undefined;
+  for (const source of model.sources) {
+    if (!canPrice(model, source, asked)) continue;
+    const usage = source.rates.request === undefined ? asked : { ...asked, request: 1 };
+    const costRaw = priceAt(source, usage, source.marginBps);
+    if (cheapest === undefined || costRaw < cheapest.costRaw) cheapest = { source, usage, costRaw };
+  }
+  if (cheapest !== undefined) return cheapest;
+  const units = Object.keys(asked).join(', ');
+  throw errors.gateway.noPriceableSource(`No source of "${model.id}" has a rate for: ${units}.`);
+}
+
+function canPrice(model: Model, source: Source, usage: Usage): boolean {
+  const { rail, rates } = source;
+  const sold = rail === 'free' || isByTheCall(rates) ? billedUnits(model.modality).units : NONE;
+  return (Object.keys(usage) as Unit[]).every(
+    (unit) =>
+      rates[unit] !== undefined ||
+      (unit === 'cached_input_token' && rates.text_input_token !== undefined) ||
+      sold.has(unit),
+  );
+}
+
+/** Cached input costs what other input does where a source has no rate of its own for it, as when it is billed. */
+function priceAt(source: Source, usage: Usage, marginBps: number): bigint {
+  const { text_input_token: fresh = 0, cached_input_token: kept = 0 } = usage;
+  const rates = chatRates({ inputTokens: fresh + kept }, source);
+  const { text_input_token: input, cached_input_token: cached = input } = rates;
+  const filled = cached === undefined ? rates : { ...rates, cached_input_token: cached };
+  return priceRaw(usage, filled, marginBps);
+}
+
+const dropZeroes = (usage: Usage): Usage =>
+  Object.fromEntries(Object.entries(usage).filter(([, quantity]) => quantity !== 0));

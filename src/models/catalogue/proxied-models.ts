@@ -1,0 +1,35 @@
+import { type ChatCompletions, createChatCompletions } from '../chat/complete-chat.ts';
+import { createEmbeddings, type Embeddings } from '../embeddings/buy-embeddings.ts';
+import type { ChatRail } from '../providers/chat-rail.ts';
+import type { EmbeddingRail } from '../providers/embedding-rail.ts';
+import type { BuyDeps } from '../purchase/buy.ts';
+import { anyModelOf } from './any-model.ts';
+
+export type ProxiedModels = {
+  readonly chat: ChatCompletions;
+  readonly embeddings: Embeddings;
+};
+
+/** What callers buy of any model with the key that comes with each request; what is stored is not used there. */
+export function createProxiedModels(
+  deps: Omit<BuyDeps<never>, 'rails' | 'providerKeys'>,
+  rails: {
+    readonly chat: BuyDeps<ChatRail>['rails'];
+    readonly embeddings: BuyDeps<EmbeddingRail>['rails'];
+  },
+): ProxiedModels {
+  const shared = {
+    ...deps,
+    keepsNames: true,
+    providerKeys: { find: async () => undefined, noteUse: async () => {} },
+  };
+  const { catalogue } = deps;
+  return {
+    chat: createChatCompletions({
+      ...{ ...shared, rails: rails.chat, catalogue: anyModelOf(catalogue, 'text') },
+    }),
+    embeddings: createEmbeddings({
+      ...{ ...shared, rails: rails.embeddings, catalogue: anyModelOf(catalogue, 'embedding') },
+    }),
+  };
+}

@@ -1,0 +1,95 @@
+import { assert } from '../../kernel/assert.ts';
+
+/** That and when a vendor shuts a model down. */
+export type Retirement = {
+  /** `YYYY-MM-DD`, as `GET /v1/models` tells it. */
+  readonly shutdownDate: string;
+  /** The catalogue id that the vendor names in its place, where it names one that is listed here. */
+  readonly successor: string | null;
+  /** What every answer of the model carries. */
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** The first millisecond of a day of the form `YYYY-MM-DD` in UTC, or nothing for a text that names no day. */
+export function dayMs(day: string): number | undefined {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
+  // Some months are shorter: the 30th of February would be read as a day of March.
+  return Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(day) ? undefined : ms;
+}
+
+/**
+ * Puts a shutdown into the words of HTTP once, since many answers carry them: `Sunset` (RFC 8594) has the first moment
+ * of the day, `Deprecation` (RFC 9745) when the vendor gave notice, and the link leads to what takes the model's place.
+ */
+export function retirementOf(told: {
+  readonly shutdownDate: string;
+  /** Undefined: the day is not known, and `Deprecation` cannot be said without one. */
+  readonly noticeDate: string | undefined;
+  readonly successor: string | null;
+}): Retirement {
+  const { shutdownDate, successor } = told;
+  const sunsetMs = dayMs(shutdownDate);
+  const noticeMs = told.noticeDate === undefined ? undefined : dayMs(told.noticeDate);
+  assert(sunsetMs !== undefined, `a day to shut a model down: ${shutdownDate}`);
+  return {
+    ...{ shutdownDate, successor },
+    headers: {
+      sunset: new Date(sunsetMs).toUTCString(),
+      ...(noticeMs !== undefined && { deprecation: `@${noticeMs / 1_000}` }),
+      ...(successor !== null && {
+        link: `</v1/models/${encodeURIComponent(successor)}>; rel="successor-version"`,
+      }),
+    },
+  };
+}
+
+type Retiring = { readonly id: string; readonly retirement?: Retirement | undefined };
+
+/** Days until a model shuts down, negative after that. Undefined: no date is known. */
+function daysLeft({ retirement }: Retiring, nowMs: number): number | undefined {
+  const ms = retirement && dayMs(retirement.shutdownDate);
+  return ms === undefined ? undefined : Math.ceil((ms - nowMs) / DAY_MS);
+}
+
+/** Whether the day on which a vendor shuts a model down has come. Calls still go there: the vendor decides. */
+const isShutDown = (model: Retiring, nowMs: number): boolean => {
+  const ms = model.retirement && dayMs(model.retirement.shutdownDate);
+  return ms !== undefined && ms <= nowMs;
+};
+
+/** In the same order, with what has been shut down behind everything that lives. */
+export const livingFirst = <T extends Retiring>(models: readonly T[], nowMs: number): T[] => [
+  ...models.filter((model) => !isShutDown(model, nowMs)),
+  ...models.filter((model) => isShutDown(model, nowMs)),
+];
+
+/** Of several models that work together, what the first of them to go says. */
+export function soonestHeaders(models: readonly Retiring[]): Retirement['headers'] {
+  let soonest: Retirement | undefined;
+  for (const { retirement } of models) {
+    if (retirement === undefined) continue;
+    if (soonest === undefined || retirement.shutdownDate < soonest.shutdownDate) {
+      soonest = retirement;
+    }
+  }
+  return soonest?.headers ?? {};
+}
+
+/** The models that shut down within so many days or have already: `date -> successor` by id, the soonest first. */
+export function retiringWithin(
+  models: readonly Retiring[],
+  days: number,
+  nowMs: number,
+): Readonly<Record<string, string>> {
+  const soon = models.filter((model) => (daysLeft(model, nowMs) ?? Infinity) <= days);
+  const dated = soon.flatMap(({ id, retirement }) => (retirement ? [{ id, ...retirement }] : []));
+  dated.sort((a, b) => a.shutdownDate.localeCompare(b.shutdownDate));
+  return Object.fromEntries(
+    dated.map(({ id, shutdownDate, successor }) => [
+      id,
+      `${shutdownDate} -> ${successor ?? 'no successor'}`,
+    ]),
+  );
+}

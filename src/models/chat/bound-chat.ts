@@ -1,0 +1,164 @@
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { largestFitting, type Room } from '../../ledger/rules/hold-what-fits.ts';
+import type { Model, Source } from '../catalogue/catalogue.ts';
+import type { TokenUsage } from '../providers/chat-rail.ts';
+import type { CapReason } from '../purchase/receipt.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { chatPriceRaw } from './chat-usage.ts';
+import { estimatePrompt } from './estimate-chat.ts';
+
+/** The most that a request may come to, and what keeps its answer within that. */
+export type ChatBound = {
+  readonly tokens: TokenUsage;
+  /** Tokens of one answer. */
+  readonly outputCap: number;
+  /** Why an answer has no more; undefined where its caller has asked for no more. */
+  readonly reason: CapReason | undefined;
+};
+
+/**
+ * Bounds a request before anything of it is sent: a token for each byte of what it says, since none is shorter, and
+ * for its output the caller's cap for each of the answers asked for, else the model's own. Where one answer may fill the
+ * model's window, that is what the prompt leaves of it.
+ */
+export function boundChat(request: ChatRequest, model: Model): ChatBound {
+  const asked = Math.max(request.max_tokens ?? 0, request.max_completion_tokens ?? 0);
+  const inputTokens = boundPrompt(request, mostPerImage(model));
+  const bound = (outputCap: number, reason?: CapReason) =>
+    capped(inputTokens, { outputCap, reason }, request);
+  if (asked === 0) {
+    const most = mostOutput(request, model);
+    return most === null ? bound(LIMITS.unknownOutputTokens, 'default') : bound(most, 'model');
+  }
+  const { maxOutputTokens: most } = model;
+  return most !== null && asked > most ? bound(most, 'model') : bound(asked);
+}
+
+/**
+ * The longest answer that a vendor takes for a request, which refuses more than its window for both. Null where the
+ * catalogue knows of neither.
+ */
+function mostOutput(
+  request: ChatRequest,
+  { contextWindow, maxOutputTokens }: Model,
+): number | null {
+  if (contextWindow === null) return maxOutputTokens;
+  const promptTokens = Math.ceil((estimatePrompt(request) * LIMITS.promptReservePercent) / 100);
+  const left = Math.max(LIMITS.unknownOutputTokens, contextWindow - promptTokens);
+  return Math.min(left, maxOutputTokens ?? left);
+}
+
+/**
+ * The same with a shorter answer, so that none of the sources costs more than the balance or a cap leaves. Undefined
+ * where that would leave less than an answer.
+ */
+export function shrinkBound(
+  { tokens, outputCap }: ChatBound,
+  request: ChatRequest,
+  sources: readonly Source[],
+  { availableRaw, reason }: Room,
+): ChatBound | undefined {
+  const least = Math.min(LIMITS.leastOutputTokens, outputCap);
+  const fitting = largestFitting({ least, most: outputCap }, (cap) => {
+    const bound = capped(tokens.inputTokens, { outputCap: cap, reason }, request).tokens;
+    return sources.every((source) => chatPriceRaw(bound, source) <= availableRaw);
+  });
+  return fitting === undefined
+    ? undefined
+    : capped(tokens.inputTokens, { outputCap: fitting, reason }, request);
+}
+
+/** The same with the shortest answer that is of use. */
+export function leastBound({ tokens, outputCap }: ChatBound, request: ChatRequest): ChatBound {
+  const least = Math.min(LIMITS.leastOutputTokens, outputCap);
+  return capped(tokens.inputTokens, { outputCap: least, reason: 'cap' }, request);
+}
+
+/** The request as it is sent: its cap in the caller's own words, or in those that every upstream knows. */
+export function withCap(request: ChatRequest, outputCap: number): ChatRequest {
+  const { max_tokens: short, max_completion_tokens: long } = request;
+  if (long !== undefined && long !== null) {
+    const both = short === undefined || short === null ? {} : { max_tokens: outputCap };
+    return { ...request, ...both, max_completion_tokens: outputCap };
+  }
+  return { ...request, max_tokens: outputCap };
+}
+
+const capped = (
+  inputTokens: number,
+  { outputCap, reason }: Pick<ChatBound, 'outputCap' | 'reason'>,
+  { n, prediction }: ChatRequest,
+): ChatBound => ({
+  // A vendor that writes prompts to its cache unasked may write all of this one.
+  tokens: {
+    ...{ inputTokens, cachedTokens: 0, cacheWriteTokens: inputTokens },
+    // What was predicted and is not taken is billed as if it had been answered.
+    outputTokens: (outputCap + predictedTokens(prediction)) * (n ?? 1),
+  },
+  ...{ outputCap, reason },
+});
+
+const predictedTokens = (prediction: unknown): number =>
+  isObject(prediction) ? jsonBytes(prediction.content) : 0;
+
+/** Members that vendors write into the prompt, beside the messages. */
+const PROMPTED = ['tools', 'functions', 'response_format'] as const;
+
+function boundPrompt(request: ChatRequest, perImage: number): number {
+  let tokens = request.messages.length * LIMITS.tokensPerMessage;
+  for (const { content, role: _role, ...rest } of request.messages) {
+    tokens += boundContent(content, perImage);
+    for (const _ in rest) {
+      tokens += jsonBytes(rest);
+      break;
+    }
+  }
+  for (const member of PROMPTED) {
+    const value = request[member];
+    if (value !== undefined) tokens += jsonBytes(value) + LIMITS.tokensOfPreamble;
+  }
+  return marksCache(request) ? tokens + Math.ceil((tokens * MOST_SURCHARGE) / 100) : tokens;
+}
+
+const mostPerImage = ({ sources }: Model): number =>
+  Math.max(
+    LIMITS.mostTokensPerImage,
+    ...sources.map(({ imageTokens }) => imageTokens ?? LIMITS.mostTokensPerImage),
+  );
+
+const MOST_SURCHARGE = LIMITS.cacheWriteSurcharge.hourPercent;
+
+/** Whether the caller asks for any of the prompt to be kept in the upstream's cache. */
+const marksCache = ({ messages, tools }: ChatRequest): boolean =>
+  messages.some(({ content }) => hasMark(content)) || hasMark(tools);
+
+const hasMark = (list: unknown): boolean =>
+  Array.isArray(list) &&
+  list.some((item) => isMarked(item) || (isObject(item) && isMarked(item.function)));
+
+const isMarked = (item: unknown): boolean =>
+  isObject(item) && item.cache_control !== undefined && item.cache_control !== null;
+
+function boundContent(content: unknown, perImage: number): number {
+  if (typeof content === 'string') return Buffer.byteLength(content);
+  if (!Array.isArray(content)) return content === undefined ? 0 : jsonBytes(content);
+  let tokens = 0;
+  for (const part of content) tokens += boundPart(part, perImage);
+  return tokens;
+}
+
+/** What a part names by an address alone is taken for an image, whatever it is. */
+function boundPart(part: unknown, perImage: number): number {
+  if (!isObject(part)) return jsonBytes(part);
+  const { file, image_url: image, input_audio: audio, text } = part;
+  if (typeof text === 'string') return Buffer.byteLength(text);
+  if (image !== undefined) return perImage;
+  if (isObject(audio) && typeof audio.data === 'string') {
+    return LIMITS.mostTokensPerImage + Math.ceil(audio.data.length / LIMITS.soundBytesPerToken);
+  }
+  if (isObject(file) && typeof file.file_data === 'string') return perImage + file.file_data.length;
+  return perImage + jsonBytes(part);
+}
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');

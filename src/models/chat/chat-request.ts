@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { LIMITS } from '../../kernel/limits.ts';
+
+/** Whoever may say something in a chat. */
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
+
+/** Within the bounds that the dialect has for it: some upstreams take what is beyond them and mean something else. */
+const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
+
+const mark = z.string().min(1);
+
+const cap = z.number().int().positive().max(LIMITS.maxOutputTokens).nullish();
+
+/**
+ * As much of a chat request as the gateway itself has to understand. Everything else (tools, formats,
+ * penalties, whatever a vendor adds) is kept and forwarded as it came.
+ */
+export const ChatRequest = z.looseObject({
+  model: z.string().min(1).max(LIMITS.modelIdChars),
+  messages: z
+    .array(z.looseObject({ role: z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }) }))
+    .min(1)
+    .max(LIMITS.chatMessages),
+  max_tokens: cap,
+  max_completion_tokens: cap,
+  n: z.number().int().positive().max(LIMITS.completionsPerRequest).nullish(),
+  stream: z.boolean().nullish(),
+  temperature: within(0, 2),
+  top_p: within(0, 1),
+  presence_penalty: within(-2, 2),
+  frequency_penalty: within(-2, 2),
+  logprobs: z.boolean().nullish(),
+  stop: z.union([mark, z.array(mark).max(LIMITS.stopSequences)]).nullish(),
+  top_logprobs: z.number().int().min(0).max(20).nullish(),
+});
+
+export type ChatRequest = z.output<typeof ChatRequest>;

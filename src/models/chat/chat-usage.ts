@@ -1,0 +1,74 @@
+import type { Rates, Unit, Usage } from '../../kernel/price.ts';
+import { priceRaw } from '../../kernel/price.ts';
+import type { Source } from '../catalogue/catalogue.ts';
+import type { ChatCompletion, TokenUsage } from '../providers/chat-rail.ts';
+import { believeTokens } from '../purchase/believe.ts';
+import type { Metered } from '../purchase/charge-row.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { estimatePrompt, tokensOf } from './estimate-chat.ts';
+
+/**
+ * Puts tokens into the units that a source bills. Cached tokens are part of the prompt; a source without
+ * a rate of their own bills them as any other prompt token. What is written to a cache is billed as more of them.
+ */
+export function chatUsage(tokens: TokenUsage, { cacheWritePercent = 0, rates }: Source): Usage {
+  const cached = rates.cached_input_token === undefined ? 0 : tokens.cachedTokens;
+  const written = Math.ceil(((tokens.cacheWriteTokens ?? 0) * cacheWritePercent) / 100);
+  return {
+    text_input_token: tokens.inputTokens - cached + (tokens.cacheWriteSurcharge ?? written),
+    text_output_token: tokens.outputTokens,
+    ...(cached === 0 ? {} : { cached_input_token: cached }),
+    ...(rates.request === undefined ? {} : { request: 1 }),
+  };
+}
+
+const INPUT_UNITS: ReadonlySet<string> = new Set<Unit>(['text_input_token', 'cached_input_token']);
+
+/** The rates of a source for one request: vendors with a price for long prompts take it for the whole request. */
+export function chatRates(
+  { inputTokens }: Pick<TokenUsage, 'inputTokens'>,
+  { longPrompt, rates }: Source,
+): Rates {
+  if (longPrompt === undefined || inputTokens <= longPrompt.above) return rates;
+  const { inputPercent, outputPercent } = longPrompt;
+  const dearer = (unit: string, rate: bigint): bigint => {
+    if (unit === 'request') return rate;
+    const percent = INPUT_UNITS.has(unit) ? inputPercent : outputPercent;
+    return (rate * BigInt(percent) + 99n) / 100n;
+  };
+  return Object.fromEntries(
+    Object.entries(rates).map(([unit, rate]) => [unit, dearer(unit, rate)]),
+  );
+}
+
+/** What `tokens` cost at `source`, margin included. */
+export const chatPriceRaw = (tokens: TokenUsage, source: Source): bigint =>
+  priceRaw(chatUsage(tokens, source), chatRates(tokens, source), source.marginBps);
+
+/**
+ * What an answer used: by its upstream's word, or by the length of what was sent and of what came back. Never more than
+ * `most`, where that is known.
+ */
+export function meterChat(
+  request: ChatRequest,
+  { usage, answerChars }: Pick<ChatCompletion, 'usage' | 'answerChars'>,
+  source: Source,
+  most?: TokenUsage,
+): Metered {
+  const tokens = usage ?? {
+    ...{ inputTokens: estimatePrompt(request), cachedTokens: 0 },
+    outputTokens: tokensOf(answerChars),
+  };
+  const estimated = usage === null;
+  const believed = most && believeTokens(tokens, most);
+  if (believed === undefined) return { ...billed(tokens, source), estimated };
+  const kept = { ...billed(believed.tokens, source), estimated };
+  // What nobody has counted is our own guess, and not an upstream's word.
+  if (estimated) return kept;
+  return { ...kept, told: { ...billed(tokens, source), isImpossible: believed.isImpossible } };
+}
+
+const billed = (tokens: TokenUsage, source: Source) => ({
+  usage: chatUsage(tokens, source),
+  rates: chatRates(tokens, source),
+});

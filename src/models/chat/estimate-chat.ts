@@ -1,0 +1,25 @@
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { ChatRequest } from './chat-request.ts';
+
+/** Tokens that a text of so many characters is taken for where nobody has counted them. */
+export const tokensOf = (chars: number): number => Math.ceil(chars / LIMITS.charsPerToken);
+
+/** Prompt tokens of a request, tool definitions and earlier tool calls included. */
+export function estimatePrompt(request: ChatRequest): number {
+  let chars = 0;
+  let opaqueParts = 0;
+  const addPart = (part: unknown) => {
+    if (isObject(part) && typeof part.text === 'string') chars += part.text.length;
+    else opaqueParts++;
+  };
+  for (const { content, tool_calls: toolCalls } of request.messages) {
+    if (typeof content === 'string') chars += content.length;
+    else if (Array.isArray(content)) content.forEach(addPart);
+    if (toolCalls !== undefined) chars += jsonLength(toolCalls);
+  }
+  if (request.tools !== undefined) chars += jsonLength(request.tools);
+  return tokensOf(chars) + opaqueParts * LIMITS.tokensPerOpaquePart;
+}
+
+const jsonLength = (value: unknown): number => JSON.stringify(value).length;

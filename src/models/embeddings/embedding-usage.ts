@@ -1,0 +1,41 @@
+import { priceRaw, type Usage } from '../../kernel/price.ts';
+import type { Source } from '../catalogue/catalogue.ts';
+import { tokensOf } from '../chat/estimate-chat.ts';
+import type { EmbeddingInput } from '../providers/embedding-rail.ts';
+import { believe } from '../purchase/believe.ts';
+import type { Metered } from '../purchase/charge-row.ts';
+
+/** Tokens of an input whose texts count as `ofText` says. A list of tokens says itself how many it has. */
+function countTokens(input: EmbeddingInput, ofText: (text: string) => number): number {
+  if (typeof input === 'string') return ofText(input);
+  let tokens = 0;
+  for (const part of input) {
+    if (typeof part === 'number') tokens++;
+    else tokens += typeof part === 'string' ? ofText(part) : part.length;
+  }
+  return tokens;
+}
+
+/** The most tokens that an input has: no tokenizer makes more of a text than its bytes. */
+export const boundTokens = (input: EmbeddingInput): number =>
+  countTokens(input, (text) => Buffer.byteLength(text));
+
+const usageOf = (tokens: number, { rates }: Source): Usage => ({
+  text_input_token: tokens,
+  ...(rates.request === undefined ? {} : { request: 1 }),
+});
+
+/** What embedding so many tokens costs at `source`, margin included. */
+export const embeddingPriceRaw = (tokens: number, source: Source): bigint =>
+  priceRaw(usageOf(tokens, source), source.rates, source.marginBps);
+
+/** What was used: by its upstream's word, or by the length of what was sent. Never more than the input can have. */
+export function meterEmbeddings(
+  input: EmbeddingInput,
+  promptTokens: number | null,
+  source: Source,
+): Metered {
+  const tokens = promptTokens ?? countTokens(input, ({ length }) => tokensOf(length));
+  const believed = believe(usageOf(tokens, source), usageOf(boundTokens(input), source));
+  return { ...believed, estimated: promptTokens === null };
+}

@@ -1,0 +1,96 @@
+import { type Clock, nowSeconds } from '../../../kernel/clock.ts';
+import type { ChatCall, ChatCompletion, ChatRail } from '../chat-rail.ts';
+import type { Answer } from '../openai/collect-answer.ts';
+import { wantsUsage } from '../openai/openai.ts';
+import { renameModel } from '../openai/rename-model.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import {
+  contentTypeOf,
+  createUpstreamPool,
+  type Upstream,
+  type UpstreamLimits,
+} from '../upstream-pool.ts';
+import { translateAnswer, translateError } from './translate-answer.ts';
+import { translateRequest } from './translate-request.ts';
+import { translatedChat } from './translated-chat.ts';
+import { UnfitRequest } from './unfit-request.ts';
+
+/** The version of the protocol that the translations of this folder were written for. */
+const PROTOCOL_VERSION = '2023-06-01';
+
+/** An upstream that speaks the Messages dialect: what goes there and what comes back is translated. */
+export function createAnthropicRail(deps: {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
+}): ChatRail & AsyncDisposable {
+  const { clock } = deps;
+  const pool = createUpstreamPool({
+    ...{ ...deps, path: '/messages' },
+    credential: (apiKey) => ({ 'x-api-key': apiKey }),
+    headers: { 'anthropic-version': PROTOCOL_VERSION },
+  });
+  const sent = ({ body, model, paymentMethod }: ChatCall, stream: boolean) => ({
+    body: JSON.stringify(translateRequest({ ...body, model, stream })),
+    paymentMethod,
+  });
+  return {
+    complete: (call, signal) =>
+      inItsWords(() =>
+        pool.whole(
+          () => sent(call, false),
+          signal,
+          (answer) => completionOf(answer, call, nowSeconds(clock)),
+        ),
+      ),
+    stream: (call, signal) =>
+      inItsWords(() =>
+        pool.opened(
+          () => sent(call, true),
+          signal,
+          async (answer) => {
+            const { status, stop } = answer;
+            if (!contentTypeOf(answer).startsWith('text/event-stream')) {
+              stop();
+              return failed('broken', 'not a stream', status);
+            }
+            const { servedAs } = call;
+            const usage = wantsUsage(call);
+            const options = { createdSec: nowSeconds(clock), servedAs, wantsUsage: usage };
+            return { kind: 'completed', status, stream: await translatedChat(answer, options) };
+          },
+        ),
+      ),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+/** What the upstream refuses, and what has no words in its dialect, is told in the caller's. */
+async function inItsWords<T>(ask: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  try {
+    const outcome = await ask();
+    if (outcome.kind !== 'declined') return outcome;
+    const body = toBytes(translateError(Buffer.from(outcome.body), outcome.status));
+    return { ...outcome, body, contentType: 'application/json' };
+  } catch (error) {
+    if (error instanceof UnfitRequest) {
+      return { kind: 'unfit', detail: error.message, param: error.param };
+    }
+    throw error;
+  }
+}
+
+function completionOf(
+  { body, status }: Answer,
+  { servedAs }: ChatCall,
+  createdSec: number,
+): Outcome<ChatCompletion> {
+  const translated = translateAnswer(body, createdSec);
+  if (translated === undefined) return failed('broken', 'not a completion', status);
+  const { completion, usage, answerChars } = translated;
+  const named = renameModel(toBytes(completion), servedAs);
+  const answer = { body: named, contentType: 'application/json' };
+  return { kind: 'completed', status, ...answer, usage, answerChars };
+}
+
+const toBytes = (json: object): Buffer => Buffer.from(JSON.stringify(json));

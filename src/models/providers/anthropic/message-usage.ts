@@ -1,0 +1,48 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { TokenUsage } from '../chat-rail.ts';
+import { tokenCount } from '../token-count.ts';
+
+/**
+ * Reads the `usage` of a message, or nothing when it is absent or makes no sense. The dialect counts what
+ * was read from and written to its cache apart from the input; here a prompt is all three, and what writing costs
+ * beyond that stands beside it.
+ */
+export function readMessageUsage(usage: unknown): TokenUsage | null {
+  if (!isObject(usage)) return null;
+  const fresh = tokenCount(usage.input_tokens);
+  const outputTokens = tokenCount(usage.output_tokens);
+  const cachedTokens = tokenCount(usage.cache_read_input_tokens ?? 0);
+  const written = tokenCount(usage.cache_creation_input_tokens ?? 0);
+  if (fresh === undefined || outputTokens === undefined) return null;
+  if (cachedTokens === undefined || written === undefined) return null;
+  const inputTokens = fresh + cachedTokens + written;
+  const surcharge = surchargeOf(written, usage.cache_creation);
+  if (!Number.isSafeInteger(inputTokens + outputTokens + surcharge)) return null;
+  return {
+    ...{ inputTokens, cachedTokens, outputTokens },
+    ...(written > 0 && { cacheWriteTokens: written, cacheWriteSurcharge: surcharge }),
+  };
+}
+
+/** What is to be kept for an hour costs more than what is kept for some minutes. */
+function surchargeOf(written: number, kinds: unknown): number {
+  const { shortPercent, hourPercent } = LIMITS.cacheWriteSurcharge;
+  const said = isObject(kinds) ? (tokenCount(kinds.ephemeral_1h_input_tokens) ?? 0) : 0;
+  const forAnHour = Math.min(said, written);
+  return Math.ceil(((written - forAnHour) * shortPercent + forAnHour * hourPercent) / 100);
+}
+
+/** The same counts as the `usage` of an OpenAI completion. */
+export const completionUsage = (usage: TokenUsage): Json => {
+  const { inputTokens, cachedTokens, outputTokens, cacheWriteTokens: written } = usage;
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: {
+      cached_tokens: cachedTokens,
+      ...(written !== undefined && { cache_write_tokens: written }),
+    },
+  };
+};

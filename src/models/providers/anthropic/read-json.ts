@@ -1,0 +1,18 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { tryParseJson } from '../../../kernel/parse-json.ts';
+
+/** What a text of the upstream says; undefined where it is no JSON. */
+export const jsonOf = (text: string): unknown => tryParseJson(text, LIMITS.upstreamJson);
+
+/** A member that is an object, or an empty one in its place. */
+export function member(json: Json, name: string): Json {
+  const value = json[name];
+  return isObject(value) ? value : {};
+}
+
+/** A member that is text, or none in its place. */
+export function textMember(json: Json, name: string): string {
+  const value = json[name];
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,86 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { type CacheMark, cacheMark } from './cache-mark.ts';
+import { unfit } from './unfit-request.ts';
+
+export type TextBlock = CacheMark & { readonly type: 'text'; readonly text: string };
+
+export type ImageBlock = CacheMark & {
+  readonly type: 'image';
+  readonly source:
+    | { readonly type: 'base64'; readonly media_type: string; readonly data: string }
+    | { readonly type: 'url'; readonly url: string };
+};
+
+/** The text of a message that may hold nothing else. Empty texts are left out: the dialect refuses them. */
+export function translateText(content: unknown, at: string): TextBlock[] {
+  return translateParts(content, at, (part, place) => {
+    const text = part.type === 'refusal' ? part.refusal : part.text;
+    if (part.type !== 'text' && part.type !== 'refusal') {
+      unfit(`${place}.type must be "text": nothing else can be said in this role.`);
+    }
+    return textBlock(text, place);
+  });
+}
+
+/** The text and the images of a message. */
+export function translateContent(content: unknown, at: string): (TextBlock | ImageBlock)[] {
+  return translateParts<TextBlock | ImageBlock>(content, at, (part, place) => {
+    if (part.type === 'text') return textBlock(part.text, place);
+    if (part.type === 'image_url') return imageBlock(part.image_url, `${place}.image_url`);
+    return unfit(`${place}.type must be "text" or "image_url"; this model takes no other parts.`);
+  });
+}
+
+/** Content is text, a list of parts, or nothing. */
+function translateParts<T extends object>(
+  content: unknown,
+  at: string,
+  translate: (part: Json, place: string) => T | TextBlock,
+): (T | TextBlock)[] {
+  if (content === undefined || content === null) return [];
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  if (!Array.isArray(parts)) unfit(`${at}.content must be text or a list of parts.`);
+  return (parts as unknown[])
+    .map((part, index) => {
+      const place = `${at}.content[${index}]`;
+      if (!isObject(part)) return unfit(`${place} must be an object.`);
+      return { ...translate(part, place), ...cacheMark(part, place) };
+    })
+    .filter((block) => !isEmptyText(block));
+}
+
+const isEmptyText = (block: unknown) =>
+  isObject(block) && block.type === 'text' && block.text === '';
+
+function textBlock(text: unknown, place: string): TextBlock {
+  return typeof text === 'string'
+    ? { type: 'text', text }
+    : unfit(`${place}.text must be a string.`);
+}
+
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
+  ['image/jpeg', 'image/jpeg'],
+  ['image/jpg', 'image/jpeg'],
+  ['image/png', 'image/png'],
+  ['image/gif', 'image/gif'],
+  ['image/webp', 'image/webp'],
+]);
+
+/** Longer than the head of any data URL that is taken, and short enough to be looked at. */
+const DATA_URL_HEAD_CHARS = 64;
+
+function imageBlock(image: unknown, place: string): ImageBlock {
+  const url = isObject(image) ? image.url : undefined;
+  if (typeof url !== 'string') return unfit(`${place}.url must be a string.`);
+  if (/^https?:\/\//i.test(url)) return { type: 'image', source: { type: 'url', url } };
+  const head = url.slice(0, DATA_URL_HEAD_CHARS);
+  const [all = '', type = ''] = /^data:([a-z/]+);base64,/i.exec(head) ?? [];
+  const mediaType = MEDIA_TYPES.get(type.toLowerCase());
+  if (mediaType === undefined) {
+    unfit(
+      `${place}.url must be an http(s) URL, or a base64 data: URL of a JPEG, PNG, GIF or WebP.`,
+    );
+  }
+  const data = url.slice(all.length);
+  return { type: 'image', source: { type: 'base64', media_type: mediaType as string, data } };
+}

@@ -1,0 +1,128 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { JsonTooComplex, parseBoundedJson } from '../../../kernel/parse-json.ts';
+import type { CacheMark } from './cache-mark.ts';
+import {
+  type ImageBlock,
+  type TextBlock,
+  translateContent,
+  translateText,
+} from './translate-content.ts';
+import { unfit } from './unfit-request.ts';
+
+type ToolUseBlock = {
+  readonly type: 'tool_use';
+  readonly id: string;
+  readonly name: string;
+  readonly input: Json;
+};
+
+type ToolResultBlock = CacheMark & {
+  readonly type: 'tool_result';
+  readonly tool_use_id: string;
+  readonly content?: readonly (TextBlock | ImageBlock)[];
+};
+
+type Block = TextBlock | ImageBlock | ToolUseBlock | ToolResultBlock;
+
+/** What one side says before the other does. */
+export type Turn = { readonly role: 'user' | 'assistant'; readonly content: readonly Block[] };
+
+export type Conversation = {
+  readonly system: readonly TextBlock[];
+  /** The roles take turns. */
+  readonly turns: readonly Turn[];
+};
+
+/**
+ * Puts a list of OpenAI messages into turns: the instructions apart, wherever they stood; the results of
+ * tools on the user's side; and neighbours of one role in one turn, as the dialect wants them.
+ */
+export function translateMessages(messages: unknown): Conversation {
+  if (!Array.isArray(messages)) return unfit('messages must be a list.');
+  const system: TextBlock[] = [];
+  const turns: { role: Turn['role']; content: Block[] }[] = [];
+  const say = (role: Turn['role'], blocks: readonly Block[]) => {
+    if (blocks.length === 0) return;
+    let turn = turns.at(-1);
+    if (turn?.role !== role) {
+      turn = { role, content: [] };
+      turns.push(turn);
+    }
+    for (const block of blocks) turn.content.push(block);
+  };
+
+  for (const [index, message] of (messages as unknown[]).entries()) {
+    const at = `messages[${index}]`;
+    if (!isObject(message)) return unfit(`${at} must be an object.`);
+    switch (message.role) {
+      case 'system':
+      case 'developer':
+        for (const block of translateText(message.content, at)) system.push(block);
+        break;
+      case 'user':
+        say('user', translateContent(message.content, at));
+        break;
+      case 'assistant':
+        say('assistant', assistantBlocks(message, at));
+        break;
+      case 'tool':
+        say('user', [toolResult(message, at)]);
+        break;
+      default:
+        unfit(`${at}.role must be system, developer, user, assistant or tool.`);
+    }
+  }
+  if (turns.length === 0) unfit('messages must hold something that a user or an assistant said.');
+  return { system, turns };
+}
+
+function assistantBlocks(message: Json, at: string): Block[] {
+  if (isObject(message.audio)) unfit(`${at}.audio cannot be sent: this model takes no audio.`);
+  if (isObject(message.function_call)) unfit(`${at}.function_call is not taken; use tool_calls.`);
+  const blocks: Block[] = translateText(message.content, at);
+  const { refusal, tool_calls: calls } = message;
+  if (typeof refusal === 'string' && refusal !== '') blocks.push({ type: 'text', text: refusal });
+  if (calls === undefined || calls === null) return blocks;
+  if (!Array.isArray(calls)) return unfit(`${at}.tool_calls must be a list.`);
+  for (const [index, call] of (calls as unknown[]).entries()) {
+    blocks.push(toolUse(call, `${at}.tool_calls[${index}]`));
+  }
+  return blocks;
+}
+
+function toolUse(call: unknown, at: string): ToolUseBlock {
+  const { id, function: called } = isObject(call) ? call : {};
+  if (typeof id !== 'string') return unfit(`${at}.id must be a string.`);
+  if (!isObject(called)) return unfit(`${at}.function is missing; no other calls are taken.`);
+  const { name, arguments: text } = called;
+  if (typeof name !== 'string') return unfit(`${at}.function.name must be a string.`);
+  return { type: 'tool_use', id, name, input: parseArguments(text, `${at}.function.arguments`) };
+}
+
+/** The dialect carries arguments as an object and not as text, so text that is none cannot be sent. */
+function parseArguments(text: unknown, at: string): Json {
+  if (text === undefined || text === null || text === '') return {};
+  const input = readArguments(String(text), at);
+  if (!isObject(input) || Array.isArray(input)) return unfit(`${at} must be a JSON object.`);
+  return input;
+}
+
+function readArguments(text: string, at: string): unknown {
+  try {
+    return parseBoundedJson(text);
+  } catch (err) {
+    return unfit(`${at} ${err instanceof JsonTooComplex ? err.message : 'is not valid JSON'}.`);
+  }
+}
+
+/** A result is kept in the cache as a whole, so that the mark of a part of it becomes its own. */
+function toolResult(message: Json, at: string): ToolResultBlock {
+  const { tool_call_id: id } = message;
+  if (typeof id !== 'string') return unfit(`${at}.tool_call_id must be a string.`);
+  let mark: CacheMark = {};
+  const content = translateContent(message.content, at).map(({ cache_control, ...block }) => {
+    if (cache_control !== undefined) mark = { cache_control };
+    return block;
+  });
+  return { type: 'tool_result', tool_use_id: id, ...(content.length > 0 && { content }), ...mark };
+}

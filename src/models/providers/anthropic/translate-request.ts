@@ -1,0 +1,87 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { findUnserved, isSet, UNSERVED, type UnservedFeature } from '../unserved-features.ts';
+import type { TextBlock } from './translate-content.ts';
+import { type Turn, translateMessages } from './translate-messages.ts';
+import { type ToolFields, translateTools } from './translate-tools.ts';
+import { unfit } from './unfit-request.ts';
+
+export type MessagesRequest = ToolFields & {
+  readonly model: unknown;
+  readonly max_tokens: number;
+  readonly messages: readonly Turn[];
+  readonly system?: readonly TextBlock[];
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly stop_sequences?: readonly string[];
+  readonly metadata?: { readonly user_id: string };
+  readonly stream?: true;
+};
+
+/**
+ * Puts an OpenAI chat request into the words of the Messages dialect; throws UnfitRequest where it has
+ * none. What promises nothing (a `seed`, a `prediction`) and a tool's `strict` are left out, as the maker of the dialect
+ * does on its own OpenAI-compatible address.
+ */
+export function translateRequest(request: Json): MessagesRequest {
+  refuseUnknown(request);
+  const { system, turns } = translateMessages(request.messages);
+  const temperature = optionalNumber(request, 'temperature');
+  const topP = optionalNumber(request, 'top_p');
+  const stop = stopSequences(request.stop);
+  const { user } = request;
+  return {
+    model: request.model,
+    max_tokens: maxTokens(request),
+    messages: turns,
+    ...(system.length > 0 && { system }),
+    ...translateTools(request),
+    // OpenAI's scale goes to 2, this one to 1.
+    ...(temperature !== undefined && { temperature: Math.min(Math.max(temperature, 0), 1) }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(stop.length > 0 && { stop_sequences: stop }),
+    ...(typeof user === 'string' && user !== '' && { metadata: { user_id: user } }),
+    ...(request.stream === true && { stream: true }),
+  };
+}
+
+/** What this dialect has no word for, beside what no other one has. */
+const UNKNOWN: readonly UnservedFeature[] = [
+  { field: 'n', asked: (n) => isSet(n) && n !== 1, why: 'this model gives one answer a request' },
+  ...UNSERVED,
+  ...['presence_penalty', 'frequency_penalty'].map((field) => ({
+    ...{ field, why: 'this model has no such control' },
+    asked: (penalty: unknown) => isSet(penalty) && penalty !== 0,
+  })),
+  {
+    field: 'response_format',
+    asked: (format) => isObject(format) && format.type !== 'text',
+    why: 'this model promises no format; a tool with tool_choice does',
+  },
+];
+
+function refuseUnknown(request: Json): void {
+  const unserved = findUnserved(request, UNKNOWN);
+  if (unserved !== undefined) unfit(unserved.detail);
+}
+
+/** Required here and optional there: what the hold was made for where the caller has set none. */
+function maxTokens(request: Json): number {
+  const asked =
+    optionalNumber(request, 'max_completion_tokens') ?? optionalNumber(request, 'max_tokens');
+  return asked ?? LIMITS.defaultOutputTokens;
+}
+
+function optionalNumber(request: Json, field: string): number | undefined {
+  const value = request[field];
+  if (!isSet(value)) return undefined;
+  return typeof value === 'number' ? value : unfit(`${field} must be a number.`);
+}
+
+function stopSequences(stop: unknown): readonly string[] {
+  if (!isSet(stop)) return [];
+  const list = Array.isArray(stop) ? (stop as unknown[]) : [stop];
+  return list.map((text) =>
+    typeof text === 'string' ? text : unfit('stop must be a string or a list of strings.'),
+  );
+}

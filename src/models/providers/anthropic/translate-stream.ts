@@ -1,0 +1,224 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { TokenUsage } from '../chat-rail.ts';
+import { SseEvents } from '../openai/sse-events.ts';
+import { completionUsage, readMessageUsage } from './message-usage.ts';
+import { jsonOf, member, textMember } from './read-json.ts';
+import { ToolCallDeltas } from './tool-call-deltas.ts';
+import { type FinishReason, finishReasonOf } from './translate-answer.ts';
+
+/** The stream goes on, has said that it is whole, or will not become whole. */
+type State = 'open' | 'finished' | 'failed';
+
+const COUNTS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const;
+
+/**
+ * Turns the events of a Messages stream into OpenAI chunks as they come, wherever its pieces end. Holds one
+ * event that is not whole and the names of the tool calls, and nothing else. The usage comes last, in a
+ * chunk without choices; the terminator is left to whoever writes the stream on, and so is the word on a
+ * failure.
+ */
+export class StreamTranslator {
+  readonly #createdSec: number;
+  readonly #events = new SseEvents();
+  readonly #tools = new ToolCallDeltas();
+  #head: Json | undefined;
+  #state: State = 'open';
+  #failure: string | undefined;
+  #finishReason: FinishReason | undefined;
+  #counts: Json = {};
+  /** The output has been counted, and not only begun. */
+  #isCounted = false;
+  #answerChars = 0;
+
+  constructor(createdSec: number) {
+    this.#createdSec = createdSec;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** Why it failed, in words for a log. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * What it has come to so far. The output is counted at the end alone: until then it is taken for no less
+   * than its length.
+   */
+  metered(): { readonly usage: TokenUsage | null; readonly answerChars: number } {
+    const answerChars = this.#answerChars;
+    const usage = readMessageUsage(this.#counts);
+    if (usage === null || this.#isCounted) return { usage, answerChars };
+    const written = Math.ceil(answerChars / LIMITS.charsPerToken);
+    return {
+      usage: { ...usage, outputTokens: Math.max(usage.outputTokens, written) },
+      answerChars,
+    };
+  }
+
+  /** The chunks that a piece of the stream completes; none once it is over. */
+  push(piece: Buffer): Buffer {
+    let chunks = '';
+    for (const event of this.#split(piece)) {
+      if (this.#state !== 'open') break;
+      const data = dataOf(event);
+      if (data !== undefined) chunks += write(this.#translate(jsonOf(data)));
+    }
+    return Buffer.from(chunks);
+  }
+
+  /** The connection has ended. A stream that has told why it finished was whole, with or without a farewell. */
+  end(): Buffer {
+    return Buffer.from(this.#state === 'open' ? write(this.#stop()) : '');
+  }
+
+  #split(piece: Buffer): Buffer[] {
+    if (this.#state !== 'open') return [];
+    try {
+      return this.#events.push(piece);
+    } catch {
+      this.#fail('an event is too large');
+      return [];
+    }
+  }
+
+  /** Every event makes one chunk at most. */
+  #translate(event: unknown): Json | undefined {
+    if (!isObject(event)) return this.#fail('an event is not a JSON object');
+    switch (event.type) {
+      case 'message_start':
+        return this.#start(member(event, 'message'));
+      case 'error':
+        return this.#fail(`it reported ${kindOf(member(event, 'error'))}`);
+      case 'content_block_start':
+      case 'content_block_delta':
+      case 'content_block_stop':
+      case 'message_delta':
+      case 'message_stop':
+        if (this.#head === undefined) return this.#fail('it did not begin with a message');
+        return this.#continue(event);
+      default:
+        // A ping, or a kind that is yet to come: the dialect asks its readers to pass over those.
+        return undefined;
+    }
+  }
+
+  #start(message: Json): Json | undefined {
+    if (this.#head !== undefined) return this.#fail('it began twice');
+    this.#head = {
+      id: textMember(message, 'id'),
+      object: 'chat.completion.chunk',
+      created: this.#createdSec,
+      model: textMember(message, 'model'),
+    };
+    this.#count(message.usage);
+    return this.#chunk({ role: 'assistant', content: '', refusal: null });
+  }
+
+  #continue(event: Json): Json | undefined {
+    switch (event.type) {
+      case 'content_block_start':
+        return this.#block(event.index, member(event, 'content_block'));
+      case 'content_block_delta':
+        return this.#delta(event.index, member(event, 'delta'));
+      case 'content_block_stop':
+        return this.#call(this.#tools.stop(event.index));
+      case 'message_delta':
+        return this.#finish(event);
+      default:
+        return this.#stop();
+    }
+  }
+
+  #block(index: unknown, block: Json): Json | undefined {
+    if (block.type === 'text') return this.#say(textMember(block, 'text'));
+    if (block.type !== 'tool_use') return undefined;
+    const call = this.#tools.start(index, block);
+    if (call === undefined) return this.#fail('a tool call is none, or one too many');
+    this.#answerChars += textMember(block, 'name').length;
+    return this.#call(call);
+  }
+
+  #delta(index: unknown, delta: Json): Json | undefined {
+    if (delta.type === 'text_delta') return this.#say(textMember(delta, 'text'));
+    if (delta.type === 'input_json_delta') {
+      const text = textMember(delta, 'partial_json');
+      this.#answerChars += text.length;
+      return this.#call(this.#tools.add(index, text));
+    }
+    // OpenAI has no place for thoughts, but they are paid for like words.
+    if (delta.type === 'thinking_delta') this.#answerChars += textMember(delta, 'thinking').length;
+    return undefined;
+  }
+
+  #say(text: string): Json | undefined {
+    this.#answerChars += text.length;
+    return text === '' ? undefined : this.#chunk({ content: text });
+  }
+
+  #call(delta: Json | undefined): Json | undefined {
+    return delta && this.#chunk({ tool_calls: [delta] });
+  }
+
+  #finish(event: Json): Json | undefined {
+    this.#count(event.usage);
+    this.#isCounted ||= typeof member(event, 'usage').output_tokens === 'number';
+    const reason = member(event, 'delta').stop_reason;
+    if (typeof reason !== 'string' || this.#finishReason !== undefined) return undefined;
+    this.#finishReason = finishReasonOf(reason);
+    return this.#chunk({}, this.#finishReason);
+  }
+
+  #stop(): Json | undefined {
+    if (this.#finishReason === undefined) return this.#fail('it ended before its end');
+    this.#state = 'finished';
+    const { usage } = this.metered();
+    return usage === null
+      ? undefined
+      : { ...this.#head, choices: [], usage: completionUsage(usage) };
+  }
+
+  #chunk(delta: Json, finishReason: FinishReason | null = null): Json {
+    const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
+    return { ...this.#head, choices: [choice] };
+  }
+
+  /** Counts are running totals: what comes later stands for what came before. */
+  #count(usage: unknown): void {
+    if (!isObject(usage)) return;
+    for (const name of COUNTS) {
+      if (typeof usage[name] === 'number') this.#counts = { ...this.#counts, [name]: usage[name] };
+    }
+    const { cache_creation } = usage;
+    if (isObject(cache_creation)) this.#counts = { ...this.#counts, cache_creation };
+  }
+
+  #fail(reason: string): undefined {
+    this.#state = 'failed';
+    this.#failure = reason;
+  }
+}
+
+/** The data of one server-sent event; undefined: it has none, as one that is a comment. */
+function dataOf(event: Buffer): string | undefined {
+  const data = event
+    .toString('utf8')
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice(line[5] === ' ' ? 6 : 5));
+  return data.length === 0 ? undefined : data.join('\n');
+}
+
+const kindOf = (error: Json): string =>
+  textMember(error, 'type').slice(0, LIMITS.vendorReasonChars) || 'an error';
+
+const write = (chunk: Json | undefined): string =>
+  chunk === undefined ? '' : `data: ${JSON.stringify(chunk)}\n\n`;

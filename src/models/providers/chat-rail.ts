@@ -1,0 +1,63 @@
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Outcome } from './outcome.ts';
+import type { PaymentMethod } from './payment-method.ts';
+
+/** One chat request, to be bought from one upstream. */
+export type ChatCall = {
+  readonly agentId: number;
+  /** What is set aside for this very request, or for the session that it is a turn of. */
+  readonly heldRaw: bigint;
+  /** What of that is spent and not settled yet; nothing where it is not said. */
+  readonly spentRaw?: bigint;
+  /** The upstream's own name of the model. */
+  readonly model: string;
+  /** The name that the answer gives the model; without one it is the upstream's. */
+  readonly servedAs?: string | undefined;
+  /** How it is paid, where this server has no account that it goes to. */
+  readonly paymentMethod?: PaymentMethod | undefined;
+  /** The caller's request as it came; a rail changes the model's name, and the cap's where its upstream has another. */
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
+export type TokenUsage = {
+  /** All prompt tokens, the cached ones included. */
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  /** Of the prompt, what was written to the upstream's cache. */
+  readonly cacheWriteTokens?: number;
+  /** What that costs beyond any other prompt token, in prompt tokens. */
+  readonly cacheWriteSurcharge?: number;
+};
+
+/** An upstream's answer as it came. */
+export type ChatCompletion = {
+  readonly body: Uint8Array;
+  readonly contentType: string;
+  /** Null: the upstream did not say, and the gateway has to estimate. */
+  readonly usage: TokenUsage | null;
+  /** Length of everything the model wrote, for that estimate. */
+  readonly answerChars: number;
+};
+
+export type ChatOutcome = Outcome<ChatCompletion>;
+
+/** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
+export interface ChatRail {
+  complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;
+  /** Completed is one whose first event has come. */
+  stream(call: ChatCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;
+}
+
+/** A chat answer that is still coming, in the events of the OpenAI dialect. */
+export interface ChatStream {
+  /**
+   * Whole events, byte for byte but for the name of the model, without the one that ends them and without usage that nobody asked for. Throws
+   * StreamBroken where the upstream ends before it has said that it does. For one reader.
+   */
+  next(): Promise<Uint8Array | undefined>;
+  /** What it has come to so far. */
+  metered(): { readonly usage: TokenUsage | null; readonly answerChars: number };
+  /** Stops buying. */
+  stop(): void;
+}

@@ -1,0 +1,97 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+type SourceRecord = {
+  failuresInARow: number;
+  restMs: number;
+  /** Monotonic; undefined while the source is in use. */
+  opensUntilMs: number | undefined;
+  probing: boolean;
+  /** It told what cannot be. That it answers others proves nothing. */
+  isDistrusted: boolean;
+};
+
+/** Keeps a source that keeps failing out of the way, so that one dead provider costs nobody latency. */
+export interface CircuitBreaker {
+  /** False while the source rests. After its rest one caller at a time is let through, as a probe. */
+  admits(source: string): boolean;
+  /** For how long a source still rests; 0 where it does not. */
+  restMs(source: string): number;
+  /** It answered, whatever it said. */
+  answered(source: string): void;
+  failed(source: string): void;
+  /** It told of a use that its request cannot have had: it rests at once, for the longest time. */
+  distrusted(source: string): void;
+  /** The attempt ended without an answer or a failure, such as when the client left. */
+  abandoned(source: string): void;
+}
+
+/**
+ * After `restAfterFailures` failures in a row a source rests, each time for twice as long up to a bound;
+ * the first answer ends it. Sources come from the catalogue, so the map is as large as that.
+ */
+export function createSourceRests(deps: { readonly clock: Clock }): CircuitBreaker {
+  const { clock } = deps;
+  const records = new Map<string, SourceRecord>();
+
+  function recordOf(source: string): SourceRecord {
+    let record = records.get(source);
+    if (record === undefined) {
+      record = {
+        failuresInARow: 0,
+        restMs: LIMITS.sourceRestMs.min,
+        opensUntilMs: undefined,
+        probing: false,
+        isDistrusted: false,
+      };
+      records.set(source, record);
+    }
+    return record;
+  }
+
+  return {
+    admits(source) {
+      const record = records.get(source);
+      if (record?.opensUntilMs === undefined) return true;
+      if (record.probing || clock.monotonicMs() < record.opensUntilMs) return false;
+      record.probing = true;
+      return true;
+    },
+
+    restMs(source) {
+      const until = records.get(source)?.opensUntilMs ?? 0;
+      return Math.max(0, until - clock.monotonicMs());
+    },
+
+    answered(source) {
+      // A healthy source has no record, so the common case is one lookup.
+      const record = records.get(source);
+      if (record === undefined || (record.isDistrusted && !record.probing)) return;
+      records.delete(source);
+    },
+
+    failed(source) {
+      const record = recordOf(source);
+      record.failuresInARow++;
+      if (record.failuresInARow < LIMITS.restAfterFailures) return;
+      // Requests that were in flight when the rest began prove nothing new.
+      if (record.opensUntilMs !== undefined && !record.probing) return;
+      record.probing = false;
+      record.opensUntilMs = clock.monotonicMs() + record.restMs;
+      record.restMs = Math.min(record.restMs * 2, LIMITS.sourceRestMs.max);
+    },
+
+    distrusted(source) {
+      const record = recordOf(source);
+      record.probing = false;
+      record.isDistrusted = true;
+      record.restMs = LIMITS.sourceRestMs.max;
+      record.opensUntilMs = clock.monotonicMs() + record.restMs;
+    },
+
+    abandoned(source) {
+      const record = records.get(source);
+      if (record !== undefined) record.probing = false;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { ListenRail } from '../realtime/realtime-rail.ts';
+import { createSocketOpener, type SocketOpenerDeps, socketUrl } from '../realtime/socket-opener.ts';
+import type { Upstream } from '../upstream-pool.ts';
+
+/** Live transcription at an upstream of Deepgram's protocol, whose credential is a `Token`. */
+export function createDeepgramListenRail(
+  deps: SocketOpenerDeps & { readonly upstream: Pick<Upstream, 'baseUrl' | 'apiKey'> },
+): ListenRail & AsyncDisposable {
+  const { upstream } = deps;
+  const opener = createSocketOpener(deps);
+  return {
+    connect({ model, options, ownKey }, signal) {
+      const key = ownKey ?? upstream.apiKey;
+      const url = socketUrl(upstream.baseUrl, 'listen');
+      for (const [name, value] of options) url.searchParams.append(name, value);
+      url.searchParams.set('model', model);
+      const authorization = key === null ? null : `Token ${key}`;
+      const maxFrameBytes = LIMITS.listenFrameBytes;
+      return opener.open({ url, authorization, maxFrameBytes, greets: false }, signal);
+    },
+    [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),
+  };
+}

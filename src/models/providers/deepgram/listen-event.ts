@@ -1,0 +1,50 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { tryParseJson } from '../../../kernel/parse-json.ts';
+
+/** What an upstream of Deepgram's live protocol says of the sound that it was sent. */
+export type ListenEvent =
+  | {
+      readonly kind: 'results';
+      readonly text: string;
+      readonly isFinal: boolean;
+      readonly speechFinal: boolean;
+      /** Where the sound ends that it speaks of. Words without it speak of all so far: Infinity. */
+      readonly endSeconds: number;
+    }
+  | {
+      readonly kind: 'metadata';
+      /** How much it heard in all, and bills; null where it does not say. */
+      readonly seconds: number | null;
+    };
+
+/** Reads a text frame of the upstream. Undefined: nothing that words or money depend on. */
+export function readListenEvent(frame: Buffer): ListenEvent | undefined {
+  const event = parse(frame);
+  if (event.type === 'Metadata') {
+    return { kind: 'metadata', seconds: secondsOf(event.duration) ?? null };
+  }
+  if (event.type !== 'Results') return undefined;
+  const text = transcriptOf(event.channel);
+  const duration = secondsOf(event.duration) ?? (text === '' ? 0 : Number.POSITIVE_INFINITY);
+  return {
+    kind: 'results',
+    text,
+    isFinal: event.is_final === true,
+    speechFinal: event.speech_final === true,
+    endSeconds: (secondsOf(event.start) ?? 0) + duration,
+  };
+}
+
+function parse(frame: Buffer): Json {
+  const event = tryParseJson(frame);
+  return isObject(event) ? event : {};
+}
+
+function transcriptOf(channel: unknown): string {
+  const { alternatives } = isObject(channel) ? channel : {};
+  const best: unknown = Array.isArray(alternatives) ? alternatives[0] : undefined;
+  return isObject(best) && typeof best.transcript === 'string' ? best.transcript : '';
+}
+
+const secondsOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;

@@ -1,0 +1,68 @@
+import { writeFlacSamples } from '../../../../media/flac-head.ts';
+import type { EncodedSound, SoundEncoding } from '../../../engines/engine.ts';
+import type { EncodedFormat } from '../../../engines/tts/sound-encoder.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+/**
+ * Sound of `LIMITS.speech.sampleRateHz` as a file of a format, made while it is sent. Where there is no sound at all there
+ * is no file. The encoder is given back when the last piece was taken, or the generator is returned.
+ */
+export function encodedFile(
+  encoding: Pick<SoundEncoding, 'open'>,
+  format: EncodedFormat,
+  pcm: AsyncIterable<Int16Array>,
+): AsyncGenerator<Uint8Array> {
+  if (format !== 'flac') return encode(encoding, format, pcm);
+  let samples = 0;
+  const counted = (async function* () {
+    for await (const piece of pcm) {
+      samples += piece.length;
+      yield piece;
+    }
+  })();
+  return flacFile(encode(encoding, format, counted), () => samples);
+}
+
+async function* encode(
+  encoding: Pick<SoundEncoding, 'open'>,
+  format: EncodedFormat,
+  pcm: AsyncIterable<Int16Array>,
+): AsyncGenerator<Uint8Array> {
+  let encoder: EncodedSound | undefined;
+  try {
+    for await (const piece of pcm) {
+      encoder ??= await encoding.open(format);
+      const made = await encoder.push(piece);
+      if (made.length > 0) yield made;
+    }
+    const rest = await encoder?.finish();
+    if (rest !== undefined && rest.length > 0) yield rest;
+  } finally {
+    encoder?.close();
+  }
+}
+
+/**
+ * As with WAV: players show no length where the head has none, so a short file waits for its length, and a longer one
+ * begins at once and leaves it open. The other formats need no length in their head.
+ */
+async function* flacFile(
+  pieces: AsyncIterable<Uint8Array>,
+  samples: () => number,
+): AsyncGenerator<Uint8Array> {
+  let kept: Uint8Array[] | undefined = [];
+  for await (const piece of pieces) {
+    if (kept === undefined) {
+      yield piece;
+      continue;
+    }
+    kept.push(piece);
+    if (2 * samples() <= LIMITS.speech.wholeFileBytes) continue;
+    yield Buffer.concat(kept);
+    kept = undefined;
+  }
+  if (kept === undefined || kept.length === 0) return;
+  const file = Buffer.concat(kept);
+  writeFlacSamples(file, samples());
+  yield file;
+}

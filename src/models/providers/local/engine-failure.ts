@@ -1,0 +1,14 @@
+import { EngineBusy, EngineInputRefused, EngineMissing } from '../../../engines/engine.ts';
+import { type Failed, failed, type Unfit } from '../outcome.ts';
+
+/** What an engine of this process threw, in the terms of any upstream. */
+export function engineFailure(error: unknown, param: string): Failed | Unfit {
+  if (error instanceof EngineMissing) return failed('missing', error.message);
+  if (error instanceof EngineBusy) {
+    return failed('busy', error.message, null, error.retryAfterSeconds);
+  }
+  if (error instanceof EngineInputRefused) {
+    return { kind: 'unfit', detail: error.message, param: error.param ?? param };
+  }
+  return failed('broken', error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,115 @@
+import { USE_LITE_DIMENSIONS } from '../../../engines/asr/use-lite.ts';
+import type { EmbeddedText, EmbeddingEngine } from '../../../engines/engine.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type {
+  EmbeddingInput,
+  EmbeddingParameters,
+  EmbeddingRail,
+  Misfit,
+  VectorEncoding,
+} from '../embedding-rail.ts';
+import { joinList } from './cut-list.ts';
+import { engineFailure } from './engine-failure.ts';
+import { takeTurns } from './take-turns.ts';
+import { encodeVector } from './vector-encoding.ts';
+
+const { embedTextChars, embedBatch } = LIMITS.engines;
+
+/** The built-in sentence encoder behind the interface of a remote upstream. */
+export function createLocalEmbeddingRail(deps: {
+  readonly engine: EmbeddingEngine;
+}): EmbeddingRail {
+  return {
+    misfit,
+    async embed({ agentId, model, servedAs = model, body }, signal) {
+      const texts = textsOf(body.input);
+      const dimensions = body.dimensions ?? USE_LITE_DIMENSIONS;
+      try {
+        const vectors: Float32Array[] = [];
+        // By batches, so that no more is computed for a client that has left.
+        for (let at = 0; at < texts.length && !signal.aborted; at += embedBatch) {
+          const batch = await deps.engine.embed(texts.slice(at, at + embedBatch), agentId);
+          vectors.push(...batch.map((vector) => cut(vector, dimensions)));
+        }
+        if (signal.aborted) return { kind: 'aborted' };
+        const promptTokens = countTokens(texts);
+        const encoding = body.encoding_format ?? 'float';
+        return {
+          ...{ kind: 'completed', status: 200, contentType: 'application/json', promptTokens },
+          body: await writeList({ model: servedAs, vectors, encoding, promptTokens }),
+        };
+      } catch (error) {
+        return engineFailure(error, 'input');
+      }
+    },
+  };
+}
+
+/** Vectors are cut to fewer numbers, and never have more than the encoder makes. */
+function misfit({ input, dimensions }: EmbeddingParameters): Misfit | undefined {
+  const texts = textsOf(input);
+  if (texts.some((text) => text.length === 0)) {
+    return wrongInput('A text to embed has one character at least.');
+  }
+  if (texts.some((text) => text.length > embedTextChars)) {
+    return wrongInput(`A text to embed has at most ${embedTextChars} characters or tokens.`);
+  }
+  if (texts.some((text) => typeof text !== 'string' && text.some((token) => token > LAST_TOKEN))) {
+    return wrongInput('input has a token that cl100k_base does not have.');
+  }
+  if ((dimensions ?? USE_LITE_DIMENSIONS) <= USE_LITE_DIMENSIONS) return undefined;
+  const detail = `The vectors of this model have at most ${USE_LITE_DIMENSIONS} dimensions.`;
+  return { detail, param: 'dimensions' };
+}
+
+/** Of the encoder whose tokens are taken. */
+const LAST_TOKEN = 100_276;
+
+const wrongInput = (detail: string): Misfit => ({ detail, param: 'input' });
+
+function textsOf(input: EmbeddingInput): readonly EmbeddedText[] {
+  if (typeof input === 'string') return [input];
+  return typeof input[0] === 'number'
+    ? [input as readonly number[]]
+    : (input as readonly EmbeddedText[]);
+}
+
+/** The encoder does not tell its tokens: so many characters of a text are one. A list of tokens says how many it has. */
+const countTokens = (texts: readonly EmbeddedText[]): number =>
+  texts.reduce(
+    (sum, text) =>
+      sum +
+      (typeof text === 'string' ? Math.ceil(text.length / LIMITS.charsPerToken) : text.length),
+    0,
+  );
+
+/** The first numbers of a vector, of length one again. One that has nothing but zeros there stays as it is. */
+function cut(vector: Float32Array, dimensions: number): Float32Array {
+  if (dimensions >= vector.length) return vector;
+  const first = vector.subarray(0, dimensions);
+  const length = Math.hypot(...first) || 1;
+  return first.map((value) => value / length);
+}
+
+async function writeList(list: {
+  readonly model: string;
+  readonly vectors: readonly Float32Array[];
+  readonly encoding: VectorEncoding;
+  readonly promptTokens: number;
+}): Promise<Buffer> {
+  const { model, promptTokens } = list;
+  const turn = takeTurns();
+  const items: Buffer[] = [];
+  for (const [index, vector] of list.vectors.entries()) {
+    const embedding = list.encoding === 'base64' ? encodeVector(vector) : Array.from(vector);
+    const item = Buffer.from(JSON.stringify({ object: 'embedding', index, embedding }));
+    items.push(item);
+    await turn(item.length);
+  }
+  const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
+  return joinList({
+    head: Buffer.from('{"object":"list","data":['),
+    items,
+    tail: Buffer.from(`],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`),
+  });
+}

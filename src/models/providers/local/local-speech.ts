@@ -1,0 +1,156 @@
+import type { SoundEncoding, SpeechChunk, TtsEngine } from '../../../engines/engine.ts';
+import { EngineBusy, EngineInputRefused, EngineMissing } from '../../../engines/engine.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
+import { AUDIO_TYPES } from '../audio-type.ts';
+import { StreamBroken } from '../openai/answer-reader.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import type { Speech, SpeechCall, SpeechFormat, SpeechRail, SpeechSound } from '../speech-rail.ts';
+import { createAgentSlots } from './agent-slots.ts';
+import { encodedFile } from './encoded-file.ts';
+import { spokenPcm, spokenSamples } from './spoken-pcm.ts';
+import { wavFile } from './wav-file.ts';
+
+export type LocalSpeechDeps = { readonly engine: TtsEngine; readonly encoding: SoundEncoding };
+
+/** The built-in synthesiser behind the interface of a remote upstream. */
+export function createLocalSpeechRail(deps: LocalSpeechDeps): SpeechRail {
+  let inFlight = 0;
+  const takeSlot = createAgentSlots(LIMITS.engines.speechesPerAgent);
+
+  async function speak(call: SpeechCall, signal: StopSignal): Promise<Outcome<Speech>> {
+    if (inFlight >= LIMITS.speech.localInFlight) return failed('busy', 'too much speech', null, 1);
+    const giveBack = takeSlot(call.agentId);
+    if (giveBack === undefined) return failed('busy', 'too much speech of one agent', null, 1);
+    inFlight++;
+    const onOver = () => {
+      inFlight--;
+      giveBack();
+    };
+    const sound = new LocalSpeech(deps, call, { signal, onOver });
+    try {
+      const hasSound = await sound.begin();
+      if (signal.aborted) {
+        sound.stop();
+        return { kind: 'aborted' };
+      }
+      if (!hasSound) return { kind: 'unfit', detail: NOTHING_TO_SAY, param: 'input' };
+      return { kind: 'completed', status: 200, contentType: AUDIO_TYPES[call.format], sound };
+    } catch (error) {
+      return signal.aborted ? { kind: 'aborted' } : failureOf(error);
+    }
+  }
+
+  return {
+    makes: (format) => format === 'wav' || format === 'pcm' || deps.encoding.makes(format),
+    speak,
+  };
+}
+
+const NOTHING_TO_SAY =
+  'There is nothing in it that this engine can speak: it knows the letters and digits of ASCII.';
+
+/** Speech that is made while it is heard: the engine is a sentence ahead of its reader and no further. */
+class LocalSpeech implements SpeechSound {
+  readonly #file: AsyncGenerator<Uint8Array>;
+  readonly #leaving = new AbortController();
+  readonly #onOver: () => void;
+  #first: Uint8Array | undefined;
+  #isOver = false;
+
+  constructor(
+    { encoding, engine }: LocalSpeechDeps,
+    call: SpeechCall,
+    { signal, onOver }: { readonly signal: StopSignal; readonly onOver: () => void },
+  ) {
+    const heard = AbortSignal.any([abortSignalOf(signal), this.#leaving.signal]);
+    this.#onOver = onOver;
+    this.#file = fileOf(encoding, call.format, spoken(engine, call, heard));
+  }
+
+  /** Resolves when its first bytes are there, and to false where the text has no sound. Rejects as the engine does. */
+  async begin(): Promise<boolean> {
+    const first = await this.#step();
+    this.#first = first;
+    return first !== undefined;
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
+    try {
+      return await this.#step();
+    } catch (error) {
+      throw new StreamBroken('the engine failed', { cause: error });
+    }
+  }
+
+  usage = () => null;
+
+  stop(): void {
+    this.#leaving.abort();
+    this.#end();
+  }
+
+  async #step(): Promise<Uint8Array | undefined> {
+    if (this.#isOver) return undefined;
+    try {
+      const next = await this.#file.next();
+      if (next.done !== true) return next.value;
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
+    this.#end();
+    return undefined;
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    // One that is given up in its middle still has an encoder to give back.
+    this.#file.return(undefined).catch(() => {});
+    this.#onOver();
+  }
+}
+
+function fileOf(
+  encoding: SoundEncoding,
+  format: SpeechFormat,
+  chunks: AsyncIterable<SpeechChunk>,
+): AsyncGenerator<Uint8Array> {
+  if (format === 'pcm') return spokenPcm(chunks);
+  if (format === 'wav') return wavFile(spokenPcm(chunks));
+  return encodedFile(encoding, format, spokenSamples(chunks));
+}
+
+function spoken(
+  engine: TtsEngine,
+  { agentId, input, body }: SpeechCall,
+  signal: AbortSignal,
+): AsyncIterable<SpeechChunk> {
+  const speed = typeof body.speed === 'number' ? { speed: body.speed } : {};
+  return engine.speak({
+    ...{ text: input, voice: voiceOf(body), signal, ...speed },
+    ...(agentId !== undefined && { agentId }),
+  });
+}
+
+/** Voices of other engines are spoken by the first one of ours. */
+function voiceOf({ voice }: Json): string {
+  if (isObject(voice)) return String(voice.id);
+  return String(voice ?? '');
+}
+
+function failureOf(error: unknown): Outcome<Speech> {
+  if (error instanceof EngineMissing) return failed('missing', error.message);
+  if (error instanceof EngineBusy) {
+    return failed('busy', error.message, null, error.retryAfterSeconds);
+  }
+  if (error instanceof EngineInputRefused) {
+    return { kind: 'unfit', detail: error.message, param: 'input' };
+  }
+  return failed('broken', error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,207 @@
+import { hearingFrames } from '../../../../media/hearing-frames.ts';
+import { isRiffWave } from '../../../../media/riff.ts';
+import { parseWavSound, type WavSound } from '../../../../media/wav-sound.ts';
+import {
+  type FileTranscriber,
+  type HeardSpeech,
+  openFileTranscriber,
+} from '../../../engines/asr/file-transcriber.ts';
+import {
+  EngineBusy,
+  EngineInputRefused,
+  EngineMissing,
+  type LocalEngines,
+} from '../../../engines/engine.ts';
+import type { SpeechGates } from '../../../engines/vad/fvad-gate.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { StreamBroken } from '../openai/answer-reader.ts';
+import { deltaEvent, doneEvent } from '../openai/transcript-events.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import type {
+  TranscriptionCall,
+  TranscriptionRail,
+  TranscriptStream,
+} from '../transcription-rail.ts';
+import { createAgentSlots, type TakeAgentSlot } from './agent-slots.ts';
+import { renderTranscript, textOf, usageOf } from './render-transcript.ts';
+
+export type LocalTranscriptionDeps = {
+  readonly engines: Pick<LocalEngines, 'stt' | 'vad'>;
+  /** Without it loudness alone is the gate. */
+  readonly gates: SpeechGates | undefined;
+};
+
+type EarDeps = LocalTranscriptionDeps & { readonly takeSlot: TakeAgentSlot };
+
+type Unserved = Exclude<Outcome<never>, { kind: 'completed' }>;
+
+const LANGUAGE = 'english';
+
+/** The recognisers of this process behind the interface of a remote upstream. They read WAV and hear English. */
+export function createLocalTranscriptionRail({
+  engines,
+  gates,
+}: LocalTranscriptionDeps): TranscriptionRail {
+  const deps: EarDeps = {
+    engines,
+    gates,
+    takeSlot: createAgentSlots(LIMITS.engines.filesPerAgent),
+  };
+  return {
+    async transcribe(call, signal) {
+      const { format } = call;
+      if (format === 'diarized_json') return NO_SPEAKERS;
+      const opened = await openEar(deps, call);
+      if ('kind' in opened) return opened;
+      const leave = () => opened.close();
+      signal.addEventListener('abort', leave, { once: true });
+      try {
+        const segments = await hearAll(opened);
+        if (signal.aborted) return { kind: 'aborted' };
+        const { durationMs } = call.file;
+        const heard = { segments, durationMs, language: LANGUAGE };
+        const whole = renderTranscript(heard, format, call.granularities);
+        const usage = { seconds: durationMs / 1_000, tokens: null };
+        return { kind: 'completed', status: 200, ...whole, usage };
+      } catch (error) {
+        return failureOf(error);
+      } finally {
+        signal.removeEventListener('abort', leave);
+        opened.close();
+      }
+    },
+    async stream(call, signal) {
+      if (call.format === 'diarized_json') return NO_SPEAKERS;
+      const opened = await openEar(deps, call);
+      if ('kind' in opened) return opened;
+      if (signal.aborted) {
+        opened.close();
+        return { kind: 'aborted' };
+      }
+      return { kind: 'completed', status: 200, stream: new HeardTranscript(opened, call) };
+    },
+  };
+}
+
+async function openEar(
+  { engines, gates, takeSlot }: EarDeps,
+  { agentId, file, language, model, prompt }: TranscriptionCall,
+): Promise<FileTranscriber | Unserved> {
+  if (language !== undefined && !/^en(glish)?\b/i.test(language)) {
+    return unfit(`"local/${model}" hears English only.`, 'language');
+  }
+  const wav = readWav(file.bytes, file.durationMs);
+  if (wav.kind === 'unfit') return wav;
+  const isGrammar = model === 'grammar';
+  const stt = isGrammar ? engines.stt.grammar : engines.stt.pocketsphinx;
+  const giveBack = takeSlot(agentId);
+  if (giveBack === undefined) {
+    return failed('busy', 'too many files of one agent', null, LIMITS.engines.decoderRetrySeconds);
+  }
+  try {
+    const ear = { stt, vad: engines.vad, gates };
+    const grammar = isGrammar ? (prompt ?? '') : undefined;
+    return givingBack(await openFileTranscriber(ear, hearingFrames(wav), grammar), giveBack);
+  } catch (error) {
+    giveBack();
+    return failureOf(error);
+  }
+}
+
+/** The same transcriber, which gives its slot back when it has heard all, or is closed. */
+function givingBack(ear: FileTranscriber, giveBack: () => void): FileTranscriber {
+  return {
+    async next() {
+      const speech = await ear.next();
+      if (speech === undefined) giveBack();
+      return speech;
+    },
+    get heardMs() {
+      return ear.heardMs;
+    },
+    close() {
+      ear.close();
+      giveBack();
+    },
+  };
+}
+
+const unfit = (detail: string, param: string) => ({ kind: 'unfit', detail, param }) as const;
+
+const NO_SPEAKERS = unfit('The local engines do not tell speakers apart.', 'response_format');
+
+function readWav(bytes: Buffer, durationMs: number): WavSound | ReturnType<typeof unfit> {
+  if (!isRiffWave(bytes)) {
+    return unfit('The local engines read wav files only; send the sound as wav.', 'file');
+  }
+  const most = LIMITS.localTranscriptionSeconds;
+  if (durationMs > most * 1_000) {
+    return unfit(`The local engines take at most ${most} s of sound at a time.`, 'file');
+  }
+  const wav = parseWavSound(bytes);
+  return wav.kind === 'parsed' ? wav : unfit(`The wav file cannot be read: ${wav.reason}.`, 'file');
+}
+
+async function hearAll(ear: FileTranscriber): Promise<HeardSpeech[]> {
+  const segments: HeardSpeech[] = [];
+  for (;;) {
+    const speech = await ear.next();
+    if (speech === undefined) return segments;
+    segments.push(speech);
+  }
+}
+
+function failureOf(error: unknown): Unserved {
+  if (error instanceof EngineMissing) return failed('missing', error.message);
+  if (error instanceof EngineBusy) {
+    return failed('busy', error.message, null, error.retryAfterSeconds);
+  }
+  if (error instanceof EngineInputRefused) return unfit(error.message, 'prompt');
+  return failed('broken', error instanceof Error ? error.message : String(error));
+}
+
+/** A file's transcript while it is being heard: an event for each stretch of speech. */
+class HeardTranscript implements TranscriptStream {
+  readonly #ear: FileTranscriber;
+  readonly #durationMs: number;
+  readonly #segments: HeardSpeech[] = [];
+  #isDone = false;
+
+  constructor(ear: FileTranscriber, { file }: TranscriptionCall) {
+    this.#ear = ear;
+    this.#durationMs = file.durationMs;
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    if (this.#isDone) return undefined;
+    const speech = await this.#hear();
+    if (this.#isDone) return undefined;
+    if (speech === undefined) {
+      this.#isDone = true;
+      const durationMs = this.#durationMs;
+      return doneEvent(textOf({ segments: this.#segments }), usageOf({ durationMs }));
+    }
+    this.#segments.push(speech);
+    return deltaEvent(this.#segments.length === 1 ? speech.text : ` ${speech.text}`);
+  }
+
+  /** A reader that leaves pays for what was listened to, the frame that fills up the file's end aside. */
+  metered() {
+    const heardMs = Math.min(this.#ear.heardMs, this.#durationMs);
+    return { seconds: heardMs / 1_000, tokens: null };
+  }
+
+  stop(): void {
+    this.#isDone = true;
+    this.#ear.close();
+  }
+
+  async #hear(): Promise<HeardSpeech | undefined> {
+    try {
+      return await this.#ear.next();
+    } catch (error) {
+      this.stop();
+      throw new StreamBroken('the recogniser failed', { cause: error });
+    }
+  }
+}

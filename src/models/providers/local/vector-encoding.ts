@@ -1,0 +1,37 @@
+import type { VectorEncoding } from '../embedding-rail.ts';
+
+const FLOAT_BYTES = 4;
+
+/** Little-endian 32-bit floats, in base64. */
+export function encodeVector(values: ArrayLike<number>): string {
+  const bytes = Buffer.allocUnsafe(values.length * FLOAT_BYTES);
+  for (let i = 0; i < values.length; i++) bytes.writeFloatLE(values[i] as number, i * FLOAT_BYTES);
+  return bytes.toString('base64');
+}
+
+/** The numbers in such a text, or nothing where it is none. */
+function decodeVector(text: string): number[] | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length === 0 || bytes.length % FLOAT_BYTES !== 0) return undefined;
+  const values = new Array<number>(bytes.length / FLOAT_BYTES);
+  for (let i = 0; i < values.length; i++) values[i] = bytes.readFloatLE(i * FLOAT_BYTES);
+  return values.every(Number.isFinite) ? values : undefined;
+}
+
+/** How a vector of an answer is written, as far as that is one. */
+export function encodingOf(vector: unknown): VectorEncoding | undefined {
+  if (typeof vector === 'string') return 'base64';
+  return Array.isArray(vector) ? 'float' : undefined;
+}
+
+/** The same vector as it was asked for, or nothing where it is none. */
+export function recodeVector(
+  vector: unknown,
+  wanted: VectorEncoding,
+): string | readonly number[] | undefined {
+  if (typeof vector === 'string') return wanted === 'base64' ? vector : decodeVector(vector);
+  if (!Array.isArray(vector) || !vector.every((value) => typeof value === 'number')) {
+    return undefined;
+  }
+  return wanted === 'float' ? vector : encodeVector(vector);
+}

@@ -1,0 +1,71 @@
+import type { ChatStream } from '../chat-rail.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import { StreamBroken } from './answer-reader.ts';
+import { ChatTap } from './chat-tap.ts';
+import { EventReader } from './event-reader.ts';
+import { renameModel } from './rename-model.ts';
+
+/** Reads an opened answer as a chat stream. */
+export class RelayedChat implements ChatStream {
+  readonly #events: EventReader;
+  readonly #tap: ChatTap;
+  readonly #servedAs: string | undefined;
+  #first: Uint8Array | undefined;
+
+  constructor(
+    answer: OpenedAnswer,
+    {
+      servedAs,
+      wantsUsage,
+    }: { readonly servedAs?: string | undefined; readonly wantsUsage: boolean },
+  ) {
+    this.#events = new EventReader(answer);
+    this.#tap = new ChatTap(wantsUsage);
+    this.#servedAs = servedAs;
+  }
+
+  /** Resolves when the first event is there: an upstream that breaks before that has delivered nothing. */
+  async begin(): Promise<void> {
+    this.#first = await this.next();
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
+    while (!this.#events.isOver) {
+      const events = await this.#events.read();
+      if (events === undefined) {
+        // Some upstreams end without saying so; one that has told its usage had nothing more to say.
+        if (this.#tap.usage === null) throw new StreamBroken('it ended before its end');
+        return undefined;
+      }
+      const relayed = this.#sift(events);
+      if (relayed !== undefined) return relayed;
+    }
+    return undefined;
+  }
+
+  metered() {
+    return { usage: this.#tap.usage, answerChars: this.#tap.answerBytes };
+  }
+
+  stop(): void {
+    this.#events.stop();
+  }
+
+  /** What of them goes on, if anything does. */
+  #sift(events: readonly Buffer[]): Buffer | undefined {
+    const relayed: Buffer[] = [];
+    for (const event of events) {
+      const fate = this.#tap.look(event);
+      if (fate === 'done') {
+        this.#events.finish();
+        break;
+      }
+      if (fate === 'relayed') relayed.push(renameModel(event, this.#servedAs));
+    }
+    if (relayed.length === 0) return undefined;
+    return relayed.length === 1 ? relayed[0] : Buffer.concat(relayed);
+  }
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { isAudio } from '../audio-type.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import { openPool } from '../open-pool.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import type { Speech, SpeechCall, SpeechRail } from '../speech-rail.ts';
+import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
+import { bearer } from './openai.ts';
+import { RelayedSpeech } from './relayed-speech.ts';
+
+/**
+ * Speech of an upstream that speaks the OpenAI dialect, over its own bounded pool of connections: one that sends long
+ * files must not keep questions waiting. Redirects are never followed: they would carry the credential elsewhere.
+ */
+export function createOpenAiSpeechRail(deps: {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly limits?: Partial<UpstreamLimits>;
+}): SpeechRail & AsyncDisposable {
+  const { audioBytes: responseBytes, inFlight, queueBytes } = LIMITS.speech;
+  const pool = openPool({
+    ...{ ...deps, path: '/audio/speech', credential: bearer },
+    // What it sends is no JSON, whatever is asked for.
+    headers: { accept: '*/*' },
+    limits: { responseBytes, inFlight, queueBytes, ...deps.limits },
+  });
+  return {
+    makes: () => true,
+    speak: (call, signal) =>
+      pool.opened(
+        () => ({ body: writeBody(call), paymentMethod: call.paymentMethod }),
+        signal,
+        (answer) => speechOf(answer, call),
+      ),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+function writeBody({ body, model, wantsUsage }: SpeechCall): string {
+  // Every model sends a file, and few send events: those that a caller wants are made of the file.
+  const { stream_format: _, ...asked } = body;
+  return JSON.stringify({ ...asked, model, ...(wantsUsage ? { stream_format: 'sse' } : {}) });
+}
+
+async function speechOf(answer: OpenedAnswer, { format }: SpeechCall): Promise<Outcome<Speech>> {
+  const { status, headers } = answer;
+  const said = headers['content-type'] === undefined ? '' : contentTypeOf(answer);
+  const inEvents = said.startsWith('text/event-stream');
+  if (!inEvents && !isAudio(said)) {
+    answer.stop();
+    return failed('broken', 'not sound', status);
+  }
+  const sound = new RelayedSpeech(answer, inEvents);
+  const contentType = await sound.begin(said, format);
+  return { kind: 'completed', status, contentType, sound };
+}

@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream';
+import type { Clock } from '../../../kernel/clock.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { joinPieces } from '../../../kernel/long-work.ts';
+import { parseJsonInTurns } from '../../../kernel/parse-json.ts';
+import type { Random } from '../../../kernel/random.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import { openPool } from '../open-pool.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import {
+  NOTHING_TOLD,
+  type TranscriptionAnswer,
+  type TranscriptionCall,
+  type TranscriptionRail,
+  type TranscriptStream,
+} from '../transcription-rail.ts';
+import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
+import type { Answer } from './collect-answer.ts';
+import { writeForm } from './form-body.ts';
+import { bearer } from './openai.ts';
+import { RelayedTranscript, streamOfTranscript } from './transcript-stream.ts';
+import { readTranscriptUsage } from './transcript-usage.ts';
+
+type Streaming = { readonly stream: TranscriptStream };
+
+/** An upstream that takes transcriptions in the OpenAI dialect: a form, with its own name of the model in it. */
+export function createOpenAiTranscriptionRail(deps: {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
+}): TranscriptionRail & AsyncDisposable {
+  const path = '/audio/transcriptions';
+  const pool = openPool({ ...deps, path, credential: bearer });
+  const formOf = ({ model, fields, file, paymentMethod }: TranscriptionCall) => {
+    const contentType = file.contentType ?? 'application/octet-stream';
+    const hinted = SEVERAL_LANGUAGES.has(model) ? fields.map(inPlural) : fields;
+    const form = writeForm(deps.random, [['model', model], ...hinted], { ...file, contentType });
+    return {
+      paymentMethod,
+      body: Readable.from(form.pieces),
+      headers: { 'content-type': form.contentType, 'content-length': String(form.length) },
+    };
+  };
+  return {
+    transcribe: (call, signal) =>
+      pool.whole(
+        () => formOf(call),
+        signal,
+        (answer) => outcomeOf(answer, call),
+      ),
+    stream: (call, signal) => pool.opened(() => formOf(call), signal, streamOf),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+/** These take a list of languages where the models before them took one. */
+const SEVERAL_LANGUAGES: ReadonlySet<string> = new Set(['gpt-transcribe']);
+
+const inPlural = ([name, value]: TranscriptionCall['fields'][number]): [string, string] => [
+  name === 'language' ? 'languages[]' : name,
+  value,
+];
+
+async function outcomeOf(
+  answer: Answer,
+  { format }: TranscriptionCall,
+): Promise<Outcome<TranscriptionAnswer>> {
+  const { body, status } = answer;
+  const whole = { kind: 'completed', status, body, contentType: contentTypeOf(answer) } as const;
+  if (!format.endsWith('json')) return { ...whole, usage: NOTHING_TOLD };
+  const transcript = await readTranscript(body);
+  if (transcript === undefined) return failed('broken', 'not a transcript', status);
+  return { ...whole, usage: readTranscriptUsage(transcript) };
+}
+
+/** Some upstreams, or some of their models, answer whole whatever was asked for. */
+async function streamOf(answer: OpenedAnswer): Promise<Outcome<Streaming>> {
+  const { status } = answer;
+  if (contentTypeOf(answer).startsWith('text/event-stream')) {
+    const stream = new RelayedTranscript(answer);
+    await stream.begin();
+    return { kind: 'completed', status, stream };
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of answer.body) chunks.push(chunk);
+  const transcript = await readTranscript(await joinPieces(chunks));
+  if (transcript === undefined)
+    return failed('broken', 'neither a stream nor a transcript', status);
+  const stream = streamOfTranscript(transcript, readTranscriptUsage(transcript));
+  return { kind: 'completed', status, stream };
+}
+
+async function readTranscript(body: Buffer): Promise<Json | undefined> {
+  const value = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  return isObject(value) && typeof value.text === 'string' ? value : undefined;
+}

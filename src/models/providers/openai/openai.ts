@@ -1,0 +1,96 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { isObject } from '../../../kernel/json.ts';
+import type { ChatCall, ChatCompletion, ChatRail, ChatStream } from '../chat-rail.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import { openPool } from '../open-pool.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
+import { RelayedChat } from './chat-stream.ts';
+import type { Answer } from './collect-answer.ts';
+import { readCompletion } from './read-completion.ts';
+import { renameModel } from './rename-model.ts';
+
+/** How the OpenAI dialect takes a credential. */
+export const bearer = (apiKey: string): Record<string, string> => ({
+  authorization: `Bearer ${apiKey}`,
+});
+
+/** Chat of an upstream that speaks the OpenAI dialect: its answers go on as they came. */
+export function createOpenAiRail(deps: {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
+}): ChatRail & AsyncDisposable {
+  const pool = openPool({ ...deps, path: '/chat/completions', credential: bearer });
+  const spelled = spellingOf(deps.upstream);
+  return {
+    complete: (call, signal) =>
+      pool.whole(
+        () => ({
+          body: JSON.stringify({ ...spelled(call), model: call.model }),
+          paymentMethod: call.paymentMethod,
+        }),
+        signal,
+        (answer) => completionOf(answer, call),
+      ),
+    stream: (call, signal) =>
+      pool.opened(
+        () => ({
+          body: JSON.stringify(streamedBody(spelled(call), call.model)),
+          paymentMethod: call.paymentMethod,
+        }),
+        signal,
+        (answer) => streamOf(answer, call),
+      ),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+/** A request in the words that an upstream takes. Whoever pays it himself has chosen his. */
+const spellingOf =
+  ({ capMember }: Upstream) =>
+  ({ body, paymentMethod }: ChatCall): ChatCall['body'] => {
+    const { max_tokens: cap, ...rest } = body;
+    const isTold = cap === undefined || cap === null || rest.max_completion_tokens != null;
+    if (capMember === undefined || isTold || paymentMethod?.ownKey !== undefined) return body;
+    return { ...rest, [capMember]: cap };
+  };
+
+/** Whether the caller asked for the event that carries nothing but usage. */
+export const wantsUsage = ({ body: { stream_options: options } }: ChatCall): boolean =>
+  isObject(options) && options.include_usage === true;
+
+/** Usage is always asked for: it is what is charged. */
+const streamedBody = (body: ChatCall['body'], model: string) => ({
+  ...body,
+  ...{ model, stream: true },
+  stream_options: {
+    ...(isObject(body.stream_options) ? body.stream_options : {}),
+    include_usage: true,
+  },
+});
+
+async function completionOf(
+  answer: Answer,
+  { servedAs }: ChatCall,
+): Promise<Outcome<ChatCompletion>> {
+  const { status } = answer;
+  const completion = await readCompletion(answer.body);
+  if (completion === undefined) return failed('broken', 'not a completion', status);
+  const body = renameModel(answer.body, servedAs);
+  return { kind: 'completed', status, body, contentType: contentTypeOf(answer), ...completion };
+}
+
+async function streamOf(
+  answer: OpenedAnswer,
+  call: ChatCall,
+): Promise<Outcome<{ readonly stream: ChatStream }>> {
+  const { status, stop } = answer;
+  if (!contentTypeOf(answer).startsWith('text/event-stream')) {
+    stop();
+    return failed('broken', 'not a stream', status);
+  }
+  const stream = new RelayedChat(answer, { ...call, wantsUsage: wantsUsage(call) });
+  await stream.begin();
+  return { kind: 'completed', status, stream };
+}

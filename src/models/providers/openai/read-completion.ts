@@ -1,0 +1,48 @@
+import { isObject } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { parseJsonInTurns } from '../../../kernel/parse-json.ts';
+import type { TokenUsage } from '../chat-rail.ts';
+import { tokenCount } from '../token-count.ts';
+
+type Completion = { readonly usage: TokenUsage | null; readonly answerChars: number };
+
+/**
+ * Reads the `usage` of an OpenAI completion, or nothing when it is absent or makes no sense. Some
+ * vendors leave reasoning tokens out of `completion_tokens` and bill them in `total_tokens`, so the
+ * larger of the two counts.
+ */
+export function readUsage(usage: unknown): TokenUsage | null {
+  if (!isObject(usage)) return null;
+  const inputTokens = tokenCount(usage.prompt_tokens);
+  const written = tokenCount(usage.completion_tokens);
+  if (inputTokens === undefined || written === undefined) return null;
+  const total = tokenCount(usage.total_tokens) ?? 0;
+  const details = usage.prompt_tokens_details;
+  const cached = isObject(details) ? (tokenCount(details.cached_tokens) ?? 0) : 0;
+  const kept = isObject(details) ? (tokenCount(details.cache_write_tokens) ?? 0) : 0;
+  return {
+    inputTokens,
+    cachedTokens: Math.min(cached, inputTokens),
+    outputTokens: Math.max(written, total - inputTokens),
+    ...(kept > 0 && { cacheWriteTokens: Math.min(kept, inputTokens) }),
+  };
+}
+
+/** What a 2xx body says, or nothing when it is not a completion at all. */
+export async function readCompletion(body: Buffer): Promise<Completion | undefined> {
+  const parsed = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  if (!isObject(parsed) || !Array.isArray(parsed.choices)) return undefined;
+  const usage = readUsage(parsed.usage);
+  return { usage, answerChars: usage === null ? answerLength(parsed.choices) : 0 };
+}
+
+function answerLength(choices: readonly unknown[]): number {
+  let chars = 0;
+  for (const choice of choices) {
+    const message = isObject(choice) ? choice.message : undefined;
+    if (!isObject(message)) continue;
+    if (typeof message.content === 'string') chars += message.content.length;
+    if (message.tool_calls !== undefined) chars += JSON.stringify(message.tool_calls).length;
+  }
+  return chars;
+}

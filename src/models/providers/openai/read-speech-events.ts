@@ -1,0 +1,61 @@
+import { isObject } from '../../../kernel/json.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import type { SpeechTokens } from '../speech-rail.ts';
+import { tokenCount } from '../token-count.ts';
+import { StreamBroken } from './answer-reader.ts';
+import { parseData } from './chat-tap.ts';
+import { EventReader } from './event-reader.ts';
+
+/** Takes the sound out of the events that an upstream sends it in, and hears from the last one what it used. */
+export class SpeechEventReader {
+  readonly #events: EventReader;
+  #usage: SpeechTokens | null = null;
+
+  constructor(answer: OpenedAnswer) {
+    this.#events = new EventReader(answer);
+  }
+
+  get usage(): SpeechTokens | null {
+    return this.#usage;
+  }
+
+  get isOver(): boolean {
+    return this.#events.isOver;
+  }
+
+  /** The sound in the events that are whole now. Throws StreamBroken where one tells of a failure, or none is the last. */
+  async read(): Promise<Buffer> {
+    const events = await this.#events.read();
+    if (events === undefined) throw new StreamBroken('it ended before its end');
+    return Buffer.concat(events.map((event) => this.#soundOf(event)));
+  }
+
+  stop(): void {
+    this.#events.stop();
+  }
+
+  #soundOf(event: Buffer): Buffer {
+    const data = parseData(event);
+    if (!isObject(data)) return NONE;
+    if ('error' in data || data.type === 'error') {
+      this.stop();
+      throw new StreamBroken('it told of an error');
+    }
+    if (data.type === 'speech.audio.done') {
+      this.#events.finish();
+      this.#usage = readTokens(data.usage);
+    }
+    const isSound = data.type === 'speech.audio.delta' && typeof data.audio === 'string';
+    return isSound ? Buffer.from(data.audio as string, 'base64') : NONE;
+  }
+}
+
+const NONE = Buffer.alloc(0);
+
+function readTokens(usage: unknown): SpeechTokens | null {
+  if (!isObject(usage)) return null;
+  const inputTokens = tokenCount(usage.input_tokens);
+  const outputTokens = tokenCount(usage.output_tokens);
+  if (inputTokens === undefined || outputTokens === undefined) return null;
+  return { inputTokens, outputTokens };
+}

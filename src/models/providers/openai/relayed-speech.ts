@@ -1,0 +1,42 @@
+import { audioTypeOf } from '../audio-type.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import type { SpeechFormat, SpeechSound } from '../speech-rail.ts';
+import { AnswerReader, StreamBroken } from './answer-reader.ts';
+import { SpeechEventReader } from './read-speech-events.ts';
+
+/** Reads an opened answer as sound: a file as it comes, or one in events. */
+export class RelayedSpeech implements SpeechSound {
+  readonly #source: AnswerReader | SpeechEventReader;
+  #first: Uint8Array | undefined;
+
+  constructor(answer: OpenedAnswer, inEvents: boolean) {
+    this.#source = inEvents ? new SpeechEventReader(answer) : new AnswerReader(answer);
+  }
+
+  /** Resolves to the type of the sound when its first bytes are there. One that has none was not delivered. */
+  async begin(said: string, format: SpeechFormat): Promise<string> {
+    const first = await this.next();
+    if (first === undefined) throw new StreamBroken('there is no sound in it');
+    this.#first = first;
+    return audioTypeOf(first, this.#source instanceof AnswerReader ? said : '', format);
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
+    while (!this.#source.isOver) {
+      const sound = await this.#source.read();
+      if (sound === undefined || sound.length > 0) return sound;
+    }
+    return undefined;
+  }
+
+  usage() {
+    return this.#source instanceof SpeechEventReader ? this.#source.usage : null;
+  }
+
+  stop(): void {
+    this.#source.stop();
+  }
+}

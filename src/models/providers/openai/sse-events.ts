@@ -1,0 +1,75 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** An event grew past its bound, or the bytes are no event stream. */
+class EventTooLarge extends Error {
+  override readonly name = 'EventTooLarge';
+}
+
+/**
+ * Cuts a stream of server-sent events behind their blank lines, wherever its chunks end: in the middle of a line, of a
+ * character, or of a CRLF. What comes out is what went in, byte for byte, whole events at a time.
+ */
+export class SseEvents {
+  /** What has come of the event that is not whole yet. */
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+  /** What the line under way has had so far: nothing, a carriage return alone, or more. */
+  #line: 'empty' | 'return' | 'text' = 'empty';
+
+  /** The events that are whole now, each with its blank line. Throws EventTooLarge. */
+  push(chunk: Buffer): Buffer[] {
+    const events: Buffer[] = [];
+    let start = 0;
+    let at = chunk.indexOf(LF);
+    let lineStart = 0;
+    while (at !== -1) {
+      if (this.#endsEvent(chunk, lineStart, at)) {
+        events.push(this.#whole(chunk.subarray(start, at + 1)));
+        start = at + 1;
+      }
+      this.#line = 'empty';
+      lineStart = at + 1;
+      at = chunk.indexOf(LF, lineStart);
+    }
+    if (start < chunk.length) this.#keep(chunk.subarray(start), chunk.subarray(lineStart));
+    return events;
+  }
+
+  /** What came behind the last whole event. */
+  rest(): Buffer {
+    return Buffer.concat(this.#rest, this.#restBytes);
+  }
+
+  /** Whether the line that a line feed ends is empty, but for the return of a CRLF. */
+  #endsEvent(chunk: Buffer, from: number, to: number): boolean {
+    return this.#lineWith(chunk, from, to) !== 'text';
+  }
+
+  #lineWith(bytes: Buffer, from: number, to: number): 'empty' | 'return' | 'text' {
+    if (to === from) return this.#line;
+    const isReturn = to === from + 1 && bytes[from] === CR;
+    return isReturn && this.#line === 'empty' ? 'return' : 'text';
+  }
+
+  #whole(last: Buffer): Buffer {
+    if (this.#restBytes === 0) return last;
+    const event = Buffer.concat([...this.#rest, last], this.#restBytes + last.length);
+    this.#rest = [];
+    this.#restBytes = 0;
+    return event;
+  }
+
+  #keep(bytes: Buffer, line: Buffer): void {
+    this.#rest.push(bytes);
+    this.#restBytes += bytes.length;
+    if (this.#restBytes > LIMITS.sseEventBytes) {
+      throw new EventTooLarge(`an event is larger than ${LIMITS.sseEventBytes} bytes`);
+    }
+    this.#line = this.#lineWith(line, 0, line.length);
+    // Chunks of a byte each would cost more than what they hold.
+    if (this.#rest.length >= 64) this.#rest = [Buffer.concat(this.#rest, this.#restBytes)];
+  }
+}

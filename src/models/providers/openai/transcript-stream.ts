@@ -1,0 +1,88 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import {
+  NOTHING_TOLD,
+  type TranscriptionUsage,
+  type TranscriptStream,
+} from '../transcription-rail.ts';
+import { StreamBroken } from './answer-reader.ts';
+import { parseData } from './chat-tap.ts';
+import { EventReader } from './event-reader.ts';
+import { deltaEvent, doneEvent } from './transcript-events.ts';
+import { readTranscriptUsage } from './transcript-usage.ts';
+
+const TERMINATOR = /^data: ?\[DONE\]\s*$/m;
+const DONE_TYPE = 'transcript.text.done';
+
+/** Reads an opened answer as a transcript: its events go on as they came. */
+export class RelayedTranscript implements TranscriptStream {
+  readonly #events: EventReader;
+  #first: Uint8Array | undefined;
+  #usage = NOTHING_TOLD;
+  #isWhole = false;
+
+  constructor(answer: OpenedAnswer) {
+    this.#events = new EventReader(answer);
+  }
+
+  /** Resolves when the first event is there: an upstream that breaks before that has delivered nothing. */
+  async begin(): Promise<void> {
+    this.#first = await this.next();
+    if (this.#first === undefined) throw new StreamBroken('it has no events');
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
+    while (!this.#events.isOver) {
+      const events = await this.#events.read();
+      if (events === undefined) {
+        if (!this.#isWhole) throw new StreamBroken('it ended before its end');
+        return undefined;
+      }
+      const relayed = events.filter((event) => this.#look(event));
+      if (relayed.length > 0) return Buffer.concat(relayed);
+    }
+    return undefined;
+  }
+
+  metered(): TranscriptionUsage {
+    return this.#usage;
+  }
+
+  stop(): void {
+    this.#events.stop();
+  }
+
+  /** Whether an event goes on. What ends them all is written behind our own last words. */
+  #look(event: Buffer): boolean {
+    if (this.#events.isOver) return false;
+    if (event.length < 64 && TERMINATOR.test(event.toString('latin1'))) {
+      this.#events.finish();
+      return false;
+    }
+    const told = event.includes(DONE_TYPE) ? parseData(event) : undefined;
+    if (isObject(told) && told.type === DONE_TYPE) {
+      this.#isWhole = true;
+      this.#usage = readTranscriptUsage(told);
+    }
+    return true;
+  }
+}
+
+/** A transcript that came whole though a stream was asked for: one delta, and all of it. */
+export function streamOfTranscript(
+  { text, usage }: Json,
+  metered: TranscriptionUsage,
+): TranscriptStream {
+  const whole = String(text);
+  const events = [...(whole === '' ? [] : [deltaEvent(whole)]), doneEvent(whole, usage)];
+  return {
+    next: async () => events.shift(),
+    metered: () => metered,
+    stop() {
+      events.length = 0;
+    },
+  };
+}

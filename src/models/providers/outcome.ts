@@ -1,0 +1,79 @@
+import type { ApiError } from '../../kernel/api-error.ts';
+import type { HoldRefusal } from '../../ledger/rules/requests.ts';
+import type { Answer } from './openai/collect-answer.ts';
+
+/**
+ * What came of one request to one upstream, whatever was asked for. A rail knows nothing of money: it says what came
+ * back and what the upstream metered, and the gateway decides what follows.
+ */
+
+export type RailFailure =
+  /** 5xx, or an answer that is none (a redirect, a 2xx without what was asked for in it). */
+  | 'broken'
+  | 'rate_limited'
+  | 'unreachable'
+  | 'timeout'
+  /** More bytes than `LIMITS.upstreamResponseBytes`. */
+  | 'oversize'
+  /** This process already has as much in flight as it allows itself. */
+  | 'busy'
+  /** The engine is not part of this installation. */
+  | 'missing'
+  /** It asks for more than it may be paid. */
+  | 'too_dear'
+  /** This server, or the caller's wallet, cannot pay anybody now. */
+  | 'unpayable';
+
+/** What an upstream's answer said beside its body; none where nobody answered. Of it only what is said of another try is relayed. */
+export type Headed = { readonly headers?: Answer['headers'] | undefined };
+
+/** The upstream refused the request itself; another source would refuse it too. */
+export type Declined = Headed & {
+  readonly kind: 'declined';
+  readonly status: number;
+  readonly body: Uint8Array;
+  readonly contentType: string;
+};
+
+export type Failed = Headed & {
+  readonly kind: 'failed';
+  readonly failure: RailFailure;
+  readonly status: number | null;
+  readonly detail: string;
+  readonly retryAfterSeconds: number | null;
+  /** The same, where the upstream told it so finely. */
+  readonly retryAfterMs?: number | undefined;
+};
+
+/** An upstream has answered with what was asked for: all of it, or its beginning. */
+export type Completed<T> = Headed & {
+  readonly kind: 'completed';
+  readonly status: number;
+  /** What it was paid for this very request; absent where it has an account with this server. */
+  readonly paidRaw?: bigint;
+} & T;
+
+/** The request is beyond what this source takes; nothing was sent. */
+export type Unfit = { readonly kind: 'unfit'; readonly detail: string; readonly param?: string };
+
+export type Outcome<T> =
+  | Completed<T>
+  | Declined
+  | Failed
+  | Unfit
+  | { readonly kind: 'aborted' }
+  /** What it asks to be paid is beyond the caller's money, or a control of it. */
+  | { readonly kind: 'unaffordable'; readonly refusal: HoldRefusal }
+  /** It may have been paid and has not delivered. */
+  | { readonly kind: 'spent'; readonly refusal: ApiError };
+
+export const failed = (
+  failure: RailFailure,
+  detail: string,
+  status: number | null = null,
+  retryAfterSeconds: number | null = null,
+  retryAfterMs?: number,
+): Failed => ({
+  ...{ kind: 'failed', failure, status, detail, retryAfterSeconds },
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+});

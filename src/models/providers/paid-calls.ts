@@ -1,0 +1,55 @@
+import type { ApiError } from '../../kernel/api-error.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { HoldRefusal, Spender } from '../../ledger/rules/requests.ts';
+import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
+import type { Header } from '../../platform/egress/request-headers.ts';
+import type { RailFailure } from './outcome.ts';
+
+/** Whose money may pay an upstream for one request, and how much of it. */
+export type PaymentBudget = {
+  readonly spender: Spender;
+  /** The maker of the model: what controls know the payment by. */
+  readonly maker: string;
+  readonly mostRaw: bigint;
+  /** The id that the payment's hold is to have. */
+  readonly holdId: string;
+};
+
+export type PaidRequest = PaymentBudget & {
+  readonly url: string;
+  readonly headers: readonly Header[];
+  readonly body: string | Uint8Array;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+  readonly responseBytes: number;
+  /** Fires when the client leaves: before a payment that ends the request, after it nothing does. */
+  readonly signal: StopSignal;
+};
+
+/** A payment that was signed and sent, by what it is looked up by. */
+export type PaymentRef = {
+  readonly nonce: string;
+  readonly validBefore: number;
+  readonly paidRaw: bigint;
+};
+
+export type PaidOutcome =
+  /** `payment` is undefined where the upstream asked for none. */
+  | {
+      readonly kind: 'answered';
+      readonly answer: GuardedAnswer;
+      readonly payment: PaymentRef | undefined;
+    }
+  /** Nothing was signed. */
+  | { readonly kind: 'unpaid'; readonly failure: RailFailure; readonly detail: string }
+  | { readonly kind: 'unaffordable'; readonly refusal: HoldRefusal }
+  | { readonly kind: 'aborted' }
+  /** A payment was signed and there is no answer for it: nobody else may be paid for the same. */
+  | { readonly kind: 'spent'; readonly refusal: ApiError };
+
+/** Requests that are paid for one by one. */
+export interface PaidCalls {
+  /** At most one authorization exists for a request, for `mostRaw` at most. Rejects only for a bug. */
+  send(request: PaidRequest): Promise<PaidOutcome>;
+}

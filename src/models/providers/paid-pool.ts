@@ -1,0 +1,119 @@
+import type { ApiError } from '../../kernel/api-error.ts';
+import { assert } from '../../kernel/assert.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
+import { readBounded } from '../../platform/egress/read-body.ts';
+import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
+import type { OpenedAnswer } from './open-answer.ts';
+import { StreamBroken } from './openai/answer-reader.ts';
+import type { Answer } from './openai/collect-answer.ts';
+import { failed, type Outcome } from './outcome.ts';
+import type { PaidCalls, PaymentRef } from './paid-calls.ts';
+import {
+  COMMON_HEADERS,
+  isSuccess,
+  refusalOf,
+  type Sent,
+  TOO_DEEP,
+  UPSTREAM_LIMITS,
+  type UpstreamLimits,
+  type UpstreamPool,
+  unservedOf,
+  urlBelow,
+  writeSent,
+} from './upstream-pool.ts';
+
+/**
+ * One address of an upstream that is paid for each request by the caller's own wallet. Once a payment was signed there is
+ * a delivery or `spent`, and nothing that another upstream could be asked after.
+ */
+export function createPaidPool(deps: {
+  readonly paidCalls: PaidCalls;
+  readonly baseUrl: string;
+  /** Below the base, such as `/chat/completions`. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
+}): UpstreamPool {
+  const firstByteMs = LIMITS.paidFirstByteMs;
+  const limits = { ...UPSTREAM_LIMITS, firstByteMs, ...deps.limits };
+  const { idleMs, responseBytes, totalMs } = limits;
+  const url = urlBelow(deps.baseUrl, deps.path).href;
+
+  async function ask<T>(
+    sent: () => Sent,
+    signal: StopSignal,
+    read: (answer: GuardedAnswer) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    const request = writeSent(sent);
+    if (request === undefined) return TOO_DEEP;
+    const budget = request.paymentMethod?.budget;
+    assert(budget !== undefined, 'a call that is paid by itself says who pays');
+    const told = await deps.paidCalls.send({
+      ...budget,
+      url,
+      headers: Object.entries({ ...COMMON_HEADERS, ...deps.headers, ...request.headers }),
+      body: await wholeOf(request.body),
+      ...{ firstByteMs: limits.firstByteMs, idleMs, totalMs, responseBytes, signal },
+    });
+    if (told.kind === 'unpaid') return failed(told.failure, told.detail);
+    if (told.kind !== 'answered') return told;
+    const { answer, payment } = told;
+    const outcome = await read(answer).catch((error: unknown): Outcome<T> => {
+      return signal.aborted ? { kind: 'aborted' } : failureOf(error);
+    });
+    Object.assign(outcome, { headers: headersOf(answer.headers) });
+    if (outcome.kind !== 'completed') answer.discard();
+    if (outcome.kind === 'completed') return { ...outcome, paidRaw: payment?.paidRaw ?? 0n };
+    return payment === undefined ? outcome : { kind: 'spent', refusal: inVain(outcome, payment) };
+  }
+
+  return {
+    whole: (sent, signal, read) =>
+      ask(sent, signal, async ({ status, headers, body }) => {
+        const bytes = await readBounded(body, responseBytes);
+        const answer = { status, headers: headersOf(headers), body: Buffer.from(bytes) };
+        return unservedOf(answer, deps.clock.now()) ?? read(answer);
+      }),
+    opened: (sent, signal, read) =>
+      ask(sent, signal, async (answer) => {
+        const { status, body, discard: stop } = answer;
+        const opened: OpenedAnswer = { status, headers: headersOf(answer.headers), body, stop };
+        return isSuccess(opened) ? read(opened) : refusalOf(opened, deps.clock.now());
+      }),
+    // The connections are the caller's, and so is their end.
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** It is sent twice, and so it cannot be read while it goes. */
+async function wholeOf(body: Sent['body']): Promise<string | Uint8Array> {
+  if (typeof body === 'string') return body;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function headersOf(lines: GuardedAnswer['headers']): Answer['headers'] {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of lines) headers[name.toLowerCase()] ??= value;
+  return headers;
+}
+
+function inVain(outcome: Outcome<unknown>, { nonce, validBefore }: PaymentRef): ApiError {
+  const why = 'detail' in outcome ? ` (${outcome.detail})` : '';
+  const detail = `The upstream was paid and did not answer with what was asked for${why}. Do not send it again: look the reservation up until it is terminal.`;
+  return errors.proxy.ambiguous(detail, { nonce, validBefore });
+}
+
+/** What an answer that did not come whole means. */
+function failureOf(error: unknown) {
+  if (error instanceof BodyTooLarge) return failed('oversize', 'the answer is too large');
+  if (error instanceof StreamBroken) return failed('broken', error.message, 200);
+  if (!(error instanceof SendFailed)) return failed('broken', (error as Error).message);
+  return failed(error.reason === 'timeout' ? 'timeout' : 'unreachable', error.reason);
+}

@@ -1,0 +1,142 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { tryParseJson } from '../../../kernel/parse-json.ts';
+import { tokenCount } from '../token-count.ts';
+
+/** Tokens of one turn, or of one transcript, as its upstream counted them. The cached ones are part of the others. */
+export type RealtimeTokens = {
+  readonly textIn: number;
+  readonly audioIn: number;
+  readonly cachedText: number;
+  readonly cachedAudio: number;
+  readonly textOut: number;
+  readonly audioOut: number;
+};
+
+/** An event of an upstream that money depends on. Its `id` is null where it does not say. */
+export type MeteredEvent =
+  | { readonly kind: 'began'; readonly id: string | null }
+  | {
+      readonly kind: 'done';
+      readonly id: string | null;
+      /** Whether it may have come to nothing without anything being wrong. */
+      readonly isFailed: boolean;
+      /** Its caller or its client broke into it. */
+      readonly isCancelled: boolean;
+      readonly tokens: RealtimeTokens | null;
+    }
+  | {
+      readonly kind: 'heard';
+      readonly id: string | null;
+      readonly tokens: RealtimeTokens | null;
+      readonly seconds: number | null;
+    };
+
+type EventType = keyof typeof READERS;
+
+const READERS = {
+  'response.created': readBegan,
+  'response.done': readDone,
+  'conversation.item.input_audio_transcription.completed': readHeard,
+} as const;
+
+const TYPES = Object.keys(READERS) as EventType[];
+
+/** How events begin that are written without blanks, and with their type first. */
+const LEAD = Buffer.from('{"type":"');
+const QUOTE = 0x22;
+const LONGEST_TYPE = 96;
+/** With its quotes: of these there are none in encoded sound, so that it is passed over at the speed of memory. */
+const NEEDLES = TYPES.map((type) => Buffer.from(`"${type}"`));
+
+/**
+ * Reads a frame if it is an event that money depends on. All others cost no more than a look at their first bytes, or
+ * a search where their type does not come first: none of them is parsed.
+ */
+export function readMeteredEvent(
+  frame: Buffer,
+  type = leadingType(frame),
+): MeteredEvent | undefined {
+  if (!mayBeMetered(frame, type)) return undefined;
+  const event = parse(frame);
+  const known = TYPES.find((name) => name === event.type);
+  return known === undefined ? undefined : READERS[known](event);
+}
+
+/** The type of an event that is written without blanks and with its type first; undefined of any other. */
+export function leadingType(frame: Buffer): string | undefined {
+  if (frame.length <= LEAD.length || frame.compare(LEAD, 0, LEAD.length, 0, LEAD.length) !== 0) {
+    return undefined;
+  }
+  const end = frame.subarray(0, LEAD.length + LONGEST_TYPE).indexOf(QUOTE, LEAD.length);
+  return end === -1 ? '' : frame.toString('latin1', LEAD.length, end);
+}
+
+const mayBeMetered = (frame: Buffer, type: string | undefined): boolean =>
+  type === undefined
+    ? NEEDLES.some((needle) => frame.includes(needle))
+    : Object.hasOwn(READERS, type);
+
+function parse(frame: Buffer): Json {
+  const event = tryParseJson(frame);
+  return isObject(event) ? event : {};
+}
+
+function readBegan({ response }: Json): MeteredEvent {
+  return { kind: 'began', id: idOf(response) };
+}
+
+function readDone({ response }: Json): MeteredEvent {
+  const told = isObject(response) ? response : {};
+  const tokens = isObject(told.usage) ? readTokens(told.usage, 'audio') : null;
+  const { status } = told;
+  const isCancelled = status === 'cancelled';
+  return { kind: 'done', id: idOf(response), isFailed: status === 'failed', isCancelled, tokens };
+}
+
+function readHeard({ item_id: item, content_index: part, usage }: Json): MeteredEvent {
+  const told = isObject(usage) ? usage : {};
+  const { seconds } = told;
+  return {
+    kind: 'heard',
+    id: typeof item === 'string' ? `${item}/${String(part)}` : null,
+    tokens: readTokens(told, 'text'),
+    seconds: typeof seconds === 'number' && seconds > 0 && seconds < 86_400 ? seconds : null,
+  };
+}
+
+const idOf = (response: unknown): string | null =>
+  isObject(response) && typeof response.id === 'string' ? response.id : null;
+
+/**
+ * Null where input or output are not told, or nobody could have used so much. What is not told to be text counts as
+ * sound, which is what such a session is for; of the output of a transcript it is the other way around.
+ */
+function readTokens(usage: Json, output: 'audio' | 'text'): RealtimeTokens | null {
+  const input = tokenCount(usage.input_tokens);
+  const out = tokenCount(usage.output_tokens);
+  if (input === undefined || out === undefined) return null;
+  const heard = partsOf(usage.input_token_details);
+  // Images are billed as text is.
+  const textIn = Math.min(input, heard('text_tokens') + heard('image_tokens'));
+  const audioIn = input - textIn;
+
+  const { cached_tokens_details: told } = objectOf(usage.input_token_details);
+  const cached = Math.min(input, heard('cached_tokens'));
+  // Of what is cached and not told to be sound, as much as can be was text: that saves its buyer less.
+  const toldSound = Math.min(audioIn, cached, partsOf(told)('audio_tokens'));
+  const cachedText = Math.min(textIn, cached - toldSound);
+
+  const said = partsOf(usage.output_token_details);
+  const textOut = output === 'text' ? out : Math.min(out, said('text_tokens'));
+  return {
+    ...{ textIn, audioIn, cachedText, cachedAudio: cached - cachedText },
+    ...{ textOut, audioOut: out - textOut },
+  };
+}
+
+const partsOf = (details: unknown) => {
+  const told = objectOf(details);
+  return (name: string): number => tokenCount(told[name]) ?? 0;
+};
+
+const objectOf = (value: unknown): Json => (isObject(value) ? value : {});

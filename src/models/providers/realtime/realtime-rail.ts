@@ -1,0 +1,44 @@
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
+import type { Outcome } from '../outcome.ts';
+
+/** What is heard of an upstream once its socket stands. `closed` comes last, and once. */
+export type UpstreamListener = {
+  /** The bytes stay the listener's to keep. */
+  frame(bytes: Buffer, isBinary: boolean): void;
+  /** 1006 where it went without a close frame. */
+  closed(code: number, reason: string): void;
+};
+
+/** An upstream session that stands. It says nothing before somebody listens. Every call is safe at any time. */
+export interface UpstreamSocket {
+  /** What it was sent and has not taken. */
+  readonly unsentBytes: number;
+  /** Hears everything from the first frame on. To be called once. */
+  listen(listener: UpstreamListener): void;
+  /** The bytes are copied, or on their way, when this returns. */
+  send(bytes: Uint8Array, isBinary: boolean): void;
+  /** Reads no further. A few frames that are here already may still come. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+}
+
+export type RealtimeCall = {
+  /** The upstream's name of the model. */
+  readonly model: string;
+  /** The buyer's own key, in the place of this server's. */
+  readonly ownKey?: string | undefined;
+};
+
+export type ListenCall = RealtimeCall & {
+  /** How the sound is written and what is asked of it, as the upstream's query has it: names may come more than once. */
+  readonly options: readonly (readonly [name: string, value: string])[];
+};
+
+/** The way to live sessions of one kind at one upstream. Never rejects for what an upstream does. */
+export interface LiveRail<Call extends RealtimeCall> {
+  connect(call: Call, signal: StopSignal): Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
+}
+
+export type RealtimeRail = LiveRail<RealtimeCall>;
+export type ListenRail = LiveRail<ListenCall>;

@@ -1,0 +1,118 @@
+import type { IncomingMessage } from 'node:http';
+import WebSocket from 'ws';
+import type { Clock } from '../../../kernel/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Random } from '../../../kernel/random.ts';
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import { waitOf } from '../reset-time.ts';
+import { awaitFirstSign } from './first-sign.ts';
+import { createMaskSource } from './mask-source.ts';
+import type { UpstreamSocket } from './realtime-rail.ts';
+import { LiveUpstream } from './upstream-socket.ts';
+
+export type SocketOpenerDeps = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly connectMs?: number;
+};
+
+type Connected = Outcome<{ readonly socket: UpstreamSocket }>;
+
+/** Opens WebSockets to one upstream that shows signs of life. Never rejects for what the upstream does. */
+export interface SocketOpener extends AsyncDisposable {
+  open(
+    target: {
+      readonly url: URL;
+      readonly authorization: string | null;
+      readonly maxFrameBytes: number;
+      /** Whether its protocol has the upstream speak first, unasked. It has as long for that as for the upgrade. */
+      readonly greets: boolean;
+    },
+    signal: StopSignal,
+  ): Promise<Connected>;
+}
+
+const NO_BODY = new Uint8Array();
+
+/**
+ * Redirects are not followed: they would carry the credential elsewhere. What is open when this is disposed of is cut
+ * off.
+ */
+export function createSocketOpener(deps: SocketOpenerDeps): SocketOpener {
+  const { clock, connectMs = LIMITS.upstreamConnectMs } = deps;
+  const generateMask = createMaskSource(deps.random);
+  /** Bounded by the live sessions. */
+  const open = new Set<WebSocket>();
+
+  return {
+    async open({ authorization, greets, maxFrameBytes, url }, signal) {
+      if (signal.aborted) return { kind: 'aborted' };
+      const ws = new WebSocket(url, {
+        headers: authorization === null ? {} : { authorization },
+        handshakeTimeout: connectMs,
+        maxPayload: maxFrameBytes,
+        perMessageDeflate: false,
+        generateMask,
+      });
+      open.add(ws);
+      ws.once('close', () => open.delete(ws));
+      const ms = greets ? connectMs : LIMITS.listenOpeningMs;
+      return connected(ws, { clock, greets, ms }, signal);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const ws of open) ws.terminate();
+    },
+  };
+}
+
+/** Where an upstream's sockets stand: below its base, which may be written as for requests. */
+export function socketUrl(baseUrl: string, path: string): URL {
+  const url = new URL(baseUrl);
+  url.protocol = url.protocol.replace(/^http/, 'ws');
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
+  return url;
+}
+
+function connected(
+  ws: WebSocket,
+  opening: Parameters<typeof awaitFirstSign>[1],
+  signal: StopSignal,
+): Promise<Connected> {
+  return new Promise((resolve) => {
+    const abort = () => {
+      resolve({ kind: 'aborted' });
+      ws.terminate();
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    const settle = (outcome: Connected) => {
+      signal.removeEventListener('abort', abort);
+      resolve(outcome);
+    };
+    // Of the open socket nothing may be missed: it is paused in the same turn.
+    ws.once('open', () => {
+      const socket = new LiveUpstream(ws, opening.clock);
+      void awaitFirstSign(socket, opening).then((failure) =>
+        settle(failure ?? { kind: 'completed', status: 101, socket }),
+      );
+    });
+    ws.once('unexpected-response', (_request, answer: IncomingMessage) => {
+      settle(refusalOf(answer, opening.clock.now()));
+      ws.terminate();
+    });
+    ws.on('error', (error: Error & { code?: string }) => {
+      const isLate = error.message === 'Opening handshake has timed out';
+      settle(failed(isLate ? 'timeout' : 'unreachable', error.code ?? error.message));
+    });
+  });
+}
+
+/** Whatever it answers with instead of a socket. Nothing of its words is kept: they may quote the credential. */
+function refusalOf({ statusCode: status = 0, headers }: IncomingMessage, nowMs: number): Connected {
+  const { seconds, ms } = waitOf(headers, nowMs);
+  if (status === 429) return failed('rate_limited', 'rate limited', status, seconds, ms);
+  if (status < 400 || status >= 500) {
+    return failed('broken', `status ${status}`, status, seconds, ms);
+  }
+  return { kind: 'declined', status, body: NO_BODY, contentType: 'application/json' };
+}

@@ -1,0 +1,49 @@
+import type { Json } from '../../kernel/json.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Outcome } from './outcome.ts';
+import type { PaymentMethod } from './payment-method.ts';
+
+export const SPEECH_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
+export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
+
+/** One text to be spoken by one upstream. */
+export type SpeechCall = {
+  /** Who asks: the engines of this process serve agents in turn. */
+  readonly agentId?: number;
+  /** The upstream's own name of the model. */
+  readonly model: string;
+  /** How it is paid, where this server has no account that it goes to. */
+  readonly paymentMethod?: PaymentMethod | undefined;
+  /** The caller's request as it came; a rail changes the model's name and how the sound is sent, and nothing else. */
+  readonly body: Json;
+  readonly input: string;
+  /** What is to come of it, where the caller named nothing too. */
+  readonly format: SpeechFormat;
+  /** The upstream is asked to tell what it used, if it can. */
+  readonly wantsUsage: boolean;
+};
+
+export type SpeechTokens = { readonly inputTokens: number; readonly outputTokens: number };
+
+/** Sound that is still coming. For one reader. */
+export interface SpeechSound {
+  /** The next bytes of the file. Throws StreamBroken where the upstream ends before its end. */
+  next(): Promise<Uint8Array | undefined>;
+  /** Null: the upstream has not said, or not yet. */
+  usage(): SpeechTokens | null;
+  /** Stops buying. Harmless when it is over. */
+  stop(): void;
+}
+
+export type Speech = {
+  /** Of the bytes as they are. */
+  readonly contentType: string;
+  readonly sound: SpeechSound;
+};
+
+/** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
+export interface SpeechRail {
+  makes(format: SpeechFormat): boolean;
+  /** Completed is speech whose first bytes have come. */
+  speak(call: SpeechCall, signal: StopSignal): Promise<Outcome<Speech>>;
+}

@@ -1,0 +1,74 @@
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Outcome } from './outcome.ts';
+import type { PaymentMethod } from './payment-method.ts';
+
+export const TRANSCRIPT_FORMATS = [
+  ...(['json', 'text', 'srt', 'vtt', 'verbose_json'] as const),
+  'diarized_json',
+] as const;
+export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
+
+/** Those that do not tell who is speaking. */
+export type PlainFormat = Exclude<TranscriptFormat, 'diarized_json'>;
+
+/** One file of sound, to be transcribed by one upstream. */
+export type TranscriptionCall = {
+  /** Who asks: the engines of this process serve agents in turn. */
+  readonly agentId?: number;
+  /** The upstream's own name of the model. */
+  readonly model: string;
+  /** How it is paid, where this server has no account that it goes to. */
+  readonly paymentMethod?: PaymentMethod | undefined;
+  readonly file: {
+    readonly name: string;
+    readonly contentType: string | undefined;
+    readonly bytes: Buffer;
+    /** Found out from its bytes. */
+    readonly durationMs: number;
+  };
+  readonly format: TranscriptFormat;
+  /** The times of single words and of stretches of speech are asked for. Undefined: nothing was said of them. */
+  readonly granularities?: readonly ('word' | 'segment')[] | undefined;
+  readonly language: string | undefined;
+  readonly prompt: string | undefined;
+  /** The caller's fields as they came, but for the model and the file. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+};
+
+/** What an upstream says that it has used. Null where it does not say. */
+export type TranscriptionUsage = {
+  readonly seconds: number | null;
+  readonly tokens: {
+    readonly inputAudio: number;
+    readonly inputText: number;
+    readonly output: number;
+  } | null;
+};
+
+export const NOTHING_TOLD: TranscriptionUsage = { seconds: null, tokens: null };
+
+/** An upstream's answer as it came. */
+export type TranscriptionAnswer = {
+  readonly body: Uint8Array;
+  readonly contentType: string;
+  readonly usage: TranscriptionUsage;
+};
+
+/** A transcript that is still coming, in the events of the OpenAI dialect. */
+export interface TranscriptStream {
+  /** Whole events, without the one that merely ends them. Throws StreamBroken. For one reader. */
+  next(): Promise<Uint8Array | undefined>;
+  /** What it has come to so far. */
+  metered(): TranscriptionUsage;
+  /** Stops buying. */
+  stop(): void;
+}
+
+/** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
+export interface TranscriptionRail {
+  transcribe(call: TranscriptionCall, signal: StopSignal): Promise<Outcome<TranscriptionAnswer>>;
+  stream(
+    call: TranscriptionCall,
+    signal: StopSignal,
+  ): Promise<Outcome<{ readonly stream: TranscriptStream }>>;
+}

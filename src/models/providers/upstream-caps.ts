@@ -1,0 +1,90 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Answer } from './openai/collect-answer.ts';
+import { resetTime } from './reset-time.ts';
+
+/** What an upstream lets its account ask for within some time, as one of its answers told it. */
+export type UpstreamCap = {
+  readonly kind: 'requests' | 'tokens' | 'input_tokens' | 'output_tokens';
+  readonly remaining: number;
+  readonly limit: number | undefined;
+  /** Null: the limit was not told. */
+  readonly usedBps: number | null;
+  readonly resetsAtMs: number | undefined;
+};
+
+type Headers = Answer['headers'];
+
+type CapHeaders = {
+  readonly kind: UpstreamCap['kind'];
+  readonly limit: string;
+  readonly remaining: string;
+  readonly reset: string;
+};
+
+const openAi = (kind: 'requests' | 'tokens'): CapHeaders => ({
+  kind,
+  limit: `x-ratelimit-limit-${kind}`,
+  remaining: `x-ratelimit-remaining-${kind}`,
+  reset: `x-ratelimit-reset-${kind}`,
+});
+
+const anthropic = (kind: UpstreamCap['kind']): CapHeaders => {
+  const name = `anthropic-ratelimit-${kind.replace('_', '-')}`;
+  return { kind, limit: `${name}-limit`, remaining: `${name}-remaining`, reset: `${name}-reset` };
+};
+
+const CAP_HEADERS: readonly CapHeaders[] = [
+  openAi('requests'),
+  openAi('tokens'),
+  anthropic('requests'),
+  anthropic('tokens'),
+  anthropic('input_tokens'),
+  anthropic('output_tokens'),
+];
+
+const WHOLE_BPS = 10_000;
+
+/** The cap with the least room, of those that an answer tells believably; whatever else it says is passed over. */
+export function tightestCap(headers: Headers, nowMs: number): UpstreamCap | undefined {
+  let tightest: UpstreamCap | undefined;
+  for (const names of CAP_HEADERS) {
+    const cap = readCap(headers, names, nowMs);
+    if (cap === undefined) continue;
+    if (tightest === undefined || compareRoom(cap, tightest) < 0) tightest = cap;
+  }
+  return tightest;
+}
+
+/** How much of a cap is used. One whose limit is not told is known to be used up, or nothing is known of it. */
+export const usedShareBps = ({ remaining, usedBps }: UpstreamCap): number | undefined =>
+  remaining === 0 ? WHOLE_BPS : (usedBps ?? undefined);
+
+const compareRoom = (a: UpstreamCap, b: UpstreamCap): number =>
+  (usedShareBps(b) ?? -1) - (usedShareBps(a) ?? -1) || a.remaining - b.remaining;
+
+function readCap(headers: Headers, names: CapHeaders, nowMs: number): UpstreamCap | undefined {
+  const remaining = count(textOf(headers, names.remaining));
+  if (remaining === undefined) return undefined;
+  const limit = count(textOf(headers, names.limit)) || undefined;
+  const reset = textOf(headers, names.reset);
+  return {
+    ...{ kind: names.kind, remaining, limit },
+    usedBps: limit === undefined ? null : usedBpsOf(limit, remaining),
+    resetsAtMs: reset === undefined ? undefined : resetTime(reset, nowMs),
+  };
+}
+
+/** Some upstreams round what remains up, and say that more is left than they allow. */
+const usedBpsOf = (limit: number, remaining: number): number =>
+  Math.floor((Math.max(0, limit - remaining) * WHOLE_BPS) / limit);
+
+/** A header that came twice says nothing: nobody knows which of the two was meant. */
+function textOf(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' && value.length <= LIMITS.rateLimitHeaderChars
+    ? value
+    : undefined;
+}
+
+const count = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : undefined;

@@ -1,0 +1,249 @@
+import type { Readable } from 'node:stream';
+import { Pool } from 'undici';
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { type OpenedAnswer, openAnswer } from './open-answer.ts';
+import { StreamBroken } from './openai/answer-reader.ts';
+import {
+  type Answer,
+  AnswerTooLarge,
+  AnswerTooSlow,
+  collectAnswer,
+} from './openai/collect-answer.ts';
+import { type Declined, type Failed, failed, type Headed, type Outcome } from './outcome.ts';
+import type { PaidCalls } from './paid-calls.ts';
+import type { PaymentMethod } from './payment-method.ts';
+import { waitOf } from './reset-time.ts';
+
+/** Where an upstream is, and what opens it. */
+export type Upstream = {
+  /** Up to and including the version: `https://api.openai.com/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  /** Set where it is paid call by call. */
+  readonly paidCalls?: PaidCalls | undefined;
+  readonly capMember?: CapMember | undefined;
+};
+
+/** What a cap on a chat's answer is called where the usual `max_tokens` is refused, as OpenAI's newer models do. */
+export type CapMember = 'max_completion_tokens';
+
+export type UpstreamLimits = {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+  readonly responseBytes: number;
+  /** By how much the reader of an answer may be behind it. */
+  readonly queueBytes: number;
+  readonly connections: number;
+  /** Beyond it a call fails at once as `busy`: the pool's own queue has no bound. */
+  readonly inFlight: number;
+};
+
+export const UPSTREAM_LIMITS: UpstreamLimits = {
+  connectMs: LIMITS.upstreamConnectMs,
+  firstByteMs: LIMITS.upstreamFirstByteMs,
+  idleMs: LIMITS.upstreamIdleMs,
+  totalMs: LIMITS.upstreamTotalMs,
+  responseBytes: LIMITS.upstreamResponseBytes,
+  queueBytes: LIMITS.streamQueueBytes,
+  connections: LIMITS.upstreamConnections,
+  inFlight: LIMITS.upstreamInFlight,
+};
+
+/** A request: JSON, or bytes in pieces under headers of their own. */
+export type Sent = {
+  readonly body: string | Readable;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How it is paid, where this server's own account is not to be billed. */
+  readonly paymentMethod?: PaymentMethod | undefined;
+};
+
+/** Neither call rejects for what an upstream does; what is no success of it never reaches `read`. */
+export interface UpstreamPool extends AsyncDisposable {
+  /** Sends one request and reads its whole answer. */
+  whole<T>(
+    sent: () => Sent,
+    signal: StopSignal,
+    read: (answer: Answer) => Outcome<T> | Promise<Outcome<T>>,
+  ): Promise<Outcome<T>>;
+  /** The same, to be read while it comes. `read` may wait for its beginning, and what it throws is a failure. */
+  opened<T>(
+    sent: () => Sent,
+    signal: StopSignal,
+    read: (answer: OpenedAnswer) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>>;
+}
+
+/**
+ * One address of an upstream, over a bounded pool of kept-alive connections of its own. Redirects are never followed:
+ * they would carry the credential elsewhere.
+ */
+export function createUpstreamPool(deps: {
+  readonly upstream: Upstream;
+  /** Below the base, such as `/chat/completions`. */
+  readonly path: string;
+  /** How the upstream takes a credential. */
+  readonly credential: (apiKey: string) => Readonly<Record<string, string>>;
+  /** Further ones, with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
+}): UpstreamPool {
+  const { clock, credential, upstream } = deps;
+  const limits = { ...UPSTREAM_LIMITS, ...deps.limits };
+  const url = urlBelow(upstream.baseUrl, deps.path);
+  const path = url.pathname + url.search;
+  const unopened = { ...COMMON_HEADERS, ...deps.headers };
+  const headers = { ...unopened, ...(upstream.apiKey !== null && credential(upstream.apiKey)) };
+  const pool = new Pool(url.origin, {
+    connections: limits.connections,
+    headersTimeout: limits.firstByteMs,
+    bodyTimeout: limits.idleMs,
+    connect: { timeout: limits.connectMs },
+  });
+  let inFlight = 0;
+  const free = () => {
+    inFlight--;
+  };
+
+  async function ask<T>(
+    sent: () => Sent,
+    signal: StopSignal,
+    send: (options: Options, bounds: Bounds) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    if (inFlight >= limits.inFlight) return TOO_BUSY;
+    const request = writeSent(sent);
+    if (request === undefined) return TOO_DEEP;
+    inFlight++;
+    const { responseBytes: maxBytes, queueBytes, totalMs } = limits;
+    const { body, paymentMethod } = request;
+    const ownKey = paymentMethod?.ownKey;
+    const opened = ownKey === undefined ? headers : { ...unopened, ...credential(ownKey) };
+    const all = request.headers === undefined ? opened : { ...opened, ...request.headers };
+    try {
+      const options = { path, method: 'POST' as const, headers: all, body };
+      const outcome = await send(options, { maxBytes, queueBytes, totalMs, clock, signal });
+      return outcome.kind === 'declined' ? withoutKey(outcome, ownKey ?? upstream.apiKey) : outcome;
+    } catch (error) {
+      return signal.aborted ? { kind: 'aborted' } : failureOf(error);
+    }
+  }
+
+  return {
+    whole: (sent, signal, read) =>
+      ask(sent, signal, async (options, bounds) => {
+        const answer = await collectAnswer(pool, options, bounds).finally(free);
+        return headed(unservedOf(answer, clock.now()) ?? (await read(answer)), answer);
+      }),
+    opened: (sent, signal, read) =>
+      ask(sent, signal, async (options, bounds) => {
+        const answer = await openAnswer(pool, options, { ...bounds, onOver: free });
+        const outcome = isSuccess(answer) ? read(answer) : refusalOf(answer, clock.now());
+        return headed(await outcome, answer);
+      }),
+    [Symbol.asyncDispose]: () => pool.destroy(),
+  };
+}
+
+/** What every request has, unless it says otherwise. */
+export const COMMON_HEADERS = { 'content-type': 'application/json', accept: 'application/json' };
+
+/** A path below a base, which may end in a slash and have a query of its own. */
+export function urlBelow(baseUrl: string, path: string): URL {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/+$/, '') + path;
+  return url;
+}
+
+type Options = Parameters<typeof collectAnswer>[1];
+type Bounds = Parameters<typeof collectAnswer>[2] & { readonly queueBytes: number };
+
+/** Some refusals quote the credential that they are about. */
+function withoutKey(refusal: Declined, key: string | null): Declined {
+  if (key === null || key === '' || !Buffer.from(refusal.body).includes(key)) return refusal;
+  const body = Buffer.from(refusal.body).toString('latin1').replaceAll(key, '***');
+  return { ...refusal, body: Buffer.from(body, 'latin1') };
+}
+
+const TOO_BUSY = failed('busy', 'too many requests in flight', null, 1);
+export const TOO_DEEP = { kind: 'unfit', detail: 'The request is nested too deeply.' } as const;
+
+/**
+ * A request that is read may still be too deep to be written: `JSON.stringify` throws where `JSON.parse` does not.
+ * That is the caller's doing, and must not count against the upstream.
+ */
+export function writeSent(sent: () => Sent): Sent | undefined {
+  try {
+    return sent();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Keeps the head of an answer beside what came of it: on the outcome itself, since copying it costs microseconds. */
+const headed = <T>(outcome: Outcome<T>, { headers }: Headed): Outcome<T> =>
+  Object.assign(outcome, { headers });
+
+export const isSuccess = ({ status }: { readonly status: number }): boolean =>
+  status >= 200 && status < 300;
+
+/** What an answer means that is no success, by its status alone. Undefined: it is one. */
+export function unservedOf(answer: Answer, nowMs: number): Declined | Failed | undefined {
+  const { status, headers, body } = answer;
+  if (isSuccess(answer)) return undefined;
+  const { seconds, ms } = waitOf(headers, nowMs);
+  if (status === 429) return failed('rate_limited', 'rate limited', status, seconds, ms);
+  // It says nothing of the request: the upstream did not get the whole of it in time.
+  if (status === 408) return failed('timeout', 'the upstream timed out', status, seconds, ms);
+  if (status < 400 || status >= 500) {
+    return failed('broken', `status ${status}`, status, seconds, ms);
+  }
+  return { kind: 'declined', status, body, contentType: contentTypeOf(answer) };
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/** Reads of a refusal what is relayed, and no more than any other answer may have. */
+export async function refusalOf(answer: OpenedAnswer, nowMs: number): Promise<Outcome<never>> {
+  const { status, headers, body, stop } = answer;
+  const unread = unservedOf({ status, headers, body: NO_BODY }, nowMs);
+  if (unread?.kind !== 'declined') {
+    stop();
+    return unread ?? failed('broken', `status ${status}`, status);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    // Leaving the loop drops the request.
+    if (bytes > LIMITS.upstreamResponseBytes) return failed('oversize', 'the answer is too large');
+    chunks.push(chunk);
+  }
+  return { ...unread, body: Buffer.concat(chunks, bytes) };
+}
+
+/** The type that the upstream gave its answer. */
+export const contentTypeOf = ({ headers }: Pick<Answer, 'headers'>): string => {
+  const value = headers['content-type'];
+  return (Array.isArray(value) ? value[0] : value) ?? 'application/json';
+};
+
+/** The codes of undici's errors, as far as they mean that time ran out. */
+const TIMEOUTS = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+/** What an answer that did not come whole means. */
+function failureOf(error: unknown): Failed {
+  if (error instanceof AnswerTooLarge) return failed('oversize', 'the answer is too large');
+  if (error instanceof AnswerTooSlow) return failed('timeout', 'the answer took too long');
+  if (error instanceof StreamBroken) return failed('broken', error.message, 200);
+  const { code = '', message = '' } = error as { code?: string; message?: string };
+  return failed(TIMEOUTS.has(code) ? 'timeout' : 'unreachable', code || message);
+}

@@ -1,0 +1,86 @@
+import { ApiError } from '../../../kernel/api-error.ts';
+import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
+import type { HoldRefusal } from '../../../ledger/rules/requests.ts';
+import {
+  type OpenDeps,
+  type OpenedCall,
+  openCall,
+  type VendorCall,
+} from '../../../payments/proxy/open-call.ts';
+import { type PayDeps, payVendor } from '../../../payments/proxy/pay-vendor.ts';
+import type { VendorTimes } from '../../../payments/proxy/vendor-call.ts';
+import { VendorFailed } from '../../../payments/proxy/vendor-failed.ts';
+import { detailOf } from '../../../payments/quotes/price-quotes.ts';
+import { AsksTooMuch } from '../../../payments/reservations/reserve-payment.ts';
+import type { RailFailure } from '../outcome.ts';
+import type { PaidCalls, PaidOutcome, PaidRequest } from '../paid-calls.ts';
+
+export type PaidCallDeps = Omit<OpenDeps & PayDeps, 'times' | 'refusalOfHold'>;
+
+/** Pays the operator's sources as the proxy pays vendors: from the agent's wallet, held first and settled by the chain. */
+export function createPaidCalls(deps: PaidCallDeps): PaidCalls {
+  async function send(request: PaidRequest): Promise<PaidOutcome> {
+    const call = callOf(request);
+    const paying = { ...deps, times: timesOf(request) };
+    let opened: OpenedCall;
+    try {
+      opened = await openCall({ ...paying, refusalOfHold: unaffordable }, call);
+    } catch (error) {
+      return unopened(error, request.signal);
+    }
+    if (opened.kind === 'free') {
+      return { kind: 'answered', answer: opened.answer, payment: undefined };
+    }
+    try {
+      const { destination, reserved } = opened;
+      const { answer, row } = await payVendor(paying, destination, call.request, reserved);
+      await deps.onStep('answering');
+      const { nonce, validBefore, valueRaw: paidRaw } = row;
+      return { kind: 'answered', answer, payment: { nonce, validBefore, paidRaw } };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { kind: 'spent', refusal: error };
+    }
+  }
+
+  return { send };
+}
+
+const callOf = ({ maker: host, mostRaw, holdId, ...request }: PaidRequest): VendorCall => ({
+  ...{ spender: request.spender, url: request.url, workId: holdId },
+  signal: abortSignalOf(request.signal),
+  request: { method: 'POST', headers: request.headers, body: request.body },
+  source: { host, mostRaw },
+});
+
+const timesOf = ({ totalMs, firstByteMs, idleMs, responseBytes }: PaidRequest): VendorTimes => ({
+  ...{ unpaidMs: totalMs, paidMs: totalMs, firstByteMs, idleMs, responseBytes },
+});
+
+class Unaffordable extends Error {
+  readonly refusal: HoldRefusal;
+
+  constructor(refusal: HoldRefusal) {
+    super(refusal.reason);
+    this.refusal = refusal;
+  }
+}
+
+const unaffordable = (refusal: HoldRefusal) => new Unaffordable(refusal);
+
+/** What is thrown before anything could be paid. */
+function unopened(error: unknown, signal: StopSignal): PaidOutcome {
+  if (error instanceof Unaffordable) return { kind: 'unaffordable', refusal: error.refusal };
+  if (error instanceof AsksTooMuch) {
+    return { kind: 'unpaid', failure: 'too_dear', detail: error.message };
+  }
+  if (!(error instanceof ApiError)) throw error;
+  if (signal.aborted) return { kind: 'aborted' };
+  return { kind: 'unpaid', failure: failureOf(error), detail: detailOf(error) };
+}
+
+/** What is not about the vendor is about this server or the wallet. */
+function failureOf(error: ApiError): RailFailure {
+  if (!(error instanceof VendorFailed)) return 'unpayable';
+  return error.fault === 'busy' ? 'busy' : 'unreachable';
+}

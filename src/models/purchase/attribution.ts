@@ -1,0 +1,25 @@
+import { BRAND } from '../../kernel/ids.ts';
+import { normalTag } from '../../kernel/tag.ts';
+
+/** What the caller says a call is for. */
+export type Attribution = {
+  readonly taskId?: string;
+  readonly actionId?: string;
+  readonly customerId?: string;
+};
+
+const HEADERS = [
+  ['taskId', `${BRAND.headerPrefix}task-id`],
+  ['actionId', `${BRAND.headerPrefix}action-id`],
+  ['customerId', `${BRAND.headerPrefix}customer-id`],
+] as const;
+
+/** Reads the tags. One that is none reads as absent: a bad tag never stops a call. */
+export function readAttribution(headers: ReadonlyMap<string, string>): Attribution {
+  const tags: { -readonly [K in keyof Attribution]: Attribution[K] } = {};
+  for (const [tag, header] of HEADERS) {
+    const value = normalTag(headers.get(header) ?? '');
+    if (value !== undefined) tags[tag] = value;
+  }
+  return tags;
+}

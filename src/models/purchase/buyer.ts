@@ -1,0 +1,49 @@
+import {
+  PROVIDER_KEY_HEADER,
+  readProviderKey,
+} from '../../accounts/provider-keys/provider-key-header.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
+import { readSpender } from './read-spender.ts';
+
+/** Who buys with a request, and what of the request every purchase needs. */
+export type Buyer = {
+  readonly spender: Spender;
+  /** Whose stored keys it may use. */
+  readonly accountId: string;
+  /** The key at a provider that came with the request; it goes there and nowhere else. */
+  readonly providerKey: string | undefined;
+  /** Becomes the id of the hold. */
+  readonly workId: string | undefined;
+  /** Fires when the client leaves. */
+  readonly signal: StopSignal;
+  /** Counts a request as one that the pool serves, unless it was already. Throws the 429. */
+  readonly admitPooled: () => Promise<void> | undefined;
+};
+
+type BuyersRequest = Pick<Buyer, 'workId' | 'signal' | 'admitPooled'> & {
+  readonly caller: Parameters<typeof readSpender>[0] & Pick<Buyer, 'accountId'>;
+  readonly headers: ReadonlyMap<string, string>;
+};
+
+/** Reads the buyer off a request. Throws the refusal of a provider key that can be none. */
+export function readBuyer(request: BuyersRequest): Buyer {
+  const { admitPooled, caller, headers, signal, workId } = request;
+  return {
+    spender: readSpender(caller, headers),
+    accountId: caller.accountId,
+    providerKey: readProviderKey(headers),
+    workId,
+    signal,
+    admitPooled,
+  };
+}
+
+/** The same where a key has to come with the request. Throws the refusal of a request without. */
+export function readKeyedBuyer(request: BuyersRequest): Buyer {
+  const buyer = readBuyer(request);
+  if (buyer.providerKey === undefined)
+    throw errors.gateway.providerKeyRequired(PROVIDER_KEY_HEADER);
+  return buyer;
+}

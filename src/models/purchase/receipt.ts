@@ -1,0 +1,113 @@
+import { formatUsdc } from '../../kernel/amount.ts';
+import { BRAND } from '../../kernel/ids.ts';
+import { BUDGET_ADVISORY_HEADER } from '../../spend/awareness/budget-left.ts';
+import type { Retirement } from '../catalogue/retirement.ts';
+import { RATE_LIMIT_ADVISORY_HEADER } from '../routing/rate-limit-advisory.ts';
+
+/** Joined once: a key that is put together for every answer costs more than the answer's price. */
+const HEADER = {
+  cost: `${BRAND.headerPrefix}cost-usdc`,
+  amount: `${BRAND.headerPrefix}payment-amount`,
+  payment: `${BRAND.headerPrefix}payment`,
+  model: `${BRAND.headerPrefix}model`,
+  rail: `${BRAND.headerPrefix}rail`,
+  attempts: `${BRAND.headerPrefix}attempts`,
+  maxTokens: `${BRAND.headerPrefix}max-tokens-applied`,
+  remaining: `${BRAND.headerPrefix}budget-remaining-usdc`,
+} as const;
+
+/** Why an answer may have no more tokens than this. Of `default`, the catalogue knows no limit of the model. */
+export type CapReason = 'model' | 'balance' | 'cap' | 'default';
+
+/** The most tokens of an answer, where its caller has not asked for that few. */
+export type AnswerCap = { readonly tokens: number; readonly reason: CapReason };
+
+/** Who has answered. */
+export type Served = {
+  readonly model: string;
+  readonly rail: string;
+  readonly attempts: number;
+  /** What the limits of the upstream leave, where that is told. */
+  readonly rateLimits?: string | undefined;
+  /** Set where the vendor of the model shuts it down. */
+  readonly retirement?: Retirement | undefined;
+  /** Told, so that an answer that ends early can be told from one that says no more. */
+  readonly answerCap?: AnswerCap | undefined;
+};
+
+/** What of the budget is left. */
+export type Left = {
+  /** What may still be spent like this, where it is known. */
+  readonly remainingRaw?: bigint | undefined;
+  /** What the tightest cap leaves, where that is told. */
+  readonly advisory?: string | undefined;
+};
+
+type Headers = Record<string, string>;
+
+/** What a metered answer says about its price. `attempts` is told only when the first source failed. */
+export function receiptHeaders(
+  served: Served,
+  settled: Left & { readonly chargedRaw: bigint },
+): Headers {
+  const headers = {
+    [HEADER.cost]: settled.chargedRaw.toString(),
+    [HEADER.amount]: formatUsdc(settled.chargedRaw),
+    [HEADER.payment]: paymentOf(served),
+    [HEADER.model]: served.model,
+    [HEADER.rail]: served.rail,
+  };
+  addServed(headers, served);
+  addLeft(headers, settled);
+  return headers;
+}
+
+/** Who pays the provider: the pool, or the buyer. */
+const paymentOf = ({ rail }: Served): 'gateway' | 'byok' => (rail === 'byok' ? 'byok' : 'gateway');
+
+/** What a streamed answer says before it begins: nobody knows yet what it will come to. */
+export function streamHeaders(served: Served, left: Left): Headers {
+  const headers = {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    [HEADER.payment]: paymentOf(served),
+    [HEADER.model]: served.model,
+    [HEADER.rail]: served.rail,
+  };
+  addServed(headers, served);
+  addLeft(headers, left);
+  return headers;
+}
+
+/** On an upstream's own refusal, which costs nothing. Its presence tells a vendor's error from ours. */
+export function passthroughHeaders(served: Served): Headers {
+  const headers = {
+    [HEADER.cost]: '0',
+    [HEADER.payment]: 'passthrough',
+    [HEADER.model]: served.model,
+    [HEADER.rail]: served.rail,
+  };
+  addServed(headers, served);
+  return headers;
+}
+
+function addServed(
+  headers: Headers,
+  { answerCap, attempts, rateLimits, retirement }: Served,
+): void {
+  if (retirement !== undefined) Object.assign(headers, retirement.headers);
+  if (answerCap !== undefined) {
+    headers[HEADER.maxTokens] = `${answerCap.tokens}; reason=${answerCap.reason}`;
+  }
+  if (attempts > 1) headers[HEADER.attempts] = String(attempts);
+  if (rateLimits !== undefined) headers[RATE_LIMIT_ADVISORY_HEADER] = rateLimits;
+}
+
+function addLeft(headers: Headers, { remainingRaw, advisory }: Left): void {
+  if (remainingRaw !== undefined) headers[HEADER.remaining] = formatUsdc(remainingRaw);
+  if (advisory !== undefined) headers[BUDGET_ADVISORY_HEADER] = advisory;
+}
+
+/** The limits of upstreams, for an answer of any kind. */
+export const limitsOf = ({ rateLimits }: Pick<Served, 'rateLimits'>): Headers =>
+  rateLimits === undefined ? {} : { [RATE_LIMIT_ADVISORY_HEADER]: rateLimits };

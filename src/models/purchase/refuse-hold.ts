@@ -1,0 +1,30 @@
+import type { ApiError } from '../../kernel/api-error.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { HoldRefusal } from '../../ledger/rules/requests.ts';
+import type { Breach } from '../../policy/evaluate.ts';
+import { breachFields, breachSentence } from '../../spend/limits/breach-fields.ts';
+import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
+
+/** Why a hold was refused, in the words of the gateway's routes: whatever is used up has one code there. */
+export function refuseHold(refusal: HoldRefusal): ApiError {
+  switch (refusal.reason) {
+    case 'insufficient_balance':
+      return errors.gateway.budgetExhausted({
+        scope: 'wallet',
+        remaining_raw: refusal.availableRaw.toString(),
+        available: refusal.availableRaw.toString(),
+        required: refusal.requiredRaw.toString(),
+      });
+    case 'cap_exceeded':
+      return errors.gateway.capExceeded(breachSentence(refusal.breach), {
+        ...{ scope: refusal.breach.policy.kind, remaining_raw: remainingOf(refusal.breach) },
+        ...breachFields(refusal),
+      });
+    default:
+      return refuseSpend(refusal);
+  }
+}
+
+/** A cap that was lowered below what is spent leaves nothing, not less. */
+const remainingOf = ({ capRaw, spentRaw }: Breach): string =>
+  (capRaw > spentRaw ? capRaw - spentRaw : 0n).toString();

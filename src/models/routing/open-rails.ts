@@ -1,0 +1,53 @@
+import type { Catalogue, Dialect, Source } from '../catalogue/catalogue.ts';
+import type { PaidCalls } from '../providers/paid-calls.ts';
+import type { Upstream } from '../providers/upstream-pool.ts';
+
+/** The way to each provider that models of one modality can be bought from. */
+export interface Rails<R> extends AsyncDisposable {
+  /** Undefined: this server cannot buy from such a source. */
+  railOf(source: Source): R | undefined;
+}
+
+/**
+ * Opens one rail for each provider that something is bought from, when it is first; another one where it is paid call by
+ * call. A provider of a dialect that `open` does not know, and a rail that nobody here can pay, have none and are passed
+ * over.
+ */
+export function openRails<R>(deps: {
+  readonly catalogue: Pick<Catalogue, 'provider'>;
+  /** The engine inside this server, where there is one. */
+  readonly local?: R;
+  readonly open: (dialect: Dialect, upstream: Upstream) => (R & AsyncDisposable) | undefined;
+  /** Undefined: nobody can be paid call by call, and what is bought like that is passed over. */
+  readonly paidCalls?: PaidCalls | undefined;
+}): Rails<R> {
+  const { catalogue, local, open } = deps;
+  /** Bounded by the providers of the catalogue. */
+  const accounts = new Map<string, (R & AsyncDisposable) | undefined>();
+  const paid = new Map<string, (R & AsyncDisposable) | undefined>();
+
+  function openRail(id: string, paidCalls: PaidCalls | undefined) {
+    const provider = catalogue.provider(id);
+    if (provider === undefined || provider.baseUrl === null) return undefined;
+    const { apiKey, baseUrl, capMember, dialect } = provider;
+    if (paidCalls !== undefined && dialect !== 'openai') return undefined;
+    return open(dialect, { baseUrl, apiKey, paidCalls, capMember });
+  }
+
+  return {
+    railOf({ rail: way, provider }) {
+      const isPaid = way === 'x402-router';
+      if (isPaid && deps.paidCalls === undefined) return undefined;
+      if (!isPaid && provider === 'local') return local;
+      const opened = isPaid ? paid : accounts;
+      if (opened.has(provider)) return opened.get(provider);
+      const rail = openRail(provider, isPaid ? deps.paidCalls : undefined);
+      opened.set(provider, rail);
+      return rail;
+    },
+    async [Symbol.asyncDispose]() {
+      const rails = [...accounts.values(), ...paid.values()];
+      await Promise.all(rails.map((rail) => rail?.[Symbol.asyncDispose]()));
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { marginRaw } from '../../kernel/price.ts';
+import type { Source } from '../catalogue/catalogue.ts';
+import type { Seller, Sellers } from './sellers.ts';
+
+/** A source that could serve one request, the way to it, and the most that it would cost there. */
+export type Offer<R> = Seller & {
+  readonly rail: R;
+  readonly priceRaw: bigint;
+  /** What of the price is held for the purchase. A payment of its own has a hold of its own for the rest. */
+  readonly heldRaw: bigint;
+  /** Set where the source is paid by itself, this much at most. */
+  readonly mostPaidRaw: bigint | undefined;
+};
+
+export type Offers<R> = readonly [Offer<R>, ...Offer<R>[]];
+
+/** Those that can serve a request, cheapest for this request first. `railOf` knows which can. */
+export function planOffers<R>(
+  { sellers }: Sellers,
+  boundRaw: (source: Source) => bigint,
+  railOf: (source: Source) => R | undefined,
+): Offer<R>[] {
+  return sellers
+    .flatMap((seller) => {
+      const rail = railOf(seller.source);
+      return rail === undefined ? [] : [offerOf(seller, rail, boundRaw)];
+    })
+    .sort((a, b) => (a.priceRaw < b.priceRaw ? -1 : a.priceRaw > b.priceRaw ? 1 : 0));
+}
+
+function offerOf<R>(
+  { source, ownKey }: Seller,
+  rail: R,
+  boundRaw: (source: Source) => bigint,
+): Offer<R> {
+  if (source.rail !== 'x402-router') {
+    const priceRaw = boundRaw(source);
+    return { source, ownKey, rail, priceRaw, heldRaw: priceRaw, mostPaidRaw: undefined };
+  }
+  const mostPaidRaw = boundRaw({ ...source, marginBps: 0 });
+  const heldRaw = marginRaw(mostPaidRaw, source.marginBps);
+  return { source, ownKey, rail, priceRaw: mostPaidRaw + heldRaw, heldRaw, mostPaidRaw };
+}
+
+/** The most that is held for any offer, so that no fallback can cost more than what is held. */
+export function holdForRaw(offers: readonly Offer<unknown>[]): bigint {
+  let most = 0n;
+  for (const { heldRaw } of offers) if (heldRaw > most) most = heldRaw;
+  return most;
+}

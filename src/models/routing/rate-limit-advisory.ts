@@ -1,0 +1,52 @@
+import { type Clock, isoTime } from '../../kernel/clock.ts';
+import { BRAND } from '../../kernel/ids.ts';
+import { tightestCap, type UpstreamCap, usedShareBps } from '../providers/upstream-caps.ts';
+import type { Tried } from './try-sources.ts';
+
+export const RATE_LIMIT_ADVISORY_HEADER = `${BRAND.headerPrefix}ratelimit-advisory`;
+
+/** The header's text; undefined where the upstreams told nothing of their limits. */
+export type RateLimitAdvisory = (tried: Tried<unknown>) => string | undefined;
+
+/**
+ * Tells in one shape what is left of the limits of the upstream that answered, or of the one that was the last to send
+ * its callers away. Undefined where that is switched off: then nothing of it is read.
+ */
+export function createRateLimitAdvisory(deps: {
+  readonly clock: Clock;
+  readonly enabled: boolean;
+  readonly nearLimitBps?: number | undefined;
+}): RateLimitAdvisory | undefined {
+  const { clock, enabled, nearLimitBps } = deps;
+  if (!enabled) return undefined;
+  return (tried) => {
+    const { outcome, source } = tried.outcome.kind === 'failed' ? (tried.limited ?? tried) : tried;
+    if (!('headers' in outcome) || outcome.headers === undefined) return undefined;
+    const cap = tightestCap(outcome.headers, clock.now());
+    const isLimited = outcome.kind === 'failed' && outcome.failure === 'rate_limited';
+    const wait = isLimited ? outcome.retryAfterSeconds : null;
+    if (cap === undefined && wait === null) return undefined;
+    return JSON.stringify({
+      ...(nearLimitBps !== undefined && {
+        near_limit: wait !== null || isNear(cap, nearLimitBps),
+      }),
+      provider: source.provider,
+      shared: source.rail !== 'byok',
+      ...(cap && { tightest: capOf(cap), headroom: cap.remaining }),
+      ...(wait !== null && { retry_after_seconds: wait }),
+    });
+  };
+}
+
+const isNear = (cap: UpstreamCap | undefined, nearLimitBps: number): boolean => {
+  const usedBps = cap && usedShareBps(cap);
+  return usedBps !== undefined && usedBps >= nearLimitBps;
+};
+
+const capOf = ({ kind, remaining, limit, usedBps, resetsAtMs }: UpstreamCap) => ({
+  kind,
+  remaining,
+  ...(limit !== undefined && { limit }),
+  used_bps: usedBps,
+  ...(resetsAtMs !== undefined && { resets_at: isoTime(resetsAtMs) }),
+});

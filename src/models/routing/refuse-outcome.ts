@@ -1,0 +1,73 @@
+import type { ApiError } from '../../kernel/api-error.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Failed, Headed, RailFailure } from '../providers/outcome.ts';
+import { waitOf } from '../providers/reset-time.ts';
+import { limitsOf, type Served } from '../purchase/receipt.ts';
+import { refuseHold } from '../purchase/refuse-hold.ts';
+import type { Tried } from './try-sources.ts';
+
+type Unserved = Exclude<Tried<never>['outcome'], { kind: 'completed' | 'declined' }>;
+
+/** Why nobody has delivered, in the words of the gateway's routes, and whether the caller may try again. */
+export function refuseOutcome(
+  outcome: Unserved,
+  tried: Tried<unknown>,
+  served: Pick<Served, 'rateLimits'>,
+): ApiError {
+  switch (outcome.kind) {
+    case 'aborted':
+      return errors.request.clientClosed();
+    case 'spent':
+      return outcome.refusal;
+    case 'unaffordable':
+      return refuseHold(outcome.refusal);
+    case 'unfit':
+      return errors.gateway.invalidRequest(outcome.detail, outcome.param ?? 'messages');
+    case 'resting':
+      return errors.gateway.sourcesRest(Math.max(1, Math.ceil(outcome.restMs / 1_000)));
+    case 'failed':
+      return refuseFailed(outcome, tried, limitsOf(served));
+  }
+}
+
+function refuseFailed(
+  outcome: Failed,
+  { attempts, limited, source }: Tried<unknown>,
+  headers: Readonly<Record<string, string>>,
+): ApiError {
+  const { detail, failure } = outcome;
+  const wait = waitFor(outcome);
+  if (attempts === 1) {
+    if (failure === 'missing') return errors.gateway.noSourceAvailable(detail);
+    if (failure === 'unpayable') return errors.gateway.sourceUnpayable(detail);
+    if (failure === 'busy' && source.provider === 'local') {
+      return errors.gateway.engineBusy(wait?.seconds ?? 1);
+    }
+    if (failure === 'rate_limited') {
+      return errors.gateway.upstreamRateLimited(wait ?? LIMITS.usualRetryAfter, headers);
+    }
+  }
+  return errors.gateway.allSourcesFailed(attempts, {
+    wait: wait ?? (limited && waitFor(limited.outcome)),
+    headers,
+    isHopeless: attempts === 1 && HOPELESS.has(failure),
+  });
+}
+
+/** The same request would bring the same answer, or ask for the same price. */
+const HOPELESS: ReadonlySet<RailFailure> = new Set(['oversize', 'too_dear']);
+
+const waitFor = ({ retryAfterSeconds: seconds, retryAfterMs: ms }: Failed) =>
+  seconds === null ? undefined : { seconds, ms };
+
+/** What a refusal that is relayed says of another try: it cost nothing, so that the word is the upstream's. */
+export function retryHeaders({ headers = {} }: Headed, nowMs: number): Record<string, string> {
+  const { seconds, ms } = waitOf(headers, nowMs);
+  const word = headers['x-should-retry'];
+  return {
+    ...(seconds !== null && { 'retry-after': String(seconds) }),
+    ...(ms !== undefined && { 'retry-after-ms': String(ms) }),
+    ...((word === 'true' || word === 'false') && { 'x-should-retry': word }),
+  };
+}

@@ -1,0 +1,67 @@
+import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-header.ts';
+import type { ProviderKeys } from '../../accounts/provider-keys/provider-keys.ts';
+import { errors } from '../../kernel/errors.ts';
+import { impliedSource } from '../catalogue/byok-source.ts';
+import type { Catalogue, Model, Source } from '../catalogue/catalogue.ts';
+import type { Buyer } from '../purchase/buyer.ts';
+
+/** A source, and the buyer's own key at its provider where it is to be paid with that. */
+export type Seller = {
+  readonly source: Source;
+  readonly ownKey: string | undefined;
+};
+
+/** A model, and who may serve it. */
+export type Sellers = {
+  readonly model: Model;
+  readonly sellers: readonly Seller[];
+};
+
+/** Every source of a model, paid from the pool. */
+export const pooledSellers = (model: Model): Sellers => ({
+  model,
+  sellers: model.sources.map((source) => ({ source, ownKey: undefined })),
+});
+
+/** Whether the buyer pays the providers of these himself. */
+export const arePaidByBuyer = ({ sellers }: Sellers): boolean => sellers[0]?.ownKey !== undefined;
+
+/** What opens a caller's accounts at providers: the keys that the developer has stored. */
+export type StoredKeys = Pick<ProviderKeys, 'find' | 'noteUse'>;
+
+/**
+ * Those who serve a model for the buyer's own keys: the one that came with the request, or all that are stored. None
+ * where no provider of it takes keys. A key in the header does not say whose it is: with several providers it is taken
+ * for the maker's, and refused where none of them is the maker, since it must not be shown to somebody else.
+ */
+export async function findOwnSellers(
+  deps: {
+    readonly catalogue: Pick<Catalogue, 'findKeyed'>;
+    readonly providerKeys: Pick<StoredKeys, 'find'>;
+  },
+  modelId: string,
+  { accountId, providerKey }: Pick<Buyer, 'accountId' | 'providerKey'>,
+): Promise<Sellers | undefined> {
+  const model = deps.catalogue.findKeyed(modelId);
+  if (model === undefined) return undefined;
+  if (providerKey !== undefined) {
+    return { model, sellers: [{ source: requireImplied(model), ownKey: providerKey }] };
+  }
+  const sellers: Seller[] = [];
+  for (const source of model.sources) {
+    const ownKey = await deps.providerKeys.find(accountId, source.provider);
+    if (ownKey !== undefined) sellers.push({ source, ownKey });
+  }
+  return sellers.length === 0 ? undefined : { model, sellers };
+}
+
+/** Whom a key that came with a request is meant for. Throws the refusal where that cannot be told. */
+export function requireImplied(model: Model): Source {
+  const implied = impliedSource(model);
+  if (implied !== undefined) return implied;
+  const hosts = model.sources.map(({ provider }) => provider).join(', ');
+  throw errors.gateway.invalidRequest(
+    `"${model.id}" is served by ${hosts}, and a key in a header does not say whose it is; store it with PUT /v1/developer/provider-keys/{provider}.`,
+    PROVIDER_KEY_HEADER,
+  );
+}

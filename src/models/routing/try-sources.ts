@@ -1,0 +1,157 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Source } from '../catalogue/catalogue.ts';
+import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
+import type { Failed, Outcome, RailFailure, Unfit } from '../providers/outcome.ts';
+import type { Offer, Offers } from './plan-offers.ts';
+
+/** How a purchase ended, at which source, and how long the upstreams took in all. */
+export type Tried<T> = {
+  readonly outcome: Outcome<T> | Resting;
+  readonly source: Source;
+  readonly attempts: number;
+  readonly upstreamMs: number;
+  /** The last that sent its callers away for a while. */
+  readonly limited?: { readonly outcome: Failed; readonly source: Source } | undefined;
+};
+
+/** Nobody was asked: every source failed lately. The first rest is over in so many milliseconds. */
+type Resting = { readonly kind: 'resting'; readonly restMs: number };
+
+/**
+ * Failures that say nothing about a source's health. Counting them would let one caller (with a request
+ * that overflows, or a flood) switch a source off for everybody.
+ */
+const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
+  'rate_limited',
+  'oversize',
+  'busy',
+  'missing',
+  'too_dear',
+  'unpayable',
+]);
+
+/**
+ * Whether somebody else is to be asked: a source failed, or a buyer's own key was refused. What is too much for a wallet
+ * may still be bought where this server has an account; a cap refuses everywhere.
+ */
+export function isPassedOver(outcome: Tried<unknown>['outcome'], { rail }: Source): boolean {
+  switch (outcome.kind) {
+    case 'failed':
+      return true;
+    case 'unfit':
+      return rail === 'byok';
+    case 'declined':
+      return rail === 'byok' && (outcome.status === 401 || outcome.status === 403);
+    case 'unaffordable':
+      return outcome.refusal.reason === 'insufficient_balance';
+    default:
+      return false;
+  }
+}
+
+/**
+ * Buys from the first offer that answers. What fails is passed over; what keeps failing is not asked, but for a buyer's
+ * own account: how it does says nothing of anybody else's. What cannot take the request is passed over, too: it was
+ * never sent there and counts as no attempt; where nobody else is there to be asked, that is why.
+ */
+export async function trySources<R, T>(
+  deps: {
+    readonly breaker: CircuitBreaker;
+    readonly clock: Clock;
+    readonly log: Log;
+  },
+  request: {
+    readonly offers: Offers<R>;
+    readonly ask: (offer: Offer<R>) => Promise<Outcome<T>>;
+    /** What was tried for the same before. */
+    readonly before: Pick<Tried<T>, 'attempts' | 'upstreamMs' | 'limited'>;
+  },
+): Promise<Tried<T>> {
+  const { breaker, clock, log } = deps;
+  let last: Tried<T> = {
+    outcome: { kind: 'resting', restMs: 0 },
+    source: request.offers[0].source,
+    ...request.before,
+  };
+  let unfit: Unfit | undefined;
+  let restMs: number | undefined;
+  let { limited } = request.before;
+  for (const offer of request.offers) {
+    const { source } = offer;
+    const key = restKeyOf(source);
+    if (key !== undefined && !breaker.admits(key)) {
+      restMs = Math.min(restMs ?? Number.POSITIVE_INFINITY, breaker.restMs(key));
+      continue;
+    }
+
+    const startedMs = clock.monotonicMs();
+    let outcome: Outcome<T> | undefined;
+    try {
+      outcome = await request.ask(offer);
+    } finally {
+      if (key !== undefined) note(breaker, key, outcome);
+    }
+    if (outcome.kind === 'unfit') {
+      unfit ??= outcome;
+      continue;
+    }
+    const upstreamMs = last.upstreamMs + (clock.monotonicMs() - startedMs);
+    if (isLimited(outcome)) limited = { outcome, source };
+    last = { outcome, source, attempts: last.attempts + 1, upstreamMs, limited };
+    tell(log, source.provider, outcome);
+    if (!isPassedOver(outcome, source)) return last;
+  }
+  if (last.outcome.kind !== 'resting') return last;
+  // A source that rests may take later what no other can.
+  if (unfit !== undefined && restMs === undefined) return { ...last, outcome: unfit };
+  return { ...last, outcome: { kind: 'resting', restMs: restMs ?? 0 } };
+}
+
+/** The name under which a source rests. Undefined for a buyer's own account, which never does. */
+const restKeyOf = ({ rail, provider, upstreamModel }: Source): string | undefined =>
+  rail === 'byok' ? undefined : `${provider}/${upstreamModel}`;
+
+/** Rests a source that tells of a use which its request cannot have had. A buyer's own account is the buyer's affair. */
+export function distrust(
+  { log, breaker }: { readonly breaker: Pick<CircuitBreaker, 'distrusted'>; readonly log: Log },
+  source: Source,
+): void {
+  const key = restKeyOf(source);
+  if (key === undefined) return;
+  breaker.distrusted(key);
+  const { provider, upstreamModel } = source;
+  log.error(
+    { provider, upstreamModel },
+    'a source tells of a use that its request cannot have had, and rests',
+  );
+}
+
+const isLimited = (outcome: Outcome<unknown>): outcome is Failed =>
+  outcome.kind === 'failed' && outcome.failure === 'rate_limited';
+
+function tell(log: Log, provider: string, outcome: Outcome<unknown>): void {
+  if (outcome.kind === 'failed') {
+    const { failure, status, detail } = outcome;
+    log.warn({ provider, failure, status, detail }, 'a source failed');
+  }
+  if (outcome.kind === 'spent') {
+    const { error: why, fields } = outcome.refusal;
+    log.error(
+      { provider, why, reservation: fields.reservation },
+      'a source was paid and did not deliver',
+    );
+  }
+}
+
+function note(breaker: CircuitBreaker, key: string, outcome: Outcome<unknown> | undefined): void {
+  if (outcome?.kind === 'completed' || outcome?.kind === 'declined') breaker.answered(key);
+  else if (outcome !== undefined && isFault(outcome)) breaker.failed(key);
+  else breaker.abandoned(key);
+}
+
+/** One that takes money and fails is worse than one that fails; what it refuses may be the caller's doing. */
+function isFault(outcome: Outcome<unknown>): boolean {
+  if (outcome.kind === 'spent') return outcome.refusal.status >= 500;
+  return outcome.kind === 'failed' && !PROVES_NOTHING.has(outcome.failure);
+}

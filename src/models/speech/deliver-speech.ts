@@ -1,0 +1,121 @@
+import type { Log } from '../../kernel/log.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { SendFailed } from '../../platform/egress/send-failed.ts';
+import type { Source } from '../catalogue/catalogue.ts';
+import { relayStream } from '../chat/relay-stream.ts';
+import type { StreamedAnswer } from '../chat/stream-chat.ts';
+import { brokenEnd, costComment } from '../chat/stream-end.ts';
+import type { Speech, SpeechSound } from '../providers/speech-rail.ts';
+import type { OpenPurchase } from '../purchase/purchase.ts';
+import { receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
+import type { SpeechRequest } from './speech-request.ts';
+import { billsTokens, estimateSpeech, meterSpeech } from './speech-usage.ts';
+
+type Deps = {
+  readonly log: Log;
+  /** Fires when the client leaves. */
+  readonly signal: StopSignal;
+};
+type Bargain = OpenPurchase<Speech>;
+
+const EVENT_STREAM = 'text/event-stream; charset=utf-8';
+
+/**
+ * Settles speech when its first bytes are there and before its head goes out, so that the head says what was charged.
+ * What is billed is the text: its characters are known, its vendor bills all of them from the first byte on, and what
+ * share of them has been heard when a file breaks off can be told by nobody. So a break or a leave in the middle
+ * changes nothing, and before the first byte nothing is charged.
+ *
+ * Where a source bills tokens and the caller takes events, the last event tells what was used: that is settled at the
+ * end, as for streamed chat. A file cannot tell it, and is settled to the estimate.
+ */
+export async function deliverSpeech(
+  deps: Deps,
+  request: SpeechRequest,
+  bought: Bargain,
+): Promise<StreamedAnswer> {
+  const { outcome, served, source, upstreamMs } = bought;
+  const { contentType, sound } = outcome;
+  const inEvents = request.stream_format === 'sse';
+  try {
+    if (inEvents && billsTokens(source)) {
+      const headers = streamHeaders(served, await bought.budget());
+      return { status: 200, headers, body: eventsOf(deps, request, bought, true), upstreamMs };
+    }
+    const settled = await bought.settle(meterSpeech(request, sound.usage(), source));
+    const headers = {
+      'content-type': inEvents ? EVENT_STREAM : contentType,
+      'cache-control': 'no-cache',
+      ...receiptHeaders(served, settled),
+    };
+    const body = inEvents ? eventsOf(deps, request, bought, false) : fileOf(deps, bought);
+    return { status: 200, headers, body, upstreamMs };
+  } catch (error) {
+    sound.stop();
+    throw error;
+  }
+}
+
+/** The bytes as they come. One that breaks is cut, so that it never reads as a whole file. */
+const fileOf = (deps: Deps, { outcome, source }: Bargain): AsyncIterable<Uint8Array> =>
+  relayStream(outcome.sound, {
+    piece: (sound) => sound,
+    end: async () => undefined,
+    async broken(cause) {
+      warnOfBreak(deps, source, cause);
+      throw new SendFailed('broken', { beforeBytes: false, cause });
+    },
+    async left() {},
+  });
+
+function eventsOf(
+  deps: Deps,
+  request: SpeechRequest,
+  bought: Bargain,
+  isOpen: boolean,
+): AsyncIterable<Uint8Array> {
+  const { outcome, source } = bought;
+  const { sound } = outcome;
+  const settle = async (): Promise<bigint | undefined> => {
+    if (!isOpen) return undefined;
+    return (await bought.settle(meterSpeech(request, sound.usage(), source))).chargedRaw;
+  };
+  return relayStream(sound, {
+    piece: (bytes) => event({ type: 'speech.audio.delta', audio: base64(bytes) }),
+    async end() {
+      const chargedRaw = await settle();
+      const done = event({ type: 'speech.audio.done', usage: toldUsage(request, sound) });
+      return chargedRaw === undefined ? done : Buffer.concat([done, costComment(chargedRaw)]);
+    },
+    async broken(cause) {
+      warnOfBreak(deps, source, cause);
+      return brokenEnd(await settle());
+    },
+    async left() {
+      await settle();
+    },
+  });
+}
+
+function warnOfBreak({ log, signal }: Deps, { provider }: Source, err: unknown): void {
+  if (!signal.aborted) log.warn({ err, provider }, 'speech broke off');
+}
+
+const event = (data: object): Buffer => Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+
+/** Clients of this interface read tokens, whatever was billed; those that nobody has counted are said to be a guess. */
+function toldUsage(request: SpeechRequest, sound: SpeechSound) {
+  const told = sound.usage();
+  const { characters, ...guessed } = estimateSpeech(request);
+  const { inputTokens, outputTokens } = told ?? guessed;
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    characters,
+    ...(told === null ? { estimated: true } : {}),
+  };
+}

@@ -1,0 +1,39 @@
+import { errors } from '../../kernel/errors.ts';
+import { requireOffers } from '../catalogue/require-model.ts';
+import { SPEECH_FORMATS, type SpeechFormat, type SpeechRail } from '../providers/speech-rail.ts';
+import { type Offers, planOffers } from '../routing/plan-offers.ts';
+import type { Sellers } from '../routing/sellers.ts';
+import type { SpeechRails } from './speech-rails.ts';
+import type { SpeechRequest } from './speech-request.ts';
+import { speechBoundRaw } from './speech-usage.ts';
+
+/** In this order, where the caller names none: the interface's own default first, then what needs no encoder. */
+const UNNAMED: readonly SpeechFormat[] = ['mp3', 'wav'];
+
+/**
+ * What is made for a request, and who can make it. A source that cannot make what was asked for is passed over; where
+ * none can, the refusal names what can be had. Throws it.
+ */
+export function planSpeech(
+  rails: Pick<SpeechRails, 'railOf'>,
+  sellers: Sellers,
+  request: SpeechRequest,
+): { readonly format: SpeechFormat; readonly offers: Offers<SpeechRail> } {
+  const { model } = sellers;
+  const asked = request.response_format ?? undefined;
+  const open = planOffers(
+    sellers,
+    (source) => speechBoundRaw(request, source),
+    (source) => rails.railOf(source),
+  );
+  for (const format of asked === undefined ? UNNAMED : [asked]) {
+    const [first, ...rest] = open.filter(({ rail }) => rail.makes(format));
+    if (first !== undefined) return { format, offers: [first, ...rest] };
+  }
+  const offers = requireOffers(model, open);
+  const made = SPEECH_FORMATS.filter((format) => offers.some(({ rail }) => rail.makes(format)));
+  throw errors.gateway.invalidRequest(
+    `"${model.id}" is not made as ${asked ?? UNNAMED.join(' or ')} here; it is as ${made.join(' and ')}.`,
+    'response_format',
+  );
+}

@@ -1,0 +1,54 @@
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Unfit } from '../providers/outcome.ts';
+
+/** Names and values, in their order; a name may come more than once. */
+type Options = readonly (readonly [name: string, value: string])[];
+
+/** What may be asked of an upstream's live transcription at the price of its seconds. */
+const INCLUDED: ReadonlySet<string> = new Set([
+  ...['interim_results', 'vad_events', 'endpointing', 'utterance_end_ms', 'no_delay', 'version'],
+  ...['punctuate', 'smart_format', 'numerals', 'measurements', 'dictation', 'filler_words'],
+  ...['profanity_filter', 'replace', 'search', 'keywords'],
+]);
+
+/** What it bills apart. An account of this server buys none of it, and who asks for it must know that. */
+const BILLED_APART: ReadonlySet<string> = new Set([
+  ...['diarize', 'diarize_model', 'keyterm', 'redact', 'detect_entities', 'sentiment', 'intents'],
+  ...['topics', 'summarize', 'mip_opt_out'],
+]);
+
+/**
+ * The query of an upstream: of what was asked for all that its price includes, and everything where the buyer pays it
+ * with a key of his own. Unfit: what it would bill this server for beside the seconds.
+ */
+export function listenOptions(
+  asked: Options,
+  isOwnKey: boolean,
+): { readonly kind: 'fit'; readonly options: Options } | Unfit {
+  if (isOwnKey) return { kind: 'fit', options: asked };
+  const isWished = ([name, value]: Options[number]) => BILLED_APART.has(name) && value !== 'false';
+  const apart = asked.find(isWished)?.[0];
+  if (apart !== undefined) {
+    const detail = `"${apart}" is billed apart by the upstream and needs a key of your own there.`;
+    return { kind: 'unfit', detail, param: apart };
+  }
+  return { kind: 'fit', options: asked.filter(([name]) => INCLUDED.has(name)) };
+}
+
+const SEVERAL = '-multilingual';
+
+/**
+ * Several languages at once have a price of their own, and so are a model of their own here, where to its maker they
+ * are one that is asked for `multi`.
+ */
+export function spokenModel(
+  catalogue: Pick<Catalogue, 'find' | 'findKeyed'>,
+  id: string,
+  language: string | undefined,
+): { readonly id: string; readonly language: string | undefined } {
+  const asked = language === '' ? undefined : language;
+  const several = `${id}${SEVERAL}`;
+  const isKnown = (catalogue.find(several) ?? catalogue.findKeyed(several)) !== undefined;
+  if (asked === 'multi' && isKnown) return { id: several, language: asked };
+  return { id, language: asked ?? (id.endsWith(SEVERAL) ? 'multi' : undefined) };
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { TRANSCRIPT_FORMATS, type TranscriptionCall } from '../providers/transcription-rail.ts';
+
+const Fields = z.object({
+  model: z.string().min(1).max(LIMITS.modelIdChars),
+  response_format: z.enum(TRANSCRIPT_FORMATS).default('json'),
+  language: z.string().min(1).max(32).optional(),
+  prompt: z.string().max(LIMITS.transcriptionPromptChars).optional(),
+  temperature: z.coerce.number().min(0).max(1).optional(),
+  'timestamp_granularities[]': z
+    .array(z.enum(['word', 'segment']))
+    .max(2)
+    .optional(),
+  stream: z.enum(['true', 'false']).optional(),
+});
+
+/** The form as the API description shows it. Further fields go on to the upstream as they came. */
+export const TranscriptionForm = Fields.extend({
+  file: z.any().meta({ type: 'string', format: 'binary' }),
+});
+
+/** As much of a form as a transcription is made of. */
+type Form = {
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly file:
+    | {
+        readonly field: string;
+        readonly fileName: string;
+        readonly contentType: string | undefined;
+        readonly bytes: Buffer;
+      }
+    | undefined;
+};
+
+export type TranscriptionRequest = Omit<TranscriptionCall, 'file'> & {
+  readonly file: Omit<TranscriptionCall['file'], 'durationMs'>;
+  readonly stream: boolean;
+};
+
+const LIST = 'timestamp_granularities[]';
+
+/** What a form asks for. Throws the refusal. */
+export function readTranscription({ fields, file }: Form): TranscriptionRequest {
+  const parsed = Fields.safeParse(byName(fields));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const param = String(issue?.path[0] ?? '');
+    throw errors.gateway.invalidRequest(`${param}: ${issue?.message}`, param);
+  }
+  if (file === undefined || file.field !== 'file') {
+    throw errors.gateway.invalidRequest('file: must be a file to be transcribed', 'file');
+  }
+  const { model, language, prompt, response_format: format, stream } = parsed.data;
+  const { bytes, contentType, fileName } = file;
+  return {
+    ...{ model, format, language, prompt },
+    granularities: parsed.data[LIST],
+    stream: stream === 'true',
+    file: { bytes, contentType, name: fileName === '' ? 'sound' : fileName },
+    fields: fields.filter(([name]) => name !== 'model'),
+  };
+}
+
+/** Only lists may come more than once; some clients write the one that is read here without its brackets. */
+function byName(fields: Form['fields']): Record<string, unknown> {
+  const values = new Map<string, string | string[]>();
+  for (const [sent, value] of fields) {
+    const name = sent === 'timestamp_granularities' ? LIST : sent;
+    const before = values.get(name);
+    if (name === LIST) values.set(name, [...(before ?? []), value]);
+    else if (before === undefined || name.endsWith('[]')) values.set(name, value);
+    else throw errors.gateway.invalidRequest(`${name}: came twice`, name);
+  }
+  return Object.fromEntries(values);
+}

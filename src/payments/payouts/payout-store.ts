@@ -1,0 +1,112 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { NewPayout } from '../../ledger/rules/payment.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { ClaimedPayout, OpenPayout, PastPayout } from './payout.ts';
+
+/** Payouts that the chain has not shown yet, at most `limit`. */
+export async function findOpenPayouts(sql: Queryable, limit: number): Promise<OpenPayout[]> {
+  return sql<OpenPayout[]>`
+    select nonce, agent_id as "agentId", wallet, payee, amount_raw as "amountRaw"
+    from payouts where state <> 'done' order by next_at limit ${limit}`;
+}
+
+/** A payout by its nonce, and whether the chain has shown it. */
+export async function findPayout(
+  sql: Queryable,
+  nonce: string,
+): Promise<(OpenPayout & { readonly isDone: boolean }) | undefined> {
+  const [row] = await sql<(OpenPayout & { readonly isDone: boolean })[]>`
+    select nonce, agent_id as "agentId", wallet, payee, amount_raw as "amountRaw",
+      state = 'done' as "isDone"
+    from payouts where nonce = ${nonce}`;
+  return row;
+}
+
+/** How many the chain has not shown yet, of each kind. */
+export async function countOpenPayouts(
+  sql: Queryable,
+): Promise<ReadonlyMap<NewPayout['kind'], number>> {
+  const rows = await sql<{ kind: NewPayout['kind']; count: number }[]>`
+    select kind, count(*)::int as count from payouts where state <> 'done' group by kind`;
+  return new Map(rows.map(({ kind, count }) => [kind, count]));
+}
+
+export async function hasOpenPayouts(sql: Queryable): Promise<boolean> {
+  const rows = await sql`select 1 from payouts where state <> 'done' limit 1`;
+  return rows.length > 0;
+}
+
+type Row = Omit<PastPayout, 'createdMs'> & { readonly created_at: Date };
+
+const columns = (sql: Queryable) => sql`
+  p.nonce, p.agent_id as "agentId", a.account_id as "accountId", p.kind, p.wallet, p.payee,
+  p.amount_raw as "amountRaw", p.attempts, p.created_at`;
+
+const payoutOf = ({ created_at, ...payout }: Row): PastPayout => ({
+  ...payout,
+  createdMs: created_at.getTime(),
+});
+
+/** What the chain has shown lately, latest first; looked for after a reorganisation only. */
+export async function findDonePayouts(
+  sql: Queryable,
+  forSeconds: number,
+  limit: number,
+): Promise<PastPayout[]> {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from payouts p join agents a on a.id = p.agent_id
+    where p.done_at > now() - ${forSeconds} * interval '1 second'
+    order by p.done_at desc limit ${limit}`;
+  return rows.map(payoutOf);
+}
+
+/**
+ * Takes a bounded batch of what is due, of one agent or of all. They are due again later, each time twice as long, so
+ * that whoever dies over one, or is not heard by the chain, leaves it to the next.
+ */
+export async function claimPayouts(
+  sql: Queryable,
+  validBefore: number,
+  agentId?: number,
+): Promise<ClaimedPayout[]> {
+  const { firstMs, maxMs, doublings } = LIMITS.payoutRetry;
+  const ofAgent = agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`;
+  const rows = await sql<Row[]>`
+    with due as (
+      select nonce from payouts where state <> 'done' and next_at <= clock_timestamp() ${ofAgent}
+      order by next_at limit ${LIMITS.payoutsPerPass} for update skip locked)
+    update payouts p
+    set attempts = p.attempts + 1, valid_before = ${validBefore},
+      next_at = clock_timestamp() + interval '1 millisecond'
+        * least(${maxMs}::float8, ${firstMs}::float8 * 2 ^ least(p.attempts, ${doublings}::int))
+    from due, agents a
+    where p.nonce = due.nonce and a.id = p.agent_id
+    returning ${columns(sql)}`;
+  return rows.map((row) => ({ ...payoutOf(row), validBefore }));
+}
+
+/** It was handed to the chain as this transaction. What the chain has shown meanwhile stands. */
+export async function savePayoutSubmitted(
+  sql: Queryable,
+  nonce: string,
+  txHash: string,
+): Promise<void> {
+  await sql`
+    update payouts set state = 'submitted', tx_hash = ${txHash}
+    where nonce = ${nonce} and state <> 'done'`;
+}
+
+/** What went to the developer so far when an agent was closed: all that was handed to the chain. */
+export type PaidAtClose = { readonly amountRaw: bigint; readonly txHash: string };
+
+export async function findPaidAtClose(
+  sql: Queryable,
+  agentId: number,
+): Promise<PaidAtClose | undefined> {
+  const [row] = await sql<{ amountRaw: bigint; txHash: string | null }[]>`
+    select coalesce(sum(amount_raw), 0)::bigint as "amountRaw",
+      (array_agg(tx_hash order by created_at desc, nonce))[1] as "txHash"
+    from payouts where agent_id = ${agentId} and kind = 'close' and tx_hash is not null`;
+  if (row === undefined || row.txHash === null) return undefined;
+  return { amountRaw: row.amountRaw, txHash: row.txHash };
+}

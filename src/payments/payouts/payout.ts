@@ -1,0 +1,41 @@
+import { type Random, randomHex } from '../../kernel/random.ts';
+import type { NewPayout } from '../../ledger/rules/payment.ts';
+import type { Authorization } from '../../x402/authorization.ts';
+
+/** USDC on its way out of an agent's wallet. Nonce, amount and payee never change. */
+export type OpenPayout = {
+  readonly nonce: string;
+  readonly agentId: number;
+  readonly wallet: string;
+  readonly payee: string;
+  readonly amountRaw: bigint;
+};
+
+/** One that this process has taken to hand it to the chain. */
+export type ClaimedPayout = OpenPayout & {
+  readonly accountId: string;
+  readonly kind: NewPayout['kind'];
+  /** This one among them. */
+  readonly attempts: number;
+  readonly createdMs: number;
+  /** Until when what is signed now holds, in Unix seconds. */
+  readonly validBefore: number;
+};
+
+/** One that was carried out before. */
+export type PastPayout = Omit<ClaimedPayout, 'validBefore'>;
+
+/** A payout with the one nonce that it has for ever, so that the chain carries it out once at most. */
+export const newPayout = (
+  random: Random,
+  kind: NewPayout['kind'],
+  { wallet, payee }: { readonly wallet: string; readonly payee: string },
+): NewPayout => ({
+  nonce: `0x${randomHex(random, 32)}`,
+  ...{ kind, wallet: wallet.toLowerCase(), payee: payee.toLowerCase() },
+});
+
+export const authorizationOf = (payout: ClaimedPayout): Authorization => ({
+  ...{ from: payout.wallet, to: payout.payee, valueRaw: payout.amountRaw, validAfter: 0 },
+  ...{ validBefore: payout.validBefore, nonce: payout.nonce },
+});

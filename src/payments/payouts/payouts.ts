@@ -1,0 +1,75 @@
+import { type Clock, nowSeconds, within } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import { type PayOutDeps, type PayoutSender, payOut } from './pay-out.ts';
+import type { ClaimedPayout, PastPayout } from './payout.ts';
+
+export type PayoutsDeps = Omit<PayOutDeps, 'sender'> & {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Undefined: there is no chain, no gas key or no wallet provider, and nothing is tried. */
+  readonly sender: PayoutSender | undefined;
+  /** Takes what is due, of one agent or of all; nobody else has it for a while. */
+  readonly claim: (validBefore: number, agentId?: number) => Promise<readonly ClaimedPayout[]>;
+  readonly hasOpen: () => Promise<boolean>;
+};
+
+export interface Payouts extends AsyncDisposable {
+  /** Hands what is due to the chain, a bounded batch of it. */
+  payDue(): Promise<void>;
+  /**
+   * Does so at once for one agent, which was just closed. Resolves when that is done or time is up, and never
+   * rejects: what is left is paid by `payDue`.
+   */
+  payNow(agentId: number): Promise<void>;
+  /** Hands over again what has left the chain; never rejects. Where it is on the chain after all, nothing happens. */
+  payAgain(payout: PastPayout): Promise<void>;
+}
+
+/** Pays what is planned. Any number of processes may do it side by side. */
+export function createPayouts(deps: PayoutsDeps): Payouts {
+  const { sender, clock, log } = deps;
+  const underWay = new Set<Promise<void>>();
+  let isWarned = false;
+
+  const warnOnce = async (): Promise<void> => {
+    if (isWarned) return;
+    const isOpen = await deps.hasOpen();
+    // Somebody else may have said it meanwhile.
+    if (!isOpen || isWarned) return;
+    isWarned = true;
+    log.warn('payouts wait: they need RPC_URL, FACILITATOR_PRIVATE_KEY and managed wallets');
+  };
+
+  const validBefore = () => nowSeconds(clock) + LIMITS.payoutValidSeconds;
+
+  const pay = async (agentId?: number): Promise<void> => {
+    if (sender === undefined) return warnOnce();
+    const claimed = await deps.claim(validBefore(), agentId);
+    await Promise.all(claimed.map((payout) => payOut({ ...deps, sender }, payout)));
+  };
+
+  const hurried = async (agentId: number): Promise<void> => {
+    try {
+      await pay(agentId);
+    } catch (err) {
+      log.warn({ err, agentId }, 'the payouts of a closed agent could not be looked at');
+    }
+  };
+
+  return {
+    payDue: () => pay(),
+    payNow(agentId) {
+      const work = hurried(agentId).finally(() => underWay.delete(work));
+      underWay.add(work);
+      return within(clock, LIMITS.closePayoutMs, work, () => undefined);
+    },
+    async payAgain(payout) {
+      if (sender === undefined) return;
+      await payOut({ ...deps, sender }, { ...payout, validBefore: validBefore() });
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { Surplus } from './agent-page-store.ts';
+import { newPayout } from './payout.ts';
+
+export type SweepDeps = {
+  readonly random: Random;
+  readonly ledger: Pick<Ledger, 'sweep'>;
+  /** Lower case. */
+  readonly treasury: string;
+};
+
+/**
+ * Plans that what a wallet holds beyond all claims goes to the treasury. The ledger decides how much that is, and that
+ * it is nothing where somebody else has planned it a moment ago.
+ */
+export async function sweepSurplus(
+  { random, ledger, treasury }: SweepDeps,
+  { id: agentId, wallet }: Surplus,
+): Promise<void> {
+  const payout = newPayout(random, 'sweep', { wallet, payee: treasury });
+  await ledger.sweep({ agentId, payout, leastRaw: LIMITS.sweepLeastRaw });
+}

@@ -1,0 +1,144 @@
+import type { ApiError } from '../../kernel/api-error.ts';
+import { errors } from '../../kernel/errors.ts';
+import { type Demand, refusalOf, teamRefusalOf } from '../../ledger/rules/admit.ts';
+import { walletFreeRaw } from '../../ledger/rules/decide-payment.ts';
+import { factsOf } from '../../ledger/rules/operation.ts';
+import type { Destination, HoldRefusal, Spender } from '../../ledger/rules/requests.ts';
+import type { SpendState } from '../../ledger/rules/spend-state.ts';
+import { refusalOfDestination } from '../../policy/allowlist.ts';
+import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
+import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
+import { refusePayment } from './refuse-payment.ts';
+
+/** How the agent of a call stands: as it is remembered, or as it is read while other things are done. */
+export type AgentView = {
+  readonly remembered: SpendState | undefined;
+  /** As it stands now. Throws the refusal where there is no such agent. */
+  read(): Promise<SpendState>;
+};
+
+/** Begins to read where nothing is remembered that could let a call through. */
+export function viewAgent(
+  spendState: Pick<SpendStateReader, 'read' | 'recall'>,
+  agentId: number,
+): AgentView {
+  const read = async () => {
+    const now = await spendState.read(agentId);
+    if (now === undefined) throw errors.credential.invalidKey();
+    return now;
+  };
+  const remembered = spendState.recall(agentId);
+  // A wallet that is not there yet may be by now.
+  if (remembered !== undefined && remembered.rules.walletAddress !== null) {
+    return { remembered, read };
+  }
+  const reading = read();
+  // Whoever wants it hears of its failure; nobody may want it.
+  reading.catch(() => {});
+  return { remembered: undefined, read: () => reading };
+}
+
+/** What is known of the agent before its call is sent on. */
+export type AdmittedCall = {
+  readonly accountId: string;
+  /** Lower case; null until it is provisioned. */
+  readonly wallet: string | null;
+  /** How it stood to its money and caps when it was admitted. */
+  readonly spendState: SpendState;
+  readonly view: AgentView;
+};
+
+/** A cap is used up where it leaves nothing for the least amount that there is. */
+const LEAST_RAW = 1n;
+
+/**
+ * What can be refused before anything is sent: a host that is on no list, and a cap that is used up. What depends on the
+ * price is decided with the hold. What is remembered only lets through: a refusal is by what is so now. It tells the
+ * price that the vendor asked for last, or null where that is not known.
+ */
+export async function admitCall(
+  view: AgentView,
+  spender: Spender,
+  { host, lastRaw }: { readonly host: string; readonly lastRaw: bigint | undefined },
+): Promise<AdmittedCall> {
+  const { remembered } = view;
+  const refusalBy = (spendState: SpendState) =>
+    refusalBefore(spendState, spender, host, lastRaw ?? null);
+  if (remembered !== undefined && refusalBy(remembered) === undefined) {
+    return admitted(remembered, view);
+  }
+  const now = await view.read();
+  const refusal = refusalBy(now);
+  if (refusal !== undefined) throw refusal;
+  return admitted(now, { ...view, remembered: undefined });
+}
+
+/** The same of an agent that has been admitted to a purchase which this call is a part of. */
+export const admittedBefore = async (view: AgentView): Promise<AdmittedCall> =>
+  admitted(view.remembered ?? (await view.read()), view);
+
+const admitted = (spendState: SpendState, view: AgentView): AdmittedCall => ({
+  accountId: spendState.rules.accountId,
+  wallet: spendState.rules.walletAddress,
+  ...{ spendState, view },
+});
+
+/**
+ * What can be refused once the price is known and before anything is signed, by how the agent stood a moment ago. The
+ * hold has the last word; a cap that stops its agent is left to it altogether.
+ */
+export async function refusalBeforeHold(
+  { spendState, view }: AdmittedCall,
+  spender: Spender,
+  to: Destination,
+  amountRaw: bigint,
+): Promise<HoldRefusal | undefined> {
+  const judge = (now: SpendState) => {
+    const { spendableRaw } = now.state;
+    const money = { spendableRaw, walletFreeRaw: walletFreeRaw(now.state) };
+    return refusalAt(now, { spender, to, amountRaw, money });
+  };
+  let refusal = judge(spendState);
+  if (refusal !== undefined && view.remembered !== undefined) refusal = judge(await view.read());
+  return refusal === undefined || stops(refusal) ? undefined : refusal;
+}
+
+const stops = (refusal: HoldRefusal): boolean =>
+  refusal.reason === 'cap_exceeded' && refusal.breach.policy.action === 'suspend_agent';
+
+function refusalBefore(
+  now: SpendState,
+  spender: Spender,
+  host: string,
+  priceRaw: bigint | null,
+): ApiError | undefined {
+  const { rules, position } = now;
+  const known = [...rules.policies, ...rules.teamPolicies];
+  const to = { host, payee: null };
+  const unlisted = refusalOfDestination(rules.allowlistMode, known, to, position.nowSec);
+  if (unlisted !== undefined) return refuseSpend(unlisted);
+  if (known.length === 0) return undefined;
+  const refusal = refusalAt(now, { spender, to, amountRaw: LEAST_RAW, money: ANY_MONEY });
+  return refusal && refusePayment(refusal, priceRaw);
+}
+
+/** A call that turns out to be free needs no balance. */
+const ANY_MONEY = { spendableRaw: BigInt(Number.MAX_SAFE_INTEGER) };
+
+type PaymentRequest = {
+  readonly spender: Spender;
+  readonly to: Destination;
+  readonly amountRaw: bigint;
+  readonly money: Pick<Demand, 'spendableRaw' | 'walletFreeRaw'>;
+};
+
+function refusalAt(
+  { rules, position, counters, teamCounters }: SpendState,
+  { spender, to, amountRaw, money }: PaymentRequest,
+): HoldRefusal | undefined {
+  const { keyId, taskValueBps = null } = spender;
+  const facts = factsOf({ spender, destination: to });
+  const { isOperators } = to;
+  const demand = { keyId, amountRaw, facts, taskValueBps, counters, isOperators, ...money };
+  return refusalOf(rules, demand, position) ?? teamRefusalOf(rules, demand, position, teamCounters);
+}

@@ -1,0 +1,70 @@
+import { errors } from '../../kernel/errors.ts';
+import { isObject } from '../../kernel/json.ts';
+import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
+import type { Challenge } from '../../x402/challenge.ts';
+import { chooseOffer, type Offer, type Terms } from '../../x402/offer.ts';
+import { vendorText } from '../../x402/settlement.ts';
+import { PAYMENT_REQUIRED, type Probe } from '../quotes/probe-target.ts';
+import { openVendor } from './vendor-call.ts';
+
+/** What anybody may know of a target: whether it demands a payment, and which. */
+export type Checked =
+  | {
+      readonly x402: true;
+      readonly status: 402;
+      readonly x402Version: 1 | 2;
+      readonly payment: {
+        readonly amount: string;
+        readonly asset: string;
+        readonly payTo: string;
+        readonly network: string;
+        readonly scheme: string;
+        readonly maxTimeoutSeconds: number | null;
+        readonly description: string | null;
+      };
+    }
+  | { readonly x402: false; readonly status: number; readonly message: string };
+
+export type TargetCheck = (url: string, signal: AbortSignal) => Promise<Checked>;
+
+/** Asks a target with a plain GET, now. Throws the refusals of the proxy; nothing is paid or kept. */
+export const createTargetCheck =
+  (deps: {
+    readonly client: Pick<GuardedClient, 'open'>;
+    readonly probe: Probe;
+    readonly terms: Terms;
+  }): TargetCheck =>
+  async (url, signal) => {
+    const probed = await deps.probe(await openVendor(deps.client, url), 'GET', signal);
+    switch (probed.kind) {
+      case 'priced':
+        return { x402: true, status: PAYMENT_REQUIRED, ...describe(probed.challenge, deps.terms) };
+      case 'unreadable':
+        throw errors.proxy.unreadableChallenge(probed.code, probed.detail);
+      case 'unpriced':
+        return { x402: false, status: probed.status, message: sentenceOf(probed.status) };
+    }
+  };
+
+function describe(challenge: Challenge, { chainId }: Terms) {
+  const offer = chooseOffer(challenge.offers) as Offer;
+  const { amountRaw, scheme, maxTimeoutSeconds = null, entry } = offer;
+  const { resource } = challenge;
+  const described = entry.description ?? (isObject(resource) ? resource.description : undefined);
+  return {
+    x402Version: challenge.version,
+    payment: {
+      amount: amountRaw.toString(),
+      // As the vendor spells them: who compares them with its 402 finds them there.
+      asset: String(entry.asset),
+      payTo: String(entry.payTo),
+      network: `eip155:${chainId}`,
+      ...{ scheme, maxTimeoutSeconds, description: vendorText(described) ?? null },
+    },
+  };
+}
+
+const sentenceOf = (status: number): string =>
+  status === PAYMENT_REQUIRED
+    ? 'The target answers 402 and does not say what it wants to be paid.'
+    : `The target answers ${status} to a plain GET and demands no payment for it.`;

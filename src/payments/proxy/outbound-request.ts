@@ -1,0 +1,49 @@
+import { errors } from '../../kernel/errors.ts';
+import { BRAND } from '../../kernel/ids.ts';
+import { endToEndHeaders, type Header, isHeader } from '../../platform/egress/request-headers.ts';
+import type { ProxyRequest } from './proxy-request.ts';
+
+/** A vendor request, ready to be sent twice: without a payment, and with one. */
+export type OutboundRequest = {
+  readonly method: ProxyRequest['method'];
+  readonly headers: readonly Header[];
+  readonly body: string | Uint8Array | undefined;
+};
+
+/**
+ * These frame the message, which is this server's business alone. A Connection header among them is about no connection
+ * that there is, so that what it names goes out.
+ */
+const OURS = new Set([
+  ...['host', 'content-length', 'expect', 'connection'],
+  // Payments are made here and nowhere else.
+  ...['x-payment', 'payment-signature', 'payment-required', 'payment-response'],
+  'x-payment-response',
+]);
+
+/** The agent's request as its vendor is to see it. Throws `Invalid request` on a header that is none. */
+export function outboundRequest({ method, headers, body }: ProxyRequest): OutboundRequest {
+  const given: Header[] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    const header = [name.toLowerCase(), String(value).trim()] as const;
+    if (!isHeader(header)) throw invalidHeader(name);
+    if (!OURS.has(header[0]) && !header[0].startsWith(BRAND.headerPrefix)) given.push(header);
+  }
+  const lines = [...endToEndHeaders(given)];
+  const isText = typeof body === 'string';
+  const isJson = !isText && body !== undefined && body !== null;
+  if (isJson && !lines.some(([name]) => name === 'content-type')) {
+    lines.push(['content-type', 'application/json']);
+  }
+  const text = isJson ? JSON.stringify(body) : isText ? body : undefined;
+  return { method, headers: lines, body: text === '' ? undefined : text };
+}
+
+const invalidHeader = (name: string) =>
+  errors.request.invalid([
+    {
+      path: ['headers', name.slice(0, 64)],
+      message: 'must be a header name and a value without control characters',
+      code: 'invalid_header',
+    },
+  ]);

@@ -1,0 +1,56 @@
+import type { Sql } from '../../platform/postgres/sql.ts';
+
+/** One call that cost nothing. */
+export type PassthroughLine = {
+  readonly agentId: number;
+  readonly keyId: number | null;
+  readonly targetUrl: string;
+  readonly method: string;
+  readonly responseStatusCode: number;
+  readonly latencyMs: number;
+  readonly taskId: string | null;
+  readonly actionId: string | null;
+};
+
+/** Writes lines, and counts those of an action under it, in one statement. */
+export async function insertPassthroughs(
+  sql: Sql,
+  lines: readonly PassthroughLine[],
+): Promise<void> {
+  // In the order of their keys, so that two processes which count the same actions never wait for each other.
+  await sql`
+    with line as (
+      select x.* from json_to_recordset(${JSON.stringify(lines.map(lineOf))}::text::json)
+        as x(agent integer, key integer, url text, method text, code integer, latency integer,
+          task text, action text)),
+    written as (
+      insert into proxy_passthroughs (agent_id, key_id, target_url, method, response_status_code,
+        latency_ms, task_id, action_id)
+      select agent, key, url, method, code, latency, task, action from line)
+    insert into free_action_totals as f (agent_id, action_id, calls, first_seen, last_seen)
+    select agent, action, count(*), now(), now() from line
+    where action is not null group by agent, action order by agent, action
+    on conflict (agent_id, action_id) do update
+    set calls = f.calls + excluded.calls, last_seen = greatest(f.last_seen, excluded.last_seen)`;
+}
+
+const lineOf = (line: PassthroughLine) => ({
+  agent: line.agentId,
+  key: line.keyId,
+  url: line.targetUrl,
+  method: line.method,
+  code: line.responseStatusCode,
+  latency: line.latencyMs,
+  task: line.taskId,
+  action: line.actionId,
+});
+
+/** Removes, of the oldest `limit` lines, those older than so many days; answers how many went. */
+export async function prunePassthroughs(sql: Sql, days: number, limit: number): Promise<number> {
+  const rows = await sql`
+    delete from proxy_passthroughs where id in (
+      select o.id from (select id, created_at from proxy_passthroughs order by id limit ${limit}) o
+      where o.created_at < now() - ${days} * interval '1 day')
+    returning 1 as one`;
+  return rows.length;
+}

@@ -1,0 +1,44 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
+import { decodeContent, readBounded } from '../../platform/egress/read-body.ts';
+import { type Challenge, parseChallenge, type VendorAnswer } from '../../x402/challenge.ts';
+import type { Terms } from '../../x402/offer.ts';
+import { VendorFailed } from './vendor-failed.ts';
+
+/** What the 402 of a vendor asks for. Throws the refusal where it asks for nothing that can be paid here. */
+export async function readChallenge(answer: GuardedAnswer, terms: Terms): Promise<Challenge> {
+  const parsed = parseChallenge(await vendorAnswer(answer), terms);
+  switch (parsed.kind) {
+    case 'challenge':
+      return parsed.challenge;
+    case 'absent':
+      throw new VendorFailed('unreadable', errors.proxy.challengeMissing());
+    case 'unreadable':
+      throw new VendorFailed(
+        'unreadable',
+        errors.proxy.unreadableChallenge(parsed.code, parsed.detail),
+      );
+  }
+}
+
+/** An answer whose body is small enough to be read whole; without its body where it is not, or breaks. */
+export async function vendorAnswer(answer: GuardedAnswer): Promise<VendorAnswer> {
+  return { header: (name) => valuesOf(answer, name), body: await smallBody(answer) };
+}
+
+async function smallBody(answer: GuardedAnswer): Promise<Uint8Array | undefined> {
+  const most = LIMITS.challengeBodyBytes;
+  try {
+    const [coding] = valuesOf(answer, 'content-encoding');
+    return decodeContent(await readBounded(answer.body, most), coding, most);
+  } catch {
+    // Too long, cut off or in no known coding: a challenge in it could not be believed either.
+    return undefined;
+  } finally {
+    answer.discard();
+  }
+}
+
+export const valuesOf = ({ headers }: GuardedAnswer, wanted: string): readonly string[] =>
+  headers.flatMap(([name, value]) => (name.toLowerCase() === wanted ? [value] : []));

@@ -1,0 +1,50 @@
+import { formatUsdc } from '../../kernel/amount.ts';
+import { BRAND } from '../../kernel/ids.ts';
+import { endToEndHeaders, type Header, isHeader } from '../../platform/egress/request-headers.ts';
+import { BUDGET_ADVISORY_HEADER } from '../../spend/awareness/budget-left.ts';
+
+const HEADER = {
+  cost: `${BRAND.headerPrefix}cost-usdc`,
+  amount: `${BRAND.headerPrefix}payment-amount`,
+  payment: `${BRAND.headerPrefix}payment`,
+} as const;
+
+/** Not the vendor's to say here: how long the message is, who may read it, and what our own limits are. */
+const DROPPED = new Set([
+  ...['content-length', 'alt-svc', 'clear-site-data', 'x-request-id', 'date', 'server'],
+  ...['strict-transport-security', 'x-ratelimit-limit', 'x-ratelimit-remaining'],
+  'x-ratelimit-reset',
+]);
+
+/** A browser would keep it for this server. */
+const SIGNS_IN = new RegExp(`^\\s*${BRAND.sessionCookie}\\s*=`, 'i');
+
+/** A vendor's headers as the agent gets them, in their order, those that came twice twice. */
+export function relayedHeaders(lines: readonly Header[]): Header[] {
+  return endToEndHeaders(lines).flatMap(([name, value]): Header[] => {
+    const lower = name.toLowerCase();
+    const isOurs =
+      DROPPED.has(lower) ||
+      lower.startsWith(BRAND.headerPrefix) ||
+      lower.startsWith('access-control-') ||
+      (lower === 'set-cookie' && SIGNS_IN.test(value));
+    return isOurs || !isHeader([name, value]) ? [] : [[lower, value]];
+  });
+}
+
+/** What a free answer says of its price. */
+export const PASSED_THROUGH: Readonly<Record<string, string>> = {
+  [HEADER.cost]: '0',
+  [HEADER.payment]: 'passthrough',
+};
+
+/** What a paid answer says of its price: the amount that is held, and taken when the chain says so. */
+export const paidHeaders = (
+  valueRaw: bigint,
+  advisory: string | undefined,
+): Record<string, string> => ({
+  [HEADER.cost]: valueRaw.toString(),
+  [HEADER.amount]: formatUsdc(valueRaw),
+  [HEADER.payment]: 'paid',
+  ...(advisory === undefined ? {} : { [BUDGET_ADVISORY_HEADER]: advisory }),
+});

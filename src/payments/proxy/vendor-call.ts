@@ -1,0 +1,113 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
+import type { Destination } from '../../platform/egress/destination-guard.ts';
+import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
+import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
+import type { Header } from '../../platform/egress/request-headers.ts';
+import {
+  BadRequestHeader,
+  SendFailed,
+  type SendFailure,
+} from '../../platform/egress/send-failed.ts';
+import type { OutboundRequest } from './outbound-request.ts';
+import { VendorFailed } from './vendor-failed.ts';
+
+/** How long a vendor may take, and how much it may answer. */
+export type VendorTimes = {
+  /** From the connection to the last byte: before it is paid, and after. */
+  readonly unpaidMs: number;
+  readonly paidMs: number;
+  /** Between two pieces of its answer. */
+  readonly idleMs: number;
+  /** From the connection to the head of either answer, where it is less than all of it. */
+  readonly firstByteMs?: number | undefined;
+  readonly responseBytes?: number | undefined;
+};
+
+export const VENDOR_TIMES: VendorTimes = {
+  unpaidMs: LIMITS.proxyUnpaidMs,
+  paidMs: LIMITS.proxyPaidMs,
+  idleMs: LIMITS.proxyIdleMs,
+};
+
+/** Judges a URL that a caller chose and resolves its name, for all stages of a call. Throws the refusal. */
+export async function openVendor(
+  client: Pick<GuardedClient, 'open'>,
+  url: string,
+): Promise<Destination> {
+  const destination = await openTarget(client, url);
+  if (destination !== undefined) return destination;
+  throw new VendorFailed('unresolved', errors.proxy.unreachable(UNRESOLVED));
+}
+
+/** The same for who is only asked about; undefined where the name does not resolve. Throws where it is blocked. */
+export async function openTarget(
+  client: Pick<GuardedClient, 'open'>,
+  url: string,
+): Promise<Destination | undefined> {
+  try {
+    return await client.open(url);
+  } catch (error) {
+    if (error instanceof BlockedDestination) throw errors.proxy.blockedDestination(error.reason);
+    if (error instanceof Unreachable) return undefined;
+    throw error;
+  }
+}
+
+export const UNRESOLVED = 'The host name could not be resolved.';
+
+/** Sends a request that carries no payment. Throws the refusal where no answer comes. */
+export async function askVendor(
+  client: Pick<GuardedClient, 'send'>,
+  destination: Destination,
+  request: OutboundRequest,
+  times: Omit<VendorTimes, 'paidMs'>,
+  signal: AbortSignal,
+): Promise<GuardedAnswer> {
+  try {
+    const { unpaidMs: totalMs, ...more } = times;
+    return await sendVendor(client, destination, request, { totalMs, ...more }, signal);
+  } catch (error) {
+    if (error instanceof BadRequestHeader) throw errors.request.invalid([badHeader(error)]);
+    if (!(error instanceof SendFailed)) throw error;
+    if (signal.aborted) throw errors.request.clientClosed();
+    const { reason } = error;
+    throw new VendorFailed(reason, errors.proxy.unreachable(NO_ANSWER[reason]));
+  }
+}
+
+const NO_ANSWER: Readonly<Record<SendFailure, string>> = {
+  busy: 'No connection to the vendor was free; try again shortly.',
+  unreachable: 'The vendor took no connection.',
+  tls: 'The vendor could not prove to be the host that it was called by.',
+  timeout: 'The vendor did not answer in time.',
+  aborted: 'The request was given up before an answer came.',
+  broken: 'The vendor closed the connection before it had answered, or answered what is not HTTP.',
+};
+
+const badHeader = (error: Error) => ({
+  path: ['headers'],
+  message: error.message,
+  code: 'invalid_header',
+});
+
+type VendorBounds = Omit<VendorTimes, 'unpaidMs' | 'paidMs'> & { readonly totalMs: number };
+
+/** Sends one request once, in the bounds of the proxy. Rejects as the client does. */
+export const sendVendor = (
+  client: Pick<GuardedClient, 'send'>,
+  destination: Destination,
+  { method, headers, body }: OutboundRequest & { readonly headers: readonly Header[] },
+  { totalMs, idleMs, firstByteMs = totalMs, responseBytes }: VendorBounds,
+  signal: AbortSignal,
+): Promise<GuardedAnswer> =>
+  client.send(destination, {
+    ...{ method, headers, body, signal },
+    timeouts: {
+      connectMs: LIMITS.proxyConnectMs,
+      ...{ firstByteMs, idleMs, totalMs },
+    },
+    maxHeaderBytes: LIMITS.outboundAnswerHeaderBytes,
+    maxResponseBytes: responseBytes ?? LIMITS.vendorResponseBytes,
+  });

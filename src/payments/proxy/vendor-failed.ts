@@ -1,0 +1,15 @@
+import { ApiError } from '../../kernel/api-error.ts';
+import type { SendFailure } from '../../platform/egress/send-failed.ts';
+
+/** `unresolved`: its name is not known. `unreadable`: it asks for a payment that cannot be made here. */
+export type VendorFault = SendFailure | 'unresolved' | 'unreadable';
+
+/** A refusal that is about the vendor, or the way to it, before anything was paid: for whoever has another to ask. */
+export class VendorFailed extends ApiError {
+  readonly fault: VendorFault;
+
+  constructor(fault: VendorFault, { status, error, fields, headers }: ApiError) {
+    super(status, error, { fields, headers });
+    this.fault = fault;
+  }
+}

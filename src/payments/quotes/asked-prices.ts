@@ -1,0 +1,26 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { RecentMap } from '../../kernel/recent-map.ts';
+import { chooseOffer, type Offer } from '../../x402/offer.ts';
+
+/** What vendors have asked for lately, for refusals that come before a vendor is asked again. */
+export type AskedPrices = {
+  note(target: PricedTarget, offers: readonly Offer[]): void;
+  /** Undefined where this process has not been asked for a payment there. */
+  last(target: PricedTarget): bigint | undefined;
+};
+
+export type PricedTarget = { readonly method: string; readonly url: string };
+
+const keyOf = ({ method, url }: PricedTarget) => `${method} ${url}`;
+
+/** Remembers the price of a bounded number of targets; the least recently used one is forgotten. */
+export function createAskedPrices(): AskedPrices {
+  const prices = new RecentMap<string, bigint>(LIMITS.askedPricesKept);
+  return {
+    note(target, offers) {
+      const offer = chooseOffer(offers);
+      if (offer !== undefined) prices.set(keyOf(target), offer.amountRaw);
+    },
+    last: (target) => prices.get(keyOf(target)),
+  };
+}

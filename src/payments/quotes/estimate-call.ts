@@ -1,0 +1,63 @@
+import { isoTime } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { factsOf } from '../../ledger/rules/operation.ts';
+import { payableRaw } from '../../ledger/rules/project.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
+import { roomFor, type SpendState } from '../../ledger/rules/spend-state.ts';
+import type { SpendFacts } from '../../policy/policy.ts';
+import { openTarget } from '../proxy/vendor-call.ts';
+import { fits } from './plan-forecast.ts';
+import {
+  askTarget,
+  type PlannedCall,
+  type ProspectDeps,
+  prospectOf,
+  requireSpendState,
+} from './prospect.ts';
+
+/** What one call would cost, and whether the agent could pay for it now, as a payment of it would be decided. */
+export async function estimateCall(deps: ProspectDeps, spender: Spender, wanted: PlannedCall) {
+  const { url, method } = wanted;
+  const said = await askTarget(deps, await openTarget(deps.client, url), wanted);
+  const spendState = await requireSpendState(deps, spender);
+  const prospect = prospectOf(said, spendState.rules.walletAddress);
+  if (prospect.kind === 'failed') throw errors.proxy.preflightFailed(prospect.detail);
+  const { host, cached, atMs } = prospect;
+  const told = { cached, fetchedAt: isoTime(atMs) };
+  if (prospect.kind === 'free') return { url, method, x402: false as const, ...told };
+  const { amountRaw, payTo, scheme, spelled } = prospect.offer;
+  const facts = factsOf({ spender, destination: { host, payee: payTo } });
+  return {
+    ...{ url, method, x402: true as const },
+    priceRaw: amountRaw.toString(),
+    asset: spelled.asset,
+    network: 'base',
+    payTo: spelled.payTo,
+    scheme,
+    ...told,
+    reflection: reflect(spendState, facts, spender.taskValueBps ?? null, amountRaw),
+  };
+}
+
+/** What the payment would meet. Nothing is borrowed by itself, so that the headroom is what is available. */
+function reflect(
+  spendState: SpendState,
+  facts: SpendFacts,
+  taskValueBps: number | null,
+  priceRaw: bigint,
+) {
+  const room = roomFor(spendState, facts, taskValueBps);
+  const availableRaw = payableRaw(spendState.state, room);
+  const session = room.caps.find(
+    ({ policy }) => policy.kind === 'session' && policy.agentId !== null,
+  );
+  const available = availableRaw.toString();
+  return {
+    available,
+    headroomToAutoBorrow: available,
+    sessionSpendRemaining: session?.remainingRaw.toString() ?? null,
+    willExceedAvailable: priceRaw > availableRaw,
+    willExceedHeadroom: priceRaw > availableRaw,
+    willExceedSpendLimit: !room.caps.every((cap) => fits(cap, priceRaw)),
+  };
+}

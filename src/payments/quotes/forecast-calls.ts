@@ -1,0 +1,158 @@
+import { type Clock, within } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { factsOf } from '../../ledger/rules/operation.ts';
+import { payableRaw } from '../../ledger/rules/project.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
+import { roomFor, type SpendState } from '../../ledger/rules/spend-state.ts';
+import type { Destination } from '../../platform/egress/destination-guard.ts';
+import { openTarget } from '../proxy/vendor-call.ts';
+import { type PlannedBreach, type PlannedCalls, planForecast } from './plan-forecast.ts';
+import {
+  type Asked,
+  askTarget,
+  type PlannedCall,
+  type Prospect,
+  type ProspectDeps,
+  prospectOf,
+  requireSpendState,
+} from './prospect.ts';
+
+export type ForecastDeps = ProspectDeps & { readonly clock: Clock };
+
+export type ForecastRequest = PlannedCall & {
+  readonly count: number;
+  /** The task that the calls are for; undefined: that of the asking call. */
+  readonly taskId: string | undefined;
+};
+
+/**
+ * What many calls would cost together, and what stands in their way, as of now. A target that may not be called refuses
+ * all of it before any is asked; one that does not answer is told in its place.
+ */
+export async function forecastCalls(
+  deps: ForecastDeps,
+  spender: Spender,
+  wishes: readonly ForecastRequest[],
+) {
+  const said = await askAll(deps, wishes);
+  const spendState = await requireSpendState(deps, spender);
+  const { walletAddress } = spendState.rules;
+  const prospects = said.map((asked) => prospectOf(asked, walletAddress));
+  if (prospects.every(({ kind }) => kind === 'failed')) {
+    throw errors.proxy.forecastFailed(`None of the calls could be priced. ${whyOf(prospects)}`);
+  }
+  const calls = prospects.flatMap((prospect, index) =>
+    plannedCalls(spender, wishes[index] as ForecastRequest, prospect, index),
+  );
+  const plan = planForecast(spendState, spender.taskValueBps ?? null, calls);
+  return {
+    forecast: {
+      totalRaw: plan.totalRaw.toString(),
+      currency: 'USDC',
+      decimals: 6,
+      items: prospects.map((prospect, i) => itemOf(prospect, wishes[i] as ForecastRequest, i)),
+      reflection: {
+        available: availableTo(spendState, spender).toString(),
+        willExceedAvailable: plan.willExceedAvailable,
+        willExceedSpendLimit: plan.breaches.some(({ policyId }) => policyId !== null),
+      },
+    },
+    policyPreflight: { ok: plan.breaches.length === 0, breaches: plan.breaches.map(breachRecord) },
+  };
+}
+
+/** Nothing is sent before every target is judged: one that is blocked refuses them all. */
+async function askAll(
+  deps: ForecastDeps,
+  wishes: readonly ForecastRequest[],
+): Promise<readonly Asked[]> {
+  const { clock, client } = deps;
+  const endMs = clock.monotonicMs() + LIMITS.forecastMs;
+  const inTime = async <T>(work: () => Promise<T>): Promise<T | 'late'> => {
+    const leftMs = endMs - clock.monotonicMs();
+    return leftMs <= 0 ? 'late' : within(clock, leftMs, work(), () => 'late' as const);
+  };
+  const judged = new Map<string, Promise<Destination | undefined | 'late'>>();
+  const targets = await eachOf(wishes, ({ url }) => {
+    const judgement = judged.get(url) ?? inTime(() => openTarget(client, url));
+    judged.set(url, judgement);
+    return judgement;
+  });
+  return eachOf(wishes, async (wanted, i) => {
+    const target = targets[i];
+    const asked = target === 'late' ? target : await inTime(() => askTarget(deps, target, wanted));
+    return asked === 'late' ? LATE : asked;
+  });
+}
+
+const LATE: Asked = { kind: 'failed', detail: 'There was no time left to ask the target.' };
+
+/** Does it to every item, a few at a time. Rejects with the first failure, when what had begun is over. */
+async function eachOf<T, R>(
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const failed: unknown[] = [];
+  const left = items.entries();
+  const worker = async () => {
+    for (const [i, item] of left) {
+      try {
+        results[i] = await work(item, i);
+      } catch (error) {
+        failed.push(error);
+      }
+      if (failed.length > 0) return;
+    }
+  };
+  await Promise.all(Array.from({ length: LIMITS.forecastProbes }, worker));
+  if (failed.length > 0) throw failed[0];
+  return results;
+}
+
+function plannedCalls(
+  spender: Spender,
+  { count, taskId }: ForecastRequest,
+  prospect: Prospect,
+  index: number,
+): PlannedCalls[] {
+  if (prospect.kind === 'failed') return [];
+  const { host } = prospect;
+  const [priceRaw, payee] =
+    prospect.kind === 'free' ? [0n, null] : [prospect.offer.amountRaw, prospect.offer.payTo];
+  const tagged = taskId === undefined ? spender : { ...spender, taskId };
+  const facts = { ...factsOf({ spender: tagged, destination: { host, payee } }), host };
+  return [{ index, priceRaw, count, facts }];
+}
+
+function itemOf(prospect: Prospect, { url, method, count }: ForecastRequest, index: number) {
+  const asked = { index, url, method, count };
+  if (prospect.kind === 'failed') {
+    const { detail } = prospect;
+    const unknown = { x402: null, priceRaw: null, subtotalRaw: null };
+    return { ...asked, ...unknown, error: 'preflight_failed', detail };
+  }
+  const priceRaw = prospect.kind === 'free' ? 0n : prospect.offer.amountRaw;
+  return {
+    ...asked,
+    x402: prospect.kind === 'priced',
+    priceRaw: priceRaw.toString(),
+    subtotalRaw: (priceRaw * BigInt(count)).toString(),
+  };
+}
+
+/** What a payment of the asking call's own task would have. */
+const availableTo = (spendState: SpendState, { taskId }: Spender): bigint => {
+  const facts = { keyRootId: null, taskId: taskId ?? null, host: null, payee: null };
+  return payableRaw(spendState.state, roomFor(spendState, facts, null));
+};
+
+const breachRecord = ({ limitRaw, projectedSpentRaw, ...breach }: PlannedBreach) => ({
+  ...breach,
+  limitRaw: limitRaw.toString(),
+  projectedSpentRaw: projectedSpentRaw.toString(),
+});
+
+const whyOf = ([first]: readonly Prospect[]): string =>
+  first?.kind === 'failed' ? first.detail : '';

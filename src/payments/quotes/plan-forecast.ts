@@ -1,0 +1,113 @@
+import { payableRaw, withPayment } from '../../ledger/rules/project.ts';
+import { type Reading, type Room, roomFor } from '../../ledger/rules/spend-state.ts';
+import { refusalOfDestination } from '../../policy/allowlist.ts';
+import type { CapState } from '../../policy/evaluate.ts';
+import type { SpendFacts } from '../../policy/policy.ts';
+
+/** Calls of one kind that an agent has in mind. */
+export type PlannedCalls = {
+  readonly index: number;
+  /** Of one call; 0 where the target asks for nothing. */
+  readonly priceRaw: bigint;
+  readonly count: number;
+  /** The payee is null where nobody is paid. */
+  readonly facts: SpendFacts & { readonly host: string };
+};
+
+/** What stands in the way of planned calls, as of the first of them that it would refuse. */
+export type PlannedBreach = {
+  readonly itemIndex: number;
+  /** Null where it is no cap but an allowlist, on which the destination does not stand. */
+  readonly policyId: number | null;
+  readonly kind: string;
+  readonly matchKey: string | null;
+  readonly label: string | null;
+  readonly limitRaw: bigint;
+  /** What would count under it if all calls of the item were made. */
+  readonly projectedSpentRaw: bigint;
+  readonly reason: 'policy_exceeded' | 'host_not_allowlisted' | 'vendor_not_allowlisted';
+};
+
+export type ForecastPlan = {
+  readonly totalRaw: bigint;
+  readonly willExceedAvailable: boolean;
+  readonly breaches: readonly PlannedBreach[];
+};
+
+/**
+ * What would become of calls that are made one after the other, by the rules that holds are decided by: a call that a
+ * cap refuses leaves room to those after it. Whether the balance lasts is asked of all calls, refused or not.
+ */
+export function planForecast(
+  now: Reading,
+  taskValueBps: number | null,
+  plan: readonly PlannedCalls[],
+): ForecastPlan {
+  let admitted = now;
+  let demanded = now;
+  let totalRaw = 0n;
+  let willExceedAvailable = false;
+  const breaches: PlannedBreach[] = [];
+  for (const calls of plan) {
+    const { facts, priceRaw } = calls;
+    const itemRaw = priceRaw * BigInt(calls.count);
+    totalRaw += itemRaw;
+    const balance = roomFor(demanded, facts, taskValueBps);
+    willExceedAvailable ||= itemRaw > payableRaw(demanded.state, balance);
+    demanded = withPayment(demanded, facts, itemRaw);
+
+    const unlisted = unlistedOf(now, calls, itemRaw);
+    if (unlisted !== undefined) {
+      breaches.push(unlisted);
+      continue;
+    }
+    const { caps } = roomFor(admitted, facts, taskValueBps);
+    for (const cap of caps) {
+      if (!fits(cap, itemRaw)) breaches.push(breachOf(cap, calls.index, itemRaw));
+    }
+    admitted = withPayment(admitted, facts, priceRaw * fittingCalls(caps, calls));
+  }
+  return { totalRaw, willExceedAvailable, breaches };
+}
+
+/** The least that a call can come to before its price is known: a cap that is used up refuses even what is free. */
+const LEAST_RAW = 1n;
+
+/** Whether a cap leaves room for so much. */
+export const fits = ({ remainingRaw }: CapState, amountRaw: bigint): boolean =>
+  (amountRaw > LEAST_RAW ? amountRaw : LEAST_RAW) <= remainingRaw;
+
+/** How many of the calls every cap lets through, one after the other. */
+function fittingCalls(caps: Room['caps'], { priceRaw, count }: PlannedCalls): bigint {
+  let most = BigInt(count);
+  if (priceRaw === 0n) return most;
+  for (const { remainingRaw } of caps) {
+    const fitting = remainingRaw / priceRaw;
+    if (fitting < most) most = fitting;
+  }
+  return most;
+}
+
+function breachOf(cap: CapState, itemIndex: number, itemRaw: bigint): PlannedBreach {
+  const { policy, capRaw, spentRaw } = cap;
+  const { id: policyId, kind, matchKey, label } = policy;
+  const projected = { limitRaw: capRaw, projectedSpentRaw: spentRaw + itemRaw };
+  return { itemIndex, policyId, kind, matchKey, label, ...projected, reason: 'policy_exceeded' };
+}
+
+function unlistedOf(
+  { rules, position }: Reading,
+  { index: itemIndex, facts }: PlannedCalls,
+  itemRaw: bigint,
+): PlannedBreach | undefined {
+  const known = [...rules.policies, ...rules.teamPolicies];
+  const refusal = refusalOfDestination(rules.allowlistMode, known, facts, position.nowSec);
+  if (refusal === undefined) return undefined;
+  const { reason } = refusal;
+  const named =
+    reason === 'host_not_allowlisted'
+      ? ({ kind: 'api', matchKey: refusal.host } as const)
+      : ({ kind: 'vendor', matchKey: refusal.recipient } as const);
+  const amounts = { limitRaw: 0n, projectedSpentRaw: itemRaw };
+  return { itemIndex, policyId: null, ...named, label: null, ...amounts, reason };
+}

@@ -1,0 +1,119 @@
+import { ApiError } from '../../kernel/api-error.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Destination } from '../../platform/egress/destination-guard.ts';
+import type { GuardedMethod } from '../../platform/egress/guarded-client.ts';
+import type { Offer } from '../../x402/offer.ts';
+import { PAYMENT_REQUIRED, type Probe, type Probed } from './probe-target.ts';
+
+/** An offer without the vendor's own words, which may be long. */
+export type QuotedOffer = Pick<Offer, 'amountRaw' | 'payTo' | 'scheme'> & {
+  /** As the vendor spells them. */
+  readonly spelled: { readonly asset: string; readonly payTo: string };
+};
+
+/** What a target has said that a call costs. */
+export type Quote =
+  /** At least one offer. */
+  | { readonly kind: 'priced'; readonly offers: readonly QuotedOffer[]; readonly atMs: number }
+  | { readonly kind: 'free'; readonly atMs: number };
+
+export type Quoted =
+  /** `cached`: it was said before somebody asked for this answer. */
+  | { readonly kind: 'quoted'; readonly quote: Quote; readonly cached: boolean }
+  | { readonly kind: 'failed'; readonly detail: string };
+
+export interface PriceQuotes {
+  /** What a call of this kind costs, as the target says. Never rejects but for a bug. */
+  of(destination: Destination, method: GuardedMethod): Promise<Quoted>;
+}
+
+type Entry = { readonly answer: Promise<Quote>; saidMs: number | undefined };
+
+/**
+ * Asks targets for their prices, the same one once in half a minute however many want to know, and forgets what
+ * failed. Its callers have had the guard judge the destination, each anew: no quote outlives a block.
+ */
+export function createPriceQuotes(deps: {
+  readonly probe: Probe;
+  readonly clock: Clock;
+}): PriceQuotes {
+  const { probe, clock } = deps;
+  /** The oldest first. */
+  const known = new Map<string, Entry>();
+
+  async function ask(destination: Destination, method: GuardedMethod): Promise<Quote> {
+    return quoteOf(await probe(destination, method, NOBODY_LEAVES), clock.now());
+  }
+
+  function begin(key: string, destination: Destination, method: GuardedMethod): Entry {
+    const entry: Entry = { answer: ask(destination, method), saidMs: undefined };
+    known.delete(key);
+    known.set(key, entry);
+    entry.answer.then(
+      () => {
+        entry.saidMs = clock.monotonicMs();
+      },
+      () => {
+        if (known.get(key) === entry) known.delete(key);
+      },
+    );
+    for (const [oldest] of known) {
+      if (known.size <= LIMITS.quotesKept) break;
+      known.delete(oldest);
+    }
+    return entry;
+  }
+
+  function remembered(key: string): Entry | undefined {
+    const entry = known.get(key);
+    if (entry === undefined || entry.saidMs === undefined) return entry;
+    return clock.monotonicMs() - entry.saidMs < LIMITS.quoteMs ? entry : undefined;
+  }
+
+  return {
+    async of(destination, method) {
+      const key = `${method} ${destination.url}`;
+      const entry = remembered(key) ?? begin(key, destination, method);
+      const cached = entry.saidMs !== undefined;
+      try {
+        return { kind: 'quoted', quote: await entry.answer, cached };
+      } catch (error) {
+        if (error instanceof Unquotable) return { kind: 'failed', detail: error.message };
+        if (error instanceof ApiError) return { kind: 'failed', detail: detailOf(error) };
+        throw error;
+      }
+    },
+  };
+}
+
+/** Several may wait for one answer: that one of them leaves ends it for none. */
+const NOBODY_LEAVES = new AbortController().signal;
+
+/** A target answered, and nobody can tell its price from what it said. */
+class Unquotable extends Error {}
+
+function quoteOf(probed: Probed, atMs: number): Quote {
+  switch (probed.kind) {
+    case 'priced':
+      return { kind: 'priced', offers: probed.challenge.offers.map(quotedOffer), atMs };
+    case 'unreadable':
+      throw new Unquotable(`The payment that the target demands cannot be read: ${probed.detail}.`);
+    case 'unpriced':
+      if (probed.status === PAYMENT_REQUIRED) {
+        throw new Unquotable('The target demands a payment and does not say which.');
+      }
+      // Whoever fails has not said that it is free.
+      if (probed.status >= 500) throw new Unquotable(`The target failed with ${probed.status}.`);
+      return { kind: 'free', atMs };
+  }
+}
+
+const quotedOffer = ({ amountRaw, payTo, scheme, entry }: Offer): QuotedOffer => ({
+  ...{ amountRaw, payTo, scheme },
+  spelled: { asset: String(entry.asset), payTo: String(entry.payTo) },
+});
+
+/** What a refusal says beyond its name. */
+export const detailOf = ({ fields, message }: ApiError): string =>
+  typeof fields.detail === 'string' ? fields.detail : message;

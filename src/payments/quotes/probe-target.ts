@@ -1,0 +1,70 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Destination } from '../../platform/egress/destination-guard.ts';
+import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
+import { type Challenge, type ParsedChallenge, parseChallenge } from '../../x402/challenge.ts';
+import type { Terms } from '../../x402/offer.ts';
+import { vendorAnswer } from '../proxy/read-challenge.ts';
+import { askVendor } from '../proxy/vendor-call.ts';
+
+/** What a target says to a request that carries nothing, least of all a payment. */
+export type Probed =
+  | { readonly kind: 'priced'; readonly challenge: Challenge }
+  /** It demands no payment; or it does, in words that are not of this protocol (402). */
+  | { readonly kind: 'unpriced'; readonly status: number }
+  | Extract<ParsedChallenge, { kind: 'unreadable' }>;
+
+export type Probe = (
+  destination: Destination,
+  method: GuardedMethod,
+  signal: AbortSignal,
+) => Promise<Probed>;
+
+/**
+ * Asks targets what they cost. Of an answer no more is read than can be a challenge. At most `atOnce` are asked at a
+ * time, so that connections are left to calls that are paid for. Throws the refusal where no answer comes.
+ */
+export function createProbe(deps: {
+  readonly client: Pick<GuardedClient, 'send'>;
+  readonly terms: Terms;
+  readonly atOnce: number;
+}): Probe {
+  const { client, terms, atOnce } = deps;
+  let underWay = 0;
+
+  async function ask(...[destination, method, signal]: Parameters<Probe>): Promise<Probed> {
+    const request = { method, headers: ANYTHING, body: undefined };
+    const answer = await askVendor(client, destination, request, TIMES, signal);
+    if (answer.status !== PAYMENT_REQUIRED) {
+      answer.discard();
+      return { kind: 'unpriced', status: answer.status };
+    }
+    const parsed = parseChallenge(await vendorAnswer(answer), terms);
+    switch (parsed.kind) {
+      case 'challenge':
+        return { kind: 'priced', challenge: parsed.challenge };
+      case 'unreadable':
+        return parsed;
+      case 'absent':
+        return { kind: 'unpriced', status: PAYMENT_REQUIRED };
+    }
+  }
+
+  return async (destination, method, signal) => {
+    if (underWay >= atOnce) throw errors.proxy.unreachable(BUSY);
+    underWay++;
+    try {
+      return await ask(destination, method, signal);
+    } finally {
+      underWay--;
+    }
+  };
+}
+
+export const PAYMENT_REQUIRED = 402;
+
+const TIMES = { unpaidMs: LIMITS.probeMs, idleMs: LIMITS.probeMs };
+
+const ANYTHING = [['accept', '*/*']] as const;
+
+const BUSY = 'This server asks as many targets as it may at a time; try again shortly.';

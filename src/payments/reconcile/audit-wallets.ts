@@ -1,0 +1,149 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Flood } from '../../platform/chain/log-range.ts';
+import { RpcUnavailable } from '../../platform/chain/rpc.ts';
+import type { Block } from '../../platform/chain/rpc-answers.ts';
+import {
+  type AuthorizationLog,
+  carriedOut,
+  incoming,
+  outgoing,
+} from '../../platform/chain/usdc.ts';
+import { usdcHeld } from '../../platform/chain/usdc-held.ts';
+import { type ApplyDeps, applyOutflow, NOTHING_KNOWN } from '../reservations/apply-events.ts';
+import type { Applied } from './applied.ts';
+import { takeDeposits } from './deposits.ts';
+import type { ChainView } from './judge-by-chain.ts';
+import {
+  type AuditStore,
+  type BookedWallet,
+  floorOf,
+  type NewDifference,
+  planRound,
+} from './wallet-audit.ts';
+
+export type AuditDeps = ApplyDeps & {
+  readonly view: ChainView;
+  readonly audits: AuditStore;
+  /** Between the end of a round and the next one. */
+  readonly restMs: number;
+};
+
+/** Blocks that are read for some wallets, by their first and their last. */
+export type AuditRange = { readonly fromBlock: number; readonly toBlock: number };
+
+/**
+ * One step of the second look, as of a block up to which the books have everything: a page of wallets has its logs read
+ * again, and what each holds compared with the book at this very block. What the first reading missed is credited or
+ * debited, under the names that it has anyway. Answers what was missed.
+ */
+export async function auditPage(
+  deps: AuditDeps,
+  at: Block,
+  mostBlocks: number,
+): Promise<readonly Applied[]> {
+  const { audits } = deps;
+  const state = await audits.findState();
+  const round = planRound(state, at, mostBlocks);
+  if (round === undefined) return [];
+  const after = round.afterAgentId ?? 0;
+  const { walletsPerPass } = LIMITS.audit;
+  const wallets = await audits.findWallets(after, walletsPerPass);
+  const applied = wallets.length === 0 ? [] : await reread(deps, wallets, round, at);
+  if (wallets.length > 0) await compare(deps, after, at);
+  const isLast = wallets.length < walletsPerPass;
+  const next = isLast ? null : (wallets.at(-1)?.agentId ?? null);
+  await audits.saveRound(state, { ...round, afterAgentId: next }, deps.restMs);
+  await rewindTo(deps, applied);
+  return applied;
+}
+
+/**
+ * Reads what has moved in some wallets again, and applies what the books do not have. Nearly all of it is known: payments
+ * are told by one short log each, and only those that are not are read whole. What was missed is told of in any case.
+ */
+export async function reread(
+  deps: AuditDeps,
+  wallets: readonly BookedWallet[],
+  range: AuditRange,
+  at: Block,
+): Promise<readonly Applied[]> {
+  const { rpc, usdc } = deps.view;
+  const owners = ownersOf(wallets);
+  const bounds = await boundsOf(deps, range, at);
+  const paid = await carriedOut(rpc, usdc, [...owners.keys()], bounds);
+  const transfers = await incoming(rpc, usdc, [...owners.keys()], bounds);
+  const untaken = await deps.audits.findUntaken(paid.map(({ nonce }) => nonce));
+  const isUntaken = ({ nonce }: AuthorizationLog) => untaken.has(nonce);
+  const payers = new Set(paid.filter(isUntaken).map(({ authorizer }) => authorizer));
+  const { used } =
+    payers.size === 0 ? { used: [] } : await outgoing(rpc, usdc, [...payers], bounds);
+  const outflow = { used: used.filter(isUntaken), canceled: [] };
+  const applied: Applied[] = [];
+  try {
+    await applyOutflow(deps, outflow, NOTHING_KNOWN, applied, { isDoubted: true });
+    await takeDeposits(deps, transfers, owners, applied);
+  } finally {
+    // It is in the books, so that no later look finds it missing once more.
+    tellMissed(deps, applied);
+  }
+  return applied;
+}
+
+const ownersOf = (wallets: readonly BookedWallet[]): ReadonlyMap<string, number> =>
+  new Map(wallets.map(({ wallet, agentId }) => [wallet, agentId]));
+
+async function boundsOf({ view, log }: AuditDeps, { fromBlock, toBlock }: AuditRange, at: Block) {
+  const { rpc } = view;
+  const to = toBlock === at.number ? at : await rpc.block(toBlock);
+  if (to === undefined) {
+    throw new RpcUnavailable('the node lacks a block that was believed before');
+  }
+  // The first reading raises the alarm.
+  const onFlood = (flood: Flood) => log.warn(flood, 'logs of a wallet are too many to be read');
+  return { fromBlock, to, maxBytes: LIMITS.audit.answerBytes, onFlood };
+}
+
+/** What wallets hold on chain against the book, which is read after everything was written. */
+async function compare({ view, audits }: AuditDeps, after: number, at: Block): Promise<void> {
+  const wallets = await audits.findWallets(after, LIMITS.audit.walletsPerPass);
+  const addresses = wallets.map(({ wallet }) => wallet);
+  const held = await usdcHeld(view.rpc, view.usdc, at, addresses);
+  const agreeing: number[] = [];
+  const differing: NewDifference[] = [];
+  for (const [i, wallet] of wallets.entries()) {
+    const heldRaw = held[i];
+    if (heldRaw === undefined) continue;
+    const differenceRaw = heldRaw - wallet.walletRaw;
+    const { agentId } = wallet;
+    if (differenceRaw === 0n) agreeing.push(agentId);
+    else differing.push({ agentId, differenceRaw, floorBlock: floorOf(wallet, at) });
+  }
+  await audits.closeDifferences(agreeing);
+  await audits.openDifferences(differing);
+}
+
+function tellMissed({ log, onAlarm }: AuditDeps, applied: readonly Applied[]): void {
+  if (applied.length === 0) return;
+  const agentIds = [...new Set(applied.map(({ agentId }) => agentId))].slice(0, LOGGED_AGENTS);
+  const deposits = applied.filter(({ kind }) => kind === 'deposit');
+  log.error(
+    { missed: applied.length, deposits: deposits.length, agentIds, ...spanOf(applied) },
+    'the first reading of the chain has missed transfers, which are in the books now',
+  );
+  // A payment that moved after its release has raised an alarm of its own.
+  for (const _ of deposits) onAlarm?.('deposit_missed');
+}
+
+/** A node that hides one transfer may hide others near it, so the next round begins before the first one. */
+export async function rewindTo({ audits }: AuditDeps, missed: readonly Applied[]): Promise<void> {
+  if (missed.length === 0) return;
+  await audits.rewind(Math.max(0, spanOf(missed).first - LIMITS.audit.overlapBlocks));
+}
+
+function spanOf(applied: readonly Applied[]) {
+  const blocks = applied.map(({ blockNumber }) => blockNumber);
+  return { first: Math.min(...blocks), last: Math.max(...blocks) };
+}
+
+/** Enough to look into it, and a line that can be read. */
+const LOGGED_AGENTS = 20;

@@ -1,0 +1,60 @@
+import type { Block } from '../../platform/chain/rpc-answers.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+
+/** How far the chain has been read. */
+export type ChainCursor = { readonly number: number; readonly hash: string };
+
+/** The one chain that is read. */
+const CHAIN = 'base';
+
+/** Whoever has the cursor reads; nobody else does until it is given back or its time is over. */
+export type CursorClaim =
+  | { readonly kind: 'claimed'; readonly cursor: ChainCursor | undefined }
+  | { readonly kind: 'busy' };
+
+/** Takes the cursor for `forMs`. `cursor` is undefined where the chain has never been read. */
+export async function claimCursor(sql: Sql, nodeId: string, forMs: number): Promise<CursorClaim> {
+  const until = sql`clock_timestamp() + ${forMs} * interval '1 millisecond'`;
+  const [row] = await sql<{ block_number: bigint; block_hash: string }[]>`
+    insert into chain_cursors as c (name, block_number, block_hash, claimed_by, claimed_until)
+    values (${CHAIN}, ${UNREAD.number}, ${UNREAD.hash}, ${nodeId}, ${until})
+    on conflict (name) do update set claimed_by = ${nodeId}, claimed_until = ${until}
+    where c.claimed_until is null or c.claimed_until < clock_timestamp() or c.claimed_by = ${nodeId}
+    returning c.block_number, c.block_hash`;
+  if (row === undefined) return { kind: 'busy' };
+  const number = Number(row.block_number);
+  return { kind: 'claimed', cursor: number < 0 ? undefined : { number, hash: row.block_hash } };
+}
+
+/** Keeps the cursor for `forMs` more. Rejects where another process has taken it, since the time of the claim was over. */
+export async function requireCursor(sql: Sql, nodeId: string, forMs: number): Promise<void> {
+  const rows = await sql`
+    update chain_cursors set claimed_until = clock_timestamp() + ${forMs} * interval '1 millisecond'
+    where name = ${CHAIN} and claimed_by = ${nodeId}
+    returning name`;
+  if (rows.length === 0) throw new Error('another process reads the chain by now');
+}
+
+/**
+ * Gives the cursor back, moved on where something was read. It moves only from where it was claimed, whoever has it by
+ * now: a reading that took longer than its claim is not lost, and one that was overtaken moves nothing.
+ */
+export async function giveCursorBack(
+  sql: Sql,
+  nodeId: string,
+  from: ChainCursor | undefined,
+  readTo: Pick<Block, 'number' | 'hash'> | undefined,
+): Promise<void> {
+  const { number, hash } = from ?? UNREAD;
+  if (readTo !== undefined) {
+    await sql`
+      update chain_cursors set block_number = ${readTo.number}, block_hash = ${readTo.hash}
+      where name = ${CHAIN} and block_number = ${number} and block_hash = ${hash}`;
+  }
+  await sql`
+    update chain_cursors set claimed_by = null, claimed_until = null
+    where name = ${CHAIN} and claimed_by = ${nodeId}`;
+}
+
+/** What stands there before anything was read. */
+const UNREAD: ChainCursor = { number: -1, hash: '' };

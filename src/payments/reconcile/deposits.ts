@@ -1,0 +1,127 @@
+import type { Log } from '../../kernel/log.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { Transfer } from '../../platform/chain/usdc.ts';
+import type { Applied } from './applied.ts';
+import { inGroups } from './in-groups.ts';
+import type { OnAlarm } from './payment-alarm.ts';
+
+export type DepositDeps = {
+  readonly ledger: Pick<Ledger, 'credit'>;
+  readonly findCredited: FindCredited;
+  /** Rejects where another process reads the chain by now; keeps others away for a while where none does. */
+  readonly keepClaim: () => Promise<void>;
+  readonly log: Log;
+  readonly onAlarm?: OnAlarm;
+};
+
+/** A transfer into a wallet under the name that it is credited by. */
+export type Deposit = { readonly transfer: Transfer; readonly reference: string };
+
+/** What was credited of one transaction to one wallet, by the references of its deposits. */
+export type FindCredited = (groups: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
+
+/**
+ * Transfers of one transaction into one wallet have a name in common, and each the number of those before it. Where they
+ * stand in their block is no name: a reorganisation may put the transaction elsewhere.
+ */
+const groupOf = ({ txHash, to }: Transfer): string => `deposit:${txHash}:${to}`;
+
+/** What the chain tells of deposits against the books. */
+export type Deposits = {
+  readonly fresh: readonly Deposit[];
+  /** They would bring more than their transaction has: something else was credited of it before. */
+  readonly odd: readonly Deposit[];
+};
+
+/** Transfers that are not credited yet, under the names that they are to be credited by. */
+export async function newDeposits(
+  transfers: readonly Transfer[],
+  findCredited: FindCredited,
+): Promise<Deposits> {
+  const groups = new Map<string, Transfer[]>();
+  for (const transfer of transfers) {
+    const group = groups.get(groupOf(transfer));
+    if (group === undefined) groups.set(groupOf(transfer), [transfer]);
+    else group.push(transfer);
+  }
+  if (groups.size === 0) return { fresh: [], odd: [] };
+  const credited = new Map<string, Map<string, bigint>>();
+  for (const [reference, raw] of await findCredited([...groups.keys()])) {
+    const group = reference.slice(0, reference.lastIndexOf(':'));
+    credited.set(group, (credited.get(group) ?? new Map()).set(reference, raw));
+  }
+  const judged = [...groups].map(([group, members]) =>
+    judgeGroup(group, members, credited.get(group) ?? new Map()),
+  );
+  return { fresh: judged.flatMap(({ fresh }) => fresh), odd: judged.flatMap(({ odd }) => odd) };
+}
+
+/** What moves nothing, or to itself, brings nothing. */
+const bringsNothing = ({ valueRaw, from, to }: Transfer): boolean => valueRaw === 0n || from === to;
+
+/**
+ * By amounts, and not by names alone: a node that once left out the first of two has the second credited under the first
+ * one's name. And never more of them than are told: which of two answers is whole, the one before or this one, only an
+ * answer with both tells.
+ */
+function judgeGroup(
+  group: string,
+  transfers: readonly Transfer[],
+  credited: ReadonlyMap<string, bigint>,
+): Deposits {
+  const amounts = [...credited.values()];
+  const telling = transfers
+    .map((transfer, nth) => ({ transfer, reference: `${group}:${nth}` }))
+    .filter(({ transfer }) => !bringsNothing(transfer));
+  const missing = telling.filter(({ transfer }) => {
+    const known = amounts.indexOf(transfer.valueRaw);
+    if (known >= 0) amounts.splice(known, 1);
+    return known < 0;
+  });
+  const room = Math.max(0, telling.length - credited.size);
+  const fresh = missing.slice(0, room);
+  const taken = new Set([...credited.keys(), ...fresh.map(({ reference }) => reference)]);
+  let nth = 0;
+  const spare = (): string => {
+    while (taken.has(`${group}:${nth}`)) nth++;
+    return `${group}:${nth++}`;
+  };
+  const named = fresh.map(({ transfer, reference }) => ({
+    transfer,
+    reference: credited.has(reference) ? spare() : reference,
+  }));
+  return { fresh: named, odd: missing.slice(room) };
+}
+
+/**
+ * Credits what has come into wallets and is not credited yet, each transfer once. `owners` are by address, lower case; the
+ * transfers of others are left out. What was credited is added to `applied` as it is, also where this rejects later.
+ */
+export async function takeDeposits(
+  deps: DepositDeps,
+  transfers: readonly Transfer[],
+  owners: ReadonlyMap<string, number>,
+  applied: Applied[],
+): Promise<void> {
+  if (transfers.length === 0) return;
+  // Names depend on what is credited, so that two readers of different answers must not choose them at once.
+  await deps.keepClaim();
+  const { fresh, odd } = await newDeposits(transfers, deps.findCredited);
+  const tellOdd = (agentId: number, reference: string) => {
+    deps.log.error({ agentId, reference }, 'a deposit was credited before with another amount');
+    deps.onAlarm?.('deposit_conflict');
+  };
+  for (const { transfer, reference } of odd) {
+    const agentId = owners.get(transfer.to);
+    if (agentId !== undefined) tellOdd(agentId, reference);
+  }
+  await inGroups(deps, fresh, async ({ transfer, reference }) => {
+    const { to, valueRaw: amountRaw, blockNumber } = transfer;
+    const agentId = owners.get(to);
+    if (agentId === undefined) return;
+    const verdict = await deps.ledger.credit({ agentId, amountRaw, reference, deposit: true });
+    if (verdict.kind === 'conflict') tellOdd(agentId, reference);
+    if (verdict.kind !== 'credited') return;
+    applied.push({ kind: 'deposit', agentId, nonce: null, blockNumber });
+  });
+}

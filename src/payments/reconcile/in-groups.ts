@@ -1,0 +1,36 @@
+import { ApiError } from '../../kernel/api-error.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import { RpcUnavailable } from '../../platform/chain/rpc.ts';
+import { isTransient } from '../../platform/postgres/transient.ts';
+import type { OnAlarm } from './payment-alarm.ts';
+
+/**
+ * Many at a time, but not all: each is an operation in the ledger. All are tried. Rejects at the end where one may go
+ * better next time; one that never will is an alarm, and keeps nobody else waiting.
+ */
+export async function inGroups<T>(
+  { log, onAlarm }: { readonly log: Log; readonly onAlarm?: OnAlarm | undefined },
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+  atOnce: number = LIMITS.settlementsUnderWay,
+): Promise<void> {
+  let passing: { readonly error: unknown } | undefined;
+  for (let i = 0; i < items.length; i += atOnce) {
+    const outcomes = await Promise.allSettled(items.slice(i, i + atOnce).map(work));
+    for (const outcome of outcomes) {
+      if (outcome.status === 'fulfilled') continue;
+      const { reason: error } = outcome;
+      if (mayPass(error)) {
+        passing ??= { error };
+        continue;
+      }
+      log.error({ err: error }, 'what the chain has said cannot be written down');
+      onAlarm?.('not_written');
+    }
+  }
+  if (passing !== undefined) throw passing.error;
+}
+
+const mayPass = (error: unknown): boolean =>
+  error instanceof RpcUnavailable || error instanceof ApiError || isTransient(error);

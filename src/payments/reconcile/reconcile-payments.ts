@@ -1,0 +1,62 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { claimCursor, giveCursorBack } from './chain-cursor-store.ts';
+import { type ReconcileDeps, type Reconciled, reconcile } from './reconcile.ts';
+import type { Audited, WalletAuditor } from './wallet-auditor.ts';
+
+export type ReconcilePayments = {
+  /** Reads the chain on, unless another process does; answers what it came to. */
+  tick(): Promise<Reconciled | 'busy'>;
+};
+
+/**
+ * One process at a time reads the chain for all; whoever dies over it is followed by the next. A reading that fails is
+ * followed by a shorter one, since its blocks may hold more than the node tells at once, and one that does not by a
+ * longer one.
+ */
+export function createReconcilePayments(
+  deps: ReconcileDeps & {
+    readonly sql: Sql;
+    /** This process among those on the database. */
+    readonly nodeId: string;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly onDone?: (done: Reconciled) => void;
+    /** Looks again at what was read, under the same claim. */
+    readonly auditor: WalletAuditor;
+    readonly onAudited?: (audited: Audited) => void;
+  },
+): ReconcilePayments {
+  const { sql, nodeId, clock, log } = deps;
+  const { least, most, fewer, more } = LIMITS.blocksPerTick;
+  let blocks: number = most;
+  return {
+    async tick() {
+      const claim = await claimCursor(sql, nodeId, LIMITS.chainClaimMs);
+      if (claim.kind === 'busy') return 'busy';
+      const startedMs = clock.monotonicMs();
+      let done: Reconciled | undefined;
+      try {
+        done = await reconcile(deps, claim.cursor, blocks);
+        blocks = Math.min(most, blocks * more);
+        const { current } = done;
+        const audited = current && (await deps.auditor.run(current));
+        if (audited !== undefined) deps.onAudited?.(audited);
+      } catch (error) {
+        blocks = Math.max(least, Math.floor(blocks / fewer));
+        throw error;
+      } finally {
+        await giveCursorBack(sql, nodeId, claim.cursor, done?.readTo);
+      }
+      const { settled, released, deposits, left } = done;
+      if (settled + released + deposits > 0) {
+        const tookMs = Math.round(clock.monotonicMs() - startedMs);
+        log.info({ settled, released, deposits, left, tookMs }, 'payments were reconciled');
+      }
+      deps.onDone?.(done);
+      return done;
+    },
+  };
+}

@@ -1,0 +1,200 @@
+import { type Clock, nowSeconds } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { authorizationStates } from '../../platform/chain/authorization-states.ts';
+import type { Flood } from '../../platform/chain/log-range.ts';
+import { findWitness } from '../../platform/chain/log-witness.ts';
+import type { Block } from '../../platform/chain/rpc-answers.ts';
+import { incoming, outgoing } from '../../platform/chain/usdc.ts';
+import type { OpenPayout } from '../payouts/payout.ts';
+import { type ApplyDeps, applyOutflow } from '../reservations/apply-events.ts';
+import { applyVerdict } from '../reservations/apply-verdict.ts';
+import type { Reservation } from '../reservations/reservation.ts';
+import type { Applied } from './applied.ts';
+import type { ChainCursor } from './chain-cursor-store.ts';
+import { takeDeposits } from './deposits.ts';
+import { inGroups } from './in-groups.ts';
+import { type ChainVerdict, deepBlock, explain } from './judge-by-chain.ts';
+import { type RecoverDeps, recoverVanished } from './recover-vanished.ts';
+
+export type ReconcileDeps = ApplyDeps &
+  RecoverDeps & {
+    readonly clock: Clock;
+    readonly findLive: () => Promise<readonly Reservation[]>;
+    /** Ended lately without having been paid: their wallets are watched on. */
+    readonly findWatched: () => Promise<readonly Reservation[]>;
+    readonly findOpenPayouts: () => Promise<readonly OpenPayout[]>;
+    /** Hands over again what a reorganisation has undone; answers how many are not on this branch yet. */
+    readonly repayVanished: (at: Block) => Promise<number>;
+    /** When the first wallet was made; undefined where there is none. */
+    readonly findFirstWalletMs: () => Promise<number | undefined>;
+    /** By address, lower case. */
+    readonly findWalletOwners: () => Promise<ReadonlyMap<string, number>>;
+  };
+
+/** What one reading of the chain came to. */
+export type Reconciled = {
+  readonly readTo: Block | undefined;
+  /** The newest block that is believed, where the books have everything up to it; undefined where they lag. */
+  readonly current: Block | undefined;
+  readonly settled: number;
+  readonly released: number;
+  readonly deposits: number;
+  readonly left: number;
+};
+
+const NOTHING: Reconciled = {
+  ...{ readTo: undefined, current: undefined },
+  ...{ settled: 0, released: 0, deposits: 0, left: 0 },
+};
+
+/**
+ * Reads the chain on from the cursor and does what it says: payments that were made are taken, those that can never be
+ * made any more are released, transfers into wallets are credited. Everything in it may be done again. Rejects when the
+ * chain or the database is away, or when `mostBlocks` hold more than the node tells; then nothing was released that
+ * should not have been.
+ */
+export async function reconcile(
+  deps: ReconcileDeps,
+  cursor: ChainCursor | undefined,
+  mostBlocks: number = LIMITS.blocksPerTick.most,
+): Promise<Reconciled> {
+  // The head first: whatever is mined up to it was written down before.
+  const deep = await deepBlock(deps.view);
+  if (deep === undefined) return NOTHING;
+  const live = await deps.findLive();
+  const { fromBlock, parted } = await firstUnread(deps, cursor, deep);
+  const to = await boundedEnd(deps, fromBlock, deep, mostBlocks);
+  const isNew = to.number >= fromBlock;
+  const applied = isNew ? await readOn(deps, live, { fromBlock, to, parted }) : [];
+  const decided = new Set(applied.map(({ nonce }) => nonce));
+  const rest = live.filter((row) => !decided.has(row.nonce));
+  // States are asked of the newest block that is believed, however far the walk is behind: a node may keep no older ones.
+  const released = await decideLapsed(deps, rest, deep);
+  const vanished = parted
+    ? (await recoverVanished(deps, deep)) + (await deps.repayVanished(deep))
+    : 0;
+  const count = (wanted: Applied['kind']) => applied.filter(({ kind }) => kind === wanted).length;
+  // A chain that is shorter than it was has nothing that may be skipped later.
+  const readTo = isNew && vanished === 0 ? to : undefined;
+  return {
+    readTo,
+    current: (readTo ?? cursor)?.hash === deep.hash && vanished === 0 ? deep : undefined,
+    settled: count('settled') + released.settled,
+    released: count('voided') + released.released,
+    deposits: count('deposit'),
+    left: rest.length - released.settled - released.released,
+  };
+}
+
+type Range = { readonly fromBlock: number; readonly to: Block; readonly parted: boolean };
+
+async function boundedEnd(
+  { view }: ReconcileDeps,
+  fromBlock: number,
+  deep: Block,
+  mostBlocks: number,
+): Promise<Block> {
+  const last = fromBlock - 1 + mostBlocks;
+  if (deep.number <= last) return deep;
+  return (await view.rpc.block(last)) ?? deep;
+}
+
+/** The block after the cursor; further back where the chain has taken another turn since. */
+async function firstUnread(
+  deps: ReconcileDeps,
+  cursor: ChainCursor | undefined,
+  deep: Block,
+): Promise<{ readonly fromBlock: number; readonly parted: boolean }> {
+  const { view, log } = deps;
+  if (cursor === undefined) return { fromBlock: await firstEver(deps, deep), parted: false };
+  const now = await view.rpc.block(cursor.number);
+  const isThere = now === undefined ? !isInvented(deps, cursor, deep) : now.hash === cursor.hash;
+  if (isThere) return { fromBlock: cursor.number + 1, parted: false };
+  const from = Math.max(0, Math.min(cursor.number, deep.number) - LIMITS.reorgBlocks);
+  log.error(
+    { block: cursor.number, from },
+    'the chain was reorganised below what was believed; it is read again',
+  );
+  deps.onAlarm?.('reorganised');
+  return { fromBlock: from, parted: true };
+}
+
+/**
+ * A node that has not come as far as the cursor says nothing against it, unless it is far behind it with a block of this
+ * very time: then the cursor stands on blocks that there never were.
+ */
+const isInvented = ({ clock }: ReconcileDeps, cursor: ChainCursor, deep: Block): boolean =>
+  cursor.number - deep.number > LIMITS.reorgBlocks &&
+  Math.abs(nowSeconds(clock) - deep.timestampSec) <= LIMITS.freshBlockSeconds;
+
+/** Never read before: from when the first wallet was made, which may have been paid since. */
+async function firstEver({ findFirstWalletMs }: ReconcileDeps, deep: Block): Promise<number> {
+  const firstMs = await findFirstWalletMs();
+  const seconds = firstMs === undefined ? 0 : deep.timestampSec - Math.floor(firstMs / 1_000);
+  // At least a second a block.
+  const blocks = Math.max(LIMITS.reorgBlocks, Math.min(seconds, LIMITS.firstReadBlocks));
+  return Math.max(0, deep.number - blocks);
+}
+
+/** Reads a range whole before anything of it is applied, since one wallet's logs may be told by several answers. */
+async function readOn(
+  deps: ReconcileDeps,
+  live: readonly Reservation[],
+  { fromBlock, to, parted }: Range,
+): Promise<readonly Applied[]> {
+  const [watched, payouts, owners, doubted] = await Promise.all([
+    deps.findWatched(),
+    deps.findOpenPayouts(),
+    deps.findWalletOwners(),
+    // What was given back because of one branch may stand on the next one.
+    parted ? deps.findSettled() : [],
+  ]);
+  const paying = new Set([...live, ...watched, ...payouts, ...doubted].map(({ wallet }) => wallet));
+  if (paying.size === 0 && owners.size === 0) return [];
+  const { rpc, usdc } = deps.view;
+  const witness = await findWitness(rpc, usdc, { fromBlock, to });
+  const range = { fromBlock, to, witness, onFlood: (flood: Flood) => tellFlood(deps, flood) };
+  const outflow = await outgoing(rpc, usdc, [...paying], range);
+  const transfers = await incoming(rpc, usdc, [...owners.keys()], range);
+  const known = {
+    rows: new Map(live.map((row) => [row.nonce, row])),
+    payouts: new Map(payouts.map((payout) => [payout.nonce, payout])),
+  };
+  const applied: Applied[] = [];
+  await applyOutflow(deps, outflow, known, applied, { isDoubted: parted, tellsOdd: true });
+  await takeDeposits(deps, transfers, owners, applied);
+  return applied;
+}
+
+/** The reading goes on without them, since one wallet must not keep all others waiting; its balance tells of them. */
+function tellFlood({ log, onAlarm }: ReconcileDeps, flood: Flood): void {
+  log.error(flood, 'a wallet has more logs in one block than can be read; they are left out');
+  onAlarm?.('wallet_flooded');
+}
+
+/** Payments whose time is over by the block's own clock: the state at the same block says what became of them. */
+async function decideLapsed(
+  deps: ReconcileDeps,
+  rows: readonly Reservation[],
+  at: Block,
+): Promise<{ readonly settled: number; readonly released: number }> {
+  const lapsed = rows.filter((row) => row.validBefore <= at.timestampSec);
+  if (lapsed.length === 0) return { settled: 0, released: 0 };
+  const { rpc, usdc } = deps.view;
+  const states = await authorizationStates(rpc, usdc, at, lapsed);
+  const count = { settled: 0, released: 0 };
+  const unused = lapsed.filter((_, i) => states[i] === false);
+  // Used or cancelled in a block that was not walked or whose logs were not told: each is looked for by itself.
+  const spent = lapsed.filter((_, i) => states[i] === true);
+  const apply = async (row: Reservation, verdict: ChainVerdict) => {
+    if (!(await applyVerdict(deps, row, verdict))) return;
+    if (verdict.kind === 'used') count.settled++;
+    else count.released++;
+  };
+  // Whatever goes wrong with one of them, it is found again at the next reading; the walk goes on.
+  const tell = (err: unknown) => deps.log.error({ err }, 'a lapsed payment was not decided');
+  await inGroups(deps, unused, (row) => apply(row, { kind: 'void' })).catch(tell);
+  const look = async (row: Reservation) => apply(row, await explain(deps.view, at, row));
+  await inGroups(deps, spent, look, LIMITS.explanationsUnderWay).catch(tell);
+  return count;
+}

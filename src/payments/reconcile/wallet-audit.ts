@@ -1,0 +1,150 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Block } from '../../platform/chain/rpc-answers.ts';
+
+/** A round over all wallets: their logs in these blocks are read once more, and what they hold is compared. */
+export type AuditRound = {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  /** The wallets of agents up to this one are done; null: all are. */
+  readonly afterAgentId: number | null;
+};
+
+/** Where the audit stands. */
+export type AuditState = {
+  readonly round: AuditRound;
+  /** It ended long enough ago for the next one. */
+  readonly isDue: boolean;
+  /** Blocks from this one on are to be read again; null where there is no reason to. */
+  readonly rereadFrom: number | null;
+};
+
+/** An agent's wallet, and what it holds by the book. */
+export type BookedWallet = {
+  readonly agentId: number;
+  /** Lower case. */
+  readonly wallet: string;
+  readonly walletRaw: bigint;
+  readonly createdMs: number;
+};
+
+/** A wallet that holds something else on chain than by the book. */
+export type NewDifference = {
+  readonly agentId: number;
+  /** What the chain has more than the book; below zero where it has less. */
+  readonly differenceRaw: bigint;
+  /** The wallet is not older than this block. */
+  readonly floorBlock: number;
+};
+
+/** One whose reason is being looked for, from the newest block backwards. */
+export type Difference = BookedWallet &
+  NewDifference & {
+    /** The search has come down to this block; null: it begins at the newest one. */
+    readonly searchedFrom: number | null;
+    /** How often it was looked at in vain, and how often the search was given a rest at the floor. */
+    readonly looks: number;
+    readonly passes: number;
+    /** The difference that an alarm was raised for. */
+    readonly toldRaw: bigint | null;
+  };
+
+/** What a look at a difference leaves behind. */
+export type LookedAt = Pick<
+  Difference,
+  'agentId' | 'differenceRaw' | 'searchedFrom' | 'looks' | 'passes' | 'toldRaw'
+> & {
+  /** When it is looked at next. */
+  readonly afterMs: number;
+};
+
+/** What the audit keeps over restarts. */
+export interface AuditStore {
+  /** Undefined before the first round. */
+  findState(): Promise<AuditState | undefined>;
+  /** Moves the audit on, unless another process has moved it from there before. The next round is due after `restMs`. */
+  saveRound(from: AuditState | undefined, to: AuditRound, restMs: number): Promise<void>;
+  /** Has the next round begin at this block, or at an earlier one that was asked for before. */
+  rewind(fromBlock: number): Promise<void>;
+  /** A page of wallets, by the ids of their agents. */
+  findWallets(afterAgentId: number, limit: number): Promise<readonly BookedWallet[]>;
+  /** Those of these nonces that the books do not have as carried out, or have given back since. */
+  findUntaken(nonces: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Writes differences down; one that is known stays as it is. */
+  openDifferences(differences: readonly NewDifference[]): Promise<void>;
+  closeDifferences(agentIds: readonly number[]): Promise<void>;
+  /** Differences whose next look is due, the longest waiting first. */
+  findDifferences(limit: number): Promise<readonly Difference[]>;
+  saveLooks(looks: readonly LookedAt[]): Promise<void>;
+  /** How many an alarm was raised for and are not explained yet. */
+  countTold(): Promise<number>;
+}
+
+/**
+ * The round to go on with, as of the newest block that is believed; undefined while none is due. Each begins before the
+ * end of the one before, so that a block is read again when the node has had time to come to its senses.
+ */
+export function planRound(
+  state: AuditState | undefined,
+  at: Pick<Block, 'number'>,
+  mostBlocks: number,
+): AuditRound | undefined {
+  // A range that is as short as its overlap would never come to its end.
+  const overlap = Math.min(LIMITS.audit.overlapBlocks, Math.floor(mostBlocks / 2));
+  const begin = (from: number): AuditRound => {
+    const fromBlock = Math.max(0, from);
+    const toBlock = Math.min(at.number, fromBlock + mostBlocks - 1);
+    return { fromBlock, toBlock, afterAgentId: 0 };
+  };
+  if (state === undefined) return begin(at.number - overlap);
+  const { round, isDue, rereadFrom } = state;
+  // It was begun on blocks that there never were, or that a reorganisation has taken away.
+  if (round.toBlock > at.number) return begin(Math.min(round.fromBlock, at.number - overlap));
+  if (round.afterAgentId !== null) {
+    // A node that cuts ranges short would never answer a longer one.
+    return round.toBlock - round.fromBlock < mostBlocks ? round : begin(round.fromBlock);
+  }
+  const isBehind = at.number - round.toBlock > LIMITS.audit.lagBlocks;
+  if (!isDue && !isBehind && rereadFrom === null) return undefined;
+  const next = round.toBlock + 1 - overlap;
+  return begin(rereadFrom === null ? next : Math.min(rereadFrom, next));
+}
+
+/** The block that a wallet cannot be older than: at least a second a block, and clocks that may be apart. */
+export function floorOf({ createdMs }: Pick<BookedWallet, 'createdMs'>, at: Block): number {
+  const seconds = at.timestampSec - Math.floor(createdMs / 1_000);
+  const margin = LIMITS.audit.clockMarginBlocks;
+  const blocks = Math.min(Math.max(0, seconds) + margin, LIMITS.firstReadBlocks);
+  return Math.max(0, at.number - blocks);
+}
+
+/** Which blocks are searched next for the reason of a difference. */
+export function searchRange(
+  { searchedFrom, floorBlock }: Pick<Difference, 'searchedFrom' | 'floorBlock'>,
+  at: Pick<Block, 'number'>,
+  mostBlocks: number,
+): { readonly fromBlock: number; readonly toBlock: number } {
+  const last = searchedFrom === null ? at.number : Math.max(0, searchedFrom - 1);
+  // What was searched before may have been above the chain as it is now.
+  const toBlock = Math.min(last, at.number);
+  return { fromBlock: Math.max(0, floorBlock, toBlock - mostBlocks + 1), toBlock };
+}
+
+/** What becomes of a difference after its blocks from `fromBlock` on were searched. */
+export function planLook(
+  difference: Difference,
+  { fromBlock, isFound }: { readonly fromBlock: number; readonly isFound: boolean },
+): LookedAt {
+  const { agentId, differenceRaw, floorBlock, passes, toldRaw } = difference;
+  const looks = isFound ? 0 : difference.looks + 1;
+  const isWhole = fromBlock <= floorBlock;
+  const { looksBeforeAlarm, retryFirstMs, retryMaxMs } = LIMITS.audit;
+  return {
+    ...{ agentId, differenceRaw, looks },
+    searchedFrom: isWhole ? null : fromBlock,
+    passes: isWhole && looks >= looksBeforeAlarm ? passes + 1 : passes,
+    toldRaw: looks >= looksBeforeAlarm ? differenceRaw : toldRaw,
+    // What was found is in the book by the next look; a search in vain may go better with a better node.
+    afterMs:
+      isWhole && looks >= looksBeforeAlarm ? Math.min(retryMaxMs, retryFirstMs * 2 ** passes) : 0,
+  };
+}

@@ -1,0 +1,50 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Block } from '../../platform/chain/rpc-answers.ts';
+import { type AuditDeps, auditPage } from './audit-wallets.ts';
+import { searchDifferences } from './search-differences.ts';
+
+/** What one step of the second look came to. */
+export type Audited = {
+  /** Deposits that the first reading had missed. */
+  readonly deposits: number;
+  /** Wallets that hold something else than by the book, for a reason that was looked for in vain. */
+  readonly differing: number;
+};
+
+export type WalletAuditor = {
+  /**
+   * Looks a second time at a bounded number of wallets and blocks, as of a block up to which the books have everything.
+   * Never rejects: what could not be asked is asked again by the next step.
+   */
+  run(at: Block): Promise<Audited | undefined>;
+};
+
+/** A step that fails is followed by one over fewer blocks, since a node may refuse longer ranges. */
+export function createWalletAuditor(deps: AuditDeps): WalletAuditor {
+  const { least, most, fewer, more } = LIMITS.audit.blocks;
+  let blocks: number = most;
+
+  const attempt = async <T>(step: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await step();
+    } catch (err) {
+      deps.log.warn({ err, blocks }, 'wallets could not be looked at again; tried once more');
+      return undefined;
+    }
+  };
+
+  return {
+    async run(at) {
+      const found = await attempt(() => searchDifferences(deps, at, blocks));
+      const missed = await attempt(() => auditPage(deps, at, blocks));
+      const differing = await attempt(() => deps.audits.countTold());
+      if (found === undefined || missed === undefined || differing === undefined) {
+        blocks = Math.max(least, Math.floor(blocks / fewer));
+        return undefined;
+      }
+      blocks = Math.min(most, blocks * more);
+      const deposits = [...found, ...missed].filter(({ kind }) => kind === 'deposit').length;
+      return { deposits, differing };
+    },
+  };
+}

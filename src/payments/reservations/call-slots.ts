@@ -1,0 +1,75 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+type Bodied = { readonly body: AsyncIterable<Uint8Array> | Uint8Array };
+
+/**
+ * How many calls one agent has under way at vendors, each from its beginning to the last byte of its answer: one that
+ * calls slow places must not take the connections of all others.
+ */
+export function createCallSlots(most: number = LIMITS.proxyCallsPerAgent) {
+  const underWay = new Map<number, number>();
+  const leave = (agentId: number) => {
+    const left = (underWay.get(agentId) ?? 1) - 1;
+    if (left > 0) underWay.set(agentId, left);
+    else underWay.delete(agentId);
+  };
+
+  return {
+    /** Throws a 429 where the agent has as many under way as it may. */
+    async take<T extends Bodied>(agentId: number, work: () => Promise<T>): Promise<T> {
+      const taken = underWay.get(agentId) ?? 0;
+      if (taken >= most) throw errors.proxy.tooManyCalls(most);
+      underWay.set(agentId, taken + 1);
+      let isOver = false;
+      const over = () => {
+        if (!isOver) leave(agentId);
+        isOver = true;
+      };
+      try {
+        const answer = await work();
+        if (!(answer.body instanceof Uint8Array)) {
+          return { ...answer, body: endingWith(answer.body, over) };
+        }
+        over();
+        return answer;
+      } catch (error) {
+        over();
+        throw error;
+      }
+    },
+    /** Agents that have calls under way. */
+    get size() {
+      return underWay.size;
+    },
+  };
+}
+
+// Not a generator: one that is left before it was begun would never say so.
+function endingWith(
+  source: AsyncIterable<Uint8Array>,
+  over: () => void,
+): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const inner = source[Symbol.asyncIterator]();
+      return {
+        async next() {
+          try {
+            const step = await inner.next();
+            if (step.done === true) over();
+            return step;
+          } catch (error) {
+            over();
+            throw error;
+          }
+        },
+        async return() {
+          over();
+          await inner.return?.();
+          return { done: true as const, value: undefined };
+        },
+      };
+    },
+  };
+}

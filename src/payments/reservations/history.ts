@@ -1,0 +1,56 @@
+import { isLive } from '../../../machines/reservation.ts';
+import { isoTime } from '../../kernel/clock.ts';
+import type { Reservation } from './reservation.ts';
+
+/** One call through the proxy, as its row has it. */
+export type ProxyCallRow = {
+  /** Paid and free calls share their numbers. */
+  readonly id: number;
+  /** Null: the target asked for nothing. */
+  readonly payment: Pick<
+    Reservation,
+    'nonce' | 'state' | 'valueRaw' | 'payee' | 'txHash' | 'isCorrected'
+  > | null;
+  readonly keyId: number | null;
+  readonly targetUrl: string;
+  readonly method: string;
+  readonly responseStatusCode: number | null;
+  readonly latencyMs: number | null;
+  readonly taskId: string | null;
+  readonly actionId: string | null;
+  readonly createdMs: number;
+  readonly updatedMs: number;
+};
+
+/** A call as the agent's history tells it. */
+export const callRecord = (agentId: number, row: ProxyCallRow) => ({
+  id: row.id,
+  agentId,
+  targetUrl: row.targetUrl,
+  method: row.method,
+  status: statusOf(row),
+  paymentAmountRaw: row.payment?.valueRaw.toString() ?? null,
+  paymentRecipient: row.payment?.payee ?? null,
+  responseStatusCode: row.responseStatusCode,
+  latencyMs: row.latencyMs,
+  x402TxHash: row.payment?.txHash ?? null,
+  nonce: row.payment?.nonce ?? null,
+  taskId: row.taskId,
+  actionId: row.actionId,
+  apiKeyId: row.keyId,
+  costRaw: costRaw(row).toString(),
+  createdAt: isoTime(row.createdMs),
+  updatedAt: isoTime(row.updatedMs),
+});
+
+/** What became of the payment, and not of the answer; a free call has nothing that could fail. */
+function statusOf({ payment }: ProxyCallRow): 'pending' | 'success' | 'failed' {
+  if (payment === null || payment.state === 'settled') return 'success';
+  if (isLive(payment.state)) return 'pending';
+  // It moved after its release, and was debited then.
+  return payment.isCorrected ? 'success' : 'failed';
+}
+
+/** What the call took from the balance, or keeps of it while the chain is undecided. */
+const costRaw = (row: ProxyCallRow): bigint =>
+  row.payment === null || statusOf(row) === 'failed' ? 0n : row.payment.valueRaw;

@@ -1,0 +1,79 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { PassthroughLog } from '../proxy/passthrough-log.ts';
+import { type ReleaseDeps, releaseByChain } from '../reconcile/release-by-chain.ts';
+import { callRecord } from './history.ts';
+import { findProxyCalls } from './history-store.ts';
+import { type Reservation, reservationRecord } from './reservation.ts';
+import { findReservation } from './reservation-store.ts';
+
+export type Payments = ReturnType<typeof createPayments>;
+
+/** What agents and the operator may know of payments that were made through the proxy, and end by hand. */
+export function createPayments(
+  deps: Omit<ReleaseDeps, 'reload'> & {
+    readonly sql: Sql;
+    readonly ledger: Pick<Ledger, 'settled'>;
+    readonly log: Log;
+    /** Free calls of this process that wait to be written. */
+    readonly passthroughs: Pick<PassthroughLog, 'flush'>;
+  },
+) {
+  const { sql } = deps;
+  const find = (text: string, agentId?: number): Promise<Reservation | undefined> => {
+    const nonce = text.toLowerCase();
+    return NONCE.test(nonce) ? findReservation(sql, nonce, agentId) : Promise.resolve(undefined);
+  };
+
+  return {
+    /** Another agent's reads as absent. */
+    async reservation(agentId: number, nonce: string) {
+      await deps.ledger.settled(agentId);
+      const row = await find(nonce, agentId);
+      if (row === undefined) throw errors.proxy.reservationNotFound();
+      return reservationRecord(row);
+    },
+
+    /** A page of an agent's calls, newest first; `nextCursor` is null on the last one. */
+    async history(
+      agentId: number,
+      { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
+    ) {
+      const most = Math.min(Math.max(limit, 1), LIMITS.historyPage.most);
+      const page = { beforeId: idBefore(cursor), limit: most + 1 };
+      // An agent finds the call that it has just made.
+      await Promise.all([deps.ledger.settled(agentId), deps.passthroughs.flush()]);
+      const found = await findProxyCalls(sql, agentId, page);
+      const rows = found.slice(0, most);
+      const hasMore = found.length > most;
+      return {
+        transactions: rows.map((row) => callRecord(agentId, row)),
+        nextCursor: hasMore ? (rows.at(-1)?.id ?? null) : null,
+        hasMore,
+      };
+    },
+
+    /** The operator wants it to end. Only the chain ends it: this asks it at once. */
+    async release(nonce: string) {
+      const row = await find(nonce);
+      if (row === undefined) throw errors.admin.notFound('There is no such reservation.');
+      return reservationRecord(
+        await releaseByChain({ ...deps, reload: (known) => findReservation(sql, known) }, row),
+      );
+    },
+  };
+}
+
+const NONCE = /^0x[0-9a-f]{64}$/;
+
+/** Ids begin at 1: no page ended with anything else. */
+const CURSOR = /^[1-9]\d{0,14}$/;
+
+function idBefore(cursor: string | undefined): number {
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
+  if (!CURSOR.test(cursor)) throw errors.proxy.invalidCursor();
+  return Number(cursor);
+}

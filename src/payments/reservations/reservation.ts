@@ -1,0 +1,102 @@
+import type { ReservationState } from '../../../machines/reservation.ts';
+import { isoTime } from '../../kernel/clock.ts';
+import type { ChargeRow } from '../../ledger/rules/companion.ts';
+import type { Hold } from '../../ledger/rules/requests.ts';
+
+/** One signed payment to a vendor, as its row has it. */
+export type Reservation = {
+  readonly nonce: string;
+  readonly holdId: string;
+  readonly agentId: number;
+  readonly keyId: number | null;
+  /** The first key of its line of rotations. */
+  readonly keyRootId: number | null;
+  readonly wallet: string;
+  readonly payee: string;
+  readonly valueRaw: bigint;
+  /** Unix seconds, by the chain's clock. */
+  readonly validBefore: number;
+  readonly targetUrl: string;
+  readonly targetHost: string;
+  readonly method: string;
+  readonly taskId: string | null;
+  readonly actionId: string | null;
+  readonly customerId: string | null;
+  readonly state: ReservationState;
+  /** The vendor has said that it does not take the payment. */
+  readonly refused: boolean;
+  readonly txHash: string | null;
+  readonly responseStatusCode: number | null;
+  readonly latencyMs: number | null;
+  readonly reservedMs: number;
+  readonly sentMs: number | null;
+  readonly decidedMs: number | null;
+  /** It moved after it had been released, and was debited then. */
+  readonly isCorrected: boolean;
+};
+
+/** The hold that it has, or had. */
+export const holdOf = (row: Reservation): Hold => ({
+  holdId: row.holdId,
+  agentId: row.agentId,
+  amountRaw: row.valueRaw,
+  facts: {
+    keyRootId: row.keyRootId,
+    taskId: row.taskId,
+    host: row.targetHost,
+    payee: row.payee,
+  },
+});
+
+/** The line of the agent's history that it leaves at its end. */
+export const chargeOf =
+  (row: Reservation, status: ChargeRow['status']) =>
+  (costRaw: bigint): ChargeRow => ({
+    agentId: row.agentId,
+    keyId: row.keyId,
+    targetUrl: row.targetUrl,
+    targetHost: row.targetHost,
+    method: row.method,
+    status,
+    costRaw,
+    model: null,
+    rail: 'x402',
+    usage: {},
+    taskId: row.taskId,
+    actionId: row.actionId,
+    customerId: row.customerId,
+    sessionId: null,
+    payee: row.payee,
+    responseStatusCode: row.responseStatusCode,
+    latencyMs: row.latencyMs,
+    overheadMs: null,
+    upstreamMs: null,
+  });
+
+/** The states that callers know: what was never sent is as good as expired to them. */
+export const wireState = (state: ReservationState): Exclude<ReservationState, 'released'> =>
+  state === 'released' ? 'expired_unsettled' : state;
+
+const TERMINAL: ReadonlySet<ReservationState> = new Set([
+  'settled',
+  'expired_unsettled',
+  'payment_rejected',
+  'released',
+]);
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
+
+/** A reservation as it is told on the wire. */
+export const reservationRecord = (row: Reservation) => ({
+  nonce: row.nonce,
+  state: wireState(row.state),
+  terminal: TERMINAL.has(row.state),
+  paymentAmountRaw: row.valueRaw.toString(),
+  paymentRecipient: row.payee,
+  // Before the chain has spoken it is what the vendor claims.
+  txHash: row.txHash,
+  validBefore: row.validBefore,
+  reservedAt: isoTime(row.reservedMs),
+  sentAt: isoOrNull(row.sentMs),
+  settledAt: row.state === 'settled' ? isoOrNull(row.decidedMs) : null,
+});

@@ -1,0 +1,29 @@
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+
+/** Whose wallet an address is, lower case. */
+export async function findWalletOwners(sql: Sql): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ id: number; wallet_address: string }[]>`
+    select id, wallet_address from agents where wallet_address is not null`;
+  return new Map(rows.map((row) => [row.wallet_address, row.id]));
+}
+
+/** When the first agent with a wallet was made, in Unix milliseconds; undefined where there is none. */
+export async function findFirstWalletMs(sql: Sql): Promise<number | undefined> {
+  const [row] = await sql<{ first: Date | null }[]>`
+    select min(created_at) as first from agents where wallet_address is not null`;
+  return row?.first?.getTime();
+}
+
+/** What was credited of transactions to wallets, by the references of the deposits, each `<group>:<number>`. */
+export async function findCredited(
+  sql: Queryable,
+  groups: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await sql<{ id: string; raw: bigint }[]>`
+    select p.id, p.asked_raw as raw from unnest(${[...groups]}::text[]) as g(name)
+    join postings p on p.id >= ${CREDIT} || g.name || ':' and p.id < ${CREDIT} || g.name || ';'`;
+  return new Map(rows.map(({ id, raw }) => [id.slice(CREDIT.length), raw]));
+}
+
+/** What the ids of credits begin with. */
+const CREDIT = 'credit:';

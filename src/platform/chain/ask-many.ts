@@ -1,0 +1,46 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { inChunks } from './chunks.ts';
+import { askAll, askEach, type Question } from './multicall.ts';
+import { type CallRpc, RpcReverted } from './rpc.ts';
+import type { Block } from './rpc-answers.ts';
+
+/**
+ * Asks contracts any number of questions as of one block, which must be canonical while they are asked: all answers are
+ * of the same moment of the same branch. Rejects with RpcUnavailable, never with half of them; what the chain itself
+ * could not answer reads undefined.
+ */
+export async function askMany(
+  rpc: CallRpc,
+  questions: readonly Question[],
+  at: Pick<Block, 'hash'>,
+): Promise<readonly (string | undefined)[]> {
+  const answered: (string | undefined)[] = [];
+  const chunks = inChunks(questions, LIMITS.callsPerMulticall);
+  for (const some of inChunks(chunks, LIMITS.multicallsUnderWay)) {
+    const answers = await Promise.all(some.map((chunk) => askChunk(rpc, chunk, at)));
+    if (answers.includes('absent')) {
+      const first = await askEach(rpc, questions.slice(0, LIMITS.singleStateReads), at);
+      return questions.map((_, i) => first[i]);
+    }
+    for (const answer of answers.flat()) answered.push(answer);
+  }
+  return answered;
+}
+
+/** A chunk that costs more than the node runs at once is asked in halves. */
+async function askChunk(
+  rpc: CallRpc,
+  questions: readonly Question[],
+  at: Pick<Block, 'hash'>,
+): Promise<readonly (string | undefined)[] | 'absent'> {
+  try {
+    return await askAll(rpc, questions, at);
+  } catch (error) {
+    if (!(error instanceof RpcReverted)) throw error;
+    if (questions.length === 1) return [undefined];
+  }
+  const middle = questions.length >> 1;
+  const first = await askChunk(rpc, questions.slice(0, middle), at);
+  const second = await askChunk(rpc, questions.slice(middle), at);
+  return first === 'absent' || second === 'absent' ? 'absent' : [...first, ...second];
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { LIMITS } from '../../kernel/limits.ts';
+import { JsonTooComplex, parseBoundedJson } from '../../kernel/parse-json.ts';
+import { AnswerTooLarge, type Fetch } from '../egress/fetch.ts';
+
+export type Question = { readonly method: string; readonly params: readonly unknown[] };
+
+/** What became of one question. Only `error` is the node's own word that it will not answer. */
+export type RpcReply =
+  | { readonly kind: 'result'; readonly result: unknown }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  | { readonly kind: 'too_large' }
+  | { readonly kind: 'lost'; readonly why: string; readonly cause?: unknown };
+
+export type JsonRpc = {
+  ask(question: Question): Promise<RpcReply>;
+  /** Several questions in one exchange, which one node answers; the replies stand in their order. */
+  askTogether(questions: readonly Question[], maxBytes?: number): Promise<readonly RpcReply[]>;
+};
+
+const Answer = z.object({
+  id: z.number().nullish(),
+  result: z.unknown().optional(),
+  error: z.object({ code: z.number(), message: z.string().default('') }).nullish(),
+});
+const Answers = z.array(Answer);
+
+const HTTP_TOO_LARGE = 413;
+
+/** Speaks JSON-RPC with one node. Bounded in time, in answer size and in exchanges under way; never rejects. */
+export function createJsonRpc(node: { readonly url: string; readonly fetch: Fetch }): JsonRpc {
+  let underWay = 0;
+
+  const exchange = async (message: unknown, maxBytes: number): Promise<RpcReply> => {
+    if (underWay >= LIMITS.rpcCallsUnderWay) {
+      return { kind: 'lost', why: 'too many calls under way' };
+    }
+    underWay++;
+    try {
+      const answer = await node.fetch({
+        url: node.url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(message),
+        timeoutMs: LIMITS.rpcTimeoutMs,
+        maxResponseBytes: maxBytes,
+      });
+      if (answer.status === HTTP_TOO_LARGE) return { kind: 'too_large' };
+      return { kind: 'result', result: parseBoundedJson(answer.body, LIMITS.upstreamJson) };
+    } catch (cause) {
+      // Thousands of short logs have too many parts before they have too many bytes.
+      if (cause instanceof AnswerTooLarge || cause instanceof JsonTooComplex) {
+        return { kind: 'too_large' };
+      }
+      return { kind: 'lost', why: 'the node could not be reached', cause };
+    } finally {
+      underWay--;
+    }
+  };
+
+  return {
+    async ask(question) {
+      const reply = await exchange(message(question, 1), LIMITS.rpcAnswerBytes);
+      if (reply.kind !== 'result') return reply;
+      const answer = Answer.safeParse(reply.result);
+      return answer.success ? read(answer.data) : UNREADABLE;
+    },
+    async askTogether(questions, maxBytes = LIMITS.rpcAnswerBytes) {
+      const messages = questions.map((question, i) => message(question, i + 1));
+      const reply = await exchange(messages, maxBytes);
+      if (reply.kind !== 'result') return questions.map(() => reply);
+      const answers = Answers.safeParse(reply.result);
+      if (!answers.success) {
+        // Nodes answer one error for all when they refuse the exchange as a whole.
+        const one = Answer.safeParse(reply.result);
+        const refused = one.success && one.data.error ? read(one.data) : UNREADABLE;
+        return questions.map(() => refused);
+      }
+      return questions.map((_, i) => {
+        const answer = answers.data.find(({ id }) => id === i + 1);
+        return answer === undefined ? UNREADABLE : read(answer);
+      });
+    },
+  };
+}
+
+const UNREADABLE: RpcReply = { kind: 'lost', why: 'the node did not answer in JSON-RPC' };
+
+const message = ({ method, params }: Question, id: number) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+});
+
+function read({ error, result }: z.output<typeof Answer>): RpcReply {
+  if (error) return { kind: 'error', code: error.code, message: error.message };
+  if (result === undefined) return { kind: 'lost', why: 'the node answered without a result' };
+  return { kind: 'result', result };
+}

@@ -1,0 +1,84 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { LogQuery } from './log-query.ts';
+import { type Rpc, RpcTooMuch, RpcUnavailable } from './rpc.ts';
+import type { Block, ChainLog } from './rpc-answers.ts';
+
+/** A chain that is only asked what has happened. */
+export type LogRpc = Pick<Rpc, 'logs'>;
+
+/** Blocks from one up to another that is named by its hash too: the branch that is meant, and no other. */
+export type BlockRange<To extends Pick<Block, 'number' | 'hash'> = Pick<Block, 'number' | 'hash'>> =
+  {
+    readonly fromBlock: number;
+    readonly to: To;
+    /** A log that every answer must be able to tell; undefined where none is known. */
+    readonly witness?: ChainLog | undefined;
+    /** The most that is read of one answer, where a smaller question may be asked instead. */
+    readonly maxBytes?: number | undefined;
+    /** Hears what no answer holds, which is left out then; without it the reading rejects. */
+    readonly onFlood?: ((flood: Flood) => void) | undefined;
+  };
+
+/** More logs of one wallet in one block than a node tells or than are read: anybody can cause them for little money. */
+export type Flood = { readonly wallet: string; readonly blockNumber: number };
+
+/** How many questions one read may still ask. */
+export type Allowance = { left: number };
+
+export const readAllowance = (): Allowance => ({ left: LIMITS.logQueriesPerRead });
+
+/**
+ * Reads a range whole, in smaller questions where the node refuses its size: down to single blocks, and in these down to
+ * single topics. Rejects when the allowance is used up: a smaller range may pass then. What is too large at its smallest
+ * is left out where `onFlood` hears of it; without it that rejects, too.
+ */
+export async function readRange(
+  rpc: LogRpc,
+  query: LogQuery,
+  allowance: Allowance,
+  onFlood?: (query: LogQuery) => void,
+): Promise<readonly ChainLog[]> {
+  if (query.fromBlock > query.toBlock) return [];
+  if (allowance.left <= 0) {
+    throw new RpcUnavailable('the node cuts the range into too many parts');
+  }
+  allowance.left--;
+  let tooMuch: RpcTooMuch;
+  try {
+    return await rpc.logs(query);
+  } catch (error) {
+    if (!(error instanceof RpcTooMuch)) throw error;
+    tooMuch = error;
+  }
+  const parts = partsOf(query);
+  if (parts.length === 0) {
+    if (onFlood === undefined) throw tooMuch;
+    onFlood(query);
+  }
+  const told: ChainLog[] = [];
+  for (const part of parts) told.push(...(await readRange(rpc, part, allowance, onFlood)));
+  return told;
+}
+
+/** Smaller questions that ask for the same together; none where there is no smaller one. */
+function partsOf(query: LogQuery): readonly LogQuery[] {
+  const { fromBlock, toBlock, topics, maxBytes } = query;
+  if (fromBlock < toBlock) {
+    const middle = Math.floor((fromBlock + toBlock) / 2);
+    return [
+      { ...query, toBlock: middle },
+      { ...query, fromBlock: middle + 1 },
+    ];
+  }
+  if (maxBytes !== undefined) return [{ ...query, maxBytes: undefined }];
+  // The wallets stand behind the events, of which only transfers can be made by strangers.
+  const at = topics.findLastIndex((wanted) => wanted !== null && wanted.length > 1);
+  const wanted = topics[at] ?? [];
+  const half = Math.ceil(wanted.length / 2);
+  return wanted.length === 0
+    ? []
+    : [wanted.slice(0, half), wanted.slice(half)].map((some) => ({
+        ...query,
+        topics: topics.with(at, some),
+      }));
+}

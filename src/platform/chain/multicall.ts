@@ -1,0 +1,104 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { wordOf, wordOfHex, wordsOf } from './abi.ts';
+import { inChunks } from './chunks.ts';
+import { type CallRpc, RpcReverted, RpcUnavailable } from './rpc.ts';
+import type { Block } from './rpc-answers.ts';
+
+/** Stands at this address on nearly every chain: many calls in one, all on the same state. */
+export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
+
+export type Question = { readonly to: string; readonly data: `0x${string}` };
+
+const AGGREGATE3 = '0x82ad56cb';
+const WORD_BYTES = 32;
+
+/**
+ * Asks all at one block. What a contract refused, or never was a contract, reads undefined or `0x`, as the
+ * chain has it. Answers `absent` where the chain has no multicall contract.
+ */
+export async function askAll(
+  rpc: CallRpc,
+  questions: readonly Question[],
+  at: Pick<Block, 'hash'>,
+): Promise<readonly (string | undefined)[] | 'absent'> {
+  const answer = await rpc.call({ to: MULTICALL3, data: encodeCalls(questions) }, at);
+  // An address without code answers nothing at all.
+  if (answer === '0x') return 'absent';
+  const answers = decodeAnswers(answer);
+  if (answers?.length !== questions.length) {
+    throw new RpcUnavailable('the multicall contract answered in an unknown shape');
+  }
+  return answers;
+}
+
+/** The same one by one, where the chain has no multicall contract. */
+export async function askEach(
+  rpc: CallRpc,
+  questions: readonly Question[],
+  at: Pick<Block, 'hash'>,
+): Promise<readonly (string | undefined)[]> {
+  const answers: (string | undefined)[] = [];
+  for (const some of inChunks(questions, LIMITS.singleReadsUnderWay)) {
+    answers.push(...(await Promise.all(some.map((question) => askOne(rpc, question, at)))));
+  }
+  return answers;
+}
+
+/** What the contract answered; nothing when it refused. */
+export async function askOne(
+  rpc: CallRpc,
+  question: Question,
+  at: Pick<Block, 'hash'>,
+): Promise<string | undefined> {
+  try {
+    return await rpc.call(question, at);
+  } catch (error) {
+    if (error instanceof RpcReverted) return undefined;
+    throw error;
+  }
+}
+
+/** `aggregate3((address target, bool allowFailure, bytes callData)[])`, where each call may fail. */
+export function encodeCalls(questions: readonly Question[]): `0x${string}` {
+  const items = questions.map(({ to, data }) => {
+    const bytes = data.slice(2);
+    const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0');
+    return wordOfHex(to) + wordOf(1) + wordOf(3 * WORD_BYTES) + wordOf(bytes.length / 2) + padded;
+  });
+  let offset = items.length * WORD_BYTES;
+  const offsets = items.map((item) => {
+    const here = wordOf(offset);
+    offset += item.length / 2;
+    return here;
+  });
+  const parts = [wordOf(WORD_BYTES), wordOf(items.length), ...offsets, ...items];
+  return `${AGGREGATE3}${parts.join('')}`;
+}
+
+/** `(bool success, bytes returnData)[]`; nothing when the bytes do not hold one. */
+export function decodeAnswers(answer: string): readonly (string | undefined)[] | undefined {
+  const words = wordsOf(answer);
+  if (words === undefined) return undefined;
+  /** The word that a byte offset leads to, counted from another word; -1 when it leads nowhere. */
+  const follow = (from: number, at: number) => {
+    const bytes = words[at];
+    if (bytes === undefined || bytes % 32n !== 0n || bytes > BigInt(answer.length)) return -1;
+    return from + Number(bytes) / WORD_BYTES;
+  };
+  const list = follow(0, 0);
+  const count = words[list] ?? -1n;
+  if (count < 0n || count > BigInt(words.length)) return undefined;
+  const answers: (string | undefined)[] = [];
+  for (let i = 0; i < Number(count); i++) {
+    const item = follow(list + 1, list + 1 + i);
+    const data = follow(item, item + 1);
+    const bytes = words[data];
+    const success = words[item];
+    if (item < 0 || data < 0 || bytes === undefined || success === undefined) return undefined;
+    const from = 2 + (data + 1) * 64;
+    const end = from + Number(bytes) * 2;
+    if (bytes > BigInt(answer.length) || end > answer.length) return undefined;
+    answers.push(success === 1n ? `0x${answer.slice(from, end)}` : undefined);
+  }
+  return answers;
+}

@@ -1,0 +1,188 @@
+import type { z } from 'zod';
+import { unreachable } from '../../kernel/assert.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Fetch } from '../egress/fetch.ts';
+import { createJsonRpc, type RpcReply } from './json-rpc.ts';
+import {
+  byPlace,
+  hexNumber,
+  isAskedFor,
+  isSameLog,
+  knownBlockFilter,
+  type LogQuery,
+  logFilter,
+  witnessFilter,
+} from './log-query.ts';
+import {
+  BaseFeeAnswer,
+  type Block,
+  BlockAnswer,
+  Bytes,
+  type ChainLog,
+  Count,
+  LogAnswers,
+  Quantity,
+  type Receipt,
+  ReceiptAnswer,
+  Word,
+} from './rpc-answers.ts';
+
+/** The node could not be asked, or did not understand. Nothing is known about the question. */
+export class RpcUnavailable extends Error {
+  override readonly name: string = 'RpcUnavailable';
+}
+
+/** The node is there, but this question has an answer larger than it or we take. A smaller one may pass. */
+export class RpcTooMuch extends RpcUnavailable {
+  override readonly name = 'RpcTooMuch';
+}
+
+/** The node ran the call and the contract refused it. */
+export class RpcReverted extends Error {
+  override readonly name = 'RpcReverted';
+}
+
+export type Call = { readonly to?: string; readonly from?: string; readonly data: `0x${string}` };
+
+/** What a chain transaction offers for its gas. */
+export type Fees = { readonly maxFeeWei: bigint; readonly priorityFeeWei: bigint };
+
+/** The chain, as far as it can be asked. Every method rejects with RpcUnavailable or RpcReverted only. */
+export interface Rpc {
+  /**
+   * `eth_call` on the latest block, or on exactly the block with this hash while it is canonical; without
+   * `to`, `data` is creation code that returns its answer.
+   */
+  call(call: Call, at?: Pick<Block, 'hash'>): Promise<string>;
+  /** The latest block. */
+  head(): Promise<Block>;
+  /** The canonical block of this number; nothing when the chain is not that long yet. */
+  block(number: number): Promise<Block | undefined>;
+  /**
+   * Logs that stand in canonical blocks, in their order, each checked to be one that was asked for.
+   * Rejects with RpcTooMuch when the range holds more than is answered at once.
+   */
+  logs(query: LogQuery): Promise<readonly ChainLog[]>;
+  /** Hands a signed transaction to the chain and answers its hash. */
+  send(rawTransaction: string): Promise<string>;
+  /** Nothing while the transaction is in no canonical block. */
+  receipt(txHash: string): Promise<Receipt | undefined>;
+  /** How many transactions an address has sent, with those that wait to be mined. */
+  transactionCount(address: string): Promise<number>;
+  /** Enough for the next blocks even when each is full. */
+  fees(): Promise<Fees>;
+  estimateGas(call: Call): Promise<bigint>;
+  chainId(): Promise<number>;
+}
+
+/** A chain that is only asked what its contracts answer. */
+export type CallRpc = Pick<Rpc, 'call'>;
+
+/** What nodes say when the code itself failed, as opposed to the node: reverts and every fault of the EVM. */
+const EXECUTION_FAILED =
+  /revert|out of ?gas|outofgas|invalid opcode|opcodenotfound|invalid ?jump|stack ?(under|over)flow|evm error/i;
+const EXECUTION_REVERTED_CODE = 3;
+/** What nodes say of ranges and answers beyond their bounds; each has words of its own. */
+const TOO_MUCH =
+  /block range|range (is )?too|limited to|response (size|too large)|too many (results|logs|blocks)|more than [\d,]+ (results|logs)|max (results|range)|query timeout/i;
+/** Of the same words, but about a block that the node lacks, or about how often it is asked. */
+const OTHERWISE = /head block|invalid|rate/i;
+
+/** Speaks with one node. Bounded in time, in answer size and in calls under way. */
+export function createRpc(node: { readonly url: string; readonly fetch: Fetch }): Rpc {
+  const json = createJsonRpc(node);
+  const ask = async <T>(answer: z.ZodType<T>, method: string, ...params: readonly unknown[]) =>
+    take(answer, await json.ask({ method, params }));
+
+  return {
+    call: (call, at) =>
+      ask(
+        Bytes,
+        'eth_call',
+        call,
+        at === undefined ? 'latest' : { blockHash: at.hash, requireCanonical: true },
+      ),
+    head: () => ask(BlockAnswer, BLOCK, 'latest', false),
+    block: async (number) =>
+      (await ask(BlockAnswer.nullable(), BLOCK, hexNumber(number), false)) ?? undefined,
+    async logs(query) {
+      const known = hexNumber(query.knowing?.number ?? query.toBlock);
+      const filters = [knownBlockFilter(query), witnessFilter(query)];
+      const questions = [
+        { method: LOGS, params: [logFilter(query)] },
+        { method: BLOCK, params: [known, false] },
+        // What answers for blocks and what answers for logs may be two machines, one behind the other.
+        ...filters.flatMap((filter) =>
+          filter === undefined ? [] : [{ method: LOGS, params: [filter] }],
+        ),
+      ];
+      const replies = await json.askTogether(questions, query.maxBytes ?? LIMITS.rpcLogAnswerBytes);
+      return checkedLogs(query, replies);
+    },
+    send: (rawTransaction) => ask(Word, 'eth_sendRawTransaction', rawTransaction),
+    receipt: async (txHash) =>
+      (await ask(ReceiptAnswer.nullable(), 'eth_getTransactionReceipt', txHash)) ?? undefined,
+    transactionCount: (address) => ask(Count, 'eth_getTransactionCount', address, 'pending'),
+    async fees() {
+      const [{ baseFeePerGas }, priorityFeeWei] = await Promise.all([
+        ask(BaseFeeAnswer, BLOCK, 'latest', false),
+        ask(Quantity, 'eth_maxPriorityFeePerGas'),
+      ]);
+      return { maxFeeWei: 2n * baseFeePerGas + priorityFeeWei, priorityFeeWei };
+    },
+    estimateGas: (call) => ask(Quantity, 'eth_estimateGas', call),
+    chainId: () => ask(Count, 'eth_chainId'),
+  };
+}
+
+const BLOCK = 'eth_getBlockByNumber';
+const LOGS = 'eth_getLogs';
+
+/** What a reply holds, in the shape that the question has; everything else is one of the two errors. */
+function take<T>(answer: z.ZodType<T>, reply: RpcReply): T {
+  switch (reply.kind) {
+    case 'lost':
+      throw new RpcUnavailable(reply.why, { cause: reply.cause });
+    case 'too_large':
+      throw new RpcTooMuch('the answer is larger than its bound');
+    case 'error': {
+      const { code, message } = reply;
+      const text = message.slice(0, LIMITS.rpcErrorChars);
+      const failed = code === EXECUTION_REVERTED_CODE || EXECUTION_FAILED.test(message);
+      throw failed ? new RpcReverted(text) : new RpcUnavailable(`${code}: ${text}`);
+    }
+    case 'result': {
+      const parsed = answer.safeParse(reply.result);
+      if (!parsed.success) throw new RpcUnavailable('the node answered in an unknown shape');
+      return parsed.data;
+    }
+    default:
+      return unreachable(reply);
+  }
+}
+
+function checkedLogs(query: LogQuery, replies: readonly RpcReply[]): readonly ChainLog[] {
+  const [logs, known, ...proofs] = replies as readonly [RpcReply, RpcReply, ...RpcReply[]];
+  if (known.kind === 'result') {
+    const block = take(BlockAnswer.nullable(), known);
+    const hash = query.knowing?.hash ?? block?.hash;
+    if (block === null || block.hash !== hash) {
+      throw new RpcUnavailable('the node does not know the block that its logs must reach');
+    }
+  }
+  if (logs.kind === 'error' && TOO_MUCH.test(logs.message) && !OTHERWISE.test(logs.message)) {
+    throw new RpcTooMuch(logs.message.slice(0, LIMITS.rpcErrorChars));
+  }
+  const told = take(LogAnswers, logs);
+  // Logs beside which a proof could not be read may be too few.
+  take(BlockAnswer, known);
+  const proven = proofs.map((proof) => take(LogAnswers, proof));
+  const { witness } = query;
+  if (witness !== undefined && !proven.at(-1)?.some((log) => isSameLog(log, witness))) {
+    throw new RpcUnavailable('the logs of the node end before its blocks');
+  }
+  if (!told.every((log) => isAskedFor(query, log))) {
+    throw new RpcUnavailable('the node answered logs that were not asked for');
+  }
+  return [...told].sort(byPlace);
+}

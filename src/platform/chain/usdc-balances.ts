@@ -1,0 +1,60 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { CallRpc } from './rpc.ts';
+
+/** What wallets hold on chain. */
+export interface UsdcBalances {
+  /** Seconds old at most; null where it cannot be read. */
+  read(wallet: string): Promise<bigint | null>;
+  /** The same, and however old an amount while the node is away; null when nothing is known. */
+  lastKnown(wallet: string): Promise<bigint | null>;
+}
+
+type Reading = { readonly balanceRaw: bigint; readonly atMs: number };
+
+const BALANCE_OF = '0x70a08231';
+
+/** Reads USDC balances through a small cache. The least recently read wallet is forgotten beyond its bound. */
+export function createUsdcBalances(deps: {
+  readonly rpc: CallRpc | undefined;
+  readonly usdc: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}): UsdcBalances {
+  const known = new Map<string, Reading>();
+
+  const read = async (wallet: string): Promise<bigint | null> => {
+    const { rpc, clock } = deps;
+    if (rpc === undefined) return null;
+    const address = wallet.toLowerCase();
+    const last = known.get(address);
+    if (last !== undefined && clock.monotonicMs() - last.atMs < LIMITS.walletBalanceMs) {
+      return last.balanceRaw;
+    }
+    try {
+      const balanceRaw = await readBalance(rpc, deps.usdc, address);
+      known.delete(address);
+      known.set(address, { balanceRaw, atMs: clock.monotonicMs() });
+      const oldest = known.keys().next().value;
+      if (known.size > LIMITS.walletBalancesKept && oldest !== undefined) known.delete(oldest);
+      return balanceRaw;
+    } catch (error) {
+      deps.log.warn({ err: error }, 'the chain cannot be reached to read a wallet balance');
+      return null;
+    }
+  };
+
+  return {
+    read,
+    lastKnown: async (wallet) =>
+      (await read(wallet)) ?? known.get(wallet.toLowerCase())?.balanceRaw ?? null,
+  };
+}
+
+async function readBalance(rpc: CallRpc, usdc: string, address: string): Promise<bigint> {
+  const data = `${BALANCE_OF}${address.slice(2).padStart(64, '0')}` as const;
+  const answer = await rpc.call({ to: usdc, data });
+  if (!/^0x[0-9a-fA-F]{64}$/.test(answer)) throw new Error('balanceOf did not answer a number');
+  return BigInt(answer);
+}

@@ -1,0 +1,153 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { addressIn, topicOf, wordsOf } from './abi.ts';
+import { inChunks } from './chunks.ts';
+import { byPlace, type LogQuery } from './log-query.ts';
+import { type BlockRange, type LogRpc, readAllowance, readRange } from './log-range.ts';
+import { RpcUnavailable } from './rpc.ts';
+import type { ChainLog } from './rpc-answers.ts';
+
+/** What the token tells, by the first topic of its logs. */
+export const USDC_EVENTS = {
+  used: '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5',
+  canceled: '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81',
+  transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+} as const;
+
+/** Where a log stands; `blockHash` and `logIndex` together name it for ever. */
+export type LogPlace = Pick<ChainLog, 'txHash' | 'blockNumber' | 'blockHash' | 'logIndex'>;
+
+/** USDC that has moved. */
+export type Transfer = LogPlace & {
+  readonly from: string;
+  readonly to: string;
+  readonly valueRaw: bigint;
+};
+
+/** An authorization that was carried out or called off: it moves nothing any more. */
+export type AuthorizationLog = LogPlace & { readonly authorizer: string; readonly nonce: string };
+
+export type UsedAuthorization = AuthorizationLog & {
+  /** What it moved: the transfer that stands right behind it. Nothing else proves a payment. */
+  readonly transfer: Pick<Transfer, 'to' | 'valueRaw'> | undefined;
+};
+
+export type UsdcEvent =
+  | { readonly kind: 'used' | 'canceled'; readonly event: AuthorizationLog }
+  | { readonly kind: 'transfer'; readonly event: Transfer };
+
+/** Reads one log of the token. Rejects what it cannot be, since a half-read log would be money misread. */
+export function decodeLog(log: ChainLog): UsdcEvent {
+  const { txHash, blockNumber, blockHash, logIndex } = log;
+  const place = { txHash, blockNumber, blockHash, logIndex };
+  const [event, first, second, ...more] = log.topics;
+  const who = first === undefined ? undefined : addressIn(first);
+  if (who !== undefined && second !== undefined && more.length === 0) {
+    if (event === USDC_EVENTS.transfer) {
+      const to = addressIn(second);
+      const [valueRaw, ...rest] = wordsOf(log.data) ?? [];
+      if (to !== undefined && valueRaw !== undefined && rest.length === 0) {
+        return { kind: 'transfer', event: { ...place, from: who, to, valueRaw } };
+      }
+    }
+    const kind = event === USDC_EVENTS.used ? 'used' : 'canceled';
+    if (event === USDC_EVENTS[kind]) {
+      return { kind, event: { ...place, authorizer: who, nonce: second } };
+    }
+  }
+  throw new RpcUnavailable('the token told an event in an unknown shape');
+}
+
+/**
+ * What has left some wallets by authorizations, and which authorizations were called off, in the order of
+ * the chain: one question to the node for every few hundred wallets.
+ */
+export async function outgoing(
+  rpc: LogRpc,
+  usdc: string,
+  wallets: readonly string[],
+  range: BlockRange,
+): Promise<{
+  readonly used: readonly UsedAuthorization[];
+  readonly canceled: readonly AuthorizationLog[];
+}> {
+  const { used: usedTopic, canceled: canceledTopic, transfer } = USDC_EVENTS;
+  const events = [usedTopic, canceledTopic, transfer];
+  const logs = await readWallets(rpc, usdc, wallets, range, (some) => [events, some]);
+  const decoded = logs.map(decodeLog);
+  const transfers = new Map<string, Transfer>();
+  for (const { kind, event } of decoded) {
+    if (kind === 'transfer') transfers.set(placeKey(event, event.logIndex), event);
+  }
+  const used: UsedAuthorization[] = [];
+  const canceled: AuthorizationLog[] = [];
+  for (const { kind, event } of decoded) {
+    if (kind === 'canceled') canceled.push(event);
+    if (kind !== 'used') continue;
+    const next = transfers.get(placeKey(event, event.logIndex + 1));
+    const own = next?.from === event.authorizer && next.txHash === event.txHash ? next : undefined;
+    used.push({ ...event, transfer: own && { to: own.to, valueRaw: own.valueRaw } });
+  }
+  return { used, canceled };
+}
+
+const placeKey = ({ blockHash }: LogPlace, logIndex: number) => `${blockHash}:${logIndex}`;
+
+/** Which authorizations of some wallets were carried out, in the order of the chain. What they moved is not read. */
+export async function carriedOut(
+  rpc: LogRpc,
+  usdc: string,
+  wallets: readonly string[],
+  range: BlockRange,
+): Promise<readonly AuthorizationLog[]> {
+  const logs = await readWallets(rpc, usdc, wallets, range, (some) => [[USDC_EVENTS.used], some]);
+  return logs.map((log) => {
+    const { kind, event } = decodeLog(log);
+    if (kind !== 'used') throw new RpcUnavailable('the node answered another event');
+    return event;
+  });
+}
+
+/** What has come into some wallets, in the order of the chain. */
+export async function incoming(
+  rpc: LogRpc,
+  usdc: string,
+  wallets: readonly string[],
+  range: BlockRange,
+): Promise<readonly Transfer[]> {
+  const logs = await readWallets(rpc, usdc, wallets, range, (some) => [
+    [USDC_EVENTS.transfer],
+    null,
+    some,
+  ]);
+  return logs.map((log) => {
+    const { kind, event } = decodeLog(log);
+    if (kind !== 'transfer') throw new RpcUnavailable('the node answered another event');
+    return event;
+  });
+}
+
+async function readWallets(
+  rpc: LogRpc,
+  usdc: string,
+  wallets: readonly string[],
+  { fromBlock, to, witness, maxBytes, onFlood }: BlockRange,
+  topicsOf: (wallets: readonly string[]) => readonly (readonly string[] | null)[],
+): Promise<readonly ChainLog[]> {
+  const parts: (readonly ChainLog[])[] = [];
+  for (const some of inChunks(wallets, LIMITS.walletsPerLogQuery)) {
+    const topics = topicsOf(some.map(topicOf));
+    const range = { fromBlock, toBlock: to.number, knowing: to, witness, maxBytes };
+    const query = { address: usdc, topics, ...range };
+    const flooded =
+      onFlood &&
+      ((part: LogQuery) =>
+        onFlood({ wallet: walletIn(part) ?? usdc, blockNumber: part.fromBlock }));
+    // Each question for itself: however many wallets there are, a shorter range must help.
+    parts.push(await readRange(rpc, query, readAllowance(), flooded));
+  }
+  return parts.flat().sort(byPlace);
+}
+
+/** The wallet that a question about one wallet is about. */
+const walletIn = ({ topics }: LogQuery): string | undefined =>
+  addressIn(topics.at(-1)?.at(-1) ?? '');

@@ -1,0 +1,130 @@
+import { LIMITS } from '../../kernel/limits.ts';
+
+type Waiter = {
+  resolve(result: IteratorResult<Uint8Array, undefined>): void;
+  reject(error: Error): void;
+};
+
+/** What the source of a body is told by its reader. */
+export interface BodySource {
+  /** There is room again. */
+  resume(): void;
+  /** Nobody reads on. */
+  abandon(): void;
+}
+
+const DONE = { done: true, value: undefined } as const;
+
+/** Bytes that wait: a piece as it came, or a place where small ones are gathered. */
+type Held = { readonly buffer: Uint8Array; used: number };
+
+/** Pieces below this size are copied together: each would cost more memory than it has bytes. */
+const SMALL_BYTES = 2_048;
+const GATHERED_BYTES = 4_096;
+
+/** A body on its way from a socket to one reader: a bounded queue that says when the socket has to wait. */
+export class AnswerBody implements AsyncIterable<Uint8Array> {
+  readonly #source: BodySource;
+  readonly #held: Held[] = [];
+  #bytes = 0;
+  #ended = false;
+  #error: Error | undefined;
+  #waiter: Waiter | undefined;
+  #isFull = false;
+  #isRead = false;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  /** False when the source has to stop until it is resumed. What comes all the same is kept. */
+  push(chunk: Uint8Array): boolean {
+    const waiter = this.#waiter;
+    if (waiter !== undefined) {
+      this.#waiter = undefined;
+      waiter.resolve({ done: false, value: chunk });
+      return true;
+    }
+    this.#keep(chunk);
+    this.#bytes += chunk.byteLength;
+    this.#isFull ||= this.#bytes >= LIMITS.outboundBodyQueueBytes;
+    return !this.#isFull;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#waiter?.resolve(DONE);
+    this.#waiter = undefined;
+  }
+
+  /** The reader gets what came before, then the error. */
+  fail(error: Error): void {
+    this.#error ??= error;
+    this.#waiter?.reject(this.#error);
+    this.#waiter = undefined;
+  }
+
+  /** Whether the source waits for the reader, and not the reader for the source. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** For one reader, once. Leaving the loop early abandons the rest. */
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
+    if (this.#isRead) throw new Error('a body is read once');
+    this.#isRead = true;
+    return {
+      next: () => this.#next(),
+      return: async () => {
+        this.abandon();
+        return DONE;
+      },
+    };
+  }
+
+  /** All of it, as its one reading; undefined where it has not ended well yet, or somebody reads it. */
+  whole(): Uint8Array | undefined {
+    if (!this.#ended || this.#error !== undefined || this.#isRead) return undefined;
+    this.#isRead = true;
+    const held = this.#held.splice(0).map(({ buffer, used }) => buffer.subarray(0, used));
+    this.#bytes = 0;
+    return held.length === 1 ? held[0] : Buffer.concat(held);
+  }
+
+  abandon(): void {
+    this.#isRead = true;
+    this.#held.length = 0;
+    if (!this.#ended) this.#source.abandon();
+  }
+
+  #keep(chunk: Uint8Array): void {
+    if (chunk.byteLength >= SMALL_BYTES) {
+      this.#held.push({ buffer: chunk, used: chunk.byteLength });
+      return;
+    }
+    let last = this.#held.at(-1);
+    if (last === undefined || last.buffer.byteLength - last.used < chunk.byteLength) {
+      last = { buffer: new Uint8Array(GATHERED_BYTES), used: 0 };
+      this.#held.push(last);
+    }
+    last.buffer.set(chunk, last.used);
+    last.used += chunk.byteLength;
+  }
+
+  #next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const held = this.#held.shift();
+    if (held !== undefined) {
+      this.#bytes -= held.used;
+      if (this.#isFull && this.#held.length === 0) {
+        this.#isFull = false;
+        this.#source.resume();
+      }
+      return Promise.resolve({ done: false, value: held.buffer.subarray(0, held.used) });
+    }
+    if (this.#error !== undefined) return Promise.reject(this.#error);
+    if (this.#ended) return Promise.resolve(DONE);
+    return new Promise((resolve, reject) => {
+      this.#waiter = { resolve, reject };
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import type { Socket } from 'node:net';
+import { Client, type Dispatcher } from 'undici';
+import { soon } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Carrier } from './exchange.ts';
+
+/** The connection had ended before the request was handed to it. */
+class ConnectionGone extends Error {
+  override readonly name = 'ConnectionGone';
+}
+
+/**
+ * HTTP over one socket and never over another: with the socket ends the client, so that no request can be sent again
+ * on a second one, and none starts before the one ahead of it has ended.
+ */
+export class Connection implements Carrier {
+  readonly #client: Client;
+  #gone = false;
+  #isHeld = false;
+  #rested: Promise<void> = Promise.resolve();
+  readonly #socket: Socket;
+  readonly #onGone: () => void;
+
+  constructor(
+    socket: Socket,
+    options: {
+      readonly origin: string;
+      readonly maxHeaderBytes: number;
+      readonly onGone: () => void;
+    },
+  ) {
+    this.#socket = socket;
+    this.#onGone = options.onGone;
+    let taken = false;
+    this.#client = new Client(options.origin, {
+      connect: (_options, done) => {
+        const once = taken;
+        taken = true;
+        queueMicrotask(() =>
+          once || socket.destroyed ? done(new ConnectionGone(), null) : done(null, socket),
+        );
+      },
+      pipelining: 1,
+      allowH2: false,
+      // All waiting is bounded by the exchange, to the millisecond and by the clock that it is given.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: LIMITS.outboundKeepAliveMs,
+      keepAliveMaxTimeout: LIMITS.outboundKeepAliveMaxMs,
+      maxHeaderSize: options.maxHeaderBytes,
+    });
+    // What nobody reads fills the buffer of the socket, and then the other side has to wait.
+    const read = socket.read.bind(socket);
+    socket.read = (size) => (this.#isHeld && size !== 0 ? null : read(size));
+    socket.prependListener('error', (error: Error & { code?: string }) => {
+      // The client takes this one for the end of a body that ends with its connection, whatever is still unread.
+      if (error.code === 'ECONNRESET') error.code = 'UND_RESET';
+    });
+    // After the client's own listeners, which tell a running request what happened.
+    socket.once('close', () => queueMicrotask(() => this.destroy()));
+  }
+
+  get isGone(): boolean {
+    return this.#gone || this.#socket.destroyed;
+  }
+
+  /** Fulfilled once the socket was looked at after the last exchange: some servers close with their answer, unsaid. */
+  get rested(): Promise<void> {
+    return this.#rested;
+  }
+
+  rest(): void {
+    // The first turn ends the round in which the answer came; the second comes after the next look at all sockets.
+    this.#rested = new Promise((resolve) => soon(() => soon(resolve)));
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.#client.dispatch(options, handler);
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  proceed(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    // Not at once: the client may be in the middle of what it has read.
+    queueMicrotask(() => this.#socket.emit('readable'));
+  }
+
+  destroy(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#socket.destroy(new ConnectionGone());
+    this.#client.destroy(new ConnectionGone()).catch(() => {});
+    this.#onGone();
+  }
+}

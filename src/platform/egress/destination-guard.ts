@@ -1,0 +1,96 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { within } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { type AddressKind, addressKind } from './address-kind.ts';
+import { BlockedDestination, Unreachable } from './blocked-destination.ts';
+import { createDomainAllowlist } from './domain-allowlist.ts';
+import { isLocalName, isLoopbackName, isMetadataName } from './local-name.ts';
+import { parseDestination } from './parse-destination.ts';
+import type { ResolveHost } from './resolve-host.ts';
+
+/** A place that may be called, and the only addresses at which it is called. */
+export type Destination = {
+  /** In its normal form, without a fragment. */
+  readonly url: string;
+  /** Scheme, host and port, as in a URL. */
+  readonly origin: string;
+  /**
+   * Lower-case ASCII without a trailing dot, IDN as punycode, an IPv6 address in brackets: what spend controls match.
+   */
+  readonly host: string;
+  /** At least one; every address that the name resolved to, all of them checked. */
+  readonly addresses: readonly string[];
+};
+
+export interface DestinationGuard {
+  /**
+   * Resolves a name once and checks every address. Rejects with BlockedDestination for what is not called, and with
+   * Unreachable for a name that does not resolve; nothing has been connected to in either case.
+   */
+  admit(url: string): Promise<Destination>;
+}
+
+export type DestinationGuardDeps = {
+  readonly resolve: ResolveHost;
+  readonly clock: Clock;
+  /** For development: also admits private and loopback addresses and local names. Spelling is judged all the same. */
+  readonly allowLocalhost: boolean;
+  /** Empty: every public destination. */
+  readonly domainAllowlist: readonly string[];
+};
+
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+/** Judges addresses that a caller chose. Throws at once when the allowlist holds an entry that is no host. */
+export function createDestinationGuard(deps: DestinationGuardDeps): DestinationGuard {
+  const { allowLocalhost, clock } = deps;
+  const isListed = createDomainAllowlist(deps.domainAllowlist);
+  const isCalled = (kind: AddressKind) => kind === 'public' || (kind === 'local' && allowLocalhost);
+
+  function requireListed(host: string): void {
+    if (!isListed(host)) throw new BlockedDestination('the host is not on the list of this server');
+  }
+
+  function judgeLiteral(host: string, literal: string): readonly string[] {
+    if (!isCalled(addressKind(literal))) {
+      throw new BlockedDestination('the host is an address that is not public');
+    }
+    requireListed(host);
+    return [literal];
+  }
+
+  async function judgeName(host: string): Promise<readonly string[]> {
+    if (isMetadataName(host) || (isLocalName(host) && !allowLocalhost)) {
+      throw new BlockedDestination('the host name is a local one');
+    }
+    requireListed(host);
+    // Never asked of a server, which could answer otherwise.
+    if (isLoopbackName(host)) return LOOPBACK;
+    const found = await resolved(host);
+    if (found.length > LIMITS.outboundAddresses) {
+      throw new BlockedDestination('the host name resolves to too many addresses');
+    }
+    if (!found.every((address) => isCalled(addressKind(address)))) {
+      throw new BlockedDestination('the host name resolves to an address that is not public');
+    }
+    return found;
+  }
+
+  async function resolved(host: string): Promise<readonly string[]> {
+    try {
+      const found = await within(clock, LIMITS.dnsTotalMs, deps.resolve(host), () => []);
+      if (found.length > 0) return [...found];
+    } catch (cause) {
+      throw new Unreachable('the host name does not resolve', { cause });
+    }
+    throw new Unreachable('the host name does not resolve');
+  }
+
+  return {
+    async admit(text) {
+      const { url, host, literal } = parseDestination(text);
+      const addresses = literal === null ? await judgeName(host) : judgeLiteral(host, literal);
+      return { url: url.href, origin: url.origin, host, addresses };
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import type { Dispatcher } from 'undici';
+import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { AnswerBody } from './answer-body.ts';
+import type { Header } from './request-headers.ts';
+import { BodyTooLarge, SendFailed, type SendFailure } from './send-failed.ts';
+
+export type GuardedAnswer = {
+  readonly status: number;
+  /** As they came: spelling, order and repetitions kept, one character a byte. Those of one hop are among them. */
+  readonly headers: readonly Header[];
+  /**
+   * The bytes as they came, no coding undone, trailers dropped. Read once, and read to its end or discarded. Throws
+   * BodyTooLarge past the bound, SendFailed when the rest does not come.
+   */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** The body, where all of it is there already and nobody has begun to read it; it counts as read then. */
+  whole(): Uint8Array | undefined;
+  /** Ends the exchange; a body that had not come whole costs its connection. */
+  discard(): void;
+};
+
+export type ExchangeOptions = {
+  readonly dispatch: Dispatcher.DispatchOptions;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  /** By the monotonic clock. */
+  readonly deadlineMs: number;
+  readonly maxResponseBytes: number;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** The whole answer has come, and the connection may serve another. */
+  readonly onDone: () => void;
+};
+
+/** What carries one exchange at a time. */
+export interface Carrier {
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
+  /**
+   * Reads no more from the socket until `proceed`; what was read already still comes. Not undici's `pause`: a peer that
+   * closes while its parser is paused trips an assertion there, which ends the process.
+   */
+  hold(): void;
+  proceed(): void;
+  destroy(): void;
+}
+
+/**
+ * One request and its answer on a connection of its own. Rejects with SendFailed, whose `beforeBytes` is true only
+ * while undici has not begun to write: it says so by `onRequestStart`, and an exchange that was stopped before aborts
+ * there.
+ */
+export function exchange(carrier: Carrier, options: ExchangeOptions): Promise<GuardedAnswer> {
+  return new Promise((resolve, reject) => {
+    new Exchange(carrier, options, { resolve, reject }).begin();
+  });
+}
+
+type Outcome = { resolve(answer: GuardedAnswer): void; reject(error: Error): void };
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #carrier: Carrier;
+  readonly #options: ExchangeOptions;
+  readonly #outcome: Outcome;
+  readonly #body: AnswerBody;
+  #isStarted = false;
+  #isOver = false;
+  #isAnswered = false;
+  #interim = 0;
+  #bytes = 0;
+  /** When what is awaited now is overdue, and when the timer looks at it. */
+  #dueMs = Number.POSITIVE_INFINITY;
+  #looksMs = Number.POSITIVE_INFINITY;
+  #timer: TimerHandle | undefined;
+
+  constructor(carrier: Carrier, options: ExchangeOptions, outcome: Outcome) {
+    this.#carrier = carrier;
+    this.#options = options;
+    this.#outcome = outcome;
+    this.#body = new AnswerBody({
+      resume: () => {
+        if (this.#isOver) return;
+        this.#await(options.idleMs);
+        carrier.proceed();
+      },
+      abandon: () => this.#stop('aborted'),
+    });
+  }
+
+  begin(): void {
+    const { signal } = this.#options;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal.aborted) {
+      this.#onAbort();
+      return;
+    }
+    this.#await(this.#options.firstByteMs);
+    this.#carrier.dispatch(this.#options.dispatch, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Never twice, and not once it was given up: either would send what the caller takes for unsent.
+    if (this.#isOver || this.#isStarted) {
+      controller.abort(new Error('not to be sent'));
+      return;
+    }
+    this.#isStarted = true;
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    if (this.#isOver) return;
+    if (status < 200) {
+      if (++this.#interim > LIMITS.outboundInterimAnswers) this.#stop('broken');
+      return;
+    }
+    this.#isAnswered = true;
+    this.#await(this.#options.idleMs);
+    const headers = headerPairs(controller.rawHeaders as readonly Buffer[]);
+    const discard = () => this.#body.abandon();
+    const whole = () => this.#body.whole();
+    this.#outcome.resolve({ status, headers, body: this.#body, whole, discard });
+    this.#checkAnnounced(status, headers);
+  }
+
+  /** A body that says itself that it is too large is not begun. */
+  #checkAnnounced(status: number, headers: readonly Header[]): void {
+    const { dispatch, maxResponseBytes } = this.#options;
+    if (dispatch.method === 'HEAD' || status === 204 || status === 304) return;
+    const announced = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1];
+    if (Number(announced ?? 0) <= maxResponseBytes) return;
+    this.#stop('broken', new BodyTooLarge(maxResponseBytes));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return;
+    this.#bytes += chunk.byteLength;
+    const { maxResponseBytes, idleMs } = this.#options;
+    if (this.#bytes > maxResponseBytes) {
+      this.#stop('broken', new BodyTooLarge(maxResponseBytes));
+      return;
+    }
+    this.#await(idleMs);
+    if (!this.#body.push(chunk)) this.#carrier.hold();
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#carrier.proceed();
+    this.#options.onDone();
+    this.#body.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#stop('broken', error);
+  }
+
+  readonly #onAbort = () => this.#stop('aborted', this.#options.signal.reason);
+
+  #await(ms: number): void {
+    const { clock, deadlineMs } = this.#options;
+    this.#dueMs = Math.min(clock.monotonicMs() + ms, deadlineMs);
+    // A later due time is seen when the timer fires: one timer, and not one for every chunk.
+    if (this.#dueMs < this.#looksMs) this.#lookAt(this.#dueMs);
+  }
+
+  #lookAt(looksMs: number): void {
+    const { clock } = this.#options;
+    if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
+    this.#looksMs = looksMs;
+    this.#timer = clock.setTimeout(() => this.#look(), looksMs - clock.monotonicMs());
+  }
+
+  #look(): void {
+    const { clock, deadlineMs, idleMs } = this.#options;
+    const nowMs = clock.monotonicMs();
+    // A reader that takes its time is no fault of the other side; the deadline holds for both.
+    if (this.#body.isFull) this.#dueMs = Math.min(nowMs + idleMs, deadlineMs);
+    if (nowMs >= this.#dueMs) this.#stop('timeout');
+    else this.#lookAt(this.#dueMs);
+  }
+
+  #stop(reason: SendFailure, cause?: unknown): void {
+    if (this.#isOver) return;
+    this.#finish();
+    const beforeBytes = !this.#isStarted;
+    const error =
+      cause instanceof BodyTooLarge ? cause : new SendFailed(reason, { beforeBytes, cause });
+    if (this.#isAnswered) this.#body.fail(error);
+    else this.#outcome.reject(error);
+    this.#carrier.destroy();
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer);
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+function headerPairs(raw: readonly Buffer[]): readonly Header[] {
+  const pairs: Header[] = [];
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    pairs.push([textOf(raw[i]), textOf(raw[i + 1]).replace(/[ \t]+$/, '')]);
+  }
+  return pairs;
+}
+
+const textOf = (bytes: Buffer | undefined) => bytes?.toString('latin1') ?? '';

@@ -1,0 +1,119 @@
+import { assert } from '../../kernel/assert.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { CONNECTION_BOUNDS, type ConnectionBounds, Connections } from './connections.ts';
+import type { Destination, DestinationGuard } from './destination-guard.ts';
+import { exchange, type GuardedAnswer } from './exchange.ts';
+import { type Header, outgoingHeaders } from './request-headers.ts';
+import { SendFailed } from './send-failed.ts';
+import { openConnection, reuseConnection, type Taken } from './take-connection.ts';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+export type GuardedMethod = (typeof METHODS)[number];
+
+export type GuardedRequest = {
+  readonly method: GuardedMethod;
+  /** Sent in this order and spelling. Those of one hop, Host, Content-Length and Expect are left out. */
+  readonly headers: readonly Header[];
+  readonly body?: string | Uint8Array | undefined;
+  readonly signal: AbortSignal;
+  readonly timeouts: {
+    /** For all addresses together. */
+    readonly connectMs: number;
+    /** From the moment that the connection is there to the head of the answer. */
+    readonly firstByteMs: number;
+    /** Between two pieces of the body, while the reader wants more. */
+    readonly idleMs: number;
+    /** From the call to the last byte of the body, whoever is slow. */
+    readonly totalMs: number;
+  };
+  /** Names and values of the answer's headers together. */
+  readonly maxHeaderBytes: number;
+  readonly maxResponseBytes: number;
+};
+
+/** The door to addresses that a caller chose. */
+export interface GuardedClient extends AsyncDisposable {
+  /** What the guard's `admit` says. A destination serves any number of requests. */
+  open(url: string): Promise<Destination>;
+  /**
+   * Sends one request once: to an address of the destination and no other, following nothing, undoing no coding.
+   * Resolves with the head of whatever answer comes. Rejects with BadRequestHeader, or with SendFailed, which tells
+   * whether anything can have left.
+   */
+  send(destination: Destination, request: GuardedRequest): Promise<GuardedAnswer>;
+}
+
+export type GuardedClientDeps = {
+  readonly guard: DestinationGuard;
+  readonly clock: Clock;
+  /** Certificates (PEM) to trust in place of the system's. */
+  readonly ca?: string;
+  readonly bounds?: Partial<ConnectionBounds>;
+};
+
+/** Connects where the guard has looked, and keeps connections by origin and address. Ends with what is under way. */
+export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
+  const { guard, clock, ca } = deps;
+  const connections = new Connections({ ...CONNECTION_BOUNDS, ...deps.bounds });
+
+  async function send(destination: Destination, request: GuardedRequest): Promise<GuardedAnswer> {
+    const { signal, maxHeaderBytes, maxResponseBytes, timeouts } = request;
+    const dispatch = dispatchOf(destination, request);
+    const nowMs = clock.monotonicMs();
+    const deadlineMs = nowMs + timeouts.totalMs;
+    if (signal.aborted || connections.isClosed) {
+      throw new SendFailed('aborted', { beforeBytes: true, cause: signal.reason });
+    }
+    const perform = ({ connection, lane }: Taken) =>
+      exchange(connection, {
+        dispatch,
+        firstByteMs: timeouts.firstByteMs,
+        idleMs: timeouts.idleMs,
+        deadlineMs,
+        maxResponseBytes,
+        signal,
+        clock,
+        onDone: () => connections.release(lane, connection),
+      });
+
+    const kept = await reuseConnection(connections, destination, maxHeaderBytes);
+    if (kept !== undefined) {
+      try {
+        return await perform(kept);
+      } catch (error) {
+        // It had closed while it was idle and nothing was written: the request has not begun.
+        const isUnsent = error instanceof SendFailed && error.beforeBytes;
+        if (!isUnsent || error.reason !== 'broken') throw error;
+      }
+    }
+    const untilMs = Math.min(nowMs + timeouts.connectMs, deadlineMs);
+    const bounds = { maxHeaderBytes, untilMs, signal, clock, ca };
+    return perform(await openConnection(connections, destination, bounds));
+  }
+
+  return {
+    open: (url) => guard.admit(url),
+    send,
+    async [Symbol.asyncDispose]() {
+      connections.close();
+    },
+  };
+}
+
+function dispatchOf({ url }: Destination, { method, headers, body }: GuardedRequest) {
+  assert(METHODS.includes(method), 'a method that opens no tunnel');
+  const { pathname, search } = new URL(url);
+  const sent = outgoingHeaders(headers);
+  return {
+    path: `${pathname}${search}`,
+    method,
+    headers: sent.flat(),
+    body: body ?? null,
+    // Schemes that sign a connection in and not a request: nobody else may come after on it.
+    ...(sent.some(signsConnectionIn) ? { reset: true } : {}),
+  };
+}
+
+const signsConnectionIn = ([name, value]: Header) =>
+  name.toLowerCase() === 'authorization' && /^(ntlm|negotiate)/i.test(value);

@@ -1,0 +1,54 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { BadRequestHeader } from './send-failed.ts';
+
+export type Header = readonly [name: string, value: string];
+
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+]);
+
+const FRAMING = new Set(['host', 'content-length', 'expect']);
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** What a field value may hold on the wire, one byte a character. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Whether a name and its value can stand on the wire. */
+export const isHeader = ([name, value]: Header): boolean => TOKEN.test(name) && VALUE.test(value);
+
+/**
+ * Headers that are meant for the other end of a connection chain: without those of one hop, `proxy-*` ones, and those
+ * that a Connection header names. Order, spelling and repetitions are kept.
+ */
+export function endToEndHeaders(headers: readonly Header[]): readonly Header[] {
+  const named = new Set<string>();
+  for (const [name, value] of headers) {
+    if (name.toLowerCase() !== 'connection') continue;
+    for (const option of value.split(',')) named.add(option.trim().toLowerCase());
+  }
+  return headers.filter(([name]) => {
+    const lower = name.toLowerCase();
+    return !HOP_BY_HOP.has(lower) && !lower.startsWith('proxy-') && !named.has(lower);
+  });
+}
+
+/** What of a caller's headers goes out: end-to-end ones only, without those that frame the message. */
+export function outgoingHeaders(headers: readonly Header[]): readonly Header[] {
+  let bytes = 0;
+  for (const [name, value] of headers) {
+    // The name is not repeated in the message: it may be the part that is wrong.
+    if (!TOKEN.test(name)) throw new BadRequestHeader('a header name is not valid');
+    if (!VALUE.test(value)) throw new BadRequestHeader(`the value of ${name} is not valid`);
+    bytes += name.length + value.length + 4;
+  }
+  if (headers.length > LIMITS.outboundRequestHeaders || bytes > LIMITS.outboundRequestHeaderBytes) {
+    throw new BadRequestHeader('the headers are too large');
+  }
+  return endToEndHeaders(headers).filter(([name]) => !FRAMING.has(name.toLowerCase()));
+}

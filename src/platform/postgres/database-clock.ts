@@ -1,0 +1,32 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable } from './sql.ts';
+
+/** The one time that all processes have in common: the database's. */
+export type DatabaseClock = {
+  /** Unix milliseconds, as good as the last measurement. */
+  now(): number;
+  /** Measures again how far this process's clock is off. */
+  measure(sql: Queryable): Promise<void>;
+};
+
+/** Reads the database's time from this process's steady clock and how far the two are apart. */
+export function createDatabaseClock(clock: Clock): DatabaseClock {
+  let aheadMs = 0;
+  let doubtMs = Number.POSITIVE_INFINITY;
+  return {
+    // Not by the wall clock here: one that is set would move every window with it.
+    now: () => clock.monotonicMs() + aheadMs,
+    async measure(sql) {
+      const sentMs = clock.monotonicMs();
+      const [row] = await sql<{ ms: number }[]>`
+        select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`;
+      const tookMs = clock.monotonicMs() - sentMs;
+      // An answer that was long under way says less than what is known, unless that is old.
+      doubtMs += LIMITS.clockDoubtMs;
+      if (row === undefined || tookMs > doubtMs) return;
+      doubtMs = tookMs;
+      aheadMs = row.ms + tookMs / 2 - clock.monotonicMs();
+    },
+  };
+}

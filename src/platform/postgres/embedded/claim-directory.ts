@@ -1,0 +1,132 @@
+import { rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { type Clock, sleep } from '../../../kernel/clock.ts';
+import type { Log } from '../../../kernel/log.ts';
+import { EmbeddedDatabaseError } from './embedded-error.ts';
+import { findHolder, type Holder } from './holder.ts';
+
+const POLL_MS = 25;
+const EMPTY_LOCK_MS = 2_000;
+/** An orphan is told to stop by its watchdog at once; only one that stays is told again, then harder. */
+const ASK_AFTER_MS = 2_000;
+const INSIST_AFTER_MS = 30_000;
+const GIVE_UP_AFTER_MS = 60_000;
+
+export type Claim =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'running'; readonly pid: number; readonly socketDirectory: string };
+
+export type ClaimRequest = {
+  readonly directory: string;
+  readonly dataDirectory: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Use the postmaster that is there instead of refusing. */
+  readonly adopt: boolean;
+  /** A mark whose postmaster counts as an orphan even though its process lives: our own, at a restart. */
+  readonly disown?: string;
+  /** Ends the wait; the claim rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Waits until nobody holds the directory: an orphan that is still stopping is waited for, what a crash
+ * left behind is cleared away. A directory that another server really holds is refused by name.
+ */
+export async function claimDirectory(request: ClaimRequest): Promise<Claim> {
+  const { clock } = request;
+  const start = clock.monotonicMs();
+  let asked = 0;
+  for (;;) {
+    request.signal?.throwIfAborted();
+    const elapsed = clock.monotonicMs() - start;
+    const holder = findHolder(request.dataDirectory);
+    const claim = await judge(request, holder, elapsed);
+    if (claim !== undefined) return claim;
+    if (elapsed > GIVE_UP_AFTER_MS) throw inUse(request.directory, holder);
+    if (holder.kind === 'postmaster' && asked < stepAt(elapsed)) {
+      asked = stepAt(elapsed);
+      sendSignal(holder.pid, asked === 1 ? 'SIGINT' : 'SIGQUIT');
+    }
+    await sleep(clock, POLL_MS, request.signal);
+  }
+}
+
+const stepAt = (elapsed: number): number =>
+  elapsed > INSIST_AFTER_MS ? 2 : elapsed > ASK_AFTER_MS ? 1 : 0;
+
+async function judge(
+  request: ClaimRequest,
+  holder: Holder,
+  elapsed: number,
+): Promise<Claim | undefined> {
+  switch (holder.kind) {
+    case 'unclear':
+      if (elapsed > EMPTY_LOCK_MS) clearLock(request, 'empty lock file');
+      return undefined;
+    case 'free':
+    case 'stale':
+      // Process ids of another container mean nothing here, but its socket on a shared volume answers.
+      if (holder.socketDirectory !== undefined && (await answers(holder.socketDirectory))) {
+        throw inUse(request.directory, holder);
+      }
+      if (holder.kind === 'stale') clearLock(request, `lock file of process ${holder.pid}`);
+      return { kind: 'free' };
+    case 'postmaster':
+      return judgePostmaster(request, holder);
+  }
+}
+
+async function judgePostmaster(
+  request: ClaimRequest,
+  holder: Extract<Holder, { kind: 'postmaster' }>,
+): Promise<Claim | undefined> {
+  const { owner, pid, socketDirectory } = holder;
+  const orphan = owner !== undefined && (!owner.lives || owner.mark === request.disown);
+  if (orphan) return undefined;
+  if (!request.adopt) throw inUse(request.directory, holder);
+  if (socketDirectory === undefined || !(await answers(socketDirectory))) return undefined;
+  return { kind: 'running', pid, socketDirectory };
+}
+
+function clearLock(request: ClaimRequest, what: string): void {
+  request.log.warn({ directory: request.directory }, `database: a stale ${what} was removed`);
+  for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock', '.s.PGSQL.5432']) {
+    rmSync(join(request.dataDirectory, name), { force: true });
+  }
+}
+
+function inUse(directory: string, holder: Holder): EmbeddedDatabaseError {
+  const who =
+    holder.kind !== 'postmaster'
+      ? 'another PostgreSQL'
+      : holder.owner?.lives
+        ? `process ${holder.owner.mark.split('.')[0]}`
+        : `PostgreSQL process ${holder.pid}`;
+  return new EmbeddedDatabaseError(
+    `The database directory ${directory} is in use by ${who}: stop it, name another directory, or share a server through DATABASE_URL=postgres://…`,
+  );
+}
+
+/** A process may end between being found and being told: that is no failure. */
+export function sendSignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone, or not ours to signal: whoever waits sees the one and times out on the other.
+  }
+}
+
+/** Does a server accept connections on this socket? Bounded: a full backlog counts as an answer. */
+function answers(socketDirectory: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(join(socketDirectory, '.s.PGSQL.5432'));
+    const done = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.on('connect', () => done(true));
+    socket.on('error', (error: NodeJS.ErrnoException) => done(error.code === 'EAGAIN'));
+  });
+}

@@ -1,0 +1,94 @@
+import { closeSync, openSync } from 'node:fs';
+import type { Binaries } from './binaries.ts';
+import { EmbeddedDatabaseError } from './embedded-error.ts';
+import type { FolderPlace } from './run-program.ts';
+import { type Account, type System, UNSHARE } from './system-accounts.ts';
+
+/** As whom PostgreSQL runs; it refuses to run as root. */
+export type Identity = {
+  /** Words that go before every command. */
+  readonly prefix: readonly string[];
+  /** Who the process becomes and owns the data; undefined means: stays as it is. */
+  readonly account: Account | undefined;
+  /** That account cannot walk to the data, so it is handed an open handle of the folder. */
+  readonly byHandle: boolean;
+  /** It cannot walk to the binaries either, so it is given a copy. */
+  readonly copyBinaries: boolean;
+};
+
+export type IdentityRequest = {
+  readonly system: System;
+  /** The folder that holds the data folder; it exists. */
+  readonly directory: string;
+  readonly binaries: Binaries;
+  /** The owner of data that is there already. */
+  readonly dataUid: number | undefined;
+};
+
+/** Starts a program as this identity with a folder to work in. From its start it has a handle of its own. */
+export function withFolder<T>(
+  { prefix, account, byHandle }: Identity,
+  folder: string,
+  start: (place: FolderPlace) => T,
+): T {
+  const as = account === undefined ? {} : { uid: account.uid, gid: account.gid };
+  if (!byHandle) return start({ prefix, path: folder, as, handles: [] });
+  const handle = openSync(folder, 'r');
+  try {
+    return start({ prefix, path: '/proc/self/fd/3', as, handles: [handle] });
+  } finally {
+    closeSync(handle);
+  }
+}
+
+const PLAIN: Identity = { prefix: [], account: undefined, byHandle: false, copyBinaries: false };
+
+/**
+ * Chooses by what works everywhere first: an ordinary user stays himself; root becomes the owner of the
+ * data, else `postgres` or `nobody`; where that user may not walk (a project below /root) a user
+ * namespace serves; where that is refused (most containers) the user gets a handle of the folder.
+ */
+export function chooseIdentity(request: IdentityRequest): Promise<Identity> {
+  return request.system.uid === 0 ? chooseForRoot(request) : chooseForUser(request);
+}
+
+async function chooseForUser({ system, directory, dataUid }: IdentityRequest): Promise<Identity> {
+  if (dataUid !== undefined && dataUid !== system.uid) {
+    const owner = system.accounts.find((account) => account.uid === dataUid)?.name ?? dataUid;
+    throw new EmbeddedDatabaseError(
+      `The database in ${directory} belongs to user ${owner}: start as that user or root, or change its owner.`,
+    );
+  }
+  if (system.hasAccountName) return PLAIN;
+  if (await system.mayUnshare()) return { ...PLAIN, prefix: UNSHARE };
+  throw new EmbeddedDatabaseError(
+    `User id ${system.uid} has no name in /etc/passwd, which PostgreSQL needs: add one, or set DATABASE_URL=postgres://…`,
+  );
+}
+
+async function chooseForRoot(request: IdentityRequest): Promise<Identity> {
+  const { system, directory, binaries, dataUid } = request;
+  const account = accountFor(system, dataUid);
+  const reachesBinaries = system.othersMayEnter(binaries.postgres);
+  const reachesData = system.othersMayEnter(directory);
+  const rootsData = dataUid === 0;
+  if (account !== undefined && reachesBinaries && reachesData && !rootsData) {
+    return { ...PLAIN, account };
+  }
+  if ((dataUid === undefined || rootsData) && (await system.mayUnshare())) {
+    return { ...PLAIN, prefix: UNSHARE };
+  }
+  if (account !== undefined && (reachesData || system.platform === 'linux')) {
+    return { prefix: [], account, byHandle: !reachesData, copyBinaries: !reachesBinaries };
+  }
+  throw new EmbeddedDatabaseError(
+    `PostgreSQL cannot run as root, and no other user can use ${directory}: start as an ordinary user, or set DATABASE_URL=postgres://…`,
+  );
+}
+
+/** The owner of the data where he has a name, else the user that PostgreSQL is usually given. */
+function accountFor(system: System, dataUid: number | undefined): Account | undefined {
+  const named = (name: string) => system.accounts.find((account) => account.name === name);
+  const owner = system.accounts.find((account) => account.uid === dataUid && account.uid !== 0);
+  return owner ?? named('postgres') ?? named('nobody');
+}

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+
+/** A fixed environment: the database neither needs nor sees this server's secrets. */
+export const PROGRAM_ENVIRONMENT = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LC_ALL: 'C',
+  TZ: 'UTC',
+  // A backend would give its memory back with each sql transaction, and ask for it again with the next.
+  MALLOC_TRIM_THRESHOLD_: String(16 * 1024 * 1024),
+  MALLOC_TOP_PAD_: String(1024 * 1024),
+} as const;
+
+const KEPT_OUTPUT_CHARS = 4_000;
+
+export type ProgramResult = { readonly code: number | null; readonly output: string };
+
+/** Runs a program to its end and keeps the tail of what it said; a program that is missing reads as code 127. */
+export function runProgram(
+  command: readonly string[],
+  { as, handles }: Pick<FolderPlace, 'as' | 'handles'> = { as: {}, handles: [] },
+): Promise<ProgramResult> {
+  return new Promise((resolve) => {
+    const [program = '', ...args] = command;
+    const child = spawn(program, args, {
+      ...as,
+      cwd: '/',
+      env: PROGRAM_ENVIRONMENT,
+      stdio: ['ignore', 'pipe', 'pipe', ...handles],
+    });
+    let output = '';
+    const keep = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-KEPT_OUTPUT_CHARS);
+    };
+    child.stdout?.on('data', keep);
+    child.stderr?.on('data', keep);
+    child.on('error', (error) => resolve({ code: 127, output: error.message }));
+    child.on('close', (code) => resolve({ code, output: output.trim() }));
+  });
+}
+
+/** How a program that is started now names a folder, and what it must be started with for that. */
+export type FolderPlace = {
+  readonly prefix: readonly string[];
+  readonly path: string;
+  readonly as: { readonly uid?: number; readonly gid?: number };
+  /** Handed over after the three standard ones. */
+  readonly handles: readonly number[];
+};

@@ -1,0 +1,65 @@
+import type postgres from 'postgres';
+import { LIMITS } from '../../kernel/limits.ts';
+import { ARRAY_TYPES } from './array-types.ts';
+import { driver } from './driver.ts';
+
+/** The one database driver, for the embedded server and for a URL alike. */
+export type Sql = postgres.Sql;
+export type SqlTransaction = postgres.TransactionSql;
+/** What a store function needs: a pool or an open transaction. */
+export type Queryable = Sql | SqlTransaction;
+
+/** Where a PostgreSQL server is: a URL, or the socket directory of the embedded one. */
+export type DatabaseTarget =
+  | { readonly kind: 'url'; readonly url: string }
+  | {
+      readonly kind: 'socket';
+      readonly directory: string;
+      readonly user: string;
+      readonly database: string;
+    };
+
+/** For a pool whose statements reach every table by its key, however small it was when the plan was made. */
+export const BY_KEY = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan',
+} as const;
+
+/**
+ * Opens a pool whose bigint columns arrive as `bigint`. `connections` bounds it; a statement that
+ * cannot get one waits in the driver's queue. `settings` hold for each of its connections.
+ */
+export function openSql(
+  target: DatabaseTarget,
+  connections: number,
+  settings: Readonly<Record<string, string>> = {},
+): Sql {
+  const options = {
+    max: connections,
+    types: { bigint: driver.BigInt, ...ARRAY_TYPES },
+    fetch_types: false,
+    onnotice: () => {},
+    connect_timeout: 10,
+    backoff: reconnectAfterSeconds,
+    idle_timeout: 0,
+    max_lifetime: null,
+    // A process that is frozen in a sql transaction must not keep its rows from the others for ever.
+    connection: { idle_in_transaction_session_timeout: LIMITS.idleInTransactionMs, ...settings },
+  } as const;
+  if (target.kind === 'url') return driver(target.url, options) as unknown as Sql;
+  return driver({
+    ...options,
+    host: target.directory,
+    port: 5432,
+    user: target.user,
+    database: target.database,
+  }) as unknown as Sql;
+}
+
+/**
+ * The driver counts failures over all connections of a pool and by itself soon waits 20 s: a database that
+ * is back must be found within one.
+ */
+const reconnectAfterSeconds = (failures: number): number => Math.min(1, 0.02 * failures);

@@ -1,0 +1,74 @@
+import { type Clock, within } from '../../kernel/clock.ts';
+
+/** The connection is gone or was never made: another try may find the server back. */
+const CONNECTION = new Set([
+  ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'CONNECTION_ENDED', 'CONNECT_TIMEOUT'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_DESTROYED'],
+  // This process, or its host, has no socket left for now.
+  ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN'],
+  // The socket's file or the host's name is away while its server restarts.
+  ...['ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+  // connection_exception and its kind; statement_completion_unknown
+  ...['08000', '08001', '08003', '08004', '08006', '08007', '40003'],
+  // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections
+  ...['57P01', '57P02', '57P03', '53300'],
+  // idle_in_transaction_session_timeout: the server has ended the connection
+  '25P03',
+]);
+
+/** The server is there, and could not do it now: two calls got in each other's way, or it has no room. */
+const NOT_NOW = new Set([
+  'CALL_TIMEOUT',
+  '25006', // read-only: a standby that is being promoted
+  '40001',
+  '40P01',
+  '55P03',
+  '57014',
+]);
+
+/** Classes: connection exceptions, insufficient resources, system errors. */
+const NOT_NOW_CLASSES = new Set(['08', '53', '58']);
+
+/**
+ * Whether sending the same statement again may succeed; everything else is a bug in it. The outcome of
+ * the first one is unknown.
+ */
+export function isTransient(error: unknown): boolean {
+  const code = errorCode(error);
+  if (code === undefined) return false;
+  // The same posting id came from two processes at once, for two agents: the next look finds it.
+  if (code === '23505') return constraintOf(error) === 'postings_pkey';
+  if (CONNECTION.has(code) || NOT_NOW.has(code)) return true;
+  return code.length === 5 && NOT_NOW_CLASSES.has(code.slice(0, 2));
+}
+
+/** Narrower: nobody answers there, so that whoever starts may wait for the server. */
+export function isConnectionError(error: unknown): boolean {
+  const code = errorCode(error);
+  return code !== undefined && CONNECTION.has(code);
+}
+
+/** The SQLSTATE or the system's code, also of several addresses tried in vain. */
+export function errorCode(error: unknown): string | undefined {
+  if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+function constraintOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'constraint_name' in error
+    ? error.constraint_name
+    : undefined;
+}
+
+/** A statement that has not answered in time. It may still be carried out. */
+export class CallTimeout extends Error {
+  override readonly name = 'CallTimeout';
+  readonly code = 'CALL_TIMEOUT';
+}
+
+/** The database's answer, or a `CallTimeout`: the driver itself would wait for ever. */
+export const answerWithin = <T>(clock: Clock, ms: number, answer: Promise<T>): Promise<T> =>
+  within(clock, ms, answer, () => {
+    throw new CallTimeout('the database has not answered');
+  });

@@ -1,0 +1,211 @@
+import { PROVIDER_KEY_HEADER } from '../accounts/provider-keys/provider-key-header.ts';
+import type { HeaderLine } from '../http/route/answer.ts';
+import type { Caller } from '../http/route/caller.ts';
+import { networkOf } from '../http/route/client-address.ts';
+import type { Envelope } from '../http/route/render-error.ts';
+import type { RateLimit } from '../http/route/route.ts';
+import type { RateLimitReason } from '../kernel/errors/request.ts';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { BucketSize } from './address-buckets.ts';
+import { type Allowance, type RateLimiter, rateHeaders } from './rate-limit.ts';
+
+export type RateLimits = {
+  readonly developerKeyPerMinute: number;
+  readonly gatewayPerMinute: number;
+  readonly byokPerMinute: number;
+  readonly agentProxyPerMinute: number;
+  readonly ledgerSyncPerMinute: number;
+  readonly agentControlPerMinute: number;
+  readonly callerPerMinute: number;
+  readonly ipPerMinute: number;
+  readonly globalPerMinute: number;
+  readonly anonymousRequests: BucketSize;
+  readonly failedCredentials: BucketSize;
+};
+
+export const DEFAULT_RATE_LIMITS: RateLimits = LIMITS;
+
+/** What the gate needs to know of a request; a route and a socket both have it. */
+export type Counted = {
+  readonly route: {
+    readonly path: string;
+    readonly rateLimit?: RateLimit | undefined;
+    readonly providerKey?: 'optional' | 'required' | undefined;
+    readonly credential: string;
+    readonly envelope?: Envelope | undefined;
+  };
+  readonly clientAddress: () => string;
+  readonly request?: { readonly headers: ReadonlyMap<string, string> };
+};
+
+export interface RateGate {
+  /**
+   * Takes this request's tokens, or throws the 429. Adds the rate headers to `earned` either way. Undefined means it was
+   * decided at once.
+   */
+  admit(request: Counted, caller: Caller, earned: HeaderLine[]): Promise<void> | undefined;
+  /**
+   * Counts a request that was admitted for the caller's own provider key as one that the pool serves; throws the 429.
+   * Every other request is counted already.
+   */
+  admitPooled(request: Counted, caller: Caller): Promise<void> | undefined;
+}
+
+type Bucket = {
+  readonly name: string;
+  readonly perMinute: number;
+  readonly reason: RateLimitReason;
+};
+
+/**
+ * Builds the rate-limit step: the route's own bucket first, so that its headers are told either way, then the
+ * server-wide one of `/v1/*`. That one is of this server alone: every request asks it, and it must cost nothing.
+ * Requests without a credential have a server-wide one of their own, so that they never take what callers have.
+ */
+export function createRateGate(
+  {
+    limiter,
+    serverLimiter,
+    holdsProviderKeys = () => false,
+  }: {
+    readonly limiter: RateLimiter;
+    readonly serverLimiter: RateLimiter;
+    readonly holdsProviderKeys?: HoldsProviderKeys | undefined;
+  },
+  limits: RateLimits,
+): RateGate {
+  const serverWide = (name: string): Bucket => ({
+    name,
+    perMinute: limits.globalPerMinute,
+    reason: 'global_rate_limit',
+  });
+  const global = serverWide('global');
+  const anonymous = serverWide('anonymous');
+
+  const takeHere = ({ route }: Counted, bucket: Bucket): Promise<void> | undefined =>
+    once(serverLimiter.take(bucket.name, bucket.perMinute), (allowance) => {
+      if (!allowance.allowed) throw refusal(bucket, allowance, route.envelope);
+    });
+
+  const takeGlobal = (request: Counted, { kind }: Caller): Promise<void> | undefined => {
+    const { path } = request.route;
+    // Neither a health probe nor the operator must be refused because others are busy.
+    if (!path.startsWith('/v1/') || isProbe(path) || kind === 'admin') return undefined;
+    return takeHere(request, kind === 'none' ? anonymous : global);
+  };
+
+  /** On a route without a limit of its own, so that one caller cannot take what all callers have together. */
+  const takeShare = (request: Counted, caller: Caller): Promise<void> | undefined => {
+    const share = shareOf(caller, limits.callerPerMinute);
+    const own = share && takeHere(request, share);
+    return own === undefined
+      ? takeGlobal(request, caller)
+      : own.then(() => takeGlobal(request, caller));
+  };
+
+  const take = (request: Counted, bucket: Bucket, earned: HeaderLine[]) =>
+    once(limiter.take(bucket.name, bucket.perMinute), (allowance) => {
+      earned.push(...rateHeaders(allowance));
+      if (!allowance.allowed) throw refusal(bucket, allowance, request.route.envelope);
+    });
+
+  /** Whether a call may come to be paid with a key of the caller's own. */
+  const mayUseOwnKey = ({ route, request }: Counted, caller: Caller) => {
+    if (route.providerKey === undefined || caller.kind !== 'agent') return false;
+    const isBrought = request?.headers.has(PROVIDER_KEY_HEADER) === true;
+    return isBrought || holdsProviderKeys(caller.accountId);
+  };
+
+  return {
+    admit(request, caller, earned) {
+      return once(mayUseOwnKey(request, caller), (isOwn) => {
+        const bucket = isOwn ? byokBucket(caller, limits) : bucketOf(request, caller, limits);
+        if (bucket === undefined) return takeShare(request, caller);
+        const own = take(request, bucket, earned);
+        return own === undefined
+          ? takeGlobal(request, caller)
+          : own.then(() => takeGlobal(request, caller));
+      });
+    },
+    admitPooled: (request, caller) =>
+      once(mayUseOwnKey(request, caller), (isOwn) => {
+        const bucket = isOwn ? bucketOf(request, caller, limits) : undefined;
+        return bucket && take(request, bucket, []);
+      }),
+  };
+}
+
+/** Whether an account has keys at providers that its calls may be paid with. */
+export type HoldsProviderKeys = (accountId: string) => boolean | Promise<boolean>;
+
+/** At once where that is possible. */
+const once = <T>(
+  value: T | Promise<T>,
+  then: (value: T) => Promise<void> | undefined,
+): Promise<void> | undefined => (value instanceof Promise ? value.then(then) : then(value));
+
+/** What load balancers and orchestrators ask, however often they like. */
+export const isProbe = (path: string): boolean => path === '/v1/health';
+
+/** Management routes count per developer key, or per account where there is no key. */
+function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket | undefined {
+  const { rateLimit, credential } = request.route;
+  switch (rateLimit ?? (credential === 'management' ? 'key' : 'none')) {
+    case 'none':
+      return undefined;
+    case 'ip':
+      return {
+        name: `ip:${networkOf(request.clientAddress())}`,
+        perMinute: limits.ipPerMinute,
+        reason: 'ip_rate_limit',
+      };
+    case 'gateway':
+      return agentBucket('gateway', caller, limits.gatewayPerMinute, 'gateway_limit');
+    case 'proxy':
+      return agentBucket('proxy', caller, limits.agentProxyPerMinute, 'agent_proxy_limit');
+    case 'ledger':
+      return agentBucket('ledger', caller, limits.ledgerSyncPerMinute, 'agent_ledger_limit');
+    case 'control':
+      return agentBucket('control', caller, limits.agentControlPerMinute, 'agent_control_limit');
+    case 'key':
+      if (caller.kind !== 'developer') return undefined;
+      return {
+        name: caller.keyId === null ? `account:${caller.accountId}` : `key:${caller.keyId}`,
+        perMinute: limits.developerKeyPerMinute,
+        reason: 'key_rate_limit',
+      };
+  }
+}
+
+function shareOf(caller: Caller, perMinute: number): Bucket | undefined {
+  switch (caller.kind) {
+    case 'agent':
+      return { name: `share:agent:${caller.agentId}`, perMinute, reason: 'agent_control_limit' };
+    case 'developer':
+      return { name: `share:account:${caller.accountId}`, perMinute, reason: 'key_rate_limit' };
+    default:
+      return undefined;
+  }
+}
+
+const byokBucket = (caller: Caller, limits: RateLimits): Bucket | undefined =>
+  agentBucket('byok', caller, limits.byokPerMinute, 'gateway_limit');
+
+const agentBucket = (
+  kind: string,
+  caller: Caller,
+  perMinute: number,
+  reason: RateLimitReason,
+): Bucket | undefined =>
+  caller.kind === 'agent' ? { name: `${kind}:${caller.agentId}`, perMinute, reason } : undefined;
+
+function refusal(bucket: Bucket, allowance: Allowance, envelope: Envelope | undefined): Error {
+  const { retryAfterSeconds, limit } = allowance;
+  if (envelope === 'openai') return errors.gateway.rateLimited(retryAfterSeconds);
+  return errors.request.rateLimited({
+    reason: bucket.reason,
+    retryAfterSeconds,
+    limitPerMinute: limit,
+  });
+}

@@ -1,0 +1,73 @@
+import type { HeaderLine } from '../http/route/answer.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { RecentMap } from '../kernel/recent-map.ts';
+
+/** How one request stands against one bucket. */
+export type Allowance = {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Unix seconds at which the bucket is whole again. */
+  readonly resetAtSec: number;
+  readonly retryAfterSeconds: number;
+};
+
+/** Counts requests. A limiter that must ask elsewhere answers with a promise, which never rejects. */
+export interface RateLimiter {
+  /** Takes one token of a bucket that has `perMinute`; a refused request takes none. */
+  take(bucket: string, perMinute: number): Allowance | Promise<Allowance>;
+}
+
+type Window = { startedMs: number; taken: number };
+
+/**
+ * Counts in this process's memory: a window of a minute per bucket, begun by its first request. At
+ * most `capacity` buckets are remembered and the one that was not asked for longest is forgotten first,
+ * so that a bucket that every request asks, such as the server-wide one, never is.
+ */
+export function createRateLimiter(
+  clock: Clock,
+  capacity: number = LIMITS.rateWindows,
+): RateLimiter {
+  const windows = new RecentMap<string, Window>(capacity);
+
+  const windowOf = (bucket: string, nowMs: number): Window => {
+    const known = windows.get(bucket);
+    if (known !== undefined && nowMs - known.startedMs < LIMITS.rateWindowMs) return known;
+    const window = { startedMs: nowMs, taken: 0 };
+    windows.set(bucket, window);
+    return window;
+  };
+
+  return {
+    take(bucket, perMinute) {
+      // Not the wall clock: one that is set back would keep every window for as long.
+      const nowMs = clock.monotonicMs();
+      const window = windowOf(bucket, nowMs);
+      const allowed = window.taken < perMinute;
+      if (allowed) window.taken += 1;
+      const leftMs = window.startedMs + LIMITS.rateWindowMs - nowMs;
+      const remaining = perMinute - window.taken;
+      return allowanceOf(clock, { allowed, limit: perMinute, remaining, leftMs });
+    },
+  };
+}
+
+/** What to tell of a window that ends in `leftMs`. */
+export const allowanceOf = (
+  clock: Clock,
+  window: Pick<Allowance, 'allowed' | 'limit' | 'remaining'> & { readonly leftMs: number },
+): Allowance => ({
+  allowed: window.allowed,
+  limit: window.limit,
+  remaining: window.remaining,
+  resetAtSec: Math.ceil((clock.now() + window.leftMs) / 1_000),
+  retryAfterSeconds: Math.max(1, Math.ceil(window.leftMs / 1_000)),
+});
+
+export const rateHeaders = (allowance: Allowance): readonly HeaderLine[] => [
+  ['x-ratelimit-limit', String(allowance.limit)],
+  ['x-ratelimit-remaining', String(Math.max(0, allowance.remaining))],
+  ['x-ratelimit-reset', String(allowance.resetAtSec)],
+];

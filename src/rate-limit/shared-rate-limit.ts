@@ -1,0 +1,151 @@
+import { type Clock, soon } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import { RecentMap } from '../kernel/recent-map.ts';
+import { answerWithin } from '../platform/postgres/transient.ts';
+import { type Allowance, allowanceOf, type RateLimiter } from './rate-limit.ts';
+import type { RateWindows } from './rate-store.ts';
+import { TokenShare } from './token-share.ts';
+
+type Bucket = {
+  readonly share: TokenShare;
+  readonly waiting: ((allowance: Allowance) => void)[];
+  /** A claim is queued or under way. */
+  isAsking: boolean;
+};
+
+/**
+ * Holds limits over all processes on one database. Each takes small shares of a bucket's window and counts in its
+ * own memory, so that most requests are answered at once; what a process took and does not use is all that the
+ * limit errs by. While the database is away each process counts for itself, at most the limit a window.
+ * At most `capacity` buckets are remembered; the one not asked for longest goes, and its share with it.
+ */
+export function createSharedRateLimiter(deps: {
+  readonly windows: RateWindows;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly capacity?: number;
+}): RateLimiter {
+  const { clock, capacity = LIMITS.rateWindows } = deps;
+  const buckets = new RecentMap<string, Bucket>(capacity);
+  const tell = ({ share }: Bucket, allowed: boolean, nowMs: number): Allowance => {
+    const { limit, remaining, endsMs } = share;
+    return allowanceOf(clock, { allowed, limit, remaining, leftMs: endsMs - nowMs });
+  };
+  const claims = createClaims(deps, tell);
+
+  const bucketOf = (name: string, perMinute: number): Bucket => {
+    const known = buckets.get(name);
+    if (known !== undefined) return known;
+    const bucket = newBucket(name, perMinute);
+    buckets.set(name, bucket);
+    return bucket;
+  };
+
+  return {
+    take(name, perMinute) {
+      const nowMs = clock.monotonicMs();
+      const bucket = bucketOf(name, perMinute);
+      const allowed = bucket.share.take(nowMs);
+      if (allowed === undefined && !claims.isAway) {
+        return new Promise((resolve) => {
+          bucket.waiting.push(resolve);
+          claims.ask(bucket);
+        });
+      }
+      if (allowed === undefined || bucket.share.isLow) claims.ask(bucket);
+      return tell(bucket, allowed ?? bucket.share.takeAlone(nowMs), nowMs);
+    },
+  };
+}
+
+const newBucket = (name: string, perMinute: number): Bucket => ({
+  share: new TokenShare(name, perMinute),
+  waiting: [],
+  isAsking: false,
+});
+
+type Claims = {
+  /** Asks for more of a bucket's window, unless that is being done. */
+  ask(bucket: Bucket): void;
+  /** The last claim failed, and none has succeeded since. */
+  readonly isAway: boolean;
+};
+
+/** Claims of all buckets that ask, gathered into one statement at a time. */
+function createClaims(
+  { windows, clock, log }: Parameters<typeof createSharedRateLimiter>[0],
+  tell: (bucket: Bucket, allowed: boolean, nowMs: number) => Allowance,
+): Claims {
+  const asking = new Set<Bucket>();
+  let isUnderWay = false;
+  let isAway = false;
+  let probeAtMs = 0;
+
+  const ask = (bucket: Bucket) => {
+    if (bucket.isAsking || (isAway && clock.monotonicMs() < probeAtMs)) return;
+    bucket.isAsking = true;
+    asking.add(bucket);
+    if (asking.size === 1 && !isUnderWay) soon(() => void claim());
+  };
+
+  async function claim(): Promise<void> {
+    isUnderWay = true;
+    const batch = [...asking].slice(0, LIMITS.rateClaimBuckets).map((bucket) => {
+      asking.delete(bucket);
+      const { share, waiting } = bucket;
+      return { bucket, claim: { bucket: share.bucket, tokens: share.need(waiting.length) } };
+    });
+    try {
+      const claimed = windows.claim(batch.map((one) => one.claim));
+      const found = await answerWithin(clock, LIMITS.rateClaimMs, claimed);
+      isAway = false;
+      const nowMs = clock.monotonicMs();
+      for (const { bucket, claim } of batch) {
+        const window = found.get(claim.bucket);
+        bucket.isAsking = false;
+        if (window !== undefined) bucket.share.receive(window, claim.tokens, nowMs);
+        serve(bucket, nowMs);
+      }
+    } catch (err) {
+      if (!isAway) log.warn({ err }, 'rate limits are counted in this process alone for now');
+      countAlone([...batch.map((one) => one.bucket), ...asking]);
+    }
+    isUnderWay = false;
+    if (asking.size > 0) soon(() => void claim());
+  }
+
+  /** Whoever came while the claim was under way may have to wait for the next. */
+  const serve = (bucket: Bucket, nowMs: number) => {
+    const { share, waiting } = bucket;
+    let served = 0;
+    for (const resolve of waiting) {
+      const allowed = share.take(nowMs);
+      if (allowed === undefined) break;
+      resolve(tell(bucket, allowed, nowMs));
+      served++;
+    }
+    waiting.splice(0, served);
+    if (waiting.length > 0) ask(bucket);
+  };
+
+  const countAlone = (all: readonly Bucket[]) => {
+    isAway = true;
+    const nowMs = clock.monotonicMs();
+    probeAtMs = nowMs + LIMITS.rateProbeMs;
+    asking.clear();
+    for (const bucket of all) {
+      bucket.isAsking = false;
+      for (const resolve of bucket.waiting.splice(0)) {
+        resolve(tell(bucket, bucket.share.takeAlone(nowMs), nowMs));
+      }
+    }
+  };
+
+  return {
+    ask,
+    get isAway() {
+      return isAway;
+    },
+  };
+}

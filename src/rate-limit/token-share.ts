@@ -1,0 +1,85 @@
+import { LIMITS } from '../kernel/limits.ts';
+import type { SharedWindow } from './rate-store.ts';
+
+/**
+ * What one process knows and holds of one bucket's shared window. It takes a small part of the limit at a time, and
+ * the next before that is used up; a part that is one token is taken when it is asked for, so small limits are exact.
+ */
+export class TokenShare {
+  readonly bucket: string;
+  readonly limit: number;
+  readonly #size: number;
+  #tokens = 0;
+  #used = 0;
+  #leftForAll: number;
+  #isSpent = false;
+  #windowId: string | undefined;
+  #endsMs = 0;
+
+  constructor(bucket: string, limit: number) {
+    this.bucket = bucket;
+    this.limit = limit;
+    this.#size = Math.max(1, Math.floor(limit * LIMITS.rateSharePart));
+    this.#leftForAll = limit;
+  }
+
+  /** When the window ends, on the clock that the callers' times are of. */
+  get endsMs(): number {
+    return this.#endsMs;
+  }
+
+  /** What is left as far as is known here. */
+  get remaining(): number {
+    return Math.max(0, Math.min(this.limit - this.#used, this.#leftForAll + this.#tokens));
+  }
+
+  /** Whether the next part should be on its way. */
+  get isLow(): boolean {
+    return !this.#isSpent && this.#tokens < Math.floor(this.#size / 2);
+  }
+
+  /** False: the window has nothing left for anybody. Undefined: only the shared window can tell. */
+  take(nowMs: number): boolean | undefined {
+    if (nowMs >= this.#endsMs) this.#close();
+    if (this.#tokens === 0) return this.#isSpent ? false : undefined;
+    this.#tokens -= 1;
+    this.#used += 1;
+    return true;
+  }
+
+  /** Counts as if there were no other process: what is asked while the shared window cannot be. */
+  takeAlone(nowMs: number): boolean {
+    if (nowMs >= this.#endsMs) {
+      this.#close();
+      this.#endsMs = nowMs + LIMITS.rateWindowMs;
+    }
+    if (this.#used >= this.limit) return false;
+    this.#used += 1;
+    return true;
+  }
+
+  /** How many tokens to claim for so many requests that wait. */
+  need(waiting: number): number {
+    return Math.max(this.#size, waiting);
+  }
+
+  /** The answer to a claim. Claims in vain count, too: what came too late for the window gets nothing. */
+  receive(window: SharedWindow, claimed: number, nowMs: number): void {
+    if (window.windowId !== this.#windowId) this.#close();
+    const before = window.taken - claimed;
+    const granted = Math.min(claimed, Math.max(0, this.limit - before));
+    this.#windowId = window.windowId;
+    this.#endsMs = nowMs + window.leftMs;
+    this.#tokens += granted;
+    this.#leftForAll = Math.max(0, this.limit - window.taken);
+    this.#isSpent = granted < claimed;
+  }
+
+  #close(): void {
+    this.#tokens = 0;
+    this.#used = 0;
+    this.#leftForAll = this.limit;
+    this.#isSpent = false;
+    this.#windowId = undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { Outcome } from './outcome.ts';
+
+/** What an action cost and what became of it. One may be without the other. */
+export type Action = {
+  readonly actionId: string;
+  readonly calls: number;
+  /** Of settled calls alone. */
+  readonly spentRaw: bigint;
+  readonly firstSeen: Date | null;
+  readonly lastSeen: Date | null;
+  readonly outcome: Outcome | null;
+};
+
+type Row = {
+  action_id: string;
+  calls: number;
+  spent_raw: bigint | null;
+  first_seen: Date | null;
+  last_seen: Date | null;
+  status: Outcome['status'] | null;
+  score_bps: number | null;
+  note: string | null;
+  report_count: number;
+  reported_at: Date;
+};
+
+/**
+ * An agent's latest actions, by their last call or report, whichever came later; free calls count as calls that cost
+ * nothing. Whatever is among the latest of all three is among the latest of one, so that no more than three times the
+ * limit is read, however many there are.
+ */
+export async function findActions(
+  sql: Queryable,
+  agentId: number,
+  limit: number,
+): Promise<Action[]> {
+  const rows = await sql<Row[]>`
+    with latest as (
+      (select action_id from action_totals where agent_id = ${agentId}
+       order by last_seen desc, action_id limit ${limit})
+      union
+      (select action_id from free_action_totals where agent_id = ${agentId}
+       order by last_seen desc, action_id limit ${limit})
+      union
+      (select action_id from action_outcomes where agent_id = ${agentId}
+       order by reported_at desc, action_id limit ${limit}))
+    select latest.action_id, coalesce(t.calls, 0) + coalesce(f.calls, 0) as calls, t.spent_raw,
+      least(t.first_seen, f.first_seen) as first_seen,
+      greatest(t.last_seen, f.last_seen) as last_seen,
+      o.status, o.score_bps, o.note, o.report_count, o.reported_at
+    from latest
+    left join action_totals t on t.agent_id = ${agentId} and t.action_id = latest.action_id
+    left join free_action_totals f on f.agent_id = ${agentId} and f.action_id = latest.action_id
+    left join action_outcomes o on o.agent_id = ${agentId} and o.action_id = latest.action_id
+    order by greatest(t.last_seen, f.last_seen, o.reported_at) desc, latest.action_id
+    limit ${limit}
+  `;
+  return rows.map(toAction);
+}
+
+const toAction = (row: Row): Action => ({
+  actionId: row.action_id,
+  calls: row.calls,
+  spentRaw: row.spent_raw ?? 0n,
+  firstSeen: row.first_seen,
+  lastSeen: row.last_seen,
+  outcome: row.status === null ? null : outcomeOf(row, row.status),
+});
+
+const outcomeOf = (row: Row, status: Outcome['status']): Outcome => ({
+  status,
+  scoreBps: row.score_bps,
+  note: row.note,
+  reportCount: row.report_count,
+  reportedAt: row.reported_at,
+});

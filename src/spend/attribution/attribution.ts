@@ -1,0 +1,76 @@
+import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { errors } from '../../kernel/errors.ts';
+import { normalTag } from '../../kernel/tag.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { type Action, findActions } from './action-store.ts';
+import { type Charge, findRecentCharges } from './charge-store.ts';
+import { findGatewayUsage } from './gateway-usage-store.ts';
+import { type OutcomeReport, outcomeRecord } from './outcome.ts';
+import { saveOutcome } from './outcome-store.ts';
+
+export type Attribution = ReturnType<typeof createAttribution>;
+
+/** What spending was for and what became of it. Another developer's agent reads as absent. */
+export function createAttribution({ sql }: { readonly sql: Sql }) {
+  async function report(agentId: number, actionText: string, outcome: OutcomeReport) {
+    const actionId = requireActionId(actionText);
+    return { actionId, outcome: outcomeRecord(await saveOutcome(sql, agentId, actionId, outcome)) };
+  }
+
+  return {
+    /** As the agent itself reports; the caller has been admitted already. */
+    report,
+
+    async reportAsOwner(
+      accountId: string,
+      agentId: number,
+      actionText: string,
+      outcome: OutcomeReport,
+    ) {
+      await requireAgent(sql, { accountId, agentId });
+      return report(agentId, actionText, outcome);
+    },
+
+    async actions(accountId: string, agentId: number, limit: number) {
+      await requireAgent(sql, { accountId, agentId });
+      return { actions: (await findActions(sql, agentId, limit)).map(actionRecord) };
+    },
+
+    /** What all agents of an account were charged last. */
+    async recentCharges(accountId: string, limit: number) {
+      return { charges: (await findRecentCharges(sql, accountId, limit)).map(chargeRecord), limit };
+    },
+
+    async gatewayUsage(accountId: string, agentId: number) {
+      await requireAgent(sql, { accountId, agentId });
+      const { totalCalls, totalCostRaw, byModel } = await findGatewayUsage(sql, agentId);
+      return {
+        totalCalls,
+        totalCostRaw: totalCostRaw.toString(),
+        byModel: byModel.map((each) => ({ ...each, costRaw: each.costRaw.toString() })),
+      };
+    },
+  };
+}
+
+function requireActionId(text: string): string {
+  const actionId = normalTag(text);
+  if (actionId === undefined) throw errors.attribution.invalidActionId();
+  return actionId;
+}
+
+const chargeRecord = ({ session, ...charge }: Charge) => ({
+  ...charge,
+  time: charge.time.toISOString(),
+  amountRaw: charge.amountRaw.toString(),
+  ...(session !== null && { session }),
+});
+
+const actionRecord = (action: Action) => ({
+  actionId: action.actionId,
+  calls: action.calls,
+  spentRaw: action.spentRaw.toString(),
+  firstSeen: action.firstSeen?.toISOString() ?? null,
+  lastSeen: action.lastSeen?.toISOString() ?? null,
+  outcome: action.outcome === null ? null : outcomeRecord(action.outcome),
+});

@@ -1,0 +1,36 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+
+/** What an agent has bought of the gateway. */
+export type GatewayUsage = {
+  readonly totalCalls: number;
+  readonly totalCostRaw: bigint;
+  readonly byModel: readonly ModelUsage[];
+};
+
+export type ModelUsage = {
+  readonly model: string;
+  readonly rail: string;
+  readonly calls: number;
+  readonly costRaw: bigint;
+};
+
+type Row = ModelUsage & { readonly totalCalls: number; readonly totalCostRaw: bigint };
+
+/** Adds up the totals of all days; the models that cost most come first. A paid request has no model. */
+export async function findGatewayUsage(sql: Queryable, agentId: number): Promise<GatewayUsage> {
+  const rows = await sql<Row[]>`
+    select model, rail, sum(calls)::float8 as calls, sum(cost_raw)::bigint as "costRaw",
+      (sum(sum(calls)) over ())::float8 as "totalCalls",
+      (sum(sum(cost_raw)) over ())::bigint as "totalCostRaw"
+    from spend_totals where agent_id = ${agentId} and model <> ''
+    group by model, rail
+    order by sum(cost_raw) desc, model, rail
+    limit ${LIMITS.usageModelsListed}
+  `;
+  return {
+    totalCalls: rows[0]?.totalCalls ?? 0,
+    totalCostRaw: rows[0]?.totalCostRaw ?? 0n,
+    byModel: rows.map(({ model, rail, calls, costRaw }) => ({ model, rail, calls, costRaw })),
+  };
+}

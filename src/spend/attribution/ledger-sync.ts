@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { soon } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { type Line, LineSplitter } from './line-splitter.ts';
+import { type ReconciledRow, saveReconciled } from './reconciled-store.ts';
+import { readLine, type SpendEvent } from './spend-event.ts';
+
+export type LedgerSync = ReturnType<typeof createLedgerSync>;
+
+/** Takes in what agents bought elsewhere, for the reports alone: no balance moves and no policy is asked. */
+export function createLedgerSync({ sql }: { readonly sql: Sql }) {
+  return {
+    /**
+     * Reads an upload line by line as it arrives and keeps its events. The same upload again adds nothing. One
+     * that is refused as a whole leaves nothing behind, which is why nothing is written before its end.
+     */
+    async sync(agentId: number, pieces: AsyncIterable<Uint8Array>) {
+      const upload = new Upload();
+      const splitter = new LineSplitter(LIMITS.syncLineBytes);
+      for await (const piece of pieces) {
+        for (const line of splitter.push(piece)) {
+          upload.take(line);
+          // Sound is under way in the same thread.
+          if (upload.lines % LIMITS.syncLinesPerTurn === 0) await new Promise<void>(soon);
+        }
+      }
+      const last = splitter.end();
+      if (last !== undefined) upload.take(last);
+      if (!upload.hasReadableLine) throw errors.request.invalid([NOTHING_READABLE]);
+
+      const { rows, rejected } = upload;
+      const synced = rows.length === 0 ? 0 : await saveReconciled(sql, agentId, rows);
+      return { synced, duplicates: rows.length - synced, rejected };
+    },
+  };
+}
+
+const NOTHING_READABLE = {
+  path: [],
+  message: 'must have a JSON object on at least one line',
+  code: 'no_readable_line',
+};
+
+/** What has been read of one upload so far. */
+class Upload {
+  readonly rows: ReconciledRow[] = [];
+  rejected = 0;
+  hasReadableLine = false;
+  /** Blank ones too. */
+  lines = 0;
+  readonly #seen = new Map<string, number>();
+
+  take(line: Line): void {
+    this.lines += 1;
+    const read =
+      line === 'too_long' ? ({ kind: 'rejected', isReadable: false } as const) : readLine(line);
+    if (read.kind === 'blank') return;
+    if (this.rows.length + this.rejected === LIMITS.syncEvents) {
+      throw errors.attribution.tooManyEvents(LIMITS.syncEvents);
+    }
+    this.hasReadableLine ||= read.kind === 'event' || read.isReadable;
+    if (read.kind === 'event') this.rows.push({ ...read.event, digest: this.#digest(read.event) });
+    else this.rejected += 1;
+  }
+
+  /**
+   * Equal lines of one upload are events of their own, told apart by their number among each other, which is
+   * the same when the upload is repeated.
+   */
+  #digest(event: SpendEvent): string {
+    const { promptTokens, completionTokens } = event;
+    const content = JSON.stringify([
+      ...[event.atMicros, event.kind, event.modelOrTool, promptTokens, completionTokens],
+      ...[event.costRaw.toString(), event.label],
+    ]);
+    const digest = createHash('sha256').update(content).digest('base64');
+    const earlier = this.#seen.get(digest) ?? 0;
+    this.#seen.set(digest, earlier + 1);
+    return `${digest}:${earlier}`;
+  }
+}

@@ -1,0 +1,52 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import type { SpendEvent } from './spend-event.ts';
+
+/** An event and what it is told by when it comes again. */
+export type ReconciledRow = SpendEvent & { readonly digest: string };
+
+/** Keeps events of an agent and says how many of them are new. All are kept or, when it throws, none. */
+export async function saveReconciled(
+  sql: Sql,
+  agentId: number,
+  rows: readonly ReconciledRow[],
+): Promise<number> {
+  // In one order everywhere: uploads that overlap wait for each other, and never in a circle.
+  const sorted = rows.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
+  return sql.begin(async (tx) => {
+    let added = 0;
+    for (let from = 0; from < sorted.length; from += LIMITS.syncRowsPerInsert) {
+      added += await insertRows(tx, agentId, sorted.slice(from, from + LIMITS.syncRowsPerInsert));
+    }
+    return added;
+  }) as Promise<number>;
+}
+
+async function insertRows(
+  tx: Queryable,
+  agentId: number,
+  rows: readonly ReconciledRow[],
+): Promise<number> {
+  const column = <T>(of: (row: ReconciledRow) => T) => rows.map(of) as string[];
+  const inserted = await tx`
+    insert into reconciled_events
+      (agent_id, digest, at, kind, model_or_tool, cost_raw, prompt_tokens, completion_tokens, label)
+    select ${agentId}::int, rows.*
+    from unnest(
+      ${column(({ digest }) => digest)}::text[],
+      ${column(({ atMicros }) => isoMicros(atMicros))}::text[]::timestamptz[],
+      ${column(({ kind }) => kind)}::text[],
+      ${column(({ modelOrTool }) => modelOrTool)}::text[],
+      ${column(({ costRaw }) => costRaw.toString())}::bigint[],
+      ${column(({ promptTokens }) => promptTokens)}::int[],
+      ${column(({ completionTokens }) => completionTokens)}::int[],
+      ${column(({ label }) => label)}::text[]) as rows
+    on conflict (agent_id, digest) do nothing
+  `;
+  return inserted.count;
+}
+
+function isoMicros(micros: number): string {
+  const toMillisecond = new Date(Math.floor(micros / 1_000)).toISOString().slice(0, -1);
+  return `${toMillisecond}${String(micros % 1_000).padStart(3, '0')}Z`;
+}

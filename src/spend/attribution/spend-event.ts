@@ -1,0 +1,104 @@
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { parseUsd } from '../../kernel/amount.ts';
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { tryParseJson } from '../../kernel/parse-json.ts';
+import { isStorable } from '../../kernel/storable.ts';
+
+/** Something that an agent bought elsewhere. */
+export type SpendEvent = {
+  /** Microseconds since the Unix epoch. */
+  readonly atMicros: number;
+  readonly kind: 'llm' | 'tool';
+  readonly modelOrTool: string;
+  readonly costRaw: bigint;
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+  readonly label: string | null;
+};
+
+/** What one line of an upload holds. A readable one is a JSON object, of whatever kind. */
+export type ReadLine =
+  | { readonly kind: 'blank' }
+  | { readonly kind: 'rejected'; readonly isReadable: boolean }
+  | { readonly kind: 'event'; readonly event: SpendEvent };
+
+const name = z.string().max(LIMITS.syncNameChars).refine(isStorable);
+const tokens = z.number().int().min(0).max(LIMITS.syncTokens).nullish();
+
+/** A field that is not named here rejects its line. */
+const Fields = z.strictObject({
+  timestamp: z.number().or(z.iso.datetime({ offset: true, local: true })),
+  kind: z.enum(['llm', 'tool']),
+  model_or_tool: name.min(1),
+  cost_usd: z.number().min(0),
+  prompt_tokens: tokens,
+  completion_tokens: tokens,
+  label: name.nullish(),
+  /** What was set aside beforehand; clients say whether, or how much. */
+  reserved: z.boolean().or(z.number()).nullish(),
+});
+
+/** Reads one line of NDJSON. It never throws: one bad line is no reason to lose the others. */
+export function readLine(line: Buffer): ReadLine {
+  if (isBlank(line)) return { kind: 'blank' };
+  const text = isUtf8(line) ? line.toString('utf8') : '';
+  const value = parseObject(text);
+  if (value === undefined) return { kind: 'rejected', isReadable: false };
+
+  const parsed = Fields.safeParse(value);
+  const event = parsed.success ? eventOf(parsed.data, text) : undefined;
+  return event === undefined ? { kind: 'rejected', isReadable: true } : { kind: 'event', event };
+}
+
+const isBlank = (line: Buffer): boolean =>
+  line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+
+function parseObject(text: string): object | undefined {
+  const value = tryParseJson(text);
+  return isObject(value) && !Array.isArray(value) ? value : undefined;
+}
+
+function eventOf(fields: z.output<typeof Fields>, text: string): SpendEvent | undefined {
+  const costRaw = readCost(fields.cost_usd, text);
+  const atMicros = readTime(fields.timestamp);
+  if (costRaw === undefined || atMicros === undefined) return undefined;
+  return {
+    atMicros,
+    kind: fields.kind,
+    modelOrTool: fields.model_or_tool,
+    costRaw,
+    promptTokens: fields.prompt_tokens ?? null,
+    completionTokens: fields.completion_tokens ?? null,
+    label: fields.label ?? null,
+  };
+}
+
+/**
+ * The price by its own digits, where the line spells it out: a number that was read is a float, and half a
+ * unit may be lost in it. Rounded half up, so that a price of less than half a unit is nothing.
+ */
+function readCost(costUsd: number, text: string): bigint | undefined {
+  const spelled = /"cost_usd"\s*:\s*(\d[\d.eE+-]*)/.exec(text)?.[1];
+  // Another number: the name is spelled with escapes, or twice.
+  const digits = spelled !== undefined && Number(spelled) === costUsd ? spelled : String(costUsd);
+  const costRaw = parseUsd(digits);
+  return costRaw === undefined || costRaw > LIMITS.syncCostRaw ? undefined : costRaw;
+}
+
+const MICROS = 1_000_000;
+
+/** Unix seconds with a fraction, or ISO 8601; a time without a zone is taken for UTC. */
+function readTime(time: number | string): number | undefined {
+  const micros = typeof time === 'number' ? Math.round(time * MICROS) : readIso(time);
+  const { min, max } = LIMITS.syncTimeSec;
+  return micros >= min * MICROS && micros <= max * MICROS ? micros : undefined;
+}
+
+/** A `Date` ends at milliseconds, and clients that write more of them mean it. */
+function readIso(text: string): number {
+  const [, toSecond = '', fraction = '', zone = 'Z'] =
+    /^([^.Z+]*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
+  return Date.parse(toSecond + zone) * 1_000 + Number(fraction.padEnd(6, '0').slice(0, 6));
+}

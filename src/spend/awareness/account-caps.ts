@@ -1,0 +1,39 @@
+import { readTeamCounters } from '../limits/counter-store.ts';
+import { type ControlsDeps, timeOf } from '../policies/change-controls.ts';
+import { usageOf, windowResetsAt } from '../policies/policy-record.ts';
+import { findLivingPolicies } from '../policies/policy-store.ts';
+
+export type AccountCaps = ReturnType<typeof createAccountCaps>;
+
+/** What caps an account as a whole, and what new agents begin with. */
+export function createAccountCaps(deps: Pick<ControlsDeps, 'sql' | 'now'>) {
+  return {
+    /** The one living session policy of the team. */
+    async accountCap(accountId: string) {
+      const { nowMs, nowSec } = timeOf(deps);
+      const owner = { accountId, agentId: null };
+      const [policy] = await findLivingPolicies(deps.sql, owner, ['session'], nowSec);
+      if (policy === undefined) return NO_CAP;
+      const counter = (await readTeamCounters(deps.sql, [policy.id])).get(policy.id);
+      return {
+        configured: true,
+        limitRaw: policy.limitRaw.toString(),
+        spentRaw: usageOf(policy, counter, nowMs).spentRaw.toString(),
+        windowKind: policy.window.kind,
+        windowResetsAt: windowResetsAt(policy, counter, nowMs),
+      };
+    },
+
+    /** New agents begin without limits: nobody can set other defaults yet. */
+    defaults: () =>
+      ({ sessionLimitRaw: null, autoPauseEnabled: false, allowlistMode: 'off' }) as const,
+  };
+}
+
+const NO_CAP = {
+  configured: false,
+  limitRaw: null,
+  spentRaw: '0',
+  windowKind: null,
+  windowResetsAt: null,
+} as const;

@@ -1,0 +1,66 @@
+import type { Agent } from '../../accounts/agents/agent.ts';
+import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { requireAgentKey } from '../../accounts/keys/require-agent-key.ts';
+import { assert } from '../../kernel/assert.ts';
+import { isoTime } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { SpendState } from '../../ledger/rules/spend-state.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { limitChain } from '../limits/limit-chain.ts';
+import { type Resolved, resolveSpend, type SpendRequest } from '../limits/resolve-spend.ts';
+import type { SpendStateReader } from '../limits/spend-state.ts';
+import { creditRemaining, loanState } from './credit-awareness.ts';
+
+export type Awareness = ReturnType<typeof createAwareness>;
+
+/** A payment that a developer wonders about, by the number of the key that would ask. */
+type Question = Omit<SpendRequest, 'key'> & { readonly keyId: number | null };
+
+/** What an agent may know of its own money, and its developer of what limits it. Nothing moves by asking. */
+export function createAwareness(deps: {
+  readonly sql: Sql;
+  readonly spendState: SpendStateReader;
+}) {
+  const { sql, spendState } = deps;
+
+  async function requireSpendState(agentId: number): Promise<SpendState> {
+    const found = await spendState.read(agentId);
+    assert(found !== undefined, 'every agent has a balance');
+    return found;
+  }
+
+  /** Another developer's agent reads as absent. */
+  async function requireOwn(accountId: string, agentId: number): Promise<SpendState> {
+    await requireAgent(sql, { agentId, accountId });
+    return requireSpendState(agentId);
+  }
+
+  /** The caller has been admitted already. */
+  const requireCaller = (agentId: number): Promise<[Agent, SpendState]> =>
+    Promise.all([requireAgent(sql, { agentId }), requireSpendState(agentId)]);
+
+  return {
+    async creditRemaining(agentId: number) {
+      const [agent, found] = await requireCaller(agentId);
+      if (agent.walletAddress === null) throw errors.controls.noCreditLimit();
+      return creditRemaining(agent, found);
+    },
+
+    loanState: async (agentId: number) => loanState(...(await requireCaller(agentId))),
+
+    async limitChain(accountId: string, agentId: number) {
+      const found = await requireOwn(accountId, agentId);
+      return { agentId, asOf: isoTime(found.position.nowMs), chain: limitChain(found) };
+    },
+
+    async resolve(
+      accountId: string,
+      agentId: number,
+      { keyId, ...wanted }: Question,
+    ): Promise<Resolved> {
+      const found = await requireOwn(accountId, agentId);
+      const key = keyId === null ? null : await requireAgentKey(sql, agentId, keyId);
+      return resolveSpend(found, { ...wanted, key });
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Agent } from '../../accounts/agents/agent.ts';
+import { isoTime } from '../../kernel/clock.ts';
+import { outRaw, utilizationBps } from '../../ledger/rules/spend-events.ts';
+import type { SpendState } from '../../ledger/rules/spend-state.ts';
+
+/** Whether there is enough for what the agent has in mind. Amounts are digit strings, null only without a session limit. */
+export function creditRemaining(agent: Agent, spendState: SpendState) {
+  const { state, caps, availableRaw, position } = spendState;
+  const session = caps.find(({ policy }) => policy.kind === 'session' && policy.agentId !== null);
+  const available = availableRaw.toString();
+  return {
+    available,
+    creditIn: state.creditedRaw.toString(),
+    creditOut: outRaw(state).toString(),
+    creditLimit: limitRaw(agent).toString(),
+    // Nothing is borrowed by itself: what is available is all there is before the agent stands still.
+    headroomToAutoBorrow: available,
+    utilizationBps: utilizationBps(state),
+    sessionSpendLimit: session?.policy.limitRaw.toString() ?? null,
+    sessionSpent: (session?.spentRaw ?? 0n).toString(),
+    sessionSpendRemaining: session?.remainingRaw.toString() ?? null,
+    asOf: isoTime(position.nowMs),
+  };
+}
+
+/** Where the agent is in the life of its loans. Without any it is idle, or at the end of its line. */
+export function loanState(agent: Agent, spendState: SpendState) {
+  const isAtLimit =
+    agent.fundingMode === 'credit_line' &&
+    spendState.availableRaw === 0n &&
+    outRaw(spendState.state) >= limitRaw(agent);
+  return {
+    state: isAtLimit ? ('at_limit' as const) : ('idle' as const),
+    reason: isAtLimit ? 'credit_exhausted' : 'no_active_loans',
+    details: {
+      available: spendState.availableRaw.toString(),
+      creditLimit: limitRaw(agent).toString(),
+    },
+  };
+}
+
+const limitRaw = (agent: Agent): bigint => agent.borrowLimitRaw ?? 0n;

@@ -1,0 +1,67 @@
+import type { Utilized } from '../../ledger/rules/spend-events.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+
+/** A share of an agent's funding whose crossing is told as an event. */
+export type CreditThreshold = {
+  readonly id: number;
+  readonly thresholdBps: number;
+  readonly lastState: 'below' | 'above';
+  readonly lastFiredAt: Date | null;
+  /** The one webhook that hears of it; null: every one that subscribed. */
+  readonly webhookId: number | null;
+};
+
+type Row = {
+  id: number;
+  threshold_bps: number;
+  last_state: CreditThreshold['lastState'];
+  last_fired_at: Date | null;
+  webhook_id: number | null;
+};
+
+const toThreshold = (row: Row): CreditThreshold => ({
+  id: row.id,
+  thresholdBps: row.threshold_bps,
+  lastState: row.last_state,
+  lastFiredAt: row.last_fired_at,
+  webhookId: row.webhook_id,
+});
+
+/** The agent's thresholds by id. The cap bounds them. */
+export async function findThresholds(sql: Queryable, agentId: number): Promise<CreditThreshold[]> {
+  const rows = await sql<Row[]>`
+    select * from credit_thresholds where agent_id = ${agentId} order by id`;
+  return rows.map(toThreshold);
+}
+
+export async function insertThreshold(
+  tx: Queryable,
+  agentId: number,
+  threshold: Pick<CreditThreshold, 'thresholdBps' | 'lastState'>,
+): Promise<CreditThreshold> {
+  const [row] = await tx<Row[]>`
+    insert into credit_thresholds (agent_id, threshold_bps, last_state)
+    values (${agentId}, ${threshold.thresholdBps}, ${threshold.lastState})
+    returning *`;
+  return toThreshold(row as Row);
+}
+
+/** Whether it was there. */
+export async function deleteThreshold(
+  tx: Queryable,
+  agentId: number,
+  thresholdId: number,
+): Promise<boolean> {
+  const rows = await tx`
+    delete from credit_thresholds where id = ${thresholdId} and agent_id = ${agentId}
+    returning id`;
+  return rows.length > 0;
+}
+
+/** What was put in and what has gone out of it, under the lock of the agent's row. */
+export async function lockFunding(tx: Queryable, agentId: number): Promise<Utilized | undefined> {
+  const [row] = await tx<Utilized[]>`
+    select credited_raw as "creditedRaw", consumed_raw as "consumedRaw", held_raw as "heldRaw"
+    from agent_funds where agent_id = ${agentId} for no key update`;
+  return row;
+}

@@ -1,0 +1,60 @@
+import type { Invalidations } from '../../accounts/keys/invalidations.ts';
+import { assert } from '../../kernel/assert.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { utilizationBps } from '../../ledger/rules/spend-events.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import {
+  type CreditThreshold,
+  deleteThreshold,
+  findThresholds,
+  insertThreshold,
+  lockFunding,
+} from './credit-threshold-store.ts';
+
+export type CreditThresholds = ReturnType<typeof createCreditThresholds>;
+
+/** What an agent wants to hear of its funding: crossings are found by the ledger, in the commit that makes them. */
+export function createCreditThresholds(deps: {
+  readonly sql: Sql;
+  readonly invalidations: Invalidations;
+}) {
+  const { sql, invalidations } = deps;
+  return {
+    async list(agentId: number) {
+      return (await findThresholds(sql, agentId)).map(thresholdRecord);
+    },
+
+    /** It begins on the side that the agent is on: what was crossed before is not told. */
+    async create(agentId: number, wanted: { thresholdBps: number; webhookId: number | null }) {
+      if (wanted.webhookId !== null) throw errors.controls.webhookNotFound();
+      const { thresholdBps } = wanted;
+      const made = await invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
+        const funding = await lockFunding(tx, agentId);
+        assert(funding !== undefined, 'every agent has a balance');
+        const known = await findThresholds(tx, agentId);
+        if (known.length >= LIMITS.thresholdsPerAgent) {
+          throw errors.agents.limitExceeded(LIMITS.thresholdsPerAgent, 'thresholds for each agent');
+        }
+        const lastState = utilizationBps(funding) >= thresholdBps ? 'above' : 'below';
+        return insertThreshold(tx, agentId, { thresholdBps, lastState });
+      });
+      return thresholdRecord(made);
+    },
+
+    async remove(agentId: number, thresholdId: number) {
+      await invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
+        if (!(await deleteThreshold(tx, agentId, thresholdId))) {
+          throw errors.controls.thresholdNotFound();
+        }
+        return thresholdId;
+      });
+      return { deleted: thresholdId };
+    },
+  };
+}
+
+const thresholdRecord = (threshold: CreditThreshold) => ({
+  ...threshold,
+  lastFiredAt: threshold.lastFiredAt?.toISOString() ?? null,
+});

@@ -1,0 +1,143 @@
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { bucketAt, bucketStartMs, bucketsOf } from '../../policy/window.ts';
+
+/** Whose policy it is: one agent's, or (without an agent) that of all agents of the account. */
+export type PolicyOwner = { readonly accountId: string; readonly agentId: number | null };
+
+/** What decides which charges count under a policy. */
+export type Counted = Pick<
+  Policy,
+  'kind' | 'matchKey' | 'matchKind' | 'window' | 'effectiveFromSec'
+> & {
+  /** Nothing that was settled before counts. */
+  readonly startsAtMs: number;
+};
+
+export type Settled = { readonly bucket: number; readonly amountRaw: bigint };
+
+/** What was settled up to a charge of each agent, bucket by bucket. Later ones are still to be added. */
+export type History = {
+  readonly of: Counted;
+  readonly head: number;
+  readonly upTo: readonly (readonly [agentId: number, chargeId: bigint])[];
+  readonly settled: readonly Settled[];
+};
+
+/**
+ * Sums what counts under a policy that is yet to be written, while nobody waits: a long history takes seconds. An
+ * agent's charges are numbered in the order of their commits, so that what comes meanwhile has higher numbers.
+ */
+export async function readHistory(
+  sql: Queryable,
+  owner: PolicyOwner,
+  of: Counted,
+  nowMs: number,
+): Promise<History> {
+  const rows = await sql<{ agent_id: number; id: bigint }[]>`
+    select f.agent_id, coalesce((
+      select c.id from charges c where c.agent_id = f.agent_id order by c.id desc limit 1), 0) as id
+    from agent_funds f
+    where f.account_id = ${owner.accountId}
+      and f.agent_id = coalesce(${owner.agentId}::integer, f.agent_id)`;
+  const head = bucketAt(of, nowMs);
+  const upTo = rows.map((row) => [row.agent_id, row.id] as const);
+  return { of, head, upTo, settled: await sumUpTo(sql, of, head, upTo) };
+}
+
+/** As `settled` of a history that is read now; only what came after `known` is read, where that is the same history. */
+export async function readSettled(
+  tx: Queryable,
+  owner: PolicyOwner,
+  of: Counted,
+  nowMs: number,
+  known: History | undefined,
+): Promise<readonly Settled[]> {
+  const head = bucketAt(of, nowMs);
+  if (known === undefined || !isSame(known, of, head)) {
+    return (await readHistory(tx, owner, of, nowMs)).settled;
+  }
+  return [...known.settled, ...(await sumAfter(tx, owner, of, head, known.upTo))];
+}
+
+/** A window of one bucket is another one when its period is over. */
+function isSame({ of: before, head: headBefore }: History, of: Counted, head: number): boolean {
+  const isOther = bucketsOf(of.window) === 1 && head !== headBefore;
+  return !isOther && JSON.stringify(before) === JSON.stringify(of);
+}
+
+/** The first instant that counts: a window that slides reaches back as far as its oldest bucket. */
+function sinceMs(of: Counted, head: number): number {
+  const oldest = bucketStartMs(of.window, Math.max(0, head - bucketsOf(of.window) + 1));
+  // Bucket 1 of a once or session policy is the time since it took effect, bucket 0 the time before.
+  const effective = oldest === undefined ? (of.effectiveFromSec ?? 0) * 1_000 * head : oldest;
+  return Math.max(of.startsAtMs, effective, 0);
+}
+
+/** How wide a bucket is. Without stretches of time, and of a calendar, only the present one counts. */
+function bucketMsOf(of: Counted, head: number): number | undefined {
+  const [first, second] = [bucketStartMs(of.window, head), bucketStartMs(of.window, head + 1)];
+  const isOne = bucketsOf(of.window) === 1 || first === undefined || second === undefined;
+  return isOne ? undefined : second - first;
+}
+
+type Row = { bucket: string; amount: string };
+
+const settledOf = (rows: readonly Row[], of: Counted, head: number): Settled[] =>
+  rows.map((row) => ({
+    bucket: bucketMsOf(of, head) === undefined ? head : Math.min(Number(row.bucket), head),
+    amountRaw: BigInt(row.amount),
+  }));
+
+/** An expression for the bucket's number, and the charges that count. */
+function conditions(sql: Queryable, of: Counted, head: number) {
+  const bucketMs = String(bucketMsOf(of, head) ?? Number.MAX_SAFE_INTEGER);
+  const since = String(sinceMs(of, head));
+  return {
+    bucket: sql`floor(extract(epoch from c.created_at) * 1000 / ${bucketMs}::bigint)::text`,
+    counts: sql`c.created_at >= to_timestamp(${since}::float8 / 1000) and c.cost_raw > 0
+      and policy_matches(${of.kind}, ${of.matchKey}, ${of.matchKind}, coalesce(k.root_id, k.id),
+        c.task_id, c.target_host, c.payee)`,
+  };
+}
+
+async function sumUpTo(
+  sql: Queryable,
+  of: Counted,
+  head: number,
+  upTo: History['upTo'],
+): Promise<Settled[]> {
+  const { bucket, counts } = conditions(sql, of, head);
+  const rows = await sql<Row[]>`
+    select ${bucket} as bucket, sum(c.cost_raw)::text as amount
+    from unnest(${upTo.map(([agentId]) => String(agentId))}::integer[],
+        ${upTo.map(([, id]) => String(id))}::bigint[]) as u(agent, id)
+      join charges c on c.agent_id = u.agent and c.id <= u.id
+      left join agent_keys k on k.id = c.key_id
+    where ${counts} group by 1`;
+  return settledOf(rows, of, head);
+}
+
+async function sumAfter(
+  tx: Queryable,
+  owner: PolicyOwner,
+  of: Counted,
+  head: number,
+  upTo: History['upTo'],
+): Promise<Settled[]> {
+  const { bucket, counts } = conditions(tx, of, head);
+  const rows = await tx<Row[]>`
+    select ${bucket} as bucket, sum(c.cost_raw)::text as amount
+    from agent_funds f
+      left join unnest(${upTo.map(([agentId]) => String(agentId))}::integer[],
+        ${upTo.map(([, id]) => String(id))}::bigint[]) as u(agent, id) on u.agent = f.agent_id
+      -- The order makes the index of the numbers the way to them, and not that of the times.
+      cross join lateral (
+        select * from charges n where n.agent_id = f.agent_id and n.id > coalesce(u.id, 0)
+        order by n.id desc limit 9223372036854775807) as c
+      left join agent_keys k on k.id = c.key_id
+    where f.account_id = ${owner.accountId}
+      and f.agent_id = coalesce(${owner.agentId}::integer, f.agent_id) and ${counts}
+    group by 1`;
+  return settledOf(rows, of, head);
+}

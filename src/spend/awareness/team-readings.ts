@@ -1,0 +1,55 @@
+import { type Clock, within } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Counter } from '../../policy/counter.ts';
+import type { Policy } from '../../policy/policy.ts';
+
+type Counters = ReadonlyMap<number, Counter>;
+type Reading = { readonly atMs: number; readonly counters: Promise<Counters | undefined> };
+
+export type TeamReadings = ReturnType<typeof createTeamReadings>;
+
+/**
+ * What counts under the caps of teams, for answers that only tell of it: one reading a second for a team, however
+ * many ask. Undefined where the database does not answer soon; whoever tells of it then tells nothing.
+ */
+export function createTeamReadings(deps: {
+  readonly read: (policyIds: readonly number[]) => Promise<Counters>;
+  readonly clock: Clock;
+  readonly log: Log;
+}) {
+  const { read, clock, log } = deps;
+  /** The oldest first. */
+  const readings = new Map<string, Reading>();
+
+  function remember(name: string, reading: Reading): void {
+    readings.delete(name);
+    readings.set(name, reading);
+    for (const [oldest] of readings) {
+      if (readings.size <= LIMITS.teamReadingsKept) return;
+      readings.delete(oldest);
+    }
+  }
+
+  async function readNow(policyIds: readonly number[]): Promise<Counters | undefined> {
+    try {
+      return await within(clock, LIMITS.teamReadingWaitMs, read(policyIds), () => undefined);
+    } catch (error) {
+      log.warn({ err: error }, 'what counts under the caps of a team was not read');
+      return undefined;
+    }
+  }
+
+  return {
+    of(policies: readonly Policy[]): Promise<Counters | undefined> {
+      const policyIds = policies.map(({ id }) => id);
+      const name = policyIds.join();
+      const known = readings.get(name);
+      const atMs = clock.monotonicMs();
+      if (known !== undefined && atMs - known.atMs < LIMITS.teamReadingMs) return known.counters;
+      const reading = { atMs, counters: readNow(policyIds) };
+      remember(name, reading);
+      return reading.counters;
+    },
+  };
+}

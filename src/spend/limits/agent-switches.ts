@@ -1,0 +1,71 @@
+import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { assert } from '../../kernel/assert.ts';
+import type { AllowlistMode } from '../../policy/allowlist.ts';
+import { isEffective } from '../../policy/policy.ts';
+import { gatesOf } from '../../policy/tightens.ts';
+import {
+  type AgentScope,
+  type Change,
+  type ControlsDeps,
+  changeControls,
+} from '../policies/change-controls.ts';
+import { findLivingPolicies, readControls, saveLock, saveMode } from '../policies/policy-store.ts';
+
+export type AgentSwitches = ReturnType<typeof createAgentSwitches>;
+
+const DIMENSION = { api: 'host', vendor: 'vendor' } as const;
+
+/** What is on or off for one agent: whether destinations must be allowed, and whether its keys may loosen. */
+export function createAgentSwitches(deps: ControlsDeps) {
+  async function controlsOf(scope: AgentScope) {
+    await requireAgent(deps.sql, scope);
+    const controls = await readControls(deps.sql, scope.agentId);
+    assert(controls !== undefined, 'agents are never deleted');
+    return controls;
+  }
+
+  return {
+    async readMode(scope: AgentScope) {
+      return { mode: (await controlsOf(scope)).mode };
+    },
+
+    /** Warns where nothing at all can be reached any more. */
+    async setMode(scope: AgentScope, mode: AllowlistMode) {
+      return changeControls(deps, scope, async (change) => {
+        change.permit({ kind: 'mode', before: change.controls.mode, after: mode });
+        await saveMode(change.tx, scope.agentId, mode);
+        const dimensions = await closedDimensions(change, scope, mode);
+        if (dimensions.length === 0) return { mode };
+        return { mode, warning: { code: 'no_active_entries', dimensions } as const };
+      });
+    },
+
+    async readLock(scope: AgentScope) {
+      return { locked: (await controlsOf(scope)).locked };
+    },
+
+    async setLock(scope: AgentScope, locked: boolean) {
+      return changeControls(deps, scope, async ({ tx }) => {
+        await saveLock(tx, scope.agentId, locked);
+        return { locked };
+      });
+    },
+  };
+}
+
+/** Dimensions of the mode in which neither the agent nor its team allows anything now. */
+async function closedDimensions(
+  { tx, nowSec }: Change,
+  scope: AgentScope,
+  mode: AllowlistMode,
+): Promise<('host' | 'vendor')[]> {
+  const gates = gatesOf(mode);
+  const team = { accountId: scope.accountId, agentId: null };
+  const entries = [
+    ...(await findLivingPolicies(tx, scope, gates, nowSec)),
+    ...(await findLivingPolicies(tx, team, gates, nowSec)),
+  ].filter((policy) => isEffective(policy, nowSec));
+  return gates
+    .filter((gate) => !entries.some(({ kind }) => kind === gate))
+    .map((gate) => DIMENSION[gate]);
+}

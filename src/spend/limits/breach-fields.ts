@@ -1,0 +1,46 @@
+import type { HoldRefusal } from '../../ledger/rules/requests.ts';
+import type { Breach } from '../../policy/evaluate.ts';
+
+/** The cap of a session that its agent was given: not a policy in the eyes of its caller. */
+export const isSessionLimit = ({ policy }: Breach): boolean =>
+  policy.kind === 'session' && policy.agentId !== null;
+
+/**
+ * What a refusal by a cap says of it, on every route. `requiredRaw` is null where the price is not known: a cap that is
+ * used up refuses a call before its vendor is asked.
+ */
+export function breachFields(
+  refusal: Extract<HoldRefusal, { reason: 'cap_exceeded' }>,
+  requiredRaw: bigint | null = refusal.breach.requiredRaw,
+) {
+  const { breach, suspended } = refusal;
+  const { policy, spentRaw, capRaw } = breach;
+  const amounts = {
+    // A cap that was lowered below what is spent leaves nothing, not less.
+    available: (capRaw > spentRaw ? capRaw - spentRaw : 0n).toString(),
+    required: requiredRaw?.toString() ?? null,
+    spent: spentRaw.toString(),
+    limit: capRaw.toString(),
+  };
+  if (isSessionLimit(breach)) return amounts;
+  return {
+    kind: policy.kind,
+    matchKey: policy.matchKey,
+    policyId: policy.id,
+    label: policy.label,
+    reason: null,
+    ...amounts,
+    ...(suspended && { auto_suspended: true }),
+  };
+}
+
+/** In a sentence, for whoever reads the refusal. */
+export function breachSentence(breach: Breach): string {
+  const { policy } = breach;
+  if (isSessionLimit(breach)) return 'The spend limit of this session does not cover this request.';
+  if (policy.kind === 'key') return 'The budget of this key does not cover this request.';
+  const whose = policy.agentId === null ? 'team policy' : 'policy';
+  const match = policy.matchKey === null ? '' : ` "${policy.matchKey}"`;
+  const article = policy.kind === 'api' ? 'An' : 'A';
+  return `${article} ${policy.kind} ${whose}${match} does not cover this request.`;
+}

@@ -1,0 +1,107 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { Counter } from '../../policy/counter.ts';
+import type { SpendWindow } from '../../policy/policy.ts';
+import type { PolicyOwner } from '../awareness/history-store.ts';
+import { usageOf, windowResetsAt } from '../policies/policy-record.ts';
+import { plainCap, type StoredPolicy } from '../policies/policy-request.ts';
+import { findLivingPolicies, readOwnCounters } from '../policies/policy-store.ts';
+import { addPolicy, endPolicy, savePolicy } from '../policies/write-policy.ts';
+
+export type BudgetRequest = {
+  readonly budgetRaw: bigint;
+  readonly windowSeconds?: number | null | undefined;
+};
+
+/** A key's budget on the wire. */
+export type BudgetView = {
+  readonly policyId: number;
+  readonly limitRaw: string;
+  readonly spentRaw: string;
+  readonly remainingRaw: string;
+  readonly windowKind: SpendWindow['kind'];
+  readonly windowResetsAt: string | null;
+};
+
+/** The budgets of an agent's keys, by the first key of each line: heirs have the budget of their line. */
+export type KeyBudgets = ReadonlyMap<number, BudgetView>;
+
+type KeyOwner = PolicyOwner & { readonly agentId: number };
+
+/** What keys may spend: a policy that matches the first key of the line, so that a rotation changes nothing. */
+export async function readKeyBudgets(
+  sql: Queryable,
+  owner: KeyOwner,
+  nowMs: number,
+): Promise<KeyBudgets> {
+  const policies = await findBudgets(sql, owner, nowMs);
+  if (policies.length === 0) return new Map();
+  const counters = await readOwnCounters(sql, owner.agentId);
+  return new Map(
+    policies.map((policy) => [
+      Number(policy.matchKey),
+      viewOf(policy, counters.get(policy.id), nowMs),
+    ]),
+  );
+}
+
+/** Gives a line of keys a budget, or changes it: what was spent stays spent. Belongs in a commit of its agent. */
+export async function setKeyBudget(
+  tx: Queryable,
+  owner: KeyOwner,
+  rootId: number,
+  wanted: BudgetRequest,
+  nowMs: number,
+): Promise<void> {
+  const at = { tx, nowMs, nowSec: Math.floor(nowMs / 1_000) };
+  const present = await findBudget(tx, owner, rootId, nowMs);
+  if (present === undefined) {
+    const seconds = wanted.windowSeconds ?? LIMITS.keyBudgetWindowSeconds;
+    const window = { kind: 'rolling', seconds } as const;
+    const matchKey = String(rootId);
+    await addPolicy(
+      at,
+      owner,
+      plainCap({ kind: 'key', matchKey, limitRaw: wanted.budgetRaw, window }),
+    );
+    return;
+  }
+  const window =
+    wanted.windowSeconds == null
+      ? present.window
+      : ({ kind: 'rolling', seconds: wanted.windowSeconds } as const);
+  const isOtherWindow = wanted.windowSeconds != null;
+  await savePolicy(at, owner, { ...present, limitRaw: wanted.budgetRaw, window }, isOtherWindow);
+}
+
+/** Ends the budget of a line of keys; false where it has none. */
+export async function endKeyBudget(
+  tx: Queryable,
+  owner: KeyOwner,
+  rootId: number,
+  nowMs: number,
+): Promise<boolean> {
+  const policy = await findBudget(tx, owner, rootId, nowMs);
+  if (policy !== undefined) await endPolicy({ tx }, policy);
+  return policy !== undefined;
+}
+
+const findBudgets = (sql: Queryable, owner: KeyOwner, nowMs: number) =>
+  findLivingPolicies(sql, owner, ['key'], Math.floor(nowMs / 1_000));
+
+async function findBudget(sql: Queryable, owner: KeyOwner, rootId: number, nowMs: number) {
+  const policies = await findBudgets(sql, owner, nowMs);
+  return policies.find(({ matchKey }) => matchKey === String(rootId));
+}
+
+function viewOf(policy: StoredPolicy, counter: Counter | undefined, nowMs: number): BudgetView {
+  const usage = usageOf(policy, counter, nowMs);
+  return {
+    policyId: policy.id,
+    limitRaw: policy.limitRaw.toString(),
+    spentRaw: usage.spentRaw.toString(),
+    remainingRaw: usage.remainingRaw.toString(),
+    windowKind: policy.window.kind,
+    windowResetsAt: windowResetsAt(policy, counter, nowMs),
+  };
+}

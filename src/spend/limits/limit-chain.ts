@@ -1,0 +1,50 @@
+import { isoTime } from '../../kernel/clock.ts';
+import type { Room, SpendState } from '../../ledger/rules/spend-state.ts';
+import { type CapState, tightestOf } from '../../policy/evaluate.ts';
+
+/** One thing that limits an agent, as its developer reads it. */
+export type ChainRow = ReturnType<typeof capRow> | ReturnType<typeof balanceRow>;
+
+/** Everything that limits an agent now: the caps in effect by id, then its balance. */
+export const limitChain = (spendState: SpendState): ChainRow[] => [
+  ...spendState.caps.map(capRow),
+  balanceRow(spendState, spendState.availableRaw),
+];
+
+/** What leaves a spending the least room. The balance is told where no cap leaves less. */
+export function bindingOf(spendState: SpendState, room: Room) {
+  const { availableRaw } = room;
+  const tightest = tightestOf(room.caps);
+  if (tightest === undefined || tightest.remainingRaw > availableRaw) {
+    return { remainingRaw: availableRaw, row: balanceRow(spendState, availableRaw) };
+  }
+  return { remainingRaw: tightest.remainingRaw, row: capRow(tightest) };
+}
+
+/** The limit is what the cap comes to now, not what was asked for when it was made. */
+const capRow = ({ policy, capRaw, spentRaw, remainingRaw, windowResetsAtMs }: CapState) => ({
+  scope: policy.agentId === null ? ('developer' as const) : ('agent' as const),
+  kind: policy.kind,
+  label: policy.label,
+  policyId: policy.id,
+  matchKey: policy.matchKey,
+  limitRaw: capRaw.toString(),
+  spentRaw: spentRaw.toString(),
+  remainingRaw: remainingRaw.toString(),
+  windowKind: policy.window.kind,
+  windowResetsAt: windowResetsAtMs === null ? null : isoTime(windowResetsAtMs),
+});
+
+/** What was ever put in, and what of it is spent or in flight; what is kept for tasks is no part of what remains. */
+const balanceRow = ({ state }: SpendState, remainingRaw: bigint) => ({
+  scope: 'balance' as const,
+  kind: null,
+  label: null,
+  policyId: null,
+  matchKey: null,
+  limitRaw: state.creditedRaw.toString(),
+  spentRaw: (state.consumedRaw + state.heldRaw).toString(),
+  remainingRaw: remainingRaw.toString(),
+  windowKind: null,
+  windowResetsAt: null,
+});

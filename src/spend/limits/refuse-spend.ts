@@ -1,0 +1,35 @@
+import type { ApiError } from '../../kernel/api-error.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { HoldRefusal } from '../../ledger/rules/requests.ts';
+import { breachFields, breachSentence, isSessionLimit } from './breach-fields.ts';
+
+/** Why money was not set aside, in the words of routes that spell each control by itself. */
+export function refuseSpend(refusal: HoldRefusal): ApiError {
+  switch (refusal.reason) {
+    case 'insufficient_balance':
+      return errors.controls.insufficientBalance(
+        refusal.availableRaw.toString(),
+        refusal.requiredRaw.toString(),
+      );
+    case 'cap_exceeded': {
+      const { spendLimitExceeded, policyExceeded } = errors.controls;
+      const say = isSessionLimit(refusal.breach) ? spendLimitExceeded : policyExceeded;
+      return say(breachSentence(refusal.breach), breachFields(refusal));
+    }
+    case 'host_not_allowlisted':
+      return errors.controls.hostNotAllowlisted(refusal.host);
+    case 'vendor_not_allowlisted':
+      return errors.controls.vendorNotAllowlisted(refusal.recipient, refusal.host);
+    case 'agent_suspended':
+      return errors.credential.agentSuspended();
+    case 'agent_closed':
+      return errors.credential.accountClosed();
+    case 'agent_not_active':
+      return errors.credential.agentNotReady();
+    case 'delegation_expired':
+      return errors.credential.delegationExpired();
+    case 'agent_unknown':
+    case 'key_revoked':
+      return errors.credential.invalidKey();
+  }
+}

@@ -1,0 +1,102 @@
+import type { ApiError, Fields } from '../../kernel/api-error.ts';
+import { errors } from '../../kernel/errors.ts';
+import { barOf, refusalOf, teamRefusalOf } from '../../ledger/rules/admit.ts';
+import { roomFor, type SpendState } from '../../ledger/rules/spend-state.ts';
+import { refusalOfDestination } from '../../policy/allowlist.ts';
+import type { SpendFacts } from '../../policy/policy.ts';
+import { bindingOf, type ChainRow } from './limit-chain.ts';
+import { refuseSpend } from './refuse-spend.ts';
+
+/** A payment that a developer wonders about: to a destination that the agent chooses and pays itself. */
+export type SpendRequest = {
+  readonly host: string;
+  /** The payee's wallet; null while nobody has named it. */
+  readonly recipient: string | null;
+  readonly amountRaw: bigint;
+  readonly taskId: string | null;
+  /** The key that would ask, and the first of its line of rotations. */
+  readonly key: { readonly id: number; readonly rootId: number } | null;
+};
+
+export type Resolved =
+  | {
+      readonly decision: 'approve';
+      readonly effectiveRemainingRaw: string;
+      readonly binding: ChainRow;
+    }
+  | { readonly decision: 'decline'; readonly decline: Fields & { readonly error: string } };
+
+/** What would become of a payment now, by the same rules that a hold is decided by. Nothing moves by asking. */
+export function resolveSpend(spendState: SpendState, wanted: SpendRequest): Resolved {
+  const host = hostOf(wanted.host);
+  const refusal =
+    refusalOfDestinationTo(spendState, wanted, host) ??
+    refusalOfHold(spendState, factsOf(wanted, host), wanted);
+  if (refusal !== undefined) {
+    return { decision: 'decline', decline: { error: refusal.error, ...refusal.fields } };
+  }
+  const { remainingRaw, row } = bindingOf(
+    spendState,
+    roomFor(spendState, factsOf(wanted, host), null),
+  );
+  return {
+    decision: 'approve',
+    effectiveRemainingRaw: remainingRaw.toString(),
+    binding: row,
+  };
+}
+
+const factsOf = (wanted: SpendRequest, host: string | undefined): SpendFacts => ({
+  keyRootId: wanted.key?.rootId ?? null,
+  taskId: wanted.taskId,
+  host: host ?? null,
+  payee: wanted.recipient?.toLowerCase() ?? null,
+});
+
+/** What is asked before there is anything to pay: may the agent spend at all, and go there? */
+function refusalOfDestinationTo(
+  { rules, position }: SpendState,
+  { key, recipient, host: asked }: SpendRequest,
+  host: string | undefined,
+): ApiError | undefined {
+  const barred = barOf(rules, key?.id, position);
+  if (barred !== undefined) return refuseSpend(barred);
+  if (host === undefined) return errors.controls.unresolvableHost(asked);
+  const { allowlistMode: mode } = rules;
+  const known = [...rules.policies, ...rules.teamPolicies];
+  const unlisted = refusalOfDestination(mode, known, { host, payee: null }, position.nowSec);
+  if (unlisted !== undefined) return refuseSpend(unlisted);
+  const needsPayee = mode === 'vendor' || mode === 'both';
+  if (needsPayee && recipient === null) return errors.controls.unresolvableRecipient(host);
+  return undefined;
+}
+
+function refusalOfHold(
+  spendState: SpendState,
+  facts: SpendFacts,
+  { amountRaw, key }: SpendRequest,
+): ApiError | undefined {
+  const { rules, position, counters, teamCounters, state } = spendState;
+  const { spendableRaw } = state;
+  const keyId = key?.id;
+  const demand = { keyId, amountRaw, facts, taskValueBps: null, spendableRaw, counters };
+  const refusal =
+    refusalOf(rules, demand, position) ?? teamRefusalOf(rules, demand, position, teamCounters);
+  return refusal && refuseSpend(refusal);
+}
+
+const NAME =
+  /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
+const ADDRESS = /^\[[0-9a-f:.]+\]$/;
+
+/** A host as calls name it: lower case, without a port. Undefined for what no call could go to. */
+export function hostOf(text: string): string | undefined {
+  const asked = `http://${text.trim()}`;
+  if (/[/?#@\\]/.test(text) || !URL.canParse(asked)) return undefined;
+  const host = new URL(asked).hostname.replace(/\.$/, '');
+  return host.length <= MAX_HOST_CHARS && (NAME.test(host) || ADDRESS.test(host))
+    ? host
+    : undefined;
+}
+
+const MAX_HOST_CHARS = 253;

@@ -1,0 +1,86 @@
+import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import type { Invalidations } from '../../accounts/keys/invalidations.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { type ControlChange, tightens } from '../../policy/tightens.ts';
+import type { History, PolicyOwner } from '../awareness/history-store.ts';
+import type { AgentControls } from './policy-request.ts';
+import { readControls } from './policy-store.ts';
+
+export type ControlsDeps = {
+  readonly sql: Sql;
+  readonly invalidations: Invalidations;
+  /** The database's time, Unix milliseconds. */
+  readonly now: () => number;
+};
+
+/** One agent whose controls are meant, and who asks: its developer, or a key of its own. */
+export type AgentScope = {
+  readonly accountId: string;
+  readonly agentId: number;
+  readonly by: 'developer' | 'agent';
+};
+
+/** An agent's controls, or what its developer's agents share. */
+export type Scope =
+  | AgentScope
+  | (PolicyOwner & { readonly agentId: null; readonly by: 'developer' });
+
+/** The present of one change: everything in it is judged as of one instant. */
+export type Change = {
+  readonly tx: Queryable;
+  readonly nowMs: number;
+  readonly nowSec: number;
+  /** A team has none. */
+  readonly controls: AgentControls;
+  /** Throws unless the change may be made: an agent under the lock may only tighten. */
+  permit(change: ControlChange): void;
+};
+
+const NO_CONTROLS: AgentControls = { mode: 'off', locked: false };
+
+/**
+ * The one way to change controls. The balances that they bind are taken first, so that no two changes of them and no
+ * spending happen meanwhile: what was read stays true, the lock among it.
+ */
+export async function changeControls<T>(
+  deps: ControlsDeps,
+  scope: Scope,
+  work: (change: Change, known: History | undefined) => Promise<T>,
+  /** Reads, before anybody has to wait, what the work will want to know. */
+  prepare: () => Promise<History | undefined> = async () => undefined,
+): Promise<T> {
+  const { accountId, agentId } = scope;
+  if (agentId === null) {
+    const known = await prepare();
+    return deps.invalidations.commitTeam(accountId, (tx) => {
+      const time = timeOf(deps);
+      return work({ tx, ...time, controls: NO_CONTROLS, permit: () => {} }, known);
+    });
+  }
+  // Another developer's agent is not even locked for a moment.
+  await requireAgent(deps.sql, scope);
+  const known = await prepare();
+  return deps.invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
+    const agent = await requireAgent(tx, scope);
+    if (agent.status === 'closed') throw errors.credential.accountClosed();
+    // One that was stopped a moment ago must not undo what stopped it.
+    if (scope.by === 'agent' && agent.status === 'suspended') {
+      throw errors.credential.agentSuspended();
+    }
+    const controls = (await readControls(tx, agentId)) ?? NO_CONTROLS;
+    return work({ tx, ...timeOf(deps), controls, permit: permitFor(scope, controls) }, known);
+  });
+}
+
+const permitFor = (scope: Scope, controls: AgentControls) => (change: ControlChange) => {
+  if (scope.by === 'agent' && controls.locked && !tightens(change)) {
+    throw errors.controls.selfServiceLocked();
+  }
+};
+
+/** Read once the rows are taken: whoever waited for them is not earlier than those it waited for. */
+export function timeOf(deps: Pick<ControlsDeps, 'now'>) {
+  const nowMs = Math.floor(deps.now());
+  return { nowMs, nowSec: Math.floor(nowMs / 1_000) };
+}

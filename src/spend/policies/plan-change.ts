@@ -1,0 +1,67 @@
+import type { ValidationDetail } from '../../kernel/errors/request.ts';
+import type { SpendWindow } from '../../policy/policy.ts';
+import { checkTogether, type Plan } from './plan-policy.ts';
+import type { PolicyEdit, StoredPolicy } from './policy-request.ts';
+
+/** A stored policy with the fields that were given; what several fields say together must be right after it. */
+export function planChange(
+  before: StoredPolicy,
+  edit: PolicyEdit,
+  nowSec: number,
+): Plan<StoredPolicy> {
+  const details: ValidationDetail[] = [];
+  const wrong = (path: string, message: string) =>
+    void details.push({ path: [path], message, code: 'custom' });
+  if (edit.effectiveUntil != null && edit.effectiveUntil <= nowSec) {
+    wrong('effectiveUntil', 'must be in the future');
+  }
+  const after: StoredPolicy = {
+    ...before,
+    ...qualityAfter(before, edit),
+    limitRaw: edit.limitRaw ?? before.limitRaw,
+    limitFloorRaw: given(edit.limitFloorRaw, before.limitFloorRaw),
+    limitCeilingRaw: given(edit.limitCeilingRaw, before.limitCeilingRaw),
+    window: windowAfter(before.window, edit.windowSeconds, wrong),
+    effectiveFromSec: given(edit.effectiveFrom, before.effectiveFromSec),
+    effectiveUntilSec: given(edit.effectiveUntil, before.effectiveUntilSec),
+    action: edit.action === undefined ? before.action : (edit.action ?? 'block'),
+    label: given(edit.label, before.label),
+  };
+  return checkTogether(after, details);
+}
+
+/** Null clears; what was not given stays. */
+const given = <T>(value: T | null | undefined, before: T | null): T | null =>
+  value === undefined ? before : value;
+
+/** The window of outcomes goes with the floor that it belongs to. */
+function qualityAfter(before: StoredPolicy, edit: PolicyEdit) {
+  const qualityFloorBps = given(edit.qualityThrottleFloorBps, before.qualityFloorBps);
+  const kept = qualityFloorBps === null ? null : before.qualityWindowSeconds;
+  return { qualityFloorBps, qualityWindowSeconds: given(edit.qualityWindowSeconds, kept) };
+}
+
+function windowAfter(
+  window: SpendWindow,
+  seconds: number | null | undefined,
+  wrong: (path: string, message: string) => void,
+): SpendWindow {
+  if (seconds === undefined) return window;
+  if (window.kind !== 'rolling') {
+    if (seconds !== null) wrong('windowSeconds', `is not for a ${window.kind} window`);
+    return window;
+  }
+  if (seconds === null) {
+    wrong('windowSeconds', 'cannot be cleared: a rolling window has a length');
+    return window;
+  }
+  return { kind: 'rolling', seconds };
+}
+
+/** Whether what counts under it must be counted anew: not where only the amounts that it allows have changed. */
+export const isRecounted = (before: StoredPolicy, after: StoredPolicy): boolean =>
+  before.effectiveFromSec !== after.effectiveFromSec ||
+  before.effectiveUntilSec !== after.effectiveUntilSec ||
+  (before.window.kind === 'rolling' &&
+    after.window.kind === 'rolling' &&
+    before.window.seconds !== after.window.seconds);

@@ -1,0 +1,176 @@
+import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { Counter } from '../../policy/counter.ts';
+import type { PolicyKind } from '../../policy/policy.ts';
+import { type History, readHistory } from '../awareness/history-store.ts';
+import { countedOf, readTeamCounters } from '../limits/counter-store.ts';
+import { requireCovered } from '../limits/kept-money.ts';
+import {
+  type Change,
+  type ControlsDeps,
+  changeControls,
+  type Scope,
+  timeOf,
+} from './change-controls.ts';
+import { isRecounted, planChange } from './plan-change.ts';
+import { type Plan, planPolicy } from './plan-policy.ts';
+import { policyRecord } from './policy-record.ts';
+import {
+  isLiving,
+  type PolicyEdit,
+  type PolicyRequest,
+  type StoredPolicy,
+} from './policy-request.ts';
+import {
+  findDuplicate,
+  findLivingPolicies,
+  findPastPolicies,
+  findPolicy,
+  readOwnCounters,
+} from './policy-store.ts';
+import { addPolicy, endPolicy, savePolicy, startsAtMs } from './write-policy.ts';
+
+export type Policies = ReturnType<typeof createPolicies>;
+
+/**
+ * Caps on tasks, hosts and payees, and on all that a team spends. The limit of an agent's session and the budgets
+ * of its keys are policies too, but not these: each has routes of its own, and reads as absent here.
+ */
+export function createPolicies(deps: ControlsDeps) {
+  return {
+    async list(scope: Scope, { includePast }: { readonly includePast: boolean }) {
+      if (scope.agentId !== null) await requireAgent(deps.sql, scope);
+      const { nowMs, nowSec } = timeOf(deps);
+      const kinds = kindsOf(scope);
+      const living = await findLivingPolicies(deps.sql, scope, kinds, nowSec);
+      const past = includePast ? await findPastPolicies(deps.sql, scope, kinds, nowSec) : [];
+      const counters = await countersOf(deps.sql, scope, living);
+      return [...living, ...past]
+        .sort((a, b) => a.id - b.id)
+        .map((policy) => policyRecord(policy, counters.get(policy.id), { nowMs, nowSec }));
+    },
+
+    create: (scope: Scope, wanted: PolicyRequest) => createPolicy(deps, scope, wanted),
+
+    change: (scope: Scope, policyId: number, edit: PolicyEdit) =>
+      changePolicy(deps, scope, policyId, edit),
+
+    async revoke(scope: Scope, policyId: number): Promise<{ readonly status: 'revoked' }> {
+      return changeControls(deps, scope, async (change) => {
+        const policy = await requirePolicy(change, scope, policyId);
+        change.permit({ kind: 'revoke' });
+        await endPolicy(change, policy);
+        return { status: 'revoked' };
+      });
+    },
+
+    /** What was settled before now counts no more; what is held still does. */
+    async reset(scope: Scope, policyId: number) {
+      return changeControls(deps, scope, async (change) => {
+        const policy = await requirePolicy(change, scope, policyId);
+        if (policy.window.kind !== 'rolling') throw errors.controls.notResettable();
+        change.permit({ kind: 'reset' });
+        const after = { ...policy, startsAtMs: change.nowMs };
+        await savePolicy(change, scope, after, true);
+        return recordNow(change, scope, after);
+      });
+    },
+  };
+}
+
+async function createPolicy(deps: ControlsDeps, scope: Scope, wanted: PolicyRequest) {
+  const spentBefore = () => {
+    const { nowMs, nowSec } = timeOf(deps);
+    const planned = requirePlan(planPolicy(wanted, nowSec));
+    const counted = countedOf(planned, startsAtMs(planned, nowMs));
+    return readHistory(deps.sql, scope, counted, nowMs);
+  };
+  const add = async (change: Change, known: History | undefined) => {
+    const planned = requirePlan(planPolicy(wanted, change.nowSec));
+    change.permit({ kind: 'create', policyKind: planned.kind, mode: change.controls.mode });
+    await requireRoom(change, scope);
+    await requireUnique(change, scope, planned);
+    return recordNow(change, scope, await addPolicy(change, scope, planned, known));
+  };
+  return changeControls(deps, scope, add, spentBefore);
+}
+
+async function changePolicy(deps: ControlsDeps, scope: Scope, policyId: number, edit: PolicyEdit) {
+  const spentBefore = async () => {
+    const { nowMs, nowSec } = timeOf(deps);
+    const before = await requirePolicy({ tx: deps.sql }, scope, policyId);
+    const after = requirePlan(planChange(before, edit, nowSec));
+    if (!isRecounted(before, after)) return undefined;
+    return readHistory(deps.sql, scope, countedOf(after, after.startsAtMs), nowMs);
+  };
+  const save = async (change: Change, known: History | undefined) => {
+    const before = await requirePolicy(change, scope, policyId);
+    const after = requirePlan(planChange(before, edit, change.nowSec));
+    change.permit({ kind: 'edit', before, after, mode: change.controls.mode });
+    const revived = !isLiving(before, change.nowSec) && isLiving(after, change.nowSec);
+    if (revived) await requireRoom(change, scope);
+    if (revived) await requireUnique(change, scope, after, policyId);
+    const write = () => savePolicy(change, scope, after, isRecounted(before, after), known);
+    if (after.reserves) await requireCovered(change, after, write);
+    else await write();
+    return recordNow(change, scope, after);
+  };
+  return changeControls(deps, scope, save, spentBefore);
+}
+
+const kindsOf = ({ agentId }: Scope): readonly PolicyKind[] =>
+  agentId === null ? ['task', 'api', 'vendor', 'session'] : ['task', 'api', 'vendor'];
+
+async function countersOf(
+  sql: Queryable,
+  { agentId }: Scope,
+  policies: readonly StoredPolicy[],
+): Promise<ReadonlyMap<number, Counter>> {
+  if (agentId !== null) return readOwnCounters(sql, agentId);
+  return readTeamCounters(
+    sql,
+    policies.map(({ id }) => id),
+  );
+}
+
+/** A policy as it stands in the sql transaction that has just written it. */
+async function recordNow(change: Change, scope: Scope, policy: StoredPolicy) {
+  const counters = await countersOf(change.tx, scope, [policy]);
+  return policyRecord(policy, counters.get(policy.id), change);
+}
+
+function requirePlan<T>(plan: Plan<T>): T {
+  if (plan.kind === 'refused') throw errors.request.invalid(plan.details);
+  return plan.policy;
+}
+
+async function requirePolicy({ tx }: Pick<Change, 'tx'>, scope: Scope, policyId: number) {
+  const policy = await findPolicy(tx, scope, kindsOf(scope), policyId);
+  if (policy === undefined) throw errors.controls.policyNotFound();
+  return policy;
+}
+
+/** Whoever counts has the rows of all whom the policies bind, so that the bound holds under any race. */
+export async function requireRoom({ tx, nowSec }: Change, scope: Scope): Promise<void> {
+  const most = scope.agentId === null ? LIMITS.policiesPerTeam : LIMITS.policiesPerAgent;
+  const living = await findLivingPolicies(tx, scope, kindsOf(scope), nowSec);
+  if (living.length < most) return;
+  throw errors.agents.limitExceeded(
+    most,
+    `active policies for each ${scope.agentId === null ? 'team' : 'agent'}`,
+  );
+}
+
+async function requireUnique(
+  { tx, nowSec }: Change,
+  scope: Scope,
+  policy: Pick<StoredPolicy, 'kind' | 'matchKey' | 'matchKind' | 'reserves'>,
+  exceptId = 0,
+): Promise<void> {
+  const duplicate = await findDuplicate(tx, scope, policy, { nowSec, exceptId });
+  if (duplicate === undefined) return;
+  if (policy.reserves) throw errors.controls.taskAlreadyHeld(duplicate);
+  throw errors.controls.duplicatePolicy(duplicate);
+}

@@ -1,0 +1,78 @@
+import type { AllowlistMode } from '../../policy/allowlist.ts';
+import type { MatchKind, Policy, SpendWindow } from '../../policy/policy.ts';
+
+/** What its callers may cap: everything but the budget of a key, which has routes of its own. */
+export type RequestedKind = 'task' | 'api' | 'vendor' | 'session';
+
+/** What a caller may say of a policy at any time; null clears. Each field was checked by itself. */
+export type PolicyBounds = {
+  readonly limitFloorRaw?: bigint | null | undefined;
+  readonly limitCeilingRaw?: bigint | null | undefined;
+  readonly windowSeconds?: number | null | undefined;
+  readonly effectiveFrom?: number | null | undefined;
+  readonly effectiveUntil?: number | null | undefined;
+  readonly action?: Policy['action'] | null | undefined;
+  readonly label?: string | null | undefined;
+  readonly qualityThrottleFloorBps?: number | null | undefined;
+  readonly qualityWindowSeconds?: number | null | undefined;
+};
+
+export type PolicyRequest = PolicyBounds & {
+  readonly kind: RequestedKind;
+  readonly matchKey?: string | null | undefined;
+  readonly matchKind?: MatchKind | null | undefined;
+  readonly limitRaw: bigint;
+  readonly windowKind?: SpendWindow['kind'] | null | undefined;
+  readonly calendarUnit?: 'day' | 'week' | 'month' | null | undefined;
+  readonly expiresAt?: number | null | undefined;
+};
+
+export type PolicyEdit = PolicyBounds & { readonly limitRaw?: bigint | undefined };
+
+/** A policy that is not written yet. */
+export type NewPolicy = Omit<Policy, 'id' | 'agentId'>;
+
+/** A cap that only blocks, on all of its time, whatever a task is worth and however well things go. */
+export const plainCap = (
+  of: Pick<NewPolicy, 'kind' | 'matchKey' | 'limitRaw' | 'window'> & Partial<NewPolicy>,
+): NewPolicy => ({
+  matchKind: null,
+  limitFloorRaw: null,
+  limitCeilingRaw: null,
+  effectiveFromSec: null,
+  effectiveUntilSec: null,
+  expiresAtSec: null,
+  action: 'block',
+  qualityFloorBps: null,
+  qualityWindowSeconds: null,
+  reserves: false,
+  label: null,
+  ...of,
+});
+
+/** A policy with what its row knows beside it. */
+export type StoredPolicy = Policy & {
+  /** Nothing that was settled before counts. */
+  readonly startsAtMs: number;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+};
+
+/** An agent's controls beside its policies. */
+export type AgentControls = {
+  readonly mode: AllowlistMode;
+  /** While it is so, the agent's own keys may only tighten. */
+  readonly locked: boolean;
+};
+
+/** Whether it caps anything, or will when its time comes. */
+export function isLiving(policy: StoredPolicy, nowSec: number): boolean {
+  return policy.revokedAt === null && !isOver(policy, nowSec);
+}
+
+export const statusOf = (policy: StoredPolicy, nowSec: number): 'active' | 'expired' | 'revoked' =>
+  policy.revokedAt !== null ? 'revoked' : isOver(policy, nowSec) ? 'expired' : 'active';
+
+const isOver = ({ effectiveUntilSec, expiresAtSec }: Policy, nowSec: number): boolean =>
+  (effectiveUntilSec !== null && nowSec >= effectiveUntilSec) ||
+  (expiresAtSec !== null && nowSec >= expiresAtSec);

@@ -1,0 +1,48 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { holdWhatFits, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
+import type { Extension } from './session-hold.ts';
+import { openSessionHolds, type Reserves, type SessionHolds } from './session-holds.ts';
+
+type Refused = Extract<Extension, { kind: 'refused' }>;
+
+/** What an ordinary turn can cost whose answer has so many tokens at most. */
+type ReservesOf = (outputTokens: number) => Reserves;
+
+/**
+ * Holds a turn with the longest answer, or with as long a one as the balance and every cap leave. Where not even a short
+ * one fits, a cap that stops its agent does so.
+ */
+export async function holdTurn(
+  sessionHolds: Pick<SessionHolds, 'makeWhole'>,
+  reservesOf: ReservesOf,
+  most: number,
+): Promise<{ readonly verdict: Extension; readonly outputTokens: number }> {
+  const least = Math.min(LIMITS.leastOutputTokens, most);
+  const { verdict, wanted } = await holdWhatFits<number, Extension>({
+    most,
+    least: () => least,
+    hold: (tokens, isQuiet) => sessionHolds.makeWhole(reservesOf(tokens), isQuiet),
+    less(tokens, _room, { short }: Refused) {
+      if (short === undefined) return undefined;
+      const { sessionHold, roomRaw } = short;
+      const fits = (fewer: number) => (reservesOf(fewer)[sessionHold] ?? 0n) <= roomRaw;
+      return largestFitting({ least, most: tokens - 1 }, fits);
+    },
+  });
+  return { verdict, outputTokens: wanted };
+}
+
+/** The same for the first turn of a session, whose holds it opens. Throws the refusal; nothing stays held then. */
+export async function openTurn(
+  sessionHolds: SessionHolds,
+  reservesOf: ReservesOf,
+  most: number,
+): Promise<number> {
+  let outputTokens = most;
+  await openSessionHolds(sessionHolds, async () => {
+    const held = await holdTurn(sessionHolds, reservesOf, most);
+    outputTokens = held.outputTokens;
+    return held.verdict;
+  });
+  return outputTokens;
+}

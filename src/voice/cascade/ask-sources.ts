@@ -1,0 +1,164 @@
+import { assert } from '../../kernel/assert.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { newId } from '../../kernel/ids.ts';
+import { isObject } from '../../kernel/json.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { makerOf } from '../../ledger/rules/destination.ts';
+import { paymentHoldId } from '../../ledger/rules/payment.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
+import type { Source } from '../../models/catalogue/catalogue.ts';
+import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
+import { type Completed, failed, type Outcome } from '../../models/providers/outcome.ts';
+import type { PaymentMethod } from '../../models/providers/payment-method.ts';
+import { holdForRaw, type Offer } from '../../models/routing/plan-offers.ts';
+import { refuseOutcome } from '../../models/routing/refuse-outcome.ts';
+import { isPassedOver, type Tried, trySources } from '../../models/routing/try-sources.ts';
+import { StageFailed } from '../session/voice-pipeline.ts';
+import type { ChargesOnHold, Holding } from './charges-by-hold.ts';
+import type { ModelBinding, SellerGroup } from './model-binding.ts';
+import type { Share, UnbilledCharges } from './unbilled-charges.ts';
+
+export type AskDeps = {
+  readonly breaker: CircuitBreaker;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: Random;
+  readonly spender: Spender;
+  readonly chargesOn: (sessionHold: string) => ChargesOnHold;
+};
+
+export type Question<R, T> = {
+  readonly part: ModelBinding<R>;
+  readonly priceRaw: (source: Source) => bigint;
+  /** How a purchase of so much is held for in the hold that pays, asked when it is to be. */
+  readonly holding?: (sessionHold: string, mostRaw: bigint) => Holding;
+  /** Nobody is asked once it has fired. */
+  readonly signal: StopSignal;
+  readonly ask: (offer: Offer<R>, paymentMethod: PaymentMethod | undefined) => Promise<Outcome<T>>;
+};
+
+type Before = Pick<Tried<never>, 'attempts' | 'upstreamMs' | 'limited'>;
+
+export type Asked<T> = {
+  readonly outcome: Completed<T>;
+  readonly source: Source;
+  /** Where it is to stand. */
+  readonly tab: UnbilledCharges;
+  /** For whoever puts it there: its line is opened with it, or it is dropped. */
+  readonly share: Share;
+};
+
+/**
+ * Holds what the dearest source of a stage would cost, and asks them, cheapest first, until one delivers: those that a key
+ * of the caller's own opens, and where none of them does, under another hold, those of the pool. Undefined: the asker
+ * has left. Throws StageFailed where nobody does, or it cannot be paid.
+ */
+export async function askSources<R, T>(
+  deps: AskDeps,
+  question: Question<R, T>,
+): Promise<Asked<T> | undefined> {
+  const { part, priceRaw, signal } = question;
+  await part.ownKeys.lookUp(part.model.id);
+  let tried: Tried<T> | undefined;
+  for (const stage of part.stages(priceRaw)) {
+    if (tried !== undefined && !isPassedOver(tried.outcome, tried.source)) break;
+    const { hold, tab } = deps.chargesOn(stage.sessionHold);
+    const mostRaw = mostOf(stage, tab.hasFeeOf(part.model.id));
+    const holding = question.holding?.(stage.sessionHold, mostRaw);
+    const isPayment = stage.offers.some(({ mostPaidRaw }) => mostPaidRaw !== undefined);
+    // Its own hold is not quiet.
+    if (isPayment && holding?.isQuiet) throw new StageFailed('not_begun', 'Nobody wants it yet.');
+    let share: Share;
+    try {
+      share = await hold(mostRaw, holding);
+    } catch (error) {
+      // What the caller's own account was told stands where the pool may not be paid.
+      if (tried?.source.rail === 'byok' && error instanceof StageFailed) break;
+      throw error;
+    }
+    share.isPayment = isPayment;
+    let isBought = false;
+    try {
+      if (signal.aborted) return undefined;
+      tried = await tryAll(deps, question, { offers: stage.offers, before: attemptsOf(tried) });
+      const { outcome, source } = tried;
+      isBought = outcome.kind === 'completed';
+      if (outcome.kind === 'completed') return { outcome, source, share, tab };
+      if (outcome.kind === 'aborted') return undefined;
+    } finally {
+      if (!isBought) share.drop();
+    }
+  }
+  assert(tried !== undefined, 'somebody sells a part');
+  throw failureOf(tried);
+}
+
+const attemptsOf = (tried: Tried<unknown> | undefined): Before => ({
+  attempts: tried?.attempts ?? 0,
+  upstreamMs: tried?.upstreamMs ?? 0,
+  limited: tried?.limited,
+});
+
+/** The most that one purchase adds. A fee that stands on the tab is taken once. */
+const mostOf = ({ offers }: SellerGroup<unknown>, hasFee: boolean): bigint =>
+  holdForRaw(offers.filter(({ source }) => !hasFee || source.rail !== 'byok'));
+
+function tryAll<R, T>(
+  deps: AskDeps,
+  { ask, part }: Question<R, T>,
+  { before, offers }: Pick<SellerGroup<R>, 'offers'> & { readonly before: Before },
+): Promise<Tried<T>> {
+  return trySources<R, T>(deps, {
+    ...{ before, offers },
+    async ask(offer) {
+      const { ownKey, source } = offer;
+      if (ownKey === undefined) {
+        return judge(deps.log, source, await ask(offer, holdNameOf(deps, part, offer)));
+      }
+      await part.ownKeys.noteUse(source);
+      return ask(offer, { ownKey });
+    },
+  });
+}
+
+/** What pays a source by itself, under a hold of its own. Undefined: it has an account that this server has. */
+function holdNameOf<R>(
+  { random, spender }: AskDeps,
+  { model }: ModelBinding<R>,
+  { mostPaidRaw: mostRaw }: Offer<R>,
+): PaymentMethod | undefined {
+  if (mostRaw === undefined) return undefined;
+  const holdId = paymentHoldId(newId(random, 'buy_'));
+  return { budget: { spender, maker: makerOf(model.id), mostRaw, holdId } };
+}
+
+/** What of an answer was paid by itself, where it was. */
+export const paidOf = ({ paidRaw }: { readonly paidRaw?: bigint | undefined }) =>
+  paidRaw === undefined ? {} : { paidRaw };
+
+/** A credential of this server that is refused is nothing that its caller could mend: others are asked. */
+function judge<T>(log: Log, { provider }: Source, outcome: Outcome<T>): Outcome<T> {
+  if (outcome.kind !== 'declined') return outcome;
+  const { status } = outcome;
+  if (status !== 401 && status !== 403) return outcome;
+  log.error({ provider, status }, 'a provider refused the credential of this server');
+  return failed('broken', `status ${status}`, status);
+}
+
+function failureOf(tried: Tried<unknown>): StageFailed {
+  const { outcome } = tried;
+  if (outcome.kind === 'declined' || outcome.kind === 'completed') {
+    return new StageFailed(
+      'upstream_declined',
+      `The upstream refused the request with status ${outcome.status}.`,
+    );
+  }
+  const { error, fields } = refuseOutcome(outcome, tried, { rateLimits: undefined });
+  const why = fields.message ?? fields.detail ?? error;
+  const { reservation } = fields;
+  // A payment that may have been made in vain can be looked up.
+  const where = isObject(reservation) ? ` Reservation ${reservation.nonce}.` : '';
+  return new StageFailed(String(fields.code ?? error), `${why}${where}`);
+}

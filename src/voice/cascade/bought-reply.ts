@@ -1,0 +1,146 @@
+import type { CutReason } from '../../../machines/voice-turn.ts';
+import type { Source } from '../../models/catalogue/catalogue.ts';
+import type { ChatRequest } from '../../models/chat/chat-request.ts';
+import { meterChat } from '../../models/chat/chat-usage.ts';
+import type { ChatStream, TokenUsage } from '../../models/providers/chat-rail.ts';
+import {
+  type LlmPiece,
+  type LlmReply,
+  StageFailed,
+  type TurnCharge,
+} from '../session/voice-pipeline.ts';
+import { paidOf } from './ask-sources.ts';
+import { ChatPieces } from './chat-pieces.ts';
+import type { Share, UnbilledCharge } from './unbilled-charges.ts';
+
+export type OpenedChat = {
+  readonly stream: ChatStream;
+  readonly source: Source;
+  readonly share: Pick<Share, 'open'>;
+  /** It was paid by itself, so much. */
+  readonly paidRaw?: bigint | undefined;
+};
+
+/**
+ * An answer that a chat model writes at some upstream. It is asked for at once, and stands on the tab from its first
+ * word on: by its upstream's count, or by the length of what came where that was not told.
+ */
+export class BoughtReply implements LlmReply, UnbilledCharge {
+  readonly #body: ChatRequest;
+  readonly #most: TokenUsage;
+  readonly #opening: Promise<OpenedChat | undefined>;
+  readonly #pieces = new ChatPieces();
+  readonly #waiting: LlmPiece[] = [];
+  #opened: OpenedChat | undefined;
+  #failure: StageFailed | undefined;
+  #isRefused = false;
+  #wake = () => {};
+  isOver = false;
+  /** It was begun before the caller had finished, and was of no use. */
+  isVain = false;
+
+  constructor(options: {
+    readonly body: ChatRequest;
+    /** What it was held for. */
+    readonly most: TokenUsage;
+    /** Undefined: whoever asked has left. Rejects with StageFailed. */
+    readonly open: () => Promise<OpenedChat | undefined>;
+    /** Stops buying. */
+    readonly signal: AbortSignal;
+  }) {
+    const { open, signal } = options;
+    this.#body = options.body;
+    this.#most = options.most;
+    this.#opening = open().then((opened) => {
+      this.#opened = opened;
+      if (opened === undefined) return undefined;
+      opened.share.open(this);
+      if (signal.aborted) this.#stop();
+      else void this.#readAll(opened.stream);
+      return opened;
+    });
+    this.#opening.catch(() => {
+      this.#isRefused = true;
+    });
+    signal.addEventListener('abort', () => this.#stop(), { once: true });
+  }
+
+  get hasFailed(): boolean {
+    return this.#isRefused || this.#failure !== undefined;
+  }
+
+  get cut(): CutReason | undefined {
+    return this.#pieces.cut;
+  }
+
+  get tokens() {
+    const {
+      text_input_token = 0,
+      cached_input_token: cached = 0,
+      text_output_token: output = 0,
+    } = this.#metered()?.usage ?? {};
+    return { input: text_input_token + cached, cached, output };
+  }
+
+  async next(): Promise<LlmPiece | undefined> {
+    await this.#opening;
+    for (;;) {
+      const piece = this.#waiting.shift();
+      if (piece !== undefined) return piece;
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.isOver || this.#opened === undefined) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  bought(): TurnCharge | undefined {
+    const metered = this.#metered();
+    if (metered === undefined || this.#opened === undefined) return undefined;
+    return {
+      ...{ source: this.#opened.source, model: this.#body.model, usage: metered.usage },
+      ...paidOf(this.#opened),
+      ...(metered.told && { told: metered.told }),
+      ...(metered.estimated && { isEstimated: true }),
+      ...(this.isVain && { isSpeculated: true }),
+    };
+  }
+
+  /** Reads ahead of whoever speaks it, so that what was written is known whenever it is stopped. */
+  async #readAll(stream: ChatStream): Promise<void> {
+    try {
+      for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {
+        this.#take(this.#pieces.push(chunk));
+        if (this.#pieces.isFull) {
+          stream.stop();
+          break;
+        }
+      }
+      if (!this.isOver) this.#take(this.#pieces.end());
+    } catch (cause) {
+      stream.stop();
+      const message = 'The model broke off in the middle of its answer.';
+      if (!this.isOver) this.#failure = new StageFailed('upstream_broke_off', message, { cause });
+    }
+    this.isOver = true;
+    this.#wake();
+  }
+
+  #take(pieces: readonly LlmPiece[]): void {
+    this.#waiting.push(...pieces);
+    this.#wake();
+  }
+
+  #stop(): void {
+    this.isOver = true;
+    this.#opened?.stream.stop();
+    this.#wake();
+  }
+
+  #metered() {
+    if (this.#opened === undefined) return undefined;
+    const { source, stream } = this.#opened;
+    return meterChat(this.#body, stream.metered(), source, this.#most);
+  }
+}

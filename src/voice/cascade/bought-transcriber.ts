@@ -1,0 +1,191 @@
+import { HEARING_HZ } from '../../../media/hearing.ts';
+import { writePcmBytes } from '../../../media/pcm.ts';
+import { wavHeader } from '../../../media/wav.ts';
+import {
+  type SttEngine,
+  type SttListener,
+  type SttStream,
+  UtteranceLost,
+} from '../../engines/engine.ts';
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { tryParseJson } from '../../kernel/parse-json.ts';
+import type { Source } from '../../models/catalogue/catalogue.ts';
+import type {
+  TranscriptionCall,
+  TranscriptionRail,
+} from '../../models/providers/transcription-rail.ts';
+import {
+  meterTranscription,
+  transcriptionBoundRaw,
+} from '../../models/transcription/transcription-usage.ts';
+import { sessionPrice } from '../billing/session-hold.ts';
+import { StageFailed } from '../session/voice-pipeline.ts';
+import { type AskDeps, askSources, paidOf } from './ask-sources.ts';
+import type { ChargesOnHold } from './charges-by-hold.ts';
+import type { ModelBinding } from './model-binding.ts';
+
+export type BoughtTranscriberDeps = AskDeps & {
+  readonly part: ModelBinding<TranscriptionRail>;
+};
+
+/** What to expect of each utterance. */
+type Expected = Pick<TranscriptionCall, 'language' | 'prompt'>;
+
+/** Of one utterance, as bytes of its file. */
+const MOST_BYTES = LIMITS.utteranceSeconds * HEARING_HZ * 2;
+/** Two seconds; a longer utterance takes twice as much each time. */
+const FIRST_BYTES = 2 * HEARING_HZ * 2;
+
+/** Any transcription model of the catalogue: an utterance is sent whole when it has ended, and says nothing before. */
+export function createBoughtTranscriber(deps: BoughtTranscriberDeps): SttEngine {
+  return {
+    open: async ({ language, listener, prompt }) =>
+      new RailStream(deps, listener, { language, prompt }),
+  };
+}
+
+class RailStream implements SttStream {
+  readonly #deps: BoughtTranscriberDeps;
+  readonly #listener: SttListener;
+  readonly #expected: Expected;
+  readonly #closing = new AbortController();
+  /** The sound of the utterance that goes on, behind room for the head of its file. */
+  #file = Buffer.alloc(0);
+  #soundBytes = 0;
+
+  constructor(deps: BoughtTranscriberDeps, listener: SttListener, expected: Expected) {
+    this.#deps = deps;
+    this.#listener = listener;
+    this.#expected = expected;
+  }
+
+  push(pcm: Int16Array): void {
+    const bytes = pcm.length * 2;
+    if (this.#soundBytes + bytes > MOST_BYTES) return;
+    this.#makeRoom(HEAD_BYTES + this.#soundBytes + bytes);
+    writePcmBytes(pcm, this.#file.subarray(HEAD_BYTES + this.#soundBytes));
+    this.#soundBytes += bytes;
+  }
+
+  async endUtterance(): Promise<void> {
+    const seconds = this.#soundBytes / 2 / HEARING_HZ;
+    const file = this.#takeFile();
+    if (seconds === 0) return;
+    let text: string | undefined;
+    try {
+      text = await this.#transcribe(file, seconds * 1_000);
+    } catch (cause) {
+      // Each is a request of its own.
+      throw new UtteranceLost('the utterance was not made out', { cause });
+    }
+    if (text !== undefined && text !== '') this.#listener.transcript({ text, isFinal: true });
+  }
+
+  async dropUtterance(): Promise<void> {
+    this.#takeFile();
+  }
+
+  close(): void {
+    this.#takeFile();
+    this.#closing.abort();
+  }
+
+  async #transcribe(bytes: Buffer, durationMs: number): Promise<string | undefined> {
+    const sound = { durationMs, prompt: this.#expected.prompt };
+    const file = { name: 'speech.wav', contentType: 'audio/wav', bytes, durationMs };
+    const { part } = this.#deps;
+    const { signal } = this.#closing;
+    const asked = await askSources(this.#deps, {
+      ...{ part, signal, priceRaw: (source) => transcriptionBoundRaw(sound, source) },
+      ask: ({ rail, source }, paymentMethod) =>
+        rail.transcribe(
+          {
+            ...{ model: source.upstreamModel, file, format: 'json', paymentMethod },
+            ...{ ...this.#expected, fields: fieldsOf(this.#expected) },
+          },
+          signal,
+        ),
+    });
+    if (asked === undefined) return undefined;
+    const { outcome, share, source, tab } = asked;
+    share.drop();
+    const { estimated, told, usage } = meterTranscription(sound, outcome.usage, source);
+    // In the same breath as the drop: whoever waits for that finds it on the tab.
+    const bought = { source, model: part.model.id, usage, ...paidOf(outcome) };
+    tab.add({ ...bought, ...(told && { told }), ...(estimated && { isEstimated: true }) });
+    return textOf(outcome.body);
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#file.length >= bytes) return;
+    const larger = Buffer.alloc(Math.max(HEAD_BYTES + FIRST_BYTES, 2 * this.#file.length));
+    larger.set(this.#file.subarray(0, HEAD_BYTES + this.#soundBytes));
+    this.#file = larger;
+  }
+
+  #takeFile(): Buffer {
+    const file = this.#file.subarray(0, HEAD_BYTES + this.#soundBytes);
+    if (this.#soundBytes > 0) file.set(headOf(this.#soundBytes));
+    this.#file = Buffer.alloc(0);
+    this.#soundBytes = 0;
+    return file;
+  }
+}
+
+const headOf = (dataBytes: number): Uint8Array =>
+  wavHeader({ coding: 'linear16', sampleRateHz: HEARING_HZ, dataBytes });
+const HEAD_BYTES = headOf(0).length;
+
+/** As a form has them, which is what goes upstream. */
+function fieldsOf({ language, prompt }: Expected): TranscriptionCall['fields'] {
+  return [
+    ['response_format', 'json'] as const,
+    ...(language === undefined ? [] : [['language', language] as const]),
+    ...(prompt === undefined ? [] : [['prompt', prompt] as const]),
+  ];
+}
+
+function textOf(body: Uint8Array): string {
+  const value = tryParseJson(body, LIMITS.upstreamJson);
+  if (isObject(value) && typeof value.text === 'string') {
+    return value.text.trim().slice(0, LIMITS.realtimeItemChars);
+  }
+  throw new StageFailed('upstream_broken', 'The transcription model sent no transcript.');
+}
+
+/** The recogniser of this process, billed by the second that it has heard. */
+export function createLocalTranscriber(
+  engine: SttEngine,
+  { hold, source, tab }: ChargesOnHold & { readonly source: Source },
+): SttEngine {
+  return {
+    async open(options) {
+      const stream = await engine.open(options);
+      let samples = 0;
+      return {
+        push(pcm) {
+          samples += pcm.length;
+          stream.push(pcm);
+        },
+        async endUtterance() {
+          const seconds = Math.round((samples * 1_000) / HEARING_HZ) / 1_000;
+          samples = 0;
+          const usage = { audio_second: seconds };
+          const share = await hold(sessionPrice(source, usage));
+          try {
+            await stream.endUtterance();
+            if (seconds > 0) tab.add({ source, usage });
+          } finally {
+            share.drop();
+          }
+        },
+        async dropUtterance() {
+          samples = 0;
+          await stream.endUtterance();
+        },
+        close: () => stream.close(),
+      };
+    },
+  };
+}

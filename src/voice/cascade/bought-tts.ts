@@ -1,0 +1,153 @@
+import { PcmByteReader } from '../../../media/pcm.ts';
+import type { TtsEngine } from '../../engines/engine.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Source } from '../../models/catalogue/catalogue.ts';
+import type { SpeechRail, SpeechSound } from '../../models/providers/speech-rail.ts';
+import type { SpeechRequest } from '../../models/speech/speech-request.ts';
+import { billsTokens, meterSpeech, speechBoundRaw } from '../../models/speech/speech-usage.ts';
+import { sessionPrice } from '../billing/session-hold.ts';
+import {
+  StageFailed,
+  type Tts,
+  type TtsPiece,
+  type TurnCharge,
+} from '../session/voice-pipeline.ts';
+import { type AskDeps, askSources, paidOf } from './ask-sources.ts';
+import type { ChargesOnHold } from './charges-by-hold.ts';
+import type { ModelBinding } from './model-binding.ts';
+import { spokenVoice } from './voices.ts';
+
+export type RailVoiceDeps = AskDeps & {
+  /** Who sells it as raw sound. */
+  readonly part: ModelBinding<SpeechRail>;
+};
+
+const FORMAT = 'pcm';
+const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
+
+/** Any speech model of the catalogue, a sentence a request. It stands on the tab from its first sound on. */
+export function createBoughtTts(deps: RailVoiceDeps): Tts {
+  const { part } = deps;
+  return {
+    async *speak({ signal, speed, text, voice }) {
+      const body: SpeechRequest = {
+        ...{ model: part.model.id, input: text, response_format: FORMAT },
+        voice: spokenVoice(part.model.id, voice),
+        ...(speed !== 1 && { speed }),
+      };
+      const asked = await askSources(deps, {
+        ...{ part, signal, priceRaw: (source) => speechBoundRaw(body, source) },
+        ask({ rail, source }, paymentMethod) {
+          const model = source.upstreamModel;
+          const call = { model, body, input: text, wantsUsage: billsTokens(source), paymentMethod };
+          return rail.speak({ ...call, format: FORMAT }, signal);
+        },
+      });
+      if (asked === undefined) return;
+      const { outcome, share, source } = asked;
+      const { contentType, sound } = outcome;
+      const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+      if (!RAW.has(type)) {
+        sound.stop();
+        share.drop();
+        throw new StageFailed(
+          'upstream_broken',
+          `The speech model sent ${type} where raw sound was asked for.`,
+        );
+      }
+      const line = new SpeechLine(body, sound, { source, ...paidOf(outcome) });
+      share.open(line);
+      // A turn that is stopped is billed before this goes on.
+      const stopped = () => line.end();
+      if (signal.aborted) stopped();
+      else signal.addEventListener('abort', stopped, { once: true });
+      try {
+        yield* piecesOf(sound, text, signal);
+      } finally {
+        line.end();
+        signal.removeEventListener('abort', stopped);
+        sound.stop();
+      }
+    },
+  };
+}
+
+/** What one sentence came to. */
+class SpeechLine {
+  readonly #body: SpeechRequest;
+  readonly #sound: SpeechSound;
+  readonly #seller: Pick<TurnCharge, 'source' | 'paidRaw'>;
+  isOver = false;
+
+  constructor(
+    body: SpeechRequest,
+    sound: SpeechSound,
+    seller: Pick<TurnCharge, 'source' | 'paidRaw'>,
+  ) {
+    this.#body = body;
+    this.#sound = sound;
+    this.#seller = seller;
+  }
+
+  end(): void {
+    this.isOver = true;
+  }
+
+  bought() {
+    const { source } = this.#seller;
+    const { estimated, told, usage } = meterSpeech(this.#body, this.#sound.usage(), source);
+    const { model } = this.#body;
+    const bought = { ...this.#seller, model, usage, ...(told && { told }) };
+    return { ...bought, ...(estimated && { isEstimated: true }) };
+  }
+}
+
+async function* piecesOf(
+  sound: SpeechSound,
+  words: string,
+  signal: AbortSignal,
+): AsyncGenerator<TtsPiece> {
+  const reader = new PcmByteReader();
+  const { sampleRateHz } = LIMITS.speech;
+  let text = words;
+  for (;;) {
+    const bytes = await nextOf(sound, signal);
+    if (bytes === undefined || signal.aborted) return;
+    const pcm = new Int16Array(reader.samplesIn(bytes.length));
+    reader.push(bytes, pcm);
+    if (pcm.length === 0) continue;
+    yield { pcm, sampleRateHz, text };
+    text = '';
+  }
+}
+
+async function nextOf(sound: SpeechSound, signal: AbortSignal): Promise<Uint8Array | undefined> {
+  try {
+    return await sound.next();
+  } catch (cause) {
+    if (signal.aborted) return undefined;
+    const message = 'The speech model broke off in the middle of a sentence.';
+    throw new StageFailed('upstream_broke_off', message, { cause });
+  }
+}
+
+/** The engine of this process, billed by the characters that it has spoken. */
+export function createLocalTts(
+  engine: TtsEngine,
+  { hold, source, tab }: ChargesOnHold & { readonly source: Source },
+): Tts {
+  return {
+    async *speak(request) {
+      const share = await hold(sessionPrice(source, { character: request.text.length }));
+      try {
+        if (request.signal.aborted) return;
+        for await (const chunk of engine.speak(request)) {
+          tab.add({ source, usage: { character: chunk.text.length } });
+          yield chunk;
+        }
+      } finally {
+        share.drop();
+      }
+    },
+  };
+}

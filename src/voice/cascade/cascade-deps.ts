@@ -1,0 +1,35 @@
+import type { Spender } from '../../ledger/rules/requests.ts';
+import type { ChatRail } from '../../models/providers/chat-rail.ts';
+import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
+import type { SpeechRail } from '../../models/providers/speech-rail.ts';
+import type { TranscriptionRail } from '../../models/providers/transcription-rail.ts';
+import type { Rails } from '../../models/routing/open-rails.ts';
+import type { StoredKeys } from '../../models/routing/sellers.ts';
+import type { SessionHolds } from '../billing/session-holds.ts';
+import type { VoiceDeps } from '../session/voice-deps.ts';
+import type { HoldNameOf } from './model-binding.ts';
+import type { OwnKeys } from './own-keys.ts';
+import type { CascadePlan } from './plan-cascade.ts';
+
+export type CanRail<R> = Pick<Rails<R>, 'railOf'>;
+
+/** What sessions of several models buy with, beside what every live session is made of. */
+export type Cascades = {
+  readonly chat: CanRail<ChatRail>;
+  readonly speech: CanRail<SpeechRail>;
+  readonly hearing: CanRail<TranscriptionRail>;
+  readonly breaker: CircuitBreaker;
+  readonly providerKeys: StoredKeys;
+};
+
+export type CascadeDeps = Pick<VoiceDeps, 'catalogue' | 'clock' | 'engines' | 'log' | 'random'> & {
+  readonly cascades: Cascades;
+  readonly plan: CascadePlan;
+  readonly spender: Spender;
+  readonly sessionHolds: Pick<
+    SessionHolds,
+    'heldRaw' | 'spentRaw' | 'hold' | 'holdQuietly' | 'makeWhole'
+  >;
+  readonly ownKeys: OwnKeys;
+  readonly holdNameOf: HoldNameOf;
+};

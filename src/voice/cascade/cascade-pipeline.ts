@@ -1,0 +1,111 @@
+import { within } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { TokenUsage } from '../../models/providers/chat-rail.ts';
+import type { SpeechRail } from '../../models/providers/speech-rail.ts';
+import { distrust } from '../../models/routing/try-sources.ts';
+import { speechBoundRaw } from '../../models/speech/speech-usage.ts';
+import { holdTurn } from '../billing/hold-turn.ts';
+import type { Reserves } from '../billing/session-holds.ts';
+import { MAIN_HOLD } from '../billing/session-holds.ts';
+import { charsOf, type TurnCap } from '../billing/turn-meter.ts';
+import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
+import { expectedSpeech } from '../session/expected-speech.ts';
+import type { Tts, VoicePipeline } from '../session/voice-pipeline.ts';
+import { createBoughtLlm, dearestChat, type Reserve } from './bought-llm.ts';
+import { createBoughtTts, createLocalTts } from './bought-tts.ts';
+import type { CascadeDeps } from './cascade-deps.ts';
+import { type ChargesByHold, createChargesByHold, requireHeld } from './charges-by-hold.ts';
+import { bindModel } from './model-binding.ts';
+import { type Buying, createPipelineStage, type PipelineStage } from './pipeline-stage.ts';
+import type { CascadePlan } from './plan-cascade.ts';
+import { createTranscriberStage } from './transcriber-stage.ts';
+
+/** The bounds of a turn: what a chat model may write, and what may be spoken of it. */
+export const cascadeCap = ({ llm }: CascadePlan): TurnCap => ({
+  inputTokens: LIMITS.cascadePromptBytes,
+  outputTokens: Math.min(llm.maxOutputTokens ?? Infinity, LIMITS.cascadeOutputTokens),
+  spokenChars: LIMITS.cascadeSpokenChars,
+  countsSound: false,
+});
+
+/** Of an ordinary turn. */
+export const mostTokens = (plan: CascadePlan): TokenUsage => ({
+  inputTokens: LIMITS.cascadePromptBytes + LIMITS.tokensPerMessage,
+  ...{ cachedTokens: 0, outputTokens: cascadeCap(plan).outputTokens },
+});
+
+/** A session's transcriber, LLM and voice out of the models of a plan, each bought by itself. Throws the refusal of one that nobody here can serve. */
+export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
+  const { cascades, ownKeys, plan, holdNameOf, sessionHolds } = deps;
+  const chargesByHold = createChargesByHold(sessionHolds);
+  const buying = { ...deps, breaker: cascades.breaker, chargesOn: chargesByHold.of };
+  const hearing = createTranscriberStage(buying, { usual: plan.stt });
+  const speaking = createSpeaking(buying);
+  const thinking = bindModel({ model: plan.llm, rails: cascades.chat, ownKeys, holdNameOf });
+  const most = mostTokens(plan);
+  const reserved = (outputTokens = most.outputTokens) =>
+    dearestChat(thinking, { ...most, outputTokens });
+  const reserves = (config: SessionConfig, tokens?: number) =>
+    sumReserves([reserved(tokens), speaking.reserve(config, tokens), hearing.reserve(config)]);
+  return {
+    stt: (config) => ({
+      async open(options) {
+        await ownKeys.lookUp(hearing.modelOf(config).id);
+        const reservesOf = (tokens: number) => reserves(config, tokens);
+        requireHeld((await holdTurn(sessionHolds, reservesOf, most.outputTokens)).verdict);
+        return hearing.transcriber(config).open({ ...options, ...expectedSpeech(config) });
+      },
+    }),
+    llm: createBoughtLlm({ ...buying, part: thinking, reserved: () => reserved(), reserves }),
+    voice: speaking.stage,
+    transcriberModel: (config) => hearing.modelOf(config).id,
+    problemOf: hearing.problemOf,
+    reserves,
+    takeBill: takeBillFrom(buying, chargesByHold),
+    paymentsKnown: paymentsKnownIn(deps, chargesByHold),
+  };
+}
+
+/** Waits for payments under way, as long as one may take. */
+export const paymentsKnownIn =
+  ({ clock, log }: Pick<CascadeDeps, 'clock' | 'log'>, chargesByHold: ChargesByHold) =>
+  (): Promise<void> =>
+    within(clock, LIMITS.paidFirstByteMs, chargesByHold.paymentsKnown(), () =>
+      log.warn('a payment is still under way at the end of its session: it has no margin'),
+    );
+
+/** What is over, once; whoever told of what cannot be rests. */
+export const takeBillFrom =
+  (
+    deps: Pick<Buying, 'log' | 'breaker'>,
+    chargesByHold: ChargesByHold,
+  ): VoicePipeline['takeBill'] =>
+  () => {
+    const bought = chargesByHold.take();
+    for (const { paidRaw, source, told } of bought) {
+      if (told?.isImpossible && paidRaw === undefined) distrust(deps, source);
+    }
+    return bought;
+  };
+
+/** The hold that a session is opened with is held by, too, where nothing is to be bought out of it. */
+export function sumReserves(reserves: readonly Reserve[]): Reserves {
+  const sums: Record<string, bigint> = { [MAIN_HOLD]: 0n };
+  for (const { sessionHold, raw } of reserves) sums[sessionHold] = (sums[sessionHold] ?? 0n) + raw;
+  return sums;
+}
+
+/** The largest text that a turn may have spoken, for its price: three bytes a character, and no script has more. */
+const LONGEST = '\u8a9e'.repeat(LIMITS.cascadeSpokenChars);
+
+const createSpeaking = (deps: Buying & Pick<CascadeDeps, 'plan'>): PipelineStage<Tts> =>
+  createPipelineStage<Tts, SpeechRail>(deps, {
+    ...{ model: deps.plan.tts, engine: 'flite', rails: deps.cascades.speech },
+    canServe: (rail) => rail.makes('pcm'),
+    local: (at) => createLocalTts(deps.engines.tts.flite, at),
+    remote: (part) => createBoughtTts({ ...deps, part }),
+    boundRaw({ speed }, source, tokens = Number.POSITIVE_INFINITY) {
+      const input = LONGEST.slice(0, charsOf(tokens));
+      return speechBoundRaw({ model: deps.plan.tts.id, input, speed }, source);
+    },
+  });

@@ -1,0 +1,79 @@
+import type { Extension } from '../billing/session-hold.ts';
+import type { SessionHolds } from '../billing/session-holds.ts';
+import { turnRefused } from '../session/voice-endings.ts';
+import { StageFailed } from '../session/voice-pipeline.ts';
+import { type Share, UnbilledCharges } from './unbilled-charges.ts';
+
+/** How a purchase is held for. */
+export type Holding = {
+  /** So much in all at least. */
+  readonly floorRaw?: bigint;
+  /** Nobody wants it yet: that it cannot be paid has no consequence. */
+  readonly isQuiet?: boolean;
+};
+
+/**
+ * Holds what a purchase may come to beside everything that is not billed. Throws StageFailed where that cannot be paid;
+ * nothing is expected then.
+ */
+export type HoldShare = (mostRaw: bigint, holding?: Holding) => Promise<Share>;
+
+/** What is bought out of one hold of a session. */
+export type ChargesOnHold = { readonly tab: UnbilledCharges; readonly hold: HoldShare };
+
+export type ChargesByHold = ReturnType<typeof createChargesByHold>;
+
+/** Everything that a session buys, by the hold that pays it. */
+export function createChargesByHold(sessionHolds: Pick<SessionHolds, 'hold' | 'holdQuietly'>) {
+  const chargesByHold = new Map<string, ChargesOnHold>();
+  return {
+    of(sessionHold: string): ChargesOnHold {
+      const known = chargesByHold.get(sessionHold);
+      if (known !== undefined) return known;
+      const tab = new UnbilledCharges();
+      const afford = async (totalRaw: bigint, isQuiet: boolean) => {
+        if (!isQuiet) return requireHeld(await sessionHolds.hold(sessionHold, totalRaw));
+        if (await sessionHolds.holdQuietly(sessionHold, totalRaw)) return;
+        throw new StageFailed('not_begun', 'Nobody wants it yet, and it cannot be held.');
+      };
+      const charges = { tab, hold: createHolds(tab, afford) };
+      chargesByHold.set(sessionHold, charges);
+      return charges;
+    },
+    /** Resolves when it is known what every payment under way has bought. */
+    async paymentsKnown(): Promise<void> {
+      await Promise.all([...chargesByHold.values()].map(({ tab }) => tab.paymentsKnown()));
+    },
+    /** What is over; it is billed now. */
+    take: () =>
+      [...chargesByHold].flatMap(([sessionHold, { tab }]) =>
+        tab.take().map((bought) => ({ ...bought, sessionHold })),
+      ),
+  };
+}
+
+/** Throws StageFailed where nothing was held. */
+export function requireHeld(verdict: Extension): void {
+  if (verdict.kind === 'extended') return;
+  if (verdict.kind === 'lost') throw new StageFailed('settled_elsewhere', 'The session is over.');
+  const { error, reason } = turnRefused(verdict.refusal);
+  throw new StageFailed(error?.code ?? reason, error?.message ?? reason);
+}
+
+/** Holds are made one after another, so that each knows what the one before it may come to. */
+export function createHolds(
+  tab: UnbilledCharges,
+  /** Holds so much for what is not billed yet, or throws StageFailed. */
+  afford: (totalRaw: bigint, isQuiet: boolean) => Promise<void>,
+): HoldShare {
+  let tail: Promise<unknown> = Promise.resolve();
+  return (mostRaw, { floorRaw = 0n, isQuiet = false } = {}) => {
+    const held = tail.then(async () => {
+      const totalRaw = tab.unbilledRaw() + mostRaw;
+      await afford(totalRaw > floorRaw ? totalRaw : floorRaw, isQuiet);
+      return tab.expect(mostRaw);
+    });
+    tail = held.catch(() => {});
+    return held;
+  };
+}

@@ -1,0 +1,98 @@
+import type { SttEngine } from '../../engines/engine.ts';
+import { ApiError } from '../../kernel/api-error.ts';
+import type { Model } from '../../models/catalogue/catalogue.ts';
+import type { TranscriptionRail } from '../../models/providers/transcription-rail.ts';
+import { transcriptionBoundRaw } from '../../models/transcription/transcription-usage.ts';
+import type { ConfigProblem, SessionConfig } from '../protocols/openai-realtime/session-config.ts';
+import { RESERVED_MS } from '../protocols/openai-realtime/sound-refusals.ts';
+import { foreignSpeech } from '../session/expected-speech.ts';
+import { createBoughtTranscriber, createLocalTranscriber } from './bought-transcriber.ts';
+import { type Buying, createPipelineStage, type PipelineStage } from './pipeline-stage.ts';
+import { localEngineOf } from './plan-cascade.ts';
+
+/** What hears in this process; what needs a grammar has none here. */
+const LOCAL_EAR = 'pocketsphinx';
+
+const createTranscriber = (deps: Buying, model: Model): PipelineStage<SttEngine> =>
+  createPipelineStage<SttEngine, TranscriptionRail>(deps, {
+    ...{ model, engine: LOCAL_EAR, rails: deps.cascades.hearing },
+    local: (at) => createLocalTranscriber(deps.engines.stt.pocketsphinx, at),
+    remote: (part) => createBoughtTranscriber({ ...deps, part }),
+    boundRaw({ transcriptionPrompt }, source) {
+      const sound = { durationMs: RESERVED_MS, prompt: transcriptionPrompt ?? undefined };
+      return transcriptionBoundRaw(sound, source);
+    },
+  });
+
+/** Hears with the model that a session names for it, or else with the usual one. */
+export function createTranscriberStage(
+  deps: Buying,
+  {
+    takesBareNames = false,
+    usual,
+  }: {
+    readonly usual: Model;
+    /** Whether `nova-3` names a model: clients that converse send such names by default, and mean nobody by them. */
+    readonly takesBareNames?: boolean;
+  },
+) {
+  const { catalogue, ownKeys } = deps;
+  const known = new Map([[usual.id, createTranscriber(deps, usual)]]);
+  /** One that a key has opened stays what it is when the key is gone: its utterances fail, and are heard by no other. */
+  const opened = new Map<string, Model>();
+
+  function find(id: string): Model | undefined {
+    if (!takesBareNames && !id.includes('/')) return undefined;
+    return catalogue.find(id) ?? opened.get(id) ?? openByKey(id);
+  }
+
+  function openByKey(id: string): Model | undefined {
+    const model = catalogue.findKeyed(id);
+    if (model === undefined || ownKeys.sellersOf(model.id).length === 0) return undefined;
+    opened.set(id, model);
+    return model;
+  }
+
+  /** A name that is not known here is passed over. */
+  function modelOf({ transcriptionModel: id }: SessionConfig): Model {
+    const named = id === null || id === usual.id ? undefined : find(id);
+    return named?.modality === 'stt' ? named : usual;
+  }
+
+  function of(config: SessionConfig): PipelineStage<SttEngine> {
+    const model = modelOf(config);
+    const hearer = known.get(model.id) ?? createTranscriber(deps, model);
+    known.set(model.id, hearer);
+    return hearer;
+  }
+
+  function unknownModel(config: SessionConfig): ConfigProblem | undefined {
+    const { transcriptionModel: id } = config;
+    if (id === null || id === usual.id) return undefined;
+    const model = find(id);
+    if (model?.modality !== 'stt') {
+      return id.includes('/') ? problem(`there is no stt model "${id}".`) : undefined;
+    }
+    try {
+      of(config);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApiError) return problem(String(error.fields.message));
+      throw error;
+    }
+  }
+
+  return {
+    modelOf,
+    transcriber: (config: SessionConfig) => of(config).stage,
+    reserve: (config: SessionConfig) => of(config).reserve(config),
+    problemOf(config: SessionConfig): ConfigProblem | undefined {
+      const model = modelOf(config);
+      const isLocal = localEngineOf(model)?.upstreamModel === LOCAL_EAR;
+      return unknownModel(config) ?? (isLocal ? foreignSpeech(model.id, config) : undefined);
+    },
+  };
+}
+
+const PATH = 'session.audio.input.transcription.model';
+const problem = (why: string): ConfigProblem => ({ param: PATH, message: `${PATH}: ${why}` });

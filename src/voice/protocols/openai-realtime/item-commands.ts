@@ -1,0 +1,113 @@
+import { newId } from '../../../kernel/ids.ts';
+import type { Random } from '../../../kernel/random.ts';
+import type { Conversation } from '../../session/conversation.ts';
+import type { SpokenText } from '../../session/heard-words.ts';
+import type { ClientEvent, ClientItem, EventProblem } from './client-event.ts';
+import type { EventSender } from './event-sender.ts';
+import { readItem, withoutImageData } from './read-item.ts';
+
+export type ItemEvent = Extract<ClientEvent, { type: `conversation.item.${string}` }>;
+
+export type ItemDeps = {
+  readonly sender: EventSender;
+  readonly conversation: Conversation;
+  readonly random: Random;
+  /** What was spoken of an item, while its session still knows. */
+  readonly spoken: (itemId: string) => SpokenText | undefined;
+};
+
+/** Carries out what a client asks of its conversation, or says why it cannot be. */
+export function applyItemEvent(deps: ItemDeps, event: ItemEvent): EventProblem | undefined {
+  switch (event.type) {
+    case 'conversation.item.create':
+      return createItem(deps, event.item, event.previous_item_id ?? undefined);
+    case 'conversation.item.retrieve': {
+      const item = deps.conversation.find(event.item_id);
+      if (item === undefined) return unknownItem('retrieve', event.item_id);
+      deps.sender.send('conversation.item.retrieved', { item });
+      return undefined;
+    }
+    case 'conversation.item.delete':
+      if (!deps.conversation.remove(event.item_id)) return unknownItem('delete', event.item_id);
+      deps.sender.send('conversation.item.deleted', { item_id: event.item_id });
+      return undefined;
+    case 'conversation.item.truncate':
+      return truncateItem(deps, event);
+  }
+}
+
+function createItem(
+  deps: ItemDeps,
+  wanted: ClientItem,
+  afterId: string | undefined,
+): EventProblem | undefined {
+  const { conversation, sender } = deps;
+  if (afterId !== undefined && afterId !== 'root' && conversation.find(afterId) === undefined) {
+    const param = 'previous_item_id';
+    return { code: 'item_not_found', message: noSuchItem(afterId), param };
+  }
+  if (wanted.id !== undefined && conversation.find(wanted.id) !== undefined) {
+    return {
+      code: 'item_already_exists',
+      message: `There is an item "${wanted.id}" already.`,
+      param: 'item.id',
+    };
+  }
+  if (wanted.type === 'function_call_output' && !conversation.hasCall(wanted.call_id)) {
+    return {
+      code: 'invalid_tool_call_id',
+      message: `No tool was called as "${wanted.call_id}" in this conversation.`,
+      param: 'item.call_id',
+    };
+  }
+  const item = readItem(wanted, wanted.id ?? newId(deps.random, 'item_'));
+  const gone = conversation.add(item, afterId);
+  const told = { previous_item_id: conversation.before(item.id), item: withoutImageData(item) };
+  sender.batch(() => {
+    sender.send('conversation.item.added', told);
+    sender.send('conversation.item.done', told);
+    for (const goneId of gone) sender.send('conversation.item.deleted', { item_id: goneId });
+  });
+  return undefined;
+}
+
+/** Puts exactly the words that were heard into the history. */
+function truncateItem(
+  deps: ItemDeps,
+  event: Extract<ItemEvent, { type: 'conversation.item.truncate' }>,
+): EventProblem | undefined {
+  const item = deps.conversation.find(event.item_id);
+  if (item === undefined) return unknownItem('truncate', event.item_id);
+  const spoken = deps.spoken(event.item_id);
+  if (item.type !== 'message' || item.role !== 'assistant' || spoken === undefined) {
+    return {
+      code: 'invalid_value',
+      message: 'Only a spoken answer can be truncated.',
+      param: 'item_id',
+    };
+  }
+  if (event.content_index !== 0 || event.audio_end_ms > Math.ceil(spoken.durationMs)) {
+    return {
+      code: 'invalid_value',
+      message: `The item has one part of ${Math.ceil(spoken.durationMs)} ms.`,
+      param: event.content_index === 0 ? 'audio_end_ms' : 'content_index',
+    };
+  }
+  spoken.cutAt(event.audio_end_ms);
+  const transcript = spoken.cut ?? '';
+  deps.conversation.replace({ ...item, content: [{ type: 'output_audio', transcript }] });
+  deps.sender.send('conversation.item.truncated', {
+    item_id: event.item_id,
+    content_index: 0,
+    audio_end_ms: event.audio_end_ms,
+  });
+  return undefined;
+}
+
+const noSuchItem = (id: string): string => `There is no item "${id}" in this conversation.`;
+
+const unknownItem = (verb: 'retrieve' | 'delete' | 'truncate', id: string): EventProblem => ({
+  code: `item_${verb}_invalid_item_id`,
+  message: noSuchItem(id),
+  param: 'item_id',
+});

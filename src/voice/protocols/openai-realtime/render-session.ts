@@ -1,0 +1,58 @@
+import { renderDetection } from '../../session/turn-detection.ts';
+import type { SessionConfig } from './session-config.ts';
+
+export type SessionIdentity = {
+  readonly id: string;
+  /** Undefined: it is the handshake that will say. */
+  readonly model: string | undefined;
+  /** The model that makes out what is said. */
+  readonly transcriber: string;
+};
+
+/** The session as `session.created` and `session.updated` show it: what stands, not what was asked for. */
+export function renderSession(
+  config: SessionConfig,
+  identity: SessionIdentity,
+): Record<string, unknown> {
+  const isAnswering = config.type === 'realtime';
+  const input = {
+    format: config.inputFormat,
+    transcription: config.transcription
+      ? {
+          model: identity.transcriber,
+          language: config.transcriptionLanguage,
+          prompt: config.transcriptionPrompt,
+        }
+      : null,
+    noise_reduction: null,
+    turn_detection: renderDetection(config.turnDetection, { isAnswering }),
+  };
+  if (!isAnswering) {
+    return {
+      type: 'transcription',
+      object: 'realtime.transcription_session',
+      id: identity.id,
+      audio: { input },
+      include: null,
+    };
+  }
+  return {
+    type: 'realtime',
+    object: 'realtime.session',
+    id: identity.id,
+    ...(identity.model !== undefined && { model: identity.model }),
+    output_modalities: [config.outputModality],
+    instructions: config.instructions,
+    tools: config.tools,
+    tool_choice: config.toolChoice,
+    max_output_tokens: config.maxOutputTokens,
+    truncation: 'auto',
+    tracing: null,
+    include: null,
+    prompt: null,
+    audio: {
+      input,
+      output: { format: config.outputFormat, voice: config.voice, speed: config.speed },
+    },
+  };
+}

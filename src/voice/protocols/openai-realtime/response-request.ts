@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { LIMITS } from '../../../kernel/limits.ts';
+import {
+  type Conversation,
+  type ConversationItem,
+  imageChars,
+  wordChars,
+} from '../../session/conversation.ts';
+import type { VoicePipeline } from '../../session/voice-pipeline.ts';
+import { type EventProblem, Item } from './client-event.ts';
+import { readItem } from './read-item.ts';
+import { type SessionConfig, updateFitting } from './session-config.ts';
+
+/** What a response is asked with, beyond what the session says. */
+export type ResponseRequest = {
+  readonly config: SessionConfig;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** False: an answer on the side, of which the conversation never hears. */
+  readonly isInConversation: boolean;
+  /** All that the answer knows of, in place of the conversation. */
+  readonly context?: readonly ConversationItem[];
+  /** Nobody said anything to what was said last: the caller is spoken to again. */
+  readonly isPrompt?: boolean;
+  /** Its client cancelled it before it began. */
+  readonly isCancelled?: boolean;
+};
+
+/** Whether an answer to it is one to all that the caller has said by then. */
+export const readsConversation = (request: ResponseRequest): boolean =>
+  request.isInConversation &&
+  request.context === undefined &&
+  !request.isPrompt &&
+  !request.isCancelled;
+
+const INPUT_ITEMS = 256;
+
+const ResponseBody = z.object({
+  conversation: z.enum(['auto', 'none']).nullish(),
+  metadata: z
+    .record(z.string().max(64), z.string().max(512))
+    .refine((metadata) => Object.keys(metadata).length <= 16, 'at most 16 members')
+    .nullish(),
+  input: z
+    .array(
+      z.discriminatedUnion('type', [
+        ...Item.options,
+        z.object({ type: z.literal('item_reference'), id: z.string().min(1).max(64) }),
+      ]),
+    )
+    .max(INPUT_ITEMS)
+    .nullish(),
+});
+
+/** Reads what a client asks of one response; `newItemId` names the items of its input that have no id. */
+export function readResponseRequest(
+  value: unknown,
+  deps: {
+    readonly config: SessionConfig;
+    readonly pipeline: Pick<VoicePipeline, 'problemOf'>;
+    readonly conversation: Conversation;
+    readonly newItemId: () => string;
+  },
+): { readonly request: ResponseRequest } | { readonly problem: EventProblem } {
+  const updated = updateFitting(deps.pipeline, deps.config, value);
+  if ('problem' in updated) {
+    const inResponse = (text: string) => text.replace(/^session/, 'response');
+    const { param, message } = updated.problem;
+    return invalid(inResponse(param), inResponse(message));
+  }
+  const parsed = ResponseBody.safeParse(value ?? {});
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const param = ['response', ...(issue?.path ?? [])].join('.');
+    return invalid(param, `${param}: ${issue?.message ?? 'is invalid'}`);
+  }
+  const { conversation, input, metadata } = parsed.data;
+  const context: ConversationItem[] = [];
+  for (const [index, wanted] of (input ?? []).entries()) {
+    const item =
+      wanted.type === 'item_reference'
+        ? deps.conversation.find(wanted.id)
+        : readItem(wanted, wanted.id ?? deps.newItemId());
+    if (item === undefined) {
+      const param = `response.input.${index}.id`;
+      return { problem: { code: 'item_not_found', message: 'There is no such item.', param } };
+    }
+    context.push(item);
+  }
+  if (isTooMuch(context)) {
+    const param = 'response.input';
+    return invalid(param, `${param}: is more than a conversation may hold.`);
+  }
+  return {
+    request: {
+      config: updated.config,
+      metadata: metadata ?? {},
+      isInConversation: conversation !== 'none',
+      ...(input && { context }),
+    },
+  };
+}
+
+/** The same item may come again and again: a few short references must not make a prompt of gigabytes. */
+function isTooMuch(context: readonly ConversationItem[]): boolean {
+  const sum = (of: (item: ConversationItem) => number) =>
+    context.reduce((all, item) => all + of(item), 0);
+  return (
+    sum(wordChars) > LIMITS.realtimeConversationChars ||
+    sum(imageChars) > LIMITS.realtimeImagesChars
+  );
+}
+
+const invalid = (param: string, message: string) => ({
+  problem: { code: 'invalid_value', param, message },
+});

@@ -1,0 +1,138 @@
+import { Packr } from 'msgpackr';
+import type { Model } from '../../models/catalogue/catalogue.ts';
+import type { SessionHoldOwner } from '../billing/session-hold.ts';
+import type { RealtimeInput } from '../session/realtime-session.ts';
+import type { HeardBy, TranscriptionParts } from '../transcription/create-transcription.ts';
+
+/** What a session was made of, beside what its tape holds. */
+export type TapeHeader = {
+  /** Of everything by chance that the session spells. */
+  readonly seed: Uint8Array;
+  /** When it began: since the Unix epoch, and by the clock that the times of the tape are read off. */
+  readonly epochMs: number;
+  readonly monotonicMs: number;
+} & TapedInput;
+
+export type TapedInput =
+  | {
+      readonly kind: 'realtime';
+      readonly input: Omit<RealtimeInput, 'sessionHolds' | 'pipeline'>;
+      readonly hasGates: boolean;
+    }
+  | {
+      readonly kind: 'relay';
+      readonly input: { readonly owner: SessionHoldOwner; readonly model: Model };
+    }
+  | {
+      readonly kind: 'transcription';
+      readonly input: Omit<TranscriptionParts, 'sessionHold' | 'heardBy'>;
+      readonly heardBy: HeardBy['kind'];
+      readonly hasGates: boolean;
+    };
+
+/** What a failure says of itself. */
+export type Failure = {
+  readonly name: string;
+  readonly message: string;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly code?: string | undefined;
+  readonly cause?: Failure | undefined;
+};
+
+/** Something that came from outside at its time, one at a time: everything that happens follows from one of them. */
+export type Arrival =
+  | readonly ['in', atMs: number, method: string, args: readonly unknown[]]
+  | readonly ['timer', atMs: number, timer: number]
+  | readonly ['result', atMs: number, call: number, kind: 'value' | 'live', value: unknown]
+  | readonly ['failed', atMs: number, call: number, failure: Failure]
+  | readonly ['heard', atMs: number, channel: number, method: string, args: readonly unknown[]];
+
+/** What the session was told at once when it asked: what stands somewhere (a `part` can be called), or what a call came to. */
+export type RecordedAnswer =
+  | readonly ['get', path: string, value: unknown]
+  | readonly ['part', path: string]
+  | readonly ['call', path: string, kind: 'value', value: unknown]
+  | readonly ['call', path: string, kind: 'later', call: number]
+  | readonly ['call', path: string, kind: 'live' | 'pieces']
+  | readonly ['call', path: string, kind: 'thrown', failure: Failure];
+
+/** What the session sent. */
+export type Sent = readonly ['out', path: string, args: readonly unknown[]];
+
+/** `full`: the session went on when the tape was full. */
+export type End = readonly ['end', 'settled' | 'full'];
+
+export type TapeRecord = Arrival | RecordedAnswer | Sent | End;
+
+const MAGIC = Buffer.from('voice-tape 1\n');
+const LENGTH_BYTES = 4;
+
+const packr = new Packr({ moreTypes: true, useRecords: false });
+
+/** The beginning of a tape. */
+export const encodeHeader = (header: TapeHeader): Buffer =>
+  Buffer.concat([MAGIC, encodeRecord(header)]);
+
+/** One record: its length in four bytes, and a msgpackr record. */
+export function encodeRecord(record: TapeHeader | TapeRecord): Buffer {
+  const packed = packr.pack(record);
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(packed.length);
+  return Buffer.concat([length, packed]);
+}
+
+/** A tape that is none, or not whole. The message says where it breaks off. */
+class TapeError extends Error {
+  override readonly name = 'TapeError';
+}
+
+export type Tape = {
+  readonly header: TapeHeader;
+  readonly arrivals: readonly Arrival[];
+  readonly answers: readonly RecordedAnswer[];
+  readonly sent: readonly Sent[];
+  readonly isFull: boolean;
+};
+
+/** Reads a whole tape. Throws TapeError where it is cut short or no tape at all. */
+export function readTape(bytes: Buffer): Tape {
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
+    throw new TapeError('This is no recording of a session, or one of another format.');
+  }
+  const [header, ...records] = recordsOf(bytes);
+  const end = records.at(-1) as TapeRecord | undefined;
+  if (header === undefined || end?.[0] !== 'end') {
+    const whole = `${records.length} whole records`;
+    throw new TapeError(`The recording has no end: it breaks off after ${whole}.`);
+  }
+  const of = <T extends TapeRecord>(...kinds: T[0][]): T[] =>
+    (records as TapeRecord[]).filter((record): record is T => kinds.includes(record[0]));
+  return {
+    header: header as TapeHeader,
+    arrivals: of<Arrival>('in', 'timer', 'result', 'failed', 'heard'),
+    answers: of<RecordedAnswer>('get', 'part', 'call'),
+    sent: of<Sent>('out'),
+    isFull: end[1] === 'full',
+  };
+}
+
+function recordsOf(bytes: Buffer): unknown[] {
+  const records: unknown[] = [];
+  for (let at = MAGIC.length; at < bytes.length; ) {
+    const from = at + LENGTH_BYTES;
+    const to = from <= bytes.length ? from + bytes.readUInt32BE(at) : Number.POSITIVE_INFINITY;
+    if (to > bytes.length) {
+      throw new TapeError(
+        `The recording is cut short: record ${records.length} begins at byte ${at} and has no end.`,
+      );
+    }
+    try {
+      records.push(packr.unpack(bytes.subarray(from, to)));
+    } catch (error) {
+      const where = `record ${records.length} at byte ${at}`;
+      throw new TapeError(`The recording cannot be read: ${where} is no record.`, { cause: error });
+    }
+    at = to;
+  }
+  return records;
+}

@@ -1,0 +1,197 @@
+import { errors } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Catalogue, Modality, Model, Source } from '../../models/catalogue/catalogue.ts';
+import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
+import {
+  type Declined,
+  type Failed,
+  failed,
+  type Outcome,
+} from '../../models/providers/outcome.ts';
+import type {
+  RealtimeRail,
+  UpstreamSocket,
+} from '../../models/providers/realtime/realtime-rail.ts';
+import type { Buyer } from '../../models/purchase/buyer.ts';
+import type { Rails } from '../../models/routing/open-rails.ts';
+import { type Offer, type Offers, planOffers } from '../../models/routing/plan-offers.ts';
+import { refuseOutcome } from '../../models/routing/refuse-outcome.ts';
+import {
+  findOwnSellers,
+  pooledSellers,
+  type Seller,
+  type Sellers,
+  type StoredKeys,
+} from '../../models/routing/sellers.ts';
+import { isPassedOver, type Tried, trySources } from '../../models/routing/try-sources.ts';
+import type {
+  OpenedSessionHold,
+  SessionHold,
+  SessionHoldDeps,
+  SessionHoldOwner,
+} from '../billing/session-hold.ts';
+import type { VoiceDeps } from '../session/voice-deps.ts';
+import { heldTimeRaw, openTimeHold } from './time-meter.ts';
+import { openTurnHold } from './turn-hold.ts';
+import { isBilledByTime, relayTurnRaw } from './turn-price.ts';
+
+/** What sessions at upstreams are made of, beside what every live session is. */
+export type Relays<R = RealtimeRail> = {
+  readonly rails: Pick<Rails<R>, 'railOf'>;
+  readonly breaker: CircuitBreaker;
+  readonly providerKeys: StoredKeys;
+};
+
+/** What kind of session is asked for, and how a source of it is opened. */
+export type RelayKind<R> = {
+  readonly modality: Modality;
+  readonly kind: SessionHoldOwner['kind'];
+  readonly idPrefix: string;
+  /** What is held before an upstream is asked. Undefined: nothing here could bill such a source. */
+  readonly reserveRaw: (model: Model, source: Source) => bigint | undefined;
+  /** Holds that, or as much of it as the balance and every cap leave. */
+  readonly openHold: (
+    deps: SessionHoldDeps,
+    owner: SessionHoldOwner,
+    model: Model,
+  ) => Promise<OpenedSessionHold>;
+  readonly connect: (
+    rail: R,
+    seller: Seller,
+    signal: StopSignal,
+  ) => Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
+};
+
+/** A session that converses, billed by its turns or its time. */
+export const REALTIME_RELAY: RelayKind<RealtimeRail> = {
+  ...{ modality: 'realtime', kind: 'realtime', idPrefix: 'sess_' },
+  reserveRaw: (model, source) =>
+    isBilledByTime(source) ? heldTimeRaw({ source }) : relayTurnRaw(model, source, 0),
+  openHold: (deps, owner, model) =>
+    isBilledByTime(owner.source) ? openTimeHold(deps, owner) : openTurnHold(deps, owner, model),
+  connect: (rail, { ownKey, source }, signal) =>
+    rail.connect({ model: source.upstreamModel, ownKey }, signal),
+};
+
+export type RelayBuyer = Pick<Buyer, 'accountId' | 'providerKey' | 'signal' | 'spender'>;
+type RelayStage<R> = { readonly model: Model; readonly offers: Offers<R> };
+/** Whom to ask, first to last: at most those that the buyer has keys of, and those of the pool. */
+export type RelayPlan<R> = readonly [RelayStage<R>, ...RelayStage<R>[]];
+
+/** Who could serve a live model from elsewhere. Undefined: nobody, or it is live inside this server. */
+export async function planRelay<R>(
+  { catalogue, relays }: { readonly catalogue: Catalogue; readonly relays: Relays<R> },
+  modelId: string,
+  buyer: RelayBuyer,
+  wanted: RelayKind<R>,
+): Promise<RelayPlan<R> | undefined> {
+  const own = await findOwnSellers({ ...relays, catalogue }, modelId, buyer);
+  const pooled = catalogue.find(modelId);
+  const isLocal = pooled?.sources.some(({ provider }) => provider === 'local') === true;
+  const [first, ...rest] = [
+    ...stageOf(relays, own, wanted),
+    ...(isLocal ? [] : stageOf(relays, pooled && pooledSellers(pooled), wanted)),
+  ];
+  return first === undefined ? undefined : [first, ...rest];
+}
+
+function stageOf<R>(
+  { rails }: Relays<R>,
+  sellers: Sellers | undefined,
+  { modality, reserveRaw }: RelayKind<R>,
+): RelayStage<R>[] {
+  if (sellers?.model.modality !== modality) return [];
+  const { model } = sellers;
+  const boundRaw = (source: Source) => reserveRaw(model, source) ?? 0n;
+  const [first, ...rest] = planOffers(sellers, boundRaw, (source) =>
+    reserveRaw(model, source) === undefined ? undefined : rails.railOf(source),
+  );
+  return first === undefined ? [] : [{ model, offers: [first, ...rest] }];
+}
+
+export type ConnectedRelay = {
+  readonly owner: SessionHoldOwner;
+  readonly model: Model;
+  readonly sessionHold: SessionHold;
+  readonly upstream: UpstreamSocket;
+};
+
+type Deps<R> = Pick<VoiceDeps, 'ledger' | 'clock' | 'random' | 'log'> & {
+  readonly relays: Relays<R>;
+};
+
+/**
+ * Opens a session at the first upstream of a plan that answers, with its reserve held before it is asked. Throws the
+ * refusal when none does; nothing stays held then, and nothing was charged.
+ */
+export async function connectRelay<R>(
+  deps: Deps<R>,
+  plan: RelayPlan<R>,
+  buyer: RelayBuyer,
+  wanted: RelayKind<R>,
+): Promise<ConnectedRelay> {
+  let before: Pick<Tried<never>, 'attempts' | 'upstreamMs'> = { attempts: 0, upstreamMs: 0 };
+  for (const [at, { model, offers }] of plan.entries()) {
+    const ask = (offer: Offer<R>) => openAt(deps, { model, offer }, buyer, wanted);
+    const tried = await trySources<R, { readonly relay: ConnectedRelay }>(
+      { ...deps, breaker: deps.relays.breaker },
+      { offers, ask, before },
+    );
+    const { outcome, source } = tried;
+    if (outcome.kind === 'completed') return outcome.relay;
+    if (isPassedOver(outcome, source) && at + 1 < plan.length) {
+      before = tried;
+      continue;
+    }
+    if (outcome.kind === 'declined') throw errors.gateway.upstreamDeclined(outcome.status);
+    throw refuseOutcome(outcome, tried, { rateLimits: undefined });
+  }
+  throw errors.gateway.allSourcesFailed(before.attempts);
+}
+
+async function openAt<R>(
+  deps: Deps<R>,
+  { model, offer }: { readonly model: Model; readonly offer: Offer<R> },
+  { accountId, providerKey, signal, spender }: RelayBuyer,
+  { connect, idPrefix, kind, openHold }: RelayKind<R>,
+): Promise<Outcome<{ readonly relay: ConnectedRelay }>> {
+  const { ownKey, rail, source } = offer;
+  const sessionId = newId(deps.random, idPrefix);
+  const owner: SessionHoldOwner = { spender, sessionId, kind, model: model.id, source };
+  const { breaker } = deps.relays;
+  const paying = { ...deps, breaker };
+  const opened = await openHold(paying, owner, model);
+  if (opened.kind === 'refused') return { kind: 'unaffordable', refusal: opened.refusal };
+
+  const { sessionHold } = opened;
+  const giveUp = () => sessionHold.settle({ reason: 'not_connected', status: 'failed' });
+  try {
+    if (ownKey !== undefined && providerKey === undefined) {
+      await deps.relays.providerKeys.noteUse(accountId, source.provider);
+    }
+    const outcome = await connect(rail, offer, signal);
+    if (outcome.kind === 'completed') {
+      return { ...outcome, relay: { owner, model, sessionHold, upstream: outcome.socket } };
+    }
+    await giveUp();
+    return outcome.kind === 'declined' ? judge(deps, source, outcome) : outcome;
+  } catch (error) {
+    await giveUp();
+    throw error;
+  }
+}
+
+/** What is wrong with this server's own account is nothing that its caller could mend: others are asked. */
+const ACCOUNT_REFUSALS: ReadonlySet<number> = new Set([401, 402, 403]);
+
+function judge(
+  { log }: Pick<VoiceDeps, 'log'>,
+  { provider, rail }: Source,
+  declined: Declined,
+): Declined | Failed {
+  const { status } = declined;
+  if (rail === 'byok' || !ACCOUNT_REFUSALS.has(status)) return declined;
+  log.error({ provider, status }, 'a provider refused the account of this server');
+  return failed('broken', `status ${status}`, status);
+}

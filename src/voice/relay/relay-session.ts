@@ -1,0 +1,309 @@
+import { type ActorRefFrom, createActor } from 'xstate';
+import {
+  type RealtimeRelayEvent,
+  type RelayEffects,
+  realtimeRelayMachine,
+} from '../../../machines/realtime-relay.ts';
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Model } from '../../models/catalogue/catalogue.ts';
+import {
+  leadingType,
+  type MeteredEvent,
+  readMeteredEvent,
+} from '../../models/providers/realtime/metered-event.ts';
+import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
+import type { SessionHold, SessionHoldOwner } from '../billing/session-hold.ts';
+import { EventAllowance } from '../protocols/openai-realtime/event-allowance.ts';
+import { EventSender } from '../protocols/openai-realtime/event-sender.ts';
+import { SessionTally } from '../session/session-tally.ts';
+import type { VoiceDeps } from '../session/voice-deps.ts';
+import {
+  BROKEN,
+  CLIENT_SLOW,
+  TOO_MANY_EVENTS,
+  TOO_MANY_RESPONSES,
+  UPSTREAM_SLOW,
+  upstreamClosed,
+} from '../session/voice-endings.ts';
+import { VoiceLife } from '../session/voice-life.ts';
+import { Downlink, type Frame, type RelayClient } from './downlink.ts';
+import { OpenTurns } from './open-turns.ts';
+import type { RelayMeter } from './relay-meter.ts';
+import { nameAsked, nameTold } from './session-name.ts';
+import { createTimeMeter } from './time-meter.ts';
+import { createTokenMeter } from './token-meter.ts';
+import { isBilledByTime } from './turn-price.ts';
+import { isAppend, TurnSigns } from './turn-signs.ts';
+
+/** What a relayed session needs of what live sessions are made of. */
+export type RelayDeps = Pick<VoiceDeps, 'clock' | 'random' | 'sessions' | 'metrics' | 'log'>;
+
+export type RelayInput = {
+  readonly owner: SessionHoldOwner;
+  readonly model: Model;
+  readonly sessionHold: SessionHold;
+  readonly upstream: UpstreamSocket;
+};
+
+const cancelOf = (response_id?: string): Uint8Array =>
+  Buffer.from(JSON.stringify({ type: 'response.cancel', response_id }));
+
+/** Closes by which an upstream says that it is at fault or at its end; any other a client can bring about. */
+const BREAKDOWNS: ReadonlySet<number> = new Set([1000, 1001, 1006, 1011, 1012, 1013, 1014]);
+
+/** A frame of the upstream, and when it came by the monotonic clock. */
+type Arrived = Frame & { readonly arrivedAtMs: number };
+
+/**
+ * A live realtime session at an upstream, as its client's socket drives it. Frames pass as they are, both ways, but for
+ * the name of the model where the session is described; only what the upstream says of its turns is read. A turn is
+ * journaled before the client hears that it is over. The reserve is settled exactly once, however the session ends.
+ */
+export class RelaySession {
+  readonly #deps: Pick<VoiceDeps, 'clock'>;
+  readonly #upstream: UpstreamSocket;
+  /** Of the model: as the catalogue has it, and as the upstream does. */
+  readonly #names: { readonly here: string; readonly there: string };
+  readonly #life: VoiceLife;
+  readonly #tally: SessionTally;
+  readonly #signs: TurnSigns;
+  readonly #sender: EventSender;
+  readonly #downlink: Downlink<Arrived>;
+  readonly #turns = new OpenTurns();
+  readonly #meter: RelayMeter;
+  readonly #allowance: EventAllowance;
+  readonly #actor: ActorRefFrom<typeof realtimeRelayMachine>;
+  #isHungUp = false;
+  /** A turn is being journaled. */
+  #isBilling = false;
+  #upstreamEnding: Ending | undefined;
+  /** The upstream broke down by itself: turns under way are nothing that was delivered. */
+  #isBrokenDown = false;
+
+  constructor(deps: RelayDeps, input: RelayInput) {
+    const { clock, random } = deps;
+    const { owner, upstream } = input;
+    this.#deps = deps;
+    this.#upstream = upstream;
+    this.#names = { here: input.model.id, there: owner.source.upstreamModel };
+    this.#tally = new SessionTally({ ...deps, kind: 'relay' });
+    this.#signs = new TurnSigns({ clock, tally: this.#tally });
+    this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
+    this.#sender = new EventSender(random);
+    this.#allowance = new EventAllowance(clock.monotonicMs());
+    this.#downlink = new Downlink({
+      ...{ clock, upstream },
+      take: (frame) => this.#take(frame),
+      wentOn: () => this.#lookOver(),
+      stalled: () => this.#fail(CLIENT_SLOW),
+    });
+    const tell = (event: RealtimeRelayEvent) => this.#tell(event);
+    const createMeter = isBilledByTime(owner.source) ? createTimeMeter : createTokenMeter;
+    this.#meter = createMeter({ ...input, clock, life: this.#life, tell });
+    const effects = this.#effects();
+    this.#actor = createActor(realtimeRelayMachine, { clock, input: { effects } });
+    this.#actor.subscribe({
+      error: (error) =>
+        this.#life.broke(error, [() => effects.hangUp(BROKEN), () => effects.settle(BROKEN)]),
+    });
+    this.#actor.start();
+  }
+
+  /** Resolves when the session is settled. */
+  get settled(): Promise<void> {
+    return this.#life.settled;
+  }
+
+  attach(client: RelayClient): void {
+    this.#sender.attach(client);
+    this.#downlink.attach(client);
+    this.#upstream.listen({
+      frame: (bytes, isBinary) =>
+        this.#guard(() => {
+          const arrivedAtMs = this.#deps.clock.monotonicMs();
+          if (!this.#downlink.push({ bytes, isBinary, arrivedAtMs })) this.#fail(BROKEN);
+        }),
+      closed: (code, reason) => {
+        this.#isBrokenDown = BREAKDOWNS.has(code);
+        this.#meter.stopped();
+        this.#upstreamClosed(upstreamClosed(code, reason));
+      },
+    });
+  }
+
+  /** The bytes may be gone when this returns. */
+  frame(bytes: Uint8Array, isBinary: boolean): void {
+    if (this.#isHungUp) return;
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (!this.#allowance.take(nowMs)) {
+      this.#fail(TOO_MANY_EVENTS);
+      return;
+    }
+    // What it said last may still wait for the client.
+    if (this.#upstreamEnding !== undefined) return;
+    this.#upstream.send(isBinary ? bytes : nameAsked(bytes, this.#names.there), isBinary);
+    const isSound = !isBinary && isAppend(bytes);
+    const tokens = this.#signs.inputTokens(bytes);
+    this.#meter.carried('up', { bytes: bytes.length, isSound, tokens });
+    if (!isBinary) this.#signs.up(bytes, nowMs);
+    if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.#fail(UPSTREAM_SLOW);
+  }
+
+  /** The client has taken what was unsent. */
+  drained(): void {
+    this.#guard(() => this.#downlink.caughtUp());
+  }
+
+  drain(): void {
+    this.#tell({ type: 'drain.requested' });
+  }
+
+  /** The client is gone, or is given up: a socket that still stands is closed. */
+  socketClosed(): void {
+    this.#tell({ type: 'socket.closed' });
+  }
+
+  #effects(): RelayEffects {
+    const { clock } = this.#deps;
+    const quietAtMs = () => this.#allowance.lastAtMs + LIMITS.realtimeIdleSeconds * 1_000;
+    return {
+      hangUp: (ending) => this.#hangUp(ending),
+      cancelTurns: () => this.#cancelTurns(),
+      settle: (ending) => {
+        this.#meter.end(this.#isBrokenDown ? 0 : this.#turns.size);
+        this.#upstream.close();
+        this.#life.settle(ending);
+      },
+      leave: () => {
+        this.#meter.end(0);
+        this.#upstream.close();
+        this.#life.leave();
+      },
+      isInTurn: () => this.#isInTurn,
+      quietInMs: () => Math.max(0, quietAtMs() - clock.monotonicMs()),
+    };
+  }
+
+  /** A frame of the upstream whose turn it is. */
+  #take(frame: Arrived): void {
+    const type = frame.isBinary ? undefined : leadingType(frame.bytes);
+    const tokens = this.#signs.answerTokens(type, frame.bytes);
+    this.#meter.carried('down', { bytes: frame.bytes.length, tokens });
+    const event = frame.isBinary ? undefined : readMeteredEvent(frame.bytes, type);
+    const billed = event === undefined ? undefined : this.#meterEvent(event);
+    if (billed === undefined) {
+      this.#send(frame, type);
+      if (event?.kind === 'done') this.#turnIsOver();
+      return;
+    }
+    this.#isBilling = true;
+    this.#downlink.hold();
+    void billed.then(() =>
+      this.#guard(() => {
+        this.#isBilling = false;
+        this.#send(frame, type);
+        // What waited may begin the next turn, or end it.
+        this.#downlink.release();
+        this.#turnIsOver();
+      }),
+    );
+  }
+
+  /** Resolves when a turn that ended here is journaled. */
+  #meterEvent(event: MeteredEvent): Promise<void> | undefined {
+    switch (event.kind) {
+      case 'began':
+        if (!this.#turns.begin(event.id)) this.#fail(TOO_MANY_RESPONSES);
+        else if (!this.#isHungUp) this.#meter.began(this.#turns.size);
+        return undefined;
+      case 'done':
+        return this.#turns.end(event.id) ? this.#turnDone(event) : undefined;
+      case 'heard':
+        if (event.id === null || this.#turns.end(event.id)) this.#heard(event);
+        return undefined;
+    }
+  }
+
+  #turnDone(turn: Extract<MeteredEvent, { kind: 'done' }>): Promise<void> | undefined {
+    if (turn.isCancelled) this.#tally.interrupted();
+    this.#tally.turnEnded();
+    const startedAtMs = this.#deps.clock.monotonicMs();
+    return this.#meter
+      .done(turn)
+      ?.then(() => this.#tally.stage('journal', this.#deps.clock.monotonicMs() - startedAtMs));
+  }
+
+  /** A transcript is no turn, and takes from what is held for the next one. */
+  #heard(event: Extract<MeteredEvent, { kind: 'heard' }>): void {
+    const billed = this.#meter.heard(event);
+    void billed?.then(() => this.#guard(() => this.#makeWhole()));
+  }
+
+  #makeWhole(): void {
+    if (!this.#isHungUp) this.#meter.makeWhole(this.#turns.size);
+  }
+
+  /** Each by its name: without one an upstream stops none but the conversation's own. */
+  #cancelTurns(): void {
+    for (const id of this.#turns.ids) this.#upstream.send(cancelOf(id), false);
+    if (this.#turns.hasNameless) this.#upstream.send(cancelOf(), false);
+  }
+
+  #turnIsOver(): void {
+    this.#makeWhole();
+    this.#lookOver();
+  }
+
+  /** What has come and was not looked at may be of a turn. */
+  get #isInTurn(): boolean {
+    return this.#isBilling || this.#turns.size > 0 || this.#downlink.hasWaiting;
+  }
+
+  #lookOver(): void {
+    if (!this.#isInTurn) this.#tell({ type: 'turns.over' });
+    if (this.#upstreamEnding !== undefined) this.#upstreamClosed(this.#upstreamEnding);
+  }
+
+  #send(frame: Arrived, type: string | undefined): void {
+    if (this.#isHungUp) return;
+    const { bytes, isBinary } = frame;
+    this.#downlink.send(
+      isBinary ? frame : { isBinary, bytes: nameTold(bytes, type, this.#names.here) },
+    );
+    if (type !== undefined) this.#signs.down(type, frame.bytes, frame.arrivedAtMs);
+  }
+
+  /** What it said before its close is looked at before. */
+  #upstreamClosed(ending: Ending): void {
+    this.#upstreamEnding = ending;
+    if (this.#isBilling || this.#downlink.hasWaiting) return;
+    this.#tell({ type: 'upstream.closed', ending });
+  }
+
+  #hangUp(ending: Ending): void {
+    if (this.#isHungUp) return;
+    this.#isHungUp = true;
+    this.#sender.end(ending);
+    this.#guard(() => this.#downlink.abandon());
+  }
+
+  /** Nobody else is there to catch what goes wrong with a frame of an upstream. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#life.logError(error, 'a frame could not be relayed');
+      this.#fail(BROKEN);
+    }
+  }
+
+  #fail(ending: Ending): void {
+    this.#tell({ type: 'session.failed', ending });
+  }
+
+  /** What is told to a session that is over means nothing any more. */
+  #tell(event: RealtimeRelayEvent): void {
+    if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
+  }
+}

@@ -1,0 +1,147 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { holdLargestCount, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
+import type { HoldRefusal } from '../../ledger/rules/requests.ts';
+import type { Model } from '../../models/catalogue/catalogue.ts';
+import {
+  type OpenedSessionHold,
+  openSessionHold,
+  type SessionHoldDeps,
+  type SessionHoldOwner,
+} from '../billing/session-hold.ts';
+import { turnCap } from '../billing/turn-meter.ts';
+import { LEDGER_AWAY, turnRefused } from '../session/voice-endings.ts';
+import type { RelayMeterDeps } from './relay-meter.ts';
+import { relayTurnRaw, sizeOf, type TurnSize } from './turn-price.ts';
+
+/** Tokens of the shortest answer that is of use, and of the longest that the model has. */
+function answersOf(model: Model): { readonly least: number; readonly most: number } {
+  const { outputTokens: most } = turnCap(model);
+  return { least: Math.min(LIMITS.relayLeastTurn.outputTokens, most), most };
+}
+
+/**
+ * Opens the hold of a session that is billed by tokens: one turn with the model's longest answer, or with as long an
+ * answer as the balance and every cap leave. Refused where not even the smallest turn fits.
+ */
+export async function openTurnHold(
+  deps: SessionHoldDeps,
+  owner: SessionHoldOwner,
+  model: Model,
+): Promise<OpenedSessionHold> {
+  const { verdict } = await holdLargestCount({
+    ...answersOf(model),
+    priceRaw: (tokens) => relayTurnRaw(model, owner.source, 0, sizeOf(model, tokens)),
+    hold: (raw, isQuiet) => openSessionHold(deps, owner, raw, isQuiet),
+  });
+  return verdict;
+}
+
+/**
+ * Holds money for every turn of a relayed session that is under way, and for one at least. The relay forwards frames
+ * unchanged, so it cannot tell the upstream to answer briefly. Where the balance or a cap leaves less than a full turn, it
+ * holds a smaller one, and ends the session when the input or the answer outgrows what is held.
+ */
+export class TurnHold {
+  readonly #deps: RelayMeterDeps;
+  readonly #answers: { readonly least: number; readonly most: number };
+  #conversationTokens = 0;
+  #turns = 1;
+  #held: TurnSize;
+  /** Tokens that the client sent (`up`) and the upstream answered (`down`) since the last turn ended. */
+  readonly #carried = { up: 0, down: 0 };
+  /** The refusal that kept the hold below a full turn; undefined while a full turn is held. */
+  #short: HoldRefusal | undefined;
+  #isAsking = false;
+  /** `makeWhole` was called again before the ledger answered. */
+  #isWanted = false;
+
+  constructor(deps: RelayMeterDeps) {
+    const { model, sessionHold } = deps;
+    this.#deps = deps;
+    this.#answers = answersOf(model);
+    const isHeld = (tokens: number) => this.#turnRaw(sizeOf(model, tokens)) <= sessionHold.heldRaw;
+    const { least } = this.#answers;
+    this.#held = sizeOf(model, largestFitting(this.#answers, isHeld) ?? least);
+  }
+
+  /** What is held for one turn, in raw units: the most that it can cost. */
+  get turnRaw(): bigint {
+    return this.#turnRaw(this.#held);
+  }
+
+  /** Counts tokens that were carried, and ends the session where they go beyond a hold of less than a full turn. */
+  carried(direction: 'up' | 'down', tokens: number): void {
+    this.#carried[direction] += tokens;
+    if (this.#short === undefined) return;
+    const { inputTokens, outputTokens } = this.#held;
+    const { up, down } = this.#carried;
+    const isWithin = up <= inputTokens && down <= outputTokens * this.#turns;
+    if (!isWithin) {
+      this.#deps.tell({ type: 'budget.spent', ending: turnRefused(this.#short) });
+    }
+  }
+
+  /**
+   * Starts counting anew when a turn ends. `conversationTokens` is the upstream's count of the whole conversation, which
+   * the next turn reads again; without it the carried tokens are added to the count before.
+   */
+  turnEnded(conversationTokens?: number): void {
+    const { up, down } = this.#carried;
+    this.#conversationTokens =
+      conversationTokens ?? this.#conversationTokens + Math.ceil(up + down);
+    this.#carried.up = 0;
+    this.#carried.down = 0;
+  }
+
+  /** Holds what the turns under way may cost, asking once at a time. */
+  makeWhole(underWay: number): void {
+    this.#turns = Math.max(1, underWay);
+    if (this.#isAsking) {
+      this.#isWanted = true;
+      return;
+    }
+    this.#isAsking = true;
+    this.#extend()
+      .catch((error: unknown) => {
+        this.#deps.life.logError(error, 'ledger is away from a relayed session');
+        this.#deps.tell({ type: 'session.failed', ending: LEDGER_AWAY });
+      })
+      .finally(() => {
+        this.#isAsking = false;
+        const isWanted = this.#isWanted;
+        this.#isWanted = false;
+        if (isWanted) this.makeWhole(this.#turns);
+      });
+  }
+
+  async #extend(): Promise<void> {
+    const { model, sessionHold, tell } = this.#deps;
+    // Read once: a turn that ends while the ledger is asked calls `makeWhole` after its client has got `response.done`.
+    const turns = BigInt(this.#turns);
+    const conversationTokens = this.#conversationTokens;
+    const leftRaw = sessionHold.heldRaw - sessionHold.spentRaw;
+    const { short, verdict, wanted } = await holdLargestCount({
+      ...this.#answers,
+      priceRaw: (tokens) =>
+        this.#turnRaw(sizeOf(model, tokens), conversationTokens) * turns - leftRaw,
+      hold: (raw, isQuiet) => sessionHold.extend(raw, isQuiet),
+    });
+    switch (verdict.kind) {
+      case 'extended':
+        this.#short = short;
+        this.#held = sizeOf(model, wanted);
+        break;
+      case 'lost':
+        tell({ type: 'claim.lost' });
+        break;
+      case 'refused':
+        tell({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
+        break;
+    }
+  }
+
+  #turnRaw(size: TurnSize, conversationTokens = this.#conversationTokens): bigint {
+    const { model, owner } = this.#deps;
+    return relayTurnRaw(model, owner.source, conversationTokens, size);
+  }
+}

@@ -1,0 +1,82 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Unit, Usage } from '../../kernel/price.ts';
+import type { Model, Source } from '../../models/catalogue/catalogue.ts';
+import type { RealtimeTokens } from '../../models/providers/realtime/metered-event.ts';
+import { sessionPrice } from '../billing/session-hold.ts';
+import { SPOKEN_TOKEN_MS, turnCap } from '../billing/turn-meter.ts';
+
+/** Whether a source bills how long a session lasts, and nothing else. */
+export const isBilledByTime = ({ rates }: Source): boolean =>
+  rates.audio_second !== undefined && rates.text_output_token === undefined;
+
+/** The units that this source charges for; cached tokens as any others where it has no rate for them. */
+export function tokenUsage({ rates }: Source, tokens: RealtimeTokens, requests: number): Usage {
+  const isCached = rates.cached_input_token !== undefined;
+  const cachedText = isCached ? tokens.cachedText : 0;
+  const cachedAudio = isCached ? tokens.cachedAudio : 0;
+  const all: Usage = {
+    text_input_token: tokens.textIn - cachedText,
+    audio_input_token: tokens.audioIn - cachedAudio,
+    cached_input_token: cachedText + cachedAudio,
+    text_output_token: tokens.textOut,
+    audio_output_token: tokens.audioOut,
+    request: requests,
+  };
+  const billed = Object.entries(all).filter(
+    ([unit, n]) => n > 0 && rates[unit as Unit] !== undefined,
+  );
+  return Object.fromEntries(billed);
+}
+
+/** What a transcript used that its upstream counted in seconds. */
+export const heardTokens = (seconds: number): RealtimeTokens => ({
+  ...NO_TOKENS,
+  audioIn: Math.ceil(seconds * LIMITS.audioTokensPerSecond),
+});
+
+/** What a turn is taken for that its upstream did not count: all that was carried was sound. */
+export const carriedTokens = (carried: {
+  readonly upBytes: number;
+  readonly downBytes: number;
+}): RealtimeTokens => ({
+  ...NO_TOKENS,
+  audioIn: Math.ceil(secondsOf(carried.upBytes) * LIMITS.audioTokensPerSecond),
+  audioOut: Math.ceil((secondsOf(carried.downBytes) * 1_000) / SPOKEN_TOKEN_MS),
+});
+
+const NO_TOKENS = { textIn: 0, audioIn: 0, cachedText: 0, cachedAudio: 0, textOut: 0, audioOut: 0 };
+
+const secondsOf = (bytes: number): number => bytes / LIMITS.relaySoundBytesPerSecond;
+
+/** The most tokens of new input and of answer that one turn is held for. */
+export type TurnSize = { readonly inputTokens: number; readonly outputTokens: number };
+
+/** The turn whose answer has so many tokens. A shorter answer leaves less room for new input, too. */
+export function sizeOf(model: Model, outputTokens: number): TurnSize {
+  const { inputTokens: most } = turnCap(model);
+  const said = Math.max(
+    LIMITS.relayLeastTurn.inputTokens,
+    outputTokens * LIMITS.relayInputPerOutput,
+  );
+  return { outputTokens, inputTokens: Math.min(said, most) };
+}
+
+/**
+ * The most that one turn can cost, in raw units: the model reads `conversationTokens` again, then the new input, and
+ * answers. Each token counts at the dearest rate. `size` bounds the input and the answer; a full turn by default.
+ */
+export function relayTurnRaw(
+  model: Model,
+  source: Source,
+  conversationTokens: number,
+  size: TurnSize = turnCap(model),
+): bigint {
+  const input = Math.min(conversationTokens + size.inputTokens, model.contextWindow ?? Infinity);
+  const { audio_input_token: heard = 0n, text_input_token: read = 0n } = source.rates;
+  const { audio_output_token: spoken = 0n, text_output_token: written = 0n } = source.rates;
+  return sessionPrice(source, {
+    [heard > read ? 'audio_input_token' : 'text_input_token']: input,
+    [spoken > written ? 'audio_output_token' : 'text_output_token']: size.outputTokens,
+    request: 1,
+  });
+}

@@ -1,0 +1,24 @@
+import type { SttEngine } from '../../engines/engine.ts';
+import type { ConfigProblem, SessionConfig } from '../protocols/openai-realtime/session-config.ts';
+
+type Expected = Pick<SessionConfig, 'transcriptionLanguage' | 'transcriptionPrompt'>;
+
+/** What a recogniser is told to expect, as its session is set up. */
+export const expectedSpeech = ({
+  transcriptionLanguage: language,
+  transcriptionPrompt: prompt,
+}: Expected): Pick<Parameters<SttEngine['open']>[0], 'language' | 'prompt'> => ({
+  ...(language !== null && { language }),
+  ...(prompt !== null && { prompt }),
+});
+
+const PATH = 'session.audio.input.transcription.language';
+
+/** The recognisers of this process hear English: who expects another language would be told words that nobody said. */
+export function foreignSpeech(
+  transcriber: string,
+  { transcriptionLanguage: language }: Expected,
+): ConfigProblem | undefined {
+  if (language === null || language === 'en') return undefined;
+  return { param: PATH, message: `${PATH}: "${transcriber}" hears English only.` };
+}

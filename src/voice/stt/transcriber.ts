@@ -1,0 +1,305 @@
+import { HEARING_FRAME, HEARING_HZ } from '../../../media/hearing.ts';
+import type { VadEvent } from '../../../media/vad.ts';
+import { type Transcript, UtteranceLost } from '../../engines/engine.ts';
+import { VoiceDetector } from '../../engines/vad/vad-detector.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { VoiceIntake } from '../billing/voice-intake.ts';
+import { asError, RecogniserQueue } from './recogniser-queue.ts';
+import type { TranscriberOptions } from './transcriber-options.ts';
+import { isUnfinished } from './unfinished-speech.ts';
+import { newUtterance, textOf, type Utterance, wordsOf, wordsSoFar } from './utterance.ts';
+
+const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
+/** How late the detector may know that speech began, beyond its padding; older sound is gone. */
+const ONSET_MS = 320;
+const NOTHING = new Int16Array(0);
+const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
+
+/**
+ * One stream's hearing: bytes in, utterances out. Audio goes decode → 16 kHz → speech detector →
+ * recogniser; nothing of it is kept but the last moments before speech.
+ */
+export class Transcriber {
+  readonly #options: TranscriberOptions;
+  readonly #intake: VoiceIntake;
+  readonly #detector: VoiceDetector | undefined;
+  /** How much of what was heard last the utterance that comes next may begin with, and how much of it there is. */
+  readonly #mostLead: number;
+  #lead = 0;
+  #frames = 0;
+  #utterance: Utterance | undefined;
+  /** Utterances that have ended and are being decoded, oldest first. */
+  readonly #ending: Utterance[] = [];
+  readonly #queue: RecogniserQueue;
+  #closed = false;
+  /** The words so far ask for more: nobody stops there. */
+  #isUnfinished = false;
+
+  constructor(options: TranscriberOptions) {
+    this.#options = options;
+    const { endpointing, events, openStt } = options;
+    this.#queue = new RecogniserQueue({
+      open: openStt,
+      transcript: (transcript) => this.#transcript(transcript),
+      lost: (error) => this.#lost(error),
+      failed: (error) => events.failed(error),
+    });
+    this.#mostLead =
+      endpointing === null ? 0 : Math.ceil((endpointing.prefixPaddingMs + ONSET_MS) / FRAME_MS);
+    this.#intake = new VoiceIntake({
+      encoding: options.encoding,
+      sampleRateHz: options.sampleRateHz,
+      listener: this,
+    });
+    if (endpointing !== null) {
+      const { threshold, prefixPaddingMs, speculateAfterMs } = endpointing;
+      const { silenceDurationMs: enoughMs, unfinishedSilenceMs = enoughMs } = endpointing;
+      const silenceDurationMs = () => (this.#isUnfinished ? unfinishedSilenceMs : enoughMs);
+      this.#detector = new VoiceDetector({
+        ...(options.gates && { gate: options.gates.open() }),
+        engine: options.vad,
+        options: {
+          threshold,
+          prefixPaddingMs,
+          silenceDurationMs,
+          ...(speculateAfterMs !== undefined && { pauseMs: speculateAfterMs }),
+        },
+        keepSamples: this.#mostLead * HEARING_FRAME,
+        onEvent: (event) => this.#turn(event),
+      });
+    }
+  }
+
+  push(bytes: Uint8Array): void {
+    if (!this.#closed) this.#intake.push(bytes);
+  }
+
+  /** Audio of the utterance that goes on. */
+  get pendingMs(): number {
+    return (this.#utterance?.frames ?? 0) * FRAME_MS;
+  }
+
+  /** All that can yet be heard of what came: the utterance, or the lead of one, and a frame half full. */
+  get unheardMs(): number {
+    return ((this.#utterance?.frames ?? this.#lead) + 1) * FRAME_MS;
+  }
+
+  /** Ends the utterance here, whatever the detector thinks; `asked`: by its client's request. False when there is none. */
+  commit({ asked = true } = {}): boolean {
+    if (this.#utterance === undefined) return false;
+    this.#detector?.reset();
+    this.#end({ asked });
+    return true;
+  }
+
+  /** Milliseconds of audio since the stream began. */
+  get nowMs(): number {
+    return Math.round(this.#frames * FRAME_MS);
+  }
+
+  /** Forgets the utterance that goes on. */
+  clear(): void {
+    this.#lead = 0;
+    this.#detector?.reset();
+    if (this.#utterance === undefined) return;
+    this.#utterance.dropped = true;
+    this.#utterance.waiting.length = 0;
+    this.#options.events.resumed?.();
+    this.#end();
+  }
+
+  /** No more audio comes: what is left is heard, then this resolves. */
+  async finish(): Promise<void> {
+    this.#intake.flush();
+    this.#detector?.reset();
+    this.#end();
+    await this.#queue.done;
+  }
+
+  /** Resolves when every utterance that has ended is transcribed. */
+  async transcribed(): Promise<void> {
+    await this.#queue.done;
+  }
+
+  /** An utterance goes on. */
+  get isHearing(): boolean {
+    return this.#utterance !== undefined;
+  }
+
+  /** What was said is being made out. */
+  get isMakingOut(): boolean {
+    return this.#ending.length > 0;
+  }
+
+  /** Somebody speaks, or what was said is being made out. */
+  get isBusy(): boolean {
+    return this.isHearing || this.isMakingOut;
+  }
+
+  /** Gives the recogniser back to the pool; the next speech takes another. */
+  rest(): void {
+    if (!this.isBusy) this.#queue.release();
+  }
+
+  /** Forgets the utterance that goes on, and closes once those that have ended are transcribed. */
+  async retire(): Promise<void> {
+    this.clear();
+    this.#detector?.close();
+    await this.#queue.done;
+    this.close();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#detector?.close();
+    this.#queue.release();
+  }
+
+  /** The next 20 ms: told by the intake. */
+  frame(frame: Int16Array): void {
+    if (this.#closed) return;
+    this.#frames += 1;
+    if (this.#detector === undefined && this.#utterance === undefined) this.#begin(this.nowMs);
+    if (this.#utterance !== undefined) this.#hear(this.#utterance, frame);
+    else if (this.#lead < this.#mostLead) this.#lead += 1;
+    this.#detector?.push(frame);
+    if (this.#utterance === undefined || this.pendingMs < MOST_UTTERANCE_MS) return;
+    this.#detector?.reset();
+    this.#end({ isCut: true });
+  }
+
+  #turn(event: VadEvent): void {
+    if (this.#closed) return;
+    switch (event.kind) {
+      case 'speech_stopped':
+        this.#end({ silenceMs: event.endMs - event.lastVoiceMs });
+        break;
+      case 'speech_started':
+        if (this.#utterance === undefined) this.#begin(event.startMs);
+        break;
+      case 'speech_paused':
+        this.#paused();
+        break;
+      case 'speech_resumed':
+        this.#resumed();
+        break;
+    }
+  }
+
+  /** What was said so far may be all. It is told when the recogniser has had it, unless there is more by then. */
+  #paused(): void {
+    const utterance = this.#utterance;
+    if (utterance === undefined) return;
+    utterance.isPausing = true;
+    const tell = () => {
+      if (this.#utterance !== utterance || !utterance.isPausing || this.#closed) return;
+      const text = wordsSoFar(utterance);
+      // A recogniser that says nothing before the end has nothing to tell.
+      if (text !== '') this.#options.events.paused?.(text);
+    };
+    this.#queue.after(tell);
+  }
+
+  #resumed(): void {
+    if (this.#utterance !== undefined) this.#utterance.isPausing = false;
+    this.#options.events.resumed?.();
+  }
+
+  /** Speech began at `startMs`, which may be some frames ago: those were kept. */
+  #begin(startMs: number): void {
+    const frames = Math.round((this.nowMs - startMs) / FRAME_MS);
+    const lead = Math.max(0, Math.min(frames, this.#lead));
+    this.#lead = 0;
+    const beganMs = this.nowMs - lead * FRAME_MS;
+    const utterance = newUtterance(beganMs);
+    this.#utterance = utterance;
+    this.#isUnfinished = false;
+    this.#options.events.began(beganMs);
+    // Without a detector there is no lead.
+    const sound = this.#detector?.newest(lead * HEARING_FRAME) ?? NOTHING;
+    for (let at = 0; at < sound.length; at += HEARING_FRAME) {
+      this.#hear(utterance, sound.subarray(at, at + HEARING_FRAME));
+    }
+  }
+
+  #hear(utterance: Utterance, frame: Int16Array): void {
+    utterance.frames += 1;
+    if (!utterance.failed) this.#queue.hear(frame, utterance.waiting);
+  }
+
+  /** `silenceMs` is what proved the end: whoever ends an utterance otherwise waited for none. */
+  #end({ silenceMs = 0, asked = false, isCut = false } = {}): void {
+    const utterance = this.#utterance;
+    if (utterance === undefined) return;
+    this.#utterance = undefined;
+    this.#ending.push(utterance);
+    const { clock, events } = this.#options;
+    const endedAtMs = clock.monotonicMs() - silenceMs;
+    const heardMs = Math.round(utterance.frames * FRAME_MS);
+    const voiceEndMs = this.nowMs - silenceMs;
+    if (!utterance.dropped) events.ended(this.nowMs, heardMs);
+    if (!utterance.failed) {
+      this.#queue.next((stream) =>
+        utterance.dropped && stream.dropUtterance !== undefined
+          ? stream.dropUtterance()
+          : stream.endUtterance().catch((error: unknown) => this.#missed(utterance, error)),
+      );
+    }
+    const tell = () => {
+      this.#ending.shift();
+      if (this.#closed) return;
+      if (utterance.dropped) {
+        events.forgotten?.();
+        return;
+      }
+      const { failed, segments, tailFrom, tailStartMs: startMs } = utterance;
+      const latencyMs = Math.round(clock.monotonicMs() - endedAtMs);
+      const told = segments.slice(tailFrom);
+      const [tail, text] = [textOf(told), textOf(segments)];
+      const words = wordsOf(utterance, told);
+      const endMs = Math.max(startMs, voiceEndMs);
+      // Nothing is answered that has no words.
+      if (text === '') events.resumed?.();
+      const times = { heardMs, startMs, endMs, latencyMs };
+      events.heard({ text, tail, words, ...times, asked, isCut, failed });
+    };
+    this.#queue.after(tell);
+  }
+
+  /** Where the recogniser goes on, nothing else is lost. */
+  #missed(utterance: Utterance, error: unknown): void {
+    if (!(error instanceof UtteranceLost)) throw error;
+    utterance.failed = true;
+    if (!this.#closed) this.#options.events.failed(asError(error.cause));
+  }
+
+  /** Whatever waited for a lost recogniser fails with it. */
+  #lost(error: Error): void {
+    for (const utterance of this.#ending) utterance.failed = true;
+    if (this.#utterance !== undefined) this.#utterance.failed = true;
+    if (!this.#closed) this.#options.events.failed(error);
+  }
+
+  #transcript(transcript: Transcript): void {
+    const { text, isFinal } = transcript;
+    const ending = this.#ending[0];
+    const utterance = ending ?? this.#utterance;
+    if (utterance === undefined || utterance.dropped) return;
+    if (isFinal && text !== '') utterance.segments.push(transcript);
+    if (ending !== undefined) {
+      this.#options.events.working?.();
+      return;
+    }
+    utterance.guess = isFinal ? '' : text;
+    if (text !== '') this.#isUnfinished = isUnfinished(text);
+    const { tailStartMs: startMs } = utterance;
+    const endMs = this.nowMs;
+    if (isFinal) {
+      utterance.tailFrom = utterance.segments.length;
+      utterance.tailStartMs = endMs;
+    }
+    if (text === '') return;
+    const words = wordsOf(utterance, [transcript]);
+    this.#options.events.segment({ text, isFinal, words, startMs, endMs });
+  }
+}

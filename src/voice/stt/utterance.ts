@@ -1,0 +1,45 @@
+import { shiftWords } from '../../engines/asr/shift-words.ts';
+import type { TimedWord, Transcript } from '../../engines/engine.ts';
+
+/** What somebody says without a pause, while it is being heard and made out. */
+export type Utterance = {
+  readonly beganMs: number;
+  readonly segments: Transcript[];
+  /** Words that may still change, behind the segments. */
+  guess: string;
+  isPausing: boolean;
+  /** Index into `segments` of the first that was not yet told. */
+  tailFrom: number;
+  tailStartMs: number;
+  frames: number;
+  /** Sound that the recogniser has not had yet; of one that is dropped, none. */
+  readonly waiting: Int16Array[];
+  dropped: boolean;
+  failed: boolean;
+};
+
+export const newUtterance = (beganMs: number): Utterance => ({
+  beganMs,
+  segments: [],
+  guess: '',
+  isPausing: false,
+  tailFrom: 0,
+  tailStartMs: beganMs,
+  frames: 0,
+  waiting: [],
+  dropped: false,
+  failed: false,
+});
+
+/** Of one that goes on, with what may still change. */
+export const wordsSoFar = ({ guess, segments }: Utterance): string =>
+  [textOf(segments), guess].filter((part) => part !== '').join(' ');
+
+export const textOf = (segments: readonly Transcript[]): string =>
+  segments.map(({ text }) => text).join(' ');
+
+/** The words of some of its segments by the stream's clock, where the recogniser knows when each was said. */
+export const wordsOf = (
+  { beganMs }: Utterance,
+  segments: readonly Transcript[],
+): readonly TimedWord[] | undefined => shiftWords(segments, beganMs);

@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import type { TimedWord } from '../../engines/engine.ts';
+import { uuidOf } from '../../kernel/ids.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { upstreamClosed } from '../session/voice-endings.ts';
+import type { Heard, Segment } from '../stt/transcriber-events.ts';
+import type { Total, TranscriptDialect, TranscriptWriter } from './dialect.ts';
+import { spreadWords } from './spread-words.ts';
+
+/** What the client asked for when it opened the stream. */
+export type ListenParameters = {
+  readonly interimResults: boolean;
+  /** False: no silence ends an utterance, though its words become final all the same. */
+  readonly endpointingMs: number | false;
+  readonly utteranceEndMs: number | undefined;
+  readonly vadEvents: boolean;
+  /** Words come once more as they are to be written. */
+  readonly punctuated: boolean;
+};
+
+export type ListenStream = {
+  readonly requestId: string;
+  /** When it was opened, as the client reads it. */
+  readonly created: string;
+  readonly model: { readonly id: string; readonly arch: string; readonly version: string };
+};
+
+const { listenEndpointingMs: SILENCE, listenIdleSeconds, listenKeptSeconds } = LIMITS;
+/** Of the one channel that there is: its number, and how many there are. */
+const CHANNEL = [0, 1] as const;
+
+/**
+ * Deepgram's messages: `Results`, `SpeechStarted`, `UtteranceEnd`, an `Error`, and at the end `Metadata`,
+ * whose `duration` is what the ledger bills.
+ */
+export function listenDialect(wishes: ListenParameters, stream: ListenStream): TranscriptDialect {
+  const asked = wishes.endpointingMs === false ? SILENCE.usual : wishes.endpointingMs;
+  return {
+    silenceDurationMs: Math.min(Math.max(asked, SILENCE.min), SILENCE.max),
+    quietMs: listenIdleSeconds * 1_000,
+    keptMs: listenKeptSeconds * 1_000,
+    quiet: {
+      code: 1011,
+      reason: `NET-0001: neither audio nor a KeepAlive in ${listenIdleSeconds} s`,
+    },
+    relayed: (frame) => frame,
+    brokenOff: (code, reason) =>
+      isSendable(code) ? { code, reason } : upstreamClosed(code, reason),
+    keepsUpstream: false,
+    writer: (send) => new ListenWriter(wishes, stream, send),
+  };
+}
+
+/** What a peer may say in a close frame, and not only what a library says of there being none. */
+const isSendable = (code: number): boolean =>
+  (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code < 5000);
+
+type Result = Pick<Segment, 'text' | 'isFinal' | 'words' | 'startMs' | 'endMs'> & {
+  readonly speechFinal: boolean;
+  readonly fromFinalize: boolean;
+};
+
+class ListenWriter implements TranscriptWriter {
+  readonly #wishes: ListenParameters;
+  readonly #stream: ListenStream;
+  readonly #modelUuid: string;
+  readonly #send: (message: Readonly<Record<string, unknown>>) => void;
+  readonly #digest = createHash('sha256');
+  /** Where the last words ended, until the client was told that no others followed. */
+  #lastWordEndMs: number | undefined;
+  #nowMs = 0;
+  /** Utterances that have begun and are not made out yet. */
+  #open = 0;
+
+  constructor(
+    wishes: ListenParameters,
+    stream: ListenStream,
+    send: (message: Readonly<Record<string, unknown>>) => void,
+  ) {
+    this.#wishes = wishes;
+    this.#stream = stream;
+    this.#send = send;
+    // The protocol names models by UUID.
+    this.#modelUuid = uuidOf(stream.model.id);
+  }
+
+  took(bytes: Uint8Array, nowMs: number): void {
+    this.#digest.update(bytes);
+    this.#nowMs = nowMs;
+    this.#tellUtteranceEnd();
+  }
+
+  began(atMs: number): void {
+    this.#open += 1;
+    if (!this.#wishes.vadEvents) return;
+    this.#send({ type: 'SpeechStarted', channel: CHANNEL, timestamp: seconds(atMs) });
+  }
+
+  segment(segment: Segment): void {
+    if (segment.isFinal || this.#wishes.interimResults) {
+      this.#result({ ...segment, speechFinal: false, fromFinalize: false });
+    }
+  }
+
+  heard({ asked, endMs, isCut, startMs, tail, text, words }: Heard): void {
+    this.#open -= 1;
+    if (text !== '') this.#lastWordEndMs = words?.at(-1)?.endMs ?? endMs;
+    this.#result({
+      ...{ text: tail, words, startMs, endMs, isFinal: true },
+      speechFinal: asked || (!isCut && this.#wishes.endpointingMs !== false),
+      fromFinalize: asked,
+    });
+    // The silence may have come and gone while this was being made out.
+    this.#tellUtteranceEnd();
+  }
+
+  nothingLeft(nowMs: number): void {
+    this.#result({
+      ...{ text: '', startMs: nowMs, endMs: nowMs, isFinal: true },
+      ...{ speechFinal: true, fromFinalize: true },
+    });
+  }
+
+  misunderstood(reason: string): void {
+    this.#error('UnknownClientMessage', reason);
+  }
+
+  ended({ error }: Ending, total: Total | undefined): void {
+    if (total !== undefined) this.#metadata(total);
+    if (error !== undefined) this.#error(error.code, error.message, error.unheardSeconds);
+  }
+
+  #metadata({ seconds: duration }: Total): void {
+    const { created, requestId } = this.#stream;
+    this.#send({
+      type: 'Metadata',
+      transaction_key: 'deprecated',
+      request_id: requestId,
+      sha256: this.#digest.digest('hex'),
+      created,
+      duration,
+      channels: 1,
+      models: [this.#modelUuid],
+      model_info: { [this.#modelUuid]: this.#modelInfo },
+    });
+  }
+
+  #tellUtteranceEnd(): void {
+    const { utteranceEndMs } = this.#wishes;
+    const lastWordEndMs = this.#lastWordEndMs;
+    if (utteranceEndMs === undefined || lastWordEndMs === undefined || this.#open > 0) return;
+    if (this.#nowMs - lastWordEndMs < utteranceEndMs) return;
+    this.#lastWordEndMs = undefined;
+    this.#send({ type: 'UtteranceEnd', channel: CHANNEL, last_word_end: seconds(lastWordEndMs) });
+  }
+
+  #error(variant: string, description: string, unheard_seconds?: number): void {
+    this.#send({ type: 'Error', variant, description, message: description, unheard_seconds });
+  }
+
+  #result({ fromFinalize, isFinal, speechFinal, text, ...result }: Result): void {
+    const words = result.words ?? spreadWords(text, result.startMs, result.endMs);
+    // Words that were made out late were said before those ahead of them were told.
+    const startMs = Math.min(result.startMs, words[0]?.startMs ?? result.startMs);
+    const endMs = Math.max(result.endMs, words.at(-1)?.endMs ?? result.endMs);
+    this.#send({
+      type: 'Results',
+      channel_index: CHANNEL,
+      duration: seconds(endMs - startMs),
+      start: seconds(startMs),
+      is_final: isFinal,
+      speech_final: speechFinal,
+      channel: {
+        alternatives: [
+          {
+            transcript: text,
+            confidence: text === '' ? 0 : 1,
+            words: words.map((word) => this.#word(word)),
+          },
+        ],
+      },
+      metadata: {
+        request_id: this.#stream.requestId,
+        model_info: this.#modelInfo,
+        model_uuid: this.#modelUuid,
+      },
+      from_finalize: fromFinalize,
+    });
+  }
+
+  #word({ endMs, startMs, word }: TimedWord) {
+    const timed = { word, start: seconds(startMs), end: seconds(endMs), confidence: 1 };
+    return this.#wishes.punctuated ? { ...timed, punctuated_word: word } : timed;
+  }
+
+  get #modelInfo() {
+    const { arch, id, version } = this.#stream.model;
+    return { name: id, version, arch };
+  }
+}
+
+const seconds = (ms: number): number => ms / 1_000;

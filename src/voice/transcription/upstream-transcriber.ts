@@ -1,0 +1,193 @@
+import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { readListenEvent } from '../../models/providers/deepgram/listen-event.ts';
+import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
+import { Downlink, type Frame, type RelayClient } from '../relay/downlink.ts';
+import { BROKEN, CLIENT_SLOW, UPSTREAM_SLOW } from '../session/voice-endings.ts';
+import type { TranscriptDialect } from './dialect.ts';
+import type { StreamTranscriber, StreamTranscriberEvents } from './stream-transcriber.ts';
+
+export type UpstreamHearingInput = {
+  readonly clock: Clock;
+  readonly upstream: UpstreamSocket;
+  readonly dialect: Pick<TranscriptDialect, 'relayed' | 'brokenOff' | 'keepsUpstream'>;
+};
+
+const CLOSE_STREAM = Buffer.from('{"type":"CloseStream"}');
+const KEEP_ALIVE = Buffer.from('{"type":"KeepAlive"}');
+/** A close frame without a code reads 1005. */
+const NORMAL_CLOSES: ReadonlySet<number> = new Set([1000, 1005]);
+
+/**
+ * A stream heard by an upstream of Deepgram's live protocol, whose frames go to the client as its dialect has them. It
+ * is billed as it tells, at the end of the whole, and until then of each result; what broke off untold was not heard.
+ */
+export class UpstreamTranscriber implements StreamTranscriber {
+  readonly #input: UpstreamHearingInput;
+  readonly #stage: StreamTranscriberEvents;
+  readonly #downlink: Downlink;
+  #isListening = false;
+  #hasSound = false;
+  #isClosed = false;
+  #sentAtMs: number;
+  /** What it heard in all, where it has said so since the last audio. */
+  #totalSeconds: number | undefined;
+  #isBrokenOff = false;
+  /** How it closed, while something that it said before waits for its client. */
+  #closedAs: { readonly code: number; readonly reason: string } | undefined;
+  #finished: Promise<void> | undefined;
+  #finishedNow = () => {};
+  #keepAlive: TimerHandle | undefined;
+
+  constructor(input: UpstreamHearingInput, stage: StreamTranscriberEvents) {
+    const { clock, upstream } = input;
+    this.#input = input;
+    this.#stage = stage;
+    this.#sentAtMs = clock.monotonicMs();
+    this.#downlink = new Downlink({
+      ...{ clock, upstream },
+      take: (frame) => this.#take(frame),
+      wentOn: () => this.#lookOver(),
+      stalled: () => stage.failed(CLIENT_SLOW),
+    });
+  }
+
+  get isOwed(): boolean {
+    return this.#hasSound && this.#totalSeconds === undefined && !this.#isBrokenOff;
+  }
+
+  get hasToldTotal(): boolean {
+    return this.#totalSeconds !== undefined;
+  }
+
+  get heardSeconds(): number {
+    if (this.#totalSeconds !== undefined) return this.#totalSeconds;
+    // What its results told of was let through when they came, and is billed.
+    return this.#isBrokenOff ? 0 : Number.POSITIVE_INFINITY;
+  }
+
+  attach(client: RelayClient): void {
+    this.#downlink.attach(client);
+    this.#listen();
+    if (this.#input.dialect.keepsUpstream) this.#keepUpstream();
+  }
+
+  detach(): void {
+    this.#guard(() => this.#downlink.abandon());
+  }
+
+  drained(): void {
+    this.#guard(() => this.#downlink.caughtUp());
+  }
+
+  hear(bytes: Uint8Array): void {
+    this.#hasSound = true;
+    this.#totalSeconds = undefined;
+    this.#stage.writer.took(bytes, 0);
+    this.#send(bytes, true);
+  }
+
+  word(_type: string, text: string): void {
+    this.#send(Buffer.from(text), false);
+  }
+
+  keep(): void {
+    if (this.#keepAlive === undefined) this.#keepUpstream();
+  }
+
+  finish(): Promise<void> {
+    this.#finished ??= new Promise((resolve) => {
+      this.#finishedNow = resolve;
+      this.#listen();
+      this.#send(CLOSE_STREAM, false);
+      this.#restKeepAlive();
+    });
+    return this.#finished;
+  }
+
+  /** It was sent all the same, and is paid for as it was. */
+  giveUp(): void {}
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#restKeepAlive();
+    this.#input.upstream.close();
+  }
+
+  /** Once, and also of a client that left before its socket stood. */
+  #listen(): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    this.#input.upstream.listen({
+      frame: (bytes, isBinary) =>
+        this.#guard(() => {
+          if (!this.#downlink.push({ bytes, isBinary })) this.#stage.failed(BROKEN);
+        }),
+      closed: (code, reason) => {
+        this.#restKeepAlive();
+        this.#closedAs = { code, reason };
+        this.#lookOver();
+      },
+    });
+  }
+
+  #send(bytes: Uint8Array, isBinary: boolean): void {
+    const { clock, upstream } = this.#input;
+    upstream.send(bytes, isBinary);
+    this.#sentAtMs = clock.monotonicMs();
+    if (upstream.unsentBytes > LIMITS.relayUntakenBytes) {
+      this.#isBrokenOff = true;
+      this.#stage.failed(UPSTREAM_SLOW);
+    }
+  }
+
+  #take(frame: Frame): void {
+    if (this.#isClosed) return;
+    const event = frame.isBinary ? undefined : readListenEvent(frame.bytes);
+    if (event?.kind === 'metadata') this.#totalSeconds = event.seconds ?? undefined;
+    if (event?.kind === 'results') this.#stage.told(event.endSeconds);
+    const relayed = this.#input.dialect.relayed(frame, event);
+    if (relayed !== undefined) this.#downlink.send(relayed);
+  }
+
+  /** What it said before its close is looked at before. */
+  #lookOver(): void {
+    if (this.#closedAs === undefined || this.#downlink.hasWaiting) return;
+    const { code, reason } = this.#closedAs;
+    this.#closedAs = undefined;
+    const isDone = this.#totalSeconds !== undefined || NORMAL_CLOSES.has(code);
+    if (this.#finished !== undefined && isDone) {
+      this.#finishedNow();
+    } else {
+      this.#isBrokenOff = true;
+      this.#stage.failed(this.#input.dialect.brokenOff(code, reason));
+    }
+  }
+
+  /** An upstream takes a client without audio for gone after some seconds. */
+  #keepUpstream(): void {
+    // Listening to it, or the last word sent to it, may have ended all.
+    if (this.#isClosed || this.#finished !== undefined) return;
+    const { clock } = this.#input;
+    this.#keepAlive = clock.setTimeout(() => {
+      if (clock.monotonicMs() - this.#sentAtMs >= LIMITS.listenKeepAliveMs) {
+        this.#send(KEEP_ALIVE, false);
+      }
+      this.#keepUpstream();
+    }, LIMITS.listenKeepAliveMs);
+  }
+
+  #restKeepAlive(): void {
+    if (this.#keepAlive !== undefined) this.#input.clock.clearTimeout(this.#keepAlive);
+  }
+
+  /** Nobody else is there to catch what goes wrong with a frame of an upstream. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#stage.failed(BROKEN, error);
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ok, route } from '../../../src/http/route/route.ts';
+import { socketRoute } from '../../../src/http/websocket/socket-route.ts';
+import { clientAt } from '../../support/ask-from.ts';
+import { bearer, fakeCredentials, KEYS, startEdge } from '../../support/edge.ts';
+import { refusal, TestSocket } from '../../support/web-socket-client.ts';
+
+const markets = route()({
+  ...{ method: 'GET', path: '/v1/markets', credential: 'none', summary: 'test' },
+  handle: () => ok({ markets: [] }),
+});
+const me = route()({
+  ...{ method: 'GET', path: '/v1/agents/me', credential: 'agent', summary: 'test' },
+  handle: () => ok({}),
+});
+const operate = route()({
+  ...{ method: 'GET', path: '/v1/admin/agents', credential: 'admin', summary: 'test' },
+  handle: () => ok({}),
+});
+const metrics = route()({
+  ...{ method: 'GET', path: '/metrics', credential: 'admin', summary: 'test' },
+  handle: () => ok({}),
+});
+const health = route()({
+  ...{ method: 'GET', path: '/v1/health', credential: 'none', summary: 'test' },
+  handle: () => ok({}),
+});
+const ROUTES = [markets, me, operate, metrics, health];
+
+/** Looks agent keys up in a database that counts how often it is asked; remembers none but `KEYS.agent`. */
+const lookups = { made: 0 };
+const credentials = {
+  ...fakeCredentials,
+  rememberedAgent: (key: string) =>
+    key === KEYS.agent ? fakeCredentials.rememberedAgent(key) : undefined,
+  async agentKey(key: string) {
+    lookups.made += 1;
+    return fakeCredentials.agentKey(key);
+  },
+};
+
+afterEach(() => {
+  lookups.made = 0;
+});
+
+const STRANGER = '127.0.0.2';
+const CUSTOMER = '127.0.0.3';
+
+it('a flood without a credential costs its own address alone, and no caller with a key', async () => {
+  await using edge = await startEdge({
+    ...{ routes: ROUTES, credentials },
+    rateLimits: { anonymousRequests: { burst: 100, perMinute: 60 } },
+  });
+  await using stranger = clientAt(STRANGER, edge.port);
+  await using customer = clientAt(CUSTOMER, edge.port);
+  const flood = await Promise.all(Array.from({ length: 500 }, () => stranger.ask('/v1/markets')));
+  const passed = flood.filter(({ status }) => status === 200).length;
+  expect(passed).toBeGreaterThanOrEqual(100);
+  expect(passed).toBeLessThan(110);
+
+  const refused = await stranger.ask('/v1/markets');
+  expect(refused.status).toBe(429);
+  expect(JSON.parse(refused.body)).toMatchObject({
+    ...{ error: 'rate_limit_exceeded', reason: 'ip_rate_limit', limit_per_minute: 60 },
+  });
+  // The bucket refills all the time: there is no minute to wait out.
+  expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(2);
+
+  expect((await customer.ask('/v1/markets')).status).toBe(200);
+  for (const client of [stranger, customer]) {
+    expect((await client.ask('/v1/agents/me', bearer(KEYS.agent))).status).toBe(200);
+    expect((await client.ask('/v1/agents/me', bearer(KEYS.otherAgent))).status).toBe(200);
+    expect((await client.ask('/v1/admin/agents', bearer(KEYS.admin))).status).toBe(200);
+    expect((await client.ask('/v1/health')).status).toBe(200);
+  }
+});
+
+it('strangers at a thousand addresses exhaust what strangers have, and nothing of what callers have', async () => {
+  await using edge = await startEdge({
+    ...{ routes: ROUTES, credentials, trustedProxies: ['127.0.0.1'] },
+    rateLimits: { globalPerMinute: 300 },
+  });
+  await using proxy = clientAt('127.0.0.1', edge.port);
+  const from = (n: number) => ({ 'x-forwarded-for': `203.0.${n >> 8}.${n & 255}` });
+  const flood = await Promise.all(
+    Array.from({ length: 1_000 }, (_, n) => proxy.ask('/v1/markets', from(n))),
+  );
+  expect(flood.filter(({ status }) => status === 200)).toHaveLength(300);
+  const last = flood.find(({ status }) => status === 429);
+  expect(JSON.parse(last?.body ?? '')).toMatchObject({ reason: 'global_rate_limit' });
+
+  const asCaller = { ...from(5_000), ...bearer(KEYS.otherAgent) };
+  expect((await proxy.ask('/v1/agents/me', asCaller)).status).toBe(200);
+});
+
+it('a wrong key is looked up only as often as its address may fail, and good keys do not count', async () => {
+  await using edge = await startEdge({
+    ...{ routes: ROUTES, credentials },
+    rateLimits: { failedCredentials: { burst: 20, perMinute: 60 } },
+  });
+  await using stranger = clientAt(STRANGER, edge.port);
+  await using customer = clientAt(CUSTOMER, edge.port);
+  for (let i = 0; i < 60; i++) {
+    const answer = await customer.ask('/v1/agents/me', bearer(KEYS.otherAgent));
+    expect(answer.status).toBe(200);
+  }
+  lookups.made = 0;
+  const guesses = await Promise.all(
+    Array.from({ length: 200 }, (_, n) => stranger.ask('/v1/agents/me', bearer(`svc_${n}`))),
+  );
+  expect(lookups.made).toBeLessThan(25);
+  expect(guesses.filter(({ status }) => status === 401)).toHaveLength(lookups.made);
+  expect(guesses.filter(({ status }) => status === 429)).toHaveLength(200 - lookups.made);
+
+  expect((await stranger.ask('/v1/agents/me', bearer(KEYS.agent))).status).toBe(200);
+  expect((await customer.ask('/v1/agents/me', bearer(KEYS.otherAgent))).status).toBe(200);
+});
+
+it('a good key that was seen before is never refused for what others at its address do', async () => {
+  await using edge = await startEdge({
+    ...{ routes: ROUTES, credentials },
+    rateLimits: { failedCredentials: { burst: 20, perMinute: 1 } },
+  });
+  await using office = clientAt(STRANGER, edge.port);
+  const ask = (key: string) => office.ask('/v1/agents/me', bearer(key));
+  expect((await ask(KEYS.otherAgent)).status).toBe(200);
+  const guesses = await Promise.all(Array.from({ length: 40 }, (_, n) => ask(`svc_${n}`)));
+  expect(guesses.filter(({ status }) => status === 429)).toHaveLength(20);
+  expect((await ask(KEYS.otherAgent)).status).toBe(200);
+});
+
+it.each([
+  ['no credential', {}],
+  ['a credential of another kind', bearer(KEYS.developer)],
+])('%s where an agent key belongs counts as a failed one', async (_what, headers) => {
+  await using edge = await startEdge({
+    ...{ routes: ROUTES, credentials },
+    rateLimits: { failedCredentials: { burst: 20, perMinute: 1 } },
+  });
+  await using stranger = clientAt(STRANGER, edge.port);
+  const asked = Array.from({ length: 50 }, () => stranger.ask('/v1/agents/me', headers));
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 401)).toHaveLength(20);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+});
+
+it('guesses of the admin key are limited, wherever it is asked for, and the operator is never locked out', async () => {
+  await using edge = await startEdge({
+    ...{ routes: ROUTES, credentials },
+    rateLimits: { failedCredentials: { burst: 20, perMinute: 60 } },
+  });
+  await using stranger = clientAt(STRANGER, edge.port);
+  for (const path of ['/metrics', '/v1/admin/agents']) {
+    const guesses = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => stranger.ask(path, bearer(`guess-${n}`))),
+    );
+    expect(guesses.filter(({ status }) => status === 401).length).toBeLessThan(25);
+    expect((await stranger.ask(path, bearer(KEYS.admin))).status).toBe(200);
+  }
+});
+
+describe('limits that no route has of its own', () => {
+  it('a wrong key at an upgrade counts as one at a route does', async () => {
+    const socket = socketRoute()({
+      path: '/v1/live',
+      credential: 'agent',
+      summary: 'test',
+      authenticateFrom: ['bearer'],
+      protocols: [],
+      open: () => ({ opened() {}, message() {}, closed() {} }),
+    });
+    await using small = await startEdge({
+      sockets: [socket],
+      rateLimits: { failedCredentials: { burst: 2, perMinute: 1 }, gatewayPerMinute: 9 },
+    });
+    const ask = (key: string) => refusal(`ws://127.0.0.1:${small.port}/v1/live`, [], bearer(key));
+    expect((await ask('svc_wrong')).status).toBe(401);
+    expect((await ask('svc_wrong')).status).toBe(401);
+    expect(await ask('svc_wrong')).toMatchObject({
+      status: 429,
+      body: { reason: 'ip_rate_limit' },
+    });
+    const open = new TestSocket(`ws://127.0.0.1:${small.port}/v1/live`, [], bearer(KEYS.agent));
+    await open.opened();
+    open.ws.close(1000);
+  });
+
+  it('no caller takes what all callers have together on routes without a limit of their own', async () => {
+    await using small = await startEdge({
+      routes: ROUTES,
+      rateLimits: { globalPerMinute: 20, callerPerMinute: 5 },
+    });
+    const ask = async (key: string) => {
+      const answer = await fetch(`${small.url}/v1/agents/me`, { headers: bearer(key) });
+      return { status: answer.status, body: await answer.json() };
+    };
+    for (let i = 0; i < 5; i++) expect((await ask(KEYS.agent)).status).toBe(200);
+    for (let i = 0; i < 30; i++) {
+      const refused = await ask(KEYS.agent);
+      expect(refused.status).toBe(429);
+      expect(refused.body).toMatchObject({ reason: 'agent_control_limit' });
+    }
+    expect((await ask(KEYS.otherAgent)).status).toBe(200);
+  });
+
+  it('the server-wide one refuses what is beyond it, but neither the operator nor the health probe', async () => {
+    const small = await startEdge({ routes: ROUTES, rateLimits: { globalPerMinute: 2 } });
+    try {
+      const ask = (key: string) => fetch(`${small.url}/v1/agents/me`, { headers: bearer(key) });
+      expect((await ask(KEYS.agent)).status).toBe(200);
+      expect((await ask(KEYS.agent)).status).toBe(200);
+      const refused = await ask(KEYS.agent);
+      expect(refused.status).toBe(429);
+      expect(await refused.json()).toMatchObject({ reason: 'global_rate_limit' });
+      expect((await fetch(`${small.url}/v1/health`)).status).toBe(200);
+      const admin = { headers: bearer(KEYS.admin) };
+      expect((await fetch(`${small.url}/v1/admin/agents`, admin)).status).toBe(200);
+    } finally {
+      await small[Symbol.asyncDispose]();
+    }
+  });
+});

@@ -1,0 +1,363 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ok, route } from '../../../src/http/route/route.ts';
+import { errors } from '../../../src/kernel/errors.ts';
+import { bearer, type Edge, KEYS, startEdge } from '../../support/edge.ts';
+
+const Item = z.object({ name: z.string().min(1).max(8), count: z.number().int().optional() });
+const Id = z.object({ id: z.coerce.number().int().positive() });
+
+const who = route()({
+  method: 'GET',
+  path: '/v1/developer/who',
+  credential: 'management',
+  summary: 'test',
+  handle: ({ caller }) => ok({ via: caller.via }),
+});
+
+const ROUTES = [
+  who,
+  route()({
+    method: 'POST',
+    path: '/v1/developer/items/:id',
+    credential: 'management',
+    summary: 'test',
+    params: Id,
+    query: z.object({ mode: z.string().default('plain') }),
+    body: Item,
+    handle: ({ params, query, body }) => ok({ ...params, ...query, ...body }),
+  }),
+  route()({
+    method: 'DELETE',
+    path: '/v1/developer/items/:id',
+    credential: 'management',
+    summary: 'test',
+    params: Id,
+    handle: () => ok({ deleted: true }),
+  }),
+  route()({
+    method: 'GET',
+    path: '/v1/named/:name',
+    credential: 'none',
+    summary: 'test',
+    params: z.object({ name: z.string() }),
+    handle: ({ params, clientAddress }) => ok({ ...params, clientAddress }),
+  }),
+  route()({
+    method: 'POST',
+    path: '/v1/optional',
+    credential: 'none',
+    summary: 'test',
+    body: z.object({ label: z.string().optional() }),
+    handle: ({ body }) => ok({ label: body.label ?? null }),
+  }),
+  route()({
+    method: 'POST',
+    path: '/v1/gateway',
+    credential: 'agent',
+    summary: 'test',
+    envelope: 'openai',
+    rateLimit: 'gateway',
+    body: Item,
+    handle() {
+      throw errors.gateway.budgetExhausted({ available: '1', required: '2' });
+    },
+  }),
+  route()({
+    method: 'GET',
+    path: '/v1/probe',
+    credential: 'none',
+    rateLimit: 'ip',
+    summary: 'test',
+    handle: () => ok({}),
+  }),
+];
+
+let edge: Edge;
+beforeAll(async () => {
+  edge = await startEdge({
+    routes: ROUTES,
+    trustedProxies: ['127.0.0.1'],
+    rateLimits: { ipPerMinute: 3, gatewayPerMinute: 3, developerKeyPerMinute: 1_000 },
+  });
+});
+afterAll(async () => {
+  await edge[Symbol.asyncDispose]();
+});
+
+type Call = { method?: string; headers?: Record<string, string>; body?: string | Uint8Array };
+
+async function call(path: string, { method = 'GET', headers = {}, body }: Call = {}) {
+  const answer = await fetch(edge.url + path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> }),
+  });
+  const text = await answer.text();
+  const json = text === '' ? undefined : (JSON.parse(text) as Record<string, unknown>);
+  return { status: answer.status, headers: answer.headers, json, text };
+}
+
+const manage = (body?: string | Uint8Array): Call => ({
+  method: 'POST',
+  headers: bearer(KEYS.developer),
+  ...(body === undefined ? {} : { body }),
+});
+
+describe('finding the route', () => {
+  it('answers 404 not_found as JSON for a path that is not there, whatever the verb', async () => {
+    for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE']) {
+      const { status, json } = await call('/v1/developer/nothing', { method });
+      expect(status).toBe(404);
+      expect(json).toMatchObject({ error: 'not_found', message: json?.detail });
+    }
+    expect((await call('/v1/nothing', { method: 'HEAD' })).status).toBe(404);
+    expect((await call('/v1/developer/who/')).status).toBe(404);
+  });
+
+  it('names the nearest route in the envelope that clients of OpenAI read, where flat routes are not at home', async () => {
+    const { status, json } = await call('/v1/gatewy', { method: 'POST' });
+    expect(status).toBe(404);
+    expect(json).toEqual({
+      error: {
+        message: 'There is no route POST /v1/gatewy; did you mean POST /v1/gateway?',
+        ...{ type: 'invalid_request_error', param: null, code: 'not_found' },
+      },
+    });
+  });
+
+  it('lets a browser through to the 404 of a path that is not there', async () => {
+    const asked = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization, content-type',
+    };
+    const { status, headers } = await call('/v1/gatewy', { method: 'OPTIONS', headers: asked });
+    expect(status).toBe(200);
+    expect(headers.get('access-control-allow-methods')).toContain('POST');
+    expect(headers.get('access-control-allow-headers')).toBe('authorization, content-type');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+
+    const refused = await call('/v1/gatewy', { method: 'POST' });
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([
+      ...[404, '*'],
+    ]);
+  });
+
+  it('answers 405 with Allow for a wrong verb on a known path', async () => {
+    const { status, headers, json } = await call('/v1/developer/items/4', { method: 'PATCH' });
+    expect(status).toBe(405);
+    expect(headers.get('allow')).toBe('POST, DELETE, OPTIONS');
+    expect(json?.error).toBe('method_not_allowed');
+  });
+
+  it('answers HEAD like GET with the length and no body', async () => {
+    const got = await call('/v1/named/ann');
+    const headed = await call('/v1/named/ann', { method: 'HEAD' });
+    expect(headed.status).toBe(200);
+    expect(headed.text).toBe('');
+    expect(headed.headers.get('content-length')).toBe(String(got.text.length));
+  });
+
+  it('answers a preflight with the verbs of the path and the headers that were asked for', async () => {
+    const { status, headers } = await call('/v1/developer/items/4', {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://dashboard.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,x-svc-task-id',
+      },
+    });
+    expect(status).toBe(200);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('access-control-allow-methods')).toContain('POST');
+    expect(headers.get('access-control-allow-headers')).toBe('authorization,x-svc-task-id');
+  });
+});
+
+describe('what every answer carries', () => {
+  it('keeps a plain request id of the caller and replaces one that is not', async () => {
+    const kept = await call('/v1/named/a', { headers: { 'x-request-id': 'trace-1.2:3' } });
+    expect(kept.headers.get('x-request-id')).toBe('trace-1.2:3');
+    for (const bad of ['has space', 'x'.repeat(200), '"quoted"']) {
+      const replaced = await call('/v1/named/a', { headers: { 'x-request-id': bad } });
+      expect(replaced.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{24}$/);
+    }
+  });
+
+  it('names the API version and exposes the billing and rate headers to browsers', async () => {
+    const { headers } = await call('/v1/nothing');
+    expect(headers.get('x-svc-api-version')).toBe('1.0.0');
+    const exposed = headers.get('access-control-expose-headers');
+    for (const name of ['x-svc-cost-usdc', 'x-ratelimit-remaining', 'retry-after']) {
+      expect(exposed).toContain(name);
+    }
+    expect(exposed).not.toContain('advisory');
+  });
+});
+
+describe('input', () => {
+  it('hands the handler what the shapes made of params, query and body', async () => {
+    const { status, json } = await call(
+      '/v1/developer/items/4?mode=loud&x=1',
+      manage('{"name":"a"}'),
+    );
+    expect(status).toBe(200);
+    expect(json).toEqual({ id: 4, mode: 'loud', name: 'a' });
+  });
+
+  it('answers 400 Invalid request with path, message and code for each fault', async () => {
+    const { status, json } = await call('/v1/developer/items/4', manage('{"name":"","count":1.5}'));
+    expect(status).toBe(400);
+    expect(json?.error).toBe('Invalid request');
+    expect(json?.details).toEqual([
+      { path: ['name'], message: expect.any(String), code: 'too_small' },
+      { path: ['count'], message: expect.any(String), code: 'invalid_type' },
+    ]);
+  });
+
+  it('answers 400 and not 500 for a path id that is no number', async () => {
+    expect((await call('/v1/developer/items/abc', manage('{"name":"a"}'))).status).toBe(400);
+  });
+
+  it('undoes percent-encoding in params and refuses escapes that are none', async () => {
+    expect((await call('/v1/named/a%2Fb%20c')).json?.name).toBe('a/b c');
+    const { status, json } = await call('/v1/named/%E0%A4%A');
+    expect(status).toBe(400);
+    expect(json?.details).toMatchObject([{ code: 'invalid_encoding' }]);
+  });
+
+  it('refuses malformed JSON and bad UTF-8, each by its code', async () => {
+    const malformed = await call('/v1/developer/items/4', manage('{"name":'));
+    expect(malformed.json?.details).toMatchObject([{ code: 'invalid_json' }]);
+    const garbled = Buffer.concat([Buffer.from('{"name":"'), Buffer.of(0xff), Buffer.from('"}')]);
+    const badText = await call('/v1/developer/items/4', manage(garbled));
+    expect(badText.status).toBe(400);
+    expect(badText.json?.details).toMatchObject([{ code: 'invalid_utf8' }]);
+  });
+
+  it('takes no body for an empty object where everything is optional', async () => {
+    const { status, json } = await call('/v1/optional', { method: 'POST' });
+    expect([status, json]).toEqual([200, { label: null }]);
+  });
+});
+
+describe('refusals of the inference gateway', () => {
+  it('wear the OpenAI error object with the fields beside it', async () => {
+    const agent = { method: 'POST', headers: bearer(KEYS.otherAgent) };
+    const broke = await call('/v1/gateway', { ...agent, body: '{"name":"a"}' });
+    expect(broke.status).toBe(402);
+    expect(broke.json).toEqual({
+      available: '1',
+      required: '2',
+      error: {
+        message: 'The balance does not cover this request.',
+        type: 'insufficient_quota',
+        param: null,
+        code: 'budget_exhausted',
+      },
+    });
+    expect(broke.headers.get('x-should-retry')).toBeNull();
+  });
+
+  it('name the faulty parameter of a bad body', async () => {
+    const { status, json } = await call('/v1/gateway', {
+      method: 'POST',
+      headers: bearer(KEYS.otherAgent),
+      body: '{"name":7}',
+    });
+    expect(status).toBe(400);
+    expect(json?.error).toMatchObject({
+      type: 'invalid_request_error',
+      param: 'name',
+      code: 'invalid_request',
+    });
+  });
+
+  it('tell a developer key which credential to get instead', async () => {
+    const { status, json } = await call('/v1/gateway', manage('{}'));
+    expect(status).toBe(401);
+    expect(json).toMatchObject({
+      error: { type: 'authentication_error', code: 'wrong_credential_type' },
+      next: { method: 'POST', path: '/v1/developer/agents/{agentId}/keys' },
+    });
+  });
+
+  it('say in both places when to come back after too many requests', async () => {
+    const agent = { method: 'POST', headers: bearer(KEYS.agent), body: '{"name":"a"}' };
+    const answers = [];
+    for (let i = 0; i < 4; i++) answers.push(await call('/v1/gateway', agent));
+    expect(answers.map(({ status }) => status)).toEqual([402, 402, 402, 429]);
+    expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual([
+      '2',
+      '1',
+      '0',
+      '0',
+    ]);
+    const last = answers[3];
+    const seconds = Number(last?.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(0);
+    expect(last?.json).toMatchObject({
+      retry_after_seconds: seconds,
+      error: { type: 'rate_limit_error', code: 'rate_limited', retry_after_seconds: seconds },
+    });
+  });
+});
+
+describe('rate limits of an address', () => {
+  it('count per client behind a trusted proxy, and answer 429 with the body and headers clients read', async () => {
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': `1.1.1.1, ${address}` } });
+    const statuses = [];
+    for (let i = 0; i < 4; i++) statuses.push(await call('/v1/probe', from('203.0.113.9')));
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    const refused = statuses[3];
+    expect(refused?.json).toMatchObject({
+      error: 'rate_limit_exceeded',
+      reason: 'ip_rate_limit',
+      limit_per_minute: 3,
+      remaining: 0,
+      retry_after_seconds: Number(refused?.headers.get('retry-after')),
+    });
+    expect(refused?.headers.get('x-ratelimit-limit')).toBe('3');
+    expect(Number(refused?.headers.get('x-ratelimit-reset'))).toBeGreaterThan(Date.now() / 1_000);
+
+    expect((await call('/v1/probe', from('203.0.113.10'))).status).toBe(200);
+  });
+});
+
+describe('a session', () => {
+  it('writes by cookie from its own origin only, and is renewed on the way', async () => {
+    const cookie = `theme=dark; svc_session=${KEYS.ageingSession}`;
+    const own = await call('/v1/developer/items/1', {
+      ...manage('{"name":"a"}'),
+      headers: { cookie, origin: edge.url },
+    });
+    expect(own.status).toBe(200);
+    expect(own.headers.get('set-cookie')).toBe(
+      `svc_session=${KEYS.renewedSession}; Path=/; HttpOnly; SameSite=Lax; Max-Age=604800`,
+    );
+
+    const foreign = await call('/v1/developer/items/1', {
+      ...manage('{"name":"a"}'),
+      headers: { cookie, origin: 'https://evil.example' },
+    });
+    expect([foreign.status, foreign.json?.error]).toEqual([403, 'forbidden']);
+    const reading = await call('/v1/developer/who', {
+      headers: { cookie, origin: 'https://evil.example' },
+    });
+    expect(reading.json).toEqual({ via: 'session' });
+  });
+});
+
+describe('an idempotent route', () => {
+  it('is never served without a store, which would break its promise in silence', async () => {
+    const buy = route()({
+      method: 'POST',
+      path: '/v1/buy',
+      credential: 'agent',
+      summary: 'test',
+      idempotent: true,
+      handle: () => ok({}),
+    });
+    await expect(startEdge({ routes: [buy] })).rejects.toThrow(/Idempotency-Key/);
+  });
+});

@@ -1,0 +1,243 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { checkLedger } from '../../../src/ledger/engine/check-ledger.ts';
+import { createLedger, type LiveLedger } from '../../../src/ledger/engine/ledger.ts';
+import { bumpRules } from '../../../src/ledger/store/agent-funds.ts';
+import { createBalanceStore } from '../../../src/ledger/store/balances.ts';
+import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
+import type { Sql } from '../../../src/platform/postgres/sql.ts';
+import { testDatabase } from '../../support/database.ts';
+import { seedAgent, seedAgents } from '../../support/ledger-world.ts';
+import { DESTINATION, FACTS } from '../../support/spending.ts';
+
+const ledgerOn = (sql: Sql, nodeId: string): LiveLedger =>
+  createLedger({
+    store: createBalanceStore({ sql, node: { nodeId, leaseEpoch: 1 } }),
+    clock: systemClock,
+    log: silentLog,
+  });
+
+async function seedOne(sql: Sql) {
+  return seedAgent(sql);
+}
+
+const step = fc.record({
+  who: fc.nat({ max: 1 }),
+  agent: fc.nat({ max: 2 }),
+  kind: fc.constantFrom('hold', 'hold', 'settle', 'credit', 'withdraw'),
+  name: fc.nat({ max: 9 }),
+  amountRaw: fc.bigInt({ min: 1n, max: 50n }),
+});
+
+describe('two ledgers on one database', () => {
+  it('keep the invariants whatever they are asked, with repeats and conflicts', async () => {
+    await using db = await testDatabase();
+    const agents = await seedAgents(db.sql, 3);
+    const ledgers = [ledgerOn(db.sql, 'a'), ledgerOn(db.sql, 'b')];
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), async (steps) => {
+        run++;
+        const accepted = new Map<string, Set<bigint>>();
+        const act = async ({ who, agent, kind, name, amountRaw }: (typeof steps)[number]) => {
+          const ledger = ledgers[who] ?? ledgerOn(db.sql, 'c');
+          const { agentId, keyId } = agents[agent] ?? { agentId: 0, keyId: 0 };
+          const id = `${run}/${agent}/${name}`;
+          const hold = { holdId: id, agentId, amountRaw, facts: FACTS };
+          if (kind === 'hold') {
+            // A hold id that was used with another amount is a bug of the caller, and thrown.
+            await ledger
+              .hold({
+                spender: { agentId, keyId },
+                holdId: id,
+                amountRaw,
+                destination: DESTINATION,
+              })
+              .catch(() => {});
+          } else if (kind === 'settle') {
+            const request = { actualRaw: amountRaw * 2n, account: 'gateway', source: 's' } as const;
+            await ledger.settle({ hold, ...request });
+          } else if (kind === 'credit') {
+            const verdict = await ledger.credit({ agentId, amountRaw, reference: id });
+            const amounts = accepted.get(id) ?? new Set();
+            if (verdict.kind !== 'conflict') accepted.set(id, amounts.add(amountRaw));
+          } else await ledger.withdrawAll({ agentId, reference: id });
+        };
+        await Promise.all(steps.map(act));
+        for (const amounts of accepted.values()) expect(amounts.size).toBe(1);
+        expect(await checkInvariants(db.sql)).toEqual([]);
+      }),
+      { numRuns: 40 },
+    );
+    for (const ledger of ledgers) {
+      expect(ledger.counters.mostMisses).toBeLessThanOrEqual(3);
+      expect(ledger.load().waiting).toBe(0);
+    }
+  });
+
+  it('let exactly 100 of 200 concurrent holds through where 100 fit', async () => {
+    await using db = await testDatabase();
+    const { agentId, keyId } = await seedOne(db.sql);
+    const ledgers = [ledgerOn(db.sql, 'a'), ledgerOn(db.sql, 'b')];
+    await ledgers[0]?.credit({ agentId, amountRaw: 100n, reference: 'start' });
+    const verdicts = await Promise.all(
+      Array.from({ length: 200 }, (_, i) =>
+        ledgers[i % 2]?.hold({
+          spender: { agentId, keyId },
+          holdId: `h${i}`,
+          amountRaw: 1n,
+          destination: DESTINATION,
+        }),
+      ),
+    );
+    expect(verdicts.filter((verdict) => verdict?.kind === 'held')).toHaveLength(100);
+    expect(await checkInvariants(db.sql)).toEqual([]);
+  });
+
+  it('credit a reference once, and tell the repeat from the conflict', async () => {
+    await using db = await testDatabase();
+    const { agentId } = await seedOne(db.sql);
+    const ledgers = [ledgerOn(db.sql, 'a'), ledgerOn(db.sql, 'b')];
+    const credit = (i: number, amountRaw: bigint) =>
+      ledgers[i % 2]?.credit({ agentId, amountRaw, reference: 'r' });
+    const same = await Promise.all([0, 1, 2, 3, 4, 5].map((i) => credit(i, 10n)));
+    const kinds = same.map((verdict) => verdict?.kind).sort();
+    expect(kinds).toEqual([...Array(5).fill('already_credited'), 'credited']);
+    expect((await credit(1, 11n))?.kind).toBe('conflict');
+    expect(await ledgers[0]?.funds(agentId)).toMatchObject({ spendableRaw: 10n });
+  });
+
+  it('heed a revoked key and a suspended agent at the next hold, in both', async () => {
+    await using db = await testDatabase();
+    const { agentId, keyId } = await seedOne(db.sql);
+    const ledgers = [ledgerOn(db.sql, 'a'), ledgerOn(db.sql, 'b')];
+    await ledgers[0]?.credit({ agentId, amountRaw: 100n, reference: 'start' });
+    const hold = async (i: number, holdId: string) =>
+      ledgers[i]?.hold({
+        spender: { agentId, keyId },
+        holdId,
+        amountRaw: 1n,
+        destination: DESTINATION,
+      });
+    expect((await Promise.all([hold(0, 'a'), hold(1, 'b')])).map((v) => v?.kind)).toEqual([
+      'held',
+      'held',
+    ]);
+    await db.sql.begin(async (tx) => {
+      await tx`update agent_keys set revoked_at = now() where id = ${keyId}`;
+      await bumpRules(tx, agentId);
+    });
+    const refused = { kind: 'refused', refusal: { reason: 'key_revoked' } };
+    expect(await Promise.all([hold(0, 'c'), hold(1, 'd')])).toEqual([refused, refused]);
+    await db.sql.begin(async (tx) => {
+      await tx`update agents set status = 'suspended' where id = ${agentId}`;
+      await bumpRules(tx, agentId);
+    });
+    const suspended = { kind: 'refused', refusal: { reason: 'agent_suspended' } };
+    expect(await Promise.all([hold(0, 'e'), hold(1, 'f')])).toEqual([suspended, suspended]);
+  });
+
+  it('write charge, events and session rows in the commit of the money, and once', async () => {
+    await using db = await testDatabase();
+    const { agentId, keyId } = await seedOne(db.sql);
+    const ledger = ledgerOn(db.sql, 'a');
+    const event = {
+      name: 'agent.funded',
+      accountId: 'acct_1',
+      agentWallet: null,
+      correlationId: 'c',
+      payload: { amount: '10', note: 'é, "q" {}' },
+    };
+    for (let i = 0; i < 2; i++) {
+      await ledger.credit({ agentId, amountRaw: 10n, reference: 'r', events: [event] });
+    }
+    const events = await db.sql`select name, account_id, payload from events`;
+    expect(events).toEqual([
+      { name: 'agent.funded', account_id: 'acct_1', payload: event.payload },
+    ]);
+    await ledger.hold({
+      ...{ spender: { agentId, keyId }, holdId: 'h', amountRaw: 5n, destination: DESTINATION },
+    });
+    for (let i = 0; i < 2; i++) {
+      await ledger.settle({
+        hold: { holdId: 'h', agentId, amountRaw: 5n, facts: FACTS },
+        ...{ actualRaw: 50n, account: 'gateway', source: 'acme' },
+        charge: (costRaw) => ({
+          ...{ agentId, keyId, targetUrl: 'gateway://acme/m', targetHost: 'acme' },
+          ...{ method: 'POST', status: 'success', costRaw, model: 'm', rail: 'byok' },
+          ...{ usage: { request: 1 }, taskId: 't', actionId: null, customerId: null },
+          ...{
+            sessionId: null,
+            payee: null,
+            responseStatusCode: 200,
+            latencyMs: 1.6,
+            overheadMs: 0.2,
+          },
+          upstreamMs: null,
+        }),
+      });
+    }
+    const charges = await db.sql`select posting_id, cost_raw, usage, latency_ms from charges`;
+    expect(charges).toEqual([
+      { posting_id: 'resolve:h', cost_raw: 5n, usage: { request: 1 }, latency_ms: 2 },
+    ]);
+    expect(ledger.counters).toMatchObject({ shortfalls: 1, shortfallRaw: 45n });
+  });
+
+  it('settle whatever odd text a caller has tagged its work with', async () => {
+    await using db = await testDatabase();
+    const { agentId, keyId } = await seedOne(db.sql);
+    const ledger = ledgerOn(db.sql, 'a');
+    await ledger.credit({ agentId, amountRaw: 10n, reference: 'r' });
+    const holdId = 'h';
+    await ledger.hold({
+      ...{ spender: { agentId, keyId }, holdId, amountRaw: 5n, destination: DESTINATION },
+    });
+    const taskId = 'nul \0, half \ud83d, whole \u{1f600}, back\\u0000slash';
+    const verdict = await ledger.settle({
+      hold: { holdId, agentId, amountRaw: 5n, facts: FACTS },
+      ...{ actualRaw: 5n, account: 'gateway', source: 'acme' },
+      charge: (costRaw) => ({
+        ...{ agentId, keyId, targetUrl: 'u', targetHost: 'h', method: 'POST', status: 'success' },
+        ...{ costRaw, model: null, rail: null, usage: {}, taskId, actionId: null },
+        ...{
+          customerId: null,
+          sessionId: null,
+          payee: null,
+          responseStatusCode: 200,
+          latencyMs: 1,
+        },
+        ...{ overheadMs: null, upstreamMs: null },
+      }),
+    });
+    expect(verdict.kind).toBe('settled');
+    expect(await db.sql`select task_id from charges`).toEqual([
+      { task_id: 'nul , half \ufffd, whole \u{1f600}, back\\u0000slash' },
+    ]);
+  });
+
+  it('carry out everything but the one thing that the database cannot', async () => {
+    await using db = await testDatabase();
+    const { agentId } = await seedOne(db.sql);
+    const ledger = ledgerOn(db.sql, 'a');
+    const credit = (reference: string) => ledger.credit({ agentId, amountRaw: 1n, reference });
+    await credit('first');
+    const results = await Promise.allSettled([credit('a'), credit('nul \0'), credit('b')]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await ledger.funds(agentId)).toMatchObject({ spendableRaw: 3n });
+    expect(ledger.counters.failed).toBe(1);
+  });
+
+  it('raise an alarm at start-up for a ledger that does not add up', async () => {
+    await using db = await testDatabase();
+    const { agentId } = await seedOne(db.sql);
+    await ledgerOn(db.sql, 'a').credit({ agentId, amountRaw: 10n, reference: 'r' });
+    expect(await checkLedger({ sql: db.sql, log: silentLog })).toEqual([]);
+    await db.sql`update agent_funds set spendable_raw = 11, credited_raw = 11`;
+    expect(await checkLedger({ sql: db.sql, log: silentLog })).toMatchObject([
+      { invariant: 1, agentId },
+    ]);
+  });
+});

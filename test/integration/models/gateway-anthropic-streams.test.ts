@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { AGENT, anthropicWorld, MODEL, messages } from '../../support/anthropic-world.ts';
+import { messageEvent, STREAM, streamed } from '../../support/message-events.ts';
+
+describe('a stream of the Messages dialect', () => {
+  it('is one of OpenAI chunks, charged by the usage that it tells', async () => {
+    await using w = await anthropicWorld();
+    w.upstream.replies.push(streamed(STREAM));
+    const runner = w.gateway.openai.chat.completions.stream({
+      ...{ model: MODEL, messages, stream_options: { include_usage: true } },
+    });
+    const { choices, usage } = await runner.finalChatCompletion();
+    expect(choices).toMatchObject([
+      { message: { content: 'Good morning.' }, finish_reason: 'stop' },
+    ]);
+    expect(usage).toMatchObject({ prompt_tokens: 1_200, completion_tokens: 400 });
+    expect(w.upstream.seen[0]?.body).toMatchObject({ stream: true });
+    await w.balanced();
+    expect(w.ledger.consumedRaw(AGENT)).toBe(3_360n);
+  });
+
+  it('that breaks off is charged for its input and for what came, and says so', async () => {
+    await using w = await anthropicWorld();
+    const overloaded = messageEvent('error', { error: { type: 'overloaded_error', message: 'x' } });
+    w.upstream.replies.push(streamed([...STREAM.slice(0, 5), overloaded]));
+    const response = await w.gateway.request('/chat/completions', {
+      body: { model: MODEL, messages, stream: true },
+    });
+    const text = await response.text();
+    expect(text).toContain('"content":"morning."');
+    expect(text).toContain('upstream_broke_off');
+    expect(text).not.toContain('[DONE]');
+    await w.balanced();
+    // 1,200 tokens of input and four of output, with 5 %, rounded up.
+    expect(w.ledger.consumedRaw(AGENT)).toBe(1_281n);
+  });
+
+  it('that breaks before it has begun is not paid: the next source is asked', async () => {
+    await using w = await anthropicWorld();
+    const overloaded = messageEvent('error', { error: { type: 'overloaded_error', message: 'x' } });
+    w.upstream.replies.push(streamed([overloaded]));
+    const response = await w.gateway.request('/chat/completions', {
+      body: { model: 'acme/spared', messages, stream: true },
+    });
+    // The peer there does not stream.
+    expect(response.status).toBe(502);
+    expect(w.spare.seen).toHaveLength(1);
+    await w.balanced();
+    expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
+  });
+});

@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { BUILTIN_PROVIDERS } from '../../../src/models/catalogue/builtin/providers.ts';
+import { errorOf, messageOf } from '../../support/anthropic-upstream.ts';
+import { AGENT, anthropicWorld, KEY, MODEL, messages } from '../../support/anthropic-world.ts';
+
+describe('a model behind the Messages dialect', () => {
+  it('is bought with the caller’s own key where one comes along, and that one alone is shown', async () => {
+    await using w = await anthropicWorld({}, 'sk-ant-of-the-server');
+    const { status, headers } = await w.chat({}, { 'x-svc-provider-key': KEY });
+    expect([status, headers.get('x-svc-payment'), headers.get('x-svc-cost-usdc')]).toEqual([
+      ...[200, 'byok', '2000'],
+    ]);
+    expect(JSON.stringify(w.upstream.seen)).not.toContain('sk-ant-of-the-server');
+    await w.balanced();
+  });
+
+  it('answers the OpenAI SDK, and the header is what the ledger took', async () => {
+    await using w = await anthropicWorld();
+    const { data, response } = await w.gateway.openai.chat.completions
+      .create({ model: MODEL, messages, temperature: 1.5 })
+      .withResponse();
+    expect(data).toMatchObject({
+      object: 'chat.completion',
+      model: MODEL,
+      choices: [{ message: { content: 'Good morning.' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 1_200, completion_tokens: 400, total_tokens: 1_600 },
+    });
+    // (1,200 × 1 + 400 × 5) × 1.05
+    expect(response.headers.get('x-svc-cost-usdc')).toBe('3360');
+    expect(w.ledger.consumedRaw(AGENT)).toBe(3_360n);
+    expect(w.upstream.seen).toEqual([
+      expect.objectContaining({
+        path: '/v1/messages',
+        body: {
+          model: 'claude-model',
+          max_tokens: LIMITS.unknownOutputTokens,
+          messages: [{ role: 'user', content: [{ type: 'text', text: 'Good morning?' }] }],
+          temperature: 1,
+        },
+      }),
+    ]);
+    await w.balanced();
+  });
+
+  it('calls a tool and hears its result, and both legs are charged by their usage', async () => {
+    await using w = await anthropicWorld();
+    const { completions } = w.gateway.openai.chat;
+    const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+    const tools = [{ type: 'function' as const, function: { name: 'weather', parameters } }];
+    const content = [
+      { type: 'text', text: 'Let me see.' },
+      { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Oslo' } },
+      { type: 'tool_use', id: 'toolu_2', name: 'weather', input: { city: 'Rome' } },
+    ];
+    const usage = {
+      ...{ input_tokens: 100, cache_read_input_tokens: 1_000, output_tokens: 50 },
+      cache_creation_input_tokens: 200,
+    };
+    w.upstream.replies.push({ body: messageOf(content, { stop_reason: 'tool_use', usage }) });
+
+    const first = await completions.create({ model: MODEL, messages, tools });
+    const message = first.choices[0]?.message;
+    expect(first.choices[0]?.finish_reason).toBe('tool_calls');
+    const calls = message?.tool_calls?.flatMap((call) => ('function' in call ? [call] : [])) ?? [];
+    expect(calls.map((call) => JSON.parse(call.function.arguments))).toEqual([
+      { city: 'Oslo' },
+      { city: 'Rome' },
+    ]);
+    expect(first.usage?.prompt_tokens_details?.cached_tokens).toBe(1_000);
+    // (300 × 1 + 200 × 0.25 for writing them + 1,000 × 0.1 + 50 × 5) × 1.05
+    expect(w.ledger.consumedRaw(AGENT)).toBe(735n);
+
+    const results = calls.map(({ id }) => ({
+      ...{ role: 'tool' as const, tool_call_id: id },
+      content: 'Rain',
+    }));
+    const said = [...messages, ...(message ? [message] : []), ...results];
+    const second = await completions.create({ model: MODEL, messages: said, tools });
+    expect(second.choices[0]?.message.content).toBe('Good morning.');
+    expect(w.upstream.seen[1]?.body.messages).toEqual([
+      expect.objectContaining({ role: 'user' }),
+      { role: 'assistant', content },
+      {
+        role: 'user',
+        content: ['toolu_1', 'toolu_2'].map((id) => ({
+          type: 'tool_result',
+          tool_use_id: id,
+          content: [{ type: 'text', text: 'Rain' }],
+        })),
+      },
+    ]);
+    expect(w.ledger.consumedRaw(AGENT)).toBe(735n + 3_360n);
+    await w.balanced();
+  });
+
+  it('is what the built-in Claude models are bought as, at their published price', async () => {
+    await using w = await anthropicWorld();
+    const { status, headers } = await w.chat({ model: 'anthropic/claude-haiku-4-5' });
+    expect([status, headers.get('x-svc-cost-usdc')]).toEqual([200, '3360']);
+    const { pathname } = new URL('messages', `${BUILTIN_PROVIDERS.anthropic?.baseUrl}/`);
+    expect(w.upstream.seen).toMatchObject([{ path: pathname, headers: { 'x-api-key': KEY } }]);
+    await w.balanced();
+  });
+
+  it('is estimated where it did not say what it used', async () => {
+    await using w = await anthropicWorld();
+    const content = [{ type: 'text', text: 'x'.repeat(400) }];
+    w.upstream.replies.push({ body: messageOf(content, { usage: null }) });
+    const { headers } = await w.chat();
+    expect(BigInt(headers.get('x-svc-cost-usdc') ?? 0)).toBeGreaterThanOrEqual(525n);
+    expect(w.ledger.charges[0]?.usage).toMatchObject({ text_output_token: 100, estimated: 1 });
+    await w.balanced();
+  });
+});
+
+describe('what such a model cannot do', () => {
+  it('is refused by the name of the field, uncharged and unsent', async () => {
+    await using w = await anthropicWorld();
+    const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x' } }];
+    const cases = [
+      ['n', { n: 2 }, /^n /],
+      ['logprobs', { logprobs: true }, /^logprobs /],
+      ['presence_penalty', { presence_penalty: 1 }, /^presence_penalty /],
+      ['response_format', { response_format: { type: 'json_schema' } }, /^response_format /],
+      [
+        `messages.${messages.length}.tool_calls.0.function.arguments`,
+        { messages: [...messages, { role: 'assistant', tool_calls: calls }] },
+        /arguments is not/,
+      ],
+    ] as const;
+    for (const [param, more, message] of cases) {
+      const { status, json } = await w.chat(more);
+      expect(status).toBe(400);
+      expect(json).toMatchObject({
+        error: { code: 'invalid_request', param, message: expect.stringMatching(message) },
+      });
+    }
+    expect(w.upstream.seen).toEqual([]);
+    expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
+    await w.balanced();
+  });
+
+  it('is asked of the next source, and costs what that one takes', async () => {
+    await using w = await anthropicWorld();
+    const { status, headers, json } = await w.chat({ model: 'acme/spared', n: 2 });
+    expect([status, json]).toMatchObject([200, { model: 'acme/spared' }]);
+    expect(w.upstream.seen).toEqual([]);
+    expect(w.spare.seen).toMatchObject([{ body: { n: 2 } }]);
+    // Nobody was tried and passed over. (1,200 × 5 + 400 × 20) × 1.05
+    expect(headers.get('x-svc-attempts')).toBeNull();
+    expect(headers.get('x-svc-cost-usdc')).toBe('14700');
+    expect(w.ledger.charges).toMatchObject([{ targetUrl: 'gateway://spare/spare-model' }]);
+    await w.balanced();
+  });
+
+  it('is told where nobody else is there to be asked, and what the next source said otherwise', async () => {
+    await using w = await anthropicWorld();
+    const { status, json } = await w.chat({ n: 2 });
+    expect([status, json]).toMatchObject([
+      400,
+      { error: { code: 'invalid_request', message: expect.stringMatching(/^n cannot/) } },
+    ]);
+    w.spare.faults.push({ kind: 'status', status: 500 });
+    const failed = await w.chat({ model: 'acme/spared', n: 2 });
+    expect([failed.status, failed.json]).toMatchObject([
+      502,
+      { error: { code: 'all_sources_failed' } },
+    ]);
+    w.spare.faults.push({ kind: 'status', status: 422, body: { error: { message: 'no' } } });
+    const declined = await w.chat({ model: 'acme/spared', n: 2 });
+    expect([declined.status, declined.json]).toEqual([422, { error: { message: 'no' } }]);
+    expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
+    await w.balanced();
+  });
+
+  it('does not count against it, not even what is too deep to be written', async () => {
+    await using w = await anthropicWorld();
+    const args = `{"x":${'['.repeat(9_000)}${']'.repeat(9_000)}}`;
+    const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: args } }];
+    const deep = { messages: [...messages, { role: 'assistant', tool_calls: calls }] };
+    for (let i = 0; i < 5; i++) {
+      const { status, json } = await w.chat(deep);
+      expect([status, json]).toMatchObject([
+        400,
+        { error: { message: expect.stringMatching(/deep/) } },
+      ]);
+    }
+    expect(w.upstream.seen).toEqual([]);
+    expect((await w.chat()).status).toBe(200);
+    await w.balanced();
+  });
+});
+
+describe('the upstream’s own refusal', () => {
+  it('reaches the caller as an OpenAI error of the same status, uncharged', async () => {
+    await using w = await anthropicWorld();
+    const body = errorOf('invalid_request_error', 'max_tokens: 9999999 > 64000');
+    w.upstream.replies.push({ status: 400, body });
+    const { status, headers, json } = await w.chat({ model: 'acme/spared' });
+    expect(status).toBe(400);
+    expect(json).toEqual({
+      error: {
+        type: 'invalid_request_error',
+        message: 'max_tokens: 9999999 > 64000',
+        ...{ param: null, code: null },
+      },
+    });
+    expect(headers.get('x-svc-payment')).toBe('passthrough');
+    expect(w.spare.seen).toEqual([]);
+    expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
+    await w.balanced();
+  });
+});
+
+describe('an upstream that fails', () => {
+  const failures = [
+    ['is overloaded', { status: 529, body: errorOf('overloaded_error', 'Overloaded') }],
+    ['fails inside', { status: 500, body: errorOf('api_error', 'Internal server error') }],
+    ['limits its callers', { status: 429, headers: { 'retry-after': '3' }, body: {} }],
+    ['answers what is no message', { body: { type: 'ping' } }],
+    ['answers half a message', { body: '{"type":"message","content":[' }],
+    ['answers too much', { body: 'x'.repeat(5_000) }],
+    ['redirects', { status: 307, headers: { location: 'http://127.0.0.1:9/' }, body: {} }],
+    ['says nothing', { isSilent: true }],
+  ] as const;
+
+  for (const [name, reply] of failures) {
+    it(`is passed over and not paid when it ${name}`, async () => {
+      await using w = await anthropicWorld({ responseBytes: 4_096, totalMs: 500 });
+      w.upstream.replies.push(reply);
+      const { headers, json } = await w.chat({ model: 'acme/spared' });
+      expect(json).toMatchObject({ choices: [{ message: { content: 'Good morning.' } }] });
+      expect(headers.get('x-svc-attempts')).toBe('2');
+      expect(w.spare.seen).toHaveLength(1);
+      expect(w.ledger.charges).toHaveLength(1);
+      await w.balanced();
+    });
+  }
+
+  it('is not asked by more callers at once than it may be', async () => {
+    await using w = await anthropicWorld({ inFlight: 1 });
+    w.upstream.replies.push({ isSilent: true });
+    const waiting = new AbortController();
+    const call = w.gateway.openai.chat.completions.create(
+      { model: MODEL, messages },
+      { signal: waiting.signal },
+    );
+    const left = expect(call).rejects.toThrow();
+    await expect.poll(() => w.upstream.seen.length).toBe(1);
+    const { headers } = await w.chat({ model: 'acme/spared' });
+    expect(headers.get('x-svc-attempts')).toBe('2');
+    expect(w.upstream.seen).toHaveLength(1);
+    waiting.abort();
+    await left;
+    await w.balanced();
+    expect((await w.chat()).status).toBe(200);
+  });
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { createLedger, type LiveLedger } from '../../../src/ledger/engine/ledger.ts';
+import { createBalanceStore } from '../../../src/ledger/store/balances.ts';
+import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
+import { breakWorld } from '../../support/breaks/break-world.ts';
+import { GOODS } from '../../support/breaks/goods.ts';
+import { modesOf } from '../../support/breaks/modes.ts';
+import { lineOf, runMode } from '../../support/breaks/run-mode.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { seedAgent } from '../../support/ledger-world.ts';
+
+/** What is told by many runs alike is told by the ledger in memory. */
+const MOST_RUNS = 60;
+const FUNDS = 10n ** 13n;
+
+let database: TestDatabase;
+let ledger: LiveLedger;
+let world: Awaited<ReturnType<typeof breakWorld>>;
+let agentId = 0;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const store = createBalanceStore({
+    sql: database.sql,
+    node: { nodeId: 'breaks-test', leaseEpoch: 1 },
+  });
+  ledger = createLedger({ store, clock: systemClock, log: silentLog });
+  const agent = await seedAgent(database.sql);
+  agentId = agent.agentId;
+  await ledger.credit({ agentId, amountRaw: FUNDS, reference: 'start' });
+  world = await breakWorld({ ledger, ...agent, books: { chargedRaw, openHolds } });
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await ledger[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+async function chargedRaw(): Promise<bigint> {
+  const [row] = await database.sql<{ rows: bigint; spent: bigint }[]>`
+    select consumed_raw as spent,
+      (select coalesce(sum(cost_raw), 0)::bigint from charges c where c.agent_id = f.agent_id)
+        as rows
+    from agent_funds f where agent_id = ${agentId}`;
+  expect(row?.rows).toBe(row?.spent);
+  return row?.spent ?? -1n;
+}
+
+async function openHolds(): Promise<number> {
+  const [row] = await database.sql<{ open: number }[]>`
+    select count(*)::int as open from holds where agent_id = ${agentId}`;
+  return row?.open ?? -1;
+}
+
+describe('upstreams that misbehave, on the durable ledger', () => {
+  it('leave every receipt in it, no hold open, and nothing that its self-check finds', async ({
+    annotate,
+  }) => {
+    const total = { runs: 0, ledgerRaw: 0n };
+    for (const goods of GOODS) {
+      for (const mode of modesOf(goods, 32)) {
+        if (mode.scripts.length > MOST_RUNS) continue;
+        const tally = await runMode(world, goods, mode);
+        await annotate(lineOf(tally));
+        total.runs += tally.runs;
+        total.ledgerRaw += tally.ledgerRaw;
+        expect(tally.holdsLeft).toBe(0);
+        if (mode.isLeft) expect(tally.ledgerRaw).toBeLessThanOrEqual(tally.owedRaw);
+        else expect([tally.toldRaw, tally.owedRaw]).toEqual([tally.ledgerRaw, tally.ledgerRaw]);
+      }
+    }
+    expect(total.runs).toBeGreaterThan(500);
+    expect(await chargedRaw()).toBe(total.ledgerRaw);
+    expect(await ledger.funds(agentId)).toMatchObject({
+      ...{ spendableRaw: FUNDS - total.ledgerRaw, heldRaw: 0n },
+    });
+    expect(await openHolds()).toBe(0);
+    expect(await checkInvariants(database.sql)).toEqual([]);
+    await annotate(`${total.runs} runs, ${total.ledgerRaw} raw charged`);
+  }, 240_000);
+});

@@ -1,0 +1,252 @@
+import OpenAI from 'openai';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { countedOpenAi, thrownBy } from '../../support/counted-openai.ts';
+import { AGENT_KEY } from '../../support/gateway-world.ts';
+import { wholeAnswer } from '../../support/stream-upstream.ts';
+import { type StreamWorld, streamWorld } from '../../support/stream-world.ts';
+
+const AGENT = 1;
+const MODEL = 'acme/fast-1';
+const messages = [{ role: 'user' as const, content: 'Good morning?' }];
+const READER = `svc_${'b'.repeat(64)}`;
+const SUSPENDED = `svc_${'c'.repeat(64)}`;
+const PENNILESS = `svc_${'d'.repeat(64)}`;
+const FLOODING = `svc_${'e'.repeat(64)}`;
+const PER_MINUTE = 30;
+
+let gateway: StreamWorld['gateway'];
+let ledger: StreamWorld['ledger'];
+let upstream: StreamWorld['upstream'];
+
+beforeEach(async () => {
+  const world = await streamWorld({
+    credits: new Map([
+      [4, 1n],
+      [5, 100_000_000n],
+    ]),
+    others: new Map([
+      [READER, { agentId: AGENT, keyId: 2, permission: 'read' }],
+      [SUSPENDED, { agentId: 3, keyId: 3, status: 'suspended' }],
+      [PENNILESS, { agentId: 4, keyId: 4 }],
+      [FLOODING, { agentId: 5, keyId: 5 }],
+    ]),
+    rateLimits: { gatewayPerMinute: PER_MINUTE },
+  });
+  ({ gateway, ledger, upstream } = world);
+  upstream.play(wholeAnswer({ content: 'Good morning.' }));
+  return () => world[Symbol.asyncDispose]();
+});
+
+type Wish = Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>;
+type Asking = { readonly apiKey?: string; readonly wanted?: Wish } & OpenAI.RequestOptions;
+
+/** What the client threw with its own number of retries, how often it asked, and how often that reached the upstream. */
+async function failing({ apiKey = AGENT_KEY, wanted, ...options }: Asking) {
+  const { openai, sent } = countedOpenAi({ apiKey, baseURL: gateway.baseUrl });
+  const before = upstream.seen.length;
+  const error = await thrownBy(
+    openai.chat.completions.create({ model: MODEL, messages, ...wanted }, options),
+  );
+  return { error, requests: sent.length, bought: upstream.seen.length - before };
+}
+
+const relays = (status: number, headers: Record<string, string> = {}) =>
+  upstream.play({
+    ...{ status, headers: { 'content-type': 'application/json', ...headers } },
+    pieces: [JSON.stringify({ error: { message: 'as told', type: 'server_error', code: 'told' } })],
+  });
+
+describe('a refusal of this server', () => {
+  it.each([
+    [
+      'a request that is none',
+      { wanted: { messages: [] } },
+      OpenAI.BadRequestError,
+      400,
+      'invalid_request',
+    ],
+    [
+      'a key that is none',
+      { apiKey: `svc_${'0'.repeat(64)}` },
+      OpenAI.AuthenticationError,
+      401,
+      'invalid_api_key',
+    ],
+    [
+      'a balance that does not reach',
+      { apiKey: PENNILESS },
+      OpenAI.APIError,
+      402,
+      'budget_exhausted',
+    ],
+    [
+      'a key that may only read',
+      { apiKey: READER },
+      OpenAI.PermissionDeniedError,
+      403,
+      expect.any(String),
+    ],
+    [
+      'an agent that is suspended',
+      { apiKey: SUSPENDED },
+      OpenAI.PermissionDeniedError,
+      403,
+      expect.any(String),
+    ],
+    [
+      'a model that is none',
+      { wanted: { model: 'acme/none' } },
+      OpenAI.NotFoundError,
+      404,
+      'model_not_found',
+    ],
+  ])(
+    'for %s is thrown as its class, asked once, and costs nothing',
+    async (_, asking, kind, status, code) => {
+      const { error, requests, bought } = await failing(asking);
+      expect(error).toBeInstanceOf(kind);
+      expect(error).toMatchObject({ status, code });
+      expect([requests, bought]).toEqual([1, 0]);
+      expect(ledger.charges).toEqual([]);
+    },
+  );
+
+  it.each(['sk-of-another-vendor', 'svc_cut-off'])(
+    'for the key %s is that the key is wrong, whatever is asked for',
+    async (apiKey) => {
+      const { openai } = countedOpenAi({ apiKey, baseURL: gateway.baseUrl });
+      const calls = [
+        () => openai.models.list(),
+        () => openai.models.retrieve(MODEL),
+        () => openai.chat.completions.create({ model: MODEL, messages, stream: true }),
+        () => openai.embeddings.create({ model: MODEL, input: 'x' }),
+        () => openai.audio.speech.create({ model: MODEL, input: 'x', voice: 'alloy' }),
+      ];
+      for (const call of calls) {
+        const error = await thrownBy(call());
+        expect(error).toBeInstanceOf(OpenAI.AuthenticationError);
+        expect(error).toMatchObject({ code: 'invalid_api_key', type: 'authentication_error' });
+      }
+    },
+  );
+
+  it('for the key of another request is a conflict, though the client repeats others of that status', async () => {
+    const { openai, sent } = countedOpenAi({ apiKey: AGENT_KEY, baseURL: gateway.baseUrl });
+    const options = { headers: { 'idempotency-key': 'k' } };
+    await openai.chat.completions.create({ model: MODEL, messages }, options);
+    const wanted = { model: MODEL, input: 'x', voice: 'alloy' };
+    const error = await thrownBy(openai.audio.speech.create(wanted, options));
+    expect(error).toBeInstanceOf(OpenAI.ConflictError);
+    expect(error).toMatchObject({ code: 'idempotency_key_reused' });
+    expect(sent).toHaveLength(2);
+    expect(ledger.charges).toHaveLength(1);
+  });
+
+  it('for a flood tells the client to come back, and when', async () => {
+    const { openai, sent } = countedOpenAi({
+      ...{ apiKey: FLOODING, baseURL: gateway.baseUrl, maxRetries: 0 },
+    });
+    const calls = Array.from({ length: PER_MINUTE + 5 }, () =>
+      openai.chat.completions.create({ model: MODEL, messages }).catch((error: unknown) => error),
+    );
+    const refused = (await Promise.all(calls)).filter((told) => told instanceof OpenAI.APIError);
+    expect(refused).toHaveLength(5);
+    for (const error of refused) {
+      expect(error).toBeInstanceOf(OpenAI.RateLimitError);
+      expect(error).toMatchObject({ code: 'rate_limited', type: 'rate_limit_error' });
+      expect(error.headers?.get('retry-after')).toMatch(/^\d+$/);
+      expect(error.headers?.get('x-should-retry')).toBe('true');
+    }
+    expect(sent).toHaveLength(PER_MINUTE + 5);
+  });
+
+  it.each([
+    [500, OpenAI.InternalServerError, 502, 'all_sources_failed'],
+    [503, OpenAI.InternalServerError, 502, 'all_sources_failed'],
+    [429, OpenAI.RateLimitError, 429, 'upstream_rate_limited'],
+  ])(
+    'where the only source answers %i is repeated by the client, with what the upstream said of when, and costs nothing',
+    async (upstreamStatus, kind, status, code) => {
+      relays(upstreamStatus, { 'retry-after': '1' });
+      const { error, requests, bought } = await failing({ maxRetries: 1 });
+      expect(error).toBeInstanceOf(kind);
+      expect(error).toMatchObject({ status, code });
+      expect(error.headers?.get('x-should-retry')).toBe('true');
+      expect(error.headers?.get('retry-after')).toBe('1');
+      expect([requests, bought]).toEqual([2, 2]);
+      expect(ledger.consumedRaw(AGENT)).toBe(0n);
+      expect(ledger.openHolds()).toBe(0);
+    },
+  );
+
+  it.each([500, 503, 429])(
+    'for one passing %i of the upstream is mended by the client, which pays once',
+    async (status) => {
+      const { openai, sent } = countedOpenAi({ apiKey: AGENT_KEY, baseURL: gateway.baseUrl });
+      const answer = wholeAnswer({ content: 'Good morning.' });
+      let asked = 0;
+      upstream.play(() =>
+        asked++ === 0 ? { status, headers: { 'retry-after': '1' }, pieces: [] } : answer,
+      );
+      const completion = await openai.chat.completions.create({ model: MODEL, messages });
+      expect(completion.choices[0]?.message.content).toBe('Good morning.');
+      expect([sent.length, asked]).toEqual([2, 2]);
+      expect(ledger.charges.filter(({ costRaw }) => costRaw > 0n)).toHaveLength(1);
+      expect(ledger.openHolds()).toBe(0);
+    },
+  );
+
+  it('under an Idempotency-Key for a passing fault leaves the key free for the repetition', async () => {
+    const { openai, sent } = countedOpenAi({ apiKey: AGENT_KEY, baseURL: gateway.baseUrl });
+    const answer = wholeAnswer({ content: 'Good morning.' });
+    let asked = 0;
+    upstream.play(() => (asked++ === 0 ? { status: 500, pieces: [] } : answer));
+    const completion = await openai.chat.completions.create(
+      { model: MODEL, messages },
+      { headers: { 'idempotency-key': 'once' } },
+    );
+    expect(completion.choices[0]?.message.content).toBe('Good morning.');
+    expect([sent.length, asked]).toEqual([2, 2]);
+    expect(ledger.charges.filter(({ costRaw }) => costRaw > 0n)).toHaveLength(1);
+  });
+});
+
+describe('a refusal of the upstream', () => {
+  it.each([
+    [400, OpenAI.BadRequestError],
+    [401, OpenAI.AuthenticationError],
+    [403, OpenAI.PermissionDeniedError],
+    [404, OpenAI.NotFoundError],
+    [422, OpenAI.UnprocessableEntityError],
+  ])('with %i is thrown as it came, asked once and not charged', async (status, kind) => {
+    relays(status);
+    const { error, requests } = await failing({});
+    expect(error).toBeInstanceOf(kind);
+    expect(error).toMatchObject({ status, code: 'told', type: 'server_error' });
+    expect(error.headers?.get('x-svc-payment')).toBe('passthrough');
+    expect(requests).toBe(1);
+    expect(ledger.consumedRaw(AGENT)).toBe(0n);
+  });
+
+  it('that the client repeats of its own, it repeats as often as it was told, at no cost', async () => {
+    relays(409);
+    for (const maxRetries of [0, 1]) {
+      const { error, requests, bought } = await failing({ maxRetries });
+      expect(error).toBeInstanceOf(OpenAI.ConflictError);
+      expect([requests, bought]).toEqual([maxRetries + 1, maxRetries + 1]);
+    }
+    expect(ledger.consumedRaw(AGENT)).toBe(0n);
+    expect(ledger.openHolds()).toBe(0);
+  });
+});
+
+describe('a server that is not there', () => {
+  it('is a connection error of the client', async () => {
+    const { openai, sent } = countedOpenAi({
+      ...{ apiKey: AGENT_KEY, baseURL: 'http://127.0.0.1:1/v1', maxRetries: 1 },
+    });
+    const call = openai.chat.completions.create({ model: MODEL, messages });
+    expect(await thrownBy(call)).toBeInstanceOf(OpenAI.APIConnectionError);
+    expect(sent).toHaveLength(2);
+  });
+});

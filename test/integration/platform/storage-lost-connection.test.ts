@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { openSql, type Sql } from '../../../src/platform/postgres/sql.ts';
+import { isConnectionError } from '../../../src/platform/postgres/transient.ts';
+import { type BreakableDatabase, breakable } from '../../support/breakable-database.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
+
+/** Far below the ten seconds after which the driver gives a connection up. */
+const SOON_MS = 3_000;
+const POOL = 3;
+
+let database: TestDatabase;
+let line: BreakableDatabase;
+let sql: Sql;
+const crashes: unknown[] = [];
+const noteCrash = (error: unknown) => crashes.push(error);
+beforeAll(async () => {
+  process.on('uncaughtExceptionMonitor', noteCrash);
+  database = await testDatabase(1);
+  line = await breakable(database.target);
+  sql = openSql(line.target, POOL);
+});
+afterAll(async () => {
+  await sql.end({ timeout: 1 });
+  await line[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+  process.off('uncaughtExceptionMonitor', noteCrash);
+});
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Every connection of the pool is used at the same time, so that none hides. */
+const useAll = () => Promise.all(Array.from({ length: POOL }, () => sql`select pg_sleep(0.05)`));
+
+describe('a connection that is lost', () => {
+  for (const how of ['destroy', 'end'] as const) {
+    it(`by ${how} in a sql transaction fails it, ends nothing else, and the pool works at once`, async () => {
+      for (let round = 0; round <= POOL; round++) {
+        const lost = sql.begin(async (tx) => {
+          await tx`select pg_sleep(5)`;
+        });
+        const failed = expect(lost).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+        await pause(100);
+        line.breakAll(how);
+        await failed;
+        await pause(50);
+        const startMs = performance.now();
+        await useAll();
+        expect(performance.now() - startMs).toBeLessThan(SOON_MS);
+      }
+      expect(crashes).toEqual([]);
+    });
+  }
+
+  it('at the moment of a write leaves no connection that never writes again', async () => {
+    for (let round = 0; round < 20; round++) {
+      const asked = Array.from({ length: 12 }, () => sql`select 1`.catch(() => 'lost'));
+      line.breakAll('destroy');
+      await Promise.race([Promise.all(asked), pause(SOON_MS).then(() => expect.fail('it hangs'))]);
+    }
+    await pause(50);
+    const startMs = performance.now();
+    await useAll();
+    expect(performance.now() - startMs).toBeLessThan(SOON_MS);
+    expect(crashes).toEqual([]);
+  });
+
+  it('takes with it what its sql transaction still says, and answers nobody else with that', async () => {
+    await sql`create table late (id int)`;
+    const one = openSql(line.target, 1);
+    for (let round = 0; round < 30; round++) {
+      const lost = one.begin(async (tx) => {
+        await tx`select 1`;
+        line.breakAll('end');
+        // Before, while and after the pool connects again for those who wait.
+        await pause(2 * round);
+        await tx`insert into late values (1)`;
+      });
+      const failed = expect(lost).rejects.toSatisfy(isConnectionError);
+      const asked = [41, 42, 43].map((n) => one`select ${n}::int as n`);
+      expect(await Promise.all(asked)).toEqual([[{ n: 41 }], [{ n: 42 }], [{ n: 43 }]]);
+      await failed;
+      await pause(2 * round);
+    }
+    await one.end({ timeout: 1 });
+    expect(await sql`select id from late`).toEqual([]);
+    expect(crashes).toEqual([]);
+  });
+
+  it('is what becomes of a sql transaction that asks nothing for long, and its rows are free', async () => {
+    const [limit] = await sql`
+      select setting::int as ms from pg_settings where name = 'idle_in_transaction_session_timeout'`;
+    expect(limit?.ms).toBe(LIMITS.idleInTransactionMs);
+
+    await sql`create table kept (id int)`;
+    await sql`insert into kept values (1)`;
+    const frozen = sql.begin(async (tx) => {
+      await tx`set local idle_in_transaction_session_timeout = 100`;
+      await tx`select id from kept for update`;
+      await pause(500);
+      await tx`update kept set id = 2`;
+    });
+    const failed = expect(frozen).rejects.toSatisfy(isConnectionError);
+    await pause(300);
+    expect(await sql`select id from kept for update nowait`).toEqual([{ id: 1 }]);
+    await failed;
+    // Its next statement comes late, to a connection that is gone.
+    await pause(400);
+    await useAll();
+    expect(await sql`select id from kept`).toEqual([{ id: 1 }]);
+    expect(crashes).toEqual([]);
+  });
+});

@@ -1,0 +1,330 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { type ListenScript, resultOf, totalOf } from '../../support/listen-upstream.ts';
+import { LISTEN, type ListenWorld, listenWorld, RATE, STREAM } from '../../support/listen-world.ts';
+import type { RealtimeClient } from '../../support/realtime-client.ts';
+import type { UpstreamPeer } from '../../support/realtime-upstream.ts';
+import { settled } from '../../support/settled.ts';
+import { bytesOf, tone } from '../../support/voice-fakes.ts';
+import { AGENT } from '../../support/voice-world.ts';
+
+const PATHS = [`${LISTEN}alone`, `${STREAM}deepgram/alone`];
+/** Raw units a second. */
+const RATE_RAW = 10;
+const CREDIT_RAW = 1_000_000n;
+const sound = (seconds: number) => bytesOf(tone(seconds * 1_000, RATE));
+
+type Scene = {
+  readonly client: RealtimeClient;
+  readonly peer: UpstreamPeer;
+  readonly script: ListenScript;
+};
+type Case = {
+  readonly name: string;
+  /** Everything up to the end of the socket, which it does not wait for. */
+  readonly play: (scene: Scene) => unknown;
+  /** What is billed; 0 leaves no row. */
+  readonly seconds: number;
+  /** What nobody bills. */
+  readonly beyondSeconds?: number;
+  readonly code?: number;
+};
+
+const finish = (client: RealtimeClient) => client.ws.send('{"type":"CloseStream"}');
+
+/** Until the upstream has said that it heard so much, and the client knows. */
+const heard = (client: RealtimeClient, seconds: number) =>
+  client.until(() => client.texts.some((text) => text.includes(`w${seconds * 2}`)));
+
+const CASES: readonly Case[] = [
+  {
+    name: 'sound in many slices is billed to the millisecond',
+    play: ({ client }) => {
+      for (let n = 0; n < 8; n++) client.ws.send(sound(4.321));
+      finish(client);
+    },
+    seconds: 34.568,
+  },
+  {
+    name: 'an upstream that never tells a total has heard all that it was sent',
+    play: ({ client, script }) => {
+      script.totals = () => [];
+      client.ws.send(sound(12));
+      finish(client);
+    },
+    seconds: 12,
+  },
+  {
+    name: 'a total that comes twice counts once',
+    play: ({ client, script }) => {
+      script.totals = (seconds) => [seconds, seconds];
+      client.ws.send(sound(12));
+      finish(client);
+    },
+    seconds: 12,
+  },
+  {
+    name: 'a total that is more than was sent is believed as far as that, and the rest is its upstream’s',
+    play: ({ client, script }) => {
+      script.totals = () => [86_400];
+      client.ws.send(sound(3));
+      finish(client);
+    },
+    seconds: 3,
+    beyondSeconds: 86_397,
+  },
+  {
+    name: 'a total that is less than was sent is what is billed',
+    play: ({ client, script }) => {
+      script.heard = () => {};
+      script.lastWord = () => {};
+      script.totals = () => [1.25];
+      client.ws.send(sound(25));
+      finish(client);
+    },
+    seconds: 1.25,
+  },
+  {
+    name: 'a total that is less than its own results spoke of takes nothing of them back',
+    play: ({ client, script }) => {
+      script.totals = () => [1.25];
+      client.ws.send(sound(25));
+      finish(client);
+    },
+    seconds: 25,
+  },
+  {
+    name: 'a total that is none is no word at all',
+    play: ({ client, script }) => {
+      script.totals = () => [-4, 'many', null];
+      client.ws.send(sound(3));
+      finish(client);
+    },
+    seconds: 3,
+  },
+  {
+    name: 'a total in the middle says nothing of what comes behind it',
+    play: async ({ client, peer, script }) => {
+      script.totals = () => [];
+      client.ws.send(sound(2));
+      await heard(client, 2);
+      peer.say(totalOf(0.5));
+      peer.say(resultOf(0, { speech_final: true }));
+      await client.until(({ speech_final }) => speech_final === true);
+      client.ws.send(sound(2));
+      finish(client);
+    },
+    seconds: 4,
+  },
+  {
+    name: 'what is answered behind the total still arrives, and is billed once',
+    play: ({ client, peer, script }) => {
+      script.closeCode = null;
+      script.totals = (seconds) => {
+        setImmediate(() => {
+          peer.say(resultOf(seconds, { is_final: true, speech_final: true }));
+          peer.ws.close(1000);
+        });
+        return [seconds];
+      };
+      client.ws.send(sound(5));
+      finish(client);
+    },
+    seconds: 5,
+  },
+  {
+    name: 'an upstream that dies is paid for what it has told of, and for nothing behind',
+    play: async ({ client, peer, script }) => {
+      script.heard = (_, seconds) => {
+        if (seconds <= 11) peer.say(resultOf(seconds, {}));
+      };
+      client.ws.send(sound(15));
+      await heard(client, 11);
+      peer.ws.terminate();
+    },
+    ...{ seconds: 11, code: 1011 },
+  },
+  {
+    name: 'an upstream that dies before it has told of anything is not paid',
+    play: async ({ client, peer, script }) => {
+      script.heard = (_, seconds) => {
+        if (seconds === 5) peer.ws.terminate();
+      };
+      client.ws.send(sound(5));
+    },
+    ...{ seconds: 0, code: 1011 },
+  },
+  {
+    name: 'an upstream that dies after it was told that no more comes is paid for what it has told of',
+    play: ({ client, script }) => {
+      script.totals = () => [];
+      script.closeCode = 1011;
+      client.ws.send(sound(5));
+      finish(client);
+    },
+    ...{ seconds: 5, code: 1011 },
+  },
+  {
+    name: 'a client that vanishes pays for what its upstream then says that it heard',
+    play: async ({ client, script }) => {
+      script.heard = (peer, seconds) => {
+        if (seconds === 3) peer.say(resultOf(1, {}));
+      };
+      client.ws.send(sound(3));
+      await heard(client, 1);
+      client.ws.terminate();
+    },
+    ...{ seconds: 3, code: 1006 },
+  },
+  {
+    name: 'a client that goes in order pays the same',
+    play: async ({ client }) => {
+      client.ws.send(sound(3));
+      await heard(client, 3);
+      client.ws.close(1000);
+    },
+    seconds: 3,
+  },
+  {
+    name: 'a client that has said nothing pays nothing',
+    play: ({ client }) => {
+      client.ws.send(new Uint8Array());
+      finish(client);
+    },
+    seconds: 0,
+  },
+];
+
+async function open(path: string, options: Parameters<typeof listenWorld>[0] = {}) {
+  const world = await listenWorld(options);
+  const client = await world.connect(path);
+  const peer = await world.upstream.peer();
+  return { world, client, peer, script: world.upstream.script };
+}
+
+async function books(
+  { ledger }: ListenWorld,
+  seconds: number,
+  { beyondSeconds = 0, creditRaw = CREDIT_RAW } = {},
+) {
+  await settled(ledger);
+  const costRaw = BigInt(Math.ceil(seconds * RATE_RAW));
+  expect(ledger.charges.map((row) => [row.costRaw, row.usage.audio_second])).toEqual(
+    seconds === 0 ? [] : [[costRaw, seconds]],
+  );
+  expect(await ledger.funds(AGENT)).toMatchObject({
+    ...{ heldRaw: 0n, spendableRaw: creditRaw - costRaw },
+  });
+  const beyondRaw = [...ledger.shortfalls.values()].reduce((sum, raw) => sum + raw, 0n);
+  expect([ledger.consumedRaw(AGENT), beyondRaw]).toEqual([
+    costRaw,
+    BigInt(beyondSeconds * RATE_RAW),
+  ]);
+}
+
+describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) => {
+  it.each(CASES)('$name', async ({ beyondSeconds = 0, code = 1000, play, seconds }) => {
+    const { world, ...scene } = await open(path);
+    await using _world = world;
+    await play(scene);
+    expect((await scene.client.closed).code).toBe(code);
+    await books(world, seconds, { beyondSeconds });
+  });
+
+  it('hears what the balance holds, tells all of it, then why, and closes 1008', async () => {
+    const creditRaw = 250n;
+    const { client, peer, world } = await open(path, { creditRaw });
+    await using _world = world;
+    client.ws.send(sound(30));
+    expect(await client.closed).toEqual({ code: 1008, reason: 'insufficient_balance' });
+    const bytes = peer.frames.reduce(
+      (sum, frame) => sum + (frame.isBinary ? frame.bytes.length : 0),
+      0,
+    );
+    expect(bytes).toBe(25 * 2 * RATE);
+    expect(client.texts.some((text) => text.includes('w50'))).toBe(true);
+    expect(client.texts.at(-1)).toContain('insufficient_balance');
+    await books(world, 25, { creditRaw });
+  });
+
+  it('goes on where money comes in time, whatever the ledger takes to say so', async () => {
+    let extensions = 0;
+    const { client, world } = await open(path, {
+      creditRaw: 100n,
+      change: (ledger) => ({
+        async extend(claim, byRaw) {
+          extensions++;
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          if (extensions === 1) {
+            await ledger.credit({ agentId: AGENT, amountRaw: 900n, reference: 'late' });
+          }
+          return ledger.extend(claim, byRaw);
+        },
+      }),
+    });
+    await using _world = world;
+    for (const seconds of [20, 15]) client.ws.send(sound(seconds));
+    client.ws.send('{"type":"KeepAlive"}');
+    finish(client);
+    expect((await client.closed).code).toBe(1000);
+    await books(world, 35, { creditRaw: 1_000n });
+  });
+
+  it('cuts off who sends further ahead of real time than anybody may, paid as far as was heard', async () => {
+    const { client, world } = await open(path);
+    await using _world = world;
+    for (let n = 0; n < 5; n++) client.ws.send(sound(LIMITS.audioAheadSeconds / 4));
+    expect((await client.closed).code).toBe(1008);
+    expect(client.texts.at(-1)).toContain('audio_too_fast');
+    await settled(world.ledger);
+    expect(world.ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(
+      BigInt(LIMITS.audioAheadSeconds * RATE_RAW),
+    );
+  });
+
+  it('leaves to another process what that has settled', async () => {
+    const { client, world } = await open(path, {
+      change: () => ({
+        journal: async () => 'lost',
+        closeSession: async () => ({ kind: 'already_resolved' }),
+      }),
+    });
+    await using _world = world;
+    client.ws.send(sound(12));
+    expect(await client.closed).toEqual({ code: 1011, reason: 'settled elsewhere' });
+    expect(world.ledger.charges).toEqual([]);
+    await expect.poll(() => world.sessions.size).toBe(0);
+  });
+});
+
+describe('what a client of /v1/listen is told at the end', () => {
+  it('is the total by this server where its upstream had none, and one total in any case', async () => {
+    for (const totals of [() => [], (seconds: number) => [seconds]]) {
+      const { client, script, world } = await open(`${LISTEN}alone`);
+      await using _world = world;
+      script.totals = totals;
+      client.ws.send(sound(2));
+      finish(client);
+      await client.closed;
+      expect(client.of('Metadata')).toMatchObject([{ duration: 2, channels: 1 }]);
+      await books(world, 2);
+    }
+  });
+
+  it('is how its upstream closed, in the words of that', async () => {
+    const { client, peer, world } = await open(`${LISTEN}alone`);
+    await using _world = world;
+    peer.ws.close(1011, 'NET-0001');
+    expect(await client.closed).toEqual({ code: 1011, reason: 'NET-0001' });
+    expect(client.of('Metadata')).toMatchObject([{ duration: 0 }]);
+    await books(world, 0);
+  });
+
+  it('is what was wrong with a flood of its words', async () => {
+    const { client, world } = await open(`${LISTEN}alone`);
+    await using _world = world;
+    for (let n = 0; n < 2 * LIMITS.realtimeEventBurst; n++) client.say({ type: 'KeepAlive' });
+    expect(await client.closed).toEqual({ code: 1008, reason: 'rate_limit_exceeded' });
+    await books(world, 0);
+  });
+});

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type AbusedWorld,
+  abusedWorld,
+  TURN_COST_RAW,
+  toldCostRaw,
+  USAGE,
+} from '../../support/abused-world.ts';
+
+/** More than the burst that a session is given, and what flows in while they come. */
+const FLOOD = 6_000;
+const TEXT_TURN = { type: 'response.create', response: { output_modalities: ['text'] } };
+const isDone = ({ type }: { readonly type: string }) => type === 'response.done';
+
+let world: AbusedWorld;
+let chargedRaw = 0n;
+beforeAll(async () => {
+  world = await abusedWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(async () => {
+  chargedRaw = await world.chargedRaw();
+});
+
+describe('a realtime session on the real ledger', () => {
+  it('that floods is cut off 1008, local or relayed, and pays for the turns that it was told of', async () => {
+    const local = await world.connect('local');
+    local.say(TEXT_TURN);
+    await local.until(isDone);
+    for (let n = 0; n < FLOOD; n++) local.say({ type: 'input_audio_buffer.clear' });
+    expect(await local.closed).toEqual({ code: 1008, reason: 'rate_limit_exceeded' });
+    chargedRaw += toldCostRaw(local.of('response.done'));
+
+    const { upstream } = world.relay;
+    const nth = upstream.peers.length;
+    const relayed = await world.connect('relayed');
+    (await upstream.peer(nth)).finish('r1', USAGE);
+    await relayed.until(isDone);
+    for (let n = 0; n < FLOOD; n++) relayed.say({ type: 'input_audio_buffer.clear' });
+    expect(await relayed.closed).toEqual({ code: 1008, reason: 'rate_limit_exceeded' });
+    await world.expectBooks(chargedRaw + TURN_COST_RAW);
+  });
+
+  it('that sends sound far faster than it lasts is told so, stays, and pays for its turn alone', async () => {
+    const client = await world.connect('local');
+    // Ten seconds of silence each, and two minutes may be ahead.
+    const audio = Buffer.alloc(24_000 * 2 * 10).toString('base64');
+    for (let n = 0; n < 20; n++) client.say({ type: 'input_audio_buffer.append', audio });
+    const refused = await client.until(({ type }) => type === 'error');
+    expect(refused).toMatchObject({ error: { code: 'audio_too_fast' } });
+    client.say(TEXT_TURN);
+    await client.until(isDone);
+    client.ws.close();
+    await client.closed;
+    await world.expectBooks(chargedRaw + toldCostRaw(client.of('response.done')));
+  });
+
+  it('that vanishes behind any of its events pays what is in its journal, all that it was told among it', async () => {
+    const whole = await world.connect('local');
+    whole.say(TEXT_TURN);
+    await whole.until(isDone);
+    const most = whole.events.length;
+    whole.ws.terminate();
+    chargedRaw += toldCostRaw(whole.of('response.done'));
+    for (let left = 0; left <= most; left++) {
+      const client = await world.connect('local');
+      const leave = () => {
+        if (client.events.length >= left) client.ws.terminate();
+      };
+      client.ws.on('message', leave);
+      client.say(TEXT_TURN);
+      leave();
+      await client.closed;
+      const nowRaw = await world.chargedRaw();
+      const told = client.of('response.done');
+      if (told.length > 0) expect(nowRaw - chargedRaw).toBe(toldCostRaw(told));
+      chargedRaw = nowRaw;
+      await world.expectBooks(chargedRaw);
+    }
+    expect(most, 'a turn has many events').toBeGreaterThan(4);
+  });
+});

@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import { isObject } from '../../../src/kernel/json.ts';
+import { cascadeStage, done, VOICES } from '../../support/cascade-steps.ts';
+import { answer, hear, RATE, say, speak } from '../../support/cascade-world.ts';
+import { bearer, KEYS } from '../../support/edge.ts';
+import { answers, breaksAfter } from '../../support/speech-upstream.ts';
+import {
+  callEvent,
+  DONE,
+  finishEvent,
+  textEvent,
+  usageEvent,
+  wordEvents,
+} from '../../support/stream-upstream.ts';
+import { jsonAnswer } from '../../support/transcription-upstream.ts';
+import { bytesOf, tone } from '../../support/voice-fakes.ts';
+import { refusal } from '../../support/web-socket-client.ts';
+
+const stage = cascadeStage();
+const { leave, start } = stage;
+
+const QUOTA = { type: 'insufficient_quota', code: 'budget_exhausted' };
+
+const codeOf = ({ error }: Readonly<Record<string, unknown>>) => isObject(error) && error.code;
+
+describe('a realtime session of several models in trouble', () => {
+  it('fails a response whose model dies in the middle, charges what came, and goes on', async () => {
+    const { chat, connect } = await start();
+    chat.play({ pieces: [textEvent('Once upon a time. There')], ends: 'cut', everyMs: 20 });
+    const client = await connect();
+    say(client, 'tell me');
+    const turn = await done(client);
+    expect(turn).toMatchObject({
+      status: 'failed',
+      status_details: { error: { code: 'upstream_broke_off' } },
+    });
+    expect(Number(turn.metadata.cost_raw)).toBeGreaterThan(0);
+    chat.play({ pieces: answer(['Here again.']) });
+    client.say({ type: 'response.create' });
+    expect(await done(client, 2)).toMatchObject({ status: 'completed' });
+    await leave(client);
+  });
+
+  it.each<[string, string]>([
+    ['tells of an error', `data: ${JSON.stringify({ error: { message: 'overloaded' } })}\n\n`],
+    ['tells of an error in a word', 'data: {"error":"overloaded"}\n\n'],
+    ['ends with an error', finishEvent('error')],
+  ])('fails a response whose model %s, however well the stream ends', async (_, event) => {
+    const { chat, connect } = await start();
+    chat.play({ pieces: [textEvent('Good day. '), event, textEvent('And so'), DONE] });
+    const client = await connect();
+    say(client, 'hello');
+    expect(await done(client)).toMatchObject({
+      ...{ status: 'failed', status_details: { error: { code: 'upstream_broke_off' } } },
+    });
+    await leave(client);
+  });
+
+  it('stops an answer of calls without end, and charges no more than was held for it', async () => {
+    const { chat, connect } = await start();
+    const whole = { name: 'look', arguments: JSON.stringify({ at: 'y'.repeat(10_000) }) };
+    const pieces = Array.from({ length: 2_000 }, (_, i) => callEvent(i, whole, { id: `c${i}` }));
+    chat.play({ pieces: [...pieces, DONE] });
+    const client = await connect();
+    say(client, 'look around');
+    const turn = await done(client);
+    expect(turn).toMatchObject({
+      ...{ status: 'incomplete', status_details: { reason: 'max_output_tokens' } },
+      // Three tokens read, and the thousand that the model may write at two each.
+      metadata: { cost_raw: '2003' },
+    });
+    await expect.poll(() => chat.abandoned.count).toBe(1);
+    await leave(client);
+  });
+
+  it('says that an answer was filtered, and charges what came of it', async () => {
+    const { chat, connect } = await start();
+    chat.play({ pieces: [textEvent('Well. '), finishEvent('content_filter'), DONE] });
+    const client = await connect();
+    say(client, 'tell me');
+    const turn = await done(client);
+    expect(turn).toMatchObject({
+      ...{ status: 'incomplete', status_details: { reason: 'content_filter' } },
+    });
+    expect(Number(turn.metadata.cost_raw)).toBeGreaterThan(0);
+    await leave(client);
+  });
+
+  it('calls nothing with arguments that were cut, and says that the answer is', async () => {
+    const { chat, connect } = await start();
+    const pay = callEvent(0, { name: 'pay', arguments: '{"amount": 1' }, { id: 'call_1' });
+    chat.play({ pieces: [pay, finishEvent('length'), usageEvent(), DONE] });
+    const client = await connect();
+    say(client, 'pay 1000');
+    expect(await done(client)).toMatchObject({
+      ...{ status: 'incomplete', status_details: { reason: 'max_output_tokens' }, output: [] },
+    });
+    expect(client.of('response.function_call_arguments.done')).toEqual([]);
+    await leave(client);
+  });
+
+  it('asks the next source where one fails before its first word, at its price', async () => {
+    const { chat, connect, second } = await start();
+    chat.play({ status: 500, headers: { 'content-type': 'application/json' }, pieces: ['{}'] });
+    const client = await connect();
+    client.say({ type: 'session.update', session: { output_modalities: ['text'] } });
+    say(client, 'hello');
+    const turn = await done(client);
+    expect(turn.status).toBe('completed');
+    expect([chat.seen.length, second.seen.length]).toEqual([1, 1]);
+    // 92 raw, and a tenth.
+    expect(turn.metadata.cost_raw).toBe(String(Math.ceil((3 * 20 + 4 * 8) * 1.1)));
+    await leave(client);
+  });
+
+  it('charges nothing for an answer that nobody gives', async () => {
+    const { chat, connect, second } = await start();
+    for (const peer of [chat, second]) {
+      peer.play({ status: 503, headers: { 'content-type': 'application/json' }, pieces: ['{}'] });
+    }
+    const client = await connect();
+    say(client, 'hello');
+    const turn = await done(client);
+    expect(turn).toMatchObject({
+      ...{ status: 'failed', status_details: { error: { code: 'all_sources_failed' } } },
+      metadata: { cost_raw: '0' },
+    });
+    expect(await leave(client)).toBe(0n);
+  });
+
+  it('estimates what an upstream does not tell, and marks it', async () => {
+    const { chat, connect, ledger } = await start();
+    chat.play({ pieces: [...wordEvents(['Twelve chars']), DONE] });
+    const client = await connect();
+    client.say({ type: 'session.update', session: { output_modalities: ['text'] } });
+    say(client, 'four');
+    const turn = await done(client);
+    expect(turn.metadata.cost_raw).toBe(String(1 + 2 * 3));
+    await leave(client);
+    expect(ledger.charges[0]?.usage).toMatchObject({ estimated: 1, text_output_token: 3 });
+  });
+
+  it.each([
+    ['refuses', () => answers(500)],
+    ['breaks off', () => breaksAfter(Buffer.from(bytesOf(tone(300, RATE))))],
+  ])(
+    'fails a response whose speech model %s, and still charges what was thought',
+    async (_, play) => {
+      const { connect, speech } = await start();
+      speech.plays.push(play());
+      const client = await connect({ tts_model: 'acme/say' });
+      say(client, 'hello');
+      const turn = await done(client);
+      expect(turn.status).toBe('failed');
+      expect(Number(turn.metadata.cost_raw)).toBeGreaterThanOrEqual(20);
+      say(client, 'again');
+      expect(await done(client, 2)).toMatchObject({ status: 'completed' });
+      await leave(client);
+    },
+  );
+
+  it('tells of speech that could not be made out, charges nothing for it, and goes on', async () => {
+    const { chat, connect, hearing } = await start();
+    hearing.script.push(jsonAnswer({}, 500));
+    const client = await connect(VOICES);
+    speak(client);
+    const failed = 'conversation.item.input_audio_transcription.failed';
+    await client.until(({ type }) => type === failed);
+    expect(chat.seen).toEqual([]);
+    speak(client);
+    const turn = await done(client);
+    expect(turn.status).toBe('completed');
+    await leave(client);
+  });
+
+  it.each([
+    ['a model that there is none of', { model: 'acme/nobody' }, 404, 'model_not_found'],
+    ['a model that neither thinks nor is live', { model: 'acme/say' }, 400, 'invalid_request'],
+    ['a voice that is none', { tts_model: 'acme/hear' }, 400, 'invalid_request'],
+    ['an ear that there is none of', { stt_model: 'acme/nobody' }, 404, 'model_not_found'],
+    ['an ear that wants a grammar', { stt_model: 'local/grammar' }, 503, 'no_source_available'],
+    [
+      'a part for a model that needs none',
+      { model: 'local/realtime', tts_model: 'acme/say' },
+      400,
+      'invalid_request',
+    ],
+  ])('refuses %s before anything is held', async (_, query, status, code) => {
+    const { ledger, url } = await start();
+    const refused = await refusal(url(query), [], bearer(KEYS.agent));
+    expect(refused.status).toBe(status);
+    expect(refused.body.error).toMatchObject({ code });
+    expect(ledger.openHolds()).toBe(0);
+  });
+
+  it('refuses a balance that does not cover one turn of all three, before anybody is asked', async () => {
+    const { chat, ledger, url } = await start({ creditRaw: 20_000n });
+    const refused = await refusal(url(VOICES), [], bearer(KEYS.agent));
+    expect([refused.status, refused.body.error]).toMatchObject([402, { code: 'budget_exhausted' }]);
+    expect([chat.seen.length, ledger.openHolds()]).toEqual([0, 0]);
+  });
+
+  it('sends no utterance whose transcript could not be paid, and bills all that it sent', async () => {
+    const { chat, connect, hearing } = await start({ creditRaw: 120_000n });
+    chat.play({ pieces: [textEvent('Hm. ')], ends: 'hang' });
+    const client = await connect({ stt_model: 'acme/clerk' });
+    const session = { output_modalities: ['text'], audio: { input: { turn_detection: null } } };
+    client.say({ type: 'session.update', session });
+    say(client, 'hello');
+    await client.until(({ type }) => type === 'response.output_text.delta');
+    const told = () => client.of('error').find((event) => codeOf(event) === 'budget_exhausted');
+    for (let i = 0; i < 40; i++) {
+      hear(client, [tone(100, RATE)]);
+      client.say({ type: 'input_audio_buffer.commit' });
+    }
+    await expect.poll(told, { timeout: 10_000 }).toMatchObject({ error: QUOTA });
+    client.say({ type: 'response.cancel' });
+    const turn = await done(client);
+    expect(hearing.seen.length).toBeGreaterThan(1);
+    expect(Number(turn.metadata.cost_raw)).toBeGreaterThanOrEqual(5_000 * hearing.seen.length);
+    await leave(client);
+  });
+
+  it('fails a response where its next sentence cannot be paid, and bills those that were spoken', async () => {
+    const { chat, connect, speech } = await start({ creditRaw: 80_000n });
+    const words = Array.from({ length: 40 }, (_, i) => `This is the long sentence number ${i}. `);
+    chat.play({ pieces: answer(words) });
+    const client = await connect({ tts_model: 'acme/orator' });
+    say(client, 'hello');
+    const turn = await done(client);
+    expect(turn).toMatchObject({ status: 'failed', status_details: { error: QUOTA } });
+    expect(speech.seen.length).toBeGreaterThan(1);
+    expect(Math.floor(Number(turn.metadata.cost_raw) / 5_000)).toBe(speech.seen.length);
+    await leave(client);
+  });
+});

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  type AbusedWorld,
+  abusedWorld,
+  type SocketName,
+  soundRaw,
+} from '../../support/abused-world.ts';
+import {
+  encodeWild,
+  judge,
+  type Message,
+  type WildFrame,
+  wildFrames,
+  wildWrites,
+} from '../../support/frame-oracle.ts';
+import type { RawWebSocket } from '../../support/raw-web-socket.ts';
+
+const RUNS = 300;
+
+let world: AbusedWorld;
+let toldRaw = 0n;
+beforeAll(async () => {
+  world = await abusedWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** Sends the frames in writes of these sizes, over and over. */
+function sendIn(raw: RawWebSocket, frames: readonly WildFrame[], sizes: readonly number[]): void {
+  const bytes = Buffer.concat(frames.map(encodeWild));
+  for (let at = 0, n = 0; at < bytes.length; n++) {
+    const size = sizes[n % sizes.length] ?? 1;
+    raw.send(bytes.subarray(at, at + size));
+    at += size;
+  }
+}
+
+/** Sends the frames on a session of their own, and leaves it again. */
+async function abuse(
+  name: SocketName,
+  frames: readonly WildFrame[],
+  sizes: readonly number[],
+): Promise<readonly Message[]> {
+  const { messages, outcome } = judge(frames);
+  return world.raw(name, async (raw) => {
+    sendIn(raw, frames, sizes);
+    expect(await raw.outcome()).toBe(outcome);
+    return messages;
+  });
+}
+
+it('a relay passes on the messages of any frames, and nothing of what the protocol forbids', async () => {
+  const { upstream } = world.relay;
+  await fc.assert(
+    fc.asyncProperty(wildFrames, wildWrites, async (frames, sizes) => {
+      const nth = upstream.peers.length;
+      const messages = await abuse('relayed', frames, sizes);
+      const peer = await upstream.peer(nth);
+      await peer.closed;
+      expect(peer.frames).toEqual(messages);
+      expect(await world.chargedRaw()).toBe(toldRaw);
+    }),
+    { numRuns: RUNS },
+  );
+  toldRaw += await world.serve('relayed');
+  await world.expectBooks(toldRaw);
+}, 120_000);
+
+it.each(['transcribed', 'listened'] as const)(
+  'the %s socket charges the sound in the messages of any frames, to the byte',
+  async (name) => {
+    await fc.assert(
+      fc.asyncProperty(wildFrames, wildWrites, async (frames, sizes) => {
+        const messages = await abuse(name, frames, sizes);
+        const sound = messages.filter(({ isBinary }) => isBinary);
+        toldRaw += soundRaw(sound.reduce((sum, { bytes }) => sum + bytes.length, 0));
+        expect(await world.chargedRaw()).toBe(toldRaw);
+      }),
+      // What a run has charged stays charged, so that a counterexample is not made smaller.
+      { numRuns: RUNS, endOnFailure: true },
+    );
+    toldRaw += await world.serve(name);
+    await world.expectBooks(toldRaw);
+  },
+  120_000,
+);
+
+it('a local session answers whatever messages any frames make, or closes, and charges nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(wildFrames, wildWrites, async (frames, sizes) => {
+      await abuse('local', frames, sizes);
+      expect(await world.chargedRaw()).toBe(toldRaw);
+    }),
+    { numRuns: RUNS },
+  );
+  toldRaw += await world.serve('local');
+  await world.expectBooks(toldRaw);
+}, 120_000);

@@ -1,0 +1,66 @@
+import { jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { createSessions } from '../../../../src/accounts/developers/session.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+
+const SECRET = 'a secret of at least thirty-two bytes';
+const WALLET = `0x${'ab'.repeat(20)}`;
+const DAY_MS = 24 * 3_600_000;
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+function setUp() {
+  const clock = new ManualClock();
+  return { clock, sessions: createSessions({ secret: SECRET, clock }) };
+}
+
+describe('sessions', () => {
+  it('are standard JWTs of seven days that another library reads', async () => {
+    const { clock, sessions } = setUp();
+    const { payload, protectedHeader } = await jwtVerify(
+      await sessions.issue(WALLET),
+      bytes(SECRET),
+      { currentDate: new Date(clock.now()), algorithms: ['HS256'] },
+    );
+    expect(protectedHeader).toEqual({ alg: 'HS256', typ: 'JWT' });
+    expect(payload.sub).toBe(WALLET);
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(604_800);
+  });
+
+  it('end at seven days to the second, and ask to be renewed past half of that', async () => {
+    const { clock, sessions } = setUp();
+    const token = await sessions.issue(WALLET);
+    expect(await sessions.read(token)).toEqual({ wallet: WALLET, pastHalf: false });
+    clock.advance(3.5 * DAY_MS);
+    expect(await sessions.read(token)).toEqual({ wallet: WALLET, pastHalf: false });
+    clock.advance(1_000);
+    expect(await sessions.read(token)).toEqual({ wallet: WALLET, pastHalf: true });
+    clock.advance(3.5 * DAY_MS - 2_000);
+    expect(await sessions.read(token)).toBeDefined();
+    clock.advance(1_000);
+    expect(await sessions.read(token)).toBeUndefined();
+  });
+
+  it('are refused when forged, unsigned, of another algorithm or secret, or no token at all', async () => {
+    const { clock, sessions } = setUp();
+    const now = Math.floor(clock.now() / 1_000);
+    const claims = { sub: WALLET, iat: now, exp: now + 600 };
+    const signed = (alg: string, secret: string) =>
+      new SignJWT(claims).setProtectedHeader({ alg }).sign(bytes(secret.padEnd(64, '.')));
+    const good = await sessions.issue(WALLET);
+    const [head, , tail] = good.split('.');
+    const forged = `${head}.${Buffer.from(JSON.stringify({ ...claims, sub: `0x${'cd'.repeat(20)}` })).toString('base64url')}.${tail}`;
+    for (const token of [
+      forged,
+      await signed('HS512', SECRET),
+      await signed('HS256', 'another secret'),
+      new UnsecuredJWT(claims).encode(),
+      '',
+      'a.b.c',
+      '..',
+      'x'.repeat(100_000),
+    ]) {
+      expect(await sessions.read(token), token.slice(0, 80)).toBeUndefined();
+    }
+    expect(await sessions.read(good)).toBeDefined();
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { createAgentKeyCache } from '../../../../src/accounts/keys/agent-key-cache.ts';
+import type { KnownAgentKey } from '../../../../src/accounts/keys/agent-key-store.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+
+/** A cache over a store that answers at once, and how often the store was asked. */
+function cacheOver(keys: Record<string, Partial<KnownAgentKey>>) {
+  const clock = new ManualClock();
+  const asked: string[] = [];
+  const known = (digest: string): KnownAgentKey | undefined =>
+    keys[digest] && {
+      keyId: 1,
+      keyRootId: 1,
+      agentId: 1,
+      accountId: 'acct_000000000000',
+      permissions: 'read_write',
+      status: 'active',
+      operatorExpiry: null,
+      ...keys[digest],
+    };
+  const cache = createAgentKeyCache({
+    clock,
+    load: async (digest) => {
+      asked.push(digest);
+      return known(digest);
+    },
+  });
+  return { clock, cache, asked };
+}
+
+const KEYS = {
+  a: { keyId: 1, agentId: 1 },
+  b: { keyId: 2, agentId: 1 },
+  c: { keyId: 3, agentId: 2 },
+};
+
+describe('the agent key cache', () => {
+  it('asks the store once for a key in use, and answers without waiting from then on', async () => {
+    const { cache, asked } = cacheOver(KEYS);
+    await cache.find('a');
+    expect(cache.find('a')).toMatchObject({ keyId: 1 });
+    expect(asked).toEqual(['a']);
+  });
+
+  it('remembers no key that it does not know', async () => {
+    const { cache, asked } = cacheOver({});
+    expect(await cache.find('x')).toBeUndefined();
+    expect(await cache.find('x')).toBeUndefined();
+    expect(asked).toEqual(['x', 'x']);
+    expect(cache.size()).toBe(0);
+  });
+
+  it('forgets the key that was revoked, all keys of an agent that changed, or everything', async () => {
+    for (const { notice, left } of [
+      { notice: { kind: 'agent_key_revoked', agentId: 1, keyId: 1 }, left: 2 },
+      { notice: { kind: 'agent_changed', agentId: 1 }, left: 1 },
+      { notice: { kind: 'developer_key_revoked', keyId: 1 }, left: 3 },
+      { notice: { kind: 'everything' }, left: 0 },
+    ] as const) {
+      const { cache } = cacheOver(KEYS);
+      for (const digest of Object.keys(KEYS)) await cache.find(digest);
+      cache.forget(notice);
+      expect(cache.size(), notice.kind).toBe(left);
+    }
+  });
+
+  it('does not remember what was read before a notice and arrived after it', async () => {
+    const { cache } = cacheOver(KEYS);
+    const reading = cache.find('a');
+    cache.forget({ kind: 'agent_key_revoked', agentId: 1, keyId: 1 });
+    await reading;
+    expect(cache.size()).toBe(0);
+  });
+
+  it('trusts nothing for longer than its time, even when no notice came', async () => {
+    const { cache, asked, clock } = cacheOver(KEYS);
+    await cache.find('a');
+    clock.advance(LIMITS.agentKeyCacheMs);
+    await cache.find('a');
+    expect(asked).toEqual(['a', 'a']);
+  });
+
+  it('never holds more than its bound, and drops the least recently used first', async () => {
+    const many: Record<string, Partial<KnownAgentKey>> = {};
+    for (let i = 0; i <= LIMITS.agentKeysCached; i++) many[`k${i}`] = { keyId: i };
+    const { cache, asked } = cacheOver(many);
+    for (let i = 0; i < LIMITS.agentKeysCached; i++) await cache.find(`k${i}`);
+    await cache.find('k0');
+    await cache.find(`k${LIMITS.agentKeysCached}`);
+    expect(cache.size()).toBe(LIMITS.agentKeysCached);
+    asked.length = 0;
+    await cache.find('k0');
+    await cache.find('k1');
+    expect(asked).toEqual(['k1']);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { createRememberedKeys } from '../../../../src/accounts/provider-keys/remembered-keys.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+
+const PLACE = 'acct_a';
+
+/** What every account has, how often it was read, and a store that may be away. */
+function memory() {
+  const clock = new ManualClock();
+  const state = { key: 'first' as string | undefined, reads: 0, isAway: false };
+  const keys = createRememberedKeys({
+    clock,
+    load: async () => {
+      state.reads++;
+      if (state.isAway) throw new Error('the database is away');
+      return state.key;
+    },
+  });
+  return { clock, state, keys };
+}
+
+describe('remembered provider keys', () => {
+  it('are read once, however many ask together or soon after, also when there is none', async () => {
+    for (const key of ['first', undefined]) {
+      const { keys, state, clock } = memory();
+      state.key = key;
+      const found = await Promise.all([keys.find(PLACE), keys.find(PLACE)]);
+      clock.advance(LIMITS.providerKeyCacheMs - 1);
+      expect([...found, await keys.find(PLACE)]).toEqual([key, key, key]);
+      expect(state.reads).toBe(1);
+    }
+  });
+
+  it('are trusted for their time and no longer, and no question prolongs it', async () => {
+    const { keys, state, clock } = memory();
+    await keys.find(PLACE);
+    clock.advance(LIMITS.providerKeyCacheMs / 2);
+    await keys.find(PLACE);
+    state.key = 'second';
+    clock.advance(LIMITS.providerKeyCacheMs / 2);
+    expect(await keys.find(PLACE)).toBe('second');
+    expect(LIMITS.providerKeyCacheMs).toBeLessThanOrEqual(5_000);
+  });
+
+  it('leave memory once they have lapsed, whoever asks for whatever', async () => {
+    const { keys, clock } = memory();
+    await keys.find(PLACE);
+    clock.advance(LIMITS.providerKeyCacheMs);
+    await keys.find('acct_b');
+    expect(keys.size()).toBe(1);
+  });
+
+  it('are forgotten account by account, and so is what is being read meanwhile', async () => {
+    const { keys, state } = memory();
+    const other = 'acct_b';
+    await keys.find(other);
+    const reading = keys.find(PLACE);
+    keys.forget(PLACE);
+    state.key = 'second';
+    expect(await reading).toBe('first');
+    expect(await keys.find(PLACE)).toBe('second');
+    expect(await keys.find(other)).toBe('first');
+  });
+
+  it('do not remember a failure', async () => {
+    const { keys, state } = memory();
+    state.isAway = true;
+    await expect(keys.find(PLACE)).rejects.toThrow('away');
+    state.isAway = false;
+    expect(await keys.find(PLACE)).toBe('first');
+  });
+
+  it('hold no more than their bound, and the oldest leaves first', async () => {
+    const { keys, state } = memory();
+    const place = (n: number) => `acct_${n}`;
+    for (let n = 0; n <= LIMITS.providerKeysCached; n++) await keys.find(place(n));
+    expect(keys.size()).toBe(LIMITS.providerKeysCached);
+    const { reads } = state;
+    await keys.find(place(1));
+    expect(state.reads).toBe(reads);
+    await keys.find(place(0));
+    expect(state.reads).toBe(reads + 1);
+  });
+});

@@ -1,0 +1,22 @@
+import { privateKeyToAccount } from 'viem/accounts';
+import { describe, expect, it } from 'vitest';
+import { deriveWalletKey } from '../../../../src/accounts/wallets/wallet-key.ts';
+
+describe('deriveWalletKey', () => {
+  it('gives the same key for the same reference and another for any other', async () => {
+    const one = await deriveWalletKey('authorization', 'acct_a:1');
+    expect(await deriveWalletKey('authorization', 'acct_a:1')).toEqual(one);
+    const others = await Promise.all([
+      deriveWalletKey('authorization', 'acct_a:2'),
+      deriveWalletKey('authorization', 'acct_b:1'),
+      deriveWalletKey('another', 'acct_a:1'),
+    ]);
+    expect(new Set([one, ...others].map(({ address }) => address)).size).toBe(4);
+  });
+
+  it('names the address that another library derives from the key', async () => {
+    const { privateKey, address } = await deriveWalletKey('authorization', 'acct_a:1');
+    const account = privateKeyToAccount(`0x${Buffer.from(privateKey).toString('hex')}`);
+    expect(address).toBe(account.address.toLowerCase());
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { buildChain } from '../../../../src/app/build/build-chain.ts';
+import type { World } from '../../../../src/app/build/world.ts';
+import { readConfig } from '../../../../src/config/config.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { Teardown } from '../../../../src/kernel/teardown.ts';
+import type { Fetch } from '../../../../src/platform/egress/fetch.ts';
+
+const FACILITATOR_PRIVATE_KEY = `0x${'1'.repeat(64)}`;
+const RPC_URL = 'http://node.example';
+
+function worldOf(environment: Record<string, string>, fetch: Fetch) {
+  const clock = new ManualClock();
+  const settings = readConfig({ FACILITATOR_PRIVATE_KEY, ...environment });
+  return { clock, world: { settings, clock, fetch, log: silentLog } as unknown as World };
+}
+
+describe('the chain of a process', () => {
+  it('is asked nothing where none is configured, and paid requests stay refused', async () => {
+    let asked = 0;
+    const { clock, world } = worldOf({}, () => {
+      asked++;
+      return Promise.reject(new Error('away'));
+    });
+    await using teardown = new Teardown();
+    const chain = await buildChain(world, teardown);
+    clock.advance(60_000);
+    expect(await chain.balances.read(`0x${'22'.repeat(20)}`)).toBeNull();
+    expect(chain.breaker.check().kind).toBe('stale');
+    expect([chain.rpc, chain.openRpc, chain.facilitator]).toEqual(Array(3).fill(undefined));
+    expect(asked).toBe(0);
+  });
+
+  it('is read for the breaker however many strangers ask for balances', async () => {
+    let asked = 0;
+    const { clock, world } = worldOf({ RPC_URL }, () => {
+      asked++;
+      return new Promise(() => {});
+    });
+    const teardown = new Teardown();
+    const built = buildChain(world, teardown);
+    clock.advance(LIMITS.breaker.firstReadingMs);
+    const { rpc, balances } = await built;
+    for (let i = 0; i < 2 * LIMITS.rpcCallsUnderWay; i++) {
+      balances.read(`0x${i.toString(16).padStart(40, '0')}`).catch(() => {});
+    }
+    expect(asked).toBe(1 + LIMITS.rpcCallsUnderWay);
+    rpc?.head().catch(() => {});
+    expect(asked).toBe(2 + LIMITS.rpcCallsUnderWay);
+  });
+
+  it('does not hold up a start with a node that hangs, and goes on asking it', async () => {
+    let asked = 0;
+    const { clock, world } = worldOf({ RPC_URL }, () => {
+      asked++;
+      return new Promise(() => {});
+    });
+    const teardown = new Teardown();
+    const built = buildChain(world, teardown);
+    clock.advance(LIMITS.breaker.firstReadingMs);
+    const chain = await built;
+    expect(asked).toBe(1);
+    expect(chain.facilitator).toBeDefined();
+    expect(chain.breaker.check().kind).toBe('stale');
+  });
+
+  it('reads the breaker again and again until it ends', async () => {
+    let asked = 0;
+    const { clock, world } = worldOf({ RPC_URL }, async () => {
+      asked++;
+      throw new Error('away');
+    });
+    const teardown = new Teardown();
+    await buildChain(world, teardown);
+    for (let i = 0; i < 3; i++) {
+      clock.advance(LIMITS.breaker.tickMs);
+      await new Promise(setImmediate);
+    }
+    expect(asked).toBe(4);
+    await teardown[Symbol.asyncDispose]();
+    clock.advance(60_000);
+    await new Promise(setImmediate);
+    expect(asked).toBe(4);
+  });
+
+  it('carries nothing without a key that holds gas', async () => {
+    const { world } = worldOf({ RPC_URL, FACILITATOR_PRIVATE_KEY: '' }, () =>
+      Promise.reject(new Error('away')),
+    );
+    await using teardown = new Teardown();
+    expect((await buildChain(world, teardown)).facilitator).toBeUndefined();
+  });
+});

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { answerTime } from '../../../../src/engines/guide/guide-time.ts';
+
+const nowMs = Date.UTC(2026, 10, 21, 9, 5);
+
+describe('guide time', () => {
+  it('tells the time and the date in UTC from the instant it is given', () => {
+    expect(answerTime('What time is it?', nowMs)).toBe(
+      'It is 09:05 UTC on Saturday, 21 November 2026.',
+    );
+    expect(answerTime("What's the date today", nowMs)).toBe('Today is Saturday, 21 November 2026.');
+    expect(answerTime('which day is it', nowMs)).toContain('Saturday');
+  });
+
+  it('is silent about anything else', () => {
+    expect(answerTime('how many times did I call', nowMs)).toBeUndefined();
+  });
+});

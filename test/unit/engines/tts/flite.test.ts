@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { EngineInputRefused, EngineMissing } from '../../../../src/engines/engine.ts';
+import { createFlite, speakable } from '../../../../src/engines/tts/flite.ts';
+import type { FliteContract } from '../../../../src/engines/tts/flite-worker.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { fakeWorkerClient } from '../../../support/fake-worker-client.ts';
+
+type Spoken = FliteContract['speak']['in'];
+
+function world() {
+  const client = fakeWorkerClient<FliteContract>(() => ({
+    pcm: new Int16Array(4),
+    sampleRateHz: 16_000,
+  }));
+  const asked = () => client.calls.map(({ argument }) => argument as Spoken);
+  return { asked, flite: createFlite({ client, requirePresent: () => {} }) };
+}
+
+const signal = new AbortController().signal;
+
+describe('flite', () => {
+  it('speaks every sentence in order, each chunk with its words', async () => {
+    const { flite } = world();
+    const words: string[] = [];
+    for await (const chunk of flite.speak({ text: 'One. Two! Three?', voice: 'slt', signal })) {
+      words.push(chunk.text);
+    }
+    expect(words).toEqual(['One.', 'Two!', 'Three?']);
+  });
+
+  it('maps every foreign voice to the first of its own', async () => {
+    const { flite, asked } = world();
+    for (const voice of ['alloy', 'awb', '']) {
+      for await (const _ of flite.speak({ text: 'Hi', voice, signal }));
+    }
+    expect(asked().map(({ voice }) => voice)).toEqual(['rms', 'awb', 'rms']);
+  });
+
+  it('makes at most one sentence ahead of its listener, and none after an abort', async () => {
+    const { flite, asked } = world();
+    const stop = new AbortController();
+    const spoken: string[] = [];
+    const text = 'One. Two. Three. Four.';
+    for await (const chunk of flite.speak({ text, voice: 'rms', signal: stop.signal })) {
+      spoken.push(chunk.text);
+      expect(asked().length).toBeLessThanOrEqual(spoken.length + 1);
+      if (spoken.length === 2) stop.abort();
+    }
+    expect(spoken).toEqual(['One.', 'Two.']);
+    expect(asked().length).toBe(3);
+  });
+
+  it('lets another agent speak between the pieces of a long number', async () => {
+    const { flite, asked } = world();
+    const speak = async (text: string, agentId: number) => {
+      for await (const _ of flite.speak({ text, voice: 'rms', signal, agentId }));
+    };
+    const long = speak('1234567890'.repeat(409), 1);
+    await speak('Hello.', 2);
+    expect(asked().findIndex(({ text }) => text === 'Hello.')).toBeLessThanOrEqual(3);
+    await long;
+    expect(asked().length).toBeGreaterThan(60);
+    expect(Math.max(...asked().map(({ text }) => text.length))).toBeLessThanOrEqual(67);
+  });
+
+  it('stretches time by the speed, within bounds', async () => {
+    const { flite, asked } = world();
+    for (const speed of [2, 0.001]) {
+      for await (const _ of flite.speak({ text: 'Hi', voice: 'rms', speed, signal }));
+    }
+    expect(asked().map(({ stretch }) => stretch)).toEqual([0.5, 4]);
+  });
+
+  it('has nothing to say for odd text, and refuses a text beyond its bound', async () => {
+    const { flite, asked } = world();
+    for await (const _ of flite.speak({ text: '… 😀 日本語 —', voice: 'rms', signal }));
+    expect(asked()).toEqual([]);
+    const text = 'a'.repeat(LIMITS.engines.speechTextChars + 1);
+    await expect(
+      flite.speak({ text, voice: 'rms', signal })[Symbol.asyncIterator]().next(),
+    ).rejects.toThrow(EngineInputRefused);
+  });
+
+  it('says what is missing', async () => {
+    const { asked } = world();
+    const flite = createFlite({
+      client: fakeWorkerClient<FliteContract>(() => null),
+      requirePresent() {
+        throw new EngineMissing('pruned');
+      },
+    });
+    await expect(
+      flite.speak({ text: 'Hi', voice: 'rms', signal })[Symbol.asyncIterator]().next(),
+    ).rejects.toThrow(new EngineMissing('pruned'));
+    expect(asked()).toEqual([]);
+  });
+
+  it('speaks ASCII alone', () => {
+    expect(speakable('Déjà vu — “it’s”…')).toBe('Deja vu , "it\'s"...');
+  });
+});

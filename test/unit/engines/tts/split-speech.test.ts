@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { splitSpeech } from '../../../../src/engines/tts/split-speech.ts';
+
+const BOUNDS = { firstChars: 40, chars: 60 };
+const spoken = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '');
+
+describe('split speech', () => {
+  it('speaks sentence by sentence', () => {
+    expect(splitSpeech('Hello there. How are you? "Fine!" she said.\nBye', BOUNDS)).toEqual([
+      'Hello there.',
+      'How are you?',
+      '"Fine!"',
+      'she said.',
+      'Bye',
+    ]);
+  });
+
+  it('does not cut inside an amount', () => {
+    expect(splitSpeech('Exactly 4.992650 USDC.', BOUNDS)).toEqual(['Exactly 4.992650 USDC.']);
+  });
+
+  it('cuts a long sentence at a clause, and the first one sooner', () => {
+    const chunks = splitSpeech(
+      'When it rains in the hills, the river rises; when the river rises, the old bridge is closed to carts and horses alike',
+      BOUNDS,
+    );
+    expect(chunks[0]).toBe('When it rains in the hills,');
+    expect(chunks.every((chunk, i) => chunk.length <= (i === 0 ? 40 : 60))).toBe(true);
+  });
+
+  it('says nothing for what has no letter or digit', () => {
+    expect(splitSpeech(' ... !? \n -- ', BOUNDS)).toEqual([]);
+  });
+
+  it('loses no letter and keeps its bounds, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), (text) => {
+        const chunks = splitSpeech(text, BOUNDS);
+        expect(spoken(chunks.join(''))).toBe(spoken(text));
+        expect(chunks.every((chunk) => chunk.length <= BOUNDS.chars)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { HEARING_FRAME } from '../../../../media/hearing.ts';
+import {
+  type FvadModule,
+  loadSpeechGates,
+  type SpeechGate,
+} from '../../../../src/engines/vad/fvad-gate.ts';
+import { noise } from '../../media/noise.ts';
+import { recording } from '../asr/speech-scene.ts';
+
+const gates = await loadSpeechGates();
+
+function verdicts(gate: SpeechGate, pcm: Int16Array): boolean[] {
+  return Array.from({ length: Math.floor(pcm.length / HEARING_FRAME) }, (_, i) =>
+    gate.isSpeech(pcm.subarray(i * HEARING_FRAME, (i + 1) * HEARING_FRAME)),
+  );
+}
+
+const share = (values: boolean[]) => values.filter(Boolean).length / values.length;
+
+describe('the gate', () => {
+  it('opens for recorded human speech', () => {
+    for (const name of ['librivox-0870', 'librivox-0930', 'goforward']) {
+      const gate = gates.open();
+      expect(share(verdicts(gate, recording(name))), name).toBeGreaterThan(0.5);
+      gate.close();
+    }
+  });
+
+  it('stays shut on silence and on the hiss of a line', () => {
+    const gate = gates.open();
+    expect(share(verdicts(gate, new Int16Array(5 * 16_000)))).toBe(0);
+    expect(share(verdicts(gate, noise(5 * 16_000, 40)))).toBeLessThan(0.05);
+    gate.close();
+  });
+
+  it('hears every listener by itself', () => {
+    const speech = recording('librivox-0880');
+    const alone = gates.open();
+    const expected = verdicts(alone, speech);
+    const one = gates.open();
+    const other = gates.open();
+    const mixed = expected.map((_, i) => {
+      other.isSpeech(noise(HEARING_FRAME, 5_000, i));
+      return one.isSpeech(speech.subarray(i * HEARING_FRAME, (i + 1) * HEARING_FRAME));
+    });
+    expect(mixed).toEqual(expected);
+    for (const gate of [alone, one, other]) gate.close();
+  });
+
+  it('can be opened and closed without end, twice closed too, and is shut for good', () => {
+    for (let i = 0; i < 20_000; i++) gates.open().close();
+    const gate = gates.open();
+    gate.close();
+    gate.close();
+    expect(share(verdicts(gate, recording('librivox-0880')))).toBe(0);
+    expect(() => gates.open().isSpeech(new Int16Array(160))).toThrow(/320/);
+  });
+
+  it('passes all sound on where its module breaks, and is whole again for who comes later', async () => {
+    let started = 0;
+    const moduleOf = (isBroken: boolean): FvadModule => ({
+      HEAP16: new Int16Array(2 * HEARING_FRAME),
+      _malloc: () => 2,
+      _fvad_new: () => 1,
+      _fvad_free: () => {},
+      _fvad_set_mode: () => 0,
+      _fvad_set_sample_rate: () => 0,
+      _fvad_process() {
+        if (isBroken) throw Object.assign(new Error('unreachable'), { name: 'RuntimeError' });
+        return 0;
+      },
+    });
+    const trapping = await loadSpeechGates(async () => moduleOf(started++ === 0));
+    const frame = new Int16Array(HEARING_FRAME);
+    const [first, second] = [trapping.open(), trapping.open()];
+    expect([first.isSpeech(frame), second.isSpeech(frame)]).toEqual([true, true]);
+    first.close();
+    trapping.open().close();
+    await expect.poll(() => trapping.open().isSpeech(frame)).toBe(false);
+    expect([started, second.isSpeech(frame)]).toEqual([2, true]);
+  });
+});

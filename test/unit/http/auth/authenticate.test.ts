@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { createAuthenticate, type Demand } from '../../../../src/http/auth/authenticate.ts';
+import type { Credential } from '../../../../src/http/route/caller.ts';
+import { ApiError } from '../../../../src/kernel/api-error.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { bearer, fakeCredentials, KEYS } from '../../../support/edge.ts';
+import { strangersOf } from '../../../support/strangers.ts';
+
+const authenticate = createAuthenticate({
+  credentials: fakeCredentials,
+  strangers: strangersOf(),
+  clock: new ManualClock(),
+  secureCookies: true,
+});
+
+const asking = (headers: Record<string, string>, method = 'GET') => ({
+  route: {},
+  clientAddress: () => '203.0.113.1',
+  request: { method, headers: new Map(Object.entries(headers)) },
+});
+
+async function outcome(
+  credential: Credential,
+  headers: Record<string, string>,
+  change: Partial<Demand> & { method?: string } = {},
+): Promise<string> {
+  const { method = 'GET', permission = 'read', admitsClosed = false } = change;
+  try {
+    const { caller } = await authenticate(
+      { credential, permission, admitsClosed },
+      asking(headers, method),
+    );
+    return caller.kind === 'developer' ? caller.via : caller.kind;
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError)) throw thrown;
+    return `${thrown.status} ${thrown.error}`;
+  }
+}
+
+const signed = { 'x-wallet-address': '0xaa', 'x-signature': '0xgood', 'x-timestamp': '1' };
+const cookie = (token: string) => ({ cookie: `a=b; svc_session=${token}` });
+
+describe('a management route', () => {
+  it('takes a developer key, a wallet signature, or a session as Bearer or cookie', async () => {
+    expect(await outcome('management', bearer(KEYS.developer))).toBe('developer_key');
+    expect(await outcome('management', signed)).toBe('signature');
+    expect(await outcome('management', bearer(KEYS.session))).toBe('session');
+    expect(await outcome('management', cookie(KEYS.session))).toBe('session');
+  });
+
+  it('says which credential it wants of whoever brings another', async () => {
+    expect(await outcome('management', {})).toBe('401 Unauthorized');
+    expect(await outcome('management', { authorization: 'Basic abc' })).toBe('401 Unauthorized');
+    expect(await outcome('management', bearer('svc_live_unknown'))).toBe('401 Invalid API key');
+    expect(await outcome('management', bearer(KEYS.agent))).toBe(
+      '401 developer_credential_required',
+    );
+    expect(await outcome('management', bearer('sk-of-another-vendor'))).toBe('401 Invalid API key');
+    expect(await outcome('management', bearer('no.such.session'))).toBe('401 Invalid JWT');
+    expect(await outcome('management', cookie('nonsense'))).toBe('401 Invalid JWT');
+    expect(await outcome('management', { ...signed, 'x-signature': '0xbad' })).toBe(
+      '401 Invalid signature',
+    );
+    const { 'x-timestamp': _, ...incomplete } = signed;
+    expect(await outcome('management', incomplete)).toBe('401 Unauthorized');
+  });
+
+  it('lets a Bearer decide before a signature, and a signature before a cookie', async () => {
+    expect(await outcome('management', { ...bearer('svc_live_unknown'), ...signed })).toBe(
+      '401 Invalid API key',
+    );
+    expect(await outcome('management', { ...signed, ...cookie('bad') })).toBe('signature');
+  });
+
+  it('lets a read key read only', async () => {
+    const readOnly = bearer(KEYS.developerReadOnly);
+    expect(await outcome('management', readOnly)).toBe('developer_key');
+    expect(await outcome('management', readOnly, { permission: 'read_write' })).toBe(
+      '403 read_only_key',
+    );
+  });
+});
+
+describe('an agent route', () => {
+  it('takes an agent key and nothing else', async () => {
+    expect(await outcome('agent', bearer(KEYS.agent))).toBe('agent');
+    expect(await outcome('agent', { authorization: `bearer  ${KEYS.agent}` })).toBe('agent');
+    for (const other of [
+      bearer(KEYS.developer),
+      bearer(KEYS.session),
+      signed,
+      cookie(KEYS.session),
+    ]) {
+      expect(await outcome('agent', other)).toBe('401 wrong_credential_type');
+    }
+    const missing = '401 Missing or invalid Authorization header';
+    for (const none of [{}, { authorization: 'Basic x' }, bearer('')]) {
+      expect(await outcome('agent', none)).toBe(missing);
+    }
+    for (const key of ['svc_unknown', 'sk-of-another-vendor']) {
+      expect(await outcome('agent', bearer(key))).toBe('401 Invalid API key');
+    }
+  });
+
+  it('refuses an agent that may not act, each by its reason', async () => {
+    expect(await outcome('agent', bearer(KEYS.suspended))).toBe('403 agent_suspended');
+    expect(await outcome('agent', bearer(KEYS.pending))).toBe('403 agent_not_active');
+    expect(await outcome('agent', bearer(KEYS.expired))).toBe('403 delegation_expired');
+    expect(await outcome('agent', bearer(KEYS.closed))).toBe('403 account_closed');
+    expect(await outcome('agent', bearer(KEYS.closed), { admitsClosed: true })).toBe('agent');
+    expect(await outcome('agent', bearer(KEYS.agentReadOnly), { permission: 'read_write' })).toBe(
+      '403 read_only_key',
+    );
+  });
+});
+
+describe('the other demands', () => {
+  it('any: takes an agent or a developer', async () => {
+    expect(await outcome('any', bearer(KEYS.agent))).toBe('agent');
+    expect(await outcome('any', bearer(KEYS.developer))).toBe('developer_key');
+    expect(await outcome('any', {})).toBe('401 Unauthorized');
+    expect(await outcome('any', bearer('sk-of-another-vendor'))).toBe('401 Invalid API key');
+  });
+
+  it('signature: takes a fresh signature only, never a key or a session', async () => {
+    expect(await outcome('signature', signed)).toBe('signature');
+    for (const other of [bearer(KEYS.developer), bearer(KEYS.agent), cookie(KEYS.session), {}]) {
+      expect(await outcome('signature', other)).toBe('401 Unauthorized');
+    }
+  });
+
+  it('admin: takes the admin key in either place', async () => {
+    expect(await outcome('admin', { 'x-admin-key': KEYS.admin })).toBe('admin');
+    expect(await outcome('admin', bearer(KEYS.admin))).toBe('admin');
+    expect(await outcome('admin', bearer(KEYS.developer))).toBe('401 Unauthorized');
+    expect(await outcome('admin', { 'x-admin-key': 'wrong', ...bearer(KEYS.admin) })).toBe(
+      '401 Unauthorized',
+    );
+  });
+
+  it('none: looks at no credential at all', async () => {
+    expect(await outcome('none', bearer('svc_unknown'))).toBe('none');
+  });
+});
+
+describe('a session cookie', () => {
+  it('is renewed with Secure where that is on, and never for a Bearer', async () => {
+    const ask = (headers: Record<string, string>) =>
+      authenticate(
+        { credential: 'management', permission: 'read', admitsClosed: false },
+        asking(headers),
+      );
+    expect((await ask(cookie(KEYS.ageingSession))).setCookie).toMatch(
+      /^svc_session=new\.body\.tail; Path=\/; HttpOnly; SameSite=Lax; Max-Age=604800; Secure$/,
+    );
+    expect((await ask(bearer(KEYS.ageingSession))).setCookie).toBeUndefined();
+  });
+
+  it('does not write from another origin, nor from one that is none', async () => {
+    const write = (origin: string) =>
+      outcome(
+        'management',
+        { ...cookie(KEYS.session), origin, host: 'api.example' },
+        { method: 'POST', permission: 'read_write' },
+      );
+    expect(await write('https://api.example')).toBe('session');
+    expect(await write('https://api.example.evil')).toBe('403 forbidden');
+    expect(await write('null')).toBe('403 forbidden');
+  });
+});

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BodyBudget } from '../../../../src/http/body/body-budget.ts';
+import { type BodyBreak, streamBody } from '../../../../src/http/body/body-stream.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { FakeResponse } from '../../../support/fake-response.ts';
+
+const AHEAD = LIMITS.bodyStreamAheadBytes;
+
+const budgetOf = (bytes: number, bytesPerCaller = bytes) =>
+  new BodyBudget({ bytes, bytesPerCaller });
+
+function streaming(limitBytes: number, budget = budgetOf(1e9)) {
+  const response = new FakeResponse();
+  let leave = () => {};
+  const onGone = (callback: () => void) => {
+    leave = callback;
+  };
+  const body = streamBody(response.asResponse, { limitBytes, budget, onGone });
+  const chunks = () => body.chunks((how: BodyBreak) => new Error(how))[Symbol.asyncIterator]();
+  return { response, body, budget, chunks, leave: () => leave() };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+async function whole(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+  const read: Buffer[] = [];
+  for (;;) {
+    const next = await chunks.next();
+    if (next.done === true) return Buffer.concat(read);
+    read.push(next.value);
+  }
+}
+
+describe('a body that is read while it arrives', () => {
+  it('is whole however it was cut, and its memory is given back at the end', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 40 })), async (pieces) => {
+        const { response, body, budget, chunks } = streaming(10_000);
+        const reading = whole(chunks());
+        for (const piece of pieces) {
+          response.receive(piece, false);
+          if (piece.length % 2 === 0) await Promise.resolve();
+        }
+        response.receive('', true);
+        expect((await reading).equals(Buffer.concat(pieces))).toBe(true);
+        expect(budget.heldBytes).toBe(Buffer.concat(pieces).length);
+        body.letGo();
+        body.release();
+        body.release();
+        expect(budget.heldBytes).toBe(0);
+      }),
+    );
+  });
+
+  it('rests while nobody reads it, and goes on when what waited has been read', async () => {
+    const { response, chunks } = streaming(10 * AHEAD);
+    response.receive(new Uint8Array(AHEAD), false);
+    expect(response.isPaused).toBe(false);
+    response.receive(new Uint8Array(1), false);
+    expect(response.isPaused).toBe(true);
+    // What had been read of the socket by then comes all the same.
+    response.receive(new Uint8Array(5), false);
+
+    const reader = chunks();
+    const sizes = [];
+    for (let i = 0; i < 3; i++) sizes.push((await reader.next()).value?.length);
+    expect(sizes).toEqual([AHEAD, 1, 5]);
+    expect(response.isPaused).toBe(true);
+    const next = reader.next();
+    await Promise.resolve();
+    expect(response.isPaused).toBe(true);
+    await turn();
+    expect(response.isPaused).toBe(false);
+    response.receive('end', true);
+    expect((await next).value?.toString()).toBe('end');
+    expect((await reader.next()).done).toBe(true);
+  });
+
+  it('that comes fast is only copied in the turn that brings it, and its pieces have turns of their own', async () => {
+    const { response, chunks } = streaming(10 * AHEAD);
+    let read = 0;
+    const reading = (async () => {
+      for await (const _ of { [Symbol.asyncIterator]: chunks }) read++;
+    })();
+    for (let i = 0; i < 3; i++) {
+      response.receive(new Uint8Array(AHEAD + 1), i === 2);
+      // The library runs what was promised between two reads.
+      await Promise.resolve();
+    }
+    const readByTurn = [read];
+    for (let turns = 0; turns < 3; turns++) {
+      await turn();
+      readByTurn.push(read);
+    }
+    expect(readByTurn).toEqual([0, 1, 2, 3]);
+    await reading;
+  });
+
+  it('past its limit breaks off at that byte, and says so when the rest was read away', async () => {
+    const { response, body, budget, chunks } = streaming(10);
+    const reader = chunks();
+    response.receive('0123456789', false);
+    expect((await reader.next()).value?.length).toBe(10);
+    response.receive('a', false);
+    expect(budget.heldBytes).toBe(0);
+    let told: unknown;
+    const refused = reader.next().catch((error: Error) => {
+      told = error.message;
+    });
+    response.receive('more', false);
+    await turn();
+    expect(told).toBeUndefined();
+    response.receive('', true);
+    await refused;
+    expect(told).toBe('too_large');
+    expect(body.brokeOff).toBe(false);
+  });
+
+  it('that does not end is refused when enough was read away, and its connection must close', async () => {
+    const { response, body, chunks } = streaming(10);
+    const refused = chunks().next();
+    const piece = new Uint8Array(1024 * 1024);
+    for (let sent = 0; sent <= LIMITS.bodyDiscardBytes; sent += piece.byteLength) {
+      response.receive(piece, false);
+    }
+    await expect(refused).rejects.toThrow('too_large');
+    expect(body.brokeOff).toBe(true);
+  });
+
+  it('of which the reader has had enough is read away before the reader goes on', async () => {
+    const { response, chunks } = streaming(10 * AHEAD);
+    response.receive(new Uint8Array(AHEAD + 1), false);
+    expect(response.isPaused).toBe(true);
+    let isOut = false;
+    const leaving = (async () => {
+      for await (const _ of { [Symbol.asyncIterator]: chunks }) throw new Error('enough');
+    })().catch((error: Error) => {
+      isOut = true;
+      return error.message;
+    });
+    for (let turns = 0; turns < 3; turns++) await turn();
+    expect([isOut, response.isPaused]).toEqual([false, false]);
+    response.receive('rest', true);
+    expect(await leaving).toBe('enough');
+  });
+
+  it('is refused when all bodies together hold too much', async () => {
+    const budget = budgetOf(10);
+    const first = streaming(100, budget);
+    const second = streaming(100, budget);
+    first.response.receive('12345678', false);
+    second.response.receive('1234', true);
+    await expect(second.chunks().next()).rejects.toThrow('overloaded');
+    expect(budget.heldBytes).toBe(8);
+  });
+
+  it('is refused when its caller holds too much, before its caller was known or after', async () => {
+    const budget = budgetOf(100, 10);
+    const first = streaming(100, budget);
+    const second = streaming(100, budget);
+    first.body.belongsTo('me');
+    first.response.receive('12345678', false);
+    second.response.receive('1234', true);
+    second.body.belongsTo('me');
+    await expect(second.chunks().next()).rejects.toThrow('crowded');
+    expect(budget.heldBytes).toBe(8);
+  });
+
+  it('ends with its client, and nothing of the response is touched after', async () => {
+    const { response, body, budget, chunks, leave } = streaming(10 * AHEAD);
+    response.receive(new Uint8Array(AHEAD + 1), false);
+    response.ended = true;
+    leave();
+    await expect(chunks().next()).rejects.toThrow('gone');
+    body.letGo();
+    body.release();
+    expect(budget.heldBytes).toBe(0);
+    const waiting = streaming(100);
+    const next = waiting.chunks().next();
+    waiting.leave();
+    await expect(next).rejects.toThrow('gone');
+  });
+
+  it('that nobody wants runs on before the answer is written, and leaves nothing', async () => {
+    const { response, body, budget } = streaming(10 * AHEAD);
+    response.receive(new Uint8Array(AHEAD + 1), false);
+    body.letGo();
+    expect(response.isPaused).toBe(false);
+    response.end();
+    response.receive(new Uint8Array(5 * AHEAD), false);
+    body.release();
+    expect(budget.heldBytes).toBe(0);
+  });
+});

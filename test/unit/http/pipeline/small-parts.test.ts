@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readSessionCookie } from '../../../../src/http/auth/session-cookie.ts';
+import { chooseProtocol } from '../../../../src/http/auth/socket-credential.ts';
+import {
+  checkHeaders,
+  commonHeaders,
+  preflightHeaders,
+} from '../../../../src/http/pipeline/output-headers.ts';
+import { renderError } from '../../../../src/http/route/render-error.ts';
+import { cutReason } from '../../../../src/http/websocket/socket-session.ts';
+import { ApiError } from '../../../../src/kernel/api-error.ts';
+import { errors } from '../../../../src/kernel/errors.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+
+const exposed = (advisories: string[] = []) =>
+  commonHeaders(advisories).find(([name]) => name === 'access-control-expose-headers')?.[1];
+
+describe('response headers', () => {
+  it('never pass with a line break, a NUL or a name that is no token', () => {
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.constantFrom('\r', '\n', '\0', '\x7f', '\x1b'),
+        fc.string(),
+        (before, bad, after) => {
+          expect(() => checkHeaders({ 'x-a': before + bad + after })).toThrow();
+          expect(() => checkHeaders({ [`x${bad}a`]: 'fine' })).toThrow();
+        },
+      ),
+    );
+    expect(() => checkHeaders({ 'x-note': 'tab\tand grüße' })).not.toThrow();
+  });
+
+  it('expose an advisory only where it is switched on', () => {
+    const name = 'x-svc-budget-advisory';
+    expect(exposed()).not.toContain(name);
+    expect(exposed([name])).toContain(name);
+  });
+
+  it('never echo a preflight header list that is none', () => {
+    const echoed = preflightHeaders(['GET'], 'x-a\r\nx-b: 1')['access-control-allow-headers'];
+    expect(echoed).not.toContain('x-b');
+  });
+});
+
+describe('a rendered failure', () => {
+  it('tells nothing of a bug in either envelope', () => {
+    for (const envelope of ['flat', 'openai'] as const) {
+      const answer = renderError(new Error('password=hunter2'), envelope, () => silentLog);
+      expect(answer.status).toBe(500);
+      expect(String(answer.body)).not.toContain('hunter2');
+      expect(String(answer.body)).toMatch(/Internal error|internal_error/);
+    }
+  });
+
+  it('tells a lost connection to the database as one, and nothing of where it is', () => {
+    const lost = Object.assign(new Error('write CONNECTION_CLOSED db.internal:5432'), {
+      code: 'CONNECTION_CLOSED',
+    });
+    const answer = renderError(lost, 'flat', () => silentLog);
+    expect([answer.status, JSON.parse(String(answer.body)).error]).toEqual([
+      503,
+      'ledger_unavailable',
+    ]);
+    expect(String(answer.body)).not.toContain('db.internal');
+    expect(String(answer.body)).toContain('may still be carried out');
+    expect(String(answer.body)).not.toContain('idempotency');
+  });
+
+  it('tells a database that does not answer in time as one that is away', () => {
+    const late = Object.assign(new Error('late'), { code: 'CALL_TIMEOUT' });
+    expect(renderError(late, 'flat', () => silentLog).status).toBe(503);
+  });
+
+  it('tells nothing of the cause of a refusal, and lets it allow a retry', () => {
+    const caused = new ApiError(502, 'upstream', { cause: new Error('secret host') });
+    expect(String(renderError(caused, 'flat', () => silentLog).body)).not.toContain('secret');
+    const draining = renderError(errors.request.draining(), 'flat', () => silentLog);
+    expect(draining.headers).toMatchObject({ 'x-should-retry': 'true', 'retry-after': '1' });
+  });
+
+  it('shows validation details as the message of the OpenAI envelope', () => {
+    const detail = { path: ['messages', 0, 'role'], message: 'is missing', code: 'x' };
+    const answer = renderError(errors.request.invalid([detail]), 'openai', () => silentLog);
+    expect(JSON.parse(String(answer.body)).error).toMatchObject({
+      message: 'messages.0.role: is missing',
+      code: 'invalid_request',
+    });
+  });
+
+  it('names a payment to look up inside the OpenAI error, which is all that its SDKs hand on', () => {
+    const reservation = { nonce: '0xab', validBefore: 90 };
+    const answer = renderError(
+      errors.proxy.ambiguous('unknown', reservation),
+      'openai',
+      () => silentLog,
+    );
+    expect(JSON.parse(String(answer.body))).toMatchObject({ error: { reservation }, reservation });
+  });
+});
+
+describe('cookies and sub-protocols', () => {
+  it('finds the session among other cookies and not in a longer name', () => {
+    expect(readSessionCookie('a=1; svc_session=x.y.z ; b=2')).toBe('x.y.z');
+    expect(readSessionCookie('my_svc_session=x; svc_sessions=y')).toBeUndefined();
+    expect(readSessionCookie('svc_session=')).toBeUndefined();
+  });
+
+  it('agrees to the favourite of the server and never to what it does not know', () => {
+    const offered = (text: string) => new Map([['sec-websocket-protocol', text]]);
+    expect(chooseProtocol(['b', 'a'], offered('a, b'))).toBe('b');
+    expect(chooseProtocol(['a'], offered('svc_agentkey, other'))).toBeUndefined();
+    expect(chooseProtocol(['a'], new Map())).toBeUndefined();
+  });
+
+  it('cuts a close reason at 123 bytes without splitting a character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
+        const reason = text.replaceAll('\ufffd', '');
+        const cut = cutReason(reason);
+        expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(123);
+        expect(Buffer.from(reason).subarray(0, Buffer.byteLength(cut)).toString()).toBe(cut);
+        expect(cut).not.toContain('\ufffd');
+      }),
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { LeaveSignal } from '../../../../src/http/server/leave-signal.ts';
+import { abortSignalOf } from '../../../../src/kernel/stop-signal.ts';
+
+test('tells everybody who listens once, and gives the reason that the platform would give', () => {
+  const signal = new LeaveSignal();
+  const heard: string[] = [];
+  const withdrawn = () => heard.push('withdrawn');
+  signal.addEventListener('abort', () => heard.push('first'));
+  signal.addEventListener('abort', withdrawn);
+  signal.addEventListener('abort', () => heard.push('second'));
+  signal.removeEventListener('abort', withdrawn);
+  signal.removeEventListener('abort', withdrawn);
+  expect([signal.aborted, signal.reason]).toEqual([false, undefined]);
+
+  signal.fire();
+  signal.fire();
+
+  expect(heard).toEqual(['first', 'second']);
+  expect(signal.aborted).toBe(true);
+  expect(signal.reason).toMatchObject({ name: 'AbortError' });
+});
+
+test('lets whoever is told withdraw itself without hiding the news from the next', () => {
+  const signal = new LeaveSignal();
+  const heard: string[] = [];
+  const first = () => {
+    signal.removeEventListener('abort', first);
+    heard.push('first');
+  };
+  signal.addEventListener('abort', first);
+  signal.addEventListener('abort', () => heard.push('second'));
+
+  signal.fire();
+
+  expect(heard).toEqual(['first', 'second']);
+});
+
+test('tells the next where one fails, and not who was withdrawn by another', async () => {
+  const signal = new LeaveSignal();
+  const heard: string[] = [];
+  const withdrawn = () => heard.push('withdrawn');
+  const failed = new Promise((resolve) => process.once('uncaughtException', resolve));
+  const others = process.listeners('uncaughtException').slice(0, -1);
+  for (const other of others) process.off('uncaughtException', other);
+  signal.addEventListener('abort', () => {
+    signal.removeEventListener('abort', withdrawn);
+    throw new Error('a bug');
+  });
+  signal.addEventListener('abort', withdrawn);
+  signal.addEventListener('abort', () => heard.push('next'));
+
+  signal.fire();
+
+  expect(heard).toEqual(['next']);
+  expect(await failed).toMatchObject({ message: 'a bug' });
+  for (const other of others) process.on('uncaughtException', other);
+});
+
+test.each(['before', 'after'])('becomes a signal of the platform, %s it has fired', (when) => {
+  const signal = new LeaveSignal();
+  if (when === 'after') signal.fire();
+  const platforms = abortSignalOf(signal);
+  signal.fire();
+  expect(platforms.aborted).toBe(true);
+  expect(platforms.reason).toBe(signal.reason);
+});
+
+test('leaves a signal of the platform as it is', () => {
+  const { signal } = new AbortController();
+  expect(abortSignalOf(signal)).toBe(signal);
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { createHealthChecks } from '../../../../src/http/server/health-checks.ts';
+import { createStatusBoard } from '../../../../src/http/server/public-status.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { BreakerVerdict, EtherPrice } from '../../../../src/platform/chain/breaker.ts';
+
+const CLEAR: BreakerVerdict = { kind: 'clear', reason: 0, reasonText: 'none' };
+const well = async () => {};
+const away = () => Promise.reject(new Error('away'));
+
+function setUp(parts: { db?: () => Promise<void>; indexer?: () => Promise<void> } = {}) {
+  const clock = new ManualClock();
+  const chain = {
+    verdict: CLEAR,
+    price: { priceUsd: '3120.55', isStale: false } as EtherPrice | undefined,
+  };
+  const probes = { db: parts.db ?? well, managedWallet: undefined, indexer: parts.indexer };
+  const board = createStatusBoard({
+    clock,
+    breaker: { check: () => chain.verdict, price: () => chain.price },
+    health: createHealthChecks(clock, probes),
+  });
+  return { clock, chain, board };
+}
+
+describe('the public status', () => {
+  it('is operational while paid calls may go out, without an indexer too', async () => {
+    const { board } = setUp();
+    expect(await board.read()).toEqual({
+      timestamp: '2026-01-01T00:00:00.000Z',
+      overall: 'operational',
+      indexer: { status: 'down', lastUpdateTimestamp: null, lagSeconds: null },
+      oracle: {
+        status: 'operational',
+        circuitBreaker: { isActive: false, reason: 0, reasonText: 'none' },
+        prices: [{ symbol: 'WETH', priceUsd: '3120.55', isStale: false }],
+      },
+      markets: [],
+      activity: { matchesLast24h: 0, totalMatches: 0, avgTimeToMatchSeconds: null },
+    });
+  });
+
+  it('is degraded while paid calls are refused, and says why', async () => {
+    const { board, chain } = setUp();
+    chain.verdict = { kind: 'active', reason: 4, reasonText: 'late' };
+    expect(await board.read()).toMatchObject({
+      overall: 'degraded',
+      oracle: {
+        status: 'degraded',
+        circuitBreaker: { isActive: true, reason: 4, reasonText: 'late' },
+      },
+    });
+  });
+
+  it('shows an active breaker while nobody can tell, since nobody pays then', async () => {
+    const { board, chain } = setUp();
+    chain.verdict = { kind: 'stale', reason: 7, reasonText: 'unread' };
+    chain.price = undefined;
+    expect(await board.read()).toMatchObject({
+      overall: 'degraded',
+      oracle: {
+        status: 'down',
+        circuitBreaker: { isActive: true, reason: 7, reasonText: 'unread' },
+        prices: [],
+      },
+    });
+  });
+
+  it('is down without the database, and degraded by an indexer that is away', async () => {
+    expect((await setUp({ db: away }).board.read()).overall).toBe('down');
+    const status = await setUp({ indexer: away }).board.read();
+    expect(status).toMatchObject({ overall: 'degraded', indexer: { status: 'degraded' } });
+    const whole = await setUp({ indexer: well }).board.read();
+    expect(whole).toMatchObject({ overall: 'operational', indexer: { status: 'operational' } });
+  });
+
+  it('is put together at most twice a minute', async () => {
+    const { board, chain, clock } = setUp();
+    await board.read();
+    chain.verdict = { kind: 'stale', reason: 7, reasonText: 'unread' };
+    clock.advance(LIMITS.statusCacheMs - 1);
+    expect((await board.read()).overall).toBe('operational');
+    clock.advance(1);
+    expect((await board.read()).overall).toBe('degraded');
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { createRouter } from '../../../../src/http/server/router.ts';
+
+const routes = [
+  { method: 'GET', path: '/v1/items' },
+  { method: 'POST', path: '/v1/items' },
+  { method: 'GET', path: '/v1/items/:id' },
+  { method: 'DELETE', path: '/v1/items/:id' },
+  { method: 'GET', path: '/v1/items/self' },
+  { method: 'GET', path: '/v1/items/:id/parts/:part' },
+  { method: 'GET', path: '/v1/:kind/list' },
+];
+const router = createRouter(routes);
+
+describe('the router', () => {
+  it('prefers a fixed path to a parameter, whatever the order they were given in', () => {
+    expect(router.find('/v1/items/self')?.rawParams).toEqual([]);
+    expect(router.find('/v1/items/5')?.rawParams).toEqual([['id', '5']]);
+    expect(router.find('/v1/items/list')?.rawParams).toEqual([['id', 'list']]);
+    expect(router.find('/v1/things/list')?.rawParams).toEqual([['kind', 'things']]);
+  });
+
+  it('gathers the verbs of one shape and leaves parameters encoded', () => {
+    expect([...(router.find('/v1/items')?.byMethod.keys() ?? [])]).toEqual(['GET', 'POST']);
+    const found = router.find('/v1/items/a%2Fb/parts/c');
+    expect(found?.rawParams).toEqual([
+      ['id', 'a%2Fb'],
+      ['part', 'c'],
+    ]);
+  });
+
+  it('knows no path with an empty parameter, another case or a slash too many', () => {
+    for (const path of ['/v1/items/', '/v1/Items', '/v1/items/5/', '/', '', '/v1/items//parts/x']) {
+      expect(router.find(path), path).toBeUndefined();
+    }
+  });
+
+  it('refuses two routes that would hide one another', () => {
+    expect(() => createRouter([...routes, { method: 'GET', path: '/v1/items' }])).toThrow();
+    expect(() => createRouter([...routes, { method: 'PUT', path: '/v1/items/:itemId' }])).toThrow();
+  });
+});

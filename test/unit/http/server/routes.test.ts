@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createRouter } from '../../../../src/http/server/router.ts';
+import { ROUTES } from '../../../../src/routes/index.ts';
+
+type Endpoint = {
+  readonly method: string;
+  readonly path: string;
+  readonly credential: string;
+  readonly origin?: 'spec' | 'added';
+};
+
+const endpoints = JSON.parse(
+  readFileSync(new URL('../../../vectors/endpoints.json', import.meta.url), 'utf8'),
+) as Endpoint[];
+
+/** The name of a parameter is no part of the wire. */
+const onTheWire = ({ method, path, credential }: Endpoint) =>
+  `${method} ${path.replace(/\{\w+\}|:\w+/g, '{}')} ${credential}`;
+
+describe('the route table', () => {
+  it('serves nothing that is not listed with this verb, path and credential', () => {
+    const listed = new Set(endpoints.map(onTheWire));
+    expect(ROUTES.map(onTheWire).filter((route) => !listed.has(route))).toEqual([]);
+  });
+
+  it('keeps the order of the specification', () => {
+    const order = endpoints.filter(({ origin }) => origin === 'spec').map(onTheWire);
+    const places = ROUTES.map((route) => order.indexOf(onTheWire(route))).filter((at) => at >= 0);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  });
+
+  it('has no two routes of one verb and shape', () => {
+    expect(() => createRouter<Endpoint>(ROUTES)).not.toThrow();
+    expect(new Set(endpoints.map(onTheWire)).size).toBe(endpoints.length);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { createStrangerGate } from '../../../../src/http/server/stranger-gate.ts';
+import { ApiError } from '../../../../src/kernel/api-error.ts';
+import { errors } from '../../../../src/kernel/errors.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+
+const asked = { route: {}, clientAddress: () => '203.0.113.1' };
+const gate = () =>
+  createStrangerGate(new ManualClock(), {
+    anonymous: { burst: 2, perMinute: 1 },
+    failedCredentials: { burst: 2, perMinute: 1 },
+  });
+
+async function statusOf(work: () => unknown): Promise<number | string> {
+  try {
+    await work();
+    return 'passed';
+  } catch (thrown) {
+    return thrown instanceof ApiError ? thrown.status : 'failed';
+  }
+}
+
+describe('the gate for strangers', () => {
+  it('runs no check for a network that has failed too often', async () => {
+    const strangers = gate();
+    let runs = 0;
+    const guess = () =>
+      strangers.attempt(asked, 'guess', async () => {
+        runs += 1;
+        throw errors.credential.invalidKey();
+      });
+    const statuses = [await statusOf(guess), await statusOf(guess), await statusOf(guess)];
+    expect([statuses, runs]).toEqual([[401, 401, 429], 2]);
+  });
+
+  it.each([
+    ['a good credential', async () => 'caller', 'passed'],
+    ['a known caller who may not', () => Promise.reject(errors.credential.readOnly()), 403],
+    ['a database that is away', () => Promise.reject(new Error('ECONNRESET')), 'failed'],
+  ])('takes no token for %s', async (_who, check: () => Promise<unknown>, status) => {
+    const strangers = gate();
+    for (let i = 0; i < 10; i++) {
+      expect(await statusOf(() => strangers.attempt(asked, 'shown', check))).toBe(status);
+    }
+  });
+
+  it('checks a credential that was good here, whatever its network does, until it is good no more', async () => {
+    const strangers = gate();
+    const show = (shown: string, isGood: boolean) =>
+      statusOf(() =>
+        strangers.attempt(asked, shown, async () => {
+          if (!isGood) throw errors.credential.invalidKey();
+        }),
+      );
+    expect(await show('good key', true)).toBe('passed');
+    for (let i = 0; i < 5; i++) await show(`guess ${i}`, false);
+    expect(await show('another good key', true)).toBe(429);
+    expect(await show('good key', true)).toBe('passed');
+    expect([await show('good key', false), await show('good key', false)]).toEqual([401, 429]);
+  });
+
+  it('counts requests without a credential apart from failed ones', async () => {
+    const strangers = gate();
+    for (let i = 0; i < 5; i++) await statusOf(() => strangers.countFailure(asked));
+    expect(await statusOf(() => strangers.admitAnonymous(asked))).toBe('passed');
+  });
+});

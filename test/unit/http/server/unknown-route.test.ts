@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { createUnknownRoute } from '../../../../src/http/server/unknown-route.ts';
+
+const unknown = createUnknownRoute([
+  { method: 'POST', path: '/v1/chat/completions', envelope: 'openai' },
+  { method: 'GET', path: '/v1/models', envelope: 'openai' },
+  { method: 'GET', path: '/v1/models/:id', envelope: 'openai' },
+  { method: 'POST', path: '/v1/audio/transcriptions', envelope: 'openai' },
+  { method: 'POST', path: '/v1/llm/chat/completions', envelope: 'openai' },
+  { method: 'GET', path: '/v1/developer/agents/:id/policies', envelope: 'flat' },
+  { method: 'POST', path: '/v1/developer/agents/:id/policies', envelope: 'flat' },
+]);
+const messageOf = (method: string, path: string) => unknown(method, path).refusal().fields.message;
+
+describe('a path that no route has', () => {
+  it.each([
+    ['POST', '/v1/chat/completion', 'POST /v1/chat/completions'],
+    ['POST', '/chat/completions', 'POST /v1/chat/completions'],
+    ['POST', '/v1/v1/chat/completions', 'POST /v1/chat/completions'],
+    ['POST', '/openai/v1/chat/completions', 'POST /v1/chat/completions'],
+    ['POST', '/v1/responses', 'POST /v1/chat/completions'],
+    ['POST', '/v1/audio/translations', 'POST /v1/audio/transcriptions'],
+    ['GET', '/models', 'GET /v1/models'],
+    ['GET', '/v1/model', 'GET /v1/models'],
+    ['POST', '/v1/developer/agents/12/policys', 'POST /v1/developer/agents/:id/policies'],
+    ['GET', '/v1/developer/agents/12/policys', 'GET /v1/developer/agents/:id/policies'],
+  ])('is told which route was probably meant: %s %s', (method, path, meant) => {
+    expect(messageOf(method, path)).toContain(`did you mean ${meant}?`);
+  });
+
+  it('is told where all routes stand when none is near, and under /v1 the nearest beside', () => {
+    const all = '/.well-known/openapi.yaml lists all routes.';
+    expect(messageOf('GET', '/favicon.ico')).toBe(`There is no route GET /favicon.ico; ${all}`);
+    for (const path of ['/v1/images/generations', '/v1/moderations', '/v1/files']) {
+      expect(messageOf('POST', path)).toMatch(
+        /^There is no route POST \S+; the nearest is \S+ \/v1\/\S+, and \S+ lists all routes\.$/,
+      );
+    }
+  });
+
+  it('is refused in the envelope of its family, and of OpenAI in a family that is unknown', () => {
+    expect(unknown('GET', '/v1/chat/x').envelope).toBe('openai');
+    expect(unknown('POST', '/v1/responses').envelope).toBe('openai');
+    expect(unknown('GET', '/v1/developer/x').envelope).toBe('flat');
+    expect(unknown('GET', '/v1').envelope).toBe('openai');
+    expect(unknown('POST', '/chat/completions').envelope).toBe('openai');
+    expect(unknown('GET', '/x').envelope).toBe('flat');
+  });
+
+  it('is repeated in part only, and costs next to nothing, when it is long', () => {
+    const message = String(messageOf('GET', `/v1/${'x/'.repeat(8_000)}`));
+    expect(message.length).toBeLessThan(300);
+  });
+
+  it('of the greatest length that is compared takes less than a frame', () => {
+    const many = createUnknownRoute(
+      Array.from({ length: 300 }, (_, i) => ({
+        ...{ method: 'GET', envelope: 'flat' as const },
+        path: `/v1/developer/agents/:id/thing-number-${i}/history`,
+      })),
+    );
+    const long = [`/v1${'/ab'.repeat(40)}`, `/v1/developer/agents/1/${'x'.repeat(95)}/x`];
+    for (const path of [...long, `/v1${'/thing-numbers-are'.repeat(6)}`]) {
+      expect(messageOf('GET', path)).not.toContain('did you mean');
+      const tookMs = Array.from({ length: 5 }, () => {
+        const startedMs = performance.now();
+        many('GET', path);
+        return performance.now() - startedMs;
+      });
+      expect(Math.min(...tookMs)).toBeLessThan(50);
+    }
+  });
+});

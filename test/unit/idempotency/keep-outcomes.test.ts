@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { KeyWork } from '../../../src/idempotency/idempotency-store.ts';
+import { createOutcomeKeeper } from '../../../src/idempotency/keep-outcomes.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+
+const work = (n: number): KeyWork => ({ owner: 'agent:1', key: `k${n}`, workId: `work_${n}` });
+const LOST = Object.assign(new Error('lost'), { code: 'CONNECTION_CLOSED' });
+
+function world() {
+  const clock = new ManualClock();
+  const state = { mode: 'answers' as 'answers' | 'fails' | 'hangs' | 'breaks', tries: 0 };
+  const written: (Uint8Array | null)[] = [];
+  const freed: string[] = [];
+  const perform = async (effect: () => void) => {
+    state.tries++;
+    if (state.mode === 'hangs') return new Promise<never>(() => {});
+    if (state.mode === 'breaks') throw new Error('a bug');
+    if (state.mode === 'fails') throw LOST;
+    effect();
+    return true;
+  };
+  const outcomes = createOutcomeKeeper({
+    keys: {
+      finish: (_, answer) => perform(() => void written.push(answer)),
+      free: ({ workId }) => perform(() => void freed.push(workId)).then(() => {}),
+    },
+    clock,
+    log: silentLog,
+  });
+  /** Lets time pass in steps until what is asked has an answer. */
+  const elapse = async <T>(asked: Promise<T>): Promise<T> => {
+    const startMs = clock.now();
+    let isOver = false;
+    void asked.finally(() => (isOver = true)).catch(() => {});
+    while (!isOver && clock.now() - startMs < 60_000) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!isOver) clock.advance(50);
+    }
+    return asked;
+  };
+  return { clock, state, written, freed, outcomes, elapse };
+}
+
+const done = (n: number, bytes = 1) =>
+  ({ kind: 'done', work: work(n), answer: Buffer.alloc(bytes, n) }) as const;
+
+describe('the end of keyed work', () => {
+  it('is written again when the connection is lost, and nobody notices', async () => {
+    const w = world();
+    w.state.mode = 'fails';
+    const writing = w.outcomes.write(done(1));
+    await new Promise((resolve) => setImmediate(resolve));
+    w.state.mode = 'answers';
+    await w.elapse(writing);
+    expect(w.written).toEqual([Buffer.from([1])]);
+    expect([w.outcomes.size, w.state.tries]).toEqual([0, 2]);
+  });
+
+  it('keeps nobody waiting for a database that is away or hangs, and is written when it is back', async () => {
+    for (const mode of ['fails', 'hangs'] as const) {
+      const w = world();
+      w.state.mode = mode;
+      const startMs = w.clock.now();
+      await w.elapse(w.outcomes.write(done(1)));
+      await w.elapse(w.outcomes.write({ kind: 'undone', work: work(2) }));
+      const waitedMs = w.clock.now() - startMs;
+      expect(waitedMs).toBeLessThanOrEqual(2 * LIMITS.idempotencyStoreMs + 200);
+      expect(w.outcomes.size).toBe(2);
+      await expect(w.elapse(w.outcomes.tick())).rejects.toThrow();
+      expect(w.outcomes.size).toBe(2);
+      w.state.mode = 'answers';
+      await w.elapse(w.outcomes.tick());
+      expect([w.written.length, w.freed, w.outcomes.size]).toEqual([1, ['work_2'], 0]);
+    }
+  });
+
+  it('frees a claim that got no answer as soon as it can, and once more when it may have come late', async () => {
+    const w = world();
+    w.outcomes.doubt(work(3));
+    w.state.mode = 'fails';
+    await expect(w.elapse(w.outcomes.tick())).rejects.toThrow();
+    w.clock.advance(60_000);
+    w.state.mode = 'answers';
+    await w.elapse(w.outcomes.tick());
+    expect([w.freed, w.outcomes.size]).toEqual([['work_3'], 1]);
+    w.clock.advance(LIMITS.unwrittenOutcomes.doubtMs);
+    await w.elapse(w.outcomes.tick());
+    expect([w.freed, w.outcomes.size]).toEqual([['work_3', 'work_3'], 0]);
+  });
+
+  it('gives up what can never be written, so that it does not stop the rest', async () => {
+    const w = world();
+    w.state.mode = 'breaks';
+    await w.elapse(w.outcomes.write(done(1)));
+    expect(w.outcomes.size).toBe(1);
+    await w.elapse(w.outcomes.tick());
+    expect(w.outcomes.size).toBe(0);
+  });
+
+  it('keeps the bytes of answers up to a bound; beyond it only that there was one', async () => {
+    const w = world();
+    w.state.mode = 'breaks';
+    const size = 5 * 1024 * 1024;
+    for (let n = 0; n < 8; n++) await w.outcomes.write(done(n, size));
+    w.state.mode = 'answers';
+    await w.elapse(w.outcomes.tick());
+    expect(w.written).toHaveLength(8);
+    const kept = w.written.filter((answer) => answer !== null);
+    expect(kept).toHaveLength(Math.floor(LIMITS.unwrittenOutcomes.bytes / size));
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { startWorkers } from '../../../src/kernel/schedule.ts';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('startWorkers', () => {
+  it('runs again after a failure, and never while it is still running', async () => {
+    const clock = new ManualClock();
+    let runs = 0;
+    let finish: () => void = () => {};
+    const workers = startWorkers({ clock, log: silentLog }, [
+      {
+        name: 'test',
+        everyMs: 100,
+        tick() {
+          runs++;
+          if (runs === 1) return Promise.reject(new Error('first run'));
+          return new Promise((resolve) => {
+            finish = resolve;
+          });
+        },
+      },
+    ]);
+    clock.advance(99);
+    expect(runs).toBe(0);
+    clock.advance(1);
+    await settle();
+    clock.advance(1_000);
+    await settle();
+    clock.advance(1_000);
+    expect(runs).toBe(2);
+    finish();
+    await settle();
+    clock.advance(100);
+    expect(runs).toBe(3);
+    finish();
+    await workers[Symbol.asyncDispose]();
+  });
+
+  it('waits for what is running when it ends, and starts nothing more', async () => {
+    const clock = new ManualClock();
+    const seen: string[] = [];
+    const workers = startWorkers({ clock, log: silentLog }, [
+      {
+        name: 'test',
+        everyMs: 10,
+        async tick() {
+          await settle();
+          seen.push('done');
+        },
+      },
+    ]);
+    clock.advance(10);
+    await workers[Symbol.asyncDispose]();
+    clock.advance(1_000);
+    await settle();
+    expect(seen).toEqual(['done']);
+  });
+});

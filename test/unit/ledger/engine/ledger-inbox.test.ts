@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { LedgerInbox } from '../../../../src/ledger/engine/ledger-inbox.ts';
+import type { AgentBatch } from '../../../../src/ledger/rules/change.ts';
+import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';
+import { letRun } from '../../../support/payment-book.ts';
+import { DESTINATION } from '../../../support/spending.ts';
+
+const never = () => new Promise<never>(() => {});
+
+const holdOf = (n: number) => ({
+  ...({
+    kind: 'hold',
+    agentId: 1,
+    spender: { agentId: 1 },
+    holdId: `h${n}`,
+    amountRaw: 1n,
+  } as const),
+  ...{ destination: DESTINATION, session: null, reservation: null },
+});
+
+const STATE = {
+  ...{ version: 1n, rulesVersion: 1n, spendableRaw: 9n, heldRaw: 0n, creditedRaw: 9n },
+  ...{ consumedRaw: 0n, walletRaw: 9n, promisedRaw: 0n, counters: [] },
+};
+
+describe('who reads what an agent did', () => {
+  it('waits for what was asked before, and for nothing where that is over', async () => {
+    let say = (_: undefined) => {};
+    const load = () =>
+      new Promise<undefined>((resolve) => {
+        say = resolve;
+      });
+    const store = { load, apply: never, fenced: never };
+    const inbox = new LedgerInbox({ store, clock: new ManualClock(), log: silentLog });
+    await inbox.settled(1);
+    const held = inbox.submit(holdOf(1));
+    let isSettled = false;
+    const settled = inbox.settled(1).then(() => {
+      isSettled = true;
+    });
+    await inbox.settled(2);
+    expect(isSettled).toBe(false);
+    // There is no such agent.
+    say(undefined);
+    await settled;
+    expect(await held).toEqual({ kind: 'agent_unknown' });
+    await inbox.settled(1);
+  });
+});
+
+describe('what is remembered of an agent', () => {
+  const after = { ...STATE, version: 2n, spendableRaw: 8n, heldRaw: 1n };
+
+  async function remembering() {
+    const clock = new ManualClock();
+    const store = {
+      load: async () => ({ state: STATE, rules: ACTIVE }),
+      apply: async () => [{ kind: 'applied', state: after } as const],
+      fenced: never,
+    };
+    const inbox = new LedgerInbox({ store, clock, log: silentLog, soon: queueMicrotask });
+    expect(inbox.recall(1)).toBeUndefined();
+    await inbox.submit(holdOf(1));
+    return { inbox, clock };
+  }
+
+  it('is what the database said last, for a second', async () => {
+    const { inbox, clock } = await remembering();
+    expect(inbox.recall(1)).toEqual({ state: after, rules: ACTIVE });
+    clock.advance(LIMITS.ledgerRecallMs);
+    expect(inbox.recall(1)).toBeDefined();
+    clock.advance(1);
+    expect(inbox.recall(1)).toBeUndefined();
+    expect(inbox.recall(2)).toBeUndefined();
+  });
+
+  it('is nothing once its rules have changed', async () => {
+    const { inbox } = await remembering();
+    inbox.forget(1);
+    expect(inbox.recall(1)).toBeUndefined();
+  });
+});
+
+describe('a patient operation', () => {
+  const step = (n: number) =>
+    ({
+      ...({ kind: 'advance', agentId: 1, holdId: `h${n}` } as const),
+      move: { nonce: `n${n}`, from: 'reserved', to: 'sent' },
+    }) as const;
+
+  async function counting() {
+    const clock = new ManualClock();
+    const batches: number[] = [];
+    const store = {
+      load: async () => ({ state: STATE, rules: ACTIVE }),
+      async apply(parts: readonly AgentBatch[]) {
+        batches.push(...parts.map(({ changes }) => changes.length));
+        return parts.map((part) => ({ kind: 'applied', state: part.after }) as const);
+      },
+      fenced: never,
+    };
+    const inbox = new LedgerInbox({ store, clock, log: silentLog, soon: queueMicrotask });
+    await inbox.submit(step(0));
+    batches.length = 0;
+    return { clock, batches, inbox };
+  }
+
+  it('rides with what its agent has next', async () => {
+    const { batches, inbox } = await counting();
+    const isDeferrable = inbox.submit(step(1), true);
+    await letRun();
+    expect(batches).toEqual([]);
+    await inbox.submit(holdOf(9));
+    expect(await isDeferrable).toMatchObject({ kind: 'applied' });
+    expect(batches).toEqual([2]);
+  });
+
+  it('goes by itself when nothing comes, or when somebody wants to read', async () => {
+    const { clock, batches, inbox } = await counting();
+    const isDeferrable = inbox.submit(step(1), true);
+    clock.advance(LIMITS.ledgerPatienceMs - 1);
+    await letRun();
+    expect(batches).toEqual([]);
+    clock.advance(1);
+    await isDeferrable;
+    expect(batches).toEqual([1]);
+    void inbox.submit(step(2), true);
+    await inbox.settled(1);
+    expect(batches).toEqual([1, 1]);
+  });
+});
+
+describe('an inbox that is full', () => {
+  it('refuses holds at once, and neither a settlement nor a kill switch', async () => {
+    const store = { load: never, apply: never, fenced: never };
+    const inbox = new LedgerInbox({ store, clock: new ManualClock(), log: silentLog });
+    const hold = (n: number) => inbox.submit(holdOf(n));
+    for (let n = 0; n < LIMITS.ledgerInboxOperations; n++) void hold(n).catch(() => {});
+    await expect(hold(-1)).rejects.toMatchObject({ status: 503 });
+    expect(inbox.waiting).toBe(LIMITS.ledgerInboxOperations);
+    void inbox.submit({ kind: 'suspend', agentId: 1, policyId: 1 }).catch(() => {});
+    expect(inbox.waiting).toBe(LIMITS.ledgerInboxOperations + 1);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { createLeaseKeeper } from '../../../../src/ledger/engine/renew-lease.ts';
+import type { Sql } from '../../../../src/platform/postgres/sql.ts';
+import { CallTimeout } from '../../../../src/platform/postgres/transient.ts';
+
+const NODE = { nodeId: 'n', leaseEpoch: 1 };
+
+/** A database that answers a renewal, or hangs. */
+function world() {
+  const clock = new ManualClock();
+  const state = { hangs: false, asked: 0, held: true };
+  const sql = (() => {
+    state.asked++;
+    return state.hangs ? new Promise(() => {}) : Promise.resolve([{ held: state.held }]);
+  }) as unknown as Sql;
+  const lease = createLeaseKeeper({ sql, clock, log: silentLog, node: NODE });
+  return { clock, state, lease };
+}
+
+describe('the lease of a process', () => {
+  it('is renewed again after a renewal that hung', async () => {
+    const { clock, state, lease } = world();
+    state.hangs = true;
+    const hung = expect(lease.tick()).rejects.toBeInstanceOf(CallTimeout);
+    clock.advance(LIMITS.leaseAnswerMs);
+    await hung;
+    state.hangs = false;
+    await lease.tick();
+    expect(state.asked).toBe(2);
+  });
+
+  it('outlives two renewals in a row that hang', () => {
+    const { leaseAnswerMs, leaseMs, leaseRenewMs } = LIMITS;
+    // The third is sent before it has run out, counted from the answer to the one before them.
+    expect(2 * (leaseRenewMs + leaseAnswerMs) + leaseRenewMs).toBeLessThan(leaseMs);
+  });
+
+  it('has everybody else’s stand for one whole lease once it had lapsed itself', async () => {
+    const { clock, state, lease } = world();
+    const renewFor = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += LIMITS.leaseRenewMs) {
+        clock.advance(LIMITS.leaseRenewMs);
+        await lease.tick();
+      }
+    };
+    await renewFor(LIMITS.leaseMs);
+    expect(lease.mayReap()).toBe(true);
+    // The database's clock went on, or this process stood still: its own clock tells nothing of either.
+    state.held = false;
+    await lease.tick();
+    state.held = true;
+    expect(lease.mayReap()).toBe(false);
+    await renewFor(LIMITS.leaseMs);
+    expect(lease.mayReap()).toBe(true);
+  });
+
+  it('lets nobody be reaped before it has stood for one whole lease without a gap', async () => {
+    const { clock, state, lease } = world();
+    await lease.tick();
+    const renewFor = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += LIMITS.leaseRenewMs) {
+        expect(lease.mayReap()).toBe(false);
+        clock.advance(LIMITS.leaseRenewMs);
+        await lease.tick();
+      }
+    };
+    await renewFor(LIMITS.leaseMs);
+    expect(lease.mayReap()).toBe(true);
+    state.hangs = true;
+    const hung = lease.tick().catch(() => {});
+    clock.advance(LIMITS.leaseAnswerMs);
+    await hung;
+    state.hangs = false;
+    await lease.tick();
+    await renewFor(LIMITS.leaseMs);
+    expect(lease.mayReap()).toBe(true);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { createRetry, createRetryingRead } from '../../../../src/ledger/engine/retry.ts';
+
+const lost = () => Object.assign(new Error('lost'), { code: 'ECONNRESET' });
+const settleDown = async () => {
+  for (let i = 0; i < 10; i++) await Promise.resolve();
+};
+
+describe('createRetry', () => {
+  it('sends a lost call again, waiting longer each time but never beyond a second', async () => {
+    const clock = new ManualClock();
+    const sentAt: number[] = [];
+    const start = clock.now();
+    const answer = createRetry(clock)(
+      async () => {
+        sentAt.push(clock.now() - start);
+        if (sentAt.length < 9) throw lost();
+        return 'done';
+      },
+      { until: () => false },
+    );
+    for (let i = 0; i < 1_000; i++) {
+      await settleDown();
+      clock.advance(5);
+    }
+    expect(await answer).toBe('done');
+    const gaps = sentAt.slice(1).map((at, i) => at - (sentAt[i] ?? 0));
+    expect(gaps[0]).toBe(LIMITS.ledgerRetryMs.min);
+    expect(Math.max(...gaps)).toBe(LIMITS.ledgerRetryMs.max);
+  });
+
+  it('sends a call again that does not answer', async () => {
+    const clock = new ManualClock();
+    let calls = 0;
+    const answer = createRetry(clock)(
+      () => (++calls === 1 ? new Promise<string>(() => {}) : Promise.resolve('done')),
+      { until: () => false },
+    );
+    clock.advance(LIMITS.ledgerCallMs);
+    await settleDown();
+    clock.advance(LIMITS.ledgerRetryMs.min);
+    expect(await answer).toBe('done');
+  });
+
+  it('sends a call again although what goes before it hangs', async () => {
+    const clock = new ManualClock();
+    let calls = 0;
+    const answer = createRetry(clock)(
+      () => (++calls === 1 ? Promise.reject(lost()) : Promise.resolve('done')),
+      { until: () => false, before: () => new Promise(() => {}) },
+    );
+    await settleDown();
+    clock.advance(LIMITS.ledgerRetryMs.min);
+    await settleDown();
+    expect(calls).toBe(1);
+    clock.advance(LIMITS.leaseRenewMs);
+    expect(await answer).toBe('done');
+  });
+
+  it('rejects at once what sending again cannot help', async () => {
+    let calls = 0;
+    const call = async () => {
+      calls++;
+      throw new Error('bug');
+    };
+    await expect(createRetry(new ManualClock())(call, { until: () => false })).rejects.toThrow(
+      'bug',
+    );
+    expect(calls).toBe(1);
+  });
+});
+
+describe('createPatientRead', () => {
+  it('reads again after a lost connection, as long as a caller would wait', async () => {
+    const clock = new ManualClock();
+    let calls = 0;
+    const once = () => (++calls === 1 ? Promise.reject(lost()) : Promise.resolve('read'));
+    const answer = createRetryingRead(clock)(once);
+    await settleDown();
+    clock.advance(LIMITS.ledgerRetryMs.min);
+    expect(await answer).toBe('read');
+
+    const never = createRetryingRead(clock)(() => Promise.reject(lost()));
+    const told = expect(never).rejects.toThrow('lost');
+    for (let i = 0; i < 20; i++) {
+      await settleDown();
+      clock.advance(LIMITS.ledgerRetryMs.max);
+    }
+    await told;
+  });
+
+  it('stops reading when it is told to', async () => {
+    const read = createRetryingRead(new ManualClock(), () => true);
+    await expect(read(() => Promise.reject(lost()))).rejects.toThrow('lost');
+  });
+});

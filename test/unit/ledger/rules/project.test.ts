@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { refusalOf, teamRefusalOf } from '../../../../src/ledger/rules/admit.ts';
+import { payableRaw, withPayment } from '../../../../src/ledger/rules/project.ts';
+import { type Reading, roomFor } from '../../../../src/ledger/rules/spend-state.ts';
+import type { SpendFacts } from '../../../../src/policy/policy.ts';
+import { arbitraryFacts, arbitraryReading } from '../../../support/snapshot-arbitrary.ts';
+
+/** Why the ledger would refuse a payment, as it decides one: undefined is held. */
+function refusalOfPayment(reading: Reading, facts: SpendFacts, amountRaw: bigint) {
+  const { rules, state, counters, teamCounters, position } = reading;
+  const demand = {
+    ...{ keyId: 1, amountRaw, facts, taskValueBps: null, counters },
+    spendableRaw: state.spendableRaw,
+    walletFreeRaw: state.walletRaw - state.promisedRaw,
+  };
+  // Where it may go is another question than how much it may be.
+  const open = { ...rules, allowlistMode: 'off' } as const;
+  return refusalOf(open, demand, position) ?? teamRefusalOf(open, demand, position, teamCounters);
+}
+
+const arbitraryWallet = fc.record({
+  walletRaw: fc.bigInt({ min: 0n, max: 200n }),
+  promisedRaw: fc.bigInt({ min: 0n, max: 60n }),
+});
+
+const inWallet = (reading: Reading, wallet: { walletRaw: bigint; promisedRaw: bigint }) => ({
+  ...reading,
+  state: { ...reading.state, ...wallet },
+});
+
+describe('payableRaw', () => {
+  it('is exactly the most that a payment may be, as far as the balance and the wallet go', () => {
+    fc.assert(
+      fc.property(arbitraryReading, arbitraryWallet, arbitraryFacts, (drawn, wallet, facts) => {
+        const reading = inWallet(drawn, wallet);
+        const mostRaw = payableRaw(reading.state, roomFor(reading, facts, null));
+        expect(mostRaw).toBeGreaterThanOrEqual(0n);
+        const reason = (amountRaw: bigint) => refusalOfPayment(reading, facts, amountRaw)?.reason;
+        if (mostRaw > 0n) expect(reason(mostRaw)).not.toBe('insufficient_balance');
+        expect(reason(mostRaw + 1n)).toBe('insufficient_balance');
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('withPayment', () => {
+  it('reads as one payment would have left it: two that fit one after the other fit as their sum', () => {
+    fc.assert(
+      fc.property(
+        arbitraryReading,
+        arbitraryWallet,
+        arbitraryFacts,
+        fc.bigInt({ min: 1n, max: 60n }),
+        fc.bigInt({ min: 1n, max: 60n }),
+        (drawn, wallet, facts, firstRaw, nextRaw) => {
+          const reading = inWallet(drawn, wallet);
+          if (refusalOfPayment(reading, facts, firstRaw) !== undefined) return;
+          const after = withPayment(reading, facts, firstRaw);
+          const apart = refusalOfPayment(after, facts, nextRaw);
+          const together = refusalOfPayment(reading, facts, firstRaw + nextRaw);
+          // What is kept for the task itself is used up first, and is spendable either way.
+          expect(apart === undefined).toBe(together === undefined);
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('changes nothing of what it read', () => {
+    fc.assert(
+      fc.property(arbitraryReading, arbitraryFacts, (reading, facts) => {
+        const before = structuredClone(reading);
+        withPayment(reading, facts, 5n);
+        expect(reading).toEqual(before);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,214 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { Unit } from '../../../../../src/kernel/price.ts';
+import { missingRates } from '../../../../../src/models/catalogue/billed-units.ts';
+import { ratesOf } from '../../../../../src/models/catalogue/build-catalogue.ts';
+import { BUILTIN_MODELS } from '../../../../../src/models/catalogue/builtin/models.ts';
+import { BUILTIN_PROVIDERS } from '../../../../../src/models/catalogue/builtin/providers.ts';
+import { RETIRING } from '../../../../../src/models/catalogue/builtin/retiring.ts';
+import { CERTAINTIES } from '../../../../../src/models/catalogue/catalogue.ts';
+import { dayMs } from '../../../../../src/models/catalogue/retirement.ts';
+
+type Published = {
+  readonly models: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly contextWindows: Readonly<Record<string, number>>;
+  /** `usd` for `per` units, as the provider prints it. */
+  readonly rates: readonly {
+    readonly id: string;
+    readonly provider: string;
+    readonly unit: Unit;
+    readonly usd: string;
+    readonly per: number;
+  }[];
+};
+
+const published = JSON.parse(
+  readFileSync(new URL('../../../../vectors/catalog/published.json', import.meta.url), 'utf8'),
+) as Published;
+
+const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url));
+
+/** Where people and programs find the name of a model to use. */
+const EXAMPLES = [
+  ...['README.md', '.env.example', 'package.json', 'src/models/catalogue/catalogue-file.ts'],
+  ...['docs', 'src/app/commands', 'src/routes', 'src/sockets'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(md|ts)$/.test(name))
+      .map((name) => join(folder, name)),
+  ),
+];
+
+const entryOf = (id: string) => BUILTIN_MODELS.find((model) => model.id === id);
+const picoUsd = (usd: string) => BigInt(Math.round(Number(usd) * 1e6)) * 1_000_000n;
+
+describe('the built-in catalogue', () => {
+  it('knows every published id by its modality', () => {
+    const listed = Object.entries(published.models).flatMap(([modality, makers]) =>
+      Object.entries(makers).flatMap(([maker, names]) =>
+        names.split(' ').map((name) => `${modality} ${maker}/${name}`),
+      ),
+    );
+    expect(listed.length).toBeGreaterThan(120);
+    const known = new Set(BUILTIN_MODELS.map(({ modality, id }) => `${modality} ${id}`));
+    expect(listed.filter((entry) => !known.has(entry))).toEqual([]);
+  });
+
+  it.each(published.rates)('buys $unit of $id from $provider at $usd for $per', (rate) => {
+    const { id, provider, unit, usd, per } = rate;
+    const source = entryOf(id)?.sources.find((one) => one.provider === provider);
+    const known = ratesOf(source?.rates ?? {})[unit] ?? 0n;
+    // Exact, or rounded up in the last decimal that a rate has: never below what is paid.
+    const pico = picoUsd(usd);
+    expect(known * BigInt(per)).toBeGreaterThanOrEqual(pico);
+    expect((known - 1n) * BigInt(per)).toBeLessThan(pico);
+  });
+
+  it('says of every price but those of its own engines where and when it was read', () => {
+    const priced = BUILTIN_MODELS.flatMap(({ id, sources }) =>
+      sources.map((source) => ({ ...source, id })),
+    ).filter(({ rates }) => Object.keys(rates).length > 0);
+    expect(priced.length).toBeGreaterThan(70);
+    for (const { id, price, provider } of priced) {
+      if (provider === 'local') {
+        expect(price, id).toBeUndefined();
+        continue;
+      }
+      expect(price?.source, id).toMatch(/^[\w.:/+(), -]{5,120}$/);
+      expect(dayMs(price?.readOn ?? ''), id).toBeDefined();
+      expect(CERTAINTIES, id).toContain(price?.certainty);
+    }
+  });
+
+  it('keeps a limit of one answer for the chat models that it sells, but where the window is the limit', () => {
+    const unlimited = BUILTIN_MODELS.filter(
+      ({ id, maxOutputTokens, modality, sources }) =>
+        modality === 'text' &&
+        maxOutputTokens === undefined &&
+        !id.startsWith('local/') &&
+        sources.some(({ rates }) => Object.keys(rates).length > 0),
+    );
+    expect(unlimited.filter(({ contextWindow }) => contextWindow === undefined)).toEqual([]);
+    expect(unlimited.map(({ id }) => id)).toEqual([
+      ...['xai/grok-4.7', 'xai/grok-4.5', 'xai/grok-build-0.1'],
+      ...['mistral/mistral-large', 'mistral/mistral-medium', 'mistral/codestral'],
+      'mistral/mistral-small',
+      ...['moonshot/kimi-k2.7-code', 'moonshot/kimi-k2.6', 'moonshot/kimi-k2.5'],
+      ...['sarvam/sarvam-105b', 'sarvam/sarvam-30b', 'moonshot/kimi-k3'],
+    ]);
+    for (const { id, contextWindow, maxOutputTokens } of BUILTIN_MODELS) {
+      expect(maxOutputTokens ?? 0, id).toBeLessThanOrEqual(contextWindow ?? Infinity);
+    }
+  });
+
+  it('names for what is shut down a successor that is sold here and lives longer', () => {
+    const retiring = BUILTIN_MODELS.filter(({ shutdownDate }) => shutdownDate);
+    expect(retiring.map(({ id }) => id).sort()).toEqual([...RETIRING].sort());
+    const orphans = [];
+    for (const { id, noticeDate = '', shutdownDate, successor } of retiring) {
+      expect(dayMs(shutdownDate ?? ''), id).toBeGreaterThan(dayMs(noticeDate) ?? Infinity);
+      if (successor === null) {
+        orphans.push(id);
+        continue;
+      }
+      const next = entryOf(successor ?? '');
+      expect(Object.keys(next?.sources[0]?.rates ?? {}), id).not.toEqual([]);
+      expect((next?.shutdownDate ?? '9999') > (shutdownDate ?? ''), id).toBe(true);
+    }
+    expect(orphans.sort()).toEqual(['openai/gpt-5.3-codex', 'openai/gpt-5.4-nano']);
+  });
+
+  it('leaves what is shut down out of every default, command and example', () => {
+    const names = RETIRING.flatMap((id) => [id, id.slice(id.indexOf('/') + 1)]);
+    const named = new RegExp(`(?<![\\w./-])(${names.join('|')})(?![\\w-]|\\.\\d)`);
+    expect('use `openai/gpt-4o`.').toMatch(named);
+    expect('openai/gpt-realtime-2.1 or gpt-4o-audio').not.toMatch(named);
+    const stale = EXAMPLES.flatMap((file) =>
+      readFileSync(join(ROOT, file), 'utf8')
+        .split('\n')
+        // A line with a day says when the model ends.
+        .filter((line) => named.test(line) && !/\d{4}-\d\d-\d\d/.test(line))
+        .map((line) => `${file}: ${line}`),
+    );
+    expect(EXAMPLES.length).toBeGreaterThan(60);
+    expect(stale).toEqual([]);
+  });
+
+  it('has a rate for whatever a modality bills, or none at all', () => {
+    const partly = BUILTIN_MODELS.flatMap(({ id, modality, sources }) =>
+      sources
+        .filter(({ rates }) => Object.keys(rates).length > 0)
+        .filter((source) => missingRates(modality, source).length > 0)
+        .map(({ provider }) => `${id} at ${provider}`),
+    );
+    expect(partly).toEqual([]);
+  });
+
+  it('gives the context windows that are published', () => {
+    const windows = BUILTIN_MODELS.map(({ id, contextWindow }) => [id, contextWindow]);
+    expect(Object.fromEntries(windows)).toMatchObject(published.contextWindows);
+  });
+
+  it('adds no margin where the published rate has it inside', () => {
+    const own = BUILTIN_MODELS.filter(({ sources }) =>
+      sources.some(({ marginBps }) => marginBps !== undefined),
+    );
+    expect(own.map(({ id, sources }) => [id, sources[0]?.marginBps])).toEqual([
+      ['sarvam/sarvam-105b', 0],
+      ['sarvam/sarvam-30b', 0],
+    ]);
+  });
+
+  it('tells open weights from closed ones, also of one maker', () => {
+    const open = [
+      ...['openai/gpt-oss-120b', 'google/gemma-3-12b', 'meta/llama-3.1-8b', 'deepseek/deepseek-v3'],
+      ...['mistral/mistral-nemo', 'kokoro/kokoro-82m', 'baai/bge-m3', 'microsoft/phi-4'],
+      ...['openai/whisper-large-v3-turbo', 'nvidia/parakeet-tdt-0.6b-v3', 'qwen/qwen3-tts'],
+    ];
+    const closed = [
+      ...['openai/gpt-4o', 'google/gemini-2.5-pro', 'anthropic/claude-opus-4-8', 'openai/tts-1'],
+      ...['mistral/mistral-large', 'openai/whisper-1', 'deepgram/nova-3', 'local/guide'],
+    ];
+    expect(open.filter((id) => entryOf(id)?.isOpenWeight !== true)).toEqual([]);
+    expect(closed.filter((id) => entryOf(id)?.isOpenWeight === true)).toEqual([]);
+  });
+});
+
+describe('the built-in providers', () => {
+  it('each name a variable that .env.example has, and it has no other key of a provider', () => {
+    const named = Object.values(BUILTIN_PROVIDERS).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+    const example = readFileSync('.env.example', 'utf8');
+    const section = example.slice(example.indexOf('# Accounts at model providers'));
+    const block = section.slice(0, section.indexOf('\n\n'));
+    const listed = [...block.matchAll(/^(\w+)=$/gm)].map(([, name]) => name);
+    expect(new Set(listed)).toEqual(new Set(named));
+    expect(new Set(listed).size).toBe(listed.length);
+  });
+
+  it('belong to a vendor that is reached with the same variable', () => {
+    const pairs = Object.entries(BUILTIN_PROVIDERS).flatMap(([id, { vendor }]) =>
+      vendor === undefined ? [] : [[id, vendor] as const],
+    );
+    expect(pairs).toEqual([
+      ['openai-realtime', 'openai'],
+      ['xai-realtime', 'xai'],
+    ]);
+    for (const [id, vendor] of pairs) {
+      expect(BUILTIN_PROVIDERS[id]?.apiKeyEnv).toBe(BUILTIN_PROVIDERS[vendor]?.apiKeyEnv);
+    }
+    const variables = Object.values(BUILTIN_PROVIDERS)
+      .filter(({ vendor }) => vendor === undefined)
+      .flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+    expect(new Set(variables).size).toBe(variables.length);
+  });
+
+  it('are asked over an encrypted connection, with a credential, unless they are this server', () => {
+    const { local, ...others } = BUILTIN_PROVIDERS;
+    expect(local).toEqual({ baseUrl: null, dialect: 'local' });
+    for (const [id, { baseUrl, apiKeyEnv }] of Object.entries(others)) {
+      expect(baseUrl, id).toMatch(/^(https|wss):\/\/[\w./-]+[^/]$/);
+      expect(apiKeyEnv, id).toMatch(/^[A-Z]+_API_KEY$/);
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { ApiError } from '../../../../src/kernel/api-error.ts';
+import { errors } from '../../../../src/kernel/errors.ts';
+
+type Row = { readonly section: string; readonly status: number; readonly error: string };
+
+const vectors = JSON.parse(
+  readFileSync(new URL('../../../vectors/errors.json', import.meta.url), 'utf8'),
+) as { specification: Row[]; added: Omit<Row, 'section'>[] };
+
+/** Sections of the specification whose routes exist; the others follow with theirs. */
+const BUILT = ['Developer auth', 'Developer keys', 'Agent registration and management', 'Admin'];
+
+const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
+  invalid: [[]],
+  methodNotAllowed: [['GET']],
+  notAccepted: [402, 'why', {}],
+  unknownProvider: [['openai']],
+  modelNotFound: ['x', ['a/x', 'b/x']],
+  rateLimited: [{ retryAfterSeconds: 1 }],
+  upstreamRateLimited: [{ seconds: 1 }],
+};
+
+const refusals = Object.values(errors).flatMap((group) =>
+  Object.entries(group as Record<string, (...given: unknown[]) => ApiError>).map(([name, make]) =>
+    make(...(ARGUMENTS[name] ?? [{}, {}, {}])),
+  ),
+);
+const spelled = (row: { status: number; error: string }) => `${row.status} ${row.error}`;
+
+describe('the catalogue of refusals', () => {
+  it('spells every refusal of the built sections letter by letter as the specification does', () => {
+    const made = new Set(refusals.map(spelled));
+    const due = vectors.specification.filter(({ section }) => BUILT.includes(section));
+    expect(due.length).toBeGreaterThan(15);
+    expect(due.map(spelled).filter((row) => !made.has(row))).toEqual([]);
+  });
+
+  it('adds no spelling that is not written down as an addition', () => {
+    const known = new Set([...vectors.specification, ...vectors.added].map(spelled));
+    expect(refusals.map(spelled).filter((row) => !known.has(row))).toEqual([]);
+  });
+
+  it('tells where to look a payment up wherever one may have been made', () => {
+    const nonce = `0x${'ab'.repeat(32)}`;
+    const { notAccepted, ambiguous } = errors.proxy;
+    const reservation = { nonce, validBefore: 7 };
+    for (const refusal of [notAccepted(402, 'why', reservation), ambiguous('why', reservation)]) {
+      const next = { method: 'GET', path: `/v1/agents/reservations/${nonce}` };
+      expect(refusal.fields).toMatchObject({ reservation, next });
+    }
+  });
+
+  it('says the same sentence in message and detail, and when to come back wherever that is known', () => {
+    for (const refusal of refusals) {
+      if (refusal.error === 'Invalid request') continue;
+      expect(refusal.fields.message, refusal.error).toBe(refusal.fields.detail);
+      if (refusal.status === 429) expect(refusal.headers['retry-after']).toBeDefined();
+    }
+  });
+});

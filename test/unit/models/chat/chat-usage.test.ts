@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
+import { chatPriceRaw, chatUsage, meterChat } from '../../../../src/models/chat/chat-usage.ts';
+
+const source = (rates: Source['rates']): Source => ({
+  rail: 'direct-account',
+  provider: 'acme',
+  upstreamModel: 'fast',
+  rates,
+  marginBps: 500,
+});
+const RATES = { text_input_token: 2_500_000n, text_output_token: 10_000_000n };
+
+describe('the usage of a chat answer', () => {
+  it('bills cached prompt tokens at their own rate and the rest of the prompt at its', () => {
+    const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
+    const cheap = source({ ...RATES, cached_input_token: 1_250_000n });
+    expect(chatUsage(tokens, cheap)).toEqual({
+      text_input_token: 600,
+      cached_input_token: 400,
+      text_output_token: 100,
+    });
+    // (600 × 2.5 + 400 × 1.25 + 100 × 10) × 1.05
+    expect(chatPriceRaw(tokens, cheap)).toBe(3_150n);
+  });
+
+  it('bills what was written to a cache as the prompt that it is, and what that costs more', () => {
+    const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
+    const written = { ...tokens, cacheWriteTokens: 500, cacheWriteSurcharge: 125 };
+    const cheap = source({ ...RATES, cached_input_token: 1_250_000n });
+    expect(chatUsage(written, cheap)).toMatchObject({ text_input_token: 725 });
+    // (725 × 2.5 + 400 × 1.25 + 100 × 10) × 1.05, rounded up
+    expect(chatPriceRaw(written, cheap)).toBe(3_479n);
+  });
+
+  it('bills cached tokens as prompt tokens where they have no rate', () => {
+    const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
+    expect(chatPriceRaw(tokens, source(RATES))).toBe(3_675n);
+  });
+
+  it('bills the whole of a request with a long prompt at what its vendor takes for such', () => {
+    const longPrompt = { above: 272_000, inputPercent: 200, outputPercent: 150 };
+    const long = { ...source({ ...RATES, cached_input_token: 250_000n }), longPrompt };
+    const tokens = { inputTokens: 272_000, cachedTokens: 100_000, outputTokens: 1_000 };
+    // (172,000 × 2.5 + 100,000 × 0.25 + 1,000 × 10) × 1.05
+    expect(chatPriceRaw(tokens, long)).toBe(488_250n);
+    // (172,001 × 5 + 100,000 × 0.5 + 1,000 × 15) × 1.05, rounded up
+    expect(chatPriceRaw({ ...tokens, inputTokens: 272_001 }, long)).toBe(971_256n);
+    const { rates, usage } = meterChat(
+      { model: 'a/b', messages: [] },
+      { usage: { ...tokens, inputTokens: 272_001 }, answerChars: 0 },
+      long,
+    );
+    expect(usage).toMatchObject({ text_input_token: 172_001, text_output_token: 1_000 });
+    expect(rates).toEqual({
+      ...{ text_input_token: 5_000_000n, text_output_token: 15_000_000n },
+      cached_input_token: 500_000n,
+    });
+  });
+
+  it('bills what a vendor writes to its cache unasked at its surcharge', () => {
+    const caching = { ...source(RATES), cacheWritePercent: 25 };
+    const tokens = {
+      inputTokens: 2_000,
+      cachedTokens: 0,
+      outputTokens: 0,
+      cacheWriteTokens: 1_800,
+    };
+    expect(chatUsage(tokens, caching)).toMatchObject({ text_input_token: 2_450 });
+    expect(chatUsage(tokens, source(RATES))).toMatchObject({ text_input_token: 2_000 });
+  });
+
+  it('counts one request where the source bills by the request', () => {
+    const tokens = { inputTokens: 5, cachedTokens: 0, outputTokens: 5 };
+    const flat = source({ request: 2_000_000_000n });
+    expect(chatUsage(tokens, flat)).toMatchObject({ request: 1 });
+    expect(chatPriceRaw(tokens, flat)).toBe(2_100n);
+    expect(chatUsage(tokens, source(RATES))).not.toHaveProperty('request');
+  });
+});

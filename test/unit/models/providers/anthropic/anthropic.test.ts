@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { createAnthropicRail } from '../../../../../src/models/providers/anthropic/anthropic.ts';
+
+const rail = () =>
+  createAnthropicRail({
+    upstream: { baseUrl: 'https://x.example/v1', apiKey: null },
+    clock: new ManualClock(),
+  });
+const call = (more: object = {}) => ({
+  ...{ agentId: 1, heldRaw: 1n, model: 'claude' },
+  body: { messages: [{ role: 'user', content: 'Hi' }], ...more },
+});
+
+describe('a Messages upstream as a rail', () => {
+  it('says what it cannot do before it asks anybody', async () => {
+    await using anthropic = rail();
+    const { signal } = new AbortController();
+    expect(await anthropic.complete(call({ n: 2 }), signal)).toEqual({
+      ...{ kind: 'unfit', param: 'n' },
+      detail: 'n cannot be served here: this model gives one answer a request.',
+    });
+    expect(await anthropic.complete(call({ messages: [] }), signal)).toMatchObject({
+      kind: 'unfit',
+    });
+  });
+
+  it('says of a request too deep to be written that it is unfit, and blames nobody', async () => {
+    await using anthropic = rail();
+    const parameters = JSON.parse(`{"x":${'['.repeat(9_000)}${']'.repeat(9_000)}}`);
+    const tools = [{ type: 'function', function: { name: 'f', parameters } }];
+    const outcome = await anthropic.complete(call({ tools }), new AbortController().signal);
+    expect(outcome).toMatchObject({ kind: 'unfit', detail: expect.stringMatching(/deep/) });
+  });
+
+  it('buys nothing for a client that has left', async () => {
+    await using anthropic = rail();
+    expect(await anthropic.complete(call(), AbortSignal.abort())).toEqual({ kind: 'aborted' });
+  });
+});

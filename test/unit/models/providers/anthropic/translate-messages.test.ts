@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { translateMessages } from '../../../../../src/models/providers/anthropic/translate-messages.ts';
+import { UnfitRequest } from '../../../../../src/models/providers/anthropic/unfit-request.ts';
+
+const text = (words: string) => ({ type: 'text', text: words });
+const call = (id: string, args: unknown = '{"city":"Oslo"}') => ({
+  ...{ id, type: 'function' },
+  function: { name: 'weather', arguments: args },
+});
+
+function refusal(...messages: unknown[]): string {
+  try {
+    translateMessages(messages);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UnfitRequest);
+    return (error as UnfitRequest).message;
+  }
+  return 'served';
+}
+
+describe('the messages of a conversation', () => {
+  it('give their instructions apart, wherever they stood and whatever their role was called', () => {
+    const { system, turns } = translateMessages([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hi' },
+      { role: 'developer', content: [text('Be kind.'), text('')] },
+    ]);
+    expect(system).toEqual([text('Be brief.'), text('Be kind.')]);
+    expect(turns).toEqual([{ role: 'user', content: [text('Hi')] }]);
+  });
+
+  it('take turns: neighbours of one role become one, and what is empty is left out', () => {
+    const { turns } = translateMessages([
+      { role: 'user', content: 'One' },
+      { role: 'user', content: '', name: 'x' },
+      { role: 'assistant', content: null },
+      { role: 'user', content: [text('Two')] },
+      { role: 'assistant', content: 'Three' },
+      { role: 'assistant', content: [text('Four'), { type: 'refusal', refusal: 'No.' }] },
+    ]);
+    expect(turns).toEqual([
+      { role: 'user', content: [text('One'), text('Two')] },
+      { role: 'assistant', content: [text('Three'), text('Four'), text('No.')] },
+    ]);
+  });
+
+  it('mark a result for the cache as a whole, by the last of its parts that is marked', () => {
+    const cache_control = { type: 'ephemeral' };
+    const { turns } = translateMessages([
+      { role: 'user', content: 'Weather?' },
+      { role: 'assistant', content: null, tool_calls: [call('a')] },
+      {
+        ...{ role: 'tool', tool_call_id: 'a' },
+        content: [{ ...text('Rain'), cache_control }, text('and wind')],
+      },
+    ]);
+    expect(turns[2]?.content).toEqual([
+      {
+        ...{ type: 'tool_result', tool_use_id: 'a', cache_control },
+        content: [text('Rain'), text('and wind')],
+      },
+    ]);
+  });
+
+  it('tell calls as blocks of the assistant, and their results as one turn of the user', () => {
+    const { turns } = translateMessages([
+      { role: 'user', content: 'Weather?' },
+      { role: 'assistant', content: 'Let me see.', tool_calls: [call('a'), call('b', '')] },
+      { role: 'tool', tool_call_id: 'a', content: 'Rain' },
+      { role: 'tool', tool_call_id: 'b', content: null },
+      { role: 'user', content: 'Well?' },
+    ]);
+    const use = { type: 'tool_use', name: 'weather' };
+    expect(turns.slice(1)).toEqual([
+      {
+        role: 'assistant',
+        content: [
+          text('Let me see.'),
+          { ...use, id: 'a', input: { city: 'Oslo' } },
+          { ...use, id: 'b', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'a', content: [text('Rain')] },
+          { type: 'tool_result', tool_use_id: 'b' },
+          text('Well?'),
+        ],
+      },
+    ]);
+  });
+
+  it('are refused by the place of what cannot be told, without a word of what was said', () => {
+    const withCall = (args: unknown) => ({ role: 'assistant', tool_calls: [call('a', args)] });
+    const cases: readonly [RegExp, unknown][] = [
+      [/^messages\[0\]\.tool_calls\[0\]\.function\.arguments is not valid JSON/, withCall('{"x')],
+      [/^messages\[0\]\.tool_calls\[0\]\.function\.arguments must be/, withCall('["secret"]')],
+      [/^messages\[0\]\.tool_calls\[0\]\.function\.arguments is not/, withCall({ x: 'secret' })],
+      [/^messages\[0\]\.tool_calls\[0\]\.id/, { role: 'assistant', tool_calls: [{}] }],
+      [/^messages\[0\]\.tool_calls\[0\]\.id/, { role: 'assistant', tool_calls: ['secret'] }],
+      [/^messages\[0\]\.tool_calls must/, { role: 'assistant', tool_calls: 'secret' }],
+      [
+        /^messages\[0\]\.tool_calls\[0\]\.function is missing/,
+        { role: 'assistant', tool_calls: [{ id: 'a', type: 'custom', custom: {} }] },
+      ],
+      [/^messages\[0\]\.audio/, { role: 'assistant', audio: { id: 'secret' } }],
+      [/^messages\[0\]\.function_call/, { role: 'assistant', function_call: { name: 'x' } }],
+      [/^messages\[0\]\.tool_call_id/, { role: 'tool', content: 'secret' }],
+      [/^messages\[0\]\.role/, { role: 'function', name: 'secret', content: 'x' }],
+      [/^messages\[0\]\.content must/, { role: 'user', content: 7 }],
+      [/^messages\[0\] must/, 'secret'],
+    ];
+    for (const [message, sent] of cases) {
+      expect(refusal(sent)).toMatch(message);
+      expect(refusal(sent)).not.toContain('secret');
+    }
+  });
+
+  it('must hold something that was said', () => {
+    expect(refusal()).toMatch(/^messages must/);
+    expect(refusal({ role: 'system', content: 'Be brief.' })).toMatch(/^messages must/);
+    expect(refusal({ role: 'user', content: '' })).toMatch(/^messages must/);
+  });
+
+  it('end in turns or in a refusal, whatever they are', () => {
+    const message = fc.record(
+      {
+        role: fc.constantFrom('system', 'user', 'assistant', 'tool', 'x'),
+        content: fc.oneof(fc.string(), fc.jsonValue(), fc.array(fc.record({ type: fc.string() }))),
+        tool_calls: fc.oneof(fc.jsonValue(), fc.array(fc.constant(call('a')))),
+        tool_call_id: fc.string(),
+      },
+      { requiredKeys: ['role'] },
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(message, fc.jsonValue()), { maxLength: 6 }), (messages) => {
+        try {
+          const { turns } = translateMessages(messages);
+          turns.forEach(({ role, content }, index) => {
+            expect(content.length).toBeGreaterThan(0);
+            if (index > 0) expect(role).not.toBe(turns[index - 1]?.role);
+          });
+        } catch (error) {
+          expect(error).toBeInstanceOf(UnfitRequest);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { translateTools } from '../../../../../src/models/providers/anthropic/translate-tools.ts';
+
+const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+const weather = {
+  type: 'function',
+  function: { name: 'weather', description: 'Tells it.', parameters, strict: true },
+};
+const tools = [weather];
+const choiceOf = (more: object) => translateTools({ tools, ...more }).tool_choice;
+
+describe('the tools of a request', () => {
+  it('keep their names, their descriptions and the schema of what they take', () => {
+    const bare = { type: 'function', function: { name: 'now' } };
+    expect(translateTools({ tools: [weather, bare] })).toEqual({
+      tools: [
+        { name: 'weather', description: 'Tells it.', input_schema: parameters },
+        { name: 'now', input_schema: { type: 'object', properties: {} } },
+      ],
+    });
+  });
+
+  it('keep the mark of what is to be cached, at either place where callers put it', () => {
+    const cache_control = { type: 'ephemeral' };
+    const now = { name: 'now', input_schema: { type: 'object', properties: {} }, cache_control };
+    const outside = { type: 'function', function: { name: 'now' }, cache_control };
+    const inside = { type: 'function', function: { name: 'now', cache_control } };
+    expect(translateTools({ tools: [outside, inside] })).toEqual({ tools: [now, now] });
+    const odd = { ...outside, cache_control: true };
+    expect(() => translateTools({ tools: [odd] })).toThrow(/^tools\[0\]\.cache_control must be/);
+  });
+
+  it('are used as the caller says', () => {
+    const named = { type: 'function', function: { name: 'weather' } };
+    expect(choiceOf({})).toBeUndefined();
+    expect(choiceOf({ tool_choice: 'auto' })).toEqual({ type: 'auto' });
+    expect(choiceOf({ tool_choice: 'none' })).toEqual({ type: 'none' });
+    expect(choiceOf({ tool_choice: 'required' })).toEqual({ type: 'any' });
+    expect(choiceOf({ tool_choice: named })).toEqual({ type: 'tool', name: 'weather' });
+  });
+
+  it('are called one at a time where the caller wants it, unless they are not called at all', () => {
+    const single = { parallel_tool_calls: false };
+    const one = { disable_parallel_tool_use: true };
+    expect(choiceOf(single)).toEqual({ type: 'auto', ...one });
+    expect(choiceOf({ ...single, tool_choice: 'required' })).toEqual({ type: 'any', ...one });
+    expect(choiceOf({ ...single, tool_choice: 'none' })).toEqual({ type: 'none' });
+    expect(choiceOf({ parallel_tool_calls: true })).toBeUndefined();
+  });
+
+  it('are not spoken of where there are none', () => {
+    for (const none of [undefined, null, []]) {
+      const request = { tools: none, tool_choice: 'auto', parallel_tool_calls: false };
+      expect(translateTools(request)).toEqual({});
+    }
+    expect(() => translateTools({ tool_choice: 'required' })).toThrow(/^tool_choice needs tools/);
+  });
+
+  it('are refused by their place where they are of another kind', () => {
+    expect(() => translateTools({ tools: [weather, { type: 'custom' }] })).toThrow(
+      /^tools\[1\] must/,
+    );
+    expect(() => translateTools({ tools: [{ type: 'function', function: {} }] })).toThrow(
+      /^tools\[0\]\.function\.name must/,
+    );
+    expect(() => translateTools({ tools: {} })).toThrow(/^tools must/);
+    for (const choice of ['any', { type: 'allowed_tools' }, { type: 'function' }, 7]) {
+      expect(() => choiceOf({ tool_choice: choice })).toThrow(/^tool_choice must/);
+    }
+  });
+});

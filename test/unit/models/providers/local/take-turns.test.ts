@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { takeTurns } from '../../../../../src/models/providers/local/take-turns.ts';
+
+describe('work that takes turns', () => {
+  it('lets others run each time so much is done, and not before', async () => {
+    let others = 0;
+    const other = () => {
+      others++;
+      setImmediate(other);
+    };
+    setImmediate(other);
+    const turn = takeTurns();
+    const quarter = LIMITS.vectorBytesPerTurn / 4;
+    for (let i = 0; i < 3; i++) await turn(quarter);
+    expect(others).toBe(0);
+    await turn(quarter);
+    expect(others).toBeGreaterThan(0);
+    const before = others;
+    await turn(quarter);
+    expect(others).toBe(before);
+  });
+});

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ChatTap } from '../../../../../src/models/providers/openai/chat-tap.ts';
+import {
+  chunkEvent,
+  DONE,
+  textEvent,
+  USAGE,
+  usageEvent,
+} from '../../../../support/stream-upstream.ts';
+
+const TOKENS = { inputTokens: 1_200, cachedTokens: 0, outputTokens: 400 };
+
+function look(wantsUsage: boolean, ...events: readonly string[]) {
+  const tap = new ChatTap(wantsUsage);
+  const fates = events.map((event) => tap.look(Buffer.from(event)));
+  return { fates, usage: tap.usage, answerBytes: tap.answerBytes };
+}
+
+describe('a look at a chat stream', () => {
+  it('finds the usage, and keeps its event where nobody asked for it', () => {
+    const kept = look(false, textEvent('a'), usageEvent(), DONE);
+    expect(kept).toMatchObject({ fates: ['relayed', 'kept', 'done'], usage: TOKENS });
+    const wanted = look(true, textEvent('a'), usageEvent(), DONE);
+    expect(wanted).toMatchObject({ fates: ['relayed', 'relayed', 'done'], usage: TOKENS });
+  });
+
+  it('relays usage that comes with something else', () => {
+    const both = chunkEvent([{ index: 0, delta: {}, finish_reason: 'stop' }], { usage: USAGE });
+    expect(look(false, both)).toMatchObject({ fates: ['relayed'], usage: TOKENS });
+  });
+
+  it('keeps the last usage that makes sense', () => {
+    const more = { ...USAGE, completion_tokens: 500, total_tokens: 1_700 };
+    const seen = look(true, usageEvent(), usageEvent(more), usageEvent({ prompt_tokens: 'x' }));
+    expect(seen.usage).toEqual({ ...TOKENS, outputTokens: 500 });
+  });
+
+  it('is not taken in by what the model writes', () => {
+    const words = ['"usage":{"prompt_tokens":9,"completion_tokens":9}', '[DONE]', 'data: [DONE]'];
+    for (const word of words) {
+      expect(look(false, textEvent(word))).toMatchObject({ fates: ['relayed'], usage: null });
+    }
+  });
+
+  it.each([
+    'data: [DONE]\n\n',
+    'data:[DONE]\n\n',
+    'data: [DONE]\r\n\r\n',
+    'id: 1\ndata: [DONE]\n\n',
+  ])('knows %j for the end', (event) => expect(look(false, event).fates).toEqual(['done']));
+
+  it('counts what was written, text, arguments and reasoning, as it is spelled', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (content, reasoning) => {
+        const delta = { content, reasoning_content: reasoning };
+        const event = chunkEvent([{ index: 0, delta, finish_reason: null }]);
+        const spelled = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
+        const bytes = spelled(content) + spelled(reasoning);
+        expect(look(false, event).answerBytes).toBe(bytes);
+        // As some write it: with space between a key and its value.
+        const chunk: unknown = JSON.parse(event.slice('data: '.length));
+        const spaced = JSON.stringify(chunk, null, 1).replace(/\n */g, ' ');
+        expect(look(false, `data: ${spaced}\n\n`).answerBytes).toBe(bytes);
+      }),
+    );
+    const call = { tool_calls: [{ index: 0, function: { arguments: '{"a":1}' } }] };
+    expect(look(false, chunkEvent([{ index: 0, delta: call }])).answerBytes).toBe(9);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import {
+  countInputs,
+  type EmbeddingParameters,
+} from '../../../../../src/models/providers/embedding-rail.ts';
+import { createOpenAiEmbeddingRail } from '../../../../../src/models/providers/openai/openai-embedding.ts';
+
+const upstream = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: null };
+const open = (limits: { inFlight?: number } = {}) =>
+  createOpenAiEmbeddingRail({ upstream, clock: new ManualClock(), limits });
+const call = (more: object = {}) => ({
+  model: 'm',
+  body: { input: 'x', ...more } as EmbeddingParameters,
+});
+
+describe('an upstream of embeddings', () => {
+  it('takes tokens and any size of vectors, as far as this server knows', async () => {
+    await using rail = open();
+    expect(rail.misfit({ input: [1, 2], dimensions: 7 })).toBeUndefined();
+  });
+
+  it('is not asked beyond what may be in flight, nor for a client that has left', async () => {
+    const signal = new AbortController().signal;
+    await using full = open({ inFlight: 0 });
+    expect(await full.embed(call(), signal)).toMatchObject({ kind: 'failed', failure: 'busy' });
+    await using rail = open();
+    expect(await rail.embed(call(), AbortSignal.abort())).toEqual({ kind: 'aborted' });
+  });
+
+  it('is not blamed for a request that can’t be written', async () => {
+    await using rail = open();
+    const nested = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
+    const outcome = await rail.embed(call({ nested }), new AbortController().signal);
+    expect(outcome).toMatchObject({ kind: 'unfit', detail: expect.stringContaining('deep') });
+  });
+});
+
+describe('the number of vectors that an input asks for', () => {
+  it('is one for a text or its tokens, else one each', () => {
+    const inputs = ['ab', [1, 2, 3], ['a', 'b'], [[1, 2, 3], [4]]];
+    expect(inputs.map(countInputs)).toEqual([1, 1, 2, 2]);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
+import { RelayedSpeech } from '../../../../../src/models/providers/openai/relayed-speech.ts';
+import { openedAnswer } from '../../../../support/opened-answer.ts';
+
+async function heard(sound: RelayedSpeech): Promise<string[]> {
+  const pieces: string[] = [];
+  for (let next = await sound.next(); next !== undefined; next = await sound.next()) {
+    pieces.push(Buffer.from(next).toString());
+  }
+  return pieces;
+}
+
+const DELTA = `data: {"type":"speech.audio.delta","audio":"${Buffer.from('sound').toString('base64')}"}\n\n`;
+const DONE = 'data: {"type":"speech.audio.done","usage":{"input_tokens":1,"output_tokens":2}}\n\n';
+
+describe('relayed speech', () => {
+  it('gives every byte in its order, the ones that began it too', async () => {
+    const sound = new RelayedSpeech(openedAnswer('', 'one', '', 'two').answer, false);
+    expect(await sound.begin('audio/mpeg', 'mp3')).toBe('audio/mpeg');
+    expect(await heard(sound)).toEqual(['one', 'two']);
+    expect(sound.usage()).toBeNull();
+  });
+
+  it('has not begun without a byte', async () => {
+    const sound = new RelayedSpeech(openedAnswer('', '').answer, false);
+    await expect(sound.begin('audio/mpeg', 'mp3')).rejects.toThrow(StreamBroken);
+  });
+
+  it('breaks where its upstream does, and is over then', async () => {
+    const sound = new RelayedSpeech(openedAnswer('one', new Error('reset')).answer, false);
+    await sound.begin('', 'mp3');
+    await sound.next();
+    await expect(sound.next()).rejects.toThrow(StreamBroken);
+    expect(await sound.next()).toBeUndefined();
+  });
+
+  it('takes the sound out of events, of the type of the format, and hears what it used', async () => {
+    const sound = new RelayedSpeech(openedAnswer(DELTA, DELTA + DONE).answer, true);
+    expect(await sound.begin('text/event-stream', 'opus')).toBe('audio/ogg');
+    expect(sound.usage()).toBeNull();
+    expect(await heard(sound)).toEqual(['sound', 'sound']);
+    expect(sound.usage()).toEqual({ inputTokens: 1, outputTokens: 2 });
+  });
+
+  it('takes events without the last one for a break', async () => {
+    const sound = new RelayedSpeech(openedAnswer(DELTA).answer, true);
+    await sound.begin('', 'mp3');
+    await sound.next();
+    await expect(sound.next()).rejects.toThrow('it ended before its end');
+  });
+
+  it('drops an upstream whose event has no end', async () => {
+    const { answer, told } = openedAnswer(`data: ${'x'.repeat(LIMITS.sseEventBytes)}`);
+    const sound = new RelayedSpeech(answer, true);
+    await expect(sound.begin('', 'mp3')).rejects.toThrow('an event is too large');
+    expect(told.stops).toBe(1);
+  });
+
+  it('is over when nobody wants it, and says so to its upstream', async () => {
+    const { answer, told } = openedAnswer('one', 'two');
+    const sound = new RelayedSpeech(answer, false);
+    await sound.next();
+    sound.stop();
+    expect(await sound.next()).toBeUndefined();
+    expect(told.stops).toBe(1);
+  });
+});

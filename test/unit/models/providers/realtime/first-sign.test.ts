@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { systemRandom } from '../../../../../src/kernel/random.ts';
+import { createDeepgramListenRail } from '../../../../../src/models/providers/deepgram/deepgram-listen.ts';
+import { createOpenAiRealtimeRail } from '../../../../../src/models/providers/realtime/openai-realtime.ts';
+import { type RealtimeUpstream, realtimeUpstream } from '../../../../support/realtime-upstream.ts';
+
+let upstream: RealtimeUpstream;
+beforeEach(async () => {
+  upstream = await realtimeUpstream();
+});
+afterEach(() => upstream[Symbol.asyncDispose]());
+
+const CONNECT_MS = 2_000;
+
+/** One that greets, and one that does not. */
+function rails() {
+  const clock = new ManualClock();
+  const { baseUrl } = upstream;
+  const deps = {
+    ...{ upstream: { baseUrl, apiKey: 'sk-1' }, clock, random: systemRandom },
+    connectMs: CONNECT_MS,
+  };
+  const { signal } = new AbortController();
+  const greeting = () => createOpenAiRealtimeRail(deps).connect({ model: 'm' }, signal);
+  const silent = () => createDeepgramListenRail(deps).connect({ model: 'm', options: [] }, signal);
+  return { clock, greeting, silent };
+}
+
+/** Time goes on once the upgrade was answered. */
+async function afterUpgrade(clock: ManualClock, ms: number) {
+  await upstream.peer();
+  for (let passed = 0; passed < 10; passed++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    clock.advance(ms / 10);
+  }
+}
+
+type Connected = Awaited<ReturnType<ReturnType<typeof rails>['greeting']>>;
+
+function listen(outcome: Connected) {
+  if (outcome.kind !== 'completed') throw new Error(outcome.kind);
+  const heard: unknown[] = [];
+  outcome.socket.listen({
+    frame: (bytes, isBinary) => heard.push(isBinary ? bytes : bytes.toString()),
+    closed: (code) => heard.push(code),
+  });
+  return heard;
+}
+
+describe('the first sign of life of an upstream', () => {
+  it('is its first frame, whatever that is, and whoever listens hears that and all that follows', async () => {
+    upstream.greet = (peer) => {
+      peer.ws.send('no JSON');
+      peer.ws.send(Buffer.from([1, 2]));
+      peer.ws.close(1011);
+    };
+    const { greeting } = rails();
+    const heard = listen(await greeting());
+    await expect.poll(() => heard).toEqual(['no JSON', Buffer.from([1, 2]), 1011]);
+  });
+
+  it.each([
+    [
+      'a close',
+      (peer) => peer.ws.close(1000),
+      { failure: 'broken', detail: 'closed 1000 at once' },
+    ],
+    ['a cut', (peer) => peer.ws.terminate(), { failure: 'broken', detail: 'closed 1006 at once' }],
+    [
+      'an error',
+      (peer) => peer.say({ type: 'error', error: { message: 'no sk-1' } }),
+      { failure: 'broken', detail: 'refused at once' },
+    ],
+  ] as [string, RealtimeUpstream['greet'], object][])(
+    'is missing where it begins with %s, and its words are not kept',
+    async (_, greet, told) => {
+      upstream.greet = greet;
+      const { greeting, silent } = rails();
+      expect(await greeting()).toMatchObject({ kind: 'failed', ...told });
+      expect(await silent()).toMatchObject({ kind: 'failed', ...told });
+      await Promise.all(upstream.peers.map(({ closed }) => closed));
+    },
+  );
+
+  it('is waited for as long as for the upgrade where its protocol greets', async () => {
+    upstream.greet = () => {};
+    const { clock, greeting } = rails();
+    const outcome = greeting();
+    let isOver = false;
+    void outcome.then(() => {
+      isOver = true;
+    });
+    await afterUpgrade(clock, CONNECT_MS - 10);
+    expect(isOver).toBe(false);
+    clock.advance(10);
+    expect(await outcome).toMatchObject({ kind: 'failed', failure: 'timeout' });
+    await (await upstream.peer()).closed;
+  });
+
+  it('is that it stays for a moment where its protocol does not, and nothing it says then is lost', async () => {
+    upstream.greet = () => {};
+    const { clock, silent } = rails();
+    const outcome = silent();
+    await afterUpgrade(clock, LIMITS.listenOpeningMs);
+    const connected = await outcome;
+    const peer = await upstream.peer();
+    peer.say({ n: 1 });
+    peer.ws.close(1008);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const heard = listen(connected);
+    await expect.poll(() => heard).toEqual(['{"n":1}', 1008]);
+  });
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import {
+  resetTime,
+  retryAfterSeconds,
+  waitOf,
+} from '../../../../src/models/providers/reset-time.ts';
+
+const NOW = Date.parse('2026-11-22T06:00:00Z');
+const inMs = (text: string) => {
+  const at = resetTime(text, NOW);
+  return at === undefined ? undefined : at - NOW;
+};
+
+describe('the time at which a cap is whole again', () => {
+  it('is read from a duration, from seconds and from a date', () => {
+    const cases = {
+      ...{ '1s': 1_000, '6m0s': 360_000, '120ms': 120, '8.64s': 8_640, '1m26.4s': 86_400 },
+      ...{ '17h3m46.077s': 61_426_077, '2d': 172_800_000, '1s500ms': 1_500, '0s': 0 },
+      ...{ '17': 17_000, '0.5': 500, '2026-11-22T06:01:00Z': 60_000 },
+      ...{ '2026-11-22T07:01:00.250+01:00': 60_250, '2026-11-22T05:59:59Z': -1_000 },
+    };
+    for (const [text, ms] of Object.entries(cases)) expect([text, inMs(text)]).toEqual([text, ms]);
+  });
+
+  it('is none where the text says no time, or one that nobody could mean', () => {
+    const texts = ['', ' ', 's', '-1s', '1 s', '1x', 'NaN', 'Infinity', '1e3', '0x10', '1.s'];
+    texts.push('2026-11-22', '2026-13-45T99:99:99Z', '9999-01-01T00:00:00Z', '32d', '999999999');
+    for (const text of texts) expect([text, inMs(text)]).toEqual([text, undefined]);
+  });
+});
+
+describe('how long to wait', () => {
+  it('is told in seconds, whole and up, or until a date', () => {
+    expect(retryAfterSeconds('7', NOW)).toBe(7);
+    expect(retryAfterSeconds('0.2', NOW)).toBe(1);
+    expect(retryAfterSeconds('Sun, 22 Nov 2026 06:00:09 GMT', NOW)).toBe(9);
+    expect(retryAfterSeconds('Sun, 22 Nov 2026 05:00:00 GMT', NOW)).toBe(0);
+  });
+
+  it('is not known from a header that is missing, came twice or cannot be believed', () => {
+    const odd = [undefined, ['1', '2'], '', '-1', '1, 2', 'soon', '86401', '9'.repeat(10_000)];
+    odd.push('Sun, 22 Nov 2036 06:00:09 GMT', 'Xyz, 99 Abc 2026 06:00:09 GMT', '2026-11-22');
+    for (const value of odd) expect(retryAfterSeconds(value, NOW)).toBeNull();
+  });
+});
+
+describe('how long an upstream sends its callers away', () => {
+  it('is taken from its milliseconds first, and is whole seconds beside them', () => {
+    expect(waitOf({ 'retry-after-ms': '20', 'retry-after': '9' }, NOW)).toEqual({
+      ...{ seconds: 1, ms: 20 },
+    });
+    expect(waitOf({ 'retry-after-ms': '1500.2' }, NOW)).toEqual({ seconds: 2, ms: 1_501 });
+    expect(waitOf({ 'retry-after': '9' }, NOW)).toEqual({ seconds: 9 });
+    expect(waitOf({}, NOW)).toEqual({ seconds: null });
+  });
+
+  it('is not taken from milliseconds that cannot be believed', () => {
+    const odd = ['', '-1', 'soon', '999999999', '1e3', ['1', '2'], '9'.repeat(10_000)];
+    for (const value of odd) {
+      expect(waitOf({ 'retry-after-ms': value, 'retry-after': '9' }, NOW)).toEqual({ seconds: 9 });
+    }
+  });
+});
+
+it('no text makes a time or a wait out of bounds, or throws', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.stringMatching(/^[\d.smhd:TZ+-]{0,40}$/),
+    fc.nat().map((n) => `${n}ms`),
+    fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+    fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+  );
+  fc.assert(
+    fc.property(text, (said) => {
+      const at = resetTime(said, NOW) ?? NOW;
+      expect(Number.isInteger(at)).toBe(true);
+      expect(Math.abs(at - NOW)).toBeLessThanOrEqual(LIMITS.rateLimitResetMs);
+      const wait = retryAfterSeconds(said, NOW) ?? 0;
+      expect(Number.isInteger(wait) && wait >= 0).toBe(true);
+      expect(wait).toBeLessThanOrEqual(LIMITS.retryAfterSeconds);
+    }),
+    { numRuns: 1_000 },
+  );
+});

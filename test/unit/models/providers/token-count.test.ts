@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { tokenCount } from '../../../../src/models/providers/token-count.ts';
+
+describe('a number of tokens', () => {
+  it.each([0, 1, LIMITS.upstreamTokens])('is what an upstream says: %j', (told) => {
+    expect(tokenCount(told)).toBe(told);
+  });
+
+  it.each([
+    ...[-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '7', null, undefined, [7], {}],
+    ...[LIMITS.upstreamTokens + 1, Number.MAX_SAFE_INTEGER, 1e308],
+  ])('is nothing where no answer could have so many: %j', (told) => {
+    expect(tokenCount(told)).toBeUndefined();
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/kernel/clock.ts';
+import {
+  contentTypeOf,
+  createUpstreamPool,
+  unservedOf,
+} from '../../../../src/models/providers/upstream-pool.ts';
+
+const answer = (status: number, headers: Record<string, string> = {}) =>
+  unservedOf({ status, headers, body: Buffer.from('no') }, Date.parse('2026-11-22T06:00:00Z'));
+
+describe('an answer that is no success', () => {
+  it('is a failure of the source or a refusal of the request', () => {
+    expect(answer(429, { 'retry-after': '7' })).toMatchObject({
+      failure: 'rate_limited',
+      retryAfterSeconds: 7,
+    });
+    const date = 'Sun, 22 Nov 2026 06:00:09 GMT';
+    expect(answer(429, { 'retry-after': date })).toMatchObject({ retryAfterSeconds: 9 });
+    expect(answer(429, { 'retry-after': 'Sun, 22 Nov 2026' })).toMatchObject({
+      retryAfterSeconds: null,
+    });
+    expect(answer(429, { 'retry-after-ms': '20' })).toMatchObject({
+      ...{ retryAfterSeconds: 1, retryAfterMs: 20 },
+    });
+    expect(answer(408)).toMatchObject({ kind: 'failed', failure: 'timeout' });
+    expect([answer(500), answer(302)]).toMatchObject([
+      { failure: 'broken' },
+      { failure: 'broken' },
+    ]);
+    expect(answer(422, { 'content-type': 'text/plain' })).toMatchObject({
+      ...{ kind: 'declined', status: 422, contentType: 'text/plain' },
+    });
+    expect(answer(200)).toBeUndefined();
+    expect(contentTypeOf({ headers: {} })).toBe('application/json');
+  });
+});
+
+const read = async () => ({ kind: 'completed', status: 200 }) as const;
+
+describe('calls to an upstream', () => {
+  const request = () => ({ body: '{}' });
+  const upstream = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: null };
+  const deps = { upstream, path: '/x', credential: () => ({}), clock: systemClock };
+  const { signal } = new AbortController();
+
+  it('fail where nobody listens, for readers of a stream too', async () => {
+    await using pool = createUpstreamPool(deps);
+    const failed = { kind: 'failed', failure: 'unreachable' };
+    expect(await pool.whole(request, signal, read)).toMatchObject(failed);
+    expect(await pool.opened(request, signal, read)).toMatchObject(failed);
+  });
+
+  it('are not sent beyond their bound, nor for a client that has left', async () => {
+    await using none = createUpstreamPool({ ...deps, limits: { inFlight: 0 } });
+    expect(await none.whole(request, signal, read)).toMatchObject({ failure: 'busy' });
+    expect(await none.opened(request, signal, read)).toMatchObject({ failure: 'busy' });
+    await using pool = createUpstreamPool(deps);
+    expect(await pool.whole(request, AbortSignal.abort(), read)).toEqual({ kind: 'aborted' });
+  });
+
+  it('make room again however they end', async () => {
+    await using pool = createUpstreamPool({ ...deps, limits: { inFlight: 1 } });
+    const broken = () => ({ body: '{}', headers: { 'bad\nname': 'x' } });
+    for (const sent of [request, broken, request]) {
+      expect(await pool.whole(sent, signal, read)).toMatchObject({ failure: 'unreachable' });
+      expect(await pool.opened(sent, signal, read)).toMatchObject({ failure: 'unreachable' });
+    }
+    expect(await pool.opened(request, AbortSignal.abort(), read)).toEqual({ kind: 'aborted' });
+    expect(await pool.whole(request, signal, read)).toMatchObject({ failure: 'unreachable' });
+  });
+
+  it('that are too deep to be written are the caller’s, and not sent', async () => {
+    await using pool = createUpstreamPool(deps);
+    const deep = () => {
+      throw new RangeError('too deep');
+    };
+    expect(await pool.whole(deep, signal, read)).toMatchObject({ kind: 'unfit' });
+  });
+});

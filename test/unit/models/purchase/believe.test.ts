@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { believe, believeTokens, isImpossible } from '../../../../src/models/purchase/believe.ts';
+
+const AROUND = LIMITS.unaskedTokens;
+const most = { inputTokens: 100, cachedTokens: 0, outputTokens: 50 };
+const told = { inputTokens: 100, cachedTokens: 0, outputTokens: 50 };
+
+describe('what is believed of an upstream', () => {
+  it('is its word, as far as the request can have come to that', () => {
+    expect(believe({ audio_second: 2 }, { audio_second: 2 })).toEqual({
+      usage: { audio_second: 2 },
+    });
+    expect(believe({ audio_second: 3 }, { audio_second: 2 })).toEqual({
+      usage: { audio_second: 2 },
+      told: { usage: { audio_second: 3 }, isImpossible: false },
+    });
+    expect(believe({ audio_second: 3_600 }, { audio_second: 2 }).told?.isImpossible).toBe(true);
+  });
+
+  it('leaves room for what vendors put around a prompt, and none for an answer', () => {
+    expect(believeTokens({ ...told, inputTokens: 100 + AROUND }, most)).toBeUndefined();
+    expect(believeTokens({ ...told, inputTokens: 101 + AROUND }, most)?.tokens).toEqual({
+      ...told,
+      inputTokens: 100 + AROUND,
+    });
+    expect(believeTokens({ ...told, outputTokens: 51 }, most)).toEqual({
+      tokens: told,
+      isImpossible: false,
+    });
+  });
+
+  it('keeps the parts of a prompt within it', () => {
+    const lie = { cachedTokens: 9_000, cacheWriteTokens: 9_000, cacheWriteSurcharge: 9_000 };
+    expect(believeTokens({ ...told, ...lie, inputTokens: 9_000 }, most)?.tokens).toEqual({
+      ...{ inputTokens: 100 + AROUND, cachedTokens: 100 + AROUND, outputTokens: 50 },
+      ...{ cacheWriteTokens: 100 + AROUND, cacheWriteSurcharge: 0 },
+    });
+  });
+
+  it('is not impossible for being counted otherwise', () => {
+    const { times, units } = LIMITS.impossibleUse;
+    expect(isImpossible(times * 50 + units, 50)).toBe(false);
+    expect(isImpossible(times * 50 + units + 1, 50)).toBe(true);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { Rail, Source } from '../../../../src/models/catalogue/catalogue.ts';
+import { requireOffers } from '../../../../src/models/catalogue/require-model.ts';
+import { inStages } from '../../../../src/models/purchase/open-hold.ts';
+import type { Order } from '../../../../src/models/purchase/order.ts';
+import { planOffers } from '../../../../src/models/routing/plan-offers.ts';
+import { pooledSellers } from '../../../../src/models/routing/sellers.ts';
+
+const source = (provider: string, rail: Rail, price: bigint): Source => ({
+  ...{ rail, provider, upstreamModel: 'm', marginBps: 500 },
+  rates: { request: price * 1_000_000n },
+});
+
+function orderOf(sources: readonly Source[], workId?: string): Order<string, object> {
+  const model = { id: 'acme/m', modality: 'text' as const, contextWindow: null, sources };
+  const sellers = pooledSellers({ ...model, maxOutputTokens: null });
+  const bound = ({ rates, marginBps }: Source) =>
+    ((rates.request ?? 0n) * BigInt(10_000 + marginBps)) / 10_000_000_000n;
+  const offers = planOffers(sellers, bound, () => 'a way');
+  return {
+    ...{ spender: { agentId: 1 }, model: sellers.model, workId },
+    offers: requireOffers(sellers.model, offers),
+    ask: async () => ({ kind: 'aborted' }),
+  };
+}
+
+/** The providers of each stage, in turn. */
+async function stages(order: Order<string, object>): Promise<string[][]> {
+  const staged = inStages(order);
+  const here = staged.offers.map((offer) => offer.source.provider);
+  return staged.instead === undefined ? [here] : [here, ...(await stages(await staged.instead()))];
+}
+
+const router = source('router', 'x402-router', 10n);
+const router2 = source('router 2', 'x402-router', 30n);
+const account = source('account', 'direct-account', 20n);
+const host = source('host', 'self-host', 40n);
+
+describe('sources that are paid by themselves and such that are not', () => {
+  it('are asked apart, the kind of the cheapest first, so that no cap counts the price twice', async () => {
+    expect(await stages(orderOf([host, router2, account, router]))).toEqual([
+      ['router', 'router 2'],
+      ['account', 'host'],
+    ]);
+    expect(await stages(orderOf([router2, account]))).toEqual([['account'], ['router 2']]);
+  });
+
+  it('are left as they are where there is one kind', async () => {
+    expect(await stages(orderOf([host, account]))).toEqual([['account', 'host']]);
+    expect(await stages(orderOf([router], 'work_1'))).toEqual([['router']]);
+  });
+
+  it('are one stage for work of one hold: the accounts', async () => {
+    expect(await stages(orderOf([router, account], 'work_1'))).toEqual([['account']]);
+  });
+});

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkHeader } from '../../../../src/http/pipeline/output-headers.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
+import { failed } from '../../../../src/models/providers/outcome.ts';
+import { createRateLimitAdvisory } from '../../../../src/models/routing/rate-limit-advisory.ts';
+import type { Tried } from '../../../../src/models/routing/try-sources.ts';
+
+const clock = new ManualClock(Date.parse('2026-11-22T06:00:00Z'));
+
+type Headers = Readonly<Record<string, string | string[]>>;
+
+const source = (provider: string, rail: Source['rail'] = 'direct-account'): Source => ({
+  ...{ rail, provider, upstreamModel: 'x', rates: {}, marginBps: 0 },
+});
+const tried = (outcome: Tried<unknown>['outcome'], more: Partial<Tried<unknown>> = {}) => ({
+  ...{ outcome, source: source('acme'), attempts: 1, upstreamMs: 1, ...more },
+});
+const answered = (headers: Headers) =>
+  tried({ kind: 'completed', status: 200, headers } as Tried<unknown>['outcome']);
+
+function told(what: Tried<unknown>, nearLimitBps?: number): Record<string, unknown> | undefined {
+  const text = createRateLimitAdvisory({ clock, enabled: true, nearLimitBps })?.(what);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+const TOKENS = {
+  'x-ratelimit-limit-tokens': '1000',
+  'x-ratelimit-remaining-tokens': '100',
+  'x-ratelimit-reset-tokens': '6m0s',
+};
+const tightest = {
+  ...{ kind: 'tokens', remaining: 100, limit: 1_000, used_bps: 9_000 },
+  resets_at: '2026-11-22T06:06:00.000Z',
+};
+
+describe('the rate-limit advisory', () => {
+  it('tells the tightest cap of the upstream that answered, and whose account it is', () => {
+    const common = { provider: 'acme', tightest, headroom: 100 };
+    expect(told(answered(TOKENS))).toEqual({ ...common, shared: true });
+    const own = { ...answered(TOKENS), source: source('acme', 'byok') };
+    expect(told(own)).toEqual({ ...common, shared: false });
+  });
+
+  it('says whether the limit is near where a threshold is set, and nothing of it else', () => {
+    expect(told(answered(TOKENS), 9_001)).toMatchObject({ near_limit: false });
+    expect(told(answered(TOKENS), 9_000)).toMatchObject({ near_limit: true });
+    expect(told(answered(TOKENS))).not.toHaveProperty('near_limit');
+    const unlimited = { 'x-ratelimit-remaining-tokens': '100' };
+    expect(told(answered(unlimited), 1)).toMatchObject({
+      ...{ near_limit: false, tightest: { used_bps: null } },
+    });
+    expect(told(answered({ 'x-ratelimit-remaining-tokens': '0' }), 9_000)).toMatchObject({
+      near_limit: true,
+    });
+  });
+
+  it('tells of the last source that said to wait, when no source has served', () => {
+    const limited = {
+      outcome: { ...failed('rate_limited', '', 429, 20), headers: TOKENS },
+      source: source('slow'),
+    };
+    const last = { ...failed('broken', '', 500), headers: {} };
+    const common = { provider: 'slow', shared: true, retry_after_seconds: 20 };
+    expect(told(tried(last, { limited }))).toEqual({ ...common, tightest, headroom: 100 });
+    const bare = { ...limited, outcome: { ...limited.outcome, headers: {} } };
+    expect(told(tried(last, { limited: bare }), 10_000)).toEqual({ ...common, near_limit: true });
+    // Who serves after all is told of, and nobody before.
+    expect(told({ ...answered(TOKENS), limited })).toMatchObject({ provider: 'acme' });
+  });
+
+  it('is not there where nothing was told, where nobody answered, and where it is off', () => {
+    expect(told(answered({ 'retry-after': '7' }))).toBeUndefined();
+    expect(told(tried({ kind: 'resting', restMs: 0 }))).toBeUndefined();
+    expect(told(tried({ kind: 'aborted' }))).toBeUndefined();
+    expect(told(tried(failed('busy', '', null, 1)))).toBeUndefined();
+    expect(createRateLimitAdvisory({ clock, enabled: false })).toBeUndefined();
+  });
+
+  it('is a short header of its own words, whatever the upstream says', () => {
+    const names = ['limit', 'remaining', 'reset'].flatMap((part) => [
+      ...['requests', 'tokens'].map((kind) => `x-ratelimit-${part}-${kind}`),
+      ...['requests', 'input-tokens'].map((kind) => `anthropic-ratelimit-${kind}-${part}`),
+    ]);
+    const word = fc.oneof(
+      ...[fc.nat().map(String), fc.integer().map(String), fc.double().map(String), fc.string()],
+      ...[fc.string({ unit: 'binary' }), fc.constant('6m0s'), fc.constant('7'.repeat(10_000))],
+      fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+    );
+    const value = fc.oneof(word, fc.array(word, { maxLength: 3 }));
+    const headers = fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 12 });
+    const advise = createRateLimitAdvisory({ clock, enabled: true, nearLimitBps: 5_000 });
+    const caps = new Set<unknown>();
+    fc.assert(
+      fc.property(headers, (said) => {
+        const text = advise?.(answered(said));
+        if (text === undefined) return;
+        checkHeader('x', text);
+        expect(text.length).toBeLessThan(300);
+        const read = JSON.parse(text) as { tightest: Record<string, number | null> };
+        const { remaining, used_bps: usedBps } = read.tightest;
+        expect(Number.isSafeInteger(remaining) && Number(remaining) >= 0).toBe(true);
+        expect(usedBps === null || (Number(usedBps) >= 0 && Number(usedBps) <= 10_000)).toBe(true);
+        caps.add(read.tightest.kind);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(caps.size).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../../src/kernel/api-error.ts';
+import { ratesOf } from '../../../../src/models/catalogue/build-catalogue.ts';
+import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
+import type { SpeechFormat, SpeechRail } from '../../../../src/models/providers/speech-rail.ts';
+import { pooledSellers } from '../../../../src/models/routing/sellers.ts';
+import { planSpeech } from '../../../../src/models/speech/plan-speech.ts';
+
+const source = (provider: string, rate: string): Source => ({
+  ...{ rail: 'self-host', provider, upstreamModel: 'm', marginBps: 0 },
+  rates: ratesOf({ character: rate }),
+});
+
+function plan(
+  makes: Readonly<Record<string, readonly SpeechFormat[]>>,
+  response_format?: SpeechFormat | null,
+) {
+  const model: Model = {
+    ...{ id: 'acme/voice', modality: 'tts', contextWindow: null, maxOutputTokens: null },
+    sources: [source('cheap', '1'), source('dear', '20')],
+  };
+  const railOf = ({ provider }: Source): SpeechRail | undefined => {
+    const made = makes[provider];
+    if (made === undefined) return undefined;
+    return { makes: (format) => made.includes(format), speak: async () => ({ kind: 'aborted' }) };
+  };
+  const { format, offers } = planSpeech({ railOf }, pooledSellers(model), {
+    ...{ model: model.id, input: 'Hello.', response_format },
+  });
+  return [format, ...offers.map((offer) => offer.source.provider)];
+}
+
+function refusal(...args: Parameters<typeof plan>): ApiError {
+  try {
+    plan(...args);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+  }
+  throw new Error('it was not refused');
+}
+
+const LOCAL = ['wav', 'pcm'] as const;
+const ALL = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
+
+describe('a plan of speech', () => {
+  it('asks whoever makes the format, cheapest first', () => {
+    expect(plan({ cheap: LOCAL, dear: ALL }, 'wav')).toEqual(['wav', 'cheap', 'dear']);
+    expect(plan({ cheap: LOCAL, dear: ALL }, 'opus')).toEqual(['opus', 'dear']);
+  });
+
+  it('makes mp3 where none is named and somebody can, else WAV', () => {
+    expect(plan({ cheap: LOCAL, dear: ALL })).toEqual(['mp3', 'dear']);
+    expect(plan({ cheap: LOCAL }, null)).toEqual(['wav', 'cheap']);
+  });
+
+  it('names what can be had where nobody makes what was asked for', () => {
+    const { error, fields, status } = refusal({ cheap: LOCAL, dear: ['pcm'] }, 'mp3');
+    expect([status, error, fields.param]).toEqual([400, 'invalid_request', 'response_format']);
+    expect(fields.message).toBe('"acme/voice" is not made as mp3 here; it is as wav and pcm.');
+    expect(refusal({ cheap: ['pcm'] }).fields.message).toContain('not made as mp3 or wav here');
+  });
+
+  it('says that there is no source, where no rail leads to one', () => {
+    expect(refusal({}, 'wav')).toMatchObject({ status: 503, error: 'no_source_available' });
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { codePointsOf, SpeechRequest } from '../../../../src/models/speech/speech-request.ts';
+
+const PLAIN = { model: 'openai/tts-1', input: 'Hello.' };
+const passes = (more: object) => SpeechRequest.safeParse({ ...PLAIN, ...more }).success;
+
+describe('a speech request', () => {
+  it('keeps what it does not know, and does not make up what was not said', () => {
+    const sent = { ...PLAIN, voice: 'alloy', odd: { nested: [null] } };
+    expect(SpeechRequest.parse(sent)).toEqual(sent);
+  });
+
+  it('takes nothing for nothing said', () => {
+    const nothing = { voice: null, response_format: null, speed: null, stream_format: null };
+    expect(passes({ ...nothing, instructions: null })).toBe(true);
+    expect(passes({})).toBe(true);
+  });
+
+  it('counts its text in code points', () => {
+    expect(codePointsOf('añ🙂')).toBe(3);
+    expect(passes({ input: '🙂'.repeat(4_096) })).toBe(true);
+    expect(passes({ input: '🙂'.repeat(4_097) })).toBe(false);
+    expect(passes({ input: 'a'.repeat(4_097) })).toBe(false);
+    expect(passes({ input: 'a'.repeat(1_000_000) })).toBe(false);
+    expect(passes({ input: '' })).toBe(false);
+    for (const length of [4_097, 9_000]) {
+      const { error } = SpeechRequest.safeParse({ ...PLAIN, input: 'a'.repeat(length) });
+      expect(error?.issues.map(({ message }) => message)).toEqual([
+        'must have at most 4096 characters',
+      ]);
+    }
+  });
+
+  it('takes a voice by its name or its id', () => {
+    expect(passes({ voice: { id: 'voice_1', more: 1 } })).toBe(true);
+    for (const voice of ['', {}, { id: '' }, 7, ['alloy']]) {
+      expect(passes({ voice }), JSON.stringify(voice)).toBe(false);
+    }
+  });
+
+  it('bounds speed and names formats', () => {
+    for (const speed of [0.25, 1, 4]) expect(passes({ speed })).toBe(true);
+    for (const speed of [0.24, 4.01, '1']) expect(passes({ speed })).toBe(false);
+    for (const response_format of ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']) {
+      expect(passes({ response_format })).toBe(true);
+    }
+    expect(passes({ response_format: 'ogg' })).toBe(false);
+    expect(passes({ stream_format: 'ndjson' })).toBe(false);
+  });
+});

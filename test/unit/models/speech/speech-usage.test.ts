@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { priceRaw } from '../../../../src/kernel/price.ts';
+import { ratesOf } from '../../../../src/models/catalogue/build-catalogue.ts';
+import type { RateTexts } from '../../../../src/models/catalogue/builtin/builtin-model.ts';
+import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
+import {
+  billsTokens,
+  estimateSpeech,
+  meterSpeech,
+  speechBoundRaw,
+} from '../../../../src/models/speech/speech-usage.ts';
+
+const source = (rates: RateTexts): Source => ({
+  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 500 },
+  rates: ratesOf(rates),
+});
+const request = (input: string, more: object = {}) => ({ model: 'x/y', input, ...more });
+const CHARACTERS = source({ character: '15' });
+const TOKENS = source({ text_input_token: '0.6', audio_output_token: '12' });
+
+describe('what speech uses', () => {
+  it('is its characters, exactly, and needs no guess', () => {
+    expect(meterSpeech(request('añ🙂'), null, CHARACTERS)).toEqual({
+      ...{ usage: { character: 3 }, estimated: false },
+    });
+  });
+
+  it('is the tokens that were told, where a source bills them', () => {
+    const told = { inputTokens: 20, outputTokens: 300 };
+    expect(meterSpeech(request('Hello.'), told, TOKENS)).toEqual({
+      usage: { character: 6, text_input_token: 20, audio_output_token: 300 },
+      estimated: false,
+    });
+  });
+
+  it('is a guess that says so, where nobody has told the tokens', () => {
+    const { usage, estimated } = meterSpeech(request('x'.repeat(150)), null, TOKENS);
+    // Ten seconds.
+    expect(usage).toEqual({ character: 150, text_input_token: 38, audio_output_token: 210 });
+    expect(estimated).toBe(true);
+  });
+
+  it('has seconds and calls where those are billed', () => {
+    const both = source({ audio_second: '10', request: '2000' });
+    expect(meterSpeech(request('x'.repeat(30)), null, both)).toEqual({
+      usage: { character: 30, audio_second: 2, request: 1 },
+      estimated: true,
+    });
+  });
+
+  it('is shorter when spoken faster, and as long in Chinese as people take', () => {
+    const text = 'x'.repeat(150);
+    expect(estimateSpeech(request(text)).seconds).toBe(10);
+    expect(estimateSpeech(request(text, { speed: 2 })).seconds).toBe(5);
+    expect(estimateSpeech(request('好'.repeat(50))).seconds).toBe(10);
+    const led = estimateSpeech(request('x', { instructions: 'y'.repeat(39) }));
+    expect(led.inputTokens).toBe(10);
+  });
+
+  it('is never more than what is held for it, where its source bills what is known', () => {
+    const rates = fc.constantFrom(CHARACTERS, TOKENS, source({ request: '9', character: '1' }));
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), rates, (input, at) => {
+        const { usage } = meterSpeech(request(input), null, at);
+        const bound = speechBoundRaw(request(input), at);
+        expect(priceRaw(usage, at.rates, at.marginBps)).toBeLessThanOrEqual(bound);
+        expect(bound).toBeGreaterThan(0n);
+      }),
+    );
+  });
+
+  it('holds the price itself where that is known', () => {
+    expect(speechBoundRaw(request('x'.repeat(1_000)), CHARACTERS)).toBe(15_750n);
+  });
+});
+
+it('knows which sources bill what only an answer tells', () => {
+  expect([CHARACTERS, TOKENS].map(billsTokens)).toEqual([false, true]);
+});

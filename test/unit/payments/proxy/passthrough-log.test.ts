@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { createPassthroughLog } from '../../../../src/payments/proxy/passthrough-log.ts';
+import type { PassthroughLine } from '../../../../src/payments/proxy/passthrough-store.ts';
+
+const line = (latencyMs: number): PassthroughLine => ({
+  ...{ agentId: 1, keyId: null, targetUrl: 'https://vendor.example/', method: 'GET' },
+  ...{ responseStatusCode: 200, latencyMs, taskId: null, actionId: null },
+});
+
+function logTo(insert: (lines: readonly PassthroughLine[]) => Promise<void>) {
+  const written: number[][] = [];
+  const log = createPassthroughLog({
+    log: silentLog,
+    insert: async (lines) => {
+      await insert(lines);
+      written.push(lines.map(({ latencyMs }) => latencyMs));
+    },
+  });
+  return { log, written };
+}
+
+const ever = async () => {};
+
+describe('the lines of free calls', () => {
+  it('are written once and in their order, a bounded number at a time', async () => {
+    const { log, written } = logTo(ever);
+    const count = LIMITS.passthroughLinesPerInsert + 1;
+    for (let i = 0; i < count; i++) log.add(line(i));
+    await log.flush();
+    expect(written.map(({ length }) => length)).toEqual([LIMITS.passthroughLinesPerInsert, 1]);
+    expect(written.flat()).toEqual(Array.from({ length: count }, (_, i) => i));
+    await log.flush();
+    expect(written).toHaveLength(2);
+  });
+
+  it('wait for a database that is away, and come before those that were added meanwhile', async () => {
+    let isAway = true;
+    const { log, written } = logTo(async () => {
+      if (isAway) throw new Error('away');
+    });
+    log.add(line(1));
+    log.add(line(2));
+    await expect(log.flush()).rejects.toThrow('away');
+    log.add(line(3));
+    isAway = false;
+    await log.flush();
+    expect(written).toEqual([[1, 2, 3]]);
+  });
+
+  it('are written for everybody who asked, though another write has taken them', async () => {
+    const gates: (() => void)[] = [];
+    const { log, written } = logTo(() => new Promise((resolve) => gates.push(resolve)));
+    log.add(line(1));
+    const first = log.flush();
+    let isDone = false;
+    const second = log.flush().then(() => {
+      isDone = true;
+    });
+    await Promise.resolve();
+    expect([isDone, written]).toEqual([false, []]);
+    await expect.poll(() => gates.length).toBe(1);
+    gates[0]?.();
+    await Promise.all([first, second]);
+    expect([isDone, written]).toEqual([true, [[1]]]);
+  });
+
+  it('never fill the memory: the oldest is forgotten', async () => {
+    const { log, written } = logTo(ever);
+    for (let i = 0; i < LIMITS.passthroughLinesWaiting + 5; i++) log.add(line(i));
+    await log.flush();
+    expect(written.flat()).toHaveLength(LIMITS.passthroughLinesWaiting);
+    expect(written.flat()[0]).toBe(5);
+  });
+
+  it('that are added while others are written are written, too', async () => {
+    const { log, written } = logTo(async () => {
+      if (written.length === 0) log.add(line(2));
+    });
+    log.add(line(1));
+    await log.flush();
+    expect(written).toEqual([[1], [2]]);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import {
+  askVendor,
+  openTarget,
+  openVendor,
+  sendVendor,
+  VENDOR_TIMES,
+} from '../../../../src/payments/proxy/vendor-call.ts';
+import {
+  BlockedDestination,
+  Unreachable,
+} from '../../../../src/platform/egress/blocked-destination.ts';
+import { BadRequestHeader, SendFailed } from '../../../../src/platform/egress/send-failed.ts';
+import { fakeAnswer, placeOf, scriptedClient } from '../../../support/fakes/scripted-client.ts';
+
+const URL_ = 'https://vendor.example/paid';
+const REQUEST = { method: 'POST', headers: [['a', 'b']], body: 'c' } as const;
+const STAYS = new AbortController().signal;
+
+const opening = (error: Error) =>
+  scriptedClient({
+    open: () => {
+      throw error;
+    },
+  }).client;
+
+const asking = (error: Error, signal = STAYS) => {
+  const { client } = scriptedClient({
+    send: () => {
+      throw error;
+    },
+  });
+  return askVendor(client, placeOf(URL_), REQUEST, VENDOR_TIMES, signal);
+};
+
+describe('a target', () => {
+  it('that is not called is refused with a reason, whoever asks', async () => {
+    const client = opening(new BlockedDestination('the host name is a local one'));
+    for (const open of [openVendor, openTarget]) {
+      await expect(open(client, URL_)).rejects.toMatchObject({
+        ...{ status: 400, error: 'blocked_destination' },
+        fields: { detail: 'the host name is a local one' },
+      });
+    }
+  });
+
+  it('whose name does not resolve is out of reach for a call, and told to who only asks', async () => {
+    const client = opening(new Unreachable('no'));
+    await expect(openVendor(client, URL_)).rejects.toMatchObject({
+      ...{ status: 502, error: 'Failed to reach target URL', fault: 'unresolved' },
+    });
+    expect(await openTarget(client, URL_)).toBeUndefined();
+  });
+
+  it('is not made a refusal of where it is a bug', async () => {
+    const bug = new TypeError('bug');
+    await expect(openVendor(opening(bug), URL_)).rejects.toBe(bug);
+    await expect(asking(bug)).rejects.toBe(bug);
+  });
+});
+
+describe('asking a vendor', () => {
+  it('sends once, and within the bounds of the proxy', async () => {
+    const { client, sent } = scriptedClient({ send: () => fakeAnswer({ status: 204 }) });
+    const place = placeOf(URL_);
+    const answer = await askVendor(client, place, REQUEST, VENDOR_TIMES, STAYS);
+    expect(answer.status).toBe(204);
+    expect(sent).toEqual([
+      {
+        destination: place,
+        request: {
+          ...{ ...REQUEST, signal: STAYS, maxResponseBytes: LIMITS.vendorResponseBytes },
+          maxHeaderBytes: LIMITS.outboundAnswerHeaderBytes,
+          timeouts: {
+            ...{ connectMs: LIMITS.proxyConnectMs, idleMs: LIMITS.proxyIdleMs },
+            ...{ firstByteMs: LIMITS.proxyUnpaidMs, totalMs: LIMITS.proxyUnpaidMs },
+          },
+        },
+      },
+    ]);
+  });
+
+  it('that gets no answer says how, in a word too, and nothing of where', async () => {
+    for (const [reason, detail] of [
+      ['busy', /No connection to the vendor was free/],
+      ['unreachable', /took no connection/],
+      ['tls', /could not prove/],
+      ['timeout', /not answer in time/],
+      ['aborted', /given up/],
+      ['broken', /closed the connection/],
+    ] as const) {
+      const cause = new Error('connect ECONNREFUSED 10.0.0.1:80');
+      await expect(asking(new SendFailed(reason, { beforeBytes: true, cause }))).rejects.toEqual(
+        expect.objectContaining({
+          ...{ status: 502, error: 'Failed to reach target URL', fault: reason },
+          fields: expect.objectContaining({ detail: expect.stringMatching(detail) }),
+        }),
+      );
+    }
+  });
+
+  it('ends without a word for a client that has left', async () => {
+    const left = AbortSignal.abort();
+    const aborted = new SendFailed('aborted', { beforeBytes: false });
+    await expect(asking(aborted, left)).rejects.toMatchObject({ status: 499 });
+  });
+
+  it('is refused as the caller’s mistake where a header cannot be sent', async () => {
+    await expect(asking(new BadRequestHeader('the headers are too large'))).rejects.toMatchObject({
+      ...{ status: 400, error: 'Invalid request' },
+      fields: { details: [{ path: ['headers'], message: 'the headers are too large' }] },
+    });
+  });
+
+  it('is left to who pays to judge: there it fails as the client does', async () => {
+    const failure = new SendFailed('timeout', { beforeBytes: false });
+    const { client } = scriptedClient({
+      send: () => {
+        throw failure;
+      },
+    });
+    const times = { totalMs: 5, idleMs: 4 };
+    await expect(sendVendor(client, placeOf(URL_), REQUEST, times, STAYS)).rejects.toBe(failure);
+  });
+});

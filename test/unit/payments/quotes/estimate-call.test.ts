@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import type { Spender } from '../../../../src/ledger/rules/requests.ts';
+import { estimateCall } from '../../../../src/payments/quotes/estimate-call.ts';
+import type { Quote, Quoted } from '../../../../src/payments/quotes/price-quotes.ts';
+import { aPolicy } from '../../../support/a-policy.ts';
+import { scriptedClient } from '../../../support/fakes/scripted-client.ts';
+import { type StandingsWish, standingsReader, standingsWith } from '../../../support/standings.ts';
+
+const URL_ = 'https://api.vendor.example/paid#part';
+const AT_MS = Date.UTC(2026, 10, 21, 12);
+const PAYEE = `0x${'aa'.repeat(20)}`;
+const SPELLED = { asset: '0xUSDC', payTo: '0xPayTo' };
+
+const quoteOf = (...offers: (readonly [amountRaw: bigint, payTo?: string])[]): Quote => ({
+  ...{ kind: 'priced', atMs: AT_MS },
+  offers: offers.map(([amountRaw, payTo = PAYEE]) => ({
+    ...{ amountRaw, payTo, scheme: 'exact', spelled: SPELLED },
+  })),
+});
+
+const FREE: Quote = { kind: 'free', atMs: AT_MS };
+
+type Estimate = { readonly x402: true; readonly reflection: object; readonly priceRaw: string };
+
+const estimated = async (
+  said: Quote | Quoted,
+  wanted: StandingsWish | undefined = {},
+  spender: Partial<Spender> = {},
+) => {
+  const quoted =
+    'quote' in said || said.kind === 'failed'
+      ? said
+      : ({ kind: 'quoted', quote: said, cached: false } as const);
+  return estimateCall(
+    {
+      client: scriptedClient({}).client,
+      quotes: { of: async () => quoted },
+      spendState: standingsReader(standingsWith(wanted)),
+    },
+    { agentId: 1, keyId: 1, keyRootId: 1, ...spender },
+    { url: URL_, method: 'POST' },
+  ) as Promise<Estimate>;
+};
+
+const reflected = async (priceRaw: bigint, wanted?: StandingsWish, spender?: Partial<Spender>) =>
+  (await estimated(quoteOf([priceRaw]), wanted, spender)).reflection;
+
+describe('an estimate', () => {
+  it('is what a payment would be made of, as it was asked for', async () => {
+    expect(await estimated({ kind: 'quoted', quote: quoteOf([7n]), cached: true })).toEqual({
+      ...{ url: URL_, method: 'POST', x402: true, priceRaw: '7', network: 'base' },
+      ...{ asset: '0xUSDC', payTo: '0xPayTo', scheme: 'exact' },
+      ...{ cached: true, fetchedAt: '2026-11-21T12:00:00.000Z' },
+      reflection: {
+        ...{ available: '1000', headroomToAutoBorrow: '1000', sessionSpendRemaining: null },
+        ...{ willExceedAvailable: false, willExceedHeadroom: false, willExceedSpendLimit: false },
+      },
+    });
+  });
+
+  it('of a free call says so, and nothing of money', async () => {
+    expect(await estimated(FREE)).toEqual({
+      ...{ url: URL_, method: 'POST', x402: false, cached: false },
+      fetchedAt: '2026-11-21T12:00:00.000Z',
+    });
+  });
+
+  it('chooses as a payment does: the cheapest offer that does not pay the payer itself', async () => {
+    const rules = { walletAddress: `0x${'bb'.repeat(20)}` };
+    const quote = quoteOf([9n], [3n, rules.walletAddress], [5n], [5n, '0xcc']);
+    expect(await estimated(quote, { rules })).toMatchObject({ priceRaw: '5' });
+    expect(await estimated(quote, { rules: { walletAddress: null } })).toMatchObject({
+      priceRaw: '3',
+    });
+    await expect(estimated(quoteOf([3n, rules.walletAddress]), { rules })).rejects.toMatchObject({
+      ...{ status: 502, error: 'preflight_failed' },
+    });
+  });
+
+  it('that fails says why', async () => {
+    await expect(estimated({ kind: 'failed', detail: 'No answer came.' })).rejects.toMatchObject({
+      ...{ status: 502, error: 'preflight_failed', fields: { detail: 'No answer came.' } },
+    });
+  });
+});
+
+describe('what an estimate says of money', () => {
+  it('is the least of what the balance leaves and what the wallet has left to promise', async () => {
+    const wallet = { spendableRaw: 100n, walletRaw: 90n, promisedRaw: 20n };
+    expect(await reflected(70n, wallet)).toMatchObject({
+      ...{ available: '70', headroomToAutoBorrow: '70', willExceedAvailable: false },
+    });
+    expect(await reflected(71n, wallet)).toMatchObject({
+      ...{ willExceedAvailable: true, willExceedHeadroom: true, willExceedSpendLimit: false },
+    });
+    expect(await reflected(101n, { spendableRaw: 100n, walletRaw: 500n })).toMatchObject({
+      ...{ available: '100', willExceedAvailable: true },
+    });
+    expect(await reflected(1n, { walletRaw: 5n, promisedRaw: 9n })).toMatchObject({
+      available: '0',
+    });
+  });
+
+  it('leaves out what is kept for other tasks', async () => {
+    const kept = aPolicy({
+      matchKey: 't1',
+      limitRaw: 400n,
+      reserves: true,
+      window: { kind: 'once' },
+    });
+    const wanted = { own: [[kept, 0n]] } as const;
+    expect(await reflected(1n, wanted)).toMatchObject({ available: '600' });
+    expect(await reflected(1n, wanted, { taskId: 't1' })).toMatchObject({ available: '1000' });
+  });
+
+  it('knows every cap that the payment would count under, and its session’s by name', async () => {
+    const session = aPolicy({ kind: 'session', matchKey: null, limitRaw: 50n });
+    expect(await reflected(40n, { own: [[session, 10n]] })).toMatchObject({
+      ...{ sessionSpendRemaining: '40', willExceedSpendLimit: false },
+    });
+    expect(await reflected(41n, { own: [[session, 10n]] })).toMatchObject({
+      willExceedSpendLimit: true,
+    });
+    const team = [[{ ...session, agentId: null }, 10n]] as const;
+    expect(await reflected(41n, { team })).toMatchObject({
+      ...{ sessionSpendRemaining: null, willExceedSpendLimit: true },
+    });
+    const caps = [
+      aPolicy({ kind: 'vendor', matchKey: PAYEE, limitRaw: 5n }),
+      aPolicy({ kind: 'api', matchKey: 'vendor.example', matchKind: 'host_suffix', limitRaw: 5n }),
+      aPolicy({ kind: 'key', matchKey: '1', limitRaw: 5n }),
+    ];
+    for (const cap of caps) {
+      const told = await reflected(6n, { own: [[cap, 0n]] });
+      expect(told, cap.kind).toMatchObject({ willExceedSpendLimit: true });
+    }
+    const task = [[aPolicy({ limitRaw: 5n, limitCeilingRaw: 50n }), 0n]] as const;
+    expect(await reflected(6n, { own: task })).toMatchObject({ willExceedSpendLimit: false });
+    const tagged = { taskId: 'task-1' };
+    expect(await reflected(6n, { own: task }, tagged)).toMatchObject({
+      willExceedSpendLimit: true,
+    });
+    expect(await reflected(6n, { own: task }, { ...tagged, taskValueBps: 20_000 })).toMatchObject({
+      willExceedSpendLimit: false,
+    });
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import {
+  type ForecastRequest,
+  forecastCalls,
+} from '../../../../src/payments/quotes/forecast-calls.ts';
+import type { Quoted } from '../../../../src/payments/quotes/price-quotes.ts';
+import {
+  BlockedDestination,
+  Unreachable,
+} from '../../../../src/platform/egress/blocked-destination.ts';
+import { aPolicy } from '../../../support/a-policy.ts';
+import { placeOf, scriptedClient } from '../../../support/fakes/scripted-client.ts';
+import { type StandingsWish, standingsReader, standingsWith } from '../../../support/standings.ts';
+
+const PAYEE = `0x${'aa'.repeat(20)}`;
+
+const asking = (host: string, change: Partial<ForecastRequest> = {}): ForecastRequest => ({
+  ...{ url: `https://${host}/`, method: 'GET', count: 1, taskId: undefined },
+  ...change,
+});
+
+const costs = (amountRaw: bigint): Quoted => ({
+  ...{ kind: 'quoted', cached: false },
+  quote: {
+    ...{ kind: 'priced', atMs: 0 },
+    offers: [{ amountRaw, payTo: PAYEE, scheme: 'exact', spelled: { asset: '', payTo: '' } }],
+  },
+});
+
+/** `<price>.example` costs that much, `free.example` nothing, and `broken.example` does not answer. */
+const priceOf = (host: string): Quoted => {
+  if (host === 'free.example') {
+    return { kind: 'quoted', cached: false, quote: { kind: 'free', atMs: 0 } };
+  }
+  if (host === 'broken.example') return { kind: 'failed', detail: 'No answer came: timeout.' };
+  return costs(BigInt(host.split('.')[0] ?? ''));
+};
+
+function world(
+  wanted: StandingsWish = {},
+  ask: (host: string) => Promise<Quoted> = async (host) => priceOf(host),
+) {
+  const clock = new ManualClock();
+  const asked: string[] = [];
+  const { client, opened } = scriptedClient({
+    open: (url) => {
+      if (url.includes('blocked')) throw new BlockedDestination('the host name is a local one');
+      if (url.includes('nowhere')) throw new Unreachable('no');
+      return placeOf(url);
+    },
+  });
+  const deps = {
+    ...{ client, clock, spendState: standingsReader(standingsWith(wanted)) },
+    quotes: {
+      of: (destination: { host: string }) => {
+        asked.push(destination.host);
+        return ask(destination.host);
+      },
+    },
+  };
+  const forecast = (...wishes: ForecastRequest[]) =>
+    forecastCalls(deps, { agentId: 1, keyId: 1, keyRootId: 1 }, wishes);
+  return { opened, clock, asked, forecast };
+}
+
+describe('a forecast of many calls', () => {
+  it('tells each by its place, and adds them up', async () => {
+    const told = await world().forecast(
+      asking('5.example', { count: 3, method: 'POST' }),
+      asking('free.example', { count: 2 }),
+      asking('broken.example'),
+      asking('nowhere.example'),
+    );
+    expect(told).toEqual({
+      forecast: {
+        ...{ totalRaw: '15', currency: 'USDC', decimals: 6 },
+        items: [
+          {
+            ...{ index: 0, url: 'https://5.example/', method: 'POST', count: 3 },
+            ...{ x402: true, priceRaw: '5', subtotalRaw: '15' },
+          },
+          {
+            ...{ index: 1, url: 'https://free.example/', method: 'GET', count: 2 },
+            ...{ x402: false, priceRaw: '0', subtotalRaw: '0' },
+          },
+          {
+            ...{ index: 2, url: 'https://broken.example/', method: 'GET', count: 1 },
+            ...{ x402: null, priceRaw: null, subtotalRaw: null },
+            ...{ error: 'preflight_failed', detail: 'No answer came: timeout.' },
+          },
+          {
+            ...{ index: 3, url: 'https://nowhere.example/', method: 'GET', count: 1 },
+            ...{ x402: null, priceRaw: null, subtotalRaw: null },
+            ...{ error: 'preflight_failed', detail: 'The host name could not be resolved.' },
+          },
+        ],
+        reflection: {
+          ...{ available: '1000', willExceedAvailable: false, willExceedSpendLimit: false },
+        },
+      },
+      policyPreflight: { ok: true, breaches: [] },
+    });
+  });
+
+  it('tells which caps would stop it, each item under its own task', async () => {
+    const own = [[aPolicy({ id: 3, matchKey: 't1', limitRaw: 9n, label: 'small' }), 2n]] as const;
+    const { forecast } = world({ own });
+    const told = await forecast(
+      asking('5.example', { taskId: 't1' }),
+      asking('50.example'),
+      asking('5.example', { taskId: 't1' }),
+    );
+    expect(told.policyPreflight).toEqual({
+      ok: false,
+      breaches: [
+        {
+          ...{ itemIndex: 2, policyId: 3, kind: 'task', matchKey: 't1', label: 'small' },
+          ...{ limitRaw: '9', projectedSpentRaw: '12', reason: 'policy_exceeded' },
+        },
+      ],
+    });
+    expect(told.forecast.reflection).toMatchObject({ willExceedSpendLimit: true });
+  });
+
+  it('is refused whole where one target may not be called, before any is asked', async () => {
+    const { forecast, asked } = world();
+    const wishes = Array.from({ length: 20 }, (_, i) => asking(`${i}.example`));
+    await expect(forecast(...wishes, asking('blocked.example'))).rejects.toMatchObject({
+      ...{ status: 400, error: 'blocked_destination' },
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('fails where nothing could be priced, and says why', async () => {
+    await expect(
+      world().forecast(asking('broken.example'), asking('nowhere.example')),
+    ).rejects.toMatchObject({
+      ...{ status: 502, error: 'forecast_failed' },
+      fields: { detail: expect.stringContaining('No answer came: timeout.') },
+    });
+  });
+
+  it('looks every address up once, however often it is in it', async () => {
+    const { forecast, opened } = world();
+    await forecast(
+      asking('5.example'),
+      asking('5.example', { method: 'POST' }),
+      asking('5.example'),
+    );
+    expect(opened).toEqual(['https://5.example/']);
+  });
+
+  it('asks so many at a time', async () => {
+    const waiting: (() => void)[] = [];
+    const { forecast, asked } = world(
+      {},
+      (host) => new Promise((resolve) => waiting.push(() => resolve(priceOf(host)))),
+    );
+    const all = forecast(...Array.from({ length: 20 }, (_, i) => asking(`${i}.example`)));
+    for (let done = 0; done < 20; ) {
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(asked.length).toBe(Math.min(20, done + LIMITS.forecastProbes));
+      const next = waiting.splice(0, 3);
+      for (const answer of next) answer();
+      done += next.length;
+    }
+    expect((await all).forecast.totalRaw).toBe('190');
+  });
+
+  it('waits for slow targets only so long, and tells them as unanswered', async () => {
+    const never = new Promise<Quoted>(() => {});
+    const { forecast, clock, asked } = world({}, async (host) =>
+      host === 'slow.example' ? never : priceOf(host),
+    );
+    const slow = Array.from({ length: LIMITS.forecastProbes }, () => asking('slow.example'));
+    const all = forecast(asking('5.example'), ...slow, asking('7.example'));
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(LIMITS.forecastMs);
+    const { items, totalRaw } = (await all).forecast;
+    expect(totalRaw).toBe('5');
+    expect(items.map(({ priceRaw }) => priceRaw)).toEqual(['5', ...slow.map(() => null), null]);
+    expect(items.at(-1)).toMatchObject({ error: 'preflight_failed' });
+    // The last one was not even asked.
+    expect(asked).not.toContain('7.example');
+  });
+});

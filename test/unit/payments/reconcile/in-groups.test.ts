@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { inGroups } from '../../../../src/payments/reconcile/in-groups.ts';
+import { RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
+
+function tried(failing: ReadonlyMap<number, Error>) {
+  const done: number[] = [];
+  const alarms: string[] = [];
+  const deps = { log: silentLog, onAlarm: (alarm: string) => void alarms.push(alarm) };
+  const work = async (item: number) => {
+    const error = failing.get(item);
+    if (error !== undefined) throw error;
+    done.push(item);
+  };
+  return { done, alarms, run: () => inGroups(deps, [1, 2, 3, 4, 5], work, 2) };
+}
+
+describe('many settlements', () => {
+  it('are all tried; one that may go better next time is told at the end', async () => {
+    const away = new RpcUnavailable('away');
+    const { done, alarms, run } = tried(new Map([[2, away]]));
+    await expect(run()).rejects.toBe(away);
+    expect([done, alarms]).toEqual([[1, 3, 4, 5], []]);
+  });
+
+  it('are not stopped by one that never will, which is an alarm', async () => {
+    const { done, alarms, run } = tried(new Map([[1, new Error('poison')]]));
+    await run();
+    expect([done, alarms]).toEqual([[2, 3, 4, 5], ['not_written']]);
+  });
+
+  it('are so many at a time and no more', async () => {
+    let underWay = 0;
+    let most = 0;
+    const work = async () => {
+      most = Math.max(most, ++underWay);
+      await Promise.resolve();
+      underWay--;
+    };
+    await inGroups({ log: silentLog }, Array.from({ length: 9 }), work, 4);
+    expect(most).toBe(4);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { movedBy, reconcileWorld } from '../../../support/reconcile-world.ts';
+
+const VANISHED = 'a settled payment has left the chain for good';
+const MAY_COME_BACK = 'a settled payment has left the chain; it may come back';
+
+/** A payment was settled by a block that another branch has replaced. */
+async function vanishedWorld(confirmations = 0) {
+  const world = reconcileWorld(confirmations, 10);
+  await world.read();
+  const row = await world.pay('p');
+  world.chain.mine();
+  world.chain.use(row, movedBy(row));
+  world.chain.mine(confirmations);
+  await world.read();
+  expect(world.book.row('p').state).toBe('settled');
+  world.chain.reorganise(1 + confirmations);
+  world.order.length = 0;
+  return { ...world, row };
+}
+
+const CREDITED_AGAIN = { spendableRaw: 1_000_000n, heldRaw: 0n, walletRaw: 1_000_000n };
+const SETTLED = { spendableRaw: 990_000n, heldRaw: 0n, walletRaw: 990_000n };
+
+describe('a settled payment that a reorganisation takes away', () => {
+  it('is credited again, once, when it can never be made any more', async () => {
+    const { book, chain, read, errors } = await vanishedWorld();
+    chain.mine(1, 100);
+    await read();
+    expect(book.funds).toMatchObject(CREDITED_AGAIN);
+    expect(errors()).toContain(VANISHED);
+    chain.reorganise(1);
+    chain.mine();
+    await read();
+    expect(book.funds).toMatchObject(CREDITED_AGAIN);
+  });
+
+  it('is debited again where the branch that had it is the true one after all, with an alarm', async () => {
+    const { book, chain, row, read, errors } = await vanishedWorld();
+    chain.mine(1, 100);
+    await read();
+    expect(book.funds).toMatchObject(CREDITED_AGAIN);
+    // As of another branch again, on which it stands.
+    chain.reorganise(1);
+    chain.use(row, movedBy(row));
+    await read();
+    expect(book.row('p')).toMatchObject({ state: 'settled', isCorrected: true });
+    expect(book.funds).toMatchObject(SETTLED);
+    expect(errors()).toContain('a payment moved on chain after it was released');
+    expect(book.store.violations()).toEqual([]);
+  });
+
+  it('stays settled while it may still be made, and is looked at until that is over', async () => {
+    const { book, chain, read, errors } = await vanishedWorld();
+    expect(await read()).toMatchObject({ readTo: undefined });
+    expect(errors()).toContain(MAY_COME_BACK);
+    expect(book.funds).toMatchObject(SETTLED);
+    chain.mine(1, 100);
+    expect(await read()).toMatchObject({ readTo: { number: 11 } });
+    expect(book.funds).toMatchObject(CREDITED_AGAIN);
+  });
+
+  it('stays settled where the other branch has it, too', async () => {
+    const { book, chain, row, read, errors } = await vanishedWorld();
+    await read();
+    chain.mine();
+    chain.use(row, movedBy(row));
+    expect(await read()).toMatchObject({ readTo: { number: 11 } });
+    chain.mine(1, 100);
+    await read();
+    expect(book.funds).toMatchObject(SETTLED);
+    expect(errors()).not.toContain(VANISHED);
+  });
+
+  it('is looked at again where the token did not say how it stands', async () => {
+    const { book, chain, row, read } = await vanishedWorld();
+    chain.mine(1, 100);
+    chain.states.set(row.nonce, undefined);
+    expect(await read()).toMatchObject({ readTo: undefined });
+    expect(book.funds).toMatchObject(SETTLED);
+    chain.states.clear();
+    await read();
+    expect(book.funds).toMatchObject(CREDITED_AGAIN);
+  });
+
+  it('is not looked for while the chain goes on as it was', async () => {
+    const { book, chain, pay, read, order } = reconcileWorld(0, 10);
+    await read();
+    const row = await pay('p');
+    chain.mine();
+    chain.use(row, movedBy(row));
+    await read();
+    order.length = 0;
+    chain.mine(1, 1_000);
+    await read();
+    expect(order.filter((what) => what.startsWith('states'))).toEqual([]);
+    expect(book.funds).toMatchObject(SETTLED);
+  });
+
+  it('of nothing is told, and credited with nothing', async () => {
+    const { book, chain, pay, read, errors, credits } = reconcileWorld(0, 10);
+    await read();
+    const row = await pay('p', { valueRaw: 0n });
+    chain.mine();
+    chain.use(row, movedBy(row));
+    await read();
+    chain.reorganise(1);
+    chain.mine(1, 100);
+    await read();
+    expect(errors()).toContain(VANISHED);
+    expect([credits, book.funds.spendableRaw]).toEqual([[], 1_000_000n]);
+  });
+});

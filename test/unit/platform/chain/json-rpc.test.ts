@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { createJsonRpc } from '../../../../src/platform/chain/json-rpc.ts';
+import { AnswerTooLarge, type Fetch } from '../../../../src/platform/egress/fetch.ts';
+
+const url = 'http://node.example/secret';
+const question = { method: 'eth_chainId', params: [] };
+
+const answering = (body: unknown, status = 200): Fetch => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return async () => ({ status, headers: {}, body: Buffer.from(text) });
+};
+
+describe('JSON-RPC', () => {
+  it('gives each question of one exchange its own reply, in whatever order they come', async () => {
+    const fetch = answering([
+      { id: 2, error: { code: -1, message: 'no' } },
+      { id: 1, result: '0x1' },
+    ]);
+    expect(await createJsonRpc({ url, fetch }).askTogether([question, question])).toEqual([
+      { kind: 'result', result: '0x1' },
+      { kind: 'error', code: -1, message: 'no' },
+    ]);
+  });
+
+  it('loses what was left out of an answer, and tells everybody when all were refused at once', async () => {
+    const some = createJsonRpc({ url, fetch: answering([{ id: 2, result: null }]) });
+    expect(await some.askTogether([question, question])).toMatchObject([
+      { kind: 'lost' },
+      { kind: 'result', result: null },
+    ]);
+    const error = { code: -32_600, message: 'batches are not served' };
+    const none = createJsonRpc({ url, fetch: answering({ id: null, error }) });
+    expect(await none.askTogether([question, question])).toEqual([
+      { kind: 'error', ...error },
+      { kind: 'error', ...error },
+    ]);
+  });
+
+  it('tells a null that the node answered from no answer at all', async () => {
+    const ask = (body: unknown) => createJsonRpc({ url, fetch: answering(body) }).ask(question);
+    expect(await ask({ id: 1, result: null })).toEqual({ kind: 'result', result: null });
+    expect(await ask({ id: 1, result: '0x', error: null })).toMatchObject({ kind: 'result' });
+    expect(await ask({ id: 1 })).toMatchObject({ kind: 'lost' });
+    expect(await ask('<html>')).toMatchObject({ kind: 'lost' });
+    expect(await ask([])).toMatchObject({ kind: 'lost' });
+  });
+
+  it('tells an answer that is too large from a node that is away', async () => {
+    const tooLarge: Fetch = () => Promise.reject(new AnswerTooLarge('more than 5 bytes'));
+    const away: Fetch = () => Promise.reject(new Error('refused'));
+    expect(await createJsonRpc({ url, fetch: tooLarge }).ask(question)).toEqual({
+      kind: 'too_large',
+    });
+    const refused = createJsonRpc({ url, fetch: answering('too large', 413) });
+    expect(await refused.ask(question)).toEqual({ kind: 'too_large' });
+    const parts = Array.from({ length: LIMITS.upstreamJson.members + 1 }, () => ({ a: 1 }));
+    const crowded = createJsonRpc({ url, fetch: answering([{ id: 1, result: parts }]) });
+    expect(await crowded.askTogether([question])).toEqual([{ kind: 'too_large' }]);
+    expect(await createJsonRpc({ url, fetch: away }).ask(question)).toMatchObject({ kind: 'lost' });
+  });
+
+  it('refuses more exchanges than may be under way, and takes one again when another is done', async () => {
+    let finish = () => {};
+    const held = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const slow: Fetch = async (request) => {
+      await held;
+      return answering({ id: 1, result: '0x' })(request);
+    };
+    const json = createJsonRpc({ url, fetch: slow });
+    const asked = Array.from({ length: LIMITS.rpcCallsUnderWay }, () => json.ask(question));
+    expect(await json.ask(question)).toMatchObject({
+      kind: 'lost',
+      why: expect.stringContaining('too many'),
+    });
+    finish();
+    await Promise.all(asked);
+    expect(await json.ask(question)).toMatchObject({ kind: 'result' });
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { bloomBitsOf, mayHoldLogs } from '../../../../src/platform/chain/bloom.ts';
+import type { LogQuery } from '../../../../src/platform/chain/log-query.ts';
+import { findWitness } from '../../../../src/platform/chain/log-witness.ts';
+import { RpcTooMuch, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
+import type { Block, ChainLog } from '../../../../src/platform/chain/rpc-answers.ts';
+import { word } from '../../../support/fakes/json-rpc-node.ts';
+
+const TOKEN = `0x${'11'.repeat(20)}`;
+const EMPTY = `0x${'00'.repeat(256)}`;
+
+/** A filter with these bits and no other, as a header has it. */
+function bloomOf(bits: readonly number[]): string {
+  const value = bits.reduce((filter, bit) => filter | (1n << BigInt(bit)), 0n);
+  return `0x${value.toString(16).padStart(512, '0')}`;
+}
+
+const logAt = (blockNumber: number, logIndex: number): ChainLog => ({
+  ...{ address: TOKEN, topics: [word(1), word(2)], data: '0x', blockNumber, logIndex },
+  ...{ blockHash: word(blockNumber), txHash: word(logIndex) },
+});
+
+/** A chain of 101 blocks, of which these have logs of the token. */
+async function nodeWith(logs: readonly ChainLog[], told = logs) {
+  const full = bloomOf(await bloomBitsOf(TOKEN));
+  const blockOf = (number: number): Block => ({
+    ...{ number, hash: word(number), timestampSec: number },
+    logsBloom: logs.some(({ blockNumber }) => blockNumber === number) ? full : EMPTY,
+  });
+  const asked: (number | LogQuery)[] = [];
+  return {
+    asked,
+    to: blockOf(100),
+    rpc: {
+      async block(number: number) {
+        asked.push(number);
+        return number > 100 ? undefined : blockOf(number);
+      },
+      async logs(query: LogQuery) {
+        asked.push(query);
+        return told.filter(
+          ({ blockNumber }) => blockNumber >= query.fromBlock && blockNumber <= query.toBlock,
+        );
+      },
+    },
+  };
+}
+
+describe('the filter of a header', () => {
+  it('has three bits an address, and tells of one that is surely not there', async () => {
+    const bits = await bloomBitsOf(TOKEN);
+    expect(bits).toHaveLength(3);
+    expect(mayHoldLogs(bloomOf(bits), bits)).toBe(true);
+    expect(mayHoldLogs(`0x${'ff'.repeat(256)}`, bits)).toBe(true);
+    expect(mayHoldLogs(EMPTY, bits)).toBe(false);
+    for (const missing of bits) {
+      expect(mayHoldLogs(bloomOf(bits.filter((bit) => bit !== missing)), bits)).toBe(false);
+    }
+  });
+});
+
+describe('a log that proves where the logs of a node end', () => {
+  it('is the last one of the newest block, asked for by itself', async () => {
+    const { rpc, to, asked } = await nodeWith([logAt(100, 3), logAt(100, 9), logAt(99, 40)]);
+    expect(await findWitness(rpc, TOKEN, { fromBlock: 90, to })).toEqual(logAt(100, 9));
+    expect(asked).toEqual([
+      { address: TOKEN, topics: [], fromBlock: 100, toBlock: 100, knowing: to },
+    ]);
+  });
+
+  it('is looked for in the blocks before, as far as their headers say that they have none', async () => {
+    const { rpc, to, asked } = await nodeWith([logAt(97, 3), logAt(90, 1)]);
+    expect(await findWitness(rpc, TOKEN, { fromBlock: 80, to })).toEqual(logAt(97, 3));
+    expect(asked.slice(0, 3)).toEqual([99, 98, 97]);
+    expect(asked).toHaveLength(4);
+  });
+
+  it('is none where the last blocks have none, which so many headers prove', async () => {
+    const { rpc, to, asked } = await nodeWith([logAt(100 - LIMITS.witnessBlocks, 3)]);
+    expect(await findWitness(rpc, TOKEN, { fromBlock: 0, to })).toBeUndefined();
+    expect(asked).toHaveLength(LIMITS.witnessBlocks - 1);
+    expect(await findWitness(rpc, TOKEN, { fromBlock: 100, to })).toBeUndefined();
+  });
+
+  it('is not asked of a node that tells no filter', async () => {
+    const { rpc, to, asked } = await nodeWith([logAt(100, 1)]);
+    const { logsBloom: _, ...bare } = to;
+    expect(await findWitness(rpc, TOKEN, { fromBlock: 0, to: bare })).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
+  it('is none where a block has more logs than can be read, which stops no reading', async () => {
+    const { rpc, to } = await nodeWith([logAt(100, 1)]);
+    const flooded = { ...rpc, logs: () => Promise.reject(new RpcTooMuch('too much')) };
+    expect(await findWitness(flooded, TOKEN, { fromBlock: 0, to })).toBeUndefined();
+  });
+
+  it('fails a node that tells none of a block which has some, or lacks a block before its newest', async () => {
+    const silent = await nodeWith([logAt(98, 1)], []);
+    await expect(findWitness(silent.rpc, TOKEN, { fromBlock: 0, to: silent.to })).rejects.toThrow(
+      RpcUnavailable,
+    );
+    const { rpc, to } = await nodeWith([]);
+    const gappy = { ...rpc, block: async () => undefined };
+    await expect(findWitness(gappy, TOKEN, { fromBlock: 0, to })).rejects.toThrow(RpcUnavailable);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { type Call, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
+import { createUsdcBalances } from '../../../../src/platform/chain/usdc-balances.ts';
+
+const USDC = `0x${'11'.repeat(20)}`;
+const WALLET = `0x${'AB'.repeat(20)}`;
+
+function setUp() {
+  const clock = new ManualClock();
+  const calls: Call[] = [];
+  const node = { balance: 5n as bigint | undefined };
+  const rpc = {
+    async call(call: Call) {
+      calls.push(call);
+      if (node.balance === undefined) throw new RpcUnavailable('away');
+      return `0x${node.balance.toString(16).padStart(64, '0')}`;
+    },
+  };
+  const balances = createUsdcBalances({ rpc, usdc: USDC, clock, log: silentLog });
+  return { clock, calls, node, balances };
+}
+
+describe('wallet balances', () => {
+  it('ask the token for the wallet, and only once in a few seconds', async () => {
+    const { balances, calls, clock, node } = setUp();
+    expect(await balances.read(WALLET)).toBe(5n);
+    node.balance = 6n;
+    expect(await balances.read(WALLET.toLowerCase())).toBe(5n);
+    expect(calls).toEqual([{ to: USDC, data: `0x70a08231${'0'.repeat(24)}${'ab'.repeat(20)}` }]);
+    clock.advance(LIMITS.walletBalanceMs);
+    expect(await balances.read(WALLET)).toBe(6n);
+  });
+
+  it('are unknown while the node is away, once they are too old', async () => {
+    const { balances, clock, node } = setUp();
+    await balances.read(WALLET);
+    node.balance = undefined;
+    clock.advance(LIMITS.walletBalanceMs - 1);
+    expect(await balances.read(WALLET)).toBe(5n);
+    clock.advance(1);
+    expect(await balances.read(WALLET)).toBeNull();
+  });
+
+  it('are told as last known, where that is asked for, and read anew as soon as they can be', async () => {
+    const { balances, clock, node } = setUp();
+    await balances.read(WALLET);
+    node.balance = undefined;
+    clock.advance(LIMITS.walletBalanceMs);
+    expect(await balances.lastKnown(WALLET)).toBe(5n);
+    expect(await balances.lastKnown(USDC)).toBeNull();
+    node.balance = 6n;
+    expect(await balances.lastKnown(WALLET)).toBe(6n);
+  });
+
+  it('are unknown, not zero, where there is no chain', async () => {
+    const { clock } = setUp();
+    const balances = createUsdcBalances({ rpc: undefined, usdc: USDC, clock, log: silentLog });
+    expect(await balances.read(WALLET)).toBeNull();
+    expect(await balances.lastKnown(WALLET)).toBeNull();
+  });
+});

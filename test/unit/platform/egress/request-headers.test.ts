@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import {
+  endToEndHeaders,
+  type Header,
+  outgoingHeaders,
+} from '../../../../src/platform/egress/request-headers.ts';
+import { BadRequestHeader } from '../../../../src/platform/egress/send-failed.ts';
+
+const KEPT: readonly Header[] = [
+  ['X-A', '1'],
+  ['accept', '*/*'],
+  ['x-a', '2'],
+  ['PAYMENT-SIGNATURE', 'e30='],
+];
+
+describe('end-to-end headers', () => {
+  it('keep order, spelling and repetitions, and lose those of one hop', () => {
+    const hop: readonly Header[] = [
+      ['Connection', 'X-Named, keep-alive'],
+      ['connection', ' x-also '],
+      ['x-named', 'gone'],
+      ['X-Also', 'gone'],
+      ['Keep-Alive', 'timeout=5'],
+      ['TE', 'trailers'],
+      ['Trailer', 'x'],
+      ['Transfer-Encoding', 'chunked'],
+      ['Upgrade', 'h2c'],
+      ['HTTP2-Settings', 'x'],
+      ['Proxy-Authorization', 'x'],
+      ['proxy-connection', 'x'],
+      ['Proxy-Authenticate', 'x'],
+    ];
+    expect(endToEndHeaders([...hop, ...KEPT, ...hop])).toEqual(KEPT);
+  });
+
+  it('of an answer keep its length', () => {
+    const headers: readonly Header[] = [['Content-Length', '5']];
+    expect(endToEndHeaders(headers)).toEqual(headers);
+  });
+});
+
+describe('outgoing headers', () => {
+  it('leave out what frames the message', () => {
+    const framing: readonly Header[] = [
+      ['Host', 'other.example'],
+      ['content-length', '5'],
+      ['Expect', '100-continue'],
+    ];
+    expect(outgoingHeaders([...framing, ...KEPT])).toEqual(KEPT);
+  });
+
+  it('are refused when one could end early or is no token', () => {
+    const values = [
+      'a\r\nb: c',
+      'a\nb',
+      'a\rb',
+      'a\0b',
+      '\u0100',
+      '\u{1f511}',
+      'a\u007fb',
+      '\u0001',
+      '\ud800',
+    ];
+    for (const value of values) {
+      expect(() => outgoingHeaders([['x-a', value]]), JSON.stringify(value)).toThrow(
+        BadRequestHeader,
+      );
+    }
+    for (const name of ['', ' ', 'x a', 'x:', 'x\r\n', 'x\0', 'é', '(x)', 'x,y']) {
+      expect(() => outgoingHeaders([[name, 'a']]), JSON.stringify(name)).toThrow(BadRequestHeader);
+    }
+    // Also where it would have been left out: nobody needs to know which those are.
+    expect(() => outgoingHeaders([['connection', 'a\nb']])).toThrow(BadRequestHeader);
+  });
+
+  it('carry any byte that a value may hold', () => {
+    const headers: readonly Header[] = [['x-a', '\t !~\u0080\u00ff']];
+    expect(outgoingHeaders(headers)).toEqual(headers);
+  });
+
+  it('are bounded in number and in size', () => {
+    const many = (count: number) => Array.from({ length: count }, (): Header => ['x-a', 'b']);
+    expect(outgoingHeaders(many(LIMITS.outboundRequestHeaders))).toHaveLength(
+      LIMITS.outboundRequestHeaders,
+    );
+    expect(() => outgoingHeaders(many(LIMITS.outboundRequestHeaders + 1))).toThrow(
+      BadRequestHeader,
+    );
+    const fits = LIMITS.outboundRequestHeaderBytes - 'x-a'.length - 4;
+    expect(outgoingHeaders([['x-a', 'b'.repeat(fits)]])).toHaveLength(1);
+    expect(() => outgoingHeaders([['x-a', 'b'.repeat(fits + 1)]])).toThrow(BadRequestHeader);
+  });
+});

@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLog } from '../../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import {
+  claimDirectory,
+  sendSignal,
+} from '../../../../../src/platform/postgres/embedded/claim-directory.ts';
+
+let directory = '';
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-claim-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describe('claiming a data directory', () => {
+  it('ends as soon as it is called off, however long it would have waited', async () => {
+    // An empty lock file is somebody who is about to write it: it is waited for.
+    writeFileSync(join(directory, 'postmaster.pid'), '');
+    const calledOff = new AbortController();
+    const claim = claimDirectory({
+      ...{ directory, dataDirectory: directory, clock: new ManualClock(), log: silentLog },
+      ...{ adopt: false, signal: calledOff.signal },
+    });
+    calledOff.abort(new Error('somebody asked for it'));
+    await expect(claim).rejects.toThrow('somebody asked for it');
+  });
+});
+
+describe('sendSignal', () => {
+  it('does not mind that the process has just ended', () => {
+    const { pid } = spawnSync('true');
+    expect(() => sendSignal(pid, 'SIGQUIT')).not.toThrow();
+  });
+});

@@ -1,0 +1,48 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  dataDirectoryIn,
+  handOver,
+  inspectCluster,
+} from '../../../../../src/platform/postgres/embedded/cluster.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'svc-cluster-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+function directoryWith(name: string, version?: string): string {
+  const directory = join(scratch, name);
+  mkdirSync(dataDirectoryIn(directory), { recursive: true });
+  if (version !== undefined) {
+    writeFileSync(join(dataDirectoryIn(directory), 'PG_VERSION'), version);
+  }
+  return directory;
+}
+
+describe('the data in a directory', () => {
+  it('is none at first, also beside files that are not ours', async () => {
+    expect(await inspectCluster(join(scratch, 'absent'))).toBeUndefined();
+    mkdirSync(join(scratch, 'mount/lost+found'), { recursive: true });
+    expect(await inspectCluster(join(scratch, 'mount'))).toBeUndefined();
+  });
+
+  it('belongs to its owner when these binaries can read it', async () => {
+    const directory = directoryWith('good', '18\n');
+    expect(await inspectCluster(directory)).toBe(statSync(directory).uid);
+  });
+
+  it('is refused when it is of another version or no database at all', async () => {
+    await expect(inspectCluster(directoryWith('old', '17\n'))).rejects.toThrow('PostgreSQL 17');
+    await expect(inspectCluster(directoryWith('none'))).rejects.toThrow('is no PostgreSQL');
+  });
+
+  it('is left alone when it is its runner’s already', async () => {
+    const data = dataDirectoryIn(directoryWith('own', '18\n'));
+    const before = statSync(data).ctimeMs;
+    await handOver(data, {
+      ...{ prefix: [], account: undefined, byHandle: false, copyBinaries: false },
+    });
+    expect(statSync(data).ctimeMs).toBe(before);
+  });
+});

@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { launchPostmaster } from '../../../../../src/platform/postgres/embedded/postmaster.ts';
+import { readProcess } from '../../../../../src/platform/postgres/embedded/process-info.ts';
+import { fakePostgres } from '../../../../support/fake-postgres.ts';
+
+describe('a server that is being started', () => {
+  it('is stopped, and nothing of it runs, when the start is called off', async () => {
+    using fake = fakePostgres({ ready: false });
+    const calledOff = new AbortController();
+    const launch = launchPostmaster({ ...fake.options, signal: calledOff.signal });
+    const told = expect(launch).rejects.toThrow('somebody asked for it');
+    await expect.poll(() => fake.starts().length, { timeout: 5_000 }).toBe(1);
+    calledOff.abort(new Error('somebody asked for it'));
+    await told;
+    expect(fake.starts().map((pid) => readProcess(pid).state)).toEqual(['absent']);
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { networkOf } from '../../../src/http/route/client-address.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { AddressBuckets } from '../../../src/rate-limit/address-buckets.ts';
+
+const A = '203.0.113.1';
+const taken = (buckets: AddressBuckets, network: string, tries: number) =>
+  Array.from({ length: tries }, () => buckets.take(network)).filter((wait) => wait === 0).length;
+
+describe('a token bucket of a client network', () => {
+  it('gives its burst at once, then one token as often as it refills', () => {
+    const clock = new ManualClock();
+    const buckets = new AddressBuckets(clock, { burst: 5, perMinute: 60 });
+    expect(taken(buckets, A, 100)).toBe(5);
+    expect(buckets.take(A)).toBe(1);
+    clock.advance(1_000);
+    expect(taken(buckets, A, 100)).toBe(1);
+    clock.advance(60_000);
+    expect(taken(buckets, A, 100)).toBe(5);
+  });
+
+  it('gives a token back to be taken again', () => {
+    const buckets = new AddressBuckets(new ManualClock(), { burst: 1, perMinute: 1 });
+    for (let i = 0; i < 10; i++) {
+      expect(buckets.take(A)).toBe(0);
+      buckets.giveBack(A);
+    }
+    expect(buckets.take(A)).toBe(0);
+    expect(buckets.take(A)).toBe(60);
+  });
+
+  it('remembers a bounded number of networks, whoever comes by', () => {
+    const buckets = new AddressBuckets(new ManualClock(), { burst: 2, perMinute: 1 }, 10);
+    for (let i = 0; i < 1_000; i++) buckets.take(`203.0.113.${i}`);
+    expect(buckets.size).toBe(10);
+  });
+});
+
+describe('the network of an address', () => {
+  it('is the address in IPv4, and the /64 in IPv6, however it is spelled', () => {
+    expect(networkOf(A)).toBe(A);
+    expect(networkOf('unknown')).toBe('unknown');
+    const one = networkOf('2001:db8:1:2::1');
+    expect(one).toBe('2001:db8:1:2::/64');
+    expect(networkOf('2001:0db8:0001:0002:ffff:ffff:ffff:ffff')).toBe(one);
+    expect(networkOf('2001:db8:1:3::1')).not.toBe(one);
+    expect(networkOf('::ffff:203.0.113.1')).toBe(A);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../../src/http/route/caller.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { createRateGate, DEFAULT_RATE_LIMITS } from '../../../src/rate-limit/rate-gate.ts';
+import { createRateLimiter } from '../../../src/rate-limit/rate-limit.ts';
+
+const NOBODY: Caller = { kind: 'none' };
+
+const from = (address: string) => ({
+  route: { path: '/v1/x', rateLimit: 'ip', credential: 'none' } as const,
+  clientAddress: () => address,
+});
+
+describe('the rate gate', () => {
+  it('holds the server-wide limit however many fresh buckets come by', () => {
+    const clock = new ManualClock();
+    const gate = createRateGate(
+      { limiter: createRateLimiter(clock, 5), serverLimiter: createRateLimiter(clock, 5) },
+      { ...DEFAULT_RATE_LIMITS, globalPerMinute: 2 },
+    );
+    const passes = (n: number) => {
+      try {
+        void gate.admit(from(`203.0.113.${n}`), NOBODY, []);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const passed = Array.from({ length: 60 }, (_, n) => passes(n)).filter((hasPassed) => hasPassed);
+    expect(passed).toHaveLength(2);
+  });
+});
+
+describe('calls that a caller’s own provider key may pay for', () => {
+  const caller: Caller = {
+    ...{ kind: 'agent', agentId: 1, accountId: 'acct_1', keyId: 1, keyRootId: 1 },
+    ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
+  };
+  const counted = (headers: ReadonlyMap<string, string>, rateLimit: 'gateway' | 'proxy') => ({
+    route: {
+      ...{ path: '/v1/x', rateLimit, credential: 'agent' },
+      ...(rateLimit === 'gateway' && { providerKey: 'optional' as const }),
+    },
+    clientAddress: () => '203.0.113.1',
+    request: { headers },
+  });
+  const NO_HEADERS = new Map<string, string>();
+  const BROUGHT = new Map([['x-svc-provider-key', 'sk']]);
+
+  function gateOf(holds: boolean | Promise<boolean>) {
+    const clock = new ManualClock();
+    const gate = createRateGate(
+      {
+        ...{ limiter: createRateLimiter(clock), serverLimiter: createRateLimiter(clock) },
+        holdsProviderKeys: () => holds,
+      },
+      { ...DEFAULT_RATE_LIMITS, gatewayPerMinute: 2, byokPerMinute: 5, agentProxyPerMinute: 3 },
+    );
+    return async (request: ReturnType<typeof counted>, step: 'admit' | 'admitPooled' = 'admit') => {
+      for (let n = 0; ; n++) {
+        try {
+          await (step === 'admit'
+            ? gate.admit(request, caller, [])
+            : gate.admitPooled(request, caller));
+        } catch {
+          return n;
+        }
+        if (n === 10) return n;
+      }
+    };
+  }
+
+  it('have a bucket of their own, whether the key is brought or stored', async () => {
+    expect(await gateOf(false)(counted(BROUGHT, 'gateway'))).toBe(5);
+    expect(await gateOf(true)(counted(NO_HEADERS, 'gateway'))).toBe(5);
+    expect(await gateOf(Promise.resolve(true))(counted(NO_HEADERS, 'gateway'))).toBe(5);
+    expect(await gateOf(Promise.resolve(false))(counted(NO_HEADERS, 'gateway'))).toBe(2);
+    expect(await gateOf(true)(counted(BROUGHT, 'proxy'))).toBe(3);
+    const socket = { route: { path: '/v1/x', rateLimit: 'gateway', credential: 'agent' } } as const;
+    expect(await gateOf(true)({ ...counted(BROUGHT, 'gateway'), ...socket })).toBe(2);
+  });
+
+  it('take from the pool’s bucket when it serves them, and no other call does twice', async () => {
+    expect(await gateOf(false)(counted(BROUGHT, 'gateway'), 'admitPooled')).toBe(2);
+    expect(await gateOf(false)(counted(NO_HEADERS, 'gateway'), 'admitPooled')).toBe(10);
+    expect(await gateOf(true)(counted(BROUGHT, 'proxy'), 'admitPooled')).toBe(10);
+  });
+});

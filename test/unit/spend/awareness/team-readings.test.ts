@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { type Counter, emptyCounter } from '../../../../src/policy/counter.ts';
+import { createTeamReadings } from '../../../../src/spend/awareness/team-readings.ts';
+import { policyOf } from '../../../support/spending.ts';
+
+const policies = [policyOf({ id: 1, agentId: null }), policyOf({ id: 2, agentId: null })];
+const counters = new Map<number, Counter>([[1, emptyCounter(1, 1)]]);
+
+function world(read: () => Promise<ReadonlyMap<number, Counter>> = async () => counters) {
+  const clock = new ManualClock();
+  let reads = 0;
+  const readings = createTeamReadings({
+    ...{ clock, log: silentLog },
+    read: () => {
+      reads++;
+      return read();
+    },
+  });
+  return { clock, readings, reads: () => reads };
+}
+
+describe('readings of what teams have spent', () => {
+  it('are made once a second for a team, however many ask', async () => {
+    const { clock, readings, reads } = world();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => readings.of(policies)));
+    expect(new Set(answers)).toEqual(new Set([counters]));
+    expect(reads()).toBe(1);
+    await clock.advance(LIMITS.teamReadingMs - 1);
+    await readings.of(policies);
+    expect(reads()).toBe(1);
+    await clock.advance(1);
+    await readings.of(policies);
+    expect(reads()).toBe(2);
+  });
+
+  it('are another one as soon as the team has another policy', async () => {
+    const { readings, reads } = world();
+    await readings.of(policies);
+    await readings.of(policies.slice(0, 1));
+    expect(reads()).toBe(2);
+  });
+
+  it('keep nobody waiting, and fail for nobody', async () => {
+    const late = world(() => new Promise(() => {}));
+    const answer = late.readings.of(policies);
+    await late.clock.advance(LIMITS.teamReadingWaitMs);
+    expect(await answer).toBeUndefined();
+    const failing = world(() => Promise.reject(new Error('away')));
+    expect(await failing.readings.of(policies)).toBeUndefined();
+  });
+
+  it('are forgotten beyond the bound, the oldest first', async () => {
+    const { readings, reads } = world();
+    for (let id = 0; id <= LIMITS.teamReadingsKept; id++) await readings.of([policyOf({ id })]);
+    const made = reads();
+    await readings.of([policyOf({ id: LIMITS.teamReadingsKept })]);
+    expect(reads()).toBe(made);
+    await readings.of([policyOf({ id: 0 })]);
+    expect(reads()).toBe(made + 1);
+  });
+});

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { AudioAllowance } from '../../../../src/voice/billing/audio-allowance.ts';
+
+describe('AudioAllowance', () => {
+  it('lets two minutes through at once, then real time', () => {
+    const clock = new ManualClock();
+    const allowance = new AudioAllowance(clock.monotonicMs());
+    const take = (ms: number) => allowance.take(ms, clock.monotonicMs());
+    expect([take(120_000), take(1)]).toEqual([true, false]);
+    clock.advance(5_000);
+    expect([take(5_001), take(5_000)]).toEqual([false, true]);
+  });
+
+  it('saves nothing up while nobody speaks', () => {
+    const clock = new ManualClock();
+    const allowance = new AudioAllowance(clock.monotonicMs());
+    clock.advance(3_600_000);
+    const take = (ms: number) => allowance.take(ms, clock.monotonicMs());
+    expect([take(120_001), take(120_000)]).toEqual([false, true]);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { holdTurn } from '../../../../src/voice/billing/hold-turn.ts';
+import { openSession, response } from '../../../support/realtime-session.ts';
+import { policyOf } from '../../../support/spending.ts';
+import { AGENT } from '../../../support/voice-world.ts';
+
+/** A hold that grows to so much, and no further. */
+function holdNameOf(mostRaw: bigint) {
+  const asked: string[] = [];
+  return {
+    asked,
+    async makeWhole({ p = 0n }: Readonly<Record<string, bigint>>, isQuiet = false) {
+      asked.push(`${p}${isQuiet ? '' : '!'}`);
+      if (p <= mostRaw) return { kind: 'extended' } as const;
+      const breach = { policy: policyOf(), requiredRaw: p, spentRaw: 0n, capRaw: mostRaw };
+      const room = { breach, availableRaw: mostRaw, suspended: false };
+      const refusal = { reason: 'cap_exceeded', ...room } as const;
+      return { kind: 'refused', short: { sessionHold: 'p', roomRaw: mostRaw }, refusal } as const;
+    },
+  };
+}
+
+const reservesOf = (tokens: number) => ({ p: BigInt(100 + tokens) });
+
+describe('a turn that is held for', () => {
+  it('has the longest answer, or as long a one as fits', async () => {
+    const full = holdNameOf(2_000n);
+    expect(await holdTurn(full, reservesOf, 1_000)).toMatchObject({ outputTokens: 1_000 });
+    const short = holdNameOf(300n);
+    const held = await holdTurn(short, reservesOf, 1_000);
+    expect(held).toEqual({ verdict: { kind: 'extended' }, outputTokens: 200 });
+    expect(short.asked).toEqual(['1100', '300']);
+  });
+
+  it('is refused with its consequences where the shortest does not fit', async () => {
+    const sessionHold = holdNameOf(100n);
+    const { verdict } = await holdTurn(sessionHold, reservesOf, 1_000);
+    expect([verdict.kind, sessionHold.asked]).toEqual([
+      'refused',
+      ['1100', `${100 + LIMITS.leastOutputTokens}!`],
+    ]);
+  });
+
+  it('says in its response how long its answer may be', async () => {
+    const full = await openSession();
+    const { reserveRaw } = full;
+    const short = await openSession({ creditRaw: reserveRaw - 1n });
+    await short.say('What can you do?');
+    const created = short.socket.events.find(({ type }) => type === 'response.created');
+    const told = response(created) as unknown as { max_output_tokens: number };
+    expect(told.max_output_tokens).toBeGreaterThanOrEqual(LIMITS.leastOutputTokens);
+    expect(told.max_output_tokens).toBeLessThan(LIMITS.defaultOutputTokens);
+    expect((await short.ledger.funds(AGENT))?.spendableRaw).toBeGreaterThanOrEqual(0n);
+  });
+});

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HEARING_FRAME } from '../../../../media/hearing.ts';
+import { VoiceIntake } from '../../../../src/voice/billing/voice-intake.ts';
+import { bytesOf, tone } from '../../../support/voice-fakes.ts';
+
+function framesOf(bytes: Uint8Array, cuts: readonly number[], sampleRateHz: number): number[][] {
+  const frames: number[][] = [];
+  const intake = new VoiceIntake({
+    encoding: 'linear16',
+    sampleRateHz,
+    listener: { frame: (frame) => void frames.push([...frame]) },
+  });
+  let at = 0;
+  for (const cut of cuts) {
+    intake.push(bytes.subarray(at, at + cut));
+    at += cut;
+  }
+  intake.push(bytes.subarray(at));
+  intake.flush();
+  return frames;
+}
+
+describe('VoiceIntake', () => {
+  it('hears the same however the bytes are cut', () => {
+    const bytes = bytesOf(tone(180, 24_000));
+    const whole = framesOf(bytes, [], 24_000);
+    expect(whole).toHaveLength(9);
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 999 }), { maxLength: 12 }), (cuts) => {
+        expect(framesOf(bytes, cuts, 24_000)).toEqual(whole);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('gives 20 ms of 16 kHz a frame at every rate, the last one filled with silence', () => {
+    for (const rate of [8_000, 11_025, 16_000, 48_000]) {
+      const frames = framesOf(bytesOf(tone(90, rate)), [], rate);
+      expect(frames.map(({ length }) => length)).toEqual(Array(5).fill(HEARING_FRAME));
+      expect(frames[4]?.at(-1)).toBe(0);
+    }
+  });
+
+  it('has every 20 ms heard as soon as they are there, at every rate', () => {
+    for (const sampleRateHz of [8_000, 16_000, 24_000, 48_000]) {
+      let frames = 0;
+      const intake = new VoiceIntake({
+        ...{ encoding: 'linear16', sampleRateHz },
+        listener: { frame: () => void frames++ },
+      });
+      const sent = bytesOf(tone(200, sampleRateHz));
+      const step = sent.length / 10;
+      for (let i = 1; i <= 10; i++) {
+        intake.push(sent.subarray((i - 1) * step, i * step));
+        expect(frames, `${sampleRateHz} Hz`).toBe(i);
+      }
+      intake.flush();
+      expect(frames).toBe(10);
+    }
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
+import { ChatPieces } from '../../../../src/voice/cascade/chat-pieces.ts';
+import {
+  callEvent,
+  chunkEvent,
+  deltaEvent,
+  finishEvent,
+  textEvent,
+} from '../../../support/stream-upstream.ts';
+
+const CUT = finishEvent('length');
+const LONG = ' '.repeat(LIMITS.realtimeItemChars);
+const push = (pieces: ChatPieces, text: string) => pieces.push(Buffer.from(text));
+
+describe('ChatPieces', () => {
+  it('gives words as they come, however many events a chunk holds, and passes over what is none', () => {
+    const pieces = new ChatPieces();
+    expect(push(pieces, textEvent('a') + deltaEvent({ role: 'assistant', content: '' }))).toEqual([
+      { kind: 'text', text: 'a' },
+    ]);
+    expect(
+      push(pieces, ': comment\n\ndata: not json\n\ndata: []\n\ndata: {"choices":[7]}\n\n'),
+    ).toEqual([]);
+    expect(pieces.end()).toEqual([]);
+  });
+
+  it('gives calls whole, in their order, under their own ids', () => {
+    const pieces = new ChatPieces();
+    const calls = (...tool_calls: object[]) => push(pieces, deltaEvent({ tool_calls }));
+    calls({ index: 1, id: 'b', function: { name: 'second' } });
+    calls({ index: 0, id: 'a', function: { name: 'first', arguments: '{"x"' } });
+    calls(
+      { index: 0, function: { arguments: ':1}' } },
+      { index: 2, function: { arguments: '{}' } },
+    );
+    expect(pieces.end()).toEqual([
+      { kind: 'call', name: 'first', argumentsJson: '{"x":1}', callId: 'a' },
+      { kind: 'call', name: 'second', argumentsJson: '{}', callId: 'b' },
+    ]);
+  });
+
+  it('reads a call without arguments as one of none', () => {
+    const pieces = new ChatPieces();
+    push(pieces, callEvent(0, { name: 'f' }) + finishEvent('tool_calls'));
+    expect(pieces.end()).toEqual([{ kind: 'call', name: 'f', argumentsJson: '{}' }]);
+    expect(pieces.cut).toBeUndefined();
+  });
+
+  it.each([
+    ['of an answer that was cut', callEvent(1, { name: 'g', arguments: '{"a": 1' }) + CUT],
+    ['that was cut before its arguments', callEvent(1, { name: 'g' }) + CUT],
+    ['that ends in the middle', callEvent(1, { name: 'g', arguments: '{"a": 1' })],
+    ['without a name', callEvent(1, { arguments: '{}' })],
+    ['longer than an item', callEvent(1, { name: 'g', arguments: JSON.stringify(LONG) })],
+    [
+      'longer than an item, and whole before',
+      callEvent(1, { name: 'g', arguments: '{}' }) + callEvent(1, { arguments: LONG }),
+    ],
+  ])('keeps a call %s to itself, and gives the whole one beside it', (_, events) => {
+    const pieces = new ChatPieces();
+    push(pieces, callEvent(0, { name: 'f', arguments: '{}' }) + events);
+    expect(pieces.end()).toEqual([{ kind: 'call', name: 'f', argumentsJson: '{}' }]);
+    expect(pieces.cut).toBe('max_output_tokens');
+  });
+
+  it('gives as many calls as there may be tools, and nothing behind them', () => {
+    const pieces = new ChatPieces();
+    const call = { name: 'f', arguments: '{}' };
+    for (let i = 0; i < LIMITS.realtimeTools; i++) push(pieces, callEvent(i, call));
+    expect(pieces.isFull).toBe(false);
+    expect(push(pieces, callEvent(LIMITS.realtimeTools, call) + textEvent('more'))).toEqual([]);
+    expect(pieces.end()).toHaveLength(LIMITS.realtimeTools);
+    expect([pieces.isFull, pieces.cut]).toEqual([true, 'max_output_tokens']);
+  });
+
+  it('breaks off where the upstream says that it cannot go on, and at no empty error', () => {
+    const told = (error: unknown) => chunkEvent([], { error });
+    for (const event of [told({ code: 502 }), told('overloaded'), finishEvent('error')]) {
+      expect(() => push(new ChatPieces(), event)).toThrow(StreamBroken);
+    }
+    expect(push(new ChatPieces(), told(null) + textEvent('a'))).toHaveLength(1);
+  });
+
+  it.each([
+    ['length', 'max_output_tokens'],
+    ['content_filter', 'content_filter'],
+    ['stop', undefined],
+  ])('goes on reading behind the end for %s, since the usage comes then', (reason, cut) => {
+    const pieces = new ChatPieces();
+    push(pieces, finishEvent(reason));
+    expect([pieces.isFull, pieces.cut]).toEqual([false, cut]);
+  });
+
+  it('keeps a call of a filtered answer to itself, and still says why it was cut', () => {
+    const pieces = new ChatPieces();
+    push(pieces, callEvent(0, { name: 'f', arguments: '{' }) + finishEvent('content_filter'));
+    expect([pieces.end(), pieces.cut]).toEqual([[], 'content_filter']);
+  });
+});

@@ -1,0 +1,337 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import type { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { RateTexts } from '../../../../src/models/catalogue/builtin/builtin-model.ts';
+import { usageOf } from '../../../support/realtime-upstream.ts';
+import { startRelaySession } from '../../../support/relay-session-world.ts';
+import { LEAST_TURN_RAW, TIME_RATES, TOKEN_RATES, TURN_RAW } from '../../../support/relay-world.ts';
+import { AGENT, settleAll } from '../../../support/voice-world.ts';
+
+const start = (rates?: RateTexts, creditRaw?: bigint) =>
+  startRelaySession({ ...(rates && { rates }), ...(creditRaw && { creditRaw }) });
+
+const cancelOf = (id: string) => `{"type":"response.cancel","response_id":"${id}"}`;
+const APPEND = Buffer.from('{"type":"input_audio_buffer.append","audio":"AAAA"}');
+/** A hundred seconds of the slowest sound. */
+const SPOKEN = Buffer.from(
+  `{"type":"input_audio_buffer.append","audio":"${'A'.repeat(1_000_000)}"}`,
+);
+const seconds = async (clock: ManualClock, count: number) => {
+  for (let n = 0; n < count; n++) {
+    clock.advance(1_000);
+    await settleAll();
+  }
+};
+
+describe('a relayed session', () => {
+  it('hears an upstream out whose client has left in the middle of a turn', async () => {
+    const { ledger, session, upstream } = await start();
+    upstream.begin('r1');
+    session.socketClosed();
+    await settleAll();
+    expect([upstream.sent, upstream.isClosed]).toEqual([[cancelOf('r1')], false]);
+    upstream.finish('r1', usageOf({ audioOut: 30 }));
+    await session.settled;
+    expect([ledger.consumedRaw(AGENT), upstream.isClosed]).toEqual([60n, true]);
+  });
+
+  it('waits no longer for it than so long, and estimates the turn then', async () => {
+    const { clock, ledger, session, upstream } = await start();
+    upstream.begin('r1');
+    upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(128_000) });
+    session.socketClosed();
+    clock.advance(LIMITS.relayFinishMs - 1);
+    await settleAll();
+    expect(ledger.openHolds()).toBe(1);
+    clock.advance(1);
+    await session.settled;
+    expect(ledger.charges).toMatchObject([
+      { costRaw: 82n, usage: { audio_output_token: 41, estimated: 1 } },
+    ]);
+  });
+
+  it('stops every turn by its name, and takes for all of them what was carried', async () => {
+    const { clock, ledger, session, upstream } = await start();
+    for (const id of ['r1', 'r2', 'r3']) upstream.begin(id);
+    await settleAll();
+    // More sound than one turn may have: 1,024 tokens of 50 ms.
+    const delta = 'A'.repeat(60 * LIMITS.relaySoundBytesPerSecond);
+    upstream.say({ type: 'response.output_audio.delta', delta });
+    session.socketClosed();
+    expect(upstream.sent).toEqual(['r1', 'r2', 'r3'].map(cancelOf));
+    clock.advance(LIMITS.relayFinishMs);
+    await session.settled;
+    const [charge] = ledger.charges;
+    expect(charge?.usage).toMatchObject({ estimated: 1, audio_output_token: 1_201 });
+    expect(charge?.costRaw).toBe(2_402n);
+  });
+
+  it('takes what a turn came to whose upstream was made to close, and nothing is free by that', async () => {
+    for (const code of [1003, 1007, 1008, 1009]) {
+      const { ledger, session, upstream } = await start();
+      upstream.begin('r1');
+      upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(128_000) });
+      upstream.leave(code);
+      await session.settled;
+      expect(ledger.charges).toMatchObject([{ costRaw: 82n, usage: { estimated: 1 } }]);
+    }
+  });
+
+  it('takes each turn once whose upstream closed behind it while another was being journaled', async () => {
+    const { ledger, session, upstream } = await start({ request: '2000' });
+    for (const id of ['r1', 'r2']) upstream.begin(id);
+    for (const id of ['r1', 'r2']) upstream.finish(id, usageOf({ audioOut: 100 }));
+    upstream.leave(1008);
+    await session.settled;
+    expect(ledger.charges).toMatchObject([{ costRaw: 4_000n, usage: { request: 2 } }]);
+    expect(ledger.charges[0]?.usage.estimated).toBeUndefined();
+  });
+
+  it('keeps back what comes for a client that is behind, in order and to the end', async () => {
+    const { client, ledger, session, upstream } = await start();
+    const told = () => client.types().slice(0, 4);
+    client.bufferedAmount = LIMITS.relayFrameBytes;
+    upstream.begin('r1');
+    for (const delta of ['a', 'b']) upstream.say({ type: 'response.output_text.delta', delta });
+    upstream.finish('r1', usageOf({ audioOut: 30 }));
+    upstream.leave(1006);
+    await settleAll();
+    expect([told(), client.closed]).toEqual([['response.created'], undefined]);
+    client.bufferedAmount = 0;
+    session.drained();
+    await session.settled;
+    const delta = 'response.output_text.delta';
+    expect(told()).toEqual(['response.created', delta, delta, 'response.done']);
+    expect(ledger.consumedRaw(AGENT)).toBe(60n);
+  });
+
+  it('bills no time behind the close of an upstream whose client is behind, and sends it no more', async () => {
+    const { client, clock, ledger, session, upstream } = await start(TIME_RATES);
+    await seconds(clock, 25);
+    client.bufferedAmount = LIMITS.relayFrameBytes;
+    for (const id of ['r1', 'r2']) upstream.begin(id);
+    upstream.leave(1006);
+    await seconds(clock, 15);
+    session.frame(APPEND, false);
+    client.bufferedAmount = 0;
+    session.drained();
+    await session.settled;
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds(), upstream.sent]).toEqual([25n, 0, []]);
+  });
+
+  it('takes what was kept back for a client that is given up', async () => {
+    const { client, clock, ledger, session, upstream } = await start();
+    client.bufferedAmount = LIMITS.relayFrameBytes;
+    for (const id of ['r1', 'r2']) upstream.begin(id);
+    for (const id of ['r1', 'r2']) upstream.finish(id, usageOf({ audioOut: 30 }));
+    clock.advance(LIMITS.relayStallMs);
+    await session.settled;
+    expect(client.closed?.code).toBe(1013);
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([120n, 0]);
+  });
+
+  const hear = ({ session, upstream }: Awaited<ReturnType<typeof start>>, id: string) => {
+    session.frame(SPOKEN, false);
+    upstream.say({
+      type: 'conversation.item.input_audio_transcription.completed',
+      item_id: id,
+      usage: { type: 'duration', seconds: 100 },
+    });
+    return settleAll();
+  };
+
+  it('holds the next turn beside every transcript', async () => {
+    const world = await start(TOKEN_RATES, TURN_RAW + 2_000n);
+    await hear(world, 'i1');
+    expect((await world.ledger.funds(AGENT))?.heldRaw).toBe(TURN_RAW + 1_000n);
+  });
+
+  it('ends behind a transcript when not even the smallest turn is left', async () => {
+    const world = await start(TOKEN_RATES, LEAST_TURN_RAW + 1_999n);
+    const { client, ledger, session } = world;
+    await hear(world, 'i1');
+    expect(client.closed).toBeUndefined();
+    await hear(world, 'i2');
+    await session.settled;
+    expect(client.closed).toMatchObject({ code: 1008, reason: 'budget_exhausted' });
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([2_000n, 0]);
+  });
+
+  it('bills of a turn no more than it can have had, and leaves the rest with an upstream that rests', async () => {
+    const { client, distrusted, ledger, session, upstream } = await start();
+    upstream.begin('r1');
+    upstream.finish('r1', usageOf({ textIn: 1_000_000, audioOut: 1_000_000 }));
+    await settleAll();
+    // As much text as may always be there, and the longest answer; nothing more is held for the lie.
+    const mostRaw = TURN_RAW;
+    expect((await ledger.funds(AGENT))?.heldRaw).toBeLessThanOrEqual(4n * mostRaw);
+    session.drain();
+    await session.settled;
+    expect(client.closed?.code).toBe(1012);
+    expect(ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(mostRaw);
+    expect(ledger.shortfalls.get('shortfall:acme')).toBeGreaterThan(2_000_000n);
+    expect(distrusted).toEqual(['acme/v']);
+  });
+
+  it('bills of transcripts no more sound than was carried', async () => {
+    const { ledger, session, upstream } = await start();
+    const usage = { type: 'duration', seconds: 80_000 };
+    const type = 'conversation.item.input_audio_transcription.completed';
+    upstream.say({ type, item_id: 'i1', usage });
+    upstream.say({ type, item_id: 'i2', usage });
+    session.socketClosed();
+    await session.settled;
+    expect(ledger.consumedRaw(AGENT)).toBe(BigInt(LIMITS.unaskedTokens));
+    expect(ledger.shortfalls.get('shortfall:acme')).toBe(1_600_000n - BigInt(LIMITS.unaskedTokens));
+  });
+
+  it('closes the socket of a client that it gives up', async () => {
+    const { client, session } = await start();
+    session.socketClosed();
+    await session.settled;
+    expect(client.closed).toBeDefined();
+  });
+
+  it('takes nothing for the turn of an upstream that was lost', async () => {
+    const { client, ledger, session, upstream } = await start();
+    upstream.begin('r1');
+    upstream.leave(1006);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1011, reason: 'upstream_closed' });
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([0n, 0]);
+  });
+
+  it('reads on only when its client has caught up, and cuts off one that does not', async () => {
+    const { client, clock, session, upstream } = await start();
+    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    upstream.say({ type: 'a' });
+    expect(upstream.isPaused).toBe(true);
+    clock.advance(LIMITS.relayStallMs - 1);
+    client.bufferedAmount = 0;
+    session.drained();
+    expect(upstream.isPaused).toBe(false);
+    clock.advance(LIMITS.relayStallMs);
+    expect(client.closed).toBeUndefined();
+
+    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    upstream.say({ type: 'b' });
+    clock.advance(LIMITS.relayStallMs);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1013, reason: 'client_too_slow' });
+  });
+
+  it('cuts a client off whose upstream does not take what it is sent', async () => {
+    const { client, session, upstream } = await start();
+    upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
+    session.frame(APPEND, false);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1013, reason: 'upstream_too_slow' });
+  });
+
+  it('bounds what waits behind a turn that is being journaled', async () => {
+    const { client, session, upstream } = await start();
+    upstream.begin('r1');
+    upstream.finish('r1', usageOf({ audioOut: 5 }));
+    expect(upstream.isPaused).toBe(true);
+    const frame = { type: 'x', x: 'x'.repeat(1_000_000) };
+    for (let n = 0; n < 6; n++) upstream.say(frame);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1011, reason: 'internal_error' });
+  });
+
+  it('ends when its client has said nothing for too long', async () => {
+    const { client, clock, session } = await start();
+    clock.advance(LIMITS.realtimeIdleSeconds * 1_000 - 1);
+    session.frame(APPEND, false);
+    clock.advance(LIMITS.realtimeIdleSeconds * 1_000 - 1);
+    expect(client.closed).toBeUndefined();
+    clock.advance(1);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1000, reason: 'idle' });
+  });
+
+  it('leaves its hold to the process that has taken it over', async () => {
+    const { client, ledger, session, upstream } = await start();
+    ledger.takeOver('sess_t');
+    upstream.begin('r1');
+    upstream.finish('r1', usageOf({ audioOut: 5 }));
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1011, reason: 'settled elsewhere' });
+    expect([upstream.isClosed, ledger.charges]).toEqual([true, []]);
+  });
+
+  it('refuses more responses at once than a session may have', async () => {
+    const { client, upstream } = await start(TOKEN_RATES, TURN_RAW * 100n);
+    for (let n = 0; n <= LIMITS.relayResponses; n++) upstream.begin(`r${n}`);
+    await settleAll();
+    expect(client.closed).toEqual({ code: 1008, reason: 'too_many_responses' });
+  });
+
+  it('passes on what comes while it ends to nobody', async () => {
+    const { client, session, upstream } = await start();
+    upstream.begin('r1');
+    session.socketClosed();
+    upstream.say({ type: 'late' });
+    session.frame(APPEND, false);
+    expect(client.types()).toEqual(['response.created']);
+    expect(upstream.sent).toEqual([cancelOf('r1')]);
+  });
+});
+
+describe('a relayed session that is billed by its time', () => {
+  it('charges for the time it lasted, to the millisecond, and not for tokens', async () => {
+    const { clock, ledger, session, upstream } = await start(TIME_RATES);
+    upstream.begin('r1');
+    upstream.finish('r1', usageOf({ audioOut: 5_000 }));
+    await seconds(clock, 64);
+    clock.advance(250);
+    session.socketClosed();
+    await session.settled;
+    expect(ledger.charges).toMatchObject([{ costRaw: 65n, usage: { audio_second: 64.25 } }]);
+    expect(ledger.openHolds()).toBe(0);
+  });
+
+  it('ends before it outlasts what there is', async () => {
+    const { client, clock, ledger, session } = await start(TIME_RATES, 55n);
+    await seconds(clock, 60);
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1008, reason: 'budget_exhausted' });
+    // After fifty there is less left than the next ten seconds and a moment.
+    expect(ledger.consumedRaw(AGENT)).toBe(50n);
+    expect(ledger.shortfalls.size).toBe(0);
+  });
+});
+
+describe('the summary of a relayed session', () => {
+  it('counts its turns, what broke into them, and how long a held frame was kept', async () => {
+    const { clock, ledger, session, upstream } = await start();
+    const { journal } = ledger;
+    ledger.journal = async (claim, entries) => {
+      clock.advance(30);
+      return journal(claim, entries);
+    };
+    session.frame(APPEND, false);
+    upstream.say({ type: 'input_audio_buffer.speech_stopped' });
+    clock.advance(200);
+    upstream.begin('r1');
+    upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(6_400) });
+    upstream.finish('r1', usageOf({ audioOut: 30 }));
+    upstream.begin('r2');
+    upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(6_400) });
+    await settleAll();
+    upstream.say({ type: 'response.done', response: { id: 'r2', status: 'cancelled' } });
+    await settleAll();
+    session.socketClosed();
+    await session.settled;
+    expect(ledger.summaries).toMatchObject([
+      {
+        ...{ turns: 2, interruptions: 1, spokenSeconds: 0.2, underruns: 0 },
+        stages: {
+          answer: { count: 1, meanMs: 200 },
+          forward: { count: 2, maxMs: 30 },
+          journal: { count: 2, maxMs: 30 },
+        },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { noMetrics } from '../../../../src/kernel/metrics.ts';
+import { TurnSigns } from '../../../../src/voice/relay/turn-signs.ts';
+import { SessionTally } from '../../../../src/voice/session/session-tally.ts';
+import { createVoiceMetrics } from '../../../../src/voice/session/voice-metrics.ts';
+
+function start() {
+  const clock = new ManualClock(0);
+  const metrics = createVoiceMetrics(noMetrics, () => 1);
+  const tally = new SessionTally({ kind: 'relay', clock, metrics });
+  const signs = new TurnSigns({ tally, clock });
+  const down = (type: string, fields: object = {}, agoMs = 0) =>
+    signs.down(type, Buffer.from(JSON.stringify({ type, ...fields })), clock.monotonicMs() - agoMs);
+  /** Base64 of so many bytes of sound. */
+  const sound = (bytes: number) => Buffer.alloc(bytes).toString('base64');
+  const up = (text: string) => signs.up(Buffer.from(text), clock.monotonicMs());
+  const append = (bytes: number, lead = '{"type":"input_audio_buffer.append"') =>
+    up(`${lead},"audio":"${sound(bytes)}"}`);
+  return { clock, down, up, append, sound, signs, tally };
+}
+
+const FORMATS = [
+  [4_800, undefined],
+  [
+    800,
+    {
+      audio: {
+        input: { format: { type: 'audio/pcmu' } },
+        output: { format: { type: 'audio/pcmu' } },
+      },
+    },
+  ],
+  [800, { input_audio_format: 'g711_alaw', output_audio_format: 'g711_alaw' }],
+] as const;
+
+describe('the signs of a relayed turn', () => {
+  it.each(FORMATS)(
+    'give its stages and its sound, %d bytes a tenth of a second',
+    (bytes, session) => {
+      const { append, clock, down, sound, tally } = start();
+      if (session !== undefined) down('session.updated', { session });
+      for (let n = 0; n < 10; n++) {
+        append(bytes);
+        clock.advance(100);
+      }
+      down('input_audio_buffer.speech_stopped');
+      clock.advance(150);
+      down('response.created');
+      clock.advance(50);
+      down('response.output_audio.delta', { event_id: 'e', delta: sound(bytes) }, 3);
+      clock.advance(100);
+      down('response.output_audio.delta', { event_id: 'e', delta: sound(bytes) });
+      clock.advance(300);
+      down('response.output_audio.delta', { event_id: 'e', delta: sound(bytes) });
+      const summary = tally.close();
+      expect(summary).toMatchObject({
+        stages: {
+          answer: { count: 1, meanMs: 200 },
+          first_audio: { count: 1, meanMs: 50 },
+          forward: { count: 1, meanMs: 3 },
+        },
+        ...{ underruns: 1, underrunMs: 200, interruptions: 0 },
+      });
+      expect(summary.heardSeconds).toBeCloseTo(1, 1);
+      expect(summary.spokenSeconds).toBeCloseTo(0.3, 1);
+      expect(summary.jitterMs).toBeLessThan(1);
+    },
+  );
+
+  it('are read of clients that write blanks, and of those that end their speech themselves', () => {
+    const { append, clock, down, sound, tally, up } = start();
+    append(4_800, '{"type": "input_audio_buffer.append"');
+    up('{"type": "input_audio_buffer.commit"}');
+    clock.advance(70);
+    down('response.audio.delta', { delta: sound(480) });
+    expect(tally.close()).toMatchObject({
+      stages: { answer: { count: 1, meanMs: 70 } },
+      heardSeconds: expect.closeTo(0.1, 2),
+    });
+  });
+
+  it('tell of a caller who breaks in, and of frames that mean nothing tell nothing', () => {
+    const { down, signs, tally, up } = start();
+    down('response.created');
+    down('conversation.item.truncated');
+    up('no event at all');
+    signs.down('session.updated', Buffer.from('{"type":"session.updated"'), 0);
+    down('response.output_audio.delta', { delta: 7 });
+    expect(tally.close()).toMatchObject({ interruptions: 1, heardSeconds: 0, spokenSeconds: 0 });
+  });
+});

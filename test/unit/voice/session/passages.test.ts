@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { Passages } from '../../../../src/voice/session/passages.ts';
+
+describe('Passages', () => {
+  it('gives what was put in, in order, waits for more, and ends when it is told to', async () => {
+    const passages = new Passages();
+    expect(passages.isEmpty).toBe(true);
+    passages.push('one');
+    passages.push('two');
+    expect(passages.isEmpty).toBe(false);
+    expect([await passages.next(), await passages.next()]).toEqual(['one', 'two']);
+    const next = passages.next();
+    passages.push('three');
+    expect(await next).toBe('three');
+    const last = passages.next();
+    passages.end();
+    expect(await last).toBeUndefined();
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { mustCall, offeredTools } from '../../../../src/voice/session/tool-choice.ts';
+import { openSession } from '../../../support/realtime-session.ts';
+import { settleAll } from '../../../support/voice-world.ts';
+
+const TOOLS = ['weather', 'time'].map((name) => ({ type: 'function', name, parameters: {} }));
+
+async function ask(toolChoice: unknown) {
+  const { engines, send, socket } = await openSession();
+  send({ type: 'session.update', session: { tools: TOOLS } });
+  send({ type: 'response.create', response: { tool_choice: toolChoice } });
+  await settleAll();
+  const [item] = socket.of('response.output_item.done').map((event) => event.item);
+  const offered = engines.guide.asked[0]?.tools?.map(({ name }) => name);
+  return { offered, item };
+}
+
+describe('tool_choice', () => {
+  it('offers no tool on none, and leaves the choice on auto', async () => {
+    expect(await ask('none')).toMatchObject({ offered: [], item: { type: 'message' } });
+    expect(await ask('auto')).toMatchObject({
+      offered: ['weather', 'time'],
+      item: { type: 'message' },
+    });
+  });
+
+  it('calls the function that is named, and some function where one is required', async () => {
+    const call = { type: 'function_call', status: 'completed', arguments: '{}' };
+    expect(await ask({ type: 'function', name: 'time' })).toMatchObject({
+      offered: ['time'],
+      item: { ...call, name: 'time' },
+    });
+    expect(await ask('required')).toMatchObject({ item: { ...call, name: 'weather' } });
+  });
+
+  it('demands nothing that is not there', () => {
+    const named = { tools: [], toolChoice: { type: 'function', name: 'time' } } as const;
+    expect([offeredTools(named), mustCall(named)]).toEqual([[], false]);
+  });
+});

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { type SttListener, type SttStream, UtteranceLost } from '../../../../src/engines/engine.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { Transcriber } from '../../../../src/voice/stt/transcriber.ts';
+import type { Heard } from '../../../../src/voice/stt/transcriber-events.ts';
+import type { TranscriberOptions } from '../../../../src/voice/stt/transcriber-options.ts';
+import { bytesOf, createFakeEngines, silence, tone } from '../../../support/voice-fakes.ts';
+import { settleAll } from '../../../support/voice-world.ts';
+
+const RATE = 16_000;
+const ENDPOINTING = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };
+
+/** A transcriber over a fake recogniser; `change` stands in for the stream that it opens. */
+function openTranscriber(
+  endpointing: TranscriberOptions['endpointing'],
+  change: (stream: SttStream, listener: SttListener) => SttStream = (stream) => stream,
+) {
+  const clock = new ManualClock();
+  const engines = createFakeEngines();
+  const { pocketsphinx } = engines.stt;
+  const heard: Heard[] = [];
+  const failures: string[] = [];
+  let resumed = 0;
+  const transcriber = new Transcriber({
+    ...{ clock, endpointing },
+    encoding: 'linear16',
+    sampleRateHz: RATE,
+    vad: engines.vad,
+    gates: undefined,
+    openStt: async (listener) => change(await pocketsphinx.open({ listener }), listener),
+    events: {
+      began: () => {},
+      ended: () => {},
+      segment: () => {},
+      heard: (utterance) => heard.push(utterance),
+      failed: ({ message }) => failures.push(message),
+      resumed: () => {
+        resumed += 1;
+      },
+    },
+  });
+
+  /** Real-time pace, 100 ms at a time. */
+  async function hear(pcm: Int16Array) {
+    for (let at = 0; at < pcm.length; at += RATE / 10) {
+      transcriber.push(bytesOf(pcm.slice(at, at + RATE / 10)));
+      await settleAll();
+      clock.advance(100);
+    }
+  }
+  return { transcriber, clock, pocketsphinx, heard, failures, hear, resumed: () => resumed };
+}
+
+describe('VoiceEar', () => {
+  it('gives back a recogniser that could not take sound, and says once that it is gone', async () => {
+    const broken = openTranscriber(null, (stream) => ({
+      ...stream,
+      push: () => {
+        throw new Error('trap');
+      },
+    }));
+    await broken.hear(tone(600, RATE));
+    broken.transcriber.commit();
+    await broken.transcriber.transcribed();
+    expect(broken.failures).toEqual(['trap']);
+    expect(broken.heard).toMatchObject([{ text: '', failed: true, heardMs: 600 }]);
+    expect(broken.pocketsphinx.inUse).toBe(0);
+  });
+
+  it('gives back a recogniser that told of its failure, and hears the next speech with another', async () => {
+    let opened = 0;
+    const { transcriber, failures, hear, heard, pocketsphinx } = openTranscriber(
+      null,
+      (stream, listener) => {
+        opened += 1;
+        if (opened > 1) return stream;
+        return { ...stream, push: () => listener.failed(new Error('the decoder trapped')) };
+      },
+    );
+    await hear(tone(600, RATE));
+    transcriber.commit();
+    await hear(tone(1_000, RATE));
+    transcriber.commit();
+    await transcriber.transcribed();
+    expect(failures).toEqual(['the decoder trapped']);
+    expect(heard.map(({ failed, text }) => [failed, text])).toEqual([
+      [true, ''],
+      [false, 'w1 w2'],
+    ]);
+    expect([pocketsphinx.opened, pocketsphinx.inUse]).toEqual([2, 1]);
+  });
+
+  it("tells when words were said by the stream's clock, whatever was said before", async () => {
+    const { transcriber, hear, heard, pocketsphinx } = openTranscriber(
+      ENDPOINTING,
+      (stream, listener) => ({
+        ...stream,
+        async endUtterance() {
+          const words = [{ word: 'yes', startMs: 350, endMs: 600 }];
+          listener.transcript({ text: 'yes', isFinal: true, words });
+        },
+      }),
+    );
+    for (const pause of [1_000, 1_500]) {
+      await hear(silence(pause, RATE));
+      await hear(tone(400, RATE));
+      await hear(silence(700, RATE));
+    }
+    await transcriber.finish();
+    expect(heard).toHaveLength(2);
+    for (const { startMs, words } of heard) {
+      expect(words).toEqual([{ word: 'yes', startMs: startMs + 350, endMs: startMs + 600 }]);
+    }
+    expect(heard[1]?.startMs).toBeGreaterThan(2_000);
+    expect(pocketsphinx.opened).toBe(1);
+  });
+
+  it('loses one utterance with a recogniser that goes on, and makes out the next that was spoken meanwhile', async () => {
+    let refuse = (_: Error) => {};
+    let ended = 0;
+    const { transcriber, failures, hear, heard, pocketsphinx } = openTranscriber(
+      null,
+      (stream) => ({
+        ...stream,
+        async endUtterance() {
+          ended += 1;
+          await stream.endUtterance();
+          if (ended === 1) await new Promise<void>((_resolve, reject) => (refuse = reject));
+        },
+      }),
+    );
+    pocketsphinx.script.push('', 'the second');
+    await hear(tone(600, RATE));
+    transcriber.commit();
+    await hear(tone(1_000, RATE));
+    transcriber.commit();
+    refuse(new UtteranceLost('lost', { cause: new Error('refused for now') }));
+    await transcriber.transcribed();
+    expect(failures).toEqual(['refused for now']);
+    expect(heard.map(({ failed, text }) => [failed, text])).toEqual([
+      [true, ''],
+      [false, 'the second'],
+    ]);
+    expect(pocketsphinx.opened).toBe(1);
+  });
+
+  it('says that nothing is to be answered yet of an utterance that is forgotten or had no words', async () => {
+    const forgotten = openTranscriber(null);
+    await forgotten.hear(tone(600, RATE));
+    forgotten.transcriber.clear();
+    expect(forgotten.resumed()).toBe(1);
+
+    const wordless = openTranscriber(null);
+    wordless.pocketsphinx.script.push('');
+    await wordless.hear(tone(600, RATE));
+    wordless.transcriber.commit();
+    await wordless.transcriber.transcribed();
+    expect([wordless.heard.length, wordless.resumed()]).toEqual([1, 1]);
+  });
+
+  it('counts the silence that proved the end as latency, and none that nobody waited for', async () => {
+    const ended = openTranscriber(ENDPOINTING);
+    await ended.hear(tone(1_000, RATE));
+    await ended.hear(silence(900, RATE));
+    expect(ended.heard[0]?.latencyMs).toBeGreaterThanOrEqual(500);
+    expect(ended.heard[0]?.latencyMs).toBeLessThanOrEqual(700);
+
+    const committed = openTranscriber(ENDPOINTING);
+    await committed.hear(tone(1_000, RATE));
+    committed.transcriber.commit();
+    await committed.transcriber.transcribed();
+
+    const finished = openTranscriber(ENDPOINTING);
+    await finished.hear(tone(1_000, RATE));
+    await finished.transcriber.finish();
+
+    const cut = openTranscriber(ENDPOINTING);
+    await cut.hear(tone(61_000, RATE));
+    for (const { heard } of [committed, finished, cut]) {
+      expect(heard.map(({ latencyMs }) => latencyMs)).toEqual([0]);
+    }
+  });
+
+  it('waits longer for a caller whose last word asks for more, where its endpointing says so', async () => {
+    const isDeferrable = { ...ENDPOINTING, unfinishedSilenceMs: 2_000 };
+    const afterSilence = async (said: string, silenceMs: number) => {
+      const { heard, hear } = openTranscriber(isDeferrable, (stream, listener) => ({
+        ...stream,
+        push: () => listener.transcript({ text: said, isFinal: false }),
+      }));
+      await hear(tone(800, RATE));
+      await hear(silence(silenceMs, RATE));
+      return heard.length;
+    };
+    expect(await afterSilence('what is my balance', 800)).toBe(1);
+    expect(await afterSilence('what is the', 1_700)).toBe(0);
+    expect(await afterSilence('what is the', 2_300)).toBe(1);
+  });
+
+  it('keeps no sound that was cleared, however long its recogniser takes to open', async () => {
+    let open = () => {};
+    const opening = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const pushed: number[] = [];
+    const clock = new ManualClock();
+    const transcriber = new Transcriber({
+      ...{ clock, endpointing: null, encoding: 'linear16', sampleRateHz: RATE, gates: undefined },
+      vad: createFakeEngines().vad,
+      async openStt() {
+        await opening;
+        return {
+          push: (pcm) => void pushed.push(pcm[0] as number),
+          async endUtterance() {},
+          close() {},
+        };
+      },
+      events: { began() {}, ended() {}, segment() {}, heard() {}, failed() {} },
+    });
+    for (const sample of [1, 2, 3]) {
+      if (sample > 1) transcriber.clear();
+      transcriber.push(bytesOf(new Int16Array(RATE / 10).fill(sample)));
+    }
+    open();
+    await settleAll();
+    expect(pushed).toEqual([3, 3, 3, 3, 3]);
+  });
+});
