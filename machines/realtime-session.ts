@@ -89,8 +89,11 @@ export const realtimeSessionMachine = setup({
 }).createMachine({
   id: 'realtime-session',
   context: ({ input }) => ({
-    ...{ effects: input.effects, ending: undefined },
-    ...{ mayAnswer: true, wanted: false, goesOn: true },
+    effects: input.effects,
+    ending: undefined,
+    mayAnswer: true,
+    wanted: false,
+    goesOn: true,
   }),
   initial: 'ready',
   on: { 'claim.lost': '.lost' },

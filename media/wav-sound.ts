@@ -27,13 +27,26 @@ const MAX_CHANNELS = 32;
 const EXTENSIBLE = 0xfffe;
 
 const BYTES: Readonly<Record<SampleCoding, number>> = {
-  ...{ u8: 1, s16: 2, s24: 3, s32: 4, f32: 4, f64: 8, mulaw: 1, alaw: 1 },
+  u8: 1,
+  s16: 2,
+  s24: 3,
+  s32: 4,
+  f32: 4,
+  f64: 8,
+  mulaw: 1,
+  alaw: 1,
 };
 
 /** By the format's tag and the bits of a sample. */
 const CODINGS: Readonly<Record<string, SampleCoding>> = {
-  ...{ '1/8': 'u8', '1/16': 's16', '1/24': 's24', '1/32': 's32' },
-  ...{ '3/32': 'f32', '3/64': 'f64', '6/8': 'alaw', '7/8': 'mulaw' },
+  '1/8': 'u8',
+  '1/16': 's16',
+  '1/24': 's24',
+  '1/32': 's32',
+  '3/32': 'f32',
+  '3/64': 'f64',
+  '6/8': 'alaw',
+  '7/8': 'mulaw',
 };
 
 const refused = (reason: string): WavRefusal => ({ kind: 'refused', reason });

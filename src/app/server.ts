@@ -58,7 +58,8 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const { settings, secret, clock, signal, log } = deps;
   // What a wrong file can stop comes before the database, which it would leave to be ended again.
   const catalogue = await loadCatalogue({
-    ...{ file: settings.catalogFile, secret },
+    file: settings.catalogFile,
+    secret,
     clock,
     missing: (missing) => log.info(missing, 'models stay off for want of credentials or rates'),
     retiring: (retiring) => log.warn({ retiring }, 'vendors shut these models down soon'),
@@ -142,9 +143,13 @@ function openEdge(
     createListenSocket(voice, relays.listen),
   ];
   return createHttpServer({
-    ...{ routes: ROUTES, sockets, ...requests, ...world },
+    routes: ROUTES,
+    sockets,
+    ...requests,
+    ...world,
     services: {
-      ...{ ...accounts.services, ...services },
+      ...accounts.services,
+      ...services,
       metrics: world.metrics,
       clock: world.clock,
       apiDescription: createApiDescription({ routes: ROUTES, sockets, publicUrl }),
@@ -153,7 +158,10 @@ function openEdge(
     holdsProviderKeys: accounts.services.providerKeys.holdsAny,
     advisoryHeaders: advisoriesOf(world.settings),
     secureCookies: environment === 'production',
-    ...{ publicUrl, trustedProxies, tls, socketCaps: { perAgent: socketsPerAgent } },
+    publicUrl,
+    trustedProxies,
+    tls,
+    socketCaps: { perAgent: socketsPerAgent },
   });
 }
 

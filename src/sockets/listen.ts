@@ -102,11 +102,14 @@ function openListen(
     buyer: readSocketBuyer(context, query.customer_id),
     asked: askedOf(rawQuery),
     model: fullModelId(deps.catalogue, query.model),
-    ...{ encoding, language, prompt },
+    encoding,
+    language,
+    prompt,
     sampleRateHz: query.sample_rate,
     answerWith: context.answerWith,
     dialect: ({ model: { id }, source: { provider, upstreamModel } }) => ({
-      ...{ kind: 'listen', wishes },
+      kind: 'listen',
+      wishes,
       stream: {
         requestId: uuidOf(requestId),
         created,

@@ -69,7 +69,10 @@ async function openRelayed(
   const { model, owner, sessionHold, upstream } = await connectRelay(deps, plan, buyer, relayKind);
   wanted.answerWith(soonestHeaders([model]));
   const stream = openTranscribed(deps, {
-    ...{ owner, sessionHold, encoding, sampleRateHz },
+    owner,
+    sessionHold,
+    encoding,
+    sampleRateHz,
     dialect: wanted.dialect({ model, source: owner.source }),
     heardBy: { kind: 'upstream', upstream },
   });
@@ -81,7 +84,9 @@ function relayWishOf(
   language: string | undefined,
 ): RelayKind<ListenRail> {
   return {
-    ...{ modality: 'stt', kind: 'transcription', idPrefix: ID_PREFIX },
+    modality: 'stt',
+    kind: 'transcription',
+    idPrefix: ID_PREFIX,
     reserveRaw: (_, source) => (isBilledByToken(source) ? undefined : firstSliceRaw(source)),
     openHold: openStreamHold,
     async connect(rail, { ownKey, source }, signal) {
@@ -131,7 +136,10 @@ async function openLocal(
     wanted.answerWith(soonestHeaders([model]));
 
     const stream = openTranscribed(deps, {
-      ...{ owner, sessionHold: opened.sessionHold, encoding, sampleRateHz },
+      owner,
+      sessionHold: opened.sessionHold,
+      encoding,
+      sampleRateHz,
       dialect: wanted.dialect(served),
       heardBy: { kind: 'recogniser', recogniser },
     });

@@ -22,7 +22,9 @@ export function readSocketBuyer(
       ? headers
       : new Map([...headers, [header, customerId]]);
   return {
-    ...{ accountId: caller.accountId, signal, providerKey: readProviderKey(headers) },
+    accountId: caller.accountId,
+    signal,
+    providerKey: readProviderKey(headers),
     spender: readSpender(caller, tagged),
   };
 }

@@ -26,7 +26,8 @@ const FINISHERS: ReadonlySet<unknown> = new Set(['close_stream', 'CloseStream'])
 
 /** What makes an upstream speak as this route does: as it hears, and of utterances that end as those of its own do. */
 const ASKED = Object.entries({
-  ...{ interim_results: 'true', punctuate: 'true' },
+  interim_results: 'true',
+  punctuate: 'true',
   endpointing: String(PLAIN_DIALECT.silenceDurationMs),
 });
 
@@ -50,7 +51,13 @@ export const createTranscriptionSocket = (deps: VoiceDeps, relays?: ListenRelays
       const stream = await openTranscription(
         { ...deps, relays },
         {
-          ...{ buyer, encoding, language, model, prompt, sampleRateHz, asked: ASKED },
+          buyer,
+          encoding,
+          language,
+          model,
+          prompt,
+          sampleRateHz,
+          asked: ASKED,
           answerWith: context.answerWith,
           dialect: () => ({ kind: 'plain' }),
         },

@@ -43,8 +43,14 @@ export function parseOffer(
   }
   const maxTimeoutSeconds = parseSeconds(entry.maxTimeoutSeconds);
   return {
-    ...{ version, scheme: 'exact', network, amountRaw },
-    ...{ asset: usdc, payTo, maxTimeoutSeconds, entry },
+    version,
+    scheme: 'exact',
+    network,
+    amountRaw,
+    asset: usdc,
+    payTo,
+    maxTimeoutSeconds,
+    entry,
   };
 }
 

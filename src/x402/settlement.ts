@@ -17,8 +17,11 @@ export type ClaimedSettlement = {
 const SETTLEMENT_HEADERS = ['payment-response', 'x-payment-response'];
 
 const NOTHING: ClaimedSettlement = {
-  ...{ success: undefined, transaction: undefined, payer: undefined },
-  ...{ network: undefined, errorReason: undefined },
+  success: undefined,
+  transaction: undefined,
+  payer: undefined,
+  network: undefined,
+  errorReason: undefined,
 };
 
 /** Reads the settlement header of either version; undefined when there is none that says anything. Never throws. */
@@ -47,7 +50,8 @@ function readMembers(says: Json): ClaimedSettlement | undefined {
   const transaction = parseHash(says.transaction ?? says.transactionHash ?? says.txHash);
   if (success === undefined && transaction === undefined) return undefined;
   return {
-    ...{ success, transaction },
+    success,
+    transaction,
     payer: parseAddress(says.payer),
     network: vendorText(says.network),
     errorReason: vendorText(says.errorReason),

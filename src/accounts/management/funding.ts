@@ -30,7 +30,10 @@ export function createFunding(deps: {
       const found = await spendState.read(agentId);
       assert(found !== undefined, 'every agent has a balance');
       return {
-        ...{ agentId, depositAddress: agent.walletAddress, ...CHAIN, tokenContract },
+        agentId,
+        depositAddress: agent.walletAddress,
+        ...CHAIN,
+        tokenContract,
         forwardingEnabled: false,
         spendableBalance: found.availableRaw.toString(),
         warnings: [

@@ -18,7 +18,9 @@ export async function readRollups(
     const rollup = rollups.get(id);
     const { recentSpendRaw = 0n, keys = 0 } = rollup ?? {};
     return {
-      ...{ id, name, status },
+      id,
+      name,
+      status,
       balanceRaw: (available.get(id) ?? 0n).toString(),
       spend30dRaw: recentSpendRaw.toString(),
       utilizationBps: rollup === undefined ? 0 : utilizationBps(rollup),

@@ -50,7 +50,10 @@ export function createProviderKeys(deps: Deps) {
   });
 
   return {
-    ...{ supported, set, toggle, remove },
+    supported,
+    set,
+    toggle,
+    remove,
 
     async list(accountId: string): Promise<ProviderKey[]> {
       requireSecret();

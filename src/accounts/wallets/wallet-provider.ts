@@ -153,12 +153,16 @@ async function exchange(
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
     headers[`${deps.headerPrefix}-authorization-signature`] = signRequest(deps.signingKey, {
-      ...{ method: 'POST', url, body, headers: own },
+      method: 'POST',
+      url,
+      body,
+      headers: own,
     });
   }
   const answer = await deps
     .fetch({
-      ...{ url, headers },
+      url,
+      headers,
       ...(body === undefined ? { method: 'GET' } : { method: 'POST', body: JSON.stringify(body) }),
       timeoutMs: LIMITS.walletProviderTimeoutMs,
       maxResponseBytes: LIMITS.walletProviderAnswerBytes,

@@ -54,11 +54,18 @@ export function buildAccounts(
   const spendState = createSpendStateReader({ sql, ledger, now, retrying });
   const payouts = buildPayouts(world, { ledger }, { wallets, chain }, teardown);
   const agentDeps = {
-    ...{ ...world, wallets, delegation, ledger, payouts },
-    ...{ invalidations, balances, spendState },
+    ...world,
+    wallets,
+    delegation,
+    ledger,
+    payouts,
+    invalidations,
+    balances,
+    spendState,
   };
   const clientSecrets = createClientSecrets({
-    ...{ clock, random },
+    clock,
+    random,
     hmacSecret: settings.apiKeyHmacSecret,
   });
   const keyDeps = { ...world, hmacSecret: settings.apiKeyHmacSecret, invalidations, keyUse, now };
@@ -70,7 +77,12 @@ export function buildAccounts(
     invalidations,
     provisioning: agentDeps,
     credentials: createCredentials({
-      ...{ sql, clock, accounts, sessions, keyUse, clientSecrets },
+      sql,
+      clock,
+      accounts,
+      sessions,
+      keyUse,
+      clientSecrets,
       secrets: { apiKeyHmac: settings.apiKeyHmacSecret, adminKey: settings.adminApiKey },
       signatures: createWalletSignatures({ clock, rpc: openRpc, log }),
     }),
@@ -81,7 +93,9 @@ export function buildAccounts(
       clientSecrets,
       agentKeyBudgets: createAgentKeyBudgets(keyDeps),
       providerKeys: createProviderKeys({
-        ...{ ...world, keyUse, sealingSecret: settings.providerKeySecret },
+        ...world,
+        keyUse,
+        sealingSecret: settings.providerKeySecret,
         supported: world.catalogue.keyedProviders,
         vendorOf: (provider) => vendorOf(world.catalogue, provider),
       }),

@@ -27,7 +27,10 @@ export async function buildChain(world: World, teardown: Teardown): Promise<Chai
   const speak = () => (rpcUrl === undefined ? undefined : createRpc({ url: rpcUrl, fetch }));
   const [rpc, openRpc] = [speak(), speak()];
   const breaker = createBreaker({
-    ...{ rpc, chainId, clock, log },
+    rpc,
+    chainId,
+    clock,
+    log,
     feeds: { price: oracle, sequencer: sequencerFeed },
     skewSeconds: clockSkewSeconds,
   });
@@ -39,7 +42,9 @@ export async function buildChain(world: World, teardown: Teardown): Promise<Chai
     teardown.use('breaker', startWorkers(world, [worker]));
   }
   return {
-    ...{ rpc, openRpc, breaker },
+    rpc,
+    openRpc,
+    breaker,
     balances: createUsdcBalances({ rpc: openRpc, usdc, clock, log }),
     facilitator:
       rpc === undefined || privateKey === undefined

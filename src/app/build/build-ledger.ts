@@ -37,7 +37,10 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
   const store = createBalanceStore({ sql: world.ledgerSql, node });
   const listeners: ((agentId: number) => void)[] = [];
   const ledger = createLedger({
-    ...{ ...world, store, now: time.now, renewLease: lease.tick },
+    ...world,
+    store,
+    now: time.now,
+    renewLease: lease.tick,
     onSuspended: (agentId) => {
       for (const listener of listeners) listener(agentId);
     },

@@ -54,8 +54,13 @@ export function buildPayments(
   const judge = createChainJudge({ view, clock, log });
   const eventsOf = (row: Reservation, txHash: string) => firstSettlement(sql, row, txHash);
   const paying = {
-    ...{ ...deps, wallets: accounts.wallets, spendState: accounts.spendState },
-    ...{ breaker: chain.breaker, judge, eventsOf, prices: createAskedPrices() },
+    ...deps,
+    wallets: accounts.wallets,
+    spendState: accounts.spendState,
+    breaker: chain.breaker,
+    judge,
+    eventsOf,
+    prices: createAskedPrices(),
     terms: { usdc, chainId },
     domain: usdcDomain(usdc),
     validBeforeSeconds: settings.x402.validBeforeSeconds,
@@ -66,7 +71,12 @@ export function buildPayments(
   };
   const times = world.vendorTimes ?? VENDOR_TIMES;
   const proxy = createProxy({
-    ...{ ...paying, client, budgets, passthroughs, times, refusalOfHold: refusePayment },
+    ...paying,
+    client,
+    budgets,
+    passthroughs,
+    times,
+    refusalOfHold: refusePayment,
   });
   const canPay = view !== undefined && accounts.wallets !== undefined;
   // Connections of its own: vendors that agents choose must not take those of models.
@@ -85,8 +95,13 @@ export function buildPayments(
   ];
   if (view !== undefined) {
     const reconciler = buildReconciler(world, {
-      ...{ ledger, nodeId: node.nodeId, view, payouts: accounts.payouts },
-      ...{ onDone: metrics.reconciled, onAudited: metrics.audited, ...heard },
+      ledger,
+      nodeId: node.nodeId,
+      view,
+      payouts: accounts.payouts,
+      onDone: metrics.reconciled,
+      onAudited: metrics.audited,
+      ...heard,
       auditRestMs: reconcileSeconds * 1_000 * LIMITS.audit.readingsPerRound,
     });
     const tick = async () => {
@@ -99,7 +114,14 @@ export function buildPayments(
   teardown.use('payment workers', startWorkers(world, workers));
   const { spendState } = accounts;
   const questions = buildQuestions(world, {
-    ...{ client, spendState, chain, judge, ledger, eventsOf, passthroughs, ...heard },
+    client,
+    spendState,
+    chain,
+    judge,
+    ledger,
+    eventsOf,
+    passthroughs,
+    ...heard,
   });
   return { paidCalls, services: { proxy, ...questions } };
 }

@@ -34,7 +34,10 @@ export function buildPayouts(
   const { rpc, facilitator } = chain;
   const { usdc, confirmations, reconcileSeconds } = settings.chain;
   const payouts = createPayouts({
-    ...{ ledger, clock, log, domain: usdcDomain(usdc) },
+    ledger,
+    clock,
+    log,
+    domain: usdcDomain(usdc),
     sender: wallets && facilitator && { wallets, facilitator },
     judge: createChainJudge({ view: rpc && { rpc, usdc, confirmations }, clock, log }),
     claim: (validBefore, agentId) => claimPayouts(sql, validBefore, agentId),
@@ -56,7 +59,8 @@ export function buildPayouts(
   const workers: Worker[] = [
     { name: 'pay-out', everyMs, tick: payDue },
     walkAgents({
-      ...{ name: 'empty-closed-agents', everyMs },
+      name: 'empty-closed-agents',
+      everyMs,
       find: (after) => findClosedWithMoney(sql, after),
       act: (agent) => emptyClosed({ ...world, ledger }, agent),
     }),
@@ -65,7 +69,8 @@ export function buildPayouts(
   if (treasury !== undefined) {
     workers.push(
       walkAgents({
-        ...{ name: 'sweep-wallets', everyMs: everyMs * LIMITS.readingsPerSweep },
+        name: 'sweep-wallets',
+        everyMs: everyMs * LIMITS.readingsPerSweep,
         find: (after) => findSurplus(sql, after, treasury),
         act: (surplus) => sweepSurplus({ ...world, ledger, treasury }, surplus),
       }),

@@ -25,7 +25,9 @@ export function buildQuestions(world: World, parts: Parts) {
     prices: createPrices({ ...world, ...parts, terms: { usdc, chainId } }),
     payments: createPayments({ ...world, ...parts }),
     funding: createFunding({
-      ...{ sql: world.sql, spendState: parts.spendState, breaker: parts.chain.breaker },
+      sql: world.sql,
+      spendState: parts.spendState,
+      breaker: parts.chain.breaker,
       tokenContract: usdc,
       dashboardUrl: publicUrl ?? `http://${host}:${port}`,
     }),

@@ -60,7 +60,10 @@ export function buildReconciler(
   const findDone = () => findDonePayouts(sql, auditSeconds, payoutsPerTick);
   const findByNonce = reload;
   const applying = {
-    ...{ ...parts, log, reload, findByNonce },
+    ...parts,
+    log,
+    reload,
+    findByNonce,
     findPayout: (nonce: string) => findPayout(sql, nonce),
     wasGivenBack: (nonce: string) => wasGivenBack(sql, nonce),
     findCredited: (groups: readonly string[]) => findCredited(sql, groups),
@@ -69,7 +72,9 @@ export function buildReconciler(
   };
   const audits = createAuditStore(sql);
   return createReconcilePayments({
-    ...{ ...applying, sql, clock },
+    ...applying,
+    sql,
+    clock,
     auditor: createWalletAuditor({ ...applying, audits, restMs: parts.auditRestMs }),
     findLive: () => findLive(sql, LIMITS.reservationsPerTick),
     findWatched: () => findWatched(sql, lately),

@@ -30,14 +30,18 @@ export function buildRequests(
         tick: outcomes.tick,
       },
       pruneRequests({
-        ...{ sql, lease },
+        sql,
+        lease,
         pruneRateWindows: (most) => pruneRateWindows(sql, 2 * LIMITS.rateWindowMs, most),
       }),
     ]),
   );
   return {
     idempotency: createAnswerKeeper({
-      ...{ ...world, keys, outcomes, lease },
+      ...world,
+      keys,
+      outcomes,
+      lease,
       onKept: () => world.onPaymentStep?.('kept'),
     }),
     rateLimiter: createSharedRateLimiter({ ...world, windows }),

@@ -29,7 +29,12 @@ export async function buildVoice(
   const sessions = createVoiceSessions({ clock });
   const read = createRetryingRead(clock);
   return {
-    ...{ engines, sessions, catalogue, clock, random, log },
+    engines,
+    sessions,
+    catalogue,
+    clock,
+    random,
+    log,
     ledger: onSessionStep === undefined ? ledger : tellSteps(ledger, onSessionStep),
     speechGates: await loadSpeechGates().catch(whenPruned),
     callerFacts: (agentId) => read(() => readCallerFacts(world.sql, agentId)),

@@ -36,7 +36,12 @@ export function openWallets(
     );
   }
   const provider = createWalletProvider({
-    ...{ baseUrl, appId, appSecret, signingKey, headerPrefix, fetch },
+    baseUrl,
+    appId,
+    appSecret,
+    signingKey,
+    headerPrefix,
+    fetch,
   });
   return createRemoteWallets({ sql, provider });
 }

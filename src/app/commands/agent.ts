@@ -53,7 +53,10 @@ try {
   const { settings } = completeSettings(config, systemRandom);
   const url = asked ?? `${settings.tls ? 'https' : 'http'}://127.0.0.1:${settings.port}`;
   const agent = await fundAgent(createApi(url), {
-    ...{ name, amountRaw, adminApiKey: settings.adminApiKey, said: console.log },
+    name,
+    amountRaw,
+    adminApiKey: settings.adminApiKey,
+    said: console.log,
     nowSeconds: nowSeconds(systemClock),
   });
   console.log(`balance ${formatUsdc(agent.spendableRaw)} USDC\nkey ${agent.agentKey}`);

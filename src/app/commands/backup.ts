@@ -15,8 +15,10 @@ async function backup(file: string): Promise<void> {
   if (existsSync(file)) throw new BackupError(`${file} exists already: name another file.`);
   const { database } = readConfig();
   await using opened = await openDatabase({
-    ...{ database, log: createLog('warn') },
-    ...{ connections: 1, adopt: true },
+    database,
+    log: createLog('warn'),
+    connections: 1,
+    adopt: true,
   });
   const unfinished = `${file}.partial`;
   let total = 0;

@@ -63,7 +63,10 @@ async function startThrowaway(
   });
   const { settings } = completeSettings(config, systemRandom);
   const server = await startServer({
-    ...{ settings, clock: systemClock, random: systemRandom, log: silentLog },
+    settings,
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLog,
     port: 0,
     secret: () => undefined,
     onPaymentStep: async (step) => {
@@ -92,7 +95,10 @@ async function setUp(ends: Teardown): Promise<Stage> {
   begin('2. An agent with a key and a balance');
   const api = createApi(server.url);
   const agent = await fundAgent(api, {
-    ...{ name: 'demo', amountRaw: FUNDS_RAW, adminApiKey, said: line },
+    name: 'demo',
+    amountRaw: FUNDS_RAW,
+    adminApiKey,
+    said: line,
     nowSeconds: nowSeconds(systemClock),
   });
   line(`balance ${formatUsdc(agent.spendableRaw)} USDC`);

@@ -8,8 +8,10 @@ import { runCommand } from './run-command.ts';
 await runCommand(async () => {
   const { database } = readConfig();
   await using opened = await openDatabase({
-    ...{ database, log: createLog('warn') },
-    ...{ connections: 1, adopt: true },
+    database,
+    log: createLog('warn'),
+    connections: 1,
+    adopt: true,
   });
   await opened.migrate();
   console.log(`${describeTarget(opened.target)} is up to date`);

@@ -17,7 +17,8 @@ async function restore(file: string): Promise<void> {
   });
   const { database } = readConfig();
   await using opened = await openDatabase({
-    ...{ database, log: createLog('warn') },
+    database,
+    log: createLog('warn'),
     connections: 1,
   });
   await opened.migrate();

@@ -32,7 +32,9 @@ export function createWordPlaces(): WordPlaces {
     },
     place: (words) =>
       words.map(({ word, startMs, endMs }) => ({
-        ...{ word, startMs: placed(startMs, false), endMs: placed(endMs, true) },
+        word,
+        startMs: placed(startMs, false),
+        endMs: placed(endMs, true),
       })),
   };
 }

@@ -180,7 +180,9 @@ class MultipartReader {
     const { fileBytes, fieldsBytes } = this.#bounds;
     const most = fileName === undefined ? fieldsBytes - this.#fieldsBytes : fileBytes;
     return {
-      ...{ field, fileName, contentType: headers.get('content-type') },
+      field,
+      fileName,
+      contentType: headers.get('content-type'),
       content: new Gathering(Math.max(0, most)),
     };
   }
@@ -208,7 +210,9 @@ class MultipartReader {
 }
 
 const fileOf = async ({ content, contentType, field, fileName = '' }: Part): Promise<FormFile> => ({
-  ...{ field, fileName, contentType },
+  field,
+  fileName,
+  contentType,
   bytes: await content.bytes(),
 });
 

@@ -58,7 +58,9 @@ export function describeApi({
 }
 
 const providerKeyHeader = (need: 'optional' | 'required'): Json => ({
-  ...{ name: PROVIDER_KEY_HEADER, in: 'header', required: need === 'required' },
+  name: PROVIDER_KEY_HEADER,
+  in: 'header',
+  required: need === 'required',
   description: 'The caller’s own key at the provider, used for this call alone',
   schema: { type: 'string' },
 });

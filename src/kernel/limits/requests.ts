@@ -103,7 +103,10 @@ export const REQUEST_LIMITS = {
   idempotencyLooks: 5,
   /** Outcomes that the database could not take yet, tried again each second. */
   unwrittenOutcomes: {
-    ...{ most: 10_000, bytes: 32 * 1024 * 1024, perTick: 100, retryMs: 1_000 },
+    most: 10_000,
+    bytes: 32 * 1024 * 1024,
+    perTick: 100,
+    retryMs: 1_000,
     /** A claim that got no answer is looked for once more so long after the database is back. */
     doubtMs: 5_000,
   },

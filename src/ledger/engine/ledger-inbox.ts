@@ -48,13 +48,20 @@ export class LedgerInbox {
     this.#log = log;
     this.read = createRetryingRead(clock, () => this.#stopped);
     this.#writer = createLedgerWriter({
-      ...{ store, retry, counters, log },
+      store,
+      retry,
+      counters,
+      log,
       afterOutage: async () => deps.renewLease?.(),
       soon: deps.soon ?? soon,
     });
     this.#actors = createBalanceActors(
       {
-        ...{ store, retry, counters, clock, log },
+        store,
+        retry,
+        counters,
+        clock,
+        log,
         now: deps.now ?? (() => clock.now()),
         offer: this.#writer.offer,
         fenceSlot: createSlots(LIMITS.ledgerFencesInFlight),

@@ -26,7 +26,10 @@ const agentEvent = (
   agentId: number,
   payload: EventRow['payload'],
 ): EventRow => ({
-  ...{ name, accountId: rules.accountId, agentWallet: rules.walletAddress, correlationId: null },
+  name,
+  accountId: rules.accountId,
+  agentWallet: rules.walletAddress,
+  correlationId: null,
   payload: { agentId, agentWalletAddress: rules.walletAddress, ...payload },
 });
 
@@ -48,7 +51,9 @@ export function crossedThresholds(
     if (was >= thresholdBps === above) return [];
     const upwards = thresholdBps >= AT_LIMIT_BPS ? 'credit.at_limit' : 'credit.warning';
     const event = agentEvent(above ? upwards : 'credit.recovered', rules, agentId, {
-      ...{ thresholdId: id, thresholdBps, utilizationBps: is },
+      thresholdId: id,
+      thresholdBps,
+      utilizationBps: is,
       available: after.spendableRaw.toString(),
     });
     return [

@@ -142,7 +142,13 @@ const holdColumns = (): HoldColumns => ({
 });
 
 const teamColumns = (): TeamColumns => ({
-  ...{ op: [], policy: [], bucket: [], held: [], settled: [], cap: [], stops: [] },
+  op: [],
+  policy: [],
+  bucket: [],
+  held: [],
+  settled: [],
+  cap: [],
+  stops: [],
 });
 
 function addTeamCounts(columns: TeamColumns, op: number, count: Count): void {

@@ -37,6 +37,9 @@ function nameOf(id: string, keyed: readonly string[]): Named | undefined {
 }
 
 const modelOf = ({ provider, name }: Named, modality: Modality): Model => ({
-  ...{ id: `${provider}/${name}`, modality, contextWindow: null, maxOutputTokens: null },
+  id: `${provider}/${name}`,
+  modality,
+  contextWindow: null,
+  maxOutputTokens: null,
   sources: [byokSource(provider, name)],
 });

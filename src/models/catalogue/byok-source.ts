@@ -10,8 +10,11 @@ const FEE: Rates = { request: LIMITS.byokFeeRaw * RATE_PER_RAW };
 
 /** A model at a provider whose bill goes to the buyer's own account there: what is charged here is the fixed fee. */
 export const byokSource = (provider: string, upstreamModel: string): Source => ({
-  ...{ rail: 'byok', provider, upstreamModel },
-  ...{ rates: FEE, marginBps: 0 },
+  rail: 'byok',
+  provider,
+  upstreamModel,
+  rates: FEE,
+  marginBps: 0,
 });
 
 /** The vendor that a provider is an address of. A provider that the catalogue no longer has is one by itself. */

@@ -54,7 +54,10 @@ export const describeModelWithSources = (model: Model) => ({
   successor: model.retirement?.successor ?? null,
   isOpenWeight: model.isOpenWeight ?? false,
   sources: model.sources.map(({ rail, provider, marginBps, rates, price }) => ({
-    ...{ rail, provider, marginBps, price: price ?? null },
+    rail,
+    provider,
+    marginBps,
+    price: price ?? null,
     rates: Object.fromEntries(
       Object.entries(rates).map(([unit, rate]) => [unit, Number(rate) / RATES_IN_USD]),
     ),

@@ -26,10 +26,14 @@ export function createProxiedModels(
   const { catalogue } = deps;
   return {
     chat: createChatCompletions({
-      ...{ ...shared, rails: rails.chat, catalogue: anyModelOf(catalogue, 'text') },
+      ...shared,
+      rails: rails.chat,
+      catalogue: anyModelOf(catalogue, 'text'),
     }),
     embeddings: createEmbeddings({
-      ...{ ...shared, rails: rails.embeddings, catalogue: anyModelOf(catalogue, 'embedding') },
+      ...shared,
+      rails: rails.embeddings,
+      catalogue: anyModelOf(catalogue, 'embedding'),
     }),
   };
 }

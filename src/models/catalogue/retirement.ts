@@ -34,7 +34,8 @@ export function retirementOf(told: {
   const noticeMs = told.noticeDate === undefined ? undefined : dayMs(told.noticeDate);
   assert(sunsetMs !== undefined, `a day to shut a model down: ${shutdownDate}`);
   return {
-    ...{ shutdownDate, successor },
+    shutdownDate,
+    successor,
     headers: {
       sunset: new Date(sunsetMs).toUTCString(),
       ...(noticeMs !== undefined && { deprecation: `@${noticeMs / 1_000}` }),

@@ -92,11 +92,14 @@ const capped = (
 ): ChatBound => ({
   // A vendor that writes prompts to its cache unasked may write all of this one.
   tokens: {
-    ...{ inputTokens, cachedTokens: 0, cacheWriteTokens: inputTokens },
+    inputTokens,
+    cachedTokens: 0,
+    cacheWriteTokens: inputTokens,
     // What was predicted and is not taken is billed as if it had been answered.
     outputTokens: (outputCap + predictedTokens(prediction)) * (n ?? 1),
   },
-  ...{ outputCap, reason },
+  outputCap,
+  reason,
 });
 
 const predictedTokens = (prediction: unknown): number =>

@@ -25,7 +25,9 @@ export function createChatRails(deps: {
 }): ChatRails {
   const { catalogue, clock, limits, localGuide: local, paidCalls } = deps;
   return openRails<ChatRail>({
-    ...{ catalogue, local, paidCalls },
+    catalogue,
+    local,
+    paidCalls,
     open: (dialect, upstream) => OPENERS.get(dialect)?.({ upstream, clock, limits }),
   });
 }

@@ -56,7 +56,8 @@ export function meterChat(
   most?: TokenUsage,
 ): Metered {
   const tokens = usage ?? {
-    ...{ inputTokens: estimatePrompt(request), cachedTokens: 0 },
+    inputTokens: estimatePrompt(request),
+    cachedTokens: 0,
     outputTokens: tokensOf(answerChars),
   };
   const estimated = usage === null;

@@ -32,7 +32,8 @@ function wantedOf(
   { spender, workId, signal }: Buyer,
 ): PurchaseRequest<EmbeddingRail, EmbeddingList> {
   return {
-    ...{ modelId: body.model, modality: 'embedding' },
+    modelId: body.model,
+    modality: 'embedding',
     orderOf(sellers) {
       const { model } = sellers;
       const tokens = boundTokens(body.input);
@@ -42,11 +43,17 @@ function wantedOf(
         (source) => rails.railOf(source),
       );
       return {
-        ...{ spender, model, workId, offers: requireFit(requireOffers(model, offers), body) },
+        spender,
+        model,
+        workId,
+        offers: requireFit(requireOffers(model, offers), body),
         ask: ({ rail, source }, _heldRaw, paymentMethod) =>
           rail.embed(
             {
-              ...{ agentId: spender.agentId, model: source.upstreamModel, body, paymentMethod },
+              agentId: spender.agentId,
+              model: source.upstreamModel,
+              body,
+              paymentMethod,
               servedAs: keepsNames === true ? undefined : model.id,
             },
             signal,

@@ -17,7 +17,9 @@ export function createEmbeddingRails(deps: {
   readonly paidCalls?: PaidCalls | undefined;
 }): EmbeddingRails {
   return openRails<EmbeddingRail>({
-    ...{ catalogue: deps.catalogue, local: deps.local, paidCalls: deps.paidCalls },
+    catalogue: deps.catalogue,
+    local: deps.local,
+    paidCalls: deps.paidCalls,
     open: (dialect, upstream) =>
       dialect === 'openai' ? createOpenAiEmbeddingRail({ ...deps, upstream }) : undefined,
   });

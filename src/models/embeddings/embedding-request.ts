@@ -21,7 +21,8 @@ const Input = z
       { type: 'array', items: { type: 'string' }, maxItems: embeddingInputs },
       { type: 'array', items: { type: 'integer' } },
       {
-        ...{ type: 'array', maxItems: embeddingInputs },
+        type: 'array',
+        maxItems: embeddingInputs,
         items: { type: 'array', items: { type: 'integer' } },
       },
     ],

@@ -60,7 +60,9 @@ export function openAnswer(
       },
       onResponseStart(_controller, status, headers) {
         resolve({
-          ...{ status, headers, stop: () => body.abandon() },
+          status,
+          headers,
+          stop: () => body.abandon(),
           body: counted(body, (taken) => {
             waiting -= taken;
           }),

@@ -74,6 +74,10 @@ export const failed = (
   retryAfterSeconds: number | null = null,
   retryAfterMs?: number,
 ): Failed => ({
-  ...{ kind: 'failed', failure, status, detail, retryAfterSeconds },
+  kind: 'failed',
+  failure,
+  status,
+  detail,
+  retryAfterSeconds,
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 });

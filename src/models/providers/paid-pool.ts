@@ -58,7 +58,11 @@ export function createPaidPool(deps: {
       url,
       headers: Object.entries({ ...COMMON_HEADERS, ...deps.headers, ...request.headers }),
       body: await wholeOf(request.body),
-      ...{ firstByteMs: limits.firstByteMs, idleMs, totalMs, responseBytes, signal },
+      firstByteMs: limits.firstByteMs,
+      idleMs,
+      totalMs,
+      responseBytes,
+      signal,
     });
     if (told.kind === 'unpaid') return failed(told.failure, told.detail);
     if (told.kind !== 'answered') return told;

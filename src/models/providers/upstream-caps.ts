@@ -68,7 +68,9 @@ function readCap(headers: Headers, names: CapHeaders, nowMs: number): UpstreamCa
   const limit = count(textOf(headers, names.limit)) || undefined;
   const reset = textOf(headers, names.reset);
   return {
-    ...{ kind: names.kind, remaining, limit },
+    kind: names.kind,
+    remaining,
+    limit,
     usedBps: limit === undefined ? null : usedBpsOf(limit, remaining),
     resetsAtMs: reset === undefined ? undefined : resetTime(reset, nowMs),
   };

@@ -51,7 +51,9 @@ export function believeTokens(
   if (!isBeyond) return undefined;
   return {
     tokens: {
-      ...{ inputTokens, outputTokens, cachedTokens: Math.min(told.cachedTokens, inputTokens) },
+      inputTokens,
+      outputTokens,
+      cachedTokens: Math.min(told.cachedTokens, inputTokens),
       ...(written !== undefined && { cacheWriteTokens: Math.min(written, inputTokens) }),
       ...(surcharge !== undefined && { cacheWriteSurcharge: Math.min(surcharge, roomTokens) }),
     },

@@ -168,7 +168,11 @@ function openPurchase<R, T>(
       const charge = chargeRow(request, tried, metered);
       const account = source.rail === 'byok' ? 'byok' : 'gateway';
       const verdict = await resolve({
-        ...{ actualRaw, billableRaw, source: source.provider, account, charge },
+        actualRaw,
+        billableRaw,
+        source: source.provider,
+        account,
+        charge,
       });
       if (verdict.kind !== 'settled') {
         log.error({ actualRaw }, 'a hold was resolved by somebody else');

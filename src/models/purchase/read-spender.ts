@@ -13,7 +13,9 @@ export function readSpender(
   const { agentId, keyId, keyRootId } = caller;
   const taskValueBps = readTaskValue(headers.get(TASK_VALUE));
   return {
-    ...{ agentId, keyId, keyRootId },
+    agentId,
+    keyId,
+    keyRootId,
     ...(taskValueBps !== undefined && { taskValueBps }),
     ...readAttribution(headers),
   };

@@ -17,7 +17,8 @@ export function refuseHold(refusal: HoldRefusal): ApiError {
       });
     case 'cap_exceeded':
       return errors.gateway.capExceeded(breachSentence(refusal.breach), {
-        ...{ scope: refusal.breach.policy.kind, remaining_raw: remainingOf(refusal.breach) },
+        scope: refusal.breach.policy.kind,
+        remaining_raw: remainingOf(refusal.breach),
         ...breachFields(refusal),
       });
     default:

@@ -17,7 +17,9 @@ export function createSpeechRails(deps: {
   readonly paidCalls?: PaidCalls | undefined;
 }): SpeechRails {
   return openRails<SpeechRail>({
-    ...{ catalogue: deps.catalogue, local: deps.localSpeech, paidCalls: deps.paidCalls },
+    catalogue: deps.catalogue,
+    local: deps.localSpeech,
+    paidCalls: deps.paidCalls,
     open: (dialect, upstream) =>
       dialect === 'openai' ? createOpenAiSpeechRail({ ...deps, upstream }) : undefined,
   });

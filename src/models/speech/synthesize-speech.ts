@@ -29,12 +29,16 @@ export function createSpeechSynthesis(deps: BuyDeps<SpeechRail>): SpeechSynthesi
         deps,
         buyer,
         {
-          ...{ modelId: body.model, modality: 'tts' },
+          modelId: body.model,
+          modality: 'tts',
           orderOf(sellers) {
             const { model } = sellers;
             const { format, offers } = planSpeech(deps.rails, sellers, body);
             return {
-              ...{ spender, model, workId, offers },
+              spender,
+              model,
+              workId,
+              offers,
               ask({ rail, source }, _heldRaw, paymentMethod) {
                 const wantsUsage = inEvents && billsTokens(source);
                 const { input } = body;

@@ -89,7 +89,8 @@ function wantedOf<T>(
   ask: (rail: TranscriptionRail, call: TranscriptionCall) => Promise<Outcome<T>>,
 ): PurchaseRequest<TranscriptionRail, T> {
   return {
-    ...{ modelId: request.model, modality: 'stt' },
+    modelId: request.model,
+    modality: 'stt',
     async orderOf(sellers) {
       const { model } = sellers;
       const sound = await probe.run();
@@ -100,11 +101,17 @@ function wantedOf<T>(
         (source) => rails.railOf(source),
       );
       return {
-        ...{ spender, model, workId, offers: requireOffers(model, offers) },
+        spender,
+        model,
+        workId,
+        offers: requireOffers(model, offers),
         ask: ({ rail, source }, _heldRaw, paymentMethod) =>
           ask(rail, {
-            ...{ ...request, agentId: spender.agentId },
-            ...{ file, model: source.upstreamModel, paymentMethod },
+            ...request,
+            agentId: spender.agentId,
+            file,
+            model: source.upstreamModel,
+            paymentMethod,
           }),
       };
     },

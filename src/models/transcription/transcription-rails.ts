@@ -19,7 +19,9 @@ export function createTranscriptionRails(deps: {
   readonly paidCalls?: PaidCalls | undefined;
 }): TranscriptionRails {
   return openRails<TranscriptionRail>({
-    ...{ catalogue: deps.catalogue, local: deps.local, paidCalls: deps.paidCalls },
+    catalogue: deps.catalogue,
+    local: deps.local,
+    paidCalls: deps.paidCalls,
     open: (dialect, upstream) =>
       dialect === 'openai' ? createOpenAiTranscriptionRail({ ...deps, upstream }) : undefined,
   });

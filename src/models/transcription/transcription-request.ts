@@ -55,7 +55,10 @@ export function readTranscription({ fields, file }: Form): TranscriptionRequest 
   const { model, language, prompt, response_format: format, stream } = parsed.data;
   const { bytes, contentType, fileName } = file;
   return {
-    ...{ model, format, language, prompt },
+    model,
+    format,
+    language,
+    prompt,
     granularities: parsed.data[LIST],
     stream: stream === 'true',
     file: { bytes, contentType, name: fileName === '' ? 'sound' : fileName },

@@ -36,7 +36,10 @@ export async function closeAgent(deps: Deps, agent: Agent): Promise<Closed> {
   const paid = await findPaidAtClose(deps.sql, agent.id);
   return {
     status: 'closed',
-    ...{ loansRepaid: 0, loansRemaining: 0, remainingLoans: [], repayTxHashes: [] },
+    loansRepaid: 0,
+    loansRemaining: 0,
+    remainingLoans: [],
+    repayTxHashes: [],
     transferTxHash: paid?.txHash ?? null,
     usdcTransferred: paid?.amountRaw.toString() ?? null,
   };

@@ -32,10 +32,16 @@ export const newPayout = (
   { wallet, payee }: { readonly wallet: string; readonly payee: string },
 ): NewPayout => ({
   nonce: `0x${randomHex(random, 32)}`,
-  ...{ kind, wallet: wallet.toLowerCase(), payee: payee.toLowerCase() },
+  kind,
+  wallet: wallet.toLowerCase(),
+  payee: payee.toLowerCase(),
 });
 
 export const authorizationOf = (payout: ClaimedPayout): Authorization => ({
-  ...{ from: payout.wallet, to: payout.payee, valueRaw: payout.amountRaw, validAfter: 0 },
-  ...{ validBefore: payout.validBefore, nonce: payout.nonce },
+  from: payout.wallet,
+  to: payout.payee,
+  valueRaw: payout.amountRaw,
+  validAfter: 0,
+  validBefore: payout.validBefore,
+  nonce: payout.nonce,
 });

@@ -80,7 +80,8 @@ export const admittedBefore = async (view: AgentView): Promise<AdmittedCall> =>
 const admitted = (spendState: SpendState, view: AgentView): AdmittedCall => ({
   accountId: spendState.rules.accountId,
   wallet: spendState.rules.walletAddress,
-  ...{ spendState, view },
+  spendState,
+  view,
 });
 
 /**

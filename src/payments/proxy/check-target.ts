@@ -59,7 +59,9 @@ function describe(challenge: Challenge, { chainId }: Terms) {
       asset: String(entry.asset),
       payTo: String(entry.payTo),
       network: `eip155:${chainId}`,
-      ...{ scheme, maxTimeoutSeconds, description: vendorText(described) ?? null },
+      scheme,
+      maxTimeoutSeconds,
+      description: vendorText(described) ?? null,
     },
   };
 }

@@ -104,7 +104,10 @@ const relay = (
   receipt: Readonly<Record<string, string>>,
   upstreamMs: number,
 ): ProxyAnswer => ({
-  ...{ status: answer.status, headers: receipt, lines: relayedHeaders(answer.headers), upstreamMs },
+  status: answer.status,
+  headers: receipt,
+  lines: relayedHeaders(answer.headers),
+  upstreamMs,
   // One that has come goes out in one piece.
   body: answer.whole() ?? answer.body,
 });

@@ -103,10 +103,15 @@ export const sendVendor = (
   signal: AbortSignal,
 ): Promise<GuardedAnswer> =>
   client.send(destination, {
-    ...{ method, headers, body, signal },
+    method,
+    headers,
+    body,
+    signal,
     timeouts: {
       connectMs: LIMITS.proxyConnectMs,
-      ...{ firstByteMs, idleMs, totalMs },
+      firstByteMs,
+      idleMs,
+      totalMs,
     },
     maxHeaderBytes: LIMITS.outboundAnswerHeaderBytes,
     maxResponseBytes: responseBytes ?? LIMITS.vendorResponseBytes,

@@ -28,7 +28,9 @@ export async function estimateCall(deps: ProspectDeps, spender: Spender, wanted:
   const { amountRaw, payTo, scheme, spelled } = prospect.offer;
   const facts = factsOf({ spender, destination: { host, payee: payTo } });
   return {
-    ...{ url, method, x402: true as const },
+    url,
+    method,
+    x402: true as const,
     priceRaw: amountRaw.toString(),
     asset: spelled.asset,
     network: 'base',

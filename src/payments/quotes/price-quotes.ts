@@ -110,7 +110,9 @@ function quoteOf(probed: Probed, atMs: number): Quote {
 }
 
 const quotedOffer = ({ amountRaw, payTo, scheme, entry }: Offer): QuotedOffer => ({
-  ...{ amountRaw, payTo, scheme },
+  amountRaw,
+  payTo,
+  scheme,
   spelled: { asset: String(entry.asset), payTo: String(entry.payTo) },
 });
 

@@ -43,8 +43,12 @@ export type Reconciled = {
 };
 
 const NOTHING: Reconciled = {
-  ...{ readTo: undefined, current: undefined },
-  ...{ settled: 0, released: 0, deposits: 0, left: 0 },
+  readTo: undefined,
+  current: undefined,
+  settled: 0,
+  released: 0,
+  deposits: 0,
+  left: 0,
 };
 
 /**

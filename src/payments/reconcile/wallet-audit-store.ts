@@ -130,7 +130,9 @@ async function openDifferences(
 ): Promise<void> {
   if (differences.length === 0) return;
   const lines = differences.map(({ agentId, differenceRaw, floorBlock }) => ({
-    ...{ agent: agentId, raw: differenceRaw.toString(), floor: floorBlock },
+    agent: agentId,
+    raw: differenceRaw.toString(),
+    floor: floorBlock,
   }));
   await sql`
     insert into wallet_differences as d (agent_id, difference_raw, floor_block)
@@ -171,8 +173,12 @@ async function findDifferences(sql: Queryable, limit: number): Promise<Differenc
 
 async function saveLooks(sql: Queryable, looks: readonly LookedAt[]): Promise<void> {
   const lines = looks.map((look) => ({
-    ...{ agent: look.agentId, raw: look.differenceRaw.toString(), searched: look.searchedFrom },
-    ...{ looks: look.looks, passes: look.passes, told: look.toldRaw?.toString() ?? null },
+    agent: look.agentId,
+    raw: look.differenceRaw.toString(),
+    searched: look.searchedFrom,
+    looks: look.looks,
+    passes: look.passes,
+    told: look.toldRaw?.toString() ?? null,
     after: look.afterMs,
   }));
   await sql`

@@ -139,7 +139,9 @@ export function planLook(
   const isWhole = fromBlock <= floorBlock;
   const { looksBeforeAlarm, retryFirstMs, retryMaxMs } = LIMITS.audit;
   return {
-    ...{ agentId, differenceRaw, looks },
+    agentId,
+    differenceRaw,
+    looks,
     searchedFrom: isWhole ? null : fromBlock,
     passes: isWhole && looks >= looksBeforeAlarm ? passes + 1 : passes,
     toldRaw: looks >= looksBeforeAlarm ? differenceRaw : toldRaw,

@@ -43,7 +43,9 @@ export async function advanceReservation(
     const step = planReservation(row.state, event);
     if (step === undefined) return row.state;
     const move: ReservationMove = {
-      ...{ nonce: row.nonce, from: row.state, to: step.to },
+      nonce: row.nonce,
+      from: row.state,
+      to: step.to,
       ...(more.learnt && { learnt: more.learnt }),
     };
     if (await carryOut(deps, row, move, step.effect, more)) {

@@ -57,7 +57,9 @@ export async function correct(deps: VerdictDeps, row: Reservation, txHash: strin
   deps.onAlarm?.('moved_after_release');
   if (amountRaw === 0n) return;
   await deps.ledger.correct({
-    ...{ agentId, amountRaw, facts: holdOf(row).facts },
+    agentId,
+    amountRaw,
+    facts: holdOf(row).facts,
     move: { nonce, from: state, to: state, learnt: { txHash } },
     charge: state === 'settled' ? null : chargeOf(row, 'success'),
   });

@@ -76,15 +76,25 @@ export async function reservePayment(
   const refusal = await refusalBeforeHold(call.agent, call.spender, to, offer.amountRaw);
   if (refusal !== undefined) throw deps.refusalOfHold(refusal);
   const authorization: Authorization = {
-    ...{ from: wallet, to: offer.payTo, valueRaw: offer.amountRaw, validAfter: 0 },
+    from: wallet,
+    to: offer.payTo,
+    valueRaw: offer.amountRaw,
+    validAfter: 0,
     validBefore: nowSeconds(deps.clock) + deps.validBeforeSeconds,
     nonce: `0x${randomHex(deps.random, 32)}`,
   };
   const { signature, header } = await sign(deps, call, challenge, offer, authorization);
   const reservation: NewReservation = {
-    ...{ nonce: authorization.nonce, wallet, payee: offer.payTo, signature },
-    ...{ validBefore: authorization.validBefore, x402Version: challenge.version },
-    ...{ network: offer.network, targetUrl: call.url, targetHost: call.host, method: call.method },
+    nonce: authorization.nonce,
+    wallet,
+    payee: offer.payTo,
+    signature,
+    validBefore: authorization.validBefore,
+    x402Version: challenge.version,
+    network: offer.network,
+    targetUrl: call.url,
+    targetHost: call.host,
+    method: call.method,
   };
   const held = await hold(deps, call, reservation, { amountRaw: offer.amountRaw, to });
   return { row: rowOf(deps, call, reservation, held), header, held };
@@ -143,7 +153,10 @@ async function hold(
   let verdict: HoldVerdict;
   try {
     verdict = await ledger.hold({
-      ...{ spender, holdId: workId ?? newId(random, 'pay_'), amountRaw, reservation },
+      spender,
+      holdId: workId ?? newId(random, 'pay_'),
+      amountRaw,
+      reservation,
       destination: to,
     });
   } catch (err) {
@@ -161,21 +174,28 @@ const rowOf = (
   reservation: NewReservation,
   { hold: { holdId, agentId, amountRaw, facts } }: Extract<HoldVerdict, { kind: 'held' }>,
 ): Reservation => ({
-  ...{ nonce: reservation.nonce, holdId, agentId, valueRaw: amountRaw },
-  ...{ keyId: spender.keyId ?? null, keyRootId: facts.keyRootId },
-  ...{ wallet: reservation.wallet, payee: reservation.payee },
+  nonce: reservation.nonce,
+  holdId,
+  agentId,
+  valueRaw: amountRaw,
+  keyId: spender.keyId ?? null,
+  keyRootId: facts.keyRootId,
+  wallet: reservation.wallet,
+  payee: reservation.payee,
   validBefore: reservation.validBefore,
-  ...{ targetUrl: reservation.targetUrl, targetHost: reservation.targetHost },
+  targetUrl: reservation.targetUrl,
+  targetHost: reservation.targetHost,
   method: reservation.method,
   taskId: facts.taskId,
   actionId: spender.actionId ?? null,
   customerId: spender.customerId ?? null,
-  ...{ state: 'reserved', refused: false, txHash: null, responseStatusCode: null },
-  ...{
-    latencyMs: null,
-    reservedMs: clock.now(),
-    sentMs: null,
-    decidedMs: null,
-    isCorrected: false,
-  },
+  state: 'reserved',
+  refused: false,
+  txHash: null,
+  responseStatusCode: null,
+  latencyMs: null,
+  reservedMs: clock.now(),
+  sentMs: null,
+  decidedMs: null,
+  isCorrected: false,
 });

@@ -31,7 +31,8 @@ type Reading = BreakerReading & { readonly atMs: number };
 
 const CLEAR: BreakerVerdict = { kind: 'clear', ...BREAKER_REASONS.none };
 const stale = (reasonText: string): BreakerVerdict => ({
-  ...{ kind: 'stale', reason: BREAKER_REASONS.unreadable.reason },
+  kind: 'stale',
+  reason: BREAKER_REASONS.unreadable.reason,
   reasonText,
 });
 

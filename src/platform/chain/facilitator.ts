@@ -77,8 +77,14 @@ export function createFacilitator(deps: {
     }
     const number = nextNumber(counted);
     const raw = await account.signTransaction({
-      ...{ type: 'eip1559', chainId, to: usdc as `0x${string}`, data, gas, nonce: number },
-      ...{ maxFeePerGas: fees.maxFeeWei, maxPriorityFeePerGas: fees.priorityFeeWei },
+      type: 'eip1559',
+      chainId,
+      to: usdc as `0x${string}`,
+      data,
+      gas,
+      nonce: number,
+      maxFeePerGas: fees.maxFeeWei,
+      maxPriorityFeePerGas: fees.priorityFeeWei,
     });
     const txHash = await rpc.send(raw);
     last = { number, atMs: clock.monotonicMs() };

@@ -56,7 +56,9 @@ export const BlockAnswer = z
   .object({ number: Count, hash: Word, timestamp: Count, logsBloom: hexOf(256).nullish() })
   .transform(
     ({ number, hash, timestamp, logsBloom }): Block => ({
-      ...{ number, hash, timestampSec: timestamp },
+      number,
+      hash,
+      timestampSec: timestamp,
       ...(logsBloom != null && { logsBloom }),
     }),
   );

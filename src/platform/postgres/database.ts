@@ -64,7 +64,10 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
     throw error;
   }
   return {
-    ...{ target, sql, ledgerSql, ping },
+    target,
+    sql,
+    ledgerSql,
+    ping,
     migrate: () => migrateDatabase(target),
     [Symbol.asyncDispose]: close,
   };

@@ -51,7 +51,10 @@ export const createClientSecret = route<{
     const agentKey = bearerToken(headers.get('authorization')) ?? '';
     const seconds = body.expires_after?.seconds ?? usual;
     const { value, expiresAt, sessionId } = services.clientSecrets.issue({
-      ...{ agentKey, seconds, model, session },
+      agentKey,
+      seconds,
+      model,
+      session,
     });
     const transcriber = named?.modality === 'stt' ? named.id : TRANSCRIBER;
     const identity = { id: sessionId, model, transcriber };
@@ -66,8 +69,10 @@ export const createClientSecret = route<{
 
 /** What its upstream will make of it, that says when it begins. */
 const asAsked = (session: Readonly<Record<string, unknown>> | undefined, id: string) => ({
-  ...{ type: 'realtime', ...session },
-  ...{ object: 'realtime.session', id },
+  type: 'realtime',
+  ...session,
+  object: 'realtime.session',
+  id,
 });
 
 /** Whether its sessions are held at an upstream, which knows best how they may be set up. */

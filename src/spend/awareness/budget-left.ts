@@ -84,8 +84,11 @@ export function advisoryOf(tightest: CapState, nearLimitBps: number | undefined)
   const text = JSON.stringify({
     ...(nearLimitBps !== undefined && { near_limit: usedBps >= nearLimitBps }),
     tightest: {
-      ...{ scope: policy.kind, match: policy.matchKey, ...told },
-      ...{ window_kind: policy.window.kind, ...resets },
+      scope: policy.kind,
+      match: policy.matchKey,
+      ...told,
+      window_kind: policy.window.kind,
+      ...resets,
     },
     ...told,
     ...resets,

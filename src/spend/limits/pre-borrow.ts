@@ -48,6 +48,10 @@ export function createPreBorrow(deps: ControlsDeps) {
 
 const keepingPolicy = ({ taskId, amountRaw }: PreBorrowRequest, expiresAtSec: number): NewPolicy =>
   plainCap({
-    ...{ kind: 'task', matchKey: taskId, limitRaw: amountRaw, window: { kind: 'once' } },
-    ...{ expiresAtSec, reserves: true },
+    kind: 'task',
+    matchKey: taskId,
+    limitRaw: amountRaw,
+    window: { kind: 'once' },
+    expiresAtSec,
+    reserves: true,
   });

@@ -90,12 +90,10 @@ function billsOf(bought: readonly TurnCharge[]): Bill[] {
   }
   return [...shares]
     .map(([sessionHold, share]) => ({
-      ...{
-        sessionHold,
-        costRaw: owedRaw(share),
-        beyondRaw: beyondRaw(share),
-        usage: usageOf(share),
-      },
+      sessionHold,
+      costRaw: owedRaw(share),
+      beyondRaw: beyondRaw(share),
+      usage: usageOf(share),
     }))
     .filter((bill) => bill.costRaw > 0n);
 }

@@ -36,7 +36,8 @@ export async function openStreamHold(
   owner: SessionHoldOwner,
 ): Promise<OpenedSessionHold> {
   const { verdict } = await holdLargestCount({
-    ...{ least: 1, most: SLICE },
+    least: 1,
+    most: SLICE,
     priceRaw: (seconds) => firstSliceRaw(owner.source, seconds),
     hold: (raw, isQuiet) => openSessionHold(deps, owner, raw, isQuiet),
   });
@@ -126,7 +127,8 @@ export class PaidAudio {
     const isLast = this.#meter.isSpent;
     this.#isExtending = true;
     holdLargestCount({
-      ...{ least: 1, most: SLICE },
+      least: 1,
+      most: SLICE,
       // While there is some left, nothing is lost by a refusal.
       isNeeded: isLast,
       priceRaw: (seconds) => sliceRaw(source, seconds),

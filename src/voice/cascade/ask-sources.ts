@@ -111,7 +111,8 @@ function tryAll<R, T>(
   { before, offers }: Pick<SellerGroup<R>, 'offers'> & { readonly before: Before },
 ): Promise<Tried<T>> {
   return trySources<R, T>(deps, {
-    ...{ before, offers },
+    before,
+    offers,
     async ask(offer) {
       const { ownKey, source } = offer;
       if (ownKey === undefined) {

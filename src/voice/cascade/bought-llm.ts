@@ -80,7 +80,9 @@ function begin(
       throw new StageFailed('nothing_to_answer', 'Nothing was said and there are no instructions.');
     }
     const asked = await askSources(deps, {
-      ...{ part, signal, priceRaw: (source) => chatPriceRaw(tokens, source) },
+      part,
+      signal,
+      priceRaw: (source) => chatPriceRaw(tokens, source),
       holding(sessionHold, mostRaw) {
         isAfforded = false;
         return {

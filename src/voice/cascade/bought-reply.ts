@@ -99,7 +99,9 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
     const metered = this.#metered();
     if (metered === undefined || this.#opened === undefined) return undefined;
     return {
-      ...{ source: this.#opened.source, model: this.#body.model, usage: metered.usage },
+      source: this.#opened.source,
+      model: this.#body.model,
+      usage: metered.usage,
       ...paidOf(this.#opened),
       ...(metered.told && { told: metered.told }),
       ...(metered.estimated && { isEstimated: true }),

@@ -97,12 +97,18 @@ class RailStream implements SttStream {
     const { part } = this.#deps;
     const { signal } = this.#closing;
     const asked = await askSources(this.#deps, {
-      ...{ part, signal, priceRaw: (source) => transcriptionBoundRaw(sound, source) },
+      part,
+      signal,
+      priceRaw: (source) => transcriptionBoundRaw(sound, source),
       ask: ({ rail, source }, paymentMethod) =>
         rail.transcribe(
           {
-            ...{ model: source.upstreamModel, file, format: 'json', paymentMethod },
-            ...{ ...this.#expected, fields: fieldsOf(this.#expected) },
+            model: source.upstreamModel,
+            file,
+            format: 'json',
+            paymentMethod,
+            ...this.#expected,
+            fields: fieldsOf(this.#expected),
           },
           signal,
         ),

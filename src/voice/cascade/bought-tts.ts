@@ -31,12 +31,16 @@ export function createBoughtTts(deps: RailVoiceDeps): Tts {
   return {
     async *speak({ signal, speed, text, voice }) {
       const body: SpeechRequest = {
-        ...{ model: part.model.id, input: text, response_format: FORMAT },
+        model: part.model.id,
+        input: text,
+        response_format: FORMAT,
         voice: spokenVoice(part.model.id, voice),
         ...(speed !== 1 && { speed }),
       };
       const asked = await askSources(deps, {
-        ...{ part, signal, priceRaw: (source) => speechBoundRaw(body, source) },
+        part,
+        signal,
+        priceRaw: (source) => speechBoundRaw(body, source),
         ask({ rail, source }, paymentMethod) {
           const model = source.upstreamModel;
           const call = { model, body, input: text, wantsUsage: billsTokens(source), paymentMethod };

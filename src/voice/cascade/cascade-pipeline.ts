@@ -31,7 +31,8 @@ export const cascadeCap = ({ llm }: CascadePlan): TurnCap => ({
 /** Of an ordinary turn. */
 export const mostTokens = (plan: CascadePlan): TokenUsage => ({
   inputTokens: LIMITS.cascadePromptBytes + LIMITS.tokensPerMessage,
-  ...{ cachedTokens: 0, outputTokens: cascadeCap(plan).outputTokens },
+  cachedTokens: 0,
+  outputTokens: cascadeCap(plan).outputTokens,
 });
 
 /** A session's transcriber, LLM and voice out of the models of a plan, each bought by itself. Throws the refusal of one that nobody here can serve. */
@@ -100,7 +101,9 @@ const LONGEST = '\u8a9e'.repeat(LIMITS.cascadeSpokenChars);
 
 const createSpeaking = (deps: Buying & Pick<CascadeDeps, 'plan'>): PipelineStage<Tts> =>
   createPipelineStage<Tts, SpeechRail>(deps, {
-    ...{ model: deps.plan.tts, engine: 'flite', rails: deps.cascades.speech },
+    model: deps.plan.tts,
+    engine: 'flite',
+    rails: deps.cascades.speech,
     canServe: (rail) => rail.makes('pcm'),
     local: (at) => createLocalTts(deps.engines.tts.flite, at),
     remote: (part) => createBoughtTts({ ...deps, part }),

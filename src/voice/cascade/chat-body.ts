@@ -21,7 +21,9 @@ export function chatBody(
   const system: Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
   const messages = [...system, ...messagesOf(newest(items, LIMITS.cascadeConversationBytes))];
   return {
-    ...{ model, messages: betweenCallers(messages, isPrompt ?? false), max_tokens: outputCap },
+    model,
+    messages: betweenCallers(messages, isPrompt ?? false),
+    max_tokens: outputCap,
     ...toolsOf(config),
   };
 }
@@ -120,7 +122,8 @@ function contentOf(item: ConversationItem): string | readonly object[] {
   return [
     ...(text === '' ? [] : [{ type: 'text', text }]),
     ...images.map(({ detail, image_url: url }) => ({
-      ...{ type: 'image_url', image_url: { url, detail } },
+      type: 'image_url',
+      image_url: { url, detail },
     })),
   ];
 }
@@ -143,7 +146,8 @@ const callMessage = (calls: readonly Call[]): Message => ({
   role: 'assistant',
   content: null,
   tool_calls: calls.map(({ call_id: id, name, arguments: given }) => ({
-    ...{ id, type: 'function' },
+    id,
+    type: 'function',
     function: { name, arguments: given },
   })),
 });
@@ -151,14 +155,17 @@ const callMessage = (calls: readonly Call[]): Message => ({
 const outputOf =
   (outputs: ReadonlyMap<Call, string>) =>
   (call: Call): Message => ({
-    ...{ role: 'tool', tool_call_id: call.call_id, content: outputs.get(call) ?? '' },
+    role: 'tool',
+    tool_call_id: call.call_id,
+    content: outputs.get(call) ?? '',
   });
 
 function toolsOf({ toolChoice, tools }: SessionConfig) {
   if (tools.length === 0) return {};
   return {
     tools: tools.map(({ name, description, parameters }) => ({
-      ...{ type: 'function', function: { name, description, parameters } },
+      type: 'function',
+      function: { name, description, parameters },
     })),
     tool_choice:
       typeof toolChoice === 'string'

@@ -46,7 +46,9 @@ export class ChatPieces {
     // Of an answer that was cut, a call without arguments has yet to get them.
     const none = this.cut === undefined ? '{}' : '';
     const pieces = calls.map(({ argumentsJson, callId, name }) => ({
-      ...{ kind: 'call' as const, name, argumentsJson: argumentsJson || none },
+      kind: 'call' as const,
+      name,
+      argumentsJson: argumentsJson || none,
       ...(callId !== '' && { callId }),
     }));
     const whole = pieces.filter(({ argumentsJson, name }) => name !== '' && isJson(argumentsJson));

@@ -60,7 +60,8 @@ export function bindModel<R>(options: {
   }
 
   return {
-    ...{ model, ownKeys },
+    model,
+    ownKeys,
     stages(priceRaw) {
       const own = stageOf(ownKeys.sellersOf(model.id), priceRaw);
       const pool = [...stageOf(accounts, priceRaw), ...stageOf(routers, priceRaw)];

@@ -83,7 +83,10 @@ async function openPipeline(
   ) => VoicePipeline,
 ): Promise<RealtimeInput> {
   const owner: SessionHoldOwner = {
-    ...{ ...main, spender, kind: 'realtime', sessionId: newId(deps.random, 'sess_') },
+    ...main,
+    spender,
+    kind: 'realtime',
+    sessionId: newId(deps.random, 'sess_'),
   };
   const { ownerOf, holdNameOf } = createOwners(owner);
   const sessionHolds = new SessionHolds((name, reserveRaw, isQuiet) =>

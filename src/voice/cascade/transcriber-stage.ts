@@ -15,7 +15,9 @@ const LOCAL_EAR = 'pocketsphinx';
 
 const createTranscriber = (deps: Buying, model: Model): PipelineStage<SttEngine> =>
   createPipelineStage<SttEngine, TranscriptionRail>(deps, {
-    ...{ model, engine: LOCAL_EAR, rails: deps.cascades.hearing },
+    model,
+    engine: LOCAL_EAR,
+    rails: deps.cascades.hearing,
     local: (at) => createLocalTranscriber(deps.engines.stt.pocketsphinx, at),
     remote: (part) => createBoughtTranscriber({ ...deps, part }),
     boundRaw({ transcriptionPrompt }, source) {

@@ -47,7 +47,8 @@ export class UnbilledCharges {
       tell = resolve;
     });
     const share: Share = {
-      ...{ mostRaw, isPayment: false },
+      mostRaw,
+      isPayment: false,
       open: (line) => {
         expected.line = line;
         this.open(line);

@@ -55,7 +55,8 @@ export function stageRealtime(
   const { engines, speechGates } = deps;
   const staged: RealtimeDeps = {
     ...deps,
-    ...{ clock: stage.clock, random: stage.random },
+    clock: stage.clock,
+    random: stage.random,
     engines: { vad: stage.between('vad', engines.vad) },
     speechGates: speechGates && stage.between('gates', speechGates),
   };

@@ -41,7 +41,9 @@ const PLAYED = {} as never;
 function stage(player: Player, header: TapeHeader): Driven {
   const { clock, random } = player;
   const deps = {
-    ...{ clock, random, log: silentLog },
+    clock,
+    random,
+    log: silentLog,
     sessions: createVoiceSessions({ clock }),
     metrics: createVoiceMetrics(noMetrics, () => 1),
   };

@@ -65,7 +65,9 @@ export type RelayKind<R> = {
 
 /** A session that converses, billed by its turns or its time. */
 export const REALTIME_RELAY: RelayKind<RealtimeRail> = {
-  ...{ modality: 'realtime', kind: 'realtime', idPrefix: 'sess_' },
+  modality: 'realtime',
+  kind: 'realtime',
+  idPrefix: 'sess_',
   reserveRaw: (model, source) =>
     isBilledByTime(source) ? heldTimeRaw({ source }) : relayTurnRaw(model, source, 0),
   openHold: (deps, owner, model) =>

@@ -93,7 +93,8 @@ export class RelaySession {
     this.#sender = new EventSender(random);
     this.#allowance = new EventAllowance(clock.monotonicMs());
     this.#downlink = new Downlink({
-      ...{ clock, upstream },
+      clock,
+      upstream,
       take: (frame) => this.#take(frame),
       wentOn: () => this.#lookOver(),
       stalled: () => this.#fail(CLIENT_SLOW),

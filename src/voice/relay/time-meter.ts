@@ -31,7 +31,8 @@ export async function openTimeHold(
   owner: SessionHoldOwner,
 ): Promise<OpenedSessionHold> {
   const { verdict } = await holdLargestCount({
-    ...{ least: LEAST_SECONDS, most: MOST_SECONDS },
+    least: LEAST_SECONDS,
+    most: MOST_SECONDS,
     priceRaw: (seconds) => timeRaw(owner, seconds),
     hold: (raw, isQuiet) => openSessionHold(deps, owner, raw, isQuiet),
   });
@@ -63,7 +64,8 @@ export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
     const leftRaw = sessionHold.heldRaw - sessionHold.spentRaw;
     const isLast = leftRaw < timeRaw(owner, LEAST_SECONDS);
     const { verdict } = await holdLargestCount({
-      ...{ least: LEAST_SECONDS, most: MOST_SECONDS },
+      least: LEAST_SECONDS,
+      most: MOST_SECONDS,
       // While there is some left, nothing is lost by a refusal.
       isNeeded: isLast,
       priceRaw: (seconds) => timeRaw(owner, seconds) - leftRaw,

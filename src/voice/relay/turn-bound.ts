@@ -73,7 +73,10 @@ function within(
   const audioIn = Math.min(told.audioIn, most.input - textIn);
   const textOut = Math.min(told.textOut, most.output);
   const tokens = {
-    ...{ textIn, audioIn, textOut, audioOut: Math.min(told.audioOut, most.output - textOut) },
+    textIn,
+    audioIn,
+    textOut,
+    audioOut: Math.min(told.audioOut, most.output - textOut),
     cachedText: Math.min(told.cachedText, textIn),
     cachedAudio: Math.min(told.cachedAudio, audioIn),
   };

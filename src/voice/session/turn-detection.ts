@@ -57,7 +57,9 @@ export function endpointingOf(detection: TurnDetection | null): Endpointing | nu
   if (detection.type === 'server_vad') {
     const { prefixPaddingMs, silenceDurationMs, speculateAfterMs, threshold } = detection;
     return {
-      ...{ threshold, prefixPaddingMs, silenceDurationMs },
+      threshold,
+      prefixPaddingMs,
+      silenceDurationMs,
       speculateAfterMs: speculateAfterMs ?? undefined,
     };
   }

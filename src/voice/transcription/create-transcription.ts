@@ -33,14 +33,12 @@ export function createTranscription(
   const dialect = dialectOf(parts.dialect);
   const { silenceDurationMs } = dialect;
   return new TranscriptionStream(deps, {
-    ...{
-      owner,
-      sessionHold,
-      encoding,
-      sampleRateHz,
-      dialect,
-      isRelayed: heardBy.kind === 'upstream',
-    },
+    owner,
+    sessionHold,
+    encoding,
+    sampleRateHz,
+    dialect,
+    isRelayed: heardBy.kind === 'upstream',
     openTranscriber: (stage) =>
       heardBy.kind === 'upstream'
         ? new UpstreamTranscriber({ clock, dialect, upstream: heardBy.upstream }, stage)

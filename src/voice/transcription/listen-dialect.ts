@@ -107,7 +107,11 @@ class ListenWriter implements TranscriptWriter {
     this.#open -= 1;
     if (text !== '') this.#lastWordEndMs = words?.at(-1)?.endMs ?? endMs;
     this.#result({
-      ...{ text: tail, words, startMs, endMs, isFinal: true },
+      text: tail,
+      words,
+      startMs,
+      endMs,
+      isFinal: true,
       speechFinal: asked || (!isCut && this.#wishes.endpointingMs !== false),
       fromFinalize: asked,
     });
@@ -117,8 +121,12 @@ class ListenWriter implements TranscriptWriter {
 
   nothingLeft(nowMs: number): void {
     this.#result({
-      ...{ text: '', startMs: nowMs, endMs: nowMs, isFinal: true },
-      ...{ speechFinal: true, fromFinalize: true },
+      text: '',
+      startMs: nowMs,
+      endMs: nowMs,
+      isFinal: true,
+      speechFinal: true,
+      fromFinalize: true,
     });
   }
 

@@ -45,7 +45,8 @@ export class UpstreamTranscriber implements StreamTranscriber {
     this.#stage = stage;
     this.#sentAtMs = clock.monotonicMs();
     this.#downlink = new Downlink({
-      ...{ clock, upstream },
+      clock,
+      upstream,
       take: (frame) => this.#take(frame),
       wentOn: () => this.#lookOver(),
       stalled: () => stage.failed(CLIENT_SLOW),

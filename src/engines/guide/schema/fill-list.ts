@@ -56,8 +56,11 @@ function listOf(
       ...contained.slice(at, at + 1),
     ];
     const filled = filling.fill(schemas, {
-      ...{ name: place.name, path: `${place.path}[${at}]`, depth: place.depth + 1 },
-      ...{ refs: world.refs, avoid: isUnique ? items : [] },
+      name: place.name,
+      path: `${place.path}[${at}]`,
+      depth: place.depth + 1,
+      refs: world.refs,
+      avoid: isUnique ? items : [],
     });
     if (filled === undefined) {
       if (at < needed) return undefined;

@@ -59,8 +59,10 @@ function membersNamed(spot: Spot, names: ReadonlySet<string>): Members | undefin
 
 function fillMember({ filling, place, world }: Spot, name: string): Filled | undefined {
   return filling.fill(membersOf(filling.root, world, name), {
-    ...{ name, path: place.path === '' ? name : `${place.path}.${name}` },
-    ...{ depth: place.depth + 1, refs: world.refs },
+    name,
+    path: place.path === '' ? name : `${place.path}.${name}`,
+    depth: place.depth + 1,
+    refs: world.refs,
     avoid: place.avoid.map((other) => (isRecord(other) ? other[name] : undefined)),
   });
 }

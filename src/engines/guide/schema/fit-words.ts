@@ -52,7 +52,9 @@ const singular = (word: string) => word.replace(/ies$/, 'y').replace(/s$/, '');
 export function fitTexts(words: QuestionWords, name: string): Candidate[] {
   const named = nameWords(name);
   const meant = (value: string, kind: string): Candidate => ({
-    ...{ value, isMeant: true, takes: `${kind} ${value}` },
+    value,
+    isMeant: true,
+    takes: `${kind} ${value}`,
   });
   const found: Candidate[] = [];
   if (speaksOf(named, ['email', 'mail'])) found.push(...words.emails.map((one) => meant(one, '@')));
@@ -124,7 +126,9 @@ export function shapedTexts(words: QuestionWords): Candidate[] {
 export function fitNumbers(words: QuestionWords, name: string): Candidate[] {
   const named = nameWords(name).map(stem);
   const candidate = (value: number, at: number, isMeant: boolean): Candidate => ({
-    ...{ value, isMeant, takes: `number ${at}` },
+    value,
+    isMeant,
+    takes: `number ${at}`,
   });
   const beside = (near: readonly string[]) => near.some((word) => named.includes(word));
   const all = words.numbers.map(({ near, value }, at) => ({ near, value, at }));

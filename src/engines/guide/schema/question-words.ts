@@ -58,7 +58,10 @@ export function readQuestion(text: string, answer: string, nowMs: number): Quest
   const bare = text.replace(EMAIL, ' ').replace(URL, ' ').replace(OTHER, ' ');
   const dates = datesOf(text, nowMs);
   return {
-    ...{ text, answer, nowMs, dates },
+    text,
+    answer,
+    nowMs,
+    dates,
     plain: ` ${wordsOf(text).join(' ')} `,
     numbers: numbersOf(bare),
     times: timesOf(bare),

@@ -45,12 +45,16 @@ export type ProviderEntry = {
 
 /** Read on the vendor's own page, or in two independent copies of it. */
 export const listed = (source: string, readOn: string): PriceNote => ({
-  ...{ source, readOn, certainty: 'list' },
+  source,
+  readOn,
+  certainty: 'list',
 });
 
 /** Read in one copy of the vendor's prices alone, or on a page that announces a change. */
 export const unconfirmed = (source: string, readOn: string): PriceNote => ({
-  ...{ source, readOn, certainty: 'unconfirmed' },
+  source,
+  readOn,
+  certainty: 'unconfirmed',
 });
 
 /** Ids that are known by name only: without a published rate nothing is sold until a file prices them. */
@@ -90,7 +94,8 @@ export const direct = (
   return {
     id,
     modality,
-    ...{ contextWindow, maxOutputTokens },
+    contextWindow,
+    maxOutputTokens,
     sources: [{ rail: 'direct-account', ...source, provider, upstreamModel, rates }],
   };
 };
@@ -108,7 +113,9 @@ export const hosted = (
   id: `${string}/${string}`,
   hosts: readonly Omit<SourceEntry, 'rail'>[],
 ): ModelEntry => ({
-  ...{ id, modality, isOpenWeight: true },
+  id,
+  modality,
+  isOpenWeight: true,
   sources: hosts.map((host) => ({ rail: 'self-host', ...host })),
 });
 

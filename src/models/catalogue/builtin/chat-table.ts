@@ -31,7 +31,8 @@ export function chatTable(
     const [name = '', upstreamModel = name] = names.split('=');
     const rates = tokens(input as string, output as string, cached === NONE ? undefined : cached);
     return direct('text', `${maker}/${name}`, rates, {
-      ...{ ...more, upstreamModel },
+      ...more,
+      upstreamModel,
       contextWindow: countOf(window, line),
       maxOutputTokens: countOf(answer, line),
       price: { source: source as string, readOn: readOn as string, certainty },

@@ -14,7 +14,8 @@ const openai = (
     `openai/${name}`,
     { ...tokens(...text), audio_input_token: sound[0], audio_output_token: sound[1] },
     {
-      ...{ provider: 'openai-realtime', ...limits },
+      provider: 'openai-realtime',
+      ...limits,
       price: listed(`developers.openai.com/api/docs/models/${name}`, '2026-11-24'),
     },
   );

@@ -15,7 +15,8 @@ const named = (maker: string, names: string) => unpriced('tts', maker, names);
 const HAIL = 'elevenlabs.io/pricing/api(copied:hail-hq/hail)';
 const eleven = (name: string, upstreamModel: string, microUsd: number, price = unconfirmed) =>
   direct('tts', `elevenlabs/${name}`, perThousandCharacters(microUsd), {
-    ...{ upstreamModel, price: price(HAIL, '2026-11-24') },
+    upstreamModel,
+    price: price(HAIL, '2026-11-24'),
   });
 
 export const SPEECH_MODELS: readonly ModelEntry[] = [
@@ -31,7 +32,8 @@ export const SPEECH_MODELS: readonly ModelEntry[] = [
   }),
   hosted('tts', 'kokoro/kokoro-82m', [
     {
-      ...{ provider: 'deepinfra', upstreamModel: 'hexgrad/Kokoro-82M' },
+      provider: 'deepinfra',
+      upstreamModel: 'hexgrad/Kokoro-82M',
       rates: { character: '0.62' },
       price: unconfirmed('test/vectors/catalog/published.json', '2026-11-24'),
     },

@@ -19,11 +19,14 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
   }),
   hosted('stt', 'openai/whisper-large-v3-turbo', [
     {
-      ...{ provider: 'deepinfra', upstreamModel: 'openai/whisper-large-v3-turbo' },
-      ...{ rates: perMinute(200), price: PUBLISHED },
+      provider: 'deepinfra',
+      upstreamModel: 'openai/whisper-large-v3-turbo',
+      rates: perMinute(200),
+      price: PUBLISHED,
     },
     {
-      ...{ provider: 'groq', upstreamModel: 'whisper-large-v3-turbo' },
+      provider: 'groq',
+      upstreamModel: 'whisper-large-v3-turbo',
       // Published as 0.04 USD an hour.
       rates: perMinute(40_000 / 60),
       price: listed('truefoundry/models+published.json', '2026-11-24'),
@@ -31,8 +34,10 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
   ]),
   hosted('stt', 'nvidia/parakeet-tdt-0.6b-v3', [
     {
-      ...{ provider: 'together', upstreamModel: 'nvidia/parakeet-tdt-0.6b-v3' },
-      ...{ rates: perMinute(1_500), price: PUBLISHED },
+      provider: 'together',
+      upstreamModel: 'nvidia/parakeet-tdt-0.6b-v3',
+      rates: perMinute(1_500),
+      price: PUBLISHED,
     },
   ]),
   direct('stt', 'mistral/voxtral-mini-transcribe', perMinute(3_000), { price: PUBLISHED }),

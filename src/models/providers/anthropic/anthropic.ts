@@ -26,7 +26,8 @@ export function createAnthropicRail(deps: {
 }): ChatRail & AsyncDisposable {
   const { clock } = deps;
   const pool = createUpstreamPool({
-    ...{ ...deps, path: '/messages' },
+    ...deps,
+    path: '/messages',
     credential: (apiKey) => ({ 'x-api-key': apiKey }),
     headers: { 'anthropic-version': PROTOCOL_VERSION },
   });

@@ -20,7 +20,9 @@ export function readMessageUsage(usage: unknown): TokenUsage | null {
   const surcharge = surchargeOf(written, usage.cache_creation);
   if (!Number.isSafeInteger(inputTokens + outputTokens + surcharge)) return null;
   return {
-    ...{ inputTokens, cachedTokens, outputTokens },
+    inputTokens,
+    cachedTokens,
+    outputTokens,
     ...(written > 0 && { cacheWriteTokens: written, cacheWriteSurcharge: surcharge }),
   };
 }

@@ -50,7 +50,8 @@ const UNKNOWN: readonly UnservedFeature[] = [
   { field: 'n', asked: (n) => isSet(n) && n !== 1, why: 'this model gives one answer a request' },
   ...UNSERVED,
   ...['presence_penalty', 'frequency_penalty'].map((field) => ({
-    ...{ field, why: 'this model has no such control' },
+    field,
+    why: 'this model has no such control',
     asked: (penalty: unknown) => isSet(penalty) && penalty !== 0,
   })),
   {

@@ -52,7 +52,9 @@ function readTool(tool: unknown, index: number): GuideTool {
   }
   const place = `${at}.function.parameters`;
   return {
-    ...{ name, place, description: typeof description === 'string' ? description : '' },
+    name,
+    place,
+    description: typeof description === 'string' ? description : '',
     ...(parameters !== undefined && parameters !== null && { parameters }),
   };
 }

@@ -35,7 +35,10 @@ export function createLocalEmbeddingRail(deps: {
         const promptTokens = countTokens(texts);
         const encoding = body.encoding_format ?? 'float';
         return {
-          ...{ kind: 'completed', status: 200, contentType: 'application/json', promptTokens },
+          kind: 'completed',
+          status: 200,
+          contentType: 'application/json',
+          promptTokens,
           body: await writeList({ model: servedAs, vectors, encoding, promptTokens }),
         };
       } catch (error) {

@@ -96,7 +96,9 @@ function completed(
   const answers = typeof n === 'number' ? n : 1;
   const outputTokens = reply.usage.outputTokens * answers;
   const choices = Array.from({ length: answers }, (_, index) => ({
-    ...{ index, ...choiceOf(reply, random), logprobs: null },
+    index,
+    ...choiceOf(reply, random),
+    logprobs: null,
   }));
   const body = {
     id: newId(random, 'chatcmpl-'),

@@ -133,7 +133,10 @@ function spoken(
 ): AsyncIterable<SpeechChunk> {
   const speed = typeof body.speed === 'number' ? { speed: body.speed } : {};
   return engine.speak({
-    ...{ text: input, voice: voiceOf(body), signal, ...speed },
+    text: input,
+    voice: voiceOf(body),
+    signal,
+    ...speed,
     ...(agentId !== undefined && { agentId }),
   });
 }

@@ -73,7 +73,9 @@ const verbose = (whole: WholeTranscript, granularities: Granularities = ['segmen
 });
 
 const verboseWord = ({ word, startMs, endMs }: TimedWord) => ({
-  ...{ word, start: startMs / 1_000, end: endMs / 1_000 },
+  word,
+  start: startMs / 1_000,
+  end: endMs / 1_000,
 });
 
 /** Every member that clients require. Likelihoods are 0 and tokens none: a recogniser of this make tells neither. */

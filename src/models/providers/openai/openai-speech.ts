@@ -20,7 +20,9 @@ export function createOpenAiSpeechRail(deps: {
 }): SpeechRail & AsyncDisposable {
   const { audioBytes: responseBytes, inFlight, queueBytes } = LIMITS.speech;
   const pool = openPool({
-    ...{ ...deps, path: '/audio/speech', credential: bearer },
+    ...deps,
+    path: '/audio/speech',
+    credential: bearer,
     // What it sends is no JSON, whatever is asked for.
     headers: { accept: '*/*' },
     limits: { responseBytes, inFlight, queueBytes, ...deps.limits },

@@ -63,7 +63,8 @@ export const wantsUsage = ({ body: { stream_options: options } }: ChatCall): boo
 /** Usage is always asked for: it is what is charged. */
 const streamedBody = (body: ChatCall['body'], model: string) => ({
   ...body,
-  ...{ model, stream: true },
+  model,
+  stream: true,
   stream_options: {
     ...(isObject(body.stream_options) ? body.stream_options : {}),
     include_usage: true,

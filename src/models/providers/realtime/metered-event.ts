@@ -129,8 +129,12 @@ function readTokens(usage: Json, output: 'audio' | 'text'): RealtimeTokens | nul
   const said = partsOf(usage.output_token_details);
   const textOut = output === 'text' ? out : Math.min(out, said('text_tokens'));
   return {
-    ...{ textIn, audioIn, cachedText, cachedAudio: cached - cachedText },
-    ...{ textOut, audioOut: out - textOut },
+    textIn,
+    audioIn,
+    cachedText,
+    cachedAudio: cached - cachedText,
+    textOut,
+    audioOut: out - textOut,
   };
 }
 

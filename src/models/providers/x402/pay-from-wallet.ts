@@ -47,14 +47,20 @@ export function createPaidCalls(deps: PaidCallDeps): PaidCalls {
 }
 
 const callOf = ({ maker: host, mostRaw, holdId, ...request }: PaidRequest): VendorCall => ({
-  ...{ spender: request.spender, url: request.url, workId: holdId },
+  spender: request.spender,
+  url: request.url,
+  workId: holdId,
   signal: abortSignalOf(request.signal),
   request: { method: 'POST', headers: request.headers, body: request.body },
   source: { host, mostRaw },
 });
 
 const timesOf = ({ totalMs, firstByteMs, idleMs, responseBytes }: PaidRequest): VendorTimes => ({
-  ...{ unpaidMs: totalMs, paidMs: totalMs, firstByteMs, idleMs, responseBytes },
+  unpaidMs: totalMs,
+  paidMs: totalMs,
+  firstByteMs,
+  idleMs,
+  responseBytes,
 });
 
 class Unaffordable extends Error {

@@ -51,8 +51,14 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   await handOver(dataDirectory, identity);
   const socket = socketDirectory(dataDirectory, identity);
   const server = await supervise({
-    ...{ directory, dataDirectory, socketDirectory: socket, binaries, identity },
-    ...{ clock: options.clock, log: options.log, settings: options.settings ?? {} },
+    directory,
+    dataDirectory,
+    socketDirectory: socket,
+    binaries,
+    identity,
+    clock: options.clock,
+    log: options.log,
+    settings: options.settings ?? {},
     signal: options.signal,
   });
   return {

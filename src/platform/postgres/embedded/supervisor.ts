@@ -67,8 +67,12 @@ async function launchClaimed(options: SupervisorOptions, disown?: string): Promi
   const startMs = clock.monotonicMs();
   for (;;) {
     await claimDirectory({
-      ...{ directory: options.directory, dataDirectory: options.dataDirectory },
-      ...{ clock, log, signal, adopt: false },
+      directory: options.directory,
+      dataDirectory: options.dataDirectory,
+      clock,
+      log,
+      signal,
+      adopt: false,
       ...(disown === undefined ? {} : { disown }),
     });
     try {

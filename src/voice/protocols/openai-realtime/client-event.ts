@@ -50,14 +50,13 @@ export const Item = z.discriminatedUnion('type', [
       ({ content }) =>
         content.reduce((sum, part) => sum + partText(part).length, 0) <= LIMITS.realtimeItemChars,
       {
-        ...{
-          path: ['content'],
-          message: `may have ${LIMITS.realtimeItemChars} characters of text`,
-        },
+        path: ['content'],
+        message: `may have ${LIMITS.realtimeItemChars} characters of text`,
       },
     )
     .refine(({ content, role }) => role === 'user' || !content.some(isImage), {
-      ...{ path: ['content'], message: 'only a user shows images' },
+      path: ['content'],
+      message: 'only a user shows images',
     }),
   z.object({
     id: OptionalId,
