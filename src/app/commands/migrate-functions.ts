@@ -1,0 +1,34 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { definedFunctions, functionsMigration } from '../../platform/postgres/sql-functions.ts';
+
+/**
+ * `npm run migrate:functions`: writes the migration that brings the SQL functions of the database to the texts in
+ * src/ledger/store/functions, where they stand once.
+ */
+const root = resolve(import.meta.dirname, '../../..');
+const FUNCTIONS = join(root, 'src/ledger/store/functions');
+const MIGRATIONS = join(root, 'migrations');
+
+const sqlIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+const read = (folder: string, name: string): string => readFileSync(join(folder, name), 'utf8');
+
+const before = sqlIn(MIGRATIONS);
+const defined = definedFunctions(before.map((name) => read(MIGRATIONS, name)));
+const files = definedFunctions(sqlIn(FUNCTIONS).map((name) => read(FUNCTIONS, name)));
+const migration = functionsMigration(defined, files);
+if (migration === undefined) {
+  console.log('The migrations define every function as its file does.');
+} else {
+  const generate = ['drizzle-kit', 'generate', '--custom', '--name', 'functions'];
+  const config = ['--config', 'migrations/drizzle.config.ts'];
+  execFileSync('npx', [...generate, ...config], { cwd: root, stdio: 'inherit' });
+  const added = sqlIn(MIGRATIONS).find((name) => !before.includes(name));
+  if (added === undefined) throw new Error('drizzle-kit has written no migration');
+  writeFileSync(join(MIGRATIONS, added), migration);
+  console.log(`wrote migrations/${added}`);
+}
