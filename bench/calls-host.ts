@@ -134,7 +134,7 @@ const timedHandler = (handler: SocketHandler): SocketHandler => ({
 });
 
 async function openBare({ isTimed }: CallsHostOrder): Promise<number> {
-  const uws = await loadUws();
+  const uws = loadUws();
   const app = uws.App().ws('/v1/realtime', {
     maxPayloadLength: 1024 * 1024,
     maxBackpressure: 1024 * 1024,

@@ -85,7 +85,7 @@ async function askAlone(port: number): Promise<readonly number[]> {
 
 /** Hears, thinks and speaks at once. */
 async function openUpstream(): Promise<Disposable & { readonly port: number }> {
-  const uws = await loadUws();
+  const uws = loadUws();
   const usage = { prompt_tokens: 10, completion_tokens: 6, total_tokens: 16 };
   const chat = [...wordEvents(['Good day. ', 'All is well.']), usageEvent(usage), DONE].join('');
   const heard = JSON.stringify({ text: 'how are you', usage: { type: 'duration', seconds: 2 } });

@@ -14,7 +14,7 @@ export type Answer = (frame: Buffer, isBinary: boolean) => readonly (string | Bu
 export async function openLiveUpstream(
   answer: Answer,
 ): Promise<Disposable & { readonly port: number }> {
-  const uws = await loadUws();
+  const uws = loadUws();
   const behavior: WebSocketBehavior<unknown> = {
     maxPayloadLength: 1024 * 1024,
     maxBackpressure: 16 * 1024 * 1024,

@@ -37,7 +37,7 @@ async function openMetered({ sessions, upstreamPort }: RealtimeHostOrder): Promi
 
 /** What relaying costs over the same libraries, with nothing read, counted or held back. */
 async function openBare({ upstreamPort }: RealtimeHostOrder): Promise<number> {
-  const uws = await loadUws();
+  const uws = loadUws();
   const app = uws.App().ws<{ upstream: WebSocket }>('/v1/realtime', {
     maxPayloadLength: 1024 * 1024,
     maxBackpressure: 1024 * 1024,

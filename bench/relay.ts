@@ -16,7 +16,7 @@ const TARGET = {
  * for their usage, streamed ones written piece by piece as they come.
  */
 export async function openRelay(upstreamPort: number): Promise<number> {
-  const uws = await loadUws();
+  const uws = loadUws();
   const pool = new Pool(`http://127.0.0.1:${upstreamPort}`, { connections: 512 });
   const forever = new AbortController().signal;
   setMaxListeners(0, forever);

@@ -113,7 +113,7 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
     deps.idempotency !== undefined || !deps.routes.some(({ idempotent }) => idempotent),
     'a route that takes Idempotency-Key has a store that keeps its answers',
   );
-  const uws = await loadUws();
+  const uws = loadUws();
   const { clock } = deps;
   const state = { draining: false, openRequests: 0 };
   const registry = createSocketRegistry({

@@ -10,39 +10,42 @@ export class UnsupportedPlatformError extends Error {
   override readonly name = 'UnsupportedPlatformError';
 }
 
+/**
+ * The library's packages in the order in which they are tried. 20.51 has binaries for Node.js 20 and 22 and runs on
+ * glibc 2.27; 20.69 has those for Node.js 24 and 26 and needs glibc 2.38. Our code uses what both have.
+ */
+export const UWS_PACKAGES = ['uWebSockets.js', 'uWebSockets.js-newer'] as const;
+
+type UwsPackage = (typeof UWS_PACKAGES)[number];
+
+const require = createRequire(import.meta.url);
+
 /** Names this machine as the library's binaries are named: `linux-x64-115`. */
 export const platformName = (): string =>
   `${process.platform}-${process.arch}-${process.versions.modules}`;
 
 /** The only place that loads uWebSockets.js. The header limit must stand before the binary is read. */
-export async function loadUws(
-  load: () => Promise<{ default: UwsModule }> = importUws,
-): Promise<UwsModule> {
+export function loadUws(load: (name: UwsPackage) => unknown = require): UwsModule {
   raiseHeaderLimit();
-  try {
-    return (await load()).default;
-  } catch (cause) {
-    throw new UnsupportedPlatformError(
-      `uWebSockets.js has no binary for ${platformName()} with ${libcName()} on Node ${process.version}: ` +
-        'use Node 20 or 22 on Linux with glibc 2.27 or newer, Node 24 or 26 with glibc 2.38 or newer, or macOS.',
-      { cause },
-    );
-  }
+  return loadFirst(load).library;
 }
 
-const require = createRequire(import.meta.url);
-const nodeMajor = (): number => Number(process.versions.node.split('.')[0]);
-
-/** The library is pinned for the oldest glibc that is supported; of that version there is none for this Node.js or later. */
-const FIRST_ON_NEWER_BINARIES = 24;
-
-const binaryPackage = (): string => `@uwsjs/${process.platform}-${process.arch}-${nodeMajor()}`;
-
-// The package's types describe named exports; its ES module hands the same object out as default.
-const importUws = async (): Promise<{ default: UwsModule }> =>
-  nodeMajor() < FIRST_ON_NEWER_BINARIES
-    ? ((await import('uWebSockets.js')) as unknown as { default: UwsModule })
-    : { default: require(binaryPackage()) as UwsModule };
+/** The first package that has a binary for this machine. */
+function loadFirst(load: (name: UwsPackage) => unknown) {
+  const failures: unknown[] = [];
+  for (const name of UWS_PACKAGES) {
+    try {
+      return { name, library: load(name) as UwsModule };
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw new UnsupportedPlatformError(
+    `uWebSockets.js has no binary for ${platformName()} with ${libcName()} on Node ${process.version}: ` +
+      'use Node 20 or 22 on Linux with glibc 2.27 or newer, Node 24 or 26 with glibc 2.38 or newer, or macOS.',
+    { cause: new AggregateError(failures) },
+  );
+}
 
 function libcName(): string {
   const report = process.report?.getReport() as
@@ -54,13 +57,11 @@ function libcName(): string {
 
 /** The file of the loaded binary, so that its checksum can be compared with `UWS_SHA256`. */
 export function uwsBinaryPath(): string {
-  const file = `${binaryPackage()}/uws.node`;
-  if (nodeMajor() >= FIRST_ON_NEWER_BINARIES) return require.resolve(file);
-  const core = createRequire(require.resolve('uWebSockets.js'));
+  const core = createRequire(require.resolve(loadFirst(require).name));
+  const { platform, arch, versions } = process;
   try {
-    return core.resolve(file);
+    return core.resolve(`@uwsjs/${platform}-${arch}-${versions.node.split('.')[0]}/uws.node`);
   } catch {
-    const { platform, arch, versions } = process;
     return core.resolve(`./uws_${platform}_${arch}_${versions.modules}.node`);
   }
 }

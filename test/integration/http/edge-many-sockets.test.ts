@@ -92,7 +92,7 @@ it('stays alive with 2,000 idle sockets', async () => {
 }, 30_000);
 
 it('upgrades within and without the idle response that shields upgrades', async () => {
-  const gate = new UpgradeGate(await loadUws(), systemRandom);
+  const gate = new UpgradeGate(loadUws(), systemRandom);
   let passed = 0;
   gate.pass(() => (passed += 1));
   await gate.open();

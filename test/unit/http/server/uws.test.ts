@@ -5,6 +5,7 @@ import {
   loadUws,
   platformName,
   UnsupportedPlatformError,
+  UWS_PACKAGES,
   uwsBinaryPath,
 } from '../../../../src/http/server/uws.ts';
 import { UWS_SHA256 } from '../../../../src/http/server/uws-checksums.ts';
@@ -15,11 +16,41 @@ describe('the socket library', () => {
     expect(UWS_SHA256[platformName()], `an entry for ${platformName()}`).toBe(digest);
   });
 
-  it('says in one sentence what machine it cannot run on', async () => {
-    const failing = loadUws(() => Promise.reject(new Error('no such module\nat a\nat b')));
-    await expect(failing).rejects.toThrow(UnsupportedPlatformError);
-    const message = await failing.catch((error: Error) => error.message);
-    expect(message).not.toContain('\n');
-    for (const part of [platformName(), 'glibc', process.version]) expect(message).toContain(part);
+  it('is the package that has a binary for this machine, the older one where both have', () => {
+    const loadedWhere = (has: readonly string[]) => {
+      const tried: string[] = [];
+      const library = loadUws((name) => {
+        tried.push(name);
+        if (!has.includes(name)) throw new Error(`no binary in ${name}`);
+        return name;
+      });
+      return { library, tried };
+    };
+    const [older, newer] = UWS_PACKAGES;
+    expect(loadedWhere([older, newer])).toEqual({ library: older, tried: [older] });
+    expect(loadedWhere([newer])).toEqual({ library: newer, tried: [older, newer] });
+  });
+
+  it('says in one sentence what machine it cannot run on, where neither package fits', () => {
+    const failure = thrownBy(() =>
+      loadUws((name) => {
+        throw new Error(`no such module ${name}\nat a\nat b`);
+      }),
+    );
+    expect(failure).toBeInstanceOf(UnsupportedPlatformError);
+    expect(failure.message).not.toContain('\n');
+    for (const part of [platformName(), 'glibc', process.version]) {
+      expect(failure.message).toContain(part);
+    }
+    expect((failure.cause as AggregateError).errors).toHaveLength(UWS_PACKAGES.length);
   });
 });
+
+function thrownBy(act: () => unknown): Error {
+  try {
+    act();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('nothing was thrown');
+}
