@@ -12,7 +12,7 @@ import { tellResults } from './guide-result.ts';
 import type { Retriever } from './guide-retrieve.ts';
 import { answerTime } from './guide-time.ts';
 import { countTokens, type Encoder, firstTokens } from './guide-tokens.ts';
-import { chooseTool, nearestTool } from './guide-tool.ts';
+import { chooseTool } from './guide-tool.ts';
 import { fillSchema } from './schema/fill-schema.ts';
 import { readQuestion } from './schema/question-words.ts';
 import { SchemaRefused } from './schema/schema-work.ts';
@@ -35,81 +35,79 @@ export async function answerGuide(
   encoder: Encoder,
 ): Promise<GuideReply> {
   const said = await say(request, retriever);
-  const inputTokens = promptOf(request).reduce((sum, text) => sum + countTokens(encoder, text), 0);
+  const count = (text: string) => countTokens(encoder, text);
+  const inputTokens = promptOf(request).reduce((sum, text) => sum + count(text), 0);
   const most = Math.max(1, request.maxTokens);
   if (said.toolCall !== undefined) {
-    const { name, argumentsJson } = said.toolCall;
-    const outputTokens = countTokens(encoder, name) + countTokens(encoder, argumentsJson);
+    const outputTokens = count(said.toolCall.name) + count(said.toolCall.argumentsJson);
+    if (outputTokens <= most) return { ...said, usage: { inputTokens, outputTokens } };
     // A part of a call is none.
-    if (outputTokens > most)
-      return { text: '', isCut: true, usage: { inputTokens, outputTokens: 0 } };
-    return { ...said, usage: { inputTokens, outputTokens } };
+    return { text: '', isCut: true, usage: { inputTokens, outputTokens: 0 } };
   }
   const allowed = firstTokens(encoder, said.text, most);
   const text = upToStop(allowed, request.stop ?? []);
   const isCut = text === allowed && allowed !== said.text;
-  return { text, isCut, usage: { inputTokens, outputTokens: countTokens(encoder, text) } };
+  return { text, isCut, usage: { inputTokens, outputTokens: count(text) } };
 }
-
-type Said = Omit<GuideReply, 'usage'>;
 
 /** All that a request says, for its tokens. */
 function promptOf({ format, messages, tools = [] }: GuideRequest): string[] {
-  const written = (schema: unknown) => (schema === undefined ? '' : JSON.stringify(schema));
+  const schemas = [...tools.map(({ parameters }) => parameters), format?.schema];
   return [
     ...messages.map(({ content }) => content),
     ...tools.map((tool) => `${tool.name} ${tool.description}`),
-    ...[...tools.map(({ parameters }) => parameters), format?.schema].map(written),
+    ...schemas.map((schema) => (schema === undefined ? '' : JSON.stringify(schema))),
   ];
 }
 
 function upToStop(text: string, stop: readonly string[]): string {
   const ends = stop.map((mark) => text.indexOf(mark)).filter((at) => at !== -1);
-  return ends.length === 0 ? text : text.slice(0, Math.min(...ends));
+  return text.slice(0, Math.min(text.length, ...ends));
 }
 
-async function say(request: GuideRequest, retriever: Retriever): Promise<Said> {
-  const { messages, format } = request;
-  const last = messages.findLast(({ role }) => role === 'user' || role === 'tool');
-  const asked = askedBy(messages);
-  const tool = toolFor(request, last, asked);
-  if (tool !== undefined) return { text: '', toolCall: callOf(tool, asked, request.nowMs) };
-  const text = await prose(request, retriever, last);
+async function say(
+  request: GuideRequest,
+  retriever: Retriever,
+): Promise<Pick<GuideReply, 'text' | 'toolCall'>> {
+  const { format, messages, mustCall = false, nowMs, tools = [] } = request;
+  const most = LIMITS.engines.guideQuestionChars;
+  const lastAsked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  // What comes last in it is most likely the question.
+  const question = lastAsked.trim().slice(-most);
+  const results = resultsOf(messages);
+
+  const mayCall = results === undefined && hasWords(question);
+  const tool = mustCall || mayCall ? chooseTool(question, tools, mustCall) : undefined;
+  if (tool !== undefined) return { text: '', toolCall: callOf(tool, question, nowMs) };
+
+  const text =
+    results === undefined ? await prose(question, request, retriever) : tellResults(results, echo);
   if (format === undefined) return { text };
-  const heard = last?.role === 'tool' ? `${asked} ${resultsOf(messages).join(' ')}` : asked;
-  return { text: formatted(request, heard.slice(-LIMITS.engines.guideQuestionChars), text) };
+  if (format.schema === undefined) return { text: JSON.stringify({ answer: text }) };
+  const heard = [question, ...(results ?? [])].join(' ').slice(-most);
+  const place = format.place ?? 'response_format';
+  const filled = refusing('The schema of the answer', place, () =>
+    fillSchema(format.schema, readQuestion(heard, text, nowMs)),
+  );
+  return { text: JSON.stringify(filled) };
 }
 
-/** What the caller asked last. What comes last in it is most likely the question. */
-const askedBy = (messages: readonly ChatMessage[]): string =>
-  (messages.findLast(({ role }) => role === 'user')?.content ?? '')
-    .trim()
-    .slice(-LIMITS.engines.guideQuestionChars);
-
-/** What tools have said since anybody else did. */
-function resultsOf(messages: readonly ChatMessage[]): string[] {
+/** What tools have said since anybody else did; nothing where the caller has asked since. */
+function resultsOf(messages: readonly ChatMessage[]): string[] | undefined {
+  if (messages.findLast(({ role }) => role === 'user' || role === 'tool')?.role !== 'tool') {
+    return undefined;
+  }
   const before = messages.findLastIndex(({ role }) => role !== 'tool');
   return messages.slice(before + 1).map(({ content }) => content);
-}
-
-function toolFor(
-  { mustCall, tools = [] }: GuideRequest,
-  last: ChatMessage | undefined,
-  asked: string,
-): GuideTool | undefined {
-  if (mustCall === true) return nearestTool(asked, tools);
-  return last?.role === 'tool' || !hasWords(asked) ? undefined : chooseTool(asked, tools);
 }
 
 const hasWords = (text: string) => /[\p{L}\p{N}]/u.test(text);
 
 async function prose(
-  { facts, messages, nowMs }: GuideRequest,
+  question: string,
+  { facts, nowMs }: GuideRequest,
   retriever: Retriever,
-  last: ChatMessage | undefined,
 ): Promise<string> {
-  if (last?.role === 'tool') return tellResults(resultsOf(messages), echo);
-  const question = askedBy(messages);
   if (!hasWords(question)) return NOTHING_SAID;
   const fact = askedFact(question);
   if (fact !== undefined) return stateFact(fact, facts);
@@ -121,23 +119,15 @@ async function prose(
   return typeof answer === 'string' ? answer : stateFact(answer.fact, facts);
 }
 
-function callOf(tool: GuideTool, asked: string, nowMs: number) {
-  const { name, parameters = {}, place = 'tools' } = tool;
-  const words = readQuestion(asked, '', nowMs);
+function callOf(
+  { name, parameters = {}, place = 'tools' }: GuideTool,
+  asked: string,
+  nowMs: number,
+) {
   const filled = refusing(`The schema of the tool "${name.slice(0, 64)}"`, place, () =>
-    fillSchema(parameters, words, 'object'),
+    fillSchema(parameters, readQuestion(asked, '', nowMs), 'object'),
   );
   return { name, argumentsJson: JSON.stringify(filled) };
-}
-
-/** The answer as JSON: by its schema, or in an object of its own. */
-function formatted({ format, nowMs }: GuideRequest, asked: string, answer: string): string {
-  if (format?.schema === undefined) return JSON.stringify({ answer });
-  const words = readQuestion(asked, answer, nowMs);
-  const place = format.place ?? 'response_format';
-  return JSON.stringify(
-    refusing('The schema of the answer', place, () => fillSchema(format.schema, words)),
-  );
 }
 
 function refusing<T>(what: string, place: string, fill: () => T): T {

@@ -1,59 +1,38 @@
 import { formatUsdc } from '../../kernel/amount.ts';
 import type { CallerFacts } from '../engine.ts';
-import { mayBe, wordsOf } from './guide-words.ts';
+import { wordsOf } from './guide-words.ts';
 
 export type Fact = 'balance' | 'spent' | 'held';
 
-const ABOUT_ME = new Set([
-  'my',
-  'i',
-  'have',
-  'left',
-  'account',
-  'remaining',
-  'money',
-  'much',
-  'me',
-]);
-const SPENT = ['spent', 'spend', 'spending'];
-const SPENT_FRAME = new Set(['much', 'today', 'total', 'far', 'i', 'my', 'we', 'have', 'did']);
 /** Words that ask how something works, not how the caller stands. */
-const ABOUT_RULES = new Set([
-  'limit',
-  'limits',
-  'cap',
-  'caps',
-  'policy',
-  'policies',
-  'control',
-  'controls',
-  'exceeded',
-  'empty',
-  'cost',
-  'price',
-  'add',
-  'fund',
-]);
+const ABOUT_RULES =
+  /\b(?:limits?|caps?|policy|policies|controls?|exceeded|empty|cost|price|add|fund)\b/;
+const ABOUT_ME = /\b(?:my|i|have|left|account|remaining|money|much|me)\b/;
+/** What a recogniser makes of `balance`: `balanced`, `valence`, `violence`, `palace`. */
+const LIKE_BALANCE = /\b(?:[bpv][aeiou]+l+[aeiou]+n[cst]e?[ds]?|pal+ace)\b/;
+
+/** A question asks for a fact when every pattern behind it is found. */
+const ASKED: readonly (readonly [Fact, ...RegExp[]])[] = [
+  ['held', /\b(?:held|reserved|on hold)\b/, ABOUT_ME],
+  ['spent', /\b(?:spent|spend|spending)\b/, /\b(?:much|today|total|far|i|my|we|have|did)\b/],
+  ['balance', /\bbalance\b/],
+  ['balance', LIKE_BALANCE, ABOUT_ME],
+  [
+    'balance',
+    /\b(?:left|remain|remains|remaining)\b/,
+    /\b(?:much|many|money|funds|cash|credit|dollars)\b/,
+  ],
+  ['balance', /\bmuch\b/, /\bhave\b/, /\b(?:money|funds|cash|credit|got)\b/],
+];
 
 /**
  * Which of the caller's own facts is asked for, where that is plain without looking anything up. One
  * misheard word in three is forgiven: what counts is the noun, or its sound, and one word beside it.
  */
 export function askedFact(question: string): Fact | undefined {
-  const words = wordsOf(question);
-  const has = (...any: readonly string[]) => any.some((word) => words.includes(word));
-  if (words.some((word) => ABOUT_RULES.has(word))) return undefined;
-  const framed = words.some((word) => ABOUT_ME.has(word));
-  if (has('held', 'reserved') && framed) return 'held';
-  if (has('on') && has('hold') && framed) return 'held';
-  if (has(...SPENT) && words.some((word) => SPENT_FRAME.has(word))) return 'spent';
-  if (has('balance')) return 'balance';
-  if (framed && words.some((word) => mayBe(word, 'balance'))) return 'balance';
-  const rest = has('left', 'remaining', 'remain', 'remains');
-  if (rest && has('much', 'many', 'money', 'funds', 'cash', 'credit', 'dollars')) return 'balance';
-  if (has('much') && has('have') && has('money', 'funds', 'cash', 'credit', 'got'))
-    return 'balance';
-  return undefined;
+  const words = wordsOf(question).join(' ');
+  if (ABOUT_RULES.test(words)) return undefined;
+  return ASKED.find(([, ...patterns]) => patterns.every((pattern) => pattern.test(words)))?.[0];
 }
 
 const plural = (count: bigint, one: string) => `${count} ${one}${count === 1n ? '' : 's'}`;

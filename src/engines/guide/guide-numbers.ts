@@ -1,29 +1,9 @@
-const SMALL = [
-  'zero',
-  'one',
-  'two',
-  'three',
-  'four',
-  'five',
-  'six',
-  'seven',
-  'eight',
-  'nine',
-  'ten',
-  'eleven',
-  'twelve',
-  'thirteen',
-  'fourteen',
-  'fifteen',
-  'sixteen',
-  'seventeen',
-  'eighteen',
-  'nineteen',
-] as const;
-const TENS = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'];
+const SMALL =
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen';
+const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety';
 const VALUES = new Map<string, number>([
-  ...SMALL.map((word, value) => [word, value] as const),
-  ...TENS.map((word, index) => [word, (index + 2) * 10] as const),
+  ...SMALL.split(' ').map((word, value) => [word, value] as const),
+  ...TENS.split(' ').map((word, index) => [word, (index + 2) * 10] as const),
 ]);
 const SCALES = new Map([
   ['thousand', 1_000],
@@ -60,11 +40,10 @@ function readNumber(words: readonly string[], from: number): readonly [string, n
   }
   if (at === from) return ['', 0];
   let digits = String(total + group);
-  if (words[at] === 'point' && (VALUES.get(words[at + 1] ?? '') ?? 10) < 10) {
+  const isDigit = (word = '') => (VALUES.get(word) ?? 10) < 10;
+  if (words[at] === 'point' && isDigit(words[at + 1])) {
     digits += '.';
-    for (at++; (VALUES.get(words[at] ?? '') ?? 10) < 10; at++) {
-      digits += VALUES.get(words[at] ?? '');
-    }
+    for (at++; isDigit(words[at]); at++) digits += VALUES.get(words[at] ?? '');
   }
   return [digits, at - from];
 }

@@ -5,12 +5,6 @@ import { stem, wordsOf } from './guide-words.ts';
 /** Turns texts into unit vectors, one each. */
 export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 
-type Ask = {
-  readonly entry: CorpusEntry;
-  readonly words: ReadonlySet<string>;
-  vector: Float32Array | undefined;
-};
-
 /** What counts as an answer, with the meaning of the sentences at hand and by their words alone. */
 const ENOUGH = { meaning: 0.44, words: 0.5 } as const;
 const WORD_SHARE = 0.35;
@@ -25,24 +19,20 @@ export interface Retriever {
  * once, at the first question that needs it.
  */
 export function createRetriever(corpus: readonly CorpusEntry[], embed?: Embed): Retriever {
-  const asks: Ask[] = corpus.flatMap((entry) =>
-    entry.asks.map((text) => ({ entry, words: content(text), vector: undefined })),
+  const texts = corpus.flatMap(({ asks }) => asks);
+  const asks = corpus.flatMap((entry) =>
+    entry.asks.map((text) => ({ entry, words: content(text) })),
   );
-  const rarity = weigh(asks);
-  let embedded: Promise<void> | undefined;
+  const weight = weighing(asks.map(({ words }) => words));
+  let embedded: Promise<readonly Float32Array[]> | undefined;
 
-  async function embedCorpus(engine: Embed) {
-    const vectors = await engine(corpus.flatMap((entry) => entry.asks));
-    for (const [index, ask] of asks.entries()) ask.vector = vectors[index];
-  }
-
-  /** The meaning of a question; nothing where the engine is not there or fails, and words must do. */
-  async function meaningOf(question: string): Promise<Float32Array | undefined> {
-    if (embed === undefined) return undefined;
+  /** How near a question is to each ask in meaning; nothing without the engine or where it fails, and words must do. */
+  async function nearness(question: string): Promise<readonly number[] | undefined> {
     try {
-      embedded ??= embedCorpus(embed);
-      await embedded;
-      return (await embed([question]))[0];
+      embedded ??= embed?.(texts);
+      const vectors = await embedded;
+      const asked = (await embed?.([question]))?.[0];
+      return asked && vectors?.map((vector) => dot(asked, vector));
     } catch {
       return undefined;
     }
@@ -51,18 +41,19 @@ export function createRetriever(corpus: readonly CorpusEntry[], embed?: Embed): 
   return {
     async find(question) {
       const asked = content(question);
-      const vector = await meaningOf(question);
-      let best: { readonly entry: CorpusEntry; readonly score: number } | undefined;
-      for (const ask of asks) {
-        const byWords = overlap(asked, ask.words, rarity);
-        const score =
-          vector === undefined || ask.vector === undefined
-            ? byWords
-            : dot(vector, ask.vector) * (1 - WORD_SHARE) + byWords * WORD_SHARE;
-        if (best === undefined || score > best.score) best = { entry: ask.entry, score };
-      }
-      const enough = vector === undefined ? ENOUGH.words : ENOUGH.meaning;
-      return best !== undefined && best.score >= enough ? best.entry : undefined;
+      const near = await nearness(question);
+      const score = (words: ReadonlySet<string>, at: number) => {
+        const common = new Set([...asked].filter((word) => words.has(word)));
+        const all = weight(asked) + weight(words);
+        const byWords = all === 0 ? 0 : (2 * weight(common)) / all;
+        return near === undefined
+          ? byWords
+          : (near[at] ?? 0) * (1 - WORD_SHARE) + byWords * WORD_SHARE;
+      };
+      const scores = asks.map(({ words }, at) => score(words, at));
+      const best = Math.max(...scores);
+      const enough = near === undefined ? ENOUGH.words : ENOUGH.meaning;
+      return best >= enough ? asks[scores.indexOf(best)]?.entry : undefined;
     },
   };
 }
@@ -74,32 +65,14 @@ const content = (text: string): ReadonlySet<string> => {
   return new Set(subjects.length > 0 ? subjects : stems);
 };
 
-/** A word that few questions have says more than one that many have. */
-function weigh(asks: readonly Ask[]): (word: string) => number {
+/** What words weigh together: one that few questions have says more than one that many have. */
+function weighing(all: readonly ReadonlySet<string>[]): (words: ReadonlySet<string>) => number {
   const count = new Map<string, number>();
-  for (const { words } of asks)
-    for (const word of words) count.set(word, (count.get(word) ?? 0) + 1);
-  return (word) => Math.log(1 + asks.length / (1 + (count.get(word) ?? 0)));
+  for (const word of all.flatMap((words) => [...words]))
+    count.set(word, (count.get(word) ?? 0) + 1);
+  const rarity = (word: string) => Math.log(1 + all.length / (1 + (count.get(word) ?? 0)));
+  return (words) => [...words].reduce((sum, word) => sum + rarity(word), 0);
 }
 
-/** The share of the weight of both questions that lies in words they have in common. */
-function overlap(
-  a: ReadonlySet<string>,
-  b: ReadonlySet<string>,
-  rarity: (word: string) => number,
-): number {
-  let common = 0;
-  let all = 0;
-  for (const word of a) {
-    all += rarity(word);
-    if (b.has(word)) common += 2 * rarity(word);
-  }
-  for (const word of b) all += rarity(word);
-  return all === 0 ? 0 : common / all;
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
-  return sum;
-}
+const dot = (a: Float32Array, b: Float32Array): number =>
+  a.reduce((sum, value, at) => sum + value * (b[at] as number), 0);

@@ -22,42 +22,26 @@ const subjects = (text: string) =>
 
 /**
  * The one tool that a question clearly means: every subject in the tool's name is spoken of, or
- * one of them and two of its description. Two equally good tools are none.
+ * one of them and two of its description. Two equally good tools are none. Where one must be called, it is otherwise
+ * the one that the question speaks of most, the first of several.
  */
 export function chooseTool<T extends Described>(
   question: string,
   tools: readonly T[],
+  mustCall = false,
 ): T | undefined {
   const asked = subjects(question);
-  const scored = tools
-    .map((tool) => ({ tool, score: scoreTool(asked, tool) }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score);
-  return scored[0]?.score === scored[1]?.score ? undefined : scored[0]?.tool;
+  const scored = tools.map((tool) => ({ tool, ...scoreTool(asked, tool) }));
+  const [first, second] = scored.toSorted((a, b) => b.clearly - a.clearly);
+  if (first !== undefined && first.clearly > (second?.clearly ?? 0)) return first.tool;
+  return mustCall ? scored.toSorted((a, b) => b.spokenOf - a.spokenOf)[0]?.tool : undefined;
 }
 
-/** The tool that a question speaks of most, of some of which one must be called; the first of several. */
-export function nearestTool<T extends Described>(
-  question: string,
-  tools: readonly T[],
-): T | undefined {
-  const asked = subjects(question);
-  const nearness = ({ description, name }: Described) =>
-    [...subjects(`${name} ${description}`)].filter((word) => asked.has(word)).length;
-  let nearest: { readonly tool: T; readonly score: number } | undefined;
-  for (const tool of tools) {
-    const score = nearness(tool);
-    if (nearest === undefined || score > nearest.score) nearest = { tool, score };
-  }
-  return chooseTool(question, tools) ?? nearest?.tool;
-}
-
-function scoreTool(asked: ReadonlySet<string>, { name, description }: Described): number {
+function scoreTool(asked: ReadonlySet<string>, { name, description }: Described) {
   const named = subjects(name);
   const inName = [...named].filter((word) => asked.has(word)).length;
-  const described = [...subjects(description)].filter(
-    (word) => asked.has(word) && !named.has(word),
-  ).length;
-  const clear = inName > 0 && (inName === named.size || described >= 2);
-  return clear ? inName * 2 + described : 0;
+  const spokenOf = [...subjects(`${name} ${description}`)].filter((word) => asked.has(word)).length;
+  const described = spokenOf - inName;
+  const isClear = inName > 0 && (inName === named.size || described >= 2);
+  return { spokenOf, clearly: isClear ? inName + spokenOf : 0 };
 }

@@ -12,6 +12,7 @@ describe('guide facts', () => {
     'but is my palace',
     'what is my violence',
     'what his my balanced right now',
+    'what is my valence',
     'how much money do i have left',
     'so much money do i have left',
     'how much is left',
@@ -40,6 +41,8 @@ describe('guide facts', () => {
     ['how do i add money to my account', undefined],
     ['he was not an ill disposed young man', undefined],
     ['what does a phone number cost', undefined],
+    ['what is my weather', undefined],
+    ['can i please have my police report', undefined],
   ])('takes "%s" for %s', (question, fact) => {
     expect(askedFact(question)).toBe(fact);
   });

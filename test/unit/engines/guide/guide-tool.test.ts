@@ -16,4 +16,10 @@ describe('guide tool', () => {
     expect(chooseTool('weather', [weather, { ...weather }])).toBeUndefined();
     expect(chooseTool('weather', [])).toBeUndefined();
   });
+
+  it('calls the one that is spoken of most where one must be called, the first of several', () => {
+    expect(chooseTool('where is my order', [weather, order], true)).toBe(order);
+    expect(chooseTool('what is my balance', [order, weather], true)).toBe(order);
+    expect(chooseTool('weather', [], true)).toBeUndefined();
+  });
 });
