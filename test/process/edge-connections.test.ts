@@ -91,14 +91,14 @@ async function ticksOf(pid: number): Promise<number> {
 
 it('a server of few descriptors rests while more clients knock than it can take, and serves on', async () => {
   await using place = await processPlace();
-  await using server = await startServerProcess(place.environment, { descriptors: 400 });
+  await using server = await startServerProcess(place.environment, { descriptors: 800 });
   const port = Number(new URL(server.url).port);
   const pid = server.child.pid as number;
   const knocking = [
-    ...(await openIdle(port, '127.0.0.2', 450)),
-    ...(await openIdle(port, '127.0.0.4', 450)),
+    ...(await openIdle(port, '127.0.0.2', 900)),
+    ...(await openIdle(port, '127.0.0.4', 900)),
   ];
-  expect(alive(knocking).length).toBeLessThanOrEqual(300);
+  expect(alive(knocking).length).toBeLessThanOrEqual(600);
 
   const before = await ticksOf(pid);
   await rest(1_500);

@@ -13,7 +13,7 @@ import { UWS_SHA256 } from '../../../../src/http/server/uws-checksums.ts';
 describe('the socket library', () => {
   it('is the binary that was examined', () => {
     const digest = createHash('sha256').update(readFileSync(uwsBinaryPath())).digest('hex');
-    expect(UWS_SHA256[platformName()], `an entry for ${platformName()}`).toBe(digest);
+    expect(UWS_SHA256[platformName()], `an entry for ${platformName()}`).toContain(digest);
   });
 
   it('is the package that has a binary for this machine, the older one where both have', () => {
