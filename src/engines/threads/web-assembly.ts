@@ -1,6 +1,5 @@
 /** The part of WebAssembly that is used here; the types of Node leave it to the browser's. */
 export type WasmModule = { readonly kind?: 'module' };
-export type WasmMemory = { readonly buffer: ArrayBuffer };
 
 type Api = {
   compile(bytes: Uint8Array): Promise<WasmModule>;

@@ -23,9 +23,10 @@ compiled.catch(() => {});
 
 serveWorker<FliteContract>({
   async speak({ text, voice, stretch }, transfer) {
-    const command = ['flite', '-voice', voice, '--setf', `duration_stretch=${stretch}`];
-    const module = await compiled;
-    const file = runWasiCommand(module, [...command, '-t', text, '-o', 'spoken.wav'], MAX_BYTES);
+    const fileName = 'spoken.wav';
+    const how = ['-voice', voice, '--setf', `duration_stretch=${stretch}`];
+    const line = ['flite', ...how, '-t', text, '-o', fileName];
+    const file = runWasiCommand(await compiled, { line, fileName }, MAX_BYTES);
     const wav = parseWav(file);
     if (wav.kind === 'refused') throw new Error(`the synthesiser wrote no sound: ${wav.reason}`);
     const pcm = wavSamples(wav);
