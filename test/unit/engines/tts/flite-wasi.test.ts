@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createEngineFiles } from '../../../src/engines/engine-files.ts';
-import { runWasiCommand } from '../../../src/engines/flite-wasi.ts';
-import { type WasmModule, wasm } from '../../../src/engines/web-assembly.ts';
+import { createEngineFiles } from '../../../../src/engines/threads/engine-files.ts';
+import { type WasmModule, wasm } from '../../../../src/engines/threads/web-assembly.ts';
+import { runWasiCommand } from '../../../../src/engines/tts/flite-wasi.ts';
 
 let flite: WasmModule;
 beforeAll(async () => {
