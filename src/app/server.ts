@@ -1,5 +1,5 @@
-import { flushKeyUse } from '../accounts/keys/flush-key-use.ts';
-import { pollInvalidations } from '../accounts/keys/poll-invalidations.ts';
+import { pollInvalidations } from '../accounts/keys/invalidations.ts';
+import { flushKeyUse } from '../accounts/keys/key-use.ts';
 import { retryDelegations } from '../accounts/wallets/retry-delegations.ts';
 import { createApiDescription } from '../http/server/api-description.ts';
 import { createHttpServer, type HttpServer } from '../http/server/app.ts';

@@ -1,7 +1,8 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { DEFAULT_DATABASE_PATH, DEFAULT_PORT, Environment, MAINNET } from './environment.ts';
-import { realPath } from './real-path.ts';
 
 /** A setting that the server refuses to start with. The message names the variable. */
 export class ConfigError extends Error {
@@ -203,4 +204,18 @@ export function raiseHeaderLimit(): void {
 export function readSecret(name: string): string | undefined {
   const value = process.env[name];
   return value === '' ? undefined : value;
+}
+
+/**
+ * The one absolute spelling of a path: `.`, `..`, repeated slashes and symbolic links are resolved. Of a path that does
+ * not exist yet, the part that exists is resolved and the rest is kept.
+ */
+function realPath(path: string): string {
+  const absolute = resolve(path);
+  try {
+    return realpathSync(absolute);
+  } catch {
+    const parent = dirname(absolute);
+    return parent === absolute ? absolute : join(realPath(parent), basename(absolute));
+  }
 }

@@ -13,7 +13,7 @@ import type { VoiceDeps } from '../voice/session/voice-deps.ts';
 import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../voice/session/voice-endings.ts';
 import type { ListenParameters } from '../voice/transcription/listen-dialect.ts';
 import type { TranscriptionStream } from '../voice/transcription/transcription-stream.ts';
-import { isContainer } from './audio-container.ts';
+
 import { parseClientMessage } from './client-message.ts';
 import { type ListenRelays, openTranscription } from './open-transcription.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
@@ -208,4 +208,13 @@ function problemOf({ channel, type }: Readonly<Record<string, unknown>>): string
     return 'There is one channel, 0.';
   if (type === 'KeepAlive' || type === 'Finalize' || type === 'CloseStream') return undefined;
   return 'The type is one of KeepAlive, Finalize and CloseStream.';
+}
+
+/** How files and recorders begin: RIFF, Ogg, FLAC, Matroska and WebM, ID3. */
+const MAGIC = ['RIFF', 'OggS', 'fLaC', '\x1aE\xdf\xa3', 'ID3'];
+
+/** Whether these bytes begin a container, which is not sound as it is. */
+export function isContainer(bytes: Uint8Array): boolean {
+  const head = Buffer.from(bytes.subarray(0, 4)).toString('latin1');
+  return MAGIC.some((magic) => head.startsWith(magic));
 }

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { Worker } from '../../kernel/schedule.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { type Committed, commitChange, commitTeamChange } from './commit-change.ts';
 import type { Invalidation, Notice } from './invalidation.ts';
@@ -128,3 +129,10 @@ function createAudience(log: Log) {
 }
 
 const PRUNE_EVERY_TICKS = 16;
+
+/** What other processes revoked, suspended or closed is forgotten here, each second. */
+export const pollInvalidations = (deps: { readonly invalidations: Invalidations }): Worker => ({
+  name: 'poll-invalidations',
+  everyMs: LIMITS.invalidationPollMs,
+  tick: () => deps.invalidations.tick(),
+});

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import type { Worker } from '../../kernel/schedule.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { type KeyKind, saveKeyUses } from './key-use-store.ts';
 
@@ -43,3 +44,10 @@ export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock })
     },
   };
 }
+
+/** When keys were last used is written in batches. */
+export const flushKeyUse = (deps: { readonly keyUse: KeyUse }): Worker => ({
+  name: 'flush-key-use',
+  everyMs: LIMITS.keyUseFlushMs,
+  tick: () => deps.keyUse.flush(),
+});

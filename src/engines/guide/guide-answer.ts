@@ -1,3 +1,4 @@
+import { isoTime } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import {
   type ChatMessage,
@@ -10,7 +11,7 @@ import { answerSum } from './guide-arithmetic.ts';
 import { askedFact, stateFact } from './guide-facts.ts';
 import { tellResults } from './guide-result.ts';
 import type { Retriever } from './guide-retrieve.ts';
-import { answerTime } from './guide-time.ts';
+
 import { countTokens, type Encoder, firstTokens } from './guide-tokens.ts';
 import { chooseTool } from './guide-tool.ts';
 import { fillSchema } from './schema/fill-schema.ts';
@@ -142,4 +143,24 @@ function refusing<T>(what: string, place: string, fill: () => T): T {
 function echo(text: string): string {
   const short = [...text].slice(0, ECHO_CHARS).join('').trim();
   return /[.!?]$/.test(short) ? short : `${short}.`;
+}
+
+const IN_UTC = { timeZone: 'UTC' } as const;
+
+const WEEKDAY = new Intl.DateTimeFormat('en-GB', { ...IN_UTC, weekday: 'long' });
+
+const DATE = new Intl.DateTimeFormat('en-GB', { ...IN_UTC, dateStyle: 'long' });
+
+const ASKS_TIME = /\b(?:what(?: is|s)?(?: the)?(?: current)? time|time is it|the time now)\b/;
+
+const ASKS_DATE =
+  /\b(?:what(?: is|s)? (?:the |todays |the current )?date|(?:what|which) day|todays date|what year)\b/;
+
+/** Tells the time or the date, in UTC, when that is what is asked. */
+export function answerTime(question: string, nowMs: number): string | undefined {
+  const plain = question.toLowerCase().replace(/['’]/g, '');
+  const today = `${WEEKDAY.format(nowMs)}, ${DATE.format(nowMs)}`;
+  if (ASKS_TIME.test(plain)) return `It is ${isoTime(nowMs).slice(11, 16)} UTC on ${today}.`;
+  if (ASKS_DATE.test(plain)) return `Today is ${today}.`;
+  return undefined;
 }

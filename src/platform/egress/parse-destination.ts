@@ -1,7 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { LIMITS } from '../../kernel/limits.ts';
 import { BlockedDestination } from './blocked-destination.ts';
-import { isBlockedPort } from './blocked-ports.ts';
 
 export type ParsedDestination = {
   /** In its normal form, without a fragment and without a dot after the host. */
@@ -91,3 +90,20 @@ function readName(spelled: string, hostname: string): string {
 /** A label outside ASCII that reads as plain ASCII once mapped is another name's look-alike. */
 const isWrittenAs = (label: string, written: string): boolean =>
   /^[\x21-\x7e]*$/.test(written) ? label === written.toLowerCase() : label.startsWith('xn--');
+
+/**
+ * Ports on which something else than HTTP listens, so that a request is never read as a command there: the bad ports
+ * of the Fetch standard, then databases, caches and remote desktops.
+ */
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
+  103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,
+  512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993,
+  995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668,
+  6669, 6679, 6697, 10080,
+
+  138, 445, 873, 1080, 1433, 1521, 2483, 2484, 3128, 3268, 3269, 3306, 3389, 5432, 5672, 5900, 6379,
+  6380, 9042, 11211, 27017, 27018, 27019,
+]);
+
+const isBlockedPort = (port: number): boolean => BLOCKED_PORTS.has(port);

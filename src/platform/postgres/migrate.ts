@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import { DatabaseUnreachable } from './await-server.ts';
 import { describeTarget } from './describe-target.ts';
-import { migrationsFolder } from './migrations-folder.ts';
+
 import type { DatabaseTarget, Sql } from './sql.ts';
 import { openSql } from './sql.ts';
 import { errorCode } from './transient.ts';
@@ -49,5 +51,16 @@ async function applyMigrations(target: DatabaseTarget): Promise<void> {
     await migrate(drizzle(own), { migrationsFolder: migrationsFolder() });
   } finally {
     await own.end({ timeout: 5 });
+  }
+}
+
+/** Finds `migrations/` beside or above this file, so that it works from the sources and from `dist/`. */
+export function migrationsFolder(from = import.meta.dirname): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'migrations');
+    if (existsSync(join(candidate, 'meta', '_journal.json'))) return candidate;
+    if (folder === dirname(folder)) {
+      throw new Error('The migrations folder is missing: it must lie beside package.json.');
+    }
   }
 }

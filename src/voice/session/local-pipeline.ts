@@ -11,9 +11,10 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import { MAIN_HOLD } from '../billing/session-holds.ts';
 import { type TurnCap, turnReserveRaw, turnUsage } from '../billing/turn-meter.ts';
+import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
 import { messagesOf } from './conversation.ts';
 import { foreignSpeech } from './expected-speech.ts';
-import { mustCall, offeredTools } from './tool-choice.ts';
+
 import {
   type Llm,
   type LlmPiece,
@@ -123,3 +124,16 @@ function piecesOf({ text, toolCall }: Answer): LlmPiece[] {
     ...(text === '' ? [] : [{ kind: 'text' as const, text }]),
   ];
 }
+
+type Choosing = Pick<SessionConfig, 'tools' | 'toolChoice'>;
+
+/** The tools that an answer may call. */
+export function offeredTools({ tools, toolChoice }: Choosing): SessionConfig['tools'] {
+  if (toolChoice === 'none') return [];
+  if (typeof toolChoice === 'string') return tools;
+  return tools.filter(({ name }) => name === toolChoice.name);
+}
+
+/** Whether the client insists on a call, and has a tool that can be called. */
+export const mustCall = (config: Choosing): boolean =>
+  config.toolChoice !== 'auto' && offeredTools(config).length > 0;

@@ -6,7 +6,6 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { upstreamClosed } from '../session/voice-endings.ts';
 import type { Heard, Segment } from '../stt/transcriber-events.ts';
 import type { Total, TranscriptDialect, TranscriptWriter } from './dialect.ts';
-import { spreadWords } from './spread-words.ts';
 
 /** What the client asked for when it opened the stream. */
 export type ListenParameters = {
@@ -209,3 +208,19 @@ class ListenWriter implements TranscriptWriter {
 }
 
 const seconds = (ms: number): number => ms / 1_000;
+
+/**
+ * Lays the words of a text out over the time in which they were said, each as long as it has letters.
+ * An estimate, for recognisers that tell no times.
+ */
+export function spreadWords(text: string, startMs: number, endMs: number): TimedWord[] {
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  const letters = words.reduce((sum, word) => sum + word.length, 0);
+  let before = 0;
+  const at = () => Math.round(startMs + ((endMs - startMs) * before) / letters);
+  return words.map((word) => {
+    const wordStartMs = at();
+    before += word.length;
+    return { word, startMs: wordStartMs, endMs: at() };
+  });
+}

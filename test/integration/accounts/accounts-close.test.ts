@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findAgent } from '../../../src/accounts/agents/agent-store.ts';
 import { changeStatus } from '../../../src/accounts/agents/change-status.ts';
 import { createAgent } from '../../../src/accounts/agents/create-agent.ts';
-import { pollInvalidations } from '../../../src/accounts/keys/poll-invalidations.ts';
+import { pollInvalidations } from '../../../src/accounts/keys/invalidations.ts';
 import { closeAgent } from '../../../src/payments/payouts/close-agent.ts';
 import { readBalance } from '../../../src/payments/reservations/read-balance.ts';
 import { accountsWorld, agentWish } from '../../support/accounts.ts';

@@ -10,7 +10,7 @@ import {
   insertDeveloperKey,
   revokeDeveloperKey,
 } from '../../../src/accounts/keys/developer-key-store.ts';
-import { flushKeyUse } from '../../../src/accounts/keys/flush-key-use.ts';
+import { flushKeyUse } from '../../../src/accounts/keys/key-use.ts';
 import { saveKeyUses } from '../../../src/accounts/keys/key-use-store.ts';
 import { findUsage } from '../../../src/accounts/management/usage-store.ts';
 import { saveOperatorPermission } from '../../../src/accounts/wallets/local-delegation-store.ts';

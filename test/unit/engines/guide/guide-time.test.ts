@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerTime } from '../../../../src/engines/guide/guide-time.ts';
+import { answerTime } from '../../../../src/engines/guide/guide-answer.ts';
 
 const nowMs = Date.UTC(2026, 10, 21, 9, 5);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mustCall, offeredTools } from '../../../../src/voice/session/tool-choice.ts';
+import { mustCall, offeredTools } from '../../../../src/voice/session/local-pipeline.ts';
 import { openSession } from '../../../support/realtime-session.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 

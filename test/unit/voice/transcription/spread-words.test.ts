@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { spreadWords } from '../../../../src/voice/transcription/spread-words.ts';
+import { spreadWords } from '../../../../src/voice/transcription/listen-dialect.ts';
 
 describe('spreadWords', () => {
   it('gives each word as much time as it has letters', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeRow } from '../../../../../src/platform/postgres/backup/copy-text.ts';
+import { encodeRow } from '../../../../../src/platform/postgres/backup/copy-out.ts';
 
 /** Reads COPY text by its definition, as the server does. */
 const decodeRow = (line: string) =>
