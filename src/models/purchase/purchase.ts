@@ -72,14 +72,25 @@ export async function purchase<R, T, A>(
   order: Order<R, T>,
   deliver: (bought: OpenPurchase<T>) => Promise<A>,
 ): Promise<A | Relayed> {
-  return serve(deps, await openHold(deps, order), deliver);
+  let granted = await openHold(deps, order);
+  for (;;) {
+    const served = await serve(deps, granted, deliver);
+    if (served.kind === 'answered') return served.answer;
+    granted = served.instead;
+  }
 }
 
+/** What came of one hold: an answer, or the hold for the sellers that are asked next. */
+type ServedHold<R, T, A> =
+  | { readonly kind: 'answered'; readonly answer: A | Relayed }
+  | { readonly kind: 'passed_over'; readonly instead: Granted<R, T> };
+
+/** Asks the sellers of one hold, and resolves it. Throws the refusal where none delivers and no others are left. */
 async function serve<R, T, A>(
   deps: PurchaseDeps,
   { order, held, before, arrivedMs }: Granted<R, T>,
   deliver: (bought: OpenPurchase<T>) => Promise<A>,
-): Promise<A | Relayed> {
+): Promise<ServedHold<R, T, A>> {
   const open = openPurchase(deps, order, held, arrivedMs);
   try {
     const ask = (offer: Offer<R>) =>
@@ -91,7 +102,7 @@ async function serve<R, T, A>(
     const { answerCap, mostTokens } = order;
     const served = { model, retirement, rail: source.rail, attempts, rateLimits, answerCap };
     if (outcome.kind === 'completed') {
-      return await deliver({
+      const answer = await deliver({
         outcome,
         served,
         source,
@@ -100,16 +111,18 @@ async function serve<R, T, A>(
         budget: open.budget,
         settle: (metered) => open.settle(tried, metered),
       });
+      return { kind: 'answered', answer };
     }
     await open.giveUp(tried);
     const instead = isPassedOver(outcome, source)
       ? await openInstead(deps, order, tried)
       : undefined;
-    if (instead !== undefined) return await serve(deps, instead, deliver);
+    if (instead !== undefined) return { kind: 'passed_over', instead };
     if (outcome.kind !== 'declined') throw refuseOutcome(outcome, tried, served);
     warnOfRefusedAccount(deps.log, outcome.status, source);
     const words = retryHeaders(outcome, deps.clock.now());
-    return relay(outcome, { ...passthroughHeaders(served), ...words }, upstreamMs);
+    const answer = relay(outcome, { ...passthroughHeaders(served), ...words }, upstreamMs);
+    return { kind: 'answered', answer };
   } catch (error) {
     // A bug on the way must not keep the agent's money; a settle that was sent is never sent otherwise.
     await open.release();
