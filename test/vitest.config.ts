@@ -58,7 +58,8 @@ export default defineConfig({
           globalSetup: ['test/support/compiled.ts', 'test/support/global-database.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          // They wait for leases and exits most of the time.
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
       },
