@@ -8,7 +8,7 @@ export type BalanceEffects = {
   offer(): void;
   /** Takes the agent's row, decides and commits in one short sql transaction. */
   fence(): void;
-  /** There is no such agent: whoever waits is told so. */
+  /** There is no such agent: waiting operations are answered so. */
   dismiss(): void;
 };
 
@@ -40,7 +40,7 @@ const NO_MISSES = { misses: 0 };
 /**
  * One agent's balance in one process. While ready it decides on its own copy of the state and writes,
  * and the database has the last word. After two misses in a row it takes the row, so that no process
- * starves; a busy one stays wary for some parts, since whoever was faster will be again. It hears of the exceptions only: an event costs more than deciding an operation.
+ * starves; a busy one stays wary for some batches, since a faster process will be faster again. It hears of the exceptions only: an event costs more than deciding an operation.
  */
 export const balanceMachine = setup({
   types: {

@@ -51,7 +51,7 @@ const QUIET: Ending = { code: 1000, reason: 'idle' };
 const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
 
 /**
- * One realtime session at an upstream. Whoever ends it in the middle of a turn does not end the metering: the upstream
+ * One realtime session at an upstream. An end in the middle of a turn does not end the metering: the upstream
  * is told to stop, and heard out in `finishing` for what the turn came to. Settled exactly once, in `closed`.
  */
 export const realtimeRelayMachine = setup({

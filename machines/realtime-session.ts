@@ -28,7 +28,7 @@ export type RealtimeEffects = {
   readonly hangUp: (ending: Ending) => void;
   /** Bills what is left and settles; what another process has taken is left to it. */
   readonly settle: (ending: Ending) => void;
-  /** Somebody speaks, or what was said is being made out: a turn has begun that is not asked for yet. */
+  /** The caller speaks, or speech is being transcribed: a turn has begun that is not asked for yet. */
   readonly isHearing: () => boolean;
   /** Milliseconds until the client has been silent for too long; 0 when it has. */
   readonly quietInMs: () => number;
@@ -68,7 +68,7 @@ export const realtimeSessionMachine = setup({
     settle: ({ context }) => context.effects.settle(context.ending ?? GONE),
     drain: assign(({ context }) => ({ ending: context.ending ?? DRAINING })),
     end: assign((_, ending: Ending) => ({ ending, mayAnswer: false })),
-    // Whoever is given up when a drain takes too long is told of the drain.
+    // A client that is cut off when a drain takes too long is told of the drain.
     abandon: assign(({ context }) => ({ ending: context.ending ?? GONE, mayAnswer: false })),
     reckon: assign(({ context }) => ({ goesOn: context.mayAnswer && hasMoreToDo(context) })),
     want: assign({ wanted: true }),

@@ -11,7 +11,7 @@ export type ReservationState =
   | 'released';
 
 export type ReservationEvent =
-  /** The payment header is on its way: from here on somebody else may have it. */
+  /** The payment header is on its way: from here on the vendor may hold it. */
   | { readonly type: 'request.sent' }
   /** Something went wrong after that, or the process that sent it is gone. */
   | { readonly type: 'request.broken' }

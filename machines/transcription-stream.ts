@@ -17,7 +17,7 @@ export type Ending = {
 export type TranscriptionStreamEvent =
   /** Less than half of a slice is left of what is held. */
   | { type: 'budget.low' }
-  /** No more can be held, or nobody can say. */
+  /** No more can be held, or the ledger cannot say. */
   | { type: 'budget.spent'; ending: Ending }
   /** The client said that no more audio comes. */
   | { type: 'audio.finished' }
@@ -26,7 +26,7 @@ export type TranscriptionStreamEvent =
   | { type: 'drain.requested' }
   /** The client broke a rule of the socket, or an engine or the ledger gave up. */
   | { type: 'stream.failed'; ending: Ending }
-  /** Whoever hears the stream goes on with it: more of it is made out. */
+  /** The transcriber makes progress with the stream. */
   | { type: 'transcript.progressed' }
   | { type: 'transcript.finished' }
   | { type: 'socket.closed' }
@@ -46,7 +46,7 @@ export type TranscriptionEffects = {
   readonly giveUpRest: () => void;
   readonly hangUp: (ending: Ending) => void;
   readonly settle: (ending: Ending) => void;
-  /** Whether somebody is still to tell what was heard of the audio, for which a client that leaves is not needed. */
+  /** Whether the transcriber still owes how much it heard, for which a client that leaves is not needed. */
   readonly isOwed: () => boolean;
   /** Nothing is settled: another process has done so. */
   readonly leave: () => void;
@@ -159,7 +159,7 @@ export const transcriptionStreamMachine = setup({
       after: { finishMost: GIVEN_UP },
       states: { waiting: { after: { finishLimit: GIVEN_UP } } },
     },
-    /** Nobody is there to be told what was said; what it came to is waited for. */
+    /** The client is gone; only the amount that was heard is waited for. */
     leaving: {
       entry: 'finishTranscript',
       on: { 'transcript.finished': 'closed', 'socket.closed': {} },

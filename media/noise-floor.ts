@@ -1,5 +1,5 @@
 /**
- * How loud a line is when nobody speaks. Speech always dips between words, so the quietest moment of
+ * How loud a line is without speech. Speech always dips between words, so the quietest moment of
  * the last seconds is the line itself, however loud its noise is.
  */
 

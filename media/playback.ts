@@ -1,4 +1,4 @@
-/** Less than this nobody hears, and timers are no better. */
+/** Less than this is not audible, and timers are no better. */
 const TOLERANCE_MS = 5;
 
 /**

@@ -85,7 +85,7 @@ export function wavSamples(wav: Wav): Int16Array {
 }
 
 /**
- * The bytes that stand before `dataBytes` of mono sound: 44 for PCM, 58 for G.711. Null: nobody knows yet how much it
+ * The bytes that stand before `dataBytes` of mono sound: 44 for PCM, 58 for G.711. Null: it is not known yet how much it
  * will be, as in a file that is sent while it is made.
  */
 export function wavHeader(sound: {

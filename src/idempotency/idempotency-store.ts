@@ -16,7 +16,7 @@ export type KeyClaim = {
 /** Whose work a stored key is. */
 export type KeyWork = Pick<KeyClaim, 'owner' | 'key' | 'workId'>;
 
-/** A key that somebody had before. */
+/** A key that an earlier request claimed. */
 export type StandingKey = {
   readonly method: string;
   readonly path: string;
@@ -32,7 +32,7 @@ export type StandingKey = {
 export type TakeVerdict =
   | { readonly kind: 'taken' }
   | { readonly kind: 'standing'; readonly standing: StandingKey }
-  /** Somebody else took or freed it in the same instant: look again. */
+  /** Another request took or freed it in the same instant: look again. */
   | { readonly kind: 'raced' }
   /** This process's own lease has run out: what it took would look orphaned. Nothing was taken. */
   | { readonly kind: 'lease_lost' };

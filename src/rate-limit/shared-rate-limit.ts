@@ -115,7 +115,7 @@ function createClaims(
     if (asking.size > 0) soon(() => void claim());
   }
 
-  /** Whoever came while the claim was under way may have to wait for the next. */
+  /** Requests that came while the claim was under way may have to wait for the next. */
   const serve = (bucket: Bucket, nowMs: number) => {
     const { share, waiting } = bucket;
     let served = 0;

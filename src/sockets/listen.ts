@@ -125,7 +125,7 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   ...['multichannel', 'callback', 'callback_method'],
 ]);
 
-/** Of the query, as the client wrote it, what is for whoever hears the stream. */
+/** The part of the query, as the client wrote it, that goes to the transcriber. */
 const askedOf = (rawQuery: string): [name: string, value: string][] =>
   [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_PASSED_ON.has(name));
 

@@ -100,7 +100,7 @@ function relayWishOf(
   };
 }
 
-/** Nobody tells tokens of a live transcription. */
+/** Upstreams report no tokens for a live transcription. */
 const isBilledByToken = ({ rates }: Source): boolean =>
   rates.audio_second === undefined && rates.audio_input_token !== undefined;
 

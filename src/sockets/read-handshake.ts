@@ -8,7 +8,7 @@ import {
 } from '../voice/protocols/openai-realtime/session-config.ts';
 
 export type Handshake = {
-  /** Undefined: a transcription session names the model that hears it later, or nobody. */
+  /** Undefined: a transcription session names its model later, or not at all. */
   readonly modelId: string | undefined;
   readonly type: SessionConfig['type'];
   /** How a session of this server's own begins. Throws the refusal of one that it cannot be: an upstream may do more. */

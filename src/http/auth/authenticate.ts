@@ -56,7 +56,7 @@ type Deps = {
   readonly publicUrl?: string | undefined;
 };
 
-const NOBODY: Authenticated = { caller: { kind: 'none' } };
+const ANONYMOUS: Authenticated = { caller: { kind: 'none' } };
 /** For who shows nothing where agents and developers are both let in. */
 const ANY = 'Send Authorization: Bearer with an agent key or a developer key.';
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -105,7 +105,7 @@ export function createAuthenticate(deps: Deps): Authenticate {
     const { request } = asking;
     if (demand.credential === 'none') {
       if (demand.isProbe !== true) strangers.admitAnonymous(asking);
-      return NOBODY;
+      return ANONYMOUS;
     }
     if (demand.credential === 'admin') return admin(deps, asking);
 

@@ -8,7 +8,7 @@ export interface Credentials {
   rememberedAgent(key: string): AgentCaller | undefined;
   /** The same, or from the database. */
   agentKey(key: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
-  /** Who made the secret; undefined when nobody here did, or with a key that works no more. Throws when it has expired. */
+  /** The maker of the secret; undefined where it was not made here, or its key works no more. Throws when it has expired. */
   clientSecret(secret: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
   /** Throws the refusal of the specification's developer-auth table, or 503 when the chain is needed and away. */
   signature(proof: {

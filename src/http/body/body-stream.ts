@@ -9,7 +9,7 @@ export type BodyBreak = 'too_large' | OverBudget | 'gone';
 
 export type BodyStream = {
   /**
-   * The pieces as they arrive; to be read once. Throws what `refusalOf` makes of a break. Whoever leaves early
+   * The pieces as they arrive; to be read once. Throws what `refusalOf` makes of a break. A reader that leaves early
    * waits until the rest was read away, so that the client hears why.
    */
   chunks(refusalOf: (how: BodyBreak) => Error): AsyncIterable<Buffer>;

@@ -51,7 +51,7 @@ export type PipelineOutcome = {
   readonly upstreamMs: number;
 };
 
-/** The client left while its body was still arriving; there is nobody to answer. */
+/** The client left while its body was still arriving; there is no connection to answer on. */
 export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError';
 }

@@ -231,7 +231,7 @@ async function pump(
   },
 ): Promise<void> {
   const { res, write, reply, clock } = sink;
-  // One place for whoever waits now: racing a long-lived promise would pile up a reaction per chunk.
+  // One place for the current waiter: racing a long-lived promise would pile up a reaction per chunk.
   let onLeft = () => {};
   let onWritable = () => {};
   reply.onGone(() => onLeft());

@@ -55,7 +55,7 @@ const NETWORK_HEXTETS = 4;
 const networks = new RecentMap<string, string>(CACHED_ADDRESSES);
 
 /**
- * Names the network that limits count an address under: an IPv4 address itself, of an IPv6 one its /64, since whoever
+ * Names the network that limits count an address under: an IPv4 address itself, of an IPv6 one its /64, since a host that
  * has one such address has all of them.
  */
 export function networkOf(address: string): string {

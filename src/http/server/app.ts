@@ -72,7 +72,7 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
   readonly publicUrl?: string | undefined;
   readonly trustedProxies?: readonly string[];
   readonly rateLimits?: Partial<RateLimits>;
-  /** Nobody has any without it. */
+  /** Without it no caller has credentials. */
   readonly holdsProviderKeys?: HoldsProviderKeys;
   /** Counts everything but the server-wide limit; in this process alone where none is given. */
   readonly rateLimiter?: RateLimiter;

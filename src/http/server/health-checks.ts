@@ -75,7 +75,7 @@ async function check(
     if (outcome === 'late') return { status: onFailure, reason: 'no answer in time' };
     return { status: 'ok', latency_ms: Math.round(clock.monotonicMs() - startedMs) };
   } catch {
-    // The probe's own words may hold addresses and names that are nobody's business here.
+    // The probe's own words may hold addresses and names that callers must not see.
     return { status: onFailure, reason: 'unreachable' };
   }
 }

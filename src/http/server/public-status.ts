@@ -41,7 +41,7 @@ export interface StatusBoard {
 
 /**
  * Puts together what anybody may know. An indexer that is not configured is shown as down, since nothing
- * is indexed, but takes nothing from the whole: nobody here asks it.
+ * is indexed, but does not count for the whole: this server never asks it.
  */
 export function createStatusBoard(deps: {
   readonly clock: Clock;
@@ -62,7 +62,7 @@ export function createStatusBoard(deps: {
       indexer: { status: partStatus(checks.indexer), lastUpdateTimestamp: null, lagSeconds: null },
       oracle: {
         status: ORACLE[verdict.kind],
-        // Nobody pays while nobody can tell: to those outside that is an active breaker.
+        // No payment is made while the chain cannot be read: to clients that is an active breaker.
         circuitBreaker: {
           isActive: verdict.kind !== 'clear',
           reason: verdict.reason,

@@ -110,7 +110,7 @@ function usageOf(bought: readonly TurnCharge[]): Readonly<Record<string, number>
   return sum;
 }
 
-/** What of the cost was for an answer that nobody heard, where there was one. */
+/** The cost of a speculated answer that was not used, where there was one. */
 function speculation(bought: readonly TurnCharge[]): Readonly<Record<string, string>> {
   const vain = bought.filter(({ isSpeculated }) => isSpeculated);
   return vain.length === 0 ? {} : { speculation_cost_raw: String(owedRaw(vain) + paidRawOf(vain)) };

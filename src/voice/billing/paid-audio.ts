@@ -66,7 +66,7 @@ export type PaidAudioOptions = {
 
 /**
  * Lets through exactly the audio that the session's hold covers. What comes while the next slice is
- * being held waits in order; whoever pushes bounds it.
+ * being held waits in order; the pusher bounds it.
  */
 export class PaidAudio {
   readonly #options: PaidAudioOptions;
@@ -163,14 +163,14 @@ export class PaidAudio {
     else this.#waiting.push({ behindBytes: this.#passedBytes + this.#backlog.bytes, callback });
   }
 
-  /** No more is let through, and what waits is dropped: nobody pays for it. */
+  /** Lets no more through and drops what waits, which is not billed. */
   stop(): void {
     this.#isStopped = true;
     this.#backlog.clear();
     this.#waiting = [];
   }
 
-  /** Writes what was heard since the last time. Nobody waits for it but the settlement. */
+  /** Writes what was heard since the last time. Only the settlement waits for it. */
   journal(): void {
     const { lost, sessionHold } = this.#options;
     const bill = this.#meter.takeBill();

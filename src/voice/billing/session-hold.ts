@@ -15,7 +15,7 @@ export type SessionHoldDeps = {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;
-  /** Undefined: whoever sells it is not known to lie, such as the engines of this process. */
+  /** Undefined: its seller is trusted, such as the engines of this process. */
   readonly breaker?: Pick<CircuitBreaker, 'distrusted'>;
 };
 
@@ -58,7 +58,7 @@ export interface SessionHold {
   readonly heldRaw: bigint;
   readonly spentRaw: bigint;
   /**
-   * Holds so much more, nothing if it is not above zero; a function is asked when its turn has come. `isQuiet`: nobody
+   * Holds so much more, nothing if it is not above zero; a function is asked when its turn has come. `isQuiet`: no client
    * wants it yet, and that it is refused has no consequence.
    */
   extend(wantedRaw: bigint | (() => bigint), isQuiet?: boolean): Promise<Extension>;

@@ -70,7 +70,7 @@ export class SessionHolds {
   }
 
   /**
-   * The same for what nobody wants yet, answering whether it is held: nothing is opened for it, and a cap that stops its
+   * The same for speculative work, answering whether it is held: nothing is opened for it, and a cap that stops its
    * agent does not do so over it.
    */
   async holdQuietly(name: string, totalRaw: bigint): Promise<boolean> {
@@ -105,7 +105,7 @@ export class SessionHolds {
   }
 
   /**
-   * Settles each to everything bought out of it, with a charge row; one that was taken is left to whoever has it. Safe to
+   * Settles each to everything bought out of it, with a charge row; one that another process took is left to that process. Safe to
    * call twice; never rejects.
    */
   settle(outcome: SettleOutcome): Promise<void> {
@@ -171,5 +171,5 @@ export async function openSessionHolds(
     }
   }
   if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
-  assert(verdict.kind === 'extended', 'nobody else knows of a session that is being opened');
+  assert(verdict.kind === 'extended', 'a session that is being opened is known to this process alone');
 }

@@ -1,7 +1,7 @@
-/** What a caller has said and nobody has paid for yet, in milliseconds from the end of each utterance on. */
+/** What a caller has said that is not billed yet, in milliseconds from the end of each utterance on. */
 export class UnpaidSound {
   #unbilledMs = 0;
-  /** Of those, what waits to be made out: nobody knows yet what it comes to. */
+  /** Of those, what waits for its transcript: its price is not known yet. */
   #untoldMs = 0;
   /** Taken to be billed, while nothing new is held instead. */
   #billingMs = 0;
@@ -22,7 +22,7 @@ export class UnpaidSound {
     if (isLost) this.#unbilledMs = Math.max(0, this.#unbilledMs - ms);
   }
 
-  /** What was made out and nobody has been billed for; it is now. Until it is `billed` the reserve of the turn is for it. */
+  /** What was transcribed and not billed; it is billed now. Until it is `billed` the reserve of the turn covers it. */
   take(): number {
     const takenMs = this.#unbilledMs - this.#untoldMs;
     this.#unbilledMs = this.#untoldMs;
@@ -35,7 +35,7 @@ export class UnpaidSound {
     this.#billingMs -= ms;
   }
 
-  /** Nobody waits for what is still being made out: it is billed as it is. */
+  /** What is still being transcribed is billed as it is, without waiting for it. */
   waitNoMore(): void {
     this.#untoldMs = 0;
   }

@@ -2,7 +2,7 @@ const BLOCK_BYTES = 65_536;
 
 /**
  * Audio that waits for money, first in, first out, gathered into blocks however small the pieces come.
- * Whoever fills it bounds it: by how far ahead of real time audio may be.
+ * The writer bounds it: by how far ahead of real time audio may be.
  */
 export class AudioBacklog {
   readonly #blocks: { readonly bytes: Uint8Array; filled: number }[] = [];

@@ -24,7 +24,7 @@ export class VoiceIntake {
   readonly #reader: SoundReader;
   readonly #resampler: Resampler;
   readonly #listener: FrameListener;
-  /** How much of a frame is silence that nobody sent. */
+  /** How much of a frame is padding that the client did not send. */
   readonly #heldBack: number;
   /** What has come of the next frame. */
   readonly #begun = new Int16Array(HEARING_FRAME);

@@ -34,7 +34,7 @@ export type Question<R, T> = {
   readonly priceRaw: (source: Source) => bigint;
   /** How a purchase of so much is held for in the hold that pays, asked when it is to be. */
   readonly holding?: (sessionHold: string, mostRaw: bigint) => Holding;
-  /** Nobody is asked once it has fired. */
+  /** No source is asked once it has fired. */
   readonly signal: StopSignal;
   readonly ask: (offer: Offer<R>, paymentMethod: PaymentMethod | undefined) => Promise<Outcome<T>>;
 };
@@ -46,14 +46,14 @@ export type Asked<T> = {
   readonly source: Source;
   /** Where it is to stand. */
   readonly tab: UnbilledCharges;
-  /** For whoever puts it there: its line is opened with it, or it is dropped. */
+  /** For the caller: its charge is opened with it, or it is dropped. */
   readonly share: Share;
 };
 
 /**
  * Holds what the dearest source of a stage would cost, and asks them, cheapest first, until one delivers: those that a key
  * of the caller's own opens, and where none of them does, under another hold, those of the pool. Undefined: the asker
- * has left. Throws StageFailed where nobody does, or it cannot be paid.
+ * has left. Throws StageFailed where none does, or it cannot be paid.
  */
 export async function askSources<R, T>(
   deps: AskDeps,
@@ -69,7 +69,7 @@ export async function askSources<R, T>(
     const holding = question.holding?.(stage.sessionHold, mostRaw);
     const isPayment = stage.offers.some(({ mostPaidRaw }) => mostPaidRaw !== undefined);
     // Its own hold is not quiet.
-    if (isPayment && holding?.isQuiet) throw new StageFailed('not_begun', 'Nobody wants it yet.');
+    if (isPayment && holding?.isQuiet) throw new StageFailed('not_begun', 'It is speculative.');
     let share: Share;
     try {
       share = await hold(mostRaw, holding);
@@ -91,7 +91,7 @@ export async function askSources<R, T>(
       if (!isBought) share.drop();
     }
   }
-  assert(tried !== undefined, 'somebody sells a part');
+  assert(tried !== undefined, 'a bound model has sellers');
   throw failureOf(tried);
 }
 

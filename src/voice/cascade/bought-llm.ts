@@ -62,8 +62,8 @@ function floorRaw(
 }
 
 /**
- * Begins an answer. `isBeside`: nothing of the reserve is for it, since nobody has asked for it yet. What is held for it
- * until somebody does is held quietly, and nobody is paid call by call: a caller who only pauses is not to stop his agent
+ * Begins an answer. `isBeside`: the reserve does not cover it, since the client has not asked for it yet. What is held
+ * for it until then is held quietly, and no seller is paid per call: a caller who only pauses must not stop his agent
  * by a cap that he has not come to.
  */
 function begin(

@@ -43,7 +43,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
     readonly body: ChatRequest;
     /** What it was held for. */
     readonly most: TokenUsage;
-    /** Undefined: whoever asked has left. Rejects with StageFailed. */
+    /** Undefined: the request was aborted. Rejects with StageFailed. */
     readonly open: () => Promise<OpenedChat | undefined>;
     /** Stops buying. */
     readonly signal: AbortSignal;
@@ -109,7 +109,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
     };
   }
 
-  /** Reads ahead of whoever speaks it, so that what was written is known whenever it is stopped. */
+  /** Reads ahead of the synthesis, so that what was written is known whenever it is stopped. */
   async #readAll(stream: ChatStream): Promise<void> {
     try {
       for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {

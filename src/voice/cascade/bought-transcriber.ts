@@ -117,7 +117,7 @@ class RailStream implements SttStream {
     const { outcome, share, source, tab } = asked;
     share.drop();
     const { estimated, told, usage } = meterTranscription(sound, outcome.usage, source);
-    // In the same breath as the drop: whoever waits for that finds it on the tab.
+    // In the same turn of the loop as the drop: a waiter for that finds the charge.
     const bought = { source, model: part.model.id, usage, ...paidOf(outcome) };
     tab.add({ ...bought, ...(told && { told }), ...(estimated && { isEstimated: true }) });
     return textOf(outcome.body);

@@ -35,7 +35,7 @@ export const mostTokens = (plan: CascadePlan): TokenUsage => ({
   outputTokens: cascadeCap(plan).outputTokens,
 });
 
-/** A session's transcriber, LLM and voice out of the models of a plan, each bought by itself. Throws the refusal of one that nobody here can serve. */
+/** A session's transcriber, LLM and voice out of the models of a plan, each bought by itself. Throws the refusal of a model that cannot be served here. */
 export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
   const { cascades, ownKeys, plan, holdNameOf, sessionHolds } = deps;
   const chargesByHold = createChargesByHold(sessionHolds);
@@ -75,7 +75,7 @@ export const paymentsKnownIn =
       log.warn('a payment is still under way at the end of its session: it has no margin'),
     );
 
-/** What is over, once; whoever told of what cannot be rests. */
+/** What is over, each once; a source that reports impossible usage rests. */
 export const takeBillFrom =
   (
     deps: Pick<Buying, 'log' | 'breaker'>,

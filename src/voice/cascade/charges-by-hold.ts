@@ -8,7 +8,7 @@ import { type Share, UnbilledCharges } from './unbilled-charges.ts';
 export type Holding = {
   /** So much in all at least. */
   readonly floorRaw?: bigint;
-  /** Nobody wants it yet: that it cannot be paid has no consequence. */
+  /** It is speculative: that it cannot be paid has no consequence. */
   readonly isQuiet?: boolean;
 };
 
@@ -34,7 +34,7 @@ export function createChargesByHold(sessionHolds: Pick<SessionHolds, 'hold' | 'h
       const afford = async (totalRaw: bigint, isQuiet: boolean) => {
         if (!isQuiet) return requireHeld(await sessionHolds.hold(sessionHold, totalRaw));
         if (await sessionHolds.holdQuietly(sessionHold, totalRaw)) return;
-        throw new StageFailed('not_begun', 'Nobody wants it yet, and it cannot be held.');
+        throw new StageFailed('not_begun', 'It is speculative and cannot be held.');
       };
       const charges = { tab, hold: createHolds(tab, afford) };
       chargesByHold.set(sessionHold, charges);

@@ -19,7 +19,7 @@ type PriceRaw = (source: Source) => bigint;
 /** A model of a session, and who sells it: for a key of its caller's own first. */
 export type ModelBinding<R> = {
   readonly model: Model;
-  /** Whom to ask, cheapest first for a price. Throws the refusal where nobody can serve it. */
+  /** The sellers to ask, cheapest first for a price. Throws the refusal where none can serve it. */
   readonly stages: (priceRaw: PriceRaw) => SellerGroups<R>;
   readonly ownKeys: OwnKeys;
 };

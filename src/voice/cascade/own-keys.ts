@@ -53,7 +53,7 @@ function createOwnKeys(
 ): OwnKeys {
   const known = new Map<string, readonly Seller[]>();
 
-  /** A key is shown to nobody but whom it was taken for when the session was opened. */
+  /** A key goes only to the provider that it was taken for when the session was opened. */
   function broughtFor(model: Model | undefined, ownKey: string): readonly Seller[] {
     const source = model && impliedSource(model);
     const isHolder = source !== undefined && vendorOf(catalogue, source.provider) === holder;

@@ -28,7 +28,7 @@ export type PipelineStage<L> = {
   readonly reserve: (config: SessionConfig, outputTokens?: number) => Reserve;
 };
 
-/** The engine of this process that a model is, or whoever sells it. Throws the refusal of one that nobody does. */
+/** The engine of this process that a model is, or its sellers. Throws the refusal of a model without either. */
 export function createPipelineStage<L, R>(
   { ownKeys, chargesOn, holdNameOf }: Buying,
   way: {

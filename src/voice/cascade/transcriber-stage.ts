@@ -34,7 +34,7 @@ export function createTranscriberStage(
     usual,
   }: {
     readonly usual: Model;
-    /** Whether `nova-3` names a model: clients that converse send such names by default, and mean nobody by them. */
+    /** Whether `nova-3` names a model: conversing clients send such names by default, without choosing a model. */
     readonly takesBareNames?: boolean;
   },
 ) {

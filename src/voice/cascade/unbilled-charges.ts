@@ -12,7 +12,7 @@ export type UnbilledCharge = {
 /** What a purchase may come to at most. It counts as unbilled until its line is over, or it is dropped. */
 export type Share = {
   readonly mostRaw: bigint;
-  /** It is paid by itself: once that is under way it is bought, whoever still wants it. */
+  /** It is paid per call: once the payment is under way it is bought, also where it is not needed any more. */
   isPayment: boolean;
   /** Opens the line of what is bought. What it has come to counts once. */
   open(line: UnbilledCharge): void;
@@ -26,7 +26,7 @@ type Expected = {
   readonly known: Promise<void>;
 };
 
-/** Everything that a session has bought and nobody has been billed for, each thing once. */
+/** Everything that a session has bought and that is not billed yet, each purchase once. */
 export class UnbilledCharges {
   #lines: UnbilledCharge[] = [];
   readonly #expected = new Set<Expected>();

@@ -70,7 +70,7 @@ export class Recorder implements RecordingStage {
     this.#put(encodeHeader({ seed, epochMs, monotonicMs, ...taped }));
   }
 
-  /** The session as whoever drives it may see it: what it is told arrives in its turn, and is recorded. */
+  /** The session as its driver sees it: each call arrives in its turn and is recorded. */
   driven<T extends Driven & { readonly settled: Promise<void> }>(session: T): T {
     void session.settled.then(() => this.#end('settled'));
     return new Proxy(session, {
@@ -103,7 +103,7 @@ export class Recorder implements RecordingStage {
 
   #drive(session: Driven, name: string, args: readonly unknown[]): void {
     const isAttach = name === 'attach';
-    // Whoever gave the bytes may want them back.
+    // The caller may reuse its buffer.
     const kept = args.map((arg) => (arg instanceof Uint8Array ? Buffer.from(arg) : arg));
     if (isAttach) this.#client = this.between('client', args[0] as ClosableSocket);
     const given = isAttach ? [this.#client] : kept;

@@ -42,7 +42,7 @@ export async function openTapeFolder(options: {
   let isCounting = false;
   log.warn({ directory, files }, 'live sessions are recorded, with every word');
 
-  /** Somebody may have taken some away. None is begun meanwhile: it is done only where there is no room. */
+  /** Counts the files again, since the operator may have removed some. No recording begins meanwhile. */
   function recount(): void {
     if (isCounting) return;
     isCounting = true;
@@ -66,7 +66,7 @@ export async function openTapeFolder(options: {
       files++;
       if (files === limits.files) log.warn({ directory, files }, 'the recordings are complete');
       const path = join(directory, `${sessionId}${SUFFIX}`);
-      // A file that is there is somebody's: it is not written over.
+      // An existing file belongs to another recording and is not overwritten.
       const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
       let isBroken = false;
       let bytesLeft = limits.bytes;

@@ -81,7 +81,7 @@ type RelayStage<R> = { readonly model: Model; readonly offers: Offers<R> };
 /** Whom to ask, first to last: at most those that the buyer has keys of, and those of the pool. */
 export type RelayPlan<R> = readonly [RelayStage<R>, ...RelayStage<R>[]];
 
-/** Who could serve a live model from elsewhere. Undefined: nobody, or it is live inside this server. */
+/** The upstreams that could serve a live model. Undefined: there is none, or this server runs the model itself. */
 export async function planRelay<R>(
   { catalogue, relays }: { readonly catalogue: Catalogue; readonly relays: Relays<R> },
   modelId: string,

@@ -97,7 +97,7 @@ export class Downlink<F extends Frame = Frame> {
     this.#goOn();
   }
 
-  /** Nobody reads any more: the upstream is heard out all the same. */
+  /** The client reads no more. The upstream is still read to its end, for its usage. */
   abandon(): void {
     this.#client = undefined;
     this.#isBehind = false;

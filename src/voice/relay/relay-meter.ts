@@ -40,7 +40,7 @@ export interface RelayMeter {
   makeWhole(underWay: number): void;
   /** The upstream is gone: what there is to bill is what was until now. */
   stopped(): void;
-  /** Bills what is left. `unheardOf`: how many turns were bought whose usage nobody will tell. */
+  /** Bills what is left. `unheardOf`: how many turns were bought whose usage the upstream will not report. */
   end(unheardOf: number): void;
 }
 

@@ -289,7 +289,7 @@ export class RelaySession {
     this.#guard(() => this.#downlink.abandon());
   }
 
-  /** Nobody else is there to catch what goes wrong with a frame of an upstream. */
+  /** Errors of a frame of the upstream are caught here, since no caller is above it. */
   #guard(work: () => void): void {
     try {
       work();

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../../engines/engine.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** What a caller shows: a data: URL, or one that whoever answers can fetch. */
+/** What a caller shows: a data: URL, or one that the model's vendor can fetch. */
 export type ImagePart = {
   readonly type: 'input_image';
   readonly image_url: string;

@@ -14,7 +14,7 @@ export const expectedSpeech = ({
 
 const PATH = 'session.audio.input.transcription.language';
 
-/** The recognisers of this process hear English: who expects another language would be told words that nobody said. */
+/** The recognisers of this process know English alone: of another language they would report wrong words. */
 export function foreignSpeech(
   transcriber: string,
   { transcriptionLanguage: language }: Expected,

@@ -6,7 +6,7 @@ export class SpokenText {
   #expectedEndMs = 0;
   #cutAtMs: number | undefined;
 
-  /** The words that a listener who broke in has heard; undefined when nobody did. */
+  /** The words that the caller had heard at a barge-in; undefined where there was none. */
   get cut(): string | undefined {
     return this.#cutAtMs === undefined ? undefined : this.heardBy(this.#cutAtMs);
   }

@@ -10,7 +10,7 @@ export class IdleWatch {
     this.#fromMs = atMs;
   }
 
-  /** Somebody speaks again. */
+  /** The caller speaks again. */
   end(): void {
     this.#fromMs = undefined;
   }
@@ -20,7 +20,7 @@ export class IdleWatch {
     return this.#fromMs !== undefined;
   }
 
-  /** Tells once, when `nowMs` of sound have come in, since when nobody spoke for `timeoutMs`. */
+  /** Tells once, when `nowMs` of sound have come in and the caller has been silent for `timeoutMs`. */
   lapsed(nowMs: number, timeoutMs: number): { readonly sinceMs: number } | undefined {
     const sinceMs = this.#fromMs;
     if (sinceMs === undefined || nowMs - sinceMs < timeoutMs) return undefined;

@@ -49,7 +49,7 @@ export type ListeningDeps = {
   /** The caller has likely said all, which is this, and is to be answered; or goes on after all. */
   readonly paused: (text: string) => void;
   readonly resumed: () => void;
-  /** Nobody spoke after the last answer for as long as the client allows. */
+  /** The caller stayed silent after the last answer for as long as the client allows. */
   readonly timedOut: () => void;
 };
 
@@ -133,7 +133,7 @@ export class Listening {
     return this.#deps.config().turnDetection !== null && this.#transcriber?.isHearing === true;
   }
 
-  /** Somebody speaks, or what was said is being made out; what a client may yet commit is not said. */
+  /** The caller speaks, or speech is being transcribed; audio that the client may yet commit does not count. */
   get isBusy(): boolean {
     const ears =
       this.#transcriber === undefined ? this.#retiring : [this.#transcriber, ...this.#retiring];
@@ -239,7 +239,7 @@ export class Listening {
   #lookAwaited(): void {
     if (!this.#awaited.isOn) return;
     const { config, sender, random, timedOut } = this.#deps;
-    // Whoever spoke when the answer ended is waited for from the end of that on.
+    // A caller who spoke when the answer ended has the timeout from the end of that speech on.
     if (this.#transcriber?.isHearing) {
       this.#awaited.begin(this.#receivedMs);
       return;
@@ -283,7 +283,7 @@ export class Listening {
     this.#idleTimer = clock.setTimeout(look, LIMITS.realtimeDecoderIdleMs);
   }
 
-  /** A recogniser that nobody speaks to goes back to the pool, and a line without sound keeps nothing. */
+  /** A recogniser without speech goes back to the pool, and a line without sound keeps nothing. */
   #lookIdle(isSilent: boolean): void {
     if (this.#transcriber === undefined) return;
     if (isSilent && !this.#transcriber.isBusy) {

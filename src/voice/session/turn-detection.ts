@@ -12,7 +12,7 @@ export type TurnDetection =
       readonly threshold: number;
       readonly prefixPaddingMs: number;
       readonly silenceDurationMs: number;
-      /** A line on which nobody speaks for so long after an answer is spoken to; null: never. */
+      /** The caller is prompted after so long a silence behind an answer; null: never. */
       readonly idleTimeoutMs: number | null;
       /** Silence after which an answer is begun, should the turn have ended; null: none is. */
       readonly speculateAfterMs: number | null;

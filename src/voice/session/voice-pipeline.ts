@@ -30,7 +30,7 @@ export type LlmRequest = {
   readonly config: SessionConfig;
   /** What was said so far, oldest first; a LLM takes as much of the end as fits it. */
   readonly items: readonly ConversationItem[];
-  /** Nobody said anything to what was said last: the caller is spoken to again. */
+  /** The caller did not respond to the last answer and is prompted again. */
   readonly isPrompt?: boolean;
   readonly outputCap: number;
   /** Stops buying. */
@@ -59,7 +59,7 @@ export interface LlmReply {
 /** What answers. */
 export interface Llm {
   reply(request: LlmRequest): LlmReply;
-  /** The caller may have finished: the answer is begun, at most once a turn, and nobody hears of it yet. */
+  /** The caller may have finished: the answer is begun, at most once a turn, and not sent yet. */
   speculate?(request: Omit<LlmRequest, 'signal'>): void;
   /** The caller has not: what was begun is given up. */
   forgetSpeculation?(): void;
@@ -97,10 +97,10 @@ export type VoicePipeline = {
    * longest: held before each one begins.
    */
   reserves(config: SessionConfig, outputTokens?: number): Reserves;
-  /** What a turn has bought. It is billed by whoever asks. */
+  /** What a turn has bought. The caller of this function bills it. */
   takeBill(use: TurnUse, requests: 0 | 1): readonly TurnCharge[];
   /**
-   * Resolves when it is known what every payment under way has bought, or nobody is to wait for it any longer: one that
+   * Resolves when it is known what every payment under way has bought, or the wait is over: one that
    * is paid by itself is bought though its caller has left. It is in the next bill then.
    */
   paymentsKnown(): Promise<void>;

@@ -49,7 +49,7 @@ export type VoiceTurnOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly config: SessionConfig;
-  /** Nobody said anything to what was said last. */
+  /** The caller did not respond to the last answer. */
   readonly isPrompt: boolean;
   readonly cap: TurnCap;
   readonly writer: ResponseWriter;

@@ -32,7 +32,7 @@ export class Transcriber {
   readonly #ending: Utterance[] = [];
   readonly #queue: RecogniserQueue;
   #closed = false;
-  /** The words so far ask for more: nobody stops there. */
+  /** The words so far end in the middle of a sentence. */
   #isUnfinished = false;
 
   constructor(options: TranscriberOptions) {
@@ -131,7 +131,7 @@ export class Transcriber {
     return this.#ending.length > 0;
   }
 
-  /** Somebody speaks, or what was said is being made out. */
+  /** The caller speaks, or speech is being transcribed. */
   get isBusy(): boolean {
     return this.isHearing || this.isMakingOut;
   }
@@ -227,7 +227,7 @@ export class Transcriber {
     if (!utterance.failed) this.#queue.hear(frame, utterance.waiting);
   }
 
-  /** `silenceMs` is what proved the end: whoever ends an utterance otherwise waited for none. */
+  /** `silenceMs` is the silence that proved the end; an end by command has none. */
   #end({ silenceMs = 0, asked = false, isCut = false } = {}): void {
     const utterance = this.#utterance;
     if (utterance === undefined) return;

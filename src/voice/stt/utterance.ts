@@ -1,7 +1,7 @@
 import { shiftWords } from '../../engines/asr/shift-words.ts';
 import type { TimedWord, Transcript } from '../../engines/engine.ts';
 
-/** What somebody says without a pause, while it is being heard and made out. */
+/** Speech without a pause, while it is received and transcribed. */
 export type Utterance = {
   readonly beganMs: number;
   readonly segments: Transcript[];

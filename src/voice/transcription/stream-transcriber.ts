@@ -2,7 +2,7 @@ import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { RelayClient } from '../relay/downlink.ts';
 import type { TranscriptWriter } from './dialect.ts';
 
-/** What whoever hears a stream tells of it. */
+/** What the transcriber of a stream reports of it. */
 export type StreamTranscriberEvents = {
   readonly writer: TranscriptWriter;
   /** So much of the stream was heard, in seconds; of what was let through so far, Infinity is all. */
@@ -30,9 +30,9 @@ export interface StreamTranscriber {
   keep(): void;
   /** No more audio comes. Resolves when everything is told; asking again changes nothing. */
   finish(): Promise<void>;
-  /** Nobody waits for the rest any more. */
+  /** Drops the rest: it is not waited for any more. */
   giveUp(): void;
-  /** Whether it will still tell how much it has heard, whoever listens. */
+  /** Whether it will still report how much it has heard, also without a client. */
   readonly isOwed: boolean;
   /** The client was told what the stream came to. */
   readonly hasToldTotal: boolean;

@@ -43,7 +43,7 @@ const wholeMs = (seconds: number): number => Math.round(seconds * 1_000) / 1_000
 
 /**
  * A live transcription as its socket drives it. Its actor decides what happens when; it owns
- * whoever hears it and the reserve, and is settled exactly once, however it ends.
+ * its transcriber and the reserve, and is settled exactly once, however it ends.
  */
 export class TranscriptionStream {
   readonly #deps: StreamDeps;
@@ -147,7 +147,7 @@ export class TranscriptionStream {
     }
   }
 
-  /** The client said something beside its audio: a word of this type, for whoever hears it all in this order. */
+  /** A message of the client beside its audio, of this type, for the transcriber, in the order of its arrival. */
   word(type: string, text: string): void {
     this.#isStillThere();
     if (this.#isStreaming) this.#audio.whenHeard(() => this.#hearing.word(type, text));
@@ -217,7 +217,7 @@ export class TranscriptionStream {
     return this.#actor.getSnapshot().value === 'streaming';
   }
 
-  /** Only whoever waits for the last words asks; until then there are too many to tell of each. */
+  /** Asked while the last words are waited for only: before that there are too many events to report each. */
   #progressed(): void {
     if (this.#isFinishing) this.#tell({ type: 'transcript.progressed' });
   }

@@ -183,7 +183,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     if (this.#keepAlive !== undefined) this.#input.clock.clearTimeout(this.#keepAlive);
   }
 
-  /** Nobody else is there to catch what goes wrong with a frame of an upstream. */
+  /** Errors of a frame of the upstream are caught here, since no caller is above it. */
   #guard(work: () => void): void {
     try {
       work();

@@ -1,4 +1,4 @@
-/** The type that a code is told under, wherever it ends something: money that is used up is nobody's fault here. */
+/** The type that a code is told under, wherever it ends something: money that is used up is not an error of this server. */
 export const errorType = <T extends string>(
   code: string,
   otherwise: T,

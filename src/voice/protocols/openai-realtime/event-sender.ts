@@ -89,7 +89,7 @@ export class EventSender {
     }
   }
 
-  /** The client caught up, or is gone: whoever waits for room looks again. */
+  /** The client caught up, or is gone: writers that wait for room look again. */
   drained(): void {
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -19,7 +19,7 @@ export type ResponseRequest = {
   readonly isInConversation: boolean;
   /** All that the answer knows of, in place of the conversation. */
   readonly context?: readonly ConversationItem[];
-  /** Nobody said anything to what was said last: the caller is spoken to again. */
+  /** The caller did not respond to the last answer and is prompted again. */
   readonly isPrompt?: boolean;
   /** Its client cancelled it before it began. */
   readonly isCancelled?: boolean;

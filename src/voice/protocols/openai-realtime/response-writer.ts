@@ -42,7 +42,7 @@ export class ResponseWriter {
   readonly #sender: EventSender;
   readonly #tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
   readonly #bytesPerMs: number;
-  /** Undefined: the response is on the side, and nobody but its client hears of it. */
+  /** Undefined: the response is out of band, and only its client hears of it. */
   readonly #conversation: Conversation | undefined;
   readonly #config: SessionConfig;
   readonly #random: Random;

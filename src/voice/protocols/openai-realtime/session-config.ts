@@ -29,7 +29,7 @@ export type SessionConfig = {
   readonly turnDetection: TurnDetection | null;
   /** Whether the client is told what the caller said. */
   readonly transcription: boolean;
-  /** What is to make it out, as the client names it; null: nobody is named. */
+  /** The transcription model, as the client names it; null: none is named. */
   readonly transcriptionModel: string | null;
   /** Which language it is to expect, in two letters; null: it finds out. */
   readonly transcriptionLanguage: string | null;
@@ -121,7 +121,7 @@ const Transcription = z
 
 /**
  * Both ways to write a session: nested under `audio`, and flat as the first clients did. Null is a member left out, as
- * clients send it that write every member they know; but nobody transcribes, and no detection, are said by it.
+ * clients that write every member they know send it; but for transcription and detection it means none.
  */
 const Update = z.object({
   type: z.enum(['realtime', 'transcription']).nullish(),
@@ -164,7 +164,7 @@ export function readSession(value: unknown): ReturnType<typeof updateConfig> {
   return updateConfig(isTranscription ? TRANSCRIPTION_CONFIG : DEFAULT_CONFIG, value);
 }
 
-/** What of a session is fixed from its beginning, whoever serves it. */
+/** What of a session is fixed from its beginning, whatever serves it. */
 export const sessionType = (value: unknown): SessionConfig['type'] =>
   isObject(value) && value.type === 'transcription' ? 'transcription' : 'realtime';
 
