@@ -46,14 +46,14 @@ export async function runServer(refuse: (sentence: string) => void): Promise<voi
     await stopped(stopping.signal);
     await end(server, log);
   } catch (error) {
-    // A start that was given up because somebody asked for it is no failure.
+    // A start that was given up by a signal is no failure.
     if (stopping.signal.aborted && error === stopping.signal.reason) return;
     if (PLAIN_PROBLEMS.some((kind) => error instanceof kind)) refuse((error as Error).message);
     else refuse(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
 }
 
-/** Says what is real and what stands in for it: a line for machines, and a few for whoever is looking. */
+/** Says what is real and what stands in for it: a line for machines, and a few for a terminal. */
 function announce(log: Log, server: Server, { settings, local }: LocalParts): void {
   const { environment } = settings;
   const database =
@@ -116,7 +116,7 @@ async function end(server: Server, log: Log): Promise<void> {
 }
 
 /**
- * What nobody caught is a bug, and a process that has one is in no known state: it says so and dies with
+ * An uncaught error is a bug, and a process that has one is in no known state: it says so and dies with
  * a code that is not 0, as Node.js does by itself. Nothing is lost: every kill is survived.
  */
 function writeLastWords(log: Log): void {

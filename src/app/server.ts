@@ -65,7 +65,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     retiring: (retiring) => log.warn({ retiring }, 'vendors shut these models down soon'),
   });
   if (settings.tls !== undefined) await checkCertificate(settings.tls);
-  // The chain library takes 200 ms to load: now, and not in the middle of somebody's call.
+  // The chain library takes 200 ms to load: now, and not in the middle of a call.
   await loadChainCode();
   const place = deps.database ?? settings.database;
   const database = teardown.use('database', await openDatabase({ ...deps, database: place }));

@@ -102,7 +102,7 @@ function assembleChain(env: z.output<typeof Environment>) {
   } as const;
 }
 
-/** The token pays neither nobody nor itself: what is swept there would wait for ever. */
+/** The token refuses transfers to the zero address and to itself: a sweep there would wait for ever. */
 function parseTreasury(treasury: string | undefined, usdc: string): string | undefined {
   if (treasury === undefined) return undefined;
   const refused = [usdc.toLowerCase(), `0x${'0'.repeat(40)}`];
@@ -110,7 +110,7 @@ function parseTreasury(treasury: string | undefined, usdc: string): string | und
   throw new ConfigError(`Invalid TREASURY_ADDRESS "${treasury}": USDC cannot be sent there`);
 }
 
-/** Tests travel in time and wait for no block; where money is real, nobody may. */
+/** Tests travel in time and wait for no block; with real money that is not allowed. */
 function keepChainNumbers(env: z.output<typeof Environment>): void {
   if (env.CHAIN_CONFIRMATIONS === 0) {
     throw new ConfigError('Invalid CHAIN_CONFIRMATIONS "0": production needs at least 1');

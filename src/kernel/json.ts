@@ -1,4 +1,4 @@
-/** A JSON object that nobody has checked yet. */
+/** A JSON object whose members are not checked yet. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Whether members may be read of it; a list passes too, and has none of the names one asks for. */

@@ -11,7 +11,7 @@ export type SpendWindow =
   | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month' }
   /** From its start until it expires. */
   | { readonly kind: 'once' }
-  /** From its start until somebody starts it anew. */
+  /** From its start until its owner starts it anew. */
   | { readonly kind: 'session' };
 
 /** A cap on spending. What was spent under it is settled plus held. */

@@ -35,7 +35,7 @@ export type VendorAnswer = {
 export function parseChallenge(answer: VendorAnswer, terms: Terms): ParsedChallenge {
   const [value, another] = headerValues(answer.header, 'payment-required');
   if (value === undefined) return parseBody(answer.body, terms);
-  // Two headers are two prices: whoever put the second one there must not choose.
+  // Two headers are two prices: the sender of the second one must not choose.
   if (another !== undefined) return unreadable('invalid_base64', 'the header stands there twice');
   const decoded = decodeBase64Json(value);
   return decoded.kind === 'unreadable' ? decoded : compatible(unwrap(decoded.value), terms);

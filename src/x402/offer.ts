@@ -54,7 +54,7 @@ export function parseOffer(
   };
 }
 
-/** A transfer to oneself succeeds on chain and moves nothing: whoever paid would have paid nobody. */
+/** A transfer to oneself succeeds on chain and moves nothing: the payer would have paid no vendor. */
 export const isPayableBy = (offer: Pick<Offer, 'payTo'>, wallet: string): boolean =>
   offer.payTo !== wallet.toLowerCase();
 

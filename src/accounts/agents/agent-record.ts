@@ -40,7 +40,7 @@ export type Money = {
   readonly pendingRaw: bigint;
 };
 
-/** The balance object. Every amount is a digit string, never null, but the wallet's when nobody could read it. */
+/** The balance object. Every amount is a digit string, never null, but the wallet's when it could not be read. */
 export function balanceRecord(
   agent: Agent,
   money: Money,

@@ -128,11 +128,11 @@ export type NewAgent = {
   readonly borrowLimitRaw: bigint | null;
   readonly maxRateBps: number;
   readonly expirySeconds: number;
-  /** Until then nobody else provisions it. */
+  /** Until then no other process provisions it. */
   readonly provisionNextAt: Date;
 };
 
-/** Nothing when an open agent of the account has this name: the index decides, whoever came first. */
+/** Nothing when an open agent of the account has this name: the index decides which came first. */
 export async function insertAgent(tx: Queryable, agent: NewAgent): Promise<Agent | undefined> {
   const [row] = await tx<Row[]>`
     insert into agents (account_id, name, status, funding_mode, borrow_limit_raw, max_rate_bps,

@@ -20,7 +20,7 @@ export type Agent = {
   readonly delegationTxHash: string | null;
   /** While it is so, the agent's own keys may only tighten its controls. */
   readonly selfServiceLocked: boolean;
-  /** What it may spend until somebody sets the limit anew; null: it has no such limit. */
+  /** What it may spend until the limit is set anew; null: it has no such limit. */
   readonly session: { readonly limitRaw: bigint; readonly startedAt: Date } | null;
   /** How often provisioning has failed, and when it is tried next. */
   readonly provisionAttempts: number;

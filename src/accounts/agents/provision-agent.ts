@@ -81,7 +81,7 @@ async function activate(
   const notice: Invalidation = { kind: 'agent_changed', agentId };
   await deps.invalidations.commit(notice, async (tx) => {
     const now = new Date(deps.clock.now());
-    // Somebody else was quicker, or the developer closed it meanwhile: then there is nothing to tell.
+    // Another process was quicker, or the developer closed it meanwhile: nothing to report then.
     if (!(await activateAgent(tx, agentId, provisioned, now))) return undefined;
     const actorWallet = await ownerWalletOf(tx, accountId);
     const { walletAddress, delegationTxHash } = provisioned;

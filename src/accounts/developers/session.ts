@@ -14,7 +14,7 @@ const Claims = z.object({
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Session tokens: a JWT that says which wallet signed in, good for seven days, forged by nobody. */
+/** Session tokens: a JWT that says which wallet signed in, good for seven days, signed so that it cannot be forged. */
 export function createSessions(deps: { readonly secret: string; readonly clock: Clock }) {
   const key = new TextEncoder().encode(deps.secret);
   const lifetime = LIMITS.sessionTokenSeconds;

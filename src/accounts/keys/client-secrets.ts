@@ -36,7 +36,7 @@ export type ClientSecrets = ReturnType<typeof createClientSecrets>;
 /**
  * Short-lived keys that stand for an agent's own on the realtime socket. A secret carries all that it
  * grants, sealed under a key that every process derives from the same configuration: none of them
- * keeps anything, any of them can open it, and nobody else can read or make one. It names the agent's
+ * keeps anything, any of them can open it, and only they can read or make one. It names the agent's
  * key by digest, so that it spends that key's budget and dies with it; the rest is its expiry.
  */
 export function createClientSecrets(deps: {
@@ -56,7 +56,7 @@ export function createClientSecrets(deps: {
       const plain = Buffer.from(JSON.stringify(content));
       const sealed = seal(sealingSecret, PURPOSE, deflateRawSync(plain), random);
       const value = BRAND.clientSecretPrefix + Buffer.from(sealed).toString('base64url');
-      // What packs well is small in its header only: whoever opens it unpacks it, and sends it on.
+      // What packs well is small in its header only: opening it unpacks it and sends it on.
       const isLarge = plain.length > LIMITS.clientSecretSessionBytes;
       if (isLarge || value.length > LIMITS.clientSecretChars) {
         throw errors.gateway.invalidRequest(
@@ -67,7 +67,7 @@ export function createClientSecrets(deps: {
       return { value, expiresAt, sessionId: newId(random, 'sess_') };
     },
 
-    /** Undefined: nobody here made it. Throws the refusal of one that has expired. */
+    /** Undefined: it was not made here. Throws the refusal of one that has expired. */
     open(value: string): OpenedSecret | undefined {
       if (value.length > LIMITS.clientSecretChars) return undefined;
       const opened = unseal(value.slice(BRAND.clientSecretPrefix.length));

@@ -42,7 +42,7 @@ export const commitTeamChange = <T>(
   );
 
 /**
- * The rules are raised first: whoever changes an agent holds its balance's row before any other, as whoever moves its
+ * The rules are raised first: a change of an agent locks its balance's row before any other, as a movement of its
  * money does, so that the two never wait for each other.
  */
 async function commitWith<T>(

@@ -109,7 +109,7 @@ function createReader(sql: Sql, tell: (notice: Notice) => void) {
   return { hear, tick };
 }
 
-/** Those who must hear of every notice; one that fails keeps it from nobody else. */
+/** The listeners of every notice; one that fails does not keep it from the others. */
 function createAudience(log: Log) {
   const subscribers = new Set<(notice: Notice) => void>();
   const tell = (notice: Notice): void => {

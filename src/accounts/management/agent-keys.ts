@@ -85,7 +85,7 @@ export function createAgentKeys(deps: Deps) {
         const agent = await lockAgent(tx, { agentId, accountId: owner.accountId });
         if (agent === undefined) throw errors.agents.notFound();
         const key = await requireRevoked(deps, tx, agentId, keyId);
-        // A line has one key that works: without it nobody can spend its budget.
+        // A line has one key that works: without it its budget cannot be spent.
         await endKeyBudget(tx, agentOf(agent), key.rootId, deps.now());
         return key;
       });

@@ -57,7 +57,7 @@ export function createDevelopers(deps: {
       };
     },
 
-    /** Every amount is a digit string: a wallet's is the last known one, and 0 where nobody could read it yet. */
+    /** Every amount is a digit string: a wallet's is the last known one, and 0 where it could not be read yet. */
     async balances(owner: Owner) {
       const agents = (await findAgents(sql, owner.accountId)).filter(isOpen);
       const read = async (wallet: string | null) =>

@@ -71,7 +71,7 @@ export async function insertProviderKey(tx: Queryable, key: NewProviderKey): Pro
   return toKey(row as Row);
 }
 
-/** The key that stands in a place, which nobody else changes before the sql transaction is over. */
+/** The key that stands in a place, which no other transaction changes before this one is over. */
 export async function lockProviderKey(
   tx: Queryable,
   { accountId, provider }: Place,

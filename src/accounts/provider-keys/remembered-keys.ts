@@ -4,7 +4,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 type Entry<T> = { readonly untilMs: number; found: T | Promise<T> };
 
 /**
- * Remembers what an account has, nothing included, for `LIMITS.providerKeyCacheMs`: other processes tell nobody what
+ * Remembers what an account has, nothing included, for `LIMITS.providerKeyCacheMs`: other processes do not announce what
  * they change. Questions that come together are asked once; beyond the bound the oldest answer leaves.
  */
 export function createRememberedKeys<T>(deps: {
@@ -33,7 +33,7 @@ export function createRememberedKeys<T>(deps: {
       (value) => {
         entry.found = value;
       },
-      // Whoever asks next asks again; those who wait hear of the failure themselves.
+      // The next caller asks again; those who wait hear of the failure themselves.
       () => {
         if (entries.get(accountId) === entry) entries.delete(accountId);
       },

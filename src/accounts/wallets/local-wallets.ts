@@ -13,7 +13,7 @@ import { deriveWalletKey, type WalletKey } from './wallet-key.ts';
 type LocalWalletDeps = {
   readonly sql: Sql;
   readonly random: Random;
-  /** MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY: whoever has it has every wallet. */
+  /** MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY: its holder controls every wallet. */
   readonly authorizationKey: string;
   /** MANAGED_WALLET_APP_SECRET: what the stored keys are encrypted under. */
   readonly appSecret: string;

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { isObject } from '../../kernel/json.ts';
 
-/** What a wallet provider must see unchanged: whoever changes a byte of it needs another signature. */
+/** What a wallet provider must see unchanged: a change of one byte needs another signature. */
 export type SignedRequest = {
   readonly method: 'POST';
   readonly url: string;

@@ -25,7 +25,7 @@ import type { World } from './world.ts';
 export type GatewayParts = Pick<LedgerParts, 'ledger'> & {
   readonly voice: VoiceParts;
   readonly budgets: BudgetReports;
-  /** Undefined: nobody can be paid call by call here. */
+  /** Undefined: no seller can be paid per call here. */
   readonly paidCalls: PaidCalls | undefined;
   readonly providerKeys: ProviderKeys;
 };

@@ -32,7 +32,7 @@ export type PaymentParts = {
   readonly budgets: BudgetReports;
 };
 
-/** Paying vendors: the proxy, and whoever reads from the chain what became of its payments. */
+/** Paying vendors: the proxy, and the reconciler, which reads from the chain what became of its payments. */
 export function buildPayments(
   world: World,
   { ledger, node }: LedgerParts,

@@ -19,7 +19,7 @@ import type { ChainParts } from './build-chain.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { World } from './world.ts';
 
-/** USDC out of agent wallets by our own doing: to the developer at a close, to the treasury what nobody claims. */
+/** USDC out of agent wallets by our own doing: to the developer at a close, to the treasury what no agent may claim. */
 export function buildPayouts(
   world: World,
   { ledger }: Pick<LedgerParts, 'ledger'>,

@@ -48,7 +48,7 @@ export type ReconcilerParts = {
   readonly auditRestMs: number;
 };
 
-/** Whoever reads from the chain what became of payments, deposits and payouts, over the tables that have them. */
+/** The reconciler, which reads from the chain what became of payments, deposits and payouts, over the tables that have them. */
 export function buildReconciler(
   { sql, clock, log }: Pick<World, 'sql' | 'clock' | 'log'>,
   parts: ReconcilerParts,

@@ -3,7 +3,7 @@ import type { HttpServer } from '../../http/server/app.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { AccountParts } from './build-accounts.ts';
 
-/** Somebody may no longer do what they could: nothing remembered may say otherwise, no socket stays open. */
+/** Drops the caches and closes the sockets of a key or an agent that was revoked or stopped. */
 export function forget(
   notice: Notice,
   credentials: AccountParts['credentials'],

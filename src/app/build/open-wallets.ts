@@ -6,7 +6,7 @@ import { createWalletProvider } from '../../accounts/wallets/wallet-provider.ts'
 import { ConfigError } from '../../config/config.ts';
 import type { World } from './world.ts';
 
-/** Who holds the wallets. A setting missing: nobody, and agent routes answer 503, as the specification says. */
+/** Who holds the wallets. A setting missing: no provider, and agent routes answer 503, as the specification says. */
 export function openWallets(
   world: Pick<World, 'settings' | 'sql' | 'random' | 'log' | 'fetch'>,
 ): ManagedWallets | undefined {

@@ -28,7 +28,7 @@ async function backup(file: string): Promise<void> {
   };
   try {
     await backupDatabase(opened.sql, { clock: systemClock, onTable }, async (text) => {
-      // It holds every key's hash: nobody else may read it.
+      // It holds every key's hash: only its owner may read it.
       const output = createWriteStream(unfinished, { mode: 0o600, flush: true });
       await pipeline(text, createGzip(), output);
     });

@@ -7,7 +7,7 @@ export type DecoderClient = WorkerClient<SttContract>;
 
 /** A bounded set of decoders. One decoder belongs to one stream at a time and stays warm for the next. */
 export interface DecoderPool extends AsyncDisposable {
-  /** Throws EngineBusy when every decoder is taken: nobody waits in line. */
+  /** Throws EngineBusy when every decoder is taken: there is no queue. */
   take(): DecoderClient;
   /** `retire` ends a decoder that is still busy with what its last stream left behind. */
   giveBack(client: DecoderClient, retire: boolean): void;

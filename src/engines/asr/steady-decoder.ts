@@ -1,7 +1,7 @@
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import type { Decoder } from './decoder.ts';
 
-/** A decoder that is replaced when it traps, so that whoever uses it never sees one trap. */
+/** A decoder that is replaced when it traps, so that its user never sees a trap. */
 export interface SteadyDecoder {
   /** Loads the decoder if there is none. */
   ready(): Promise<void>;

@@ -120,7 +120,7 @@ export function createWorkerClient<C extends Contract, Options = unknown>(
   }
 
   return {
-    // Not async: whoever waits must hear of a lost thread before anything else can be asked of the next.
+    // Not async: waiting calls must fail before anything else can be asked of the next thread.
     call(method, argument, transfer = []) {
       return new Promise((resolve, reject) => {
         const thread = admit();

@@ -78,7 +78,7 @@ export function createFlite({
         if (signal.aborted) return;
         const following = chunks[i];
         next = following === undefined ? undefined : make(following);
-        // Whoever stops listening never asks for it again; its failure is then nobody's.
+        // A caller that stops listening never asks for it again, so its failure is dropped.
         next?.catch(() => {});
         yield sound;
         if (signal.aborted) return;

@@ -1,11 +1,11 @@
 import { minRaw } from '../../kernel/amount.ts';
 import type { CallerFacts } from '../engine.ts';
 
-/** What is set aside for whoever asks, and how much of it is spent and not settled yet. */
+/** What is held for the caller, and how much of it is spent and not settled yet. */
 export type OwnHold = { readonly heldRaw: bigint; readonly spentRaw: bigint };
 
 /**
- * The facts as they are once what is held for this very question is settled to what is spent of it: whoever asks for the
+ * The facts as they are once what is held for this very question is settled to what is spent of it: a caller who asks for the
  * balance hears what its account will say, and not that of the question itself.
  */
 export function settleOwn(facts: CallerFacts, own: OwnHold): CallerFacts {

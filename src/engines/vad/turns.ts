@@ -54,7 +54,7 @@ export function takeTurn({ memory, holder }: TurnPass): void {
 
 /**
  * Ends the turn a holder has or waits for; without one it does nothing. For a thread that died the
- * main thread calls it: its ticket then counts as served, and nobody waits behind the dead.
+ * main thread calls it: its ticket then counts as served, so that no other waits behind a dead thread.
  */
 export function endTurn({ memory, holder }: TurnPass): void {
   const words = new Int32Array(memory);

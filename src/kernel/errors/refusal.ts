@@ -1,6 +1,6 @@
 import { ApiError, type Fields } from '../api-error.ts';
 
-/** One refusal: its status, its wire spelling, and a sentence for whoever reads it. */
+/** One refusal: its status, its wire spelling, and a sentence for the caller. */
 export function refusal(
   status: number,
   error: string,

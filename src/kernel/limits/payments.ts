@@ -48,7 +48,7 @@ export const PAYMENT_LIMITS = {
 
   // The chain's word
   reconcileEveryMs: 15_000,
-  /** Whoever reads the chain has it for so long before another process may; a longer reading is not lost. */
+  /** A process that reads the chain has it for so long before another may; a longer reading is not lost. */
   chainClaimMs: 30_000,
   reservationsPerTick: 20_000,
   /** Operations given to the ledger at a time. */

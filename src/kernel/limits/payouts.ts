@@ -3,7 +3,7 @@ export const PAYOUT_LIMITS = {
   /** For how long one signature holds. The nonce is the same in all of them, so nothing depends on it being short. */
   payoutValidSeconds: 3_600,
   payoutsPerPass: 50,
-  /** Whoever takes a payout has it for so long; every attempt after that waits twice as long as the one before. */
+  /** A process that takes a payout has it for so long; every attempt after that waits twice as long as the one before. */
   payoutRetry: { firstMs: 60_000, maxMs: 1_800_000, doublings: 5 },
   /** How long the answer to a close waits for its payout to be handed to the chain. */
   closePayoutMs: 5_000,

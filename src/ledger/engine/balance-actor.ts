@@ -23,7 +23,7 @@ export type BalanceActorDeps = {
   readonly retry: Retry;
   /** At most a few rows are taken at a time, so that the pool is never full of them. */
   readonly fenceSlot: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Something came to an end that nobody waits for any more. */
+  /** An operation ended whose caller has given up. */
   readonly onAbandoned: (operation: Operation, resolution: Resolution) => void;
   /** The actor is of no more use: its agent is unknown, or it broke. */
   readonly onGone: () => void;
@@ -34,7 +34,7 @@ export type BalanceActorDeps = {
   readonly log: Log;
 };
 
-const NOBODY: readonly Taken[] = [];
+const NONE: readonly Taken[] = [];
 
 /** One agent's inbox and this process's copy of its state. What it decides stands once the database says so. */
 export class BalanceActor implements BatchSource {
@@ -48,7 +48,7 @@ export class BalanceActor implements BatchSource {
   #balance: Balance | undefined;
   #queue: Pending[] = [];
   /** What is under way to the database. */
-  #taken = NOBODY;
+  #taken = NONE;
   #gone = false;
   #readMs = 0;
   /** Runs while all that waits is patient. */
@@ -171,7 +171,7 @@ export class BalanceActor implements BatchSource {
     let waitedFor = true;
     const decide = (locked: Balance): AgentBatch => {
       // What waits may be under way again by now; the sql transaction is rolled back by this.
-      if (!waitedFor) throw new CallTimeout('the row came when nobody waited for it any more');
+      if (!waitedFor) throw new CallTimeout('the row came after its callers had given up');
       this.#balance = locked;
       return this.#take(LIMITS.ledgerBatchOperations);
     };
@@ -210,7 +210,7 @@ export class BalanceActor implements BatchSource {
   #putBack(): void {
     if (this.#taken.length === 0) return;
     this.#queue = [...this.#taken.map((item) => item.pending), ...this.#queue];
-    this.#taken = NOBODY;
+    this.#taken = NONE;
   }
 
   #close(outcome: Exclude<AgentBatchOutcome, { kind: 'agent_unknown' }>): void {
@@ -238,7 +238,7 @@ export class BalanceActor implements BatchSource {
   /** Answers everybody whose outcome is known and puts the others back in front. */
   #finish(outcome: AgentBatchOutcome): void {
     const report = resolveBatch(this.#taken, outcome, this.#balance?.rules);
-    this.#taken = NOBODY;
+    this.#taken = NONE;
     noteReport(this.#deps, report);
     for (const { pending, resolution } of report.resolved) {
       const { operation } = pending;
@@ -262,7 +262,7 @@ export class BalanceActor implements BatchSource {
     const { kind } = only.pending.operation;
     counters.failed++;
     log.error({ err: error, agentId: this.agentId, kind }, 'cannot be carried out');
-    this.#taken = NOBODY;
+    this.#taken = NONE;
     only.pending.reject(error);
   }
 
@@ -284,7 +284,7 @@ export class BalanceActor implements BatchSource {
   }
 
   #leave(): void {
-    this.#taken = NOBODY;
+    this.#taken = NONE;
     this.#queue = [];
     this.#gone = true;
     this.#deps.onGone();

@@ -28,7 +28,7 @@ export type LedgerDeps = {
   readonly actors?: number;
 };
 
-/** All that waits in this process, bounded over all agents. Nobody waits in silence. */
+/** All that waits in this process, bounded over all agents. Every wait has an end. */
 export class LedgerInbox {
   readonly counters = createLedgerCounters();
   readonly read: RetryingRead;
@@ -125,7 +125,7 @@ export class LedgerInbox {
     this.#writer.stop();
     if (this.#sweep !== undefined) this.#clock.clearTimeout(this.#sweep);
     for (const actor of [...this.#actors.all()]) {
-      // Whoever still waits would wait for ever: nothing is sent any more.
+      // Remaining operations would wait for ever: nothing is sent any more.
       actor.giveUp(Number.POSITIVE_INFINITY, () => this.#away());
       this.#actors.evict(actor.agentId);
     }
@@ -158,7 +158,7 @@ export class LedgerInbox {
     return errors.request.ledgerAway();
   }
 
-  /** Nobody waits for this hold any more, so nobody would ever settle it. It may pass the bound. */
+  /** The caller of this hold has given up, so it would never be settled: it is released. It may pass the bound. */
   #release(operation: Operation, resolution: Resolution): void {
     if (operation.kind !== 'hold') return;
     if (resolution.kind !== 'applied' && resolution.kind !== 'already') return;
@@ -170,7 +170,7 @@ export class LedgerInbox {
     };
     const account = session?.account ?? 'gateway';
     const request = { actualRaw: 0n, account, source: 'abandoned' };
-    // Whoever asked for it was told that it was not to be had, and has sent nothing.
+    // Its caller was refused and has sent nothing.
     const move =
       reservation && ({ nonce: reservation.nonce, from: 'reserved', to: 'released' } as const);
     this.#enter({ kind: 'settle', agentId, hold, request, ends, move }).catch((error) =>

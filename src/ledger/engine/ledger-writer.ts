@@ -115,7 +115,7 @@ export function createLedgerWriter(deps: {
     schedule();
   }
 
-  /** One that breaks over its answer keeps nobody else from theirs. */
+  /** An actor that throws over its answer does not keep others from theirs. */
   function tell(source: BatchSource, outcome: AgentBatchOutcome): void {
     try {
       source.answered(outcome);

@@ -41,7 +41,7 @@ export class Pending {
   }
 
   /**
-   * Tells whoever has waited since before `beforeMs`. True: it is forgotten, because nothing of it was ever sent and it
+   * Fails the caller that has waited since before `beforeMs`. True: the operation is dropped, because nothing of it was ever sent and it
    * only wanted money set aside.
    */
   giveUp(beforeMs: number, error: () => Error): boolean {

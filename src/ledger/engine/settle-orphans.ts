@@ -31,7 +31,7 @@ export type SettleOrphans = {
 
 /**
  * Settles the sessions of dead processes from their journals and releases the holds of their requests.
- * Whoever gets there second moves nothing, so any number of processes may run it.
+ * The second process to get there moves nothing, so any number of processes may run it.
  */
 export function createSettleOrphans(deps: {
   readonly sql: Sql;

@@ -118,7 +118,7 @@ export function cappedOf(breaches: readonly Breach[]): HoldRefusal | undefined {
   return { reason: 'cap_exceeded', breach: worst, availableRaw, suspended: false };
 }
 
-/** What of the agent's money is kept for tasks other than this one: nobody else may spend it. */
+/** What of the agent's money is kept for tasks other than this one, which alone may spend it. */
 export function reservedRaw(
   rules: Pick<Rules, 'policies'>,
   counters: readonly Counter[],

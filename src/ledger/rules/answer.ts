@@ -23,7 +23,7 @@ export type Resolution =
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
   /** Another posting stands under the id. */
   | { readonly kind: 'conflict' }
-  /** Somebody else has taken the session over, or its hold is resolved. */
+  /** Another process has taken the session over, or its hold is resolved. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'agent_unknown' };
 

@@ -122,7 +122,7 @@ export type AgentBatch = {
   readonly agentId: number;
   /** What it was decided on; its version is the fence. */
   readonly before: BalanceState;
-  /** What the row is once the part stands: while the fence holds nobody else can have moved it. */
+  /** What the row is once the batch stands: while the fence holds no other process can have moved it. */
   readonly after: BalanceState;
   /** How many of the changes are written; the others are only looked for. */
   readonly writes: number;

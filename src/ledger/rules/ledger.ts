@@ -19,7 +19,7 @@ export type HoldVerdict =
       readonly kind: 'held';
       readonly hold: Hold;
       readonly funds: Funds;
-      /** The agent as the hold left it, for whoever tells what it may still spend. */
+      /** The agent as the hold left it, for reports of what it may still spend. */
       readonly after?: Snapshot | undefined;
     }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
@@ -29,10 +29,10 @@ export type SettleVerdict =
       readonly kind: 'settled';
       readonly chargedRaw: bigint;
       readonly funds: Funds;
-      /** The agent as the settlement left it, for whoever tells what it may still spend. */
+      /** The agent as the settlement left it, for reports of what it may still spend. */
       readonly after?: Snapshot | undefined;
     }
-  /** Somebody resolved this hold before, in another way. Nothing moved. */
+  /** This hold was resolved before, in another way. Nothing moved. */
   | { readonly kind: 'already_resolved' };
 
 export type WithdrawVerdict = {
@@ -89,7 +89,7 @@ export interface Ledger {
 
   /**
    * Moves a reservation on while its hold stays open. `moved`: it is where the move ends. `lost`: it is neither there
-   * nor where the move starts. A patient one rides with whatever its agent has next, or goes by itself soon after.
+   * nor where the move starts. A deferrable move shares the next batch of its agent, or goes by itself soon after.
    */
   advance(request: {
     agentId: number;
@@ -112,7 +112,7 @@ export interface Ledger {
   /** Holds the reserve and writes the session row in one commit. */
   openSession(request: OpenSession): Promise<OpenSessionVerdict>;
   /**
-   * Adds to the session's hold. Refused like a hold; the old hold stays as it was. `isQuiet`: nobody wants it yet, and a
+   * Adds to the session's hold. Refused like a hold; the old hold stays as it was. `isQuiet`: it is speculative, and a
    * cap that stops its agent refuses it without doing so.
    */
   extend(claim: SessionClaim, byRaw: bigint, isQuiet?: boolean): Promise<ExtendVerdict>;
@@ -128,6 +128,6 @@ export interface Ledger {
    * process does not know them so well. What waits or is under way is not in it.
    */
   recall(agentId: number): Snapshot | undefined;
-  /** Resolves once what this process has asked for of the agent so far is known, for whoever reads what it did. */
+  /** Resolves once what this process has asked for of the agent so far is known, for readers of its effects. */
   settled(agentId: number): Promise<void>;
 }

@@ -37,9 +37,9 @@ export type SettleOperation = {
   readonly agentId: number;
   readonly hold: Hold;
   readonly request: Omit<SettleRequest, 'hold'>;
-  /** Ends the session in the same commit, unless somebody else has taken it over. */
+  /** Ends the session in the same commit, unless another process has taken it over. */
   readonly ends: SessionEnd | null;
-  /** Brings the reservation of this hold to its end in the same commit, unless somebody else has. */
+  /** Brings the reservation of this hold to its end in the same commit, unless another process has. */
   readonly move: ReservationMove | null;
 };
 
@@ -57,7 +57,7 @@ export type WithdrawOperation = {
   readonly kind: 'withdraw';
   readonly agentId: number;
   readonly reference: string;
-  /** How the part of it that the wallet backs is paid out on chain; null where nobody can be paid. */
+  /** How the part of it that the wallet backs is paid out on chain; null where there is no payee. */
   readonly payout: NewPayout | null;
 };
 
@@ -68,7 +68,7 @@ export type JournalOperation = {
   readonly entries: readonly JournalEntry[];
 };
 
-/** A cap that stops its agent was crossed: nobody spends from it until its owner resumes it. */
+/** A cap that stops its agent was crossed: the agent spends nothing until its owner resumes it. */
 export type SuspendOperation = {
   readonly kind: 'suspend';
   readonly agentId: number;
@@ -158,7 +158,7 @@ export function exclusiveKey(operation: Operation): string | undefined {
   }
 }
 
-/** What spend controls are told of whoever wants money set aside. Fixed for the hold's whole life. */
+/** What spend controls know of a hold. Fixed for the hold's whole life. */
 export const factsOf = (operation: Pick<HoldOperation, 'spender' | 'destination'>): SpendFacts => ({
   keyRootId: operation.spender.keyRootId ?? operation.spender.keyId ?? null,
   taskId: operation.spender.taskId ?? null,

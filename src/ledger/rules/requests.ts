@@ -36,7 +36,7 @@ export type Destination = {
   readonly isOperators?: boolean | undefined;
 };
 
-/** An upper bound set aside. Whoever has it settles or releases it exactly once. */
+/** An upper bound set aside. Its holder settles or releases it exactly once. */
 export type Hold = {
   readonly holdId: string;
   readonly agentId: number;
@@ -95,7 +95,7 @@ export type SessionClaim = {
   readonly sessionId: string;
   readonly epoch: number;
   readonly hold: Hold;
-  /** What the task is worth to whoever opened it, which goes for what it holds later, too. */
+  /** What the task is worth to its caller, which goes for later holds, too. */
   readonly taskValueBps?: number;
 };
 
@@ -113,7 +113,7 @@ export type OpenSession = {
   readonly isQuiet?: boolean;
 };
 
-/** How a session ends: why, and how it went where somebody lived to tell. */
+/** How a session ends: why, and how it went where its process lived to report it. */
 export type SessionEnd = {
   readonly claim: SessionClaim;
   readonly reason: string;

@@ -19,7 +19,7 @@ export interface BalanceStore {
    * and what became of that is not known; what is refused now will not come to pass by it.
    */
   apply(parts: readonly AgentBatch[], resent: boolean): Promise<readonly AgentBatchOutcome[]>;
-  /** Decides and applies while nobody else can: the agent's row is taken for one short sql transaction. */
+  /** Decides and applies under a lock: the agent's row is taken for one short sql transaction. */
   fenced(agentId: number, decide: (balance: Balance) => AgentBatch): Promise<AgentBatchOutcome>;
 }
 
@@ -70,7 +70,7 @@ export async function findBalance(sql: Queryable, agentId: number): Promise<Bala
   return row === undefined ? undefined : balanceOf(row);
 }
 
-/** Takes the agent's row until the end of the sql transaction: nobody else can decide meanwhile. */
+/** Takes the agent's row until the end of the sql transaction: no other process can decide meanwhile. */
 async function lockBalance(tx: Queryable, agentId: number): Promise<Balance | undefined> {
   // Sent at once, one behind the other; the second looks when the first has the row, so that rules and
   // money are as of one instant. A statement is sent when it is awaited, unless it is told to go.

@@ -15,7 +15,7 @@ export async function takeLease(sql: Queryable, nodeId: string, leaseMs: number)
   return { nodeId, leaseEpoch: row?.epoch ?? 1 };
 }
 
-/** `lapsed`: it had run out, and is taken up again. `taken`: somebody else lives under this node id. */
+/** `lapsed`: it had run out, and is taken up again. `taken`: another process lives under this node id. */
 export type Renewal = 'renewed' | 'lapsed' | 'taken';
 
 /** Has the lease of a process last `leaseMs` from now, by the database's clock. */

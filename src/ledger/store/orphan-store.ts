@@ -33,7 +33,7 @@ type SessionRow = {
   opened_at: Date;
 };
 
-/** Whoever has no lease of its own, by the database's clock, finds nobody dead. */
+/** A process without a lease of its own, by the database's clock, finds no process dead. */
 const isAlive = (sql: Sql, node: Node) => sql`exists (
   select from leases own where own.node_id = ${node.nodeId} and own.epoch = ${node.leaseEpoch}
     and own.expires_at > clock_timestamp())`;

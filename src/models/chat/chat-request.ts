@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** Whoever may say something in a chat. */
+/** The roles of a chat. */
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
 /** Within the bounds that the dialect has for it: some upstreams take what is beyond them and mean something else. */

@@ -64,7 +64,7 @@ export function meterChat(
   const believed = most && believeTokens(tokens, most);
   if (believed === undefined) return { ...billed(tokens, source), estimated };
   const kept = { ...billed(believed.tokens, source), estimated };
-  // What nobody has counted is our own guess, and not an upstream's word.
+  // Uncounted tokens are an estimate of this server, and not an upstream's report.
   if (estimated) return kept;
   return { ...kept, told: { ...billed(tokens, source), isImpossible: believed.isImpossible } };
 }

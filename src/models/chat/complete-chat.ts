@@ -57,7 +57,7 @@ function wantedOf<T>(
       (source) => rails.railOf(source),
     );
     const served = sellers.sellers.filter(({ source }) => rails.railOf(source) !== undefined);
-    // Whoever pays the provider himself bounds the answer himself.
+    // A caller with a provider key of his own bounds the answer himself.
     const isTheirs = arePaidByBuyer(sellers);
     const sent = isTheirs ? body : withCap(body, bound.outputCap);
     return {

@@ -2,7 +2,7 @@ import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ChatRequest } from './chat-request.ts';
 
-/** Tokens that a text of so many characters is taken for where nobody has counted them. */
+/** Tokens that a text of so many characters is taken for where the upstream did not count them. */
 export const tokensOf = (chars: number): number => Math.ceil(chars / LIMITS.charsPerToken);
 
 /** Prompt tokens of a request, tool definitions and earlier tool calls included. */

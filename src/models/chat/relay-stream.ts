@@ -12,7 +12,7 @@ export type StreamForm = {
   end(): Promise<Uint8Array | undefined>;
   /** What is written where the upstream broke off. Throws where the connection is to be cut. */
   broken(cause: unknown): Promise<Uint8Array>;
-  /** Nobody reads on. */
+  /** The reader stops. */
   left(): Promise<void>;
 };
 

@@ -34,7 +34,7 @@ export const deliverStream = (
   });
 
 /**
- * Relays a stream and settles it when it is over, whoever ends it: to what its upstream has metered, or to what was
+ * Relays a stream and settles it when it is over, whichever side ends it: to what its upstream has metered, or to what was
  * delivered where that was not told. One that breaks ends with an error event and without the terminator.
  */
 export async function deliverEvents(

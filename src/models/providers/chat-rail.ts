@@ -52,7 +52,7 @@ export interface ChatRail {
 /** A chat answer that is still coming, in the events of the OpenAI dialect. */
 export interface ChatStream {
   /**
-   * Whole events, byte for byte but for the name of the model, without the one that ends them and without usage that nobody asked for. Throws
+   * Whole events, byte for byte but for the name of the model, without the one that ends them and without usage that was not asked for. Throws
    * StreamBroken where the upstream ends before it has said that it does. For one reader.
    */
   next(): Promise<Uint8Array | undefined>;

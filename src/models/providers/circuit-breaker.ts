@@ -11,7 +11,7 @@ type SourceRecord = {
   isDistrusted: boolean;
 };
 
-/** Keeps a source that keeps failing out of the way, so that one dead provider costs nobody latency. */
+/** Keeps a source that keeps failing out of the way, so that one dead provider costs no caller latency. */
 export interface CircuitBreaker {
   /** False while the source rests. After its rest one caller at a time is let through, as a probe. */
   admits(source: string): boolean;

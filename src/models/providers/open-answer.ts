@@ -14,7 +14,7 @@ export type OpenedAnswer = {
   readonly headers: Answer['headers'];
   /** For one reader, once. Throws where the rest does not come, is too much, or is read too slowly. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Nobody wants the rest: the request is dropped. Harmless when it is over. */
+  /** Drops the request and the rest of its answer. Harmless when it is over. */
   stop(): void;
 };
 

@@ -24,7 +24,7 @@ export type RailFailure =
   /** This server, or the caller's wallet, cannot pay anybody now. */
   | 'unpayable';
 
-/** What an upstream's answer said beside its body; none where nobody answered. Of it only what is said of another try is relayed. */
+/** What an upstream's answer said beside its body; none where there was no answer. Of it only what is said of another try is relayed. */
 export type Headed = { readonly headers?: Answer['headers'] | undefined };
 
 /** The upstream refused the request itself; another source would refuse it too. */

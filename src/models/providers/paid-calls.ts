@@ -45,7 +45,7 @@ export type PaidOutcome =
   | { readonly kind: 'unpaid'; readonly failure: RailFailure; readonly detail: string }
   | { readonly kind: 'unaffordable'; readonly refusal: HoldRefusal }
   | { readonly kind: 'aborted' }
-  /** A payment was signed and there is no answer for it: nobody else may be paid for the same. */
+  /** A payment was signed and there is no answer for it: no other seller may be paid for the same. */
   | { readonly kind: 'spent'; readonly refusal: ApiError };
 
 /** Requests that are paid for one by one. */

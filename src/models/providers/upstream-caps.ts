@@ -80,7 +80,7 @@ function readCap(headers: Headers, names: CapHeaders, nowMs: number): UpstreamCa
 const usedBpsOf = (limit: number, remaining: number): number =>
   Math.floor((Math.max(0, limit - remaining) * WHOLE_BPS) / limit);
 
-/** A header that came twice says nothing: nobody knows which of the two was meant. */
+/** A header that came twice says nothing: it is not known which of the two was meant. */
 function textOf(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' && value.length <= LIMITS.rateLimitHeaderChars

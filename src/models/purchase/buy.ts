@@ -28,7 +28,7 @@ export type PurchaseRequest<R, T> = {
 };
 
 /**
- * Buys with the buyer's own key where it has one for the model, and from the pool where it has none or where nobody
+ * Buys with the buyer's own key where it has one for the model, and from the pool where it has none or where no provider
  * answers to it. Work under an Idempotency-Key has one hold, which the fee of the own key has taken: it does not
  * change over to the pool.
  */

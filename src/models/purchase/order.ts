@@ -28,6 +28,6 @@ export type Order<R, T> = {
   readonly answerCap?: AnswerCap | undefined;
   /** The most tokens that it can come to, where it is bought by them. */
   readonly mostTokens?: TokenUsage | undefined;
-  /** The same from others, under a hold of its own, where nobody of these delivers. Throws the refusal. */
+  /** The same from others, under a hold of its own, where none of these delivers. Throws the refusal. */
   readonly instead?: () => Promise<Order<R, T>>;
 };

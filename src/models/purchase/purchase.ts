@@ -27,7 +27,7 @@ export type PurchaseDeps = {
   readonly breaker: CircuitBreaker;
   readonly ledger: Pick<Ledger, 'hold' | 'settle'>;
   readonly budgets: BudgetReports;
-  /** Undefined: nobody is told of the limits of upstreams. */
+  /** Undefined: callers are not told of the limits of upstreams. */
   readonly rateLimitAdvisory?: RateLimitAdvisory | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -62,7 +62,7 @@ export type OpenPurchase<T> = {
 
 /**
  * Holds the most that an order can cost, asks its sources, cheapest first, and hands what one of them delivers to
- * `deliver`, which settles it: before it returns, or later where the answer goes on. What nobody delivers costs
+ * `deliver`, which settles it: before it returns, or later where the answer goes on. What is not delivered costs
  * nothing: a refusal of the upstream is relayed, everything else is thrown. Where `deliver` throws before it has
  * settled, nothing is charged. A source that is paid by itself is paid beside the hold, which is for the margin then;
  * where that was done in vain, what is thrown says what to look up.
@@ -130,7 +130,7 @@ async function serve<R, T, A>(
   }
 }
 
-/** Undefined: there is nobody else, or the pool refuses a buyer whose own key failed. What that was told stands then. */
+/** Undefined: there is no other seller, or the pool refuses a buyer whose own key failed, and the first refusal stands. */
 async function openInstead<R, T>(
   deps: PurchaseDeps,
   order: Order<R, T>,
@@ -188,14 +188,14 @@ function openPurchase<R, T>(
         charge,
       });
       if (verdict.kind !== 'settled') {
-        log.error({ actualRaw }, 'a hold was resolved by somebody else');
+        log.error({ actualRaw }, 'a hold was resolved by another process');
         return { chargedRaw: paidRaw ?? 0n };
       }
       const chargedRaw = verdict.chargedRaw + (paidRaw ?? 0n);
       return { chargedRaw, ...(await budgets.left(verdict, request)) };
     },
 
-    /** Nobody has delivered. */
+    /** No seller has delivered. */
     async giveUp(tried: Tried<T>): Promise<void> {
       const charge = tried.attempts === 0 ? {} : { charge: chargeRow(request, tried, undefined) };
       await resolve({ actualRaw: 0n, source: tried.source.provider, ...charge });

@@ -65,7 +65,7 @@ export function receiptHeaders(
 /** Who pays the provider: the pool, or the buyer. */
 const paymentOf = ({ rail }: Served): 'gateway' | 'byok' => (rail === 'byok' ? 'byok' : 'gateway');
 
-/** What a streamed answer says before it begins: nobody knows yet what it will come to. */
+/** What a streamed answer says before it begins, when its cost is not known yet. */
 export function streamHeaders(served: Served, left: Left): Headers {
   const headers = {
     'content-type': 'text/event-stream; charset=utf-8',

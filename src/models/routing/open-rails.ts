@@ -10,7 +10,7 @@ export interface Rails<R> extends AsyncDisposable {
 
 /**
  * Opens one rail for each provider that something is bought from, when it is first; another one where it is paid call by
- * call. A provider of a dialect that `open` does not know, and a rail that nobody here can pay, have none and are passed
+ * call. A provider of a dialect that `open` does not know, and a rail that cannot be paid here, have none and are passed
  * over.
  */
 export function openRails<R>(deps: {
@@ -18,7 +18,7 @@ export function openRails<R>(deps: {
   /** The engine inside this server, where there is one. */
   readonly local?: R;
   readonly open: (dialect: Dialect, upstream: Upstream) => (R & AsyncDisposable) | undefined;
-  /** Undefined: nobody can be paid call by call, and what is bought like that is passed over. */
+  /** Undefined: no seller can be paid per call, and such sources are passed over. */
   readonly paidCalls?: PaidCalls | undefined;
 }): Rails<R> {
   const { catalogue, local, open } = deps;

@@ -9,7 +9,7 @@ import type { Tried } from './try-sources.ts';
 
 type Unserved = Exclude<Tried<never>['outcome'], { kind: 'completed' | 'declined' }>;
 
-/** Why nobody has delivered, in the words of the gateway's routes, and whether the caller may try again. */
+/** Why no source has delivered, in the words of the gateway's routes, and whether the caller may try again. */
 export function refuseOutcome(
   outcome: Unserved,
   tried: Tried<unknown>,

@@ -32,7 +32,7 @@ export type StoredKeys = Pick<ProviderKeys, 'find' | 'noteUse'>;
 /**
  * Those who serve a model for the buyer's own keys: the one that came with the request, or all that are stored. None
  * where no provider of it takes keys. A key in the header does not say whose it is: with several providers it is taken
- * for the maker's, and refused where none of them is the maker, since it must not be shown to somebody else.
+ * for the maker's, and refused where none of them is the maker, since it must not be shown to another provider.
  */
 export async function findOwnSellers(
   deps: {

@@ -15,7 +15,7 @@ export type Tried<T> = {
   readonly limited?: { readonly outcome: Failed; readonly source: Source } | undefined;
 };
 
-/** Nobody was asked: every source failed lately. The first rest is over in so many milliseconds. */
+/** No source was asked: every one failed lately. The first rest is over in so many milliseconds. */
 type Resting = { readonly kind: 'resting'; readonly restMs: number };
 
 /**
@@ -32,7 +32,7 @@ const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
 ]);
 
 /**
- * Whether somebody else is to be asked: a source failed, or a buyer's own key was refused. What is too much for a wallet
+ * Whether another source is to be asked: a source failed, or a buyer's own key was refused. What is too much for a wallet
  * may still be bought where this server has an account; a cap refuses everywhere.
  */
 export function isPassedOver(outcome: Tried<unknown>['outcome'], { rail }: Source): boolean {
@@ -53,7 +53,7 @@ export function isPassedOver(outcome: Tried<unknown>['outcome'], { rail }: Sourc
 /**
  * Buys from the first offer that answers. What fails is passed over; what keeps failing is not asked, but for a buyer's
  * own account: how it does says nothing of anybody else's. What cannot take the request is passed over, too: it was
- * never sent there and counts as no attempt; where nobody else is there to be asked, that is why.
+ * never sent there and counts as no attempt; where no other source is left, that is the reason given.
  */
 export async function trySources<R, T>(
   deps: {

@@ -23,7 +23,7 @@ const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 /**
  * Settles speech when its first bytes are there and before its head goes out, so that the head says what was charged.
  * What is billed is the text: its characters are known, its vendor bills all of them from the first byte on, and what
- * share of them has been heard when a file breaks off can be told by nobody. So a break or a leave in the middle
+ * share of them has been heard when a file breaks off is not known. So a break or a leave in the middle
  * changes nothing, and before the first byte nothing is charged.
  *
  * Where a source bills tokens and the caller takes events, the last event tells what was used: that is settled at the
@@ -106,7 +106,7 @@ const event = (data: object): Buffer => Buffer.from(`data: ${JSON.stringify(data
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
-/** Clients of this interface read tokens, whatever was billed; those that nobody has counted are said to be a guess. */
+/** Clients of this interface read tokens, whatever was billed; uncounted ones are marked as estimated. */
 function toldUsage(request: SpeechRequest, sound: SpeechSound) {
   const told = sound.usage();
   const { characters, ...guessed } = estimateSpeech(request);

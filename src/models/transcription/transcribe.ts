@@ -64,7 +64,7 @@ type Probe = {
 
 type Sound = { readonly durationMs: number; readonly prompt: string | undefined };
 
-/** Reads the file when it is known that somebody could hear it. Throws the refusal of one that is no sound. */
+/** Reads the file when it is known that a source could transcribe it. Throws the refusal of one that is no sound. */
 function probeOnce({ request: { file, prompt } }: TranscriptionPurchase): Probe {
   let sound: Sound | undefined;
   return {

@@ -31,7 +31,7 @@ export async function findClosedWithMoney(
   return pageOf(found, last, bounds);
 }
 
-/** A wallet that holds more than its agent and whoever it has promised it to may claim. */
+/** A wallet that holds more than its agent and the payees of its payments may claim. */
 export type Surplus = { readonly id: number; readonly wallet: string };
 
 /** Wallets worth a sweep to the treasury, without those that wait for one. */

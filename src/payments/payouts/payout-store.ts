@@ -62,7 +62,7 @@ export async function findDonePayouts(
 
 /**
  * Takes a bounded batch of what is due, of one agent or of all. They are due again later, each time twice as long, so
- * that whoever dies over one, or is not heard by the chain, leaves it to the next.
+ * that a process which dies over one, or which the chain does not hear, leaves it to the next.
  */
 export async function claimPayouts(
   sql: Queryable,

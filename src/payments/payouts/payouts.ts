@@ -9,7 +9,7 @@ export type PayoutsDeps = Omit<PayOutDeps, 'sender'> & {
   readonly log: Log;
   /** Undefined: there is no chain, no gas key or no wallet provider, and nothing is tried. */
   readonly sender: PayoutSender | undefined;
-  /** Takes what is due, of one agent or of all; nobody else has it for a while. */
+  /** Takes what is due, of one agent or of all; no other process has it for a while. */
   readonly claim: (validBefore: number, agentId?: number) => Promise<readonly ClaimedPayout[]>;
   readonly hasOpen: () => Promise<boolean>;
 };
@@ -35,7 +35,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
   const warnOnce = async (): Promise<void> => {
     if (isWarned) return;
     const isOpen = await deps.hasOpen();
-    // Somebody else may have said it meanwhile.
+    // Another call may have said it meanwhile.
     if (!isOpen || isWarned) return;
     isWarned = true;
     log.warn('payouts wait: they need RPC_URL, FACILITATOR_PRIVATE_KEY and managed wallets');

@@ -13,7 +13,7 @@ export type SweepDeps = {
 
 /**
  * Plans that what a wallet holds beyond all claims goes to the treasury. The ledger decides how much that is, and that
- * it is nothing where somebody else has planned it a moment ago.
+ * it is nothing where another process has planned it a moment ago.
  */
 export async function sweepSurplus(
   { random, ledger, treasury }: SweepDeps,

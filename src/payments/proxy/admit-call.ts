@@ -33,7 +33,7 @@ export function viewAgent(
     return { remembered, read };
   }
   const reading = read();
-  // Whoever wants it hears of its failure; nobody may want it.
+  // A later await hears of its failure; there may be none.
   reading.catch(() => {});
   return { remembered: undefined, read: () => reading };
 }

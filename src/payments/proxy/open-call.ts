@@ -74,7 +74,7 @@ export async function openCall(deps: OpenDeps, call: VendorCall): Promise<Opened
   if (answer.status !== PAYMENT_REQUIRED) return { kind: 'free', destination, upstreamMs, answer };
   const challenge = await readChallenge(answer, deps.terms);
   deps.prices.note(target, challenge.offers);
-  // Nothing is paid for somebody who has left.
+  // Nothing is paid for a client that has left.
   if (signal.aborted) throw errors.request.clientClosed();
   const paid = { spender, agent, url, workId: call.workId, method: request.method };
   const reserved = await reservePayment(

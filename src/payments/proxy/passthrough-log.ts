@@ -9,7 +9,7 @@ export type PassthroughLog = {
   flush(): Promise<void>;
 };
 
-/** Free calls for the agents' history. No money hangs on them, so nobody waits for them; a bounded number does. */
+/** Free calls for the agents' history. No money hangs on them, so no call waits for them; a bounded number queues. */
 export function createPassthroughLog(deps: {
   readonly insert: (lines: readonly PassthroughLine[]) => Promise<void>;
   readonly log: Log;

@@ -81,7 +81,7 @@ setMaxListeners(0, NEVER);
 
 /**
  * Writes that a payment is on its way, where its answer does not come first: a row that still reads `reserved` is taken
- * for sent all the same. Nobody waits for it; the ledger keeps the order of what is asked of one hold.
+ * for sent all the same. No caller waits for it; the ledger keeps the order of what is asked of one hold.
  */
 function tellSending(deps: PayDeps, reserved: Reservation): { end(): Reservation } {
   let row = reserved;
@@ -107,7 +107,7 @@ const book = (
   learnt: ReservationMove['learnt'] = {},
 ): Promise<void> => booked(deps, row, advanceReservation(deps, row, event, { learnt }));
 
-/** Waits for what is being written only so long: whoever waits for an answer has paid for it. */
+/** Waits for what is being written only so long: the caller who waits for the answer has paid for it. */
 async function booked(
   { clock, log, onStep }: PayDeps,
   { nonce }: Reservation,
@@ -169,7 +169,7 @@ async function takeAnswer(
     throw errors.proxy.notAccepted(status, detail, refOf(row));
   }
   if (deps.clock.now() >= row.validBefore * 1_000) return takeLate(deps, told, answer, learnt);
-  // It is paid for, and the chain decides whether or not our note of it stands: nobody waits for that.
+  // It is paid for, and the chain decides whether or not our note of it stands, so it is not waited for.
   const arrived = { type: 'response.arrived' } as const;
   void booked(deps, told, advanceReservation(deps, told, arrived, { learnt, isDeferrable: true }));
   return { answer, row: told };

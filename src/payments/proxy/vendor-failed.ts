@@ -4,7 +4,7 @@ import type { SendFailure } from '../../platform/egress/send-failed.ts';
 /** `unresolved`: its name is not known. `unreadable`: it asks for a payment that cannot be made here. */
 export type VendorFault = SendFailure | 'unresolved' | 'unreadable';
 
-/** A refusal that is about the vendor, or the way to it, before anything was paid: for whoever has another to ask. */
+/** A refusal that is about the vendor, or the way to it, before anything was paid: for a buyer that has another vendor to ask. */
 export class VendorFailed extends ApiError {
   readonly fault: VendorFault;
 

@@ -10,7 +10,7 @@ export type PlannedCalls = {
   /** Of one call; 0 where the target asks for nothing. */
   readonly priceRaw: bigint;
   readonly count: number;
-  /** The payee is null where nobody is paid. */
+  /** The payee is null where there is no payment. */
   readonly facts: SpendFacts & { readonly host: string };
 };
 

@@ -19,7 +19,7 @@ export type Quote =
   | { readonly kind: 'free'; readonly atMs: number };
 
 export type Quoted =
-  /** `cached`: it was said before somebody asked for this answer. */
+  /** `cached`: it was known before this request. */
   | { readonly kind: 'quoted'; readonly quote: Quote; readonly cached: boolean }
   | { readonly kind: 'failed'; readonly detail: string };
 
@@ -90,7 +90,7 @@ export function createPriceQuotes(deps: {
 /** Several may wait for one answer: that one of them leaves ends it for none. */
 const NOBODY_LEAVES = new AbortController().signal;
 
-/** A target answered, and nobody can tell its price from what it said. */
+/** A target answered, and its answer holds no price that can be read. */
 class Unquotable extends Error {}
 
 function quoteOf(probed: Probed, atMs: number): Quote {
@@ -103,7 +103,7 @@ function quoteOf(probed: Probed, atMs: number): Quote {
       if (probed.status === PAYMENT_REQUIRED) {
         throw new Unquotable('The target demands a payment and does not say which.');
       }
-      // Whoever fails has not said that it is free.
+      // A failure does not say that it is free.
       if (probed.status >= 500) throw new Unquotable(`The target failed with ${probed.status}.`);
       return { kind: 'free', atMs };
   }

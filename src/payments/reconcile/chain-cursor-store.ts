@@ -7,7 +7,7 @@ export type ChainCursor = { readonly number: number; readonly hash: string };
 /** The one chain that is read. */
 const CHAIN = 'base';
 
-/** Whoever has the cursor reads; nobody else does until it is given back or its time is over. */
+/** The process with the cursor reads; no other does until it is given back or its time is over. */
 export type CursorClaim =
   | { readonly kind: 'claimed'; readonly cursor: ChainCursor | undefined }
   | { readonly kind: 'busy' };
@@ -36,7 +36,7 @@ export async function requireCursor(sql: Sql, nodeId: string, forMs: number): Pr
 }
 
 /**
- * Gives the cursor back, moved on where something was read. It moves only from where it was claimed, whoever has it by
+ * Gives the cursor back, moved on where something was read. It moves only from where it was claimed, whichever process has it by
  * now: a reading that took longer than its claim is not lost, and one that was overtaken moves nothing.
  */
 export async function giveCursorBack(

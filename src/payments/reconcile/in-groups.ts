@@ -7,7 +7,7 @@ import type { OnAlarm } from './payment-alarm.ts';
 
 /**
  * Many at a time, but not all: each is an operation in the ledger. All are tried. Rejects at the end where one may go
- * better next time; one that never will is an alarm, and keeps nobody else waiting.
+ * better next time; one that never will is an alarm, and does not keep others waiting.
  */
 export async function inGroups<T>(
   { log, onAlarm }: { readonly log: Log; readonly onAlarm?: OnAlarm | undefined },

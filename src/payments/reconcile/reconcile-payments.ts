@@ -12,7 +12,7 @@ export type ReconcilePayments = {
 };
 
 /**
- * One process at a time reads the chain for all; whoever dies over it is followed by the next. A reading that fails is
+ * One process at a time reads the chain for all; a process that dies over it is followed by the next. A reading that fails is
  * followed by a shorter one, since its blocks may hold more than the node tells at once, and one that does not by a
  * longer one.
  */

@@ -26,7 +26,7 @@ export async function releaseByChain(deps: ReleaseDeps, row: Reservation): Promi
       await advanceReservation(deps, row, { type: 'authorization.void', refused: true });
       break;
   }
-  // Whoever was quicker has ended it by the same evidence.
+  // A quicker process has ended it by the same evidence.
   return requireReleased((await deps.reload(nonce)) ?? row);
 }
 

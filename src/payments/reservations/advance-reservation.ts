@@ -21,7 +21,7 @@ export type AdvanceDeps = {
 type More = {
   readonly learnt?: ReservationMove['learnt'];
   readonly events?: readonly EventRow[];
-  /** Nobody waits for it: it may ride with something else. Means nothing where it ends the payment. */
+  /** No caller waits for it: it may share the next batch. Means nothing where it ends the payment. */
   readonly isDeferrable?: boolean;
 };
 
@@ -29,7 +29,7 @@ type More = {
 const MOST_LOOKS = 8;
 
 /**
- * Moves one reservation on by one event. State and money move together or not at all; where somebody else was quicker
+ * Moves one reservation on by one event. State and money move together or not at all; where another process was quicker
  * the event is planned again on what became of it, and means nothing after its end. Answers the state that it is in.
  */
 export async function advanceReservation(

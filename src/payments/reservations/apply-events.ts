@@ -138,6 +138,6 @@ async function settleLatePayout(
 function tellOdd({ log, onAlarm }: ApplyDeps, event: UsedAuthorization, { tellsOdd }: How): void {
   if (!tellsOdd) return;
   const { authorizer: wallet, nonce, txHash } = event;
-  log.error({ wallet, nonce, txHash }, 'USDC left a wallet by an authorization that nobody knows');
+  log.error({ wallet, nonce, txHash }, 'USDC left a wallet by an unknown authorization');
   onAlarm?.('unknown_authorization');
 }

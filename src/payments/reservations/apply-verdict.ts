@@ -17,7 +17,7 @@ export type VerdictDeps = AdvanceDeps & {
 
 /**
  * Brings a reservation to the end that the chain has decided. Answers whether it has come to one. What others have
- * released meanwhile and the chain shows to have moved is corrected here: nobody comes by once more.
+ * released meanwhile and the chain shows to have moved is corrected here, since it is not looked at again.
  */
 export async function applyVerdict(
   deps: VerdictDeps,

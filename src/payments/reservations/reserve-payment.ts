@@ -160,7 +160,7 @@ async function hold(
       destination: to,
     });
   } catch (err) {
-    // It may still be written: the ledger releases what nobody waits for any more.
+    // It may still be written: the ledger releases what has no waiting caller any more.
     if (!(err instanceof ApiError)) log.error({ err }, 'a reservation could not be written');
     throw errors.proxy.persistenceFailed();
   }

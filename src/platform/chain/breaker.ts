@@ -5,7 +5,7 @@ import { BREAKER_REASONS, type BreakerReading, findReason, isOld } from './break
 import { type Feeds, readFeeds } from './feeds.ts';
 import type { Rpc } from './rpc.ts';
 
-/** Whether paid requests may go out: they may not while it is active, nor while nobody can tell. */
+/** Whether paid requests may go out: they may not while it is active, nor while the chain cannot be read. */
 export type BreakerVerdict = {
   readonly kind: 'clear' | 'active' | 'stale';
   /** As `GET /v1/status` numbers it; 0 when clear. */

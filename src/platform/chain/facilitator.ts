@@ -5,12 +5,12 @@ import type { Authorization } from '../../x402/authorization.ts';
 import { wordOf, wordOfHex } from './abi.ts';
 import { type Rpc, RpcUnavailable } from './rpc.ts';
 
-/** Carries signed transfers to the chain and pays their gas. It can move nobody's USDC by itself. */
+/** Carries signed transfers to the chain and pays their gas. It can move no USDC by itself. */
 export interface Facilitator {
   /**
    * Answers the hash of the chain transaction; whether it is mined, the chain will tell. Rejects with
    * RpcReverted when the token would refuse the transfer, and with RpcUnavailable when it could not be
-   * handed over or nobody knows whether it was. To submit the same authorization again is safe.
+   * handed over, or it is not known whether it was. To submit the same authorization again is safe.
    */
   submitTransfer(authorization: Authorization, signature: string): Promise<string>;
 }

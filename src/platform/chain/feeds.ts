@@ -67,7 +67,7 @@ export async function readFeeds(
   return previous === undefined ? 'price' : { ...reading, previousAnswer: previous.answer };
 }
 
-/** Nothing for what is no round, and for a round that nobody has answered. */
+/** Nothing for what is no round, and for a round without an answer. */
 export function decodeRound(answer: string | undefined): Round | undefined {
   const words = wordsOf(answer ?? '0x') ?? [];
   const [roundId, value, startedAt, updatedAt] = words;

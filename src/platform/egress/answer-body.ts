@@ -9,7 +9,7 @@ type Waiter = {
 export interface BodySource {
   /** There is room again. */
   resume(): void;
-  /** Nobody reads on. */
+  /** The reader stops. */
   abandon(): void;
 }
 
@@ -82,7 +82,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     };
   }
 
-  /** All of it, as its one reading; undefined where it has not ended well yet, or somebody reads it. */
+  /** All of it, as its one reading; undefined where it has not ended well yet, or is being read. */
   whole(): Uint8Array | undefined {
     if (!this.#ended || this.#error !== undefined || this.#isRead) return undefined;
     this.#isRead = true;

@@ -49,7 +49,7 @@ export class Connection implements Carrier {
       keepAliveMaxTimeout: LIMITS.outboundKeepAliveMaxMs,
       maxHeaderSize: options.maxHeaderBytes,
     });
-    // What nobody reads fills the buffer of the socket, and then the other side has to wait.
+    // Unread bytes fill the buffer of the socket, and then the other side has to wait.
     const read = socket.read.bind(socket);
     socket.read = (size) => (this.#isHeld && size !== 0 ? null : read(size));
     socket.prependListener('error', (error: Error & { code?: string }) => {

@@ -14,7 +14,7 @@ export type GuardedAnswer = {
    * BodyTooLarge past the bound, SendFailed when the rest does not come.
    */
   readonly body: AsyncIterable<Uint8Array>;
-  /** The body, where all of it is there already and nobody has begun to read it; it counts as read then. */
+  /** The body, where all of it is there already and unread; it counts as read then. */
   whole(): Uint8Array | undefined;
   /** Ends the exchange; a body that had not come whole costs its connection. */
   discard(): void;

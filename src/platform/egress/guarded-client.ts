@@ -24,7 +24,7 @@ export type GuardedRequest = {
     readonly firstByteMs: number;
     /** Between two pieces of the body, while the reader wants more. */
     readonly idleMs: number;
-    /** From the call to the last byte of the body, whoever is slow. */
+    /** From the call to the last byte of the body, whichever side is slow. */
     readonly totalMs: number;
   };
   /** Names and values of the answer's headers together. */
@@ -110,7 +110,7 @@ function dispatchOf({ url }: Destination, { method, headers, body }: GuardedRequ
     method,
     headers: sent.flat(),
     body: body ?? null,
-    // Schemes that sign a connection in and not a request: nobody else may come after on it.
+    // Schemes that authenticate a connection and not a request: no other request may follow on it.
     ...(sent.some(signsConnectionIn) ? { reset: true } : {}),
   };
 }

@@ -35,7 +35,7 @@ export function openSocket(
       signal.removeEventListener('abort', onAbort);
       socket.removeListener('error', onError).removeListener('close', onClose);
     }
-    // Stays for good: an error that nobody waits for must not end the process.
+    // Stays for good: an unhandled error event would end the process.
     socket.on('error', () => {});
     socket.once('error', onError).once('close', onClose);
     socket.once('connect', () => {

@@ -6,7 +6,7 @@ import type { Destination } from './destination-guard.ts';
 import { openSocket } from './open-socket.ts';
 import { SendFailed } from './send-failed.ts';
 
-/** A connection that nobody else uses, and where it goes back to. */
+/** A connection that no other call uses, and where it goes back to. */
 export type Taken = { readonly connection: Connection; readonly lane: Lane };
 
 function lanesOf({ origin, addresses }: Destination, maxHeaderBytes: number): readonly Lane[] {

@@ -10,7 +10,7 @@ type ArrayType = {
 
 /**
  * Arrays of one dimension, by the numbers that PostgreSQL gives their types. The driver would ask for the
- * numbers on each new connection, with nobody to hear a connection that ends meanwhile: that rejection would
+ * numbers on each new connection, without a handler for a connection that ends meanwhile: that rejection would
  * end the process.
  */
 export const ARRAY_TYPES = {

@@ -42,7 +42,7 @@ const HUNG_UP_IS_A_FAILURE: readonly Repair[] = [
 
 /**
  * The pool hands out the connection that has rested longest, so that each of them finds its part of the server out of
- * the processor's caches. The one that rested last is quicker by a third for whoever asks alone.
+ * the processor's caches. The connection that rested last is quicker by a third for a lone query.
  */
 const LAST_FIRST: readonly Repair[] = [
   [
@@ -57,7 +57,7 @@ const LAST_FIRST: readonly Repair[] = [
 ];
 
 /**
- * A transaction whose connection is lost keeps hold of it, and the pool connects it again for somebody else: what the
+ * A transaction whose connection is lost keeps hold of it, and the pool connects it again for another caller: what the
  * transaction still says would be carried out there by itself, and its answer be taken for that of another's statement.
  */
 const LOST_IS_LOST: readonly Repair[] = [

@@ -42,7 +42,7 @@ export function isTransient(error: unknown): boolean {
   return code.length === 5 && NOT_NOW_CLASSES.has(code.slice(0, 2));
 }
 
-/** Narrower: nobody answers there, so that whoever starts may wait for the server. */
+/** Narrower: no server answers there, so that a start may wait for it. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCode(error);
   return code !== undefined && CONNECTION.has(code);

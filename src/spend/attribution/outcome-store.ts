@@ -14,7 +14,7 @@ export async function saveOutcome(
     on conflict (agent_id, action_id) do update
     set status = excluded.status, score_bps = excluded.score_bps, note = excluded.note,
       report_count = o.report_count + 1,
-      -- Not now(): whoever waited for the row began before the report that it replaces.
+      -- Not now(): a transaction that waited for the row began before the report that it replaces.
       reported_at = clock_timestamp()
     returning status, score_bps as "scoreBps", note, report_count as "reportCount",
       reported_at as "reportedAt"

@@ -25,7 +25,7 @@ export type History = {
 };
 
 /**
- * Sums what counts under a policy that is yet to be written, while nobody waits: a long history takes seconds. An
+ * Sums what counts under a policy that is yet to be written, without a lock: a long history takes seconds. An
  * agent's charges are numbered in the order of their commits, so that what comes meanwhile has higher numbers.
  */
 export async function readHistory(

@@ -11,7 +11,7 @@ export type TeamReadings = ReturnType<typeof createTeamReadings>;
 
 /**
  * What counts under the caps of teams, for answers that only tell of it: one reading a second for a team, however
- * many ask. Undefined where the database does not answer soon; whoever tells of it then tells nothing.
+ * many ask. Undefined where the database does not answer soon; its figures are then left out.
  */
 export function createTeamReadings(deps: {
   readonly read: (policyIds: readonly number[]) => Promise<Counters>;

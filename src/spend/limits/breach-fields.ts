@@ -34,7 +34,7 @@ export function breachFields(
   };
 }
 
-/** In a sentence, for whoever reads the refusal. */
+/** In a sentence, for the reader of the refusal. */
 export function breachSentence(breach: Breach): string {
   const { policy } = breach;
   if (isSessionLimit(breach)) return 'The spend limit of this session does not cover this request.';

@@ -17,7 +17,7 @@ export type PreBorrowRequest = {
 export type PreBorrow = ReturnType<typeof createPreBorrow>;
 
 /**
- * Keeps money of an agent for one task, for a time: nobody but the task can spend it, and the task no more than it.
+ * Keeps money of an agent for one task, for a time: only the task can spend it, and the task no more than it.
  * An ordinary cap on the same task is another thing and stays.
  */
 export function createPreBorrow(deps: ControlsDeps) {

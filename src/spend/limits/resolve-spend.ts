@@ -10,7 +10,7 @@ import { refuseSpend } from './refuse-spend.ts';
 /** A payment that a developer wonders about: to a destination that the agent chooses and pays itself. */
 export type SpendRequest = {
   readonly host: string;
-  /** The payee's wallet; null while nobody has named it. */
+  /** The payee's wallet; null while it is not known. */
   readonly recipient: string | null;
   readonly amountRaw: bigint;
   readonly taskId: string | null;

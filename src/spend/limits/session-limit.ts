@@ -17,7 +17,7 @@ export type SessionLimit = ReturnType<typeof createSessionLimit>;
 
 const NONE = { active: false, limitRaw: null, sessionStartedAt: null } as const;
 
-/** How much an agent may spend until somebody sets the limit anew; to set it begins a new session. */
+/** How much an agent may spend until the limit is set anew; to set it begins a new session. */
 export function createSessionLimit(deps: ControlsDeps) {
   return {
     async read(scope: AgentScope) {

@@ -79,7 +79,7 @@ const permitFor = (scope: Scope, controls: AgentControls) => (change: ControlCha
   }
 };
 
-/** Read once the rows are taken: whoever waited for them is not earlier than those it waited for. */
+/** Read once the rows are locked: a transaction that waited for them is not earlier than those it waited for. */
 export function timeOf(deps: Pick<ControlsDeps, 'now'>) {
   const nowMs = Math.floor(deps.now());
   return { nowMs, nowSec: Math.floor(nowMs / 1_000) };

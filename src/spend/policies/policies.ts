@@ -152,7 +152,7 @@ async function requirePolicy({ tx }: Pick<Change, 'tx'>, scope: Scope, policyId:
   return policy;
 }
 
-/** Whoever counts has the rows of all whom the policies bind, so that the bound holds under any race. */
+/** The count holds the rows of all agents whom the policies bind, so that the bound holds under any race. */
 export async function requireRoom({ tx, nowSec }: Change, scope: Scope): Promise<void> {
   const most = scope.agentId === null ? LIMITS.policiesPerTeam : LIMITS.policiesPerAgent;
   const living = await findLivingPolicies(tx, scope, kindsOf(scope), nowSec);

@@ -30,7 +30,7 @@ const toPolicy = (row: Row): StoredPolicy => ({
   revokedAt: row.revoked_at,
 });
 
-/** The owner's policies, and nobody else's: a team's are not its agents'. */
+/** The owner's own policies: a team's are not its agents'. */
 const ownedBy = (sql: Queryable, { accountId, agentId }: PolicyOwner) =>
   agentId === null
     ? sql`account_id = ${accountId} and agent_id is null`
@@ -143,7 +143,7 @@ export async function updatePolicy(tx: Queryable, policy: StoredPolicy): Promise
     where id = ${policy.id}`;
 }
 
-/** Whoever makes policies that end by themselves leaves no more than some of them to be revived. */
+/** Of policies that end by themselves only some of the newest are kept to be revived. */
 export async function endLongOver(
   tx: Queryable,
   owner: PolicyOwner,
@@ -173,7 +173,7 @@ export async function readOwnCounters(sql: Queryable, agentId: number) {
   return new Map(decodeCounters(row?.counters ?? null).map((c) => [c.policyId, c]));
 }
 
-/** The agent's mode and lock; whoever writes under them has its balance's row. */
+/** The agent's mode and lock; a writer under them holds the row of its balance. */
 export async function readControls(
   sql: Queryable,
   agentId: number,

@@ -171,5 +171,8 @@ export async function openSessionHolds(
     }
   }
   if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
-  assert(verdict.kind === 'extended', 'a session that is being opened is known to this process alone');
+  assert(
+    verdict.kind === 'extended',
+    'a session that is being opened is known to this process alone',
+  );
 }

@@ -193,7 +193,7 @@ export class Caller {
   /** Rejects when the conversation fails first, or nothing comes. */
   #next(type: string): Promise<ServerEvent> {
     const event = this.#await(type);
-    // It may fail while something is still being said; whoever awaits it afterwards is told.
+    // It may fail while something is still being said; the later await throws the failure.
     event.catch(() => {});
     return event;
   }

@@ -20,7 +20,7 @@ const COUNTS = [
 /**
  * Turns the events of a Messages stream into OpenAI chunks as they come, wherever its pieces end. Holds one
  * event that is not whole and the names of the tool calls, and nothing else. The usage comes last, in a
- * chunk without choices; the terminator is left to whoever writes the stream on, and so is the word on a
+ * chunk without choices; the terminator is left to the writer of the stream, and so is the word on a
  * failure.
  */
 export class StreamTranslator {

@@ -46,7 +46,7 @@ export class ChatTap {
     return carriesUsage(event) && this.#readUsage(event) ? 'kept' : 'relayed';
   }
 
-  /** Whether the event is about usage alone, and nobody asked for it. */
+  /** Whether the event is about usage alone, which was not asked for. */
   #readUsage(event: Buffer): boolean {
     const chunk = parseData(event);
     if (!isObject(chunk)) return false;

@@ -46,7 +46,7 @@ export function createOpenAiRail(deps: {
   };
 }
 
-/** A request in the words that an upstream takes. Whoever pays it himself has chosen his. */
+/** A request in the words that an upstream takes. A caller with a provider key of his own has chosen his. */
 const spellingOf =
   ({ capMember }: Upstream) =>
   ({ body, paymentMethod }: ChatCall): ChatCall['body'] => {

@@ -108,7 +108,7 @@ const idOf = (response: unknown): string | null =>
   isObject(response) && typeof response.id === 'string' ? response.id : null;
 
 /**
- * Null where input or output are not told, or nobody could have used so much. What is not told to be text counts as
+ * Null where input or output are missing, or are more than can have been used. What is not told to be text counts as
  * sound, which is what such a session is for; of the output of a transcript it is the other way around.
  */
 function readTokens(usage: Json, output: 'audio' | 'text'): RealtimeTokens | null {

@@ -9,7 +9,7 @@ export type UpstreamListener = {
   closed(code: number, reason: string): void;
 };
 
-/** An upstream session that stands. It says nothing before somebody listens. Every call is safe at any time. */
+/** An upstream session that stands. It delivers nothing before it has a listener. Every call is safe at any time. */
 export interface UpstreamSocket {
   /** What it was sent and has not taken. */
   readonly unsentBytes: number;

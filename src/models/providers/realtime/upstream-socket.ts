@@ -5,7 +5,7 @@ import type { UpstreamListener, UpstreamSocket } from './realtime-rail.ts';
 
 /** No close frame came. */
 const WITHOUT_A_FRAME = 1006;
-/** Whoever closed because of it: a client can ask for such a frame. */
+/** The side that closed because of it: a client can ask for such a frame. */
 const FRAME_TOO_LONG = 1009;
 
 /** What came first of an upstream: words, or its end. */
@@ -14,7 +14,7 @@ type First =
   | { readonly kind: 'closed'; readonly code: number };
 
 /**
- * An open WebSocket to an upstream, kept paused until somebody listens or asks for what comes first. One that neither
+ * An open WebSocket to an upstream, kept paused until it has a listener or its first message is asked for. One that neither
  * says nor answers anything for two pings in a row is taken for gone.
  */
 export class LiveUpstream implements UpstreamSocket {
@@ -59,7 +59,7 @@ export class LiveUpstream implements UpstreamSocket {
     return this.#ws.bufferedAmount;
   }
 
-  /** Waits for what comes first. It is kept for whoever listens, and to be asked for once and before. */
+  /** Waits for the first message, which is kept for the listener. To be asked for once, and before there is one. */
   first(): Promise<First> {
     return new Promise((resolve) => {
       this.#firstCame = resolve;

@@ -31,7 +31,7 @@ export type ClaimRequest = {
 };
 
 /**
- * Waits until nobody holds the directory: an orphan that is still stopping is waited for, what a crash
+ * Waits until no process holds the directory: an orphan that is still stopping is waited for, what a crash
  * left behind is cleared away. A directory that another server really holds is refused by name.
  */
 export async function claimDirectory(request: ClaimRequest): Promise<Claim> {
@@ -114,7 +114,7 @@ export function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone, or not ours to signal: whoever waits sees the one and times out on the other.
+    // Gone, or not ours to signal: the waiter sees the first and times out on the second.
   }
 }
 

@@ -23,7 +23,7 @@ export async function inspectCluster(directory: string): Promise<number | undefi
     return undefined;
   }
   const version = await readFile(join(data, 'PG_VERSION'), 'utf8').catch((error) => {
-    // Somebody else's: whoever chooses the identity says whose.
+    // Another user's: the choice of the identity says whose.
     if (error.code === 'EACCES') return POSTGRES_MAJOR;
     throw new EmbeddedDatabaseError(
       `${data} is no PostgreSQL database: move it away, or name another directory.`,
@@ -67,7 +67,7 @@ export async function makeCluster(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     await rm(work, { recursive: true, force: true });
-    // Another start was quicker; whoever holds the directory now is found out next.
+    // Another start was quicker; the holder of the directory is found next.
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
   }
   await syncDirectory(directory);
@@ -102,7 +102,7 @@ async function syncDirectory(directory: string): Promise<void> {
   await handle.close();
 }
 
-/** Hands the data to the account that will run it, when root changed how it runs. Nobody holds it now. */
+/** Hands the data to the account that will run it, when root changed how it runs. No process holds it now. */
 export async function handOver(dataDirectory: string, identity: Identity): Promise<void> {
   const uid = identity.account?.uid ?? process.getuid?.() ?? 0;
   const gid = identity.account?.gid ?? process.getgid?.() ?? 0;

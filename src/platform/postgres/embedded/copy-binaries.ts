@@ -26,7 +26,7 @@ function isOurs(place: string): boolean {
     return true;
   }
   throw new EmbeddedDatabaseError(
-    `${place} belongs to somebody else: remove it, or set DATABASE_URL.`,
+    `${place} belongs to another user: remove it, or set DATABASE_URL.`,
   );
 }
 

@@ -4,7 +4,7 @@ import { ownerLives, readOwnerMark } from './owner.ts';
 import { type ProcessInfo, readProcess } from './process-info.ts';
 
 export type Holder =
-  /** Nobody is there. A lock file of a process that is gone is PostgreSQL's own business. */
+  /** No process is there. PostgreSQL itself handles the lock file of a process that is gone. */
   | { readonly kind: 'free'; readonly socketDirectory?: string }
   /** The lock file names a process that is a zombie or something else: PostgreSQL would refuse for ever. */
   | { readonly kind: 'stale'; readonly pid: number; readonly socketDirectory?: string }

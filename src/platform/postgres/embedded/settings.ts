@@ -21,7 +21,7 @@ export const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   log_destination: 'stderr',
   logging_collector: 'off',
   log_checkpoints: 'off',
-  // A failed statement's text and rows are nobody's business outside of the database.
+  // A failed statement's text and rows must not leave the database.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
   log_line_prefix: '',

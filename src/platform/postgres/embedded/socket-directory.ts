@@ -26,7 +26,7 @@ function privateDirectory(place: string, identity: Identity): string {
   const ours = found.uid === wanted || found.uid === self;
   if (!found.isDirectory() || !ours || (found.mode & 0o077) !== 0) {
     throw new EmbeddedDatabaseError(
-      `${place}, where the database's socket belongs, is somebody else's: remove it, or use a shorter database path.`,
+      `${place}, where the database's socket belongs, belongs to another user: remove it, or use a shorter database path.`,
     );
   }
   if (found.uid !== wanted) chownSync(place, wanted, identity.account?.gid ?? wanted);

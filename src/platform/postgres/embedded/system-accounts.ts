@@ -10,7 +10,7 @@ export type System = {
   readonly uid: number;
   readonly platform: string;
   readonly accounts: readonly Account[];
-  /** `initdb` wants a name for whoever runs it. */
+  /** `initdb` wants a name for the user that runs it. */
   readonly hasAccountName: boolean;
   /** May any user reach this path, by the execute bits of the folders above and of itself? */
   readonly othersMayEnter: (path: string) => boolean;

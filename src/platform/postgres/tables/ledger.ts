@@ -73,7 +73,7 @@ export const holds = pgTable(
     id: id('id').primaryKey(),
     agentId: integer('agent_id').notNull(),
     amountRaw: raw('amount_raw').notNull(),
-    /** request or session: how whoever finds it orphaned resolves it. */
+    /** request or session: how an orphan of this kind is resolved. */
     kind: text('kind').notNull(),
     sessionId: text('session_id'),
     nodeId: id('node_id').notNull(),

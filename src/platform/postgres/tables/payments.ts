@@ -19,7 +19,7 @@ const callId = () =>
   bigint('id', { mode: 'number' }).notNull().default(sql`nextval('proxy_call_ids')`);
 
 /**
- * One signed payment to a vendor, written with its hold before a byte of it leaves, and kept for ever. Whoever has the
+ * One signed payment to a vendor, written with its hold before a byte of it leaves, and kept for ever. A holder of the
  * signature can have it mined until chain time reaches `valid_before`, so nothing but the chain moves it to its end.
  */
 export const reservations = pgTable(
@@ -116,7 +116,7 @@ export const payouts = pgTable(
     validBefore: bigint('valid_before', { mode: 'number' }),
     txHash: text('tx_hash'),
     attempts: integer('attempts').notNull().default(0),
-    /** When it is looked at next; whoever looks moves it on first. */
+    /** When it is looked at next; the process that looks moves it on first. */
     nextAt: now('next_at'),
     createdAt: now('created_at'),
     doneAt: instant('done_at'),
@@ -134,7 +134,7 @@ export const chainCursors = pgTable('chain_cursors', {
   name: id('name').primaryKey(),
   blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
   blockHash: text('block_hash').notNull(),
-  /** The process that reads now, and until when nobody else does. */
+  /** The process that reads now, and until when no other may. */
   claimedBy: text('claimed_by'),
   claimedUntil: instant('claimed_until'),
 });

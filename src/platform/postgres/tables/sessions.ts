@@ -11,7 +11,7 @@ export const leases = pgTable('leases', {
 });
 
 /**
- * One call, realtime session or transcription stream. `epoch` is raised by whoever takes it over:
+ * One call, realtime session or transcription stream. `epoch` is raised by the process that takes it over:
  * every later write of the former owner misses its guard. Ended rows are an agent's session history.
  */
 export const sessions = pgTable(
