@@ -52,7 +52,7 @@ const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
 
 /**
  * One realtime session at an upstream. An end in the middle of a turn does not end the metering: the upstream
- * is told to stop, and heard out in `finishing` for what the turn came to. Settled exactly once, in `closed`.
+ * is told to stop, and read to its end in `finishing` for what the turn came to. Settled exactly once, in `closed`.
  */
 export const realtimeRelayMachine = setup({
   types: { context: {} as Context, input: {} as Input, events: {} as RealtimeRelayEvent },

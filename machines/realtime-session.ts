@@ -6,7 +6,7 @@ import type { Ending } from './transcription-stream.ts';
 export type RealtimeSessionEvent =
   /** A response is wanted: by the client, or because the caller finished an utterance. */
   | { type: 'response.requested' }
-  /** Speech was made out, or forgotten, that no response is to use: it is billed by itself. */
+  /** Speech was transcribed, or forgotten, that no response is to use: it is billed by itself. */
   | { type: 'speech.heard' }
   /** The turn is over, however it ended; what it bought is known. */
   | { type: 'turn.finished' }

@@ -42,7 +42,7 @@ export type TranscriptionEffects = {
   /** Tells when everything that came is let through, which may wait for money. */
   readonly passAudio: () => void;
   readonly finishTranscript: () => void;
-  /** What is not made out by now is waited for no longer. */
+  /** What is not transcribed by now is waited for no longer. */
   readonly giveUpRest: () => void;
   readonly hangUp: (ending: Ending) => void;
   readonly settle: (ending: Ending) => void;

@@ -63,7 +63,7 @@ export interface SttStream {
   push(pcm: Int16Array): void;
   /**
    * End of an utterance: the rest is decoded and its final transcript is delivered before this resolves. Rejects with
-   * UtteranceLost where the next one may be made out all the same.
+   * UtteranceLost where the next one may be transcribed all the same.
    */
   endUtterance(): Promise<void>;
   /** The utterance is not wanted: what was pushed of it is forgotten. Absent: it is ended as any other. */
@@ -72,7 +72,7 @@ export interface SttStream {
   close(): void;
 }
 
-/** One utterance could not be made out, for the reason in `cause`; its recogniser goes on. */
+/** One utterance could not be transcribed, for the reason in `cause`; its recogniser goes on. */
 export class UtteranceLost extends Error {
   override readonly name = 'UtteranceLost';
 }

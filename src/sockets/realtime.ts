@@ -46,7 +46,7 @@ const Query = z.object({
   model: z.string().min(1).max(128).optional(),
   /** `transcription`: the session hears and does not answer. */
   intent: z.string().max(64).optional(),
-  /** For sessions of text models: what makes out what is said, and what speaks. */
+  /** For sessions of text models: what transcribes the caller, and what speaks. */
   stt_model: z.string().min(1).max(128).optional(),
   tts_model: z.string().min(1).max(128).optional(),
   customer_id: z.string().max(LIMITS.taskIdChars).optional(),

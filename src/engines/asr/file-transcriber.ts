@@ -31,7 +31,7 @@ export type FileEarDeps = {
 
 /** Hears a file as fast as it can be decoded, one stretch of speech after another. */
 export interface FileTranscriber {
-  /** The next stretch in which words were made out; undefined at the end. Throws where the recogniser fails. */
+  /** The next stretch in which words were transcribed; undefined at the end. Throws where the recogniser fails. */
   next(): Promise<HeardSpeech | undefined>;
   /** How much of the file has been listened to. */
   readonly heardMs: number;

@@ -34,7 +34,7 @@ export const VOICE_LIMITS = {
   grammarChars: 16_384,
   /** After the last audio: how long the money for what waits may take. With the finals it fits a usual drain. */
   transcriptionHoldMs: 15_000,
-  /** After that: how long the remaining finals may take, at most and while nothing more of them is made out. */
+  /** After that: how long the remaining finals may take, at most and while nothing more of them is transcribed. */
   transcriptMostMs: 120_000,
   transcriptFinishMs: 10_000,
   /** What may be unsent of generated speech before synthesis waits for the client. */

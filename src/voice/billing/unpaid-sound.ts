@@ -16,7 +16,7 @@ export class UnpaidSound {
     this.#untoldMs += ms;
   }
 
-  /** So much was made out, or is lost: what no recogniser heard is not charged. */
+  /** So much was transcribed, or is lost: what no recogniser heard is not charged. */
   told(ms: number, isLost: boolean): void {
     this.#untoldMs = Math.max(0, this.#untoldMs - ms);
     if (isLost) this.#unbilledMs = Math.max(0, this.#unbilledMs - ms);

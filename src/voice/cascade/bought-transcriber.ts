@@ -77,7 +77,7 @@ class RailStream implements SttStream {
       text = await this.#transcribe(file, seconds * 1_000);
     } catch (cause) {
       // Each is a request of its own.
-      throw new UtteranceLost('the utterance was not made out', { cause });
+      throw new UtteranceLost('the utterance was not transcribed', { cause });
     }
     if (text !== undefined && text !== '') this.#listener.transcript({ text, isFinal: true });
   }

@@ -40,7 +40,7 @@ export type ListeningDeps = {
   /** The caller began to speak. */
   readonly speechStarted: () => void;
   /**
-   * An utterance is in the conversation, with its words when any were made out. `wantsAnswer`: so said
+   * An utterance is in the conversation, with its words when any were transcribed. `wantsAnswer`: so said
    * the turn detection that found its end.
    */
   readonly heard: (heard: Heard, wantsAnswer: boolean) => void;
@@ -62,7 +62,7 @@ export class Listening {
   readonly #tally: ListeningDeps['tally'];
   readonly #allowance: AudioAllowance;
   #transcriber: Transcriber | undefined;
-  /** Ears that hear no more and still make out what they were given. */
+  /** Transcribers that take no more audio and still transcribe what they were given. */
   readonly #retiring = new Set<Transcriber>();
   #retired: Promise<void> = Promise.resolve();
   /** Of the sound that this transcriber hears. */
@@ -114,7 +114,7 @@ export class Listening {
 
   /**
    * The audio format or the turn detection changed: the utterance that goes on is forgotten, and what
-   * was committed is still made out.
+   * was committed is still transcribed.
    */
   restart(): void {
     const transcriber = this.#transcriber;
@@ -171,7 +171,7 @@ export class Listening {
     const stt = this.#deps.stt();
     const { inputFormat, turnDetection } = this.#deps.config();
     const retired = this.#retired;
-    /** Utterances whose words this transcriber makes out, oldest first. */
+    /** Utterances whose words this transcriber transcribes, oldest first. */
     const awaiting: { readonly itemId: string; readonly wantsAnswer: boolean }[] = [];
     const samples = samplesOf(inputFormat);
     this.#bytesPerMs = samples.bytesPerSecond / 1_000;

@@ -26,7 +26,7 @@ import {
 /** English has about as many characters to a token. */
 const PROMPT_CHARS_PER_TOKEN = 4;
 
-/** The model that makes out what is said in a session of the local engines. */
+/** The model that transcribes the caller in a session of the local engines. */
 export const TRANSCRIBER = 'local/pocketsphinx';
 
 type GuideDeps = {

@@ -20,7 +20,7 @@ export const ENGINE_FAILED = failure(
 export const TRANSCRIPT_UNFINISHED = failure(
   1011,
   'transcript_unfinished',
-  'The last words were not made out in time.',
+  'The last words were not transcribed in time.',
 );
 export const TOO_FAST = failure(
   1008,

@@ -88,7 +88,7 @@ export type VoicePipeline = {
   stt(config: SessionConfig): SttEngine;
   readonly llm: Llm;
   readonly voice: Tts;
-  /** The model that makes out what is said, under a session as its client has set it up. */
+  /** The model that transcribes the caller, under a session as its client has set it up. */
   transcriberModel(config: SessionConfig): string;
   /** Why a session cannot be set up like that, or a response asked for. */
   problemOf(config: SessionConfig): ConfigProblem | undefined;

@@ -126,7 +126,7 @@ export class Transcriber {
     return this.#utterance !== undefined;
   }
 
-  /** What was said is being made out. */
+  /** What was said is being transcribed. */
   get isMakingOut(): boolean {
     return this.#ending.length > 0;
   }

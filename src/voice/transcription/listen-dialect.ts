@@ -69,7 +69,7 @@ class ListenWriter implements TranscriptWriter {
   /** Where the last words ended, until the client was told that no others followed. */
   #lastWordEndMs: number | undefined;
   #nowMs = 0;
-  /** Utterances that have begun and are not made out yet. */
+  /** Utterances that have begun and are not transcribed yet. */
   #open = 0;
 
   constructor(
@@ -114,7 +114,7 @@ class ListenWriter implements TranscriptWriter {
       speechFinal: asked || (!isCut && this.#wishes.endpointingMs !== false),
       fromFinalize: asked,
     });
-    // The silence may have come and gone while this was being made out.
+    // The silence may have come and gone while this was being transcribed.
     this.#tellUtteranceEnd();
   }
 
@@ -168,7 +168,7 @@ class ListenWriter implements TranscriptWriter {
 
   #result({ fromFinalize, isFinal, speechFinal, text, ...result }: Result): void {
     const words = result.words ?? spreadWords(text, result.startMs, result.endMs);
-    // Words that were made out late were said before those ahead of them were told.
+    // Words that were transcribed late were said before those ahead of them were told.
     const startMs = Math.min(result.startMs, words[0]?.startMs ?? result.startMs);
     const endMs = Math.max(result.endMs, words.at(-1)?.endMs ?? result.endMs);
     this.#send({

@@ -23,8 +23,8 @@ export type LocalHearingInput = {
 const SPEECH = { threshold: 0.5, prefixPaddingMs: 300 };
 
 /**
- * A stream heard by a recogniser of this process. Silence is heard as it comes, and speech when it is made out: what a
- * recogniser fails to make out was not heard.
+ * A stream heard by a recogniser of this process. Silence is heard as it comes, and speech when it is transcribed: what a
+ * recogniser fails to transcribe was not heard.
  */
 export class LocalTranscriber implements StreamTranscriber {
   readonly isOwed = false;

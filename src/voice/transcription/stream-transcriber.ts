@@ -9,13 +9,13 @@ export type StreamTranscriberEvents = {
   readonly told: (seconds: number) => void;
   /** It goes on with what it was given, though it has nothing to tell yet. */
   readonly progressed: () => void;
-  /** What was said up to a pause is made out, so long after its end. */
+  /** What was said up to a pause is transcribed, so long after its end. */
   readonly madeOut: (latencyMs: number) => void;
   /** It can hear no more. */
   readonly failed: (ending: Ending, error?: unknown) => void;
 };
 
-/** Who makes out what is said on one stream: a recogniser of this process, or an upstream. */
+/** Who transcribes the caller on one stream: a recogniser of this process, or an upstream. */
 export interface StreamTranscriber {
   attach(client: RelayClient): void;
   /** The client hears no more. */

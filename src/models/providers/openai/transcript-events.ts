@@ -1,7 +1,7 @@
 /** The events of a streamed transcript, as the OpenAI dialect writes them. */
 const event = (body: object): Buffer => Buffer.from(`data: ${JSON.stringify(body)}\n\n`);
 
-/** Words that have been made out, to be put behind those before them. */
+/** Words that have been transcribed, to be put behind those before them. */
 export const deltaEvent = (delta: string): Buffer =>
   event({ type: 'transcript.text.delta', delta });
 

@@ -5,7 +5,7 @@ export type SessionIdentity = {
   readonly id: string;
   /** Undefined: it is the handshake that will say. */
   readonly model: string | undefined;
-  /** The model that makes out what is said. */
+  /** The model that transcribes the caller. */
   readonly transcriber: string;
 };
 

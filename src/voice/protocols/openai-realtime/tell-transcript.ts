@@ -5,7 +5,7 @@ import type { EventSender } from './event-sender.ts';
 
 const EVENT = 'conversation.item.input_audio_transcription';
 
-/** Tells the client what its caller said, or that it could not be made out. */
+/** Tells the client what its caller said, or that it could not be transcribed. */
 export function tellTranscript(sender: EventSender, itemId: string, heard: Heard): void {
   const about = { item_id: itemId, content_index: 0 };
   if (heard.failed) {
@@ -29,7 +29,7 @@ export function tellTranscript(sender: EventSender, itemId: string, heard: Heard
   });
 }
 
-/** Tells the client that nothing is made out for now. */
+/** Tells the client that nothing is transcribed for now. */
 export function tellFailure(sender: EventSender, error: Error): void {
   if (error instanceof StageFailed) {
     sender.failed(error);

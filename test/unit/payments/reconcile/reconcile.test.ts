@@ -60,7 +60,7 @@ describe('a payment that the chain shows used', () => {
     chain.mine();
     chain.use(row, moved);
     expect(await read()).toMatchObject({ settled: 0, left: 1 });
-    expect(errors()).toEqual(['USDC left a wallet by an authorization that nobody knows']);
+    expect(errors()).toEqual(['USDC left a wallet by an unknown authorization']);
     chain.mine(100);
     expect(await read()).toMatchObject({ settled: 0, released: 0, left: 1 });
     expect([book.funds, book.row('p').state]).toEqual([funds, 'pending_settlement']);

@@ -49,7 +49,7 @@ describe('a copy of the binaries', () => {
     const copy = await copyBinaries(binariesIn(source.root));
     try {
       chmodSync(copy.root, 0o777);
-      await expect(copyBinaries(binariesIn(source.root))).rejects.toThrow('somebody else');
+      await expect(copyBinaries(binariesIn(source.root))).rejects.toThrow('another user');
     } finally {
       rmSync(copy.root, { recursive: true, force: true });
     }

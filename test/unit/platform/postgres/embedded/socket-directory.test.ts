@@ -32,10 +32,10 @@ describe('where the socket lies', () => {
     rmSync(place, { recursive: true });
     try {
       symlinkSync(elsewhere, place);
-      expect(() => socketDirectory(path, PLAIN)).toThrow('somebody else');
+      expect(() => socketDirectory(path, PLAIN)).toThrow('another user');
       rmSync(place);
       mkdirSync(place, { mode: 0o777 });
-      expect(() => socketDirectory(path, PLAIN)).toThrow('somebody else');
+      expect(() => socketDirectory(path, PLAIN)).toThrow('another user');
     } finally {
       rmSync(place, { recursive: true, force: true });
       rmSync(elsewhere, { recursive: true, force: true });
