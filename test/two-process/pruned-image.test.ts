@@ -29,7 +29,7 @@ beforeAll(async () => {
   const { url } = database.target as { url: string };
   server = await startServerProcess(
     { DATABASE_URL: url, ADMIN_API_KEY: ADMIN_KEY },
-    { cwd: image.directory },
+    { cwd: image.directory, entry: ['--import', 'tsx', 'src/main.ts'] },
   );
   agent = await fundAgent(createApi(server.url), {
     ...{ name: 'slim', amountRaw: 1_000_000n, adminApiKey: ADMIN_KEY, said: () => {} },
