@@ -26,7 +26,11 @@ export type Streamed = {
 
 const EVERY_MS = 20;
 const WORD = Buffer.from(textEvent('word '));
-const END = Buffer.from(usageEvent() + DONE);
+/** Of no more tokens than were asked for: a source that reports more than there can be is rested. */
+const endOf = (words: number): Buffer => {
+  const usage = { prompt_tokens: 60, completion_tokens: words, total_tokens: 60 + words };
+  return Buffer.from(usageEvent(usage) + DONE);
+};
 /** The upstream writes as many events as the cap says. */
 const bodyOf = (events: number): string =>
   JSON.stringify({
@@ -89,7 +93,7 @@ uws
       if (!isOpen) return clearInterval(timer);
       response.cork(() => {
         if (written++ < wanted) response.write(WORD);
-        else response.end(END);
+        else response.end(endOf(wanted));
       });
       if (written > wanted) clearInterval(timer);
     };
