@@ -37,7 +37,7 @@ export class SpokenText {
     this.#expectedEndMs = 0;
   }
 
-  /** The listener broke in at `atMs`: what was spoken after it was not heard, and no later cut adds to it. */
+  /** The listener interrupted at `atMs`: what was spoken after it was not heard, and no later cut adds to it. */
   cutAt(atMs: number): void {
     this.#cutAtMs = Math.min(atMs, this.#cutAtMs ?? atMs);
   }

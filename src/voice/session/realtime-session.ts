@@ -179,7 +179,7 @@ export class RealtimeSession {
       config: () => this.#settings.current,
       speechStarted: () => {
         if (this.#settings.current.turnDetection?.interruptResponse) {
-          this.#turns.breakIn();
+          this.#turns.bargeIn();
         }
       },
       forgotten: () => this.#turns.heard(false),

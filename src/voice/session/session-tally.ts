@@ -26,7 +26,7 @@ export class SessionTally {
   #spokenMs = 0;
   /** When the caller fell silent who has not been answered yet. */
   #speechEndedAtMs: number | undefined;
-  /** The answer that was begun last has been broken into. */
+  /** The caller has interrupted the answer that was begun last. */
   #isInterrupted = true;
 
   constructor(options: {
@@ -70,7 +70,7 @@ export class SessionTally {
     this.#speechEndedAtMs = undefined;
   }
 
-  /** The caller broke into the answer that was begun last, whichever way that is learnt of: it counts once. */
+  /** The caller interrupted the answer that was begun last. Counts once, however the server learns of it. */
   interrupted(): void {
     if (this.#isInterrupted) return;
     this.#isInterrupted = true;

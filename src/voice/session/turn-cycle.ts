@@ -49,7 +49,7 @@ export class TurnCycle {
   }
 
   /** The caller speaks: what is being said to him is broken off, and what was about to be waits for his words. */
-  breakIn(): void {
+  bargeIn(): void {
     const { answering } = this.#deps;
     this.#waiting = this.#waiting.filter((request) => request && !request.isPrompt);
     this.#isOwed ||= this.#isToCaller && answering.isUnheard;
@@ -150,7 +150,7 @@ export class TurnCycle {
       .catch((error: unknown) => life.logError(error, 'the rest of a session was not journaled'));
   }
 
-  /** Once he has finished, where he may break in, and by an answer that knows all that he said. */
+  /** Once he has finished, where he may interrupt, and by an answer that knows all that he said. */
   #answerCaller(): void {
     const { answering, listening, settings, tell } = this.#deps;
     if (listening.isSpeaking && settings.current.turnDetection?.interruptResponse) return;

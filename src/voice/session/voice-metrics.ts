@@ -36,7 +36,7 @@ export function createVoiceMetrics(metrics: Metrics, live: () => number): VoiceM
     ['kind'],
   );
   const turns = counter('svc_voice_turns_total', 'Turns of voice sessions.');
-  const interruptions = counter('svc_voice_interruptions_total', 'Answers that were broken into.');
+  const interruptions = counter('svc_voice_interruptions_total', 'Answers that were interrupted.');
   const underruns = counter(
     'svc_voice_underruns_total',
     'Times that a client playing in real time ran dry in the middle of an answer.',

@@ -20,7 +20,7 @@ export type MeteredEvent =
       readonly id: string | null;
       /** Whether it may have come to nothing without anything being wrong. */
       readonly isFailed: boolean;
-      /** Its caller or its client broke into it. */
+      /** Its caller or its client interrupted it. */
       readonly isCancelled: boolean;
       readonly tokens: RealtimeTokens | null;
     }

@@ -102,7 +102,7 @@ export class ClientCommands {
     }
   }
 
-  /** An answer is cut to what was heard of it because its caller broke in, also when all of it had been sent. */
+  /** An answer is cut to what was heard of it because its caller interrupted it, also when all of it had been sent. */
   #applyItem(event: ItemEvent): EventProblem | undefined {
     const { answering, tally } = this.#deps;
     const deps = { ...this.#deps, spoken: (id: string) => answering.spoken(id) };
