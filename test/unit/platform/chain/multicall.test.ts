@@ -68,6 +68,19 @@ describe('many calls in one', () => {
     }
   });
 
+  it('cost no more than their length to read, also where all point at the same bytes', () => {
+    const word = (value: number) => value.toString(16).padStart(64, '0');
+    const count = 500;
+    const length = 480_000;
+    const pointers = word(count * 32).repeat(count);
+    const shared = `${word(1)}${word(64)}${word(length)}${'ab'.repeat(length)}`;
+    const answer = `0x${word(32)}${word(count)}${pointers}${shared}`;
+    const before = process.cpuUsage();
+    expect(decodeAnswers(answer)).toHaveLength(count);
+    const { system, user } = process.cpuUsage(before);
+    expect((system + user) / 1_000).toBeLessThan(500);
+  });
+
   it('say when the chain has no such contract, and refuse an answer of another length', async () => {
     const at = { hash: `0x${'1'.repeat(64)}` };
     const question = { to: MULTICALL3, data: '0x12' } as const;
