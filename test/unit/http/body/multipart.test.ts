@@ -14,9 +14,9 @@ async function* cut(body: Uint8Array, at: readonly number[] = []): AsyncGenerato
   }
 }
 
-const part = (head: string, content: string | Uint8Array) =>
+const part = (head: string, content: string | Uint8Array, headEncoding?: BufferEncoding) =>
   Buffer.concat([
-    Buffer.from(`--edge\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
+    Buffer.from(`--edge\r\nContent-Disposition: form-data; ${head}\r\n\r\n`, headEncoding),
     Buffer.from(content),
     Buffer.from('\r\n'),
   ]);
@@ -136,6 +136,17 @@ describe('a form that is refused', () => {
       form(part('name="f"; filename="1"', ''), part('name="g"; filename="2"', '')),
     ];
     for (const body of others) expect((await refusal(body)).why).toBe('malformed');
+  });
+
+  it.each<[string, Buffer]>([
+    ['a part has no name', form(Buffer.from('--edge\r\nx: y\r\n\r\n1\r\n'))],
+    ['a part has no name', form(part('nom="model"', '1'))],
+    ['the headers of a part are too long', form(part(`name="${'x'.repeat(400)}"`, '1'))],
+    ['the headers of a part are not UTF-8', form(part('name="a"; filename="\xff"', '1', 'latin1'))],
+    ['the field "a" is not UTF-8', form(part('name="a"', Buffer.from([0xff])))],
+    ['a boundary is not followed by a line', Buffer.from('--edgeless\r\n\r\n1\r\n--edge--\r\n')],
+  ])('says that %s, where a part could be dropped or misread', async (what, body) => {
+    expect((await refusal(body)).message).toBe(`The form cannot be read: ${what}.`);
   });
 
   it('stops reading at the first thing that is wrong', async () => {
