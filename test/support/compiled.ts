@@ -19,6 +19,6 @@ export function setup(): void {
     stdio: 'inherit',
   });
   for (const file of readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })) {
-    if (file.endsWith('.mjs')) cpSync(join(ROOT, 'src', file), join(BUILD, 'src', file));
+    if (/\.(?:mjs|patch)$/.test(file)) cpSync(join(ROOT, 'src', file), join(BUILD, 'src', file));
   }
 }

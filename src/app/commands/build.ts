@@ -9,6 +9,6 @@ const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 execFileSync('npx', ['tsc', '-p', '.tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
 for (const file of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
-  if (file.endsWith('.mjs')) cpSync(join(root, 'src', file), join(dist, 'src', file));
+  if (/\.(?:mjs|patch)$/.test(file)) cpSync(join(root, 'src', file), join(dist, 'src', file));
 }
 console.log('built; start it with: NODE_ENV=production node dist/src/main.js');

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { applyPatch } from '../../../../src/platform/postgres/driver.ts';
 import { openSql } from '../../../../src/platform/postgres/sql.ts';
 
 it('a server that hangs up on whoever it accepts is asked again at a pace', async () => {
@@ -21,4 +24,30 @@ it('a server that hangs up on whoever it accepts is asked again at a pace', asyn
   await sql.end({ timeout: 0 });
   server.close();
   await Promise.all(asked);
+});
+
+describe('the patch of the driver', () => {
+  const entry = createRequire(import.meta.url).resolve('postgres');
+  const source = readFileSync(entry, 'utf8');
+  const folder = new URL('../../../../src/platform/postgres/', import.meta.url);
+  const patch = readFileSync(new URL('postgres+3.4.9.patch', folder), 'utf8');
+  const name = 'node_modules/postgres/cjs/src/index.js';
+
+  it('has each of its lines in what is loaded, and takes nothing else away', () => {
+    const patched = applyPatch(source, patch, name);
+    const [, hunks = ''] = patch.split(`+++ b/${name}\n`);
+    const lines = (mark: string) =>
+      hunks.split('\n').flatMap((line) => (line.startsWith(mark) ? [line.slice(1)] : []));
+    for (const line of lines('+')) expect(patched.split('\n')).toContain(line);
+    expect(patched.split('\n').length - source.split('\n').length).toBe(
+      lines('+').length - lines('-').length,
+    );
+  });
+
+  it('is refused by another version of the driver, and for a file that it does not know', () => {
+    const other = source.replace('let savepoints = 0', 'let savepoints = 1');
+    expect(() => applyPatch(other, patch, name)).toThrow('not the version');
+    expect(() => applyPatch(`\n${source}`, patch, name)).toThrow('not the version');
+    expect(() => applyPatch(source, patch, 'other.js')).toThrow('nothing for other.js');
+  });
 });
