@@ -1,7 +1,7 @@
 import type { Fields } from '../api-error.ts';
 import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 
-/** How long to stay away: whole seconds, and milliseconds where that was told so finely. */
+/** How long to stay away: whole seconds, and milliseconds where the upstream gave them. */
 export type Wait = { readonly seconds: number; readonly ms?: number | undefined };
 
 /** Gateway refusals. Their routes render them as the OpenAI error object; `error` becomes its `code`. */
@@ -26,7 +26,7 @@ export const gateway = {
     ),
   budgetExhausted: (fields: Fields & { message?: string } = {}) =>
     refusal(402, 'budget_exhausted', 'The balance does not cover this request.', fields),
-  /** The same code as for a balance that is empty; what stands beside it tells which cap it was. */
+  /** The same code as for a balance that is empty; the other fields name the cap. */
   capExceeded: (message: string, fields: Fields) =>
     refusal(402, 'budget_exhausted', message, fields),
   /** `wait`: what the last upstream said that sent its callers away. */

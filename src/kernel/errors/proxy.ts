@@ -19,7 +19,7 @@ const lookUp = ({ nonce }: ReservationRef) => ({
 /** Refusals of the paid proxy and of what is asked about it beforehand. */
 export const proxy = {
   blockedDestination: (detail: string) => refusal(400, 'blocked_destination', detail),
-  /** On the proxy every control has one code; a policy is told apart by `code`. */
+  /** On the proxy every control has one code; `code` says which policy it was. */
   spendLimitExceeded: (message: string, fields: Fields) =>
     refusal(402, 'spend_limit_exceeded', message, fields),
   /** A payment needs both: a balance, and a wallet that holds as much. `available` is the lesser. */

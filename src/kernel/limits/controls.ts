@@ -25,9 +25,9 @@ export const CONTROL_LIMITS = {
   unixSeconds: 253_402_300_799,
 
   thresholdsPerAgent: 20,
-  /** How old what counts under a team's caps may be where an answer only tells of it. */
+  /** How old what counts under a team's caps may be where an answer only reports it. */
   teamReadingMs: 1_000,
-  /** An answer waits no longer for that reading, and then tells nothing of what is left. */
+  /** An answer waits no longer for that reading, and then does not report what is left. */
   teamReadingWaitMs: 250,
   teamReadingsKept: 1_000,
   /** Of any one unit in an estimate: a price of so much can be computed exactly, whatever the rates. */

@@ -20,7 +20,7 @@ export const LEDGER_LIMITS = {
   ledgerWaryParts: 8,
   /** An agent with so many operations in one part is busy. */
   ledgerBusyOperations: 8,
-  /** A caller is told that the database is away; what it asked for may still be carried out. */
+  /** After this a caller gets the error that the database is away; its operation may still be carried out. */
   ledgerGiveUpMs: 10_000,
   /** A call without an answer is sent again: the ids make that harmless. */
   ledgerCallMs: 15_000,

@@ -33,7 +33,7 @@ export const OUTBOUND_LIMITS = {
   transcriptionPromptChars: 16_384,
   /** What the local recognisers take at a time: they hear a few times faster than one speaks. */
   localTranscriptionSeconds: 600,
-  /** For sources that bill sound by tokens, until they have told how many. */
+  /** For sources that bill sound by tokens, until they have reported how many. */
   audioTokensPerSecond: 10,
   transcriptTokensPerSecond: 5,
   /** No language is spoken so fast that a second of it is more. */
@@ -68,12 +68,12 @@ export const OUTBOUND_LIMITS = {
   sseEventBytes: 2 * 1024 * 1024,
   /** By how much the reader of a streamed answer may be behind its upstream. */
   streamQueueBytes: 4 * 1024 * 1024,
-  /** Of a header in which an upstream tells of its limits. */
+  /** Of a header in which an upstream reports its limits. */
   rateLimitHeaderChars: 64,
   /** No limit is believed to be whole again later, nor to have been longer ago. */
   rateLimitResetMs: 31 * 24 * 60 * 60 * 1_000,
   retryAfterSeconds: 24 * 60 * 60,
-  /** What callers are told where an upstream sends them away and does not say for how long. */
+  /** The retry time in the answer where an upstream sends callers away and does not say for how long. */
   usualRetryAfter: { seconds: 1, ms: 500 },
   restAfterFailures: 3,
   sourceRestMs: { min: 1_000, max: 30_000 },

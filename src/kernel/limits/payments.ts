@@ -6,7 +6,7 @@ export const PAYMENT_LIMITS = {
   /** Of one agent, from the beginning of each to the last byte of its answer. */
   proxyCallsPerAgent: 256,
   proxyBodyBytes: 10 * 1024 * 1024,
-  /** What may be told of a vendor's own words in a refusal. */
+  /** How much of a vendor's own words a refusal may quote. */
   vendorWordsChars: 500,
   /** Of a vendor's answer, from the connection to its last byte: before it is paid, and after. */
   proxyUnpaidMs: 30_000,
@@ -37,12 +37,12 @@ export const PAYMENT_LIMITS = {
   quotesUnderWay: 128,
   quoteMs: 30_000,
   quotesKept: 1_000,
-  /** Prices that refusals can tell: a target's address and an amount each, some megabytes at the worst. */
+  /** Prices that refusals can name: a target's address and an amount each, some megabytes at the worst. */
   askedPricesKept: 1_000,
   forecastItems: 50,
   forecastCount: 10_000,
   forecastProbes: 8,
-  /** What is not begun by then is told as unanswered. */
+  /** A forecast call that has not begun by then is reported as unanswered. */
   forecastMs: 12_000,
   historyPage: { most: 100, usual: 50 },
 
