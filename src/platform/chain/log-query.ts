@@ -12,7 +12,7 @@ export type LogQuery = {
    * another branch fails instead of answering too little. `toBlock` under any name when it is not given.
    */
   readonly knowing?: Pick<Block, 'number' | 'hash'>;
-  /** A log that the node must tell beside its answer, by the same kind of question. */
+  /** A log that the node must return beside its answer, to the same kind of query. */
   readonly witness?: ChainLog | undefined;
   /** The most that is read of an answer; a longer one is asked for in parts. */
   readonly maxBytes?: number | undefined;
@@ -64,6 +64,6 @@ export function isAskedFor(query: LogQuery, log: ChainLog): boolean {
   );
 }
 
-/** In the order in which the chain told them. */
+/** In the order of the chain. */
 export const byPlace = (a: ChainLog, b: ChainLog): number =>
   a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;

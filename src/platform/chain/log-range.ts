@@ -11,7 +11,7 @@ export type BlockRange<To extends Pick<Block, 'number' | 'hash'> = Pick<Block, '
   {
     readonly fromBlock: number;
     readonly to: To;
-    /** A log that every answer must be able to tell; undefined where none is known. */
+    /** A log that every answer must contain; undefined where none is known. */
     readonly witness?: ChainLog | undefined;
     /** The most that is read of one answer, where a smaller question may be asked instead. */
     readonly maxBytes?: number | undefined;

@@ -4,7 +4,7 @@ import type { BlockRange } from './log-range.ts';
 import { type Rpc, RpcTooMuch, RpcUnavailable } from './rpc.ts';
 import type { Block, ChainLog } from './rpc-answers.ts';
 
-/** A log that a node must tell whenever it claims to tell all logs of a range, since it told it before. */
+/** A log that a node must return whenever it claims to return all logs of a range, since it returned it before. */
 export type LogWitness = ChainLog;
 
 /**

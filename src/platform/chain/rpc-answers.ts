@@ -6,11 +6,11 @@ export type Block = {
   readonly number: number;
   readonly hash: string;
   readonly timestampSec: number;
-  /** Which addresses and topics its logs may have; undefined where the node does not tell. */
+  /** Which addresses and topics its logs may have; undefined where the node does not report them. */
   readonly logsBloom?: LogsBloom;
 };
 
-/** An event that a contract of the canonical chain has told. Hex is in lower case. */
+/** An event that a contract of the canonical chain has emitted. Hex is in lower case. */
 export type ChainLog = {
   readonly address: string;
   readonly topics: readonly string[];

@@ -6,7 +6,7 @@ import { type BlockRange, type LogRpc, readAllowance, readRange } from './log-ra
 import { RpcUnavailable } from './rpc.ts';
 import type { ChainLog } from './rpc-answers.ts';
 
-/** What the token tells, by the first topic of its logs. */
+/** The token's events, by the first topic of their logs. */
 export const USDC_EVENTS = {
   used: '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5',
   canceled: '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81',

@@ -5,7 +5,7 @@ type Waiter = {
   reject(error: Error): void;
 };
 
-/** What the source of a body is told by its reader. */
+/** The signals that a body's reader sends to its source. */
 export interface BodySource {
   /** There is room again. */
   resume(): void;

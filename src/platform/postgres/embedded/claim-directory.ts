@@ -8,7 +8,7 @@ import { findHolder, type Holder } from './holder.ts';
 
 const POLL_MS = 25;
 const EMPTY_LOCK_MS = 2_000;
-/** An orphan is told to stop by its watchdog at once; only one that stays is told again, then harder. */
+/** The watchdog stops an orphan at once; one that stays gets the signal again, then a harder one. */
 const ASK_AFTER_MS = 2_000;
 const INSIST_AFTER_MS = 30_000;
 const GIVE_UP_AFTER_MS = 60_000;
@@ -109,7 +109,7 @@ function inUse(directory: string, holder: Holder): EmbeddedDatabaseError {
   );
 }
 
-/** A process may end between being found and being told: that is no failure. */
+/** A process may end after it was found and before the signal: that is no failure. */
 export function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

@@ -93,7 +93,7 @@ export const reconciledEvents = pgTable(
   {
     id: bigserial('id', { mode: 'bigint' }).primaryKey(),
     agentId: integer('agent_id').notNull(),
-    /** Of the line and its number among equal ones: the same upload twice is told by it. */
+    /** Of the line and its number among equal ones: identifies a line that is uploaded twice. */
     digest: text('digest').notNull(),
     at: instant('at').notNull(),
     kind: text('kind').notNull(),

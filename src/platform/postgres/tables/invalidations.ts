@@ -3,7 +3,7 @@ import { bigserial, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
 
 /**
- * What every process must forget: revoked keys, suspended and closed agents. Each process polls it
+ * What every process must drop from its caches: revoked keys, suspended and closed agents. Each process polls it
  * each second; rows older than an hour are pruned by whichever process comes by.
  */
 export const invalidations = pgTable(

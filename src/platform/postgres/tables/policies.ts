@@ -77,7 +77,7 @@ export const teamCounters = pgTable(
   (table) => [check('team_counters_held', sql`${table.heldRaw} >= 0`)],
 );
 
-/** Shares of an agent's funding whose crossing is told as an event. */
+/** Shares of an agent's funding whose crossing is written as an event. */
 export const creditThresholds = pgTable(
   'credit_thresholds',
   {
