@@ -16,7 +16,7 @@ export type ParsedChallenge =
   | { readonly kind: 'challenge'; readonly challenge: Challenge }
   | {
       readonly kind: 'unreadable';
-      /** As the proxy tells it on the wire. */
+      /** As the proxy reports it on the wire. */
       readonly code: 'invalid_base64' | 'invalid_json' | 'no_compatible_requirement';
       readonly detail: string;
     }
