@@ -60,7 +60,7 @@ export async function loadGrammarDecoder(script: string): Promise<GrammarDecoder
   };
 }
 
-/** Times are seconds. Silence, noise and joints of the grammar are no words; a pronunciation is told by a number behind its word. */
+/** Times are seconds. Silence, noise and joints of the grammar are no words; a number after a word is its variant. */
 function wordOf({ t, b, d }: Segment): TimedWord[] {
   if (/^(<|\+\+|\[|\()/.test(t)) return [];
   const word = t.replace(/\(\d+\)$/, '');

@@ -177,7 +177,7 @@ function wrap(
   };
 }
 
-/** Silence, noise and the ends of the sentence are no words; a pronunciation is told by a number behind its word. */
+/** Silence, noise and the ends of the sentence are no words; a number behind a word marks its pronunciation. */
 function wordOf({ word, start, end }: SegItem): TimedWord[] {
   if (/^(<|\+\+|\[)/.test(word)) return [];
   return [{ word: word.replace(/\(\d+\)$/, ''), startMs: 10 * start, endMs: 10 * (end + 1) }];

@@ -9,7 +9,7 @@ export type SttStreamDeps = {
   readonly client: DecoderClient;
   readonly sampleRateHz: number;
   readonly listener: SttListener;
-  /** Told once, with how many samples the decoder has not yet heard. */
+  /** Called once, with how many samples the decoder has not yet heard. */
   readonly released: (undecodedSamples: number) => void;
 };
 
@@ -18,7 +18,7 @@ const MAX_BEHIND_SAMPLES = LIMITS.engines.decoderBehindSeconds * HEARING_HZ;
 
 /**
  * One caller's sound on its way to a decoder. It is gathered into posts of 100 ms, so that a carrier
- * frame costs the media loop a resampling and a copy. A failure is told to the listener once; after
+ * frame costs the media loop a resampling and a copy. The listener gets a failure once; after
  * it, and after `close`, everything is ignored and `endUtterance` resolves at once.
  */
 export function openSttStream(deps: SttStreamDeps): SttStream {

@@ -32,7 +32,7 @@ export class FrameCutter {
     this.#frame = new Int16Array(samples);
   }
 
-  /** Tells `take` each frame that is full now. The frame is used again. */
+  /** Hands each frame that is full now to `take`. The frame is used again. */
   push(pcm: Int16Array, take: (frame: Int16Array) => void): void {
     for (let at = 0; at < pcm.length; ) {
       const part = pcm.subarray(at, at + this.#frame.length - this.#filled);
