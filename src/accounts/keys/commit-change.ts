@@ -11,7 +11,7 @@ class Unchanged extends Error {
   override readonly name = 'Unchanged';
 }
 
-/** Changes what an agent may do, with the notice that tells everybody. */
+/** Changes what an agent may do, and writes the notice that invalidates every process's caches. */
 export const commitChange = <T>(
   sql: Sql,
   notice: Invalidation,

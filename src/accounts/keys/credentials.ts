@@ -29,7 +29,7 @@ type Deps = {
 };
 
 /**
- * Tells who is calling, for every kind of credential. What does not look like a key costs no query;
+ * Identifies the caller, for every kind of credential. What does not look like a key costs no query;
  * an agent key seen lately costs none either, until `forget` hears that something about it changed.
  */
 export function createCredentials(deps: Deps) {

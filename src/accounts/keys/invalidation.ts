@@ -1,10 +1,10 @@
-/** What every process must forget, and whose open sockets it must close. */
+/** What every process must drop from its caches, and whose open sockets it must close. */
 export type Invalidation =
   | { readonly kind: 'agent_key_revoked'; readonly agentId: number; readonly keyId: number }
   | { readonly kind: 'developer_key_revoked'; readonly keyId: number }
-  /** Suspended or closed: forget the agent, and close its open sockets. */
+  /** Suspended or closed: drop the agent from caches, and close its open sockets. */
   | { readonly kind: 'agent_stopped'; readonly agentId: number }
-  /** Provisioned, resumed, or given a key: forget the agent; what is open may go on. */
+  /** Provisioned, resumed, or given a key: drop the agent from caches; open sockets may go on. */
   | { readonly kind: 'agent_changed'; readonly agentId: number };
 
 /** What a subscriber hears. `everything`: notices may have been missed, so nothing cached can be trusted. */

@@ -43,20 +43,20 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
       return hearAll(await commitTeamChange(deps.sql, accountId, work));
     },
 
-    /** Tells this process alone, for a change that was committed before. */
+    /** Notifies this process alone, of a change that was committed before. */
     tell,
 
     /** Hears every notice at least once. Answers how to stop. */
     subscribe,
 
-    /** Reads what other processes wrote. After a failure the first success tells `everything`. */
+    /** Reads what other processes wrote. After a failure the first success sends `everything`. */
     tick,
   };
 }
 
-/** Reads notices, and tells each once, whether it was read or heard of in this process. */
+/** Reads notices, and hands each on once, whether it was read or sent in this process. */
 function createReader(sql: Sql, tell: (notice: Notice) => void) {
-  /** Ids above the floor that were told already. */
+  /** Ids above the floor that were handed on already. */
   const seen = new Set<bigint>();
   let floor: bigint | undefined;
   let missed = false;

@@ -9,7 +9,7 @@ import { developerRecord } from '../developers/developer.ts';
 import type { Sessions } from '../developers/session.ts';
 import { findUsage } from './usage-store.ts';
 
-/** The account that asks, as its credential told. */
+/** The account that asks, from its credential. */
 export type Owner = { readonly accountId: string; readonly wallet: string };
 
 export type Developers = ReturnType<typeof createDevelopers>;

@@ -27,7 +27,7 @@ type ChangeDeps = {
   readonly vendorOf: (provider: string) => string;
   /** What the keys are sealed under. Throws the refusal where there is none. */
   readonly requireSecret: () => string;
-  /** Told of the account whatever became of its change: a commit whose answer was lost may stand. */
+  /** Called with the account after every attempt to change a key: a commit whose answer was lost may stand. */
   readonly onTouched: (owner: Pick<KeyOwner, 'accountId'>) => void;
 };
 

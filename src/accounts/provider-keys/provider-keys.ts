@@ -87,7 +87,7 @@ type OpenKeys = ReadonlyMap<string, { readonly id: number; readonly key: string 
 
 const NO_KEYS: OpenKeys = new Map();
 
-/** Keys that do not open read as absent: calls go on without them, and the operator is told why. */
+/** Keys that do not open read as absent: calls go on without them, and the log says why. */
 async function openStored({ sql, log, sealingSecret }: Deps, accountId: string): Promise<OpenKeys> {
   if (sealingSecret === undefined) return NO_KEYS;
   const keys = new Map<string, { readonly id: number; readonly key: string }>();
