@@ -51,11 +51,11 @@ export class BalanceActor implements BatchSource {
   #taken = NONE;
   #gone = false;
   #readMs = 0;
-  /** Runs while all that waits is patient. */
+  /** Runs while every operation that waits is deferrable. */
   #later: TimerHandle | undefined;
   /** When the database spoke last. */
   #toldMs = 0;
-  /** The rules changed while a part was under way. */
+  /** The rules changed while a batch was under way. */
   #rulesVoid = false;
 
   constructor(deps: BalanceActorDeps) {
@@ -85,7 +85,7 @@ export class BalanceActor implements BatchSource {
     else this.flush();
   }
 
-  /** What waits goes now, however patient it is. */
+  /** Offers what waits now, deferrable or not. */
   readonly flush = (): void => {
     if (this.#later !== undefined) this.#deps.clock.clearTimeout(this.#later);
     this.#later = undefined;
@@ -128,7 +128,7 @@ export class BalanceActor implements BatchSource {
     else this.#machine.send({ type: 'rules.changed' });
   }
 
-  /** Tells callers that have waited since before `beforeMs` that the database is away. */
+  /** Rejects callers that have waited since before `beforeMs`: the database is away. */
   giveUp(beforeMs: number, error: () => Error): void {
     this.#queue = this.#queue.filter((pending) => !pending.giveUp(beforeMs, error));
     for (const { pending } of this.#taken) pending.giveUp(beforeMs, error);
@@ -250,7 +250,7 @@ export class BalanceActor implements BatchSource {
     if (report.again.length > 0) this.#queue = [...report.again, ...this.#queue];
   }
 
-  /** The database cannot carry the part out. Each operation is tried alone; one that was alone is it. */
+  /** The database cannot carry the batch out. Each operation is tried alone; one that was alone is it. */
   #blame(error: unknown): void {
     const [only] = this.#taken;
     if (only === undefined || this.#taken.length > 1 || !only.pending.alone) {

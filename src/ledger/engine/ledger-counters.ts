@@ -14,7 +14,7 @@ export type LedgerCounters = {
   shortfalls: number;
   shortfallRaw: bigint;
   refusedFull: number;
-  /** Callers that were told that the database is away. */
+  /** Callers that got the error that the database is away. */
   gaveUp: number;
   /** Operations that the database cannot carry out at all. */
   failed: number;

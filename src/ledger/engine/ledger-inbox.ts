@@ -80,8 +80,8 @@ export class LedgerInbox {
   }
 
   /**
-   * Resolves once the database has spoken. Refuses at once when too much waits, but for a settlement. What is patient
-   * goes with the next that is not, or after a moment.
+   * Resolves once the database has answered. Rejects at once when too much waits, but for a settlement. A deferrable
+   * operation goes with the agent's next one that is not, or by itself after `LIMITS.ledgerPatienceMs`.
    */
   submit(operation: Operation, isDeferrable = false): Promise<Resolution> {
     if (this.#stopped) return Promise.reject(errors.request.ledgerAway());
@@ -142,7 +142,7 @@ export class LedgerInbox {
     return over;
   }
 
-  /** While anything waits, callers that have waited too long are told. */
+  /** While anything waits, rejects callers that have waited too long. */
   #watch(): void {
     this.#sweep = this.#clock.setTimeout(() => {
       this.#sweep = undefined;

@@ -20,7 +20,7 @@ const COUNTED: readonly (readonly [keyof LedgerCounters, string, string])[] = [
     'What was used beyond it and charged to none, in raw USDC.',
   ],
   ['refusedFull', 'svc_ledger_refused_full', 'Operations refused because too many waited.'],
-  ['gaveUp', 'svc_ledger_gave_up', 'Callers told that the database is away.'],
+  ['gaveUp', 'svc_ledger_gave_up', 'Callers that got the error that the database is away.'],
   ['failed', 'svc_ledger_failed', 'Operations that the database cannot carry out.'],
 ];
 

@@ -29,8 +29,8 @@ type Riding = { readonly source: BatchSource; readonly part: AgentBatch };
 
 /**
  * One per process: sends everything that all actors have waiting as one call, with two calls under way
- * and an agent in at most one of them. Decisions are made when the call goes out, so everything that
- * came meanwhile rides along. A call whose outcome is unknown is sent again, unchanged, until it is known.
+ * and an agent in at most one of them. Actors decide when the call goes out, so it carries everything that
+ * came meanwhile. A call whose outcome is unknown is sent again, unchanged, until it is known.
  */
 export function createLedgerWriter(deps: {
   readonly store: Pick<BalanceStore, 'apply'>;

@@ -8,7 +8,7 @@ type Notebook = {
   readonly log: Pick<Log, 'error'>;
 };
 
-/** Counts what a part came to, and logs what an operator has to see to: neither is a refusal of anybody. */
+/** Counts what an agent's batch came to, and logs what an operator has to see to: neither refuses an operation. */
 export function noteReport({ agentId, counters, log }: Notebook, report: BatchReport): void {
   for (const { pending, resolution, shortfallRaw } of report.resolved) {
     const { kind } = pending.operation;

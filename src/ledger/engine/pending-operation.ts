@@ -15,12 +15,12 @@ export class Pending {
   readonly sinceMs: number;
   readonly #waiting: Waiting;
   readonly #fulfil: (resolution: Resolution) => void;
-  /** Tells its caller that it failed, while it stays in the inbox. */
+  /** Rejects for its caller, while the operation stays in the inbox. */
   readonly tell: (error: unknown) => void;
   misses = 0;
   /** It has been on its way to the database, so it may stand there. */
   sent = false;
-  /** Its caller was told that the database is away; what it asked for may still come to pass. */
+  /** Its caller got the error that the database is away; the operation may still be carried out. */
   givenUp = false;
   /** It was in a batch that the database could not carry out: it goes alone, to find the culprit. */
   alone = false;

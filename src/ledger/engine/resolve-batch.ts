@@ -25,7 +25,7 @@ export type BatchReport = {
 const NOTHING_AGAIN: readonly Pending[] = [];
 const NO_HOLDS: ReadonlyMap<string, bigint> = new Map();
 
-/** What the database's answer to a part means for each operation that rode in it, decided by these rules. */
+/** What the database's answer to an agent's batch means for each operation in it, decided by these rules. */
 export function resolveBatch(
   taken: readonly Taken[],
   outcome: AgentBatchOutcome,

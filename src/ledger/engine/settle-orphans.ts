@@ -117,7 +117,7 @@ export function createSettleOrphans(deps: {
     async tick() {
       if (!lease.mayReap()) return { sessions: 0, holds: 0 };
       const [sessions, holds] = [drain(settleSessions), drain(releaseHolds)];
-      // Neither is held up by what goes wrong with the other; it is told when both are done.
+      // A failure of one does not hold up the other; it is thrown when both are done.
       await Promise.allSettled([sessions, holds]);
       await pruneLeases(sql, LIMITS.leaseRetentionMs);
       return { sessions: await sessions, holds: await holds };

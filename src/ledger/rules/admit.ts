@@ -81,7 +81,7 @@ export function barOf(
 
 /**
  * Whether a cap of the agent's team refuses what the agent alone may hold, as the database decides it: of several the
- * worst is told. The counters stand in the order of the policies.
+ * worst is reported. The counters stand in the order of the policies.
  */
 export function teamRefusalOf(
   rules: Rules,

@@ -54,7 +54,7 @@ export type Guard =
       readonly doneAt: ReservationState | null;
     };
 
-/** A row that rides in the same commit as the posting. */
+/** A row that is written in the same commit as the posting. */
 export type Companion =
   | { readonly row: 'charge'; readonly charge: ChargeRow }
   | { readonly row: 'event'; readonly event: EventRow }
@@ -143,13 +143,13 @@ export type ChangeOutcome =
   | { readonly kind: 'mismatch'; readonly openRaw: bigint | null }
   | { readonly kind: 'capped'; readonly policyId: number; readonly spentRaw: bigint };
 
-/** A part stands whole or not at all; either way its answer carries the agent's present state. */
+/** A batch stands whole or not at all; either way its answer carries the agent's present state. */
 export type AgentBatchOutcome =
   | { readonly kind: 'applied'; readonly state: BalanceState }
   | {
       readonly kind: 'declined';
       readonly state: BalanceState;
-      /** The version was another one: the part missed its fence. */
+      /** The row's version was another one: the batch was decided on an old state. */
       readonly stale: boolean;
       readonly outcomes: readonly ChangeOutcome[];
     }

@@ -26,7 +26,7 @@ import type { SessionClaim } from './requests.ts';
 import type { Rules, WindowPosition } from './rules.ts';
 import { agentSuspended, crossedThresholds } from './spend-events.ts';
 
-/** The state after a change; the version stays, since it moves once a part. */
+/** The state after a change; the version stays, since it moves once a batch. */
 export function applyChange(
   state: BalanceState,
   change: Change,
@@ -46,7 +46,7 @@ export function applyChange(
   };
 }
 
-/** Makes a part of changes that were decided one after the other, from `before` to `after`. */
+/** Makes an agent's batch of changes that were decided one after the other, from `before` to `after`. */
 export function partOf(
   agentId: number,
   before: BalanceState,
@@ -66,7 +66,7 @@ export function partOf(
   return { agentId, before, after: { ...after, version, rulesVersion }, writes, counted, changes };
 }
 
-/** What becomes true with a part as a whole rides with the last change that is written. */
+/** Adds the events of the thresholds that a batch as a whole crosses to the last change that is written. */
 export function tellCrossings(
   rules: Rules,
   agentId: number,

@@ -116,7 +116,7 @@ export interface Ledger {
    * cap that stops its agent refuses it without doing so.
    */
   extend(claim: SessionClaim, byRaw: bigint, isQuiet?: boolean): Promise<ExtendVerdict>;
-  /** Writes what was bought before the client is told of it. `lost` means: close the socket, settle nothing. */
+  /** Writes what was bought before the client receives it. `lost` means: close the socket, settle nothing. */
   journal(claim: SessionClaim, entries: readonly JournalEntry[]): Promise<'written' | 'lost'>;
   /** Settles the hold to `actualRaw` and ends the session row. */
   closeSession(request: Omit<SettleRequest, 'hold'> & SessionEnd): Promise<SettleVerdict>;

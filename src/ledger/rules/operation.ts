@@ -128,8 +128,8 @@ export type Operation =
   | CorrectOperation;
 
 /**
- * Two operations with the same key never ride in one part: the second is decided on what became of
- * the first. Undefined: rides with anything.
+ * Two operations with the same key never share a batch: the second is decided on what became of
+ * the first. Undefined: shares a batch with anything.
  */
 export function exclusiveKey(operation: Operation): string | undefined {
   switch (operation.kind) {

@@ -78,7 +78,7 @@ export type SettleRequest = {
   readonly hold: Hold;
   /** What the work cost. No more than the hold is taken of it; the rest is a shortfall of the source. */
   readonly actualRaw: bigint;
-  /** What of that the agent is billed, where its source tells more than the work can have come to. */
+  /** What of that the agent is billed, where its source reports more than the work can have used. */
   readonly billableRaw?: bigint;
   readonly account: SpendAccount;
   /** Names the upstream in `shortfall:<source>`. */

@@ -18,7 +18,7 @@ export type Rules = {
   readonly teamPolicies: readonly Policy[];
   /** How well outcomes were, in bps, by the seconds of the window; null where none was reported. */
   readonly quality: ReadonlyMap<number, number | null>;
-  /** Shares of the agent's funding, in bps, whose crossing is told. */
+  /** Shares of the agent's funding, in bps, whose crossing is written as an event. */
   readonly thresholds: readonly Threshold[];
 };
 

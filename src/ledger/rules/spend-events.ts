@@ -37,7 +37,7 @@ const agentEvent = (
 export const agentSuspended = (rules: Rules, agentId: number, policyId: number): EventRow =>
   agentEvent('agent.suspended', rules, agentId, { policyId, reason: `policy:${policyId}` });
 
-/** The thresholds that lie between two states, with the events that tell of it: each crossing once. */
+/** The thresholds that lie between two states, with their events: each crossing once. */
 export function crossedThresholds(
   rules: Rules,
   agentId: number,

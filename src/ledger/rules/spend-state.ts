@@ -10,7 +10,7 @@ import { alignCounters, windowPositionAt } from './window-position.ts';
 /** An agent's money and what it may do, as of one instant. */
 export type Snapshot = { readonly state: BalanceState; readonly rules: Rules };
 
-/** A snapshot as it reads at a moment. */
+/** A snapshot with its counters aligned to one position of the windows. */
 export type Reading = Snapshot & {
   readonly position: WindowPosition;
   /** In the order of the agent's own policies, and of its team's. */
@@ -48,7 +48,7 @@ export function readAt(
   return { state, rules, position, counters, teamCounters };
 }
 
-/** How an agent stands to everything that limits it now: the one reading behind what it and its developer are told. */
+/** How an agent stands to everything that limits it now: the one reading behind all that it and its developer see. */
 export function spendStateOf(reading: Reading): SpendState {
   const { state, rules, counters, position } = reading;
   const kept = reservedRaw(rules, counters, position, null);

@@ -3,7 +3,7 @@ import type { ChargeRow } from '../rules/companion.ts';
 import { storableJson, storableText, whole } from './encode-companions.ts';
 import { type AloneStatement, bigint, type Cell, integer } from './lone-statement.ts';
 
-/** Companion rows that ride with an operation that goes alone. `write_companions` writes the same, and all others. */
+/** Companion rows of an operation that is sent alone. `write_companions` writes the same, and all others. */
 export type LoneCompanion = Extract<
   Companion,
   { row: 'charge' | 'event' | 'reservation.opened' | 'reservation.moved' }
@@ -17,7 +17,7 @@ const RIDERS: ReadonlySet<Companion['row']> = new Set<LoneCompanion['row']>([
 export const isLoneCompanion = (companion: Companion): companion is LoneCompanion =>
   RIDERS.has(companion.row);
 
-/** `postingId`: of the operation that the row rides with. */
+/** `postingId`: of the operation that the row is written with. */
 export function writeLoneCompanion(
   statement: AloneStatement,
   agentId: number,
@@ -154,7 +154,7 @@ function moveReservation(
   const latency = put(integer(whole(latencyMs)));
   const set = [
     `state = ${put(text(move.to))}`,
-    // What is not told stays as it was.
+    // An absent field stays as it was.
     `tx_hash = coalesce(${put(text(txHash))}, r.tx_hash)`,
     `response_status_code = coalesce(${put(integer(responseStatusCode))}, r.response_status_code)`,
     `latency_ms = coalesce(${latency}, r.latency_ms)`,

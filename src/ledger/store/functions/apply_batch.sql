@@ -1,4 +1,4 @@
--- Parts (p_) are one agent each, in ascending order; operations (o_) name their part by number and
+-- Parts (p_) are the batches of one agent each, in ascending order; operations (o_) name their part by number and
 -- are numbered from 1 (one without debits is only looked for); hold changes (h_), counts under policies of a
 -- team (t_, in the order of their operations) and guards (g_) name their operation. An array that is null has
 -- nothing in it; counters that are null stay as they are. Of what was sent before (`resent`) a copy may still be on its
@@ -9,7 +9,7 @@
 --      it leaves it
 --   c  another posting stands under this id, or was written with another payment
 --   r  the id stands earlier in this batch
---   l  the guard failed: somebody else has taken the row over
+--   l  the guard failed: another process has taken the row over
 --   m  the hold is not open at the amount named (details: the amount it is open at, or null)
 --   t  a cap of the team would be crossed (details: the policy; spent: what counts under it)
 --   s  nothing wrong with it, but its part does not stand: decide again
