@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { SpendEvent } from './spend-event.ts';
 
-/** An event and what it is told by when it comes again. */
+/** An event and the key that identifies it when it comes again. */
 export type ReconciledRow = SpendEvent & { readonly digest: string };
 
 /** Keeps events of an agent and says how many of them are new. All are kept or, when it throws, none. */

@@ -13,18 +13,18 @@ import type { TeamReadings } from './team-readings.ts';
 export type BudgetLeft = {
   /** The least that the balance and the caps leave; undefined where that is not known. */
   readonly remainingRaw: bigint | undefined;
-  /** The header's text; undefined where no cap applies or nothing is to be told. */
+  /** The header's text; undefined where no cap applies or nothing is to be reported. */
   readonly advisory: string | undefined;
 };
 
-/** What was bought, and by whom: that and nothing else decides which caps are told of. */
+/** What was bought, and by whom: that and nothing else decides which caps are reported. */
 export type SpendContext = { readonly facts: SpendFacts; readonly spender: Spender };
 
 export type BudgetReports = ReturnType<typeof createBudgetReports>;
 
 export const BUDGET_ADVISORY_HEADER = `${BRAND.headerPrefix}budget-advisory`;
 
-/** Tells what a settlement left, from what its verdict knows; only caps of a team may cost a look at the database. */
+/** Reports what a settlement left, from what its verdict knows; only caps of a team may cost a look at the database. */
 export function createBudgetReports(deps: {
   readonly team: TeamReadings;
   /** The database's time, in Unix milliseconds. */

@@ -1,7 +1,7 @@
 import type { Utilized } from '../../ledger/rules/spend-events.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** A share of an agent's funding whose crossing is told as an event. */
+/** A share of an agent's funding whose crossing is written as an event. */
 export type CreditThreshold = {
   readonly id: number;
   readonly thresholdBps: number;

@@ -25,7 +25,7 @@ export function createCreditThresholds(deps: {
       return (await findThresholds(sql, agentId)).map(thresholdRecord);
     },
 
-    /** It begins on the side that the agent is on: what was crossed before is not told. */
+    /** It begins on the side that the agent is on: what was crossed before is not reported. */
     async create(agentId: number, wanted: { thresholdBps: number; webhookId: number | null }) {
       if (wanted.webhookId !== null) throw errors.controls.webhookNotFound();
       const { thresholdBps } = wanted;

@@ -47,7 +47,7 @@ export const countedOf = (
   startsAtMs: number,
 ): Counted => ({ kind, matchKey, matchKind, window, effectiveFromSec, startsAtMs });
 
-/** Forgets what counts under a policy that is no more. */
+/** Deletes the counters of a policy that has ended. */
 export async function dropCounter(tx: Queryable, policy: Policy): Promise<void> {
   if (policy.agentId === null) {
     await tx`delete from team_counters where policy_id = ${policy.id}`;

@@ -11,7 +11,7 @@ export const limitChain = (spendState: SpendState): ChainRow[] => [
   balanceRow(spendState, spendState.availableRaw),
 ];
 
-/** What leaves a spending the least room. The balance is told where no cap leaves less. */
+/** What leaves a spending the least room. The balance is reported where no cap leaves less. */
 export function bindingOf(spendState: SpendState, room: Room) {
   const { availableRaw } = room;
   const tightest = tightestOf(room.caps);

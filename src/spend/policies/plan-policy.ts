@@ -79,7 +79,7 @@ const MATCH_KINDS: Readonly<Record<RequestedKind, readonly MatchKind[]>> = {
   vendor: ['recipient'],
 };
 
-/** The first that a kind knows is what it means without being told. */
+/** The first match kind that a policy's kind knows is its default. */
 function matchKindOf({ kind, matchKind }: PolicyRequest, wrong: Complain): MatchKind | null {
   const known = MATCH_KINDS[kind];
   if (matchKind == null) return known[0] ?? null;

@@ -12,7 +12,7 @@ export function usageOf(policy: StoredPolicy, counter: Counter | undefined, nowM
   return { spentRaw: spent, remainingRaw: remaining };
 }
 
-/** A policy on the wire. What is spent under it is told while it lives. */
+/** A policy on the wire. It includes what is spent under the policy while that is in effect. */
 export function policyRecord(policy: StoredPolicy, counter: Counter | undefined, at: At) {
   const { window } = policy;
   const status = statusOf(policy, at.nowSec);

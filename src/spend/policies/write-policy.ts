@@ -38,7 +38,7 @@ export async function savePolicy(
   }
 }
 
-/** A policy ends, and what counted under it is forgotten. */
+/** Ends a policy, and drops what counted under it. */
 export async function endPolicy({ tx }: Pick<At, 'tx'>, policy: Policy): Promise<void> {
   await markRevoked(tx, policy.id);
   await dropCounter(tx, policy);
