@@ -16,7 +16,7 @@ export type EmptyDeps = {
 /**
  * Takes all that a closed agent has out of the ledger, and plans the payout to its developer of what its wallet backs.
  * May be repeated, also by several processes at once: each takes what has come in or was given back since. A payout is
- * planned whether or not there is a chain to carry it now, so that none is forgotten.
+ * planned whether or not there is a chain to carry it now, so that none is left out.
  */
 export async function emptyClosed(deps: EmptyDeps, agent: ClosedAgent): Promise<void> {
   const { id: agentId, walletAddress: wallet } = agent;

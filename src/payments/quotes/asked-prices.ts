@@ -13,7 +13,7 @@ export type PricedTarget = { readonly method: string; readonly url: string };
 
 const keyOf = ({ method, url }: PricedTarget) => `${method} ${url}`;
 
-/** Remembers the price of a bounded number of targets; the least recently used one is forgotten. */
+/** Remembers the price of a bounded number of targets; the least recently used one is dropped. */
 export function createAskedPrices(): AskedPrices {
   const prices = new RecentMap<string, bigint>(LIMITS.askedPricesKept);
   return {

@@ -28,7 +28,7 @@ export type ForecastRequest = PlannedCall & {
 
 /**
  * What many calls would cost together, and what stands in their way, as of now. A target that may not be called refuses
- * all of it before any is asked; one that does not answer is told in its place.
+ * all of it before any is asked; one that does not answer is reported in its place.
  */
 export async function forecastCalls(
   deps: ForecastDeps,

@@ -26,7 +26,7 @@ export type FindCredited = (groups: readonly string[]) => Promise<ReadonlyMap<st
  */
 const groupOf = ({ txHash, to }: Transfer): string => `deposit:${txHash}:${to}`;
 
-/** What the chain tells of deposits against the books. */
+/** The deposits that the chain shows, compared with the books. */
 export type Deposits = {
   readonly fresh: readonly Deposit[];
   /** They would bring more than their transaction has: something else was credited of it before. */

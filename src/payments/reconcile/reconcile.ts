@@ -140,7 +140,7 @@ async function firstEver({ findFirstWalletMs }: ReconcileDeps, deep: Block): Pro
   return Math.max(0, deep.number - blocks);
 }
 
-/** Reads a range whole before anything of it is applied, since one wallet's logs may be told by several answers. */
+/** Reads a range whole before anything of it is applied, since one wallet's logs may come in several answers. */
 async function readOn(
   deps: ReconcileDeps,
   live: readonly Reservation[],
@@ -170,7 +170,7 @@ async function readOn(
   return applied;
 }
 
-/** The reading goes on without them, since one wallet must not keep all others waiting; its balance tells of them. */
+/** The reading goes on without them, since one wallet must not keep all others waiting; its balance shows them. */
 function tellFlood({ log, onAlarm }: ReconcileDeps, flood: Flood): void {
   log.error(flood, 'a wallet has more logs in one block than can be read; they are left out');
   onAlarm?.('wallet_flooded');
@@ -188,7 +188,7 @@ async function decideLapsed(
   const states = await authorizationStates(rpc, usdc, at, lapsed);
   const count = { settled: 0, released: 0 };
   const unused = lapsed.filter((_, i) => states[i] === false);
-  // Used or cancelled in a block that was not walked or whose logs were not told: each is looked for by itself.
+  // Used or cancelled in a block that was not walked or whose logs were not returned: each is looked up by itself.
   const spent = lapsed.filter((_, i) => states[i] === true);
   const apply = async (row: Reservation, verdict: ChainVerdict) => {
     if (!(await applyVerdict(deps, row, verdict))) return;

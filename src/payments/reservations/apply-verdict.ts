@@ -9,7 +9,7 @@ import { chargeOf, holdOf, type Reservation } from './reservation.ts';
 
 export type VerdictDeps = AdvanceDeps & {
   readonly ledger: Pick<Ledger, 'advance' | 'settle' | 'correct'>;
-  /** What is told of a settled payment. */
+  /** The events that a settled payment writes. */
   readonly eventsOf: (row: Reservation, txHash: string) => Promise<readonly EventRow[]>;
   readonly log: Log;
   readonly onAlarm?: OnAlarm;

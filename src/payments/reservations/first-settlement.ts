@@ -4,7 +4,7 @@ import { paymentFirstSettled } from '../../webhooks/payment-event.ts';
 import type { Reservation } from './reservation.ts';
 import { findUnsettledOwner } from './reservation-store.ts';
 
-/** What is told when a payment is settled: of an agent's first one, that it can pay. */
+/** The events of a settled payment: an agent's first one shows that it can pay. */
 export async function firstSettlement(
   sql: Queryable,
   row: Reservation,

@@ -22,7 +22,7 @@ export type ProxyCallRow = {
   readonly updatedMs: number;
 };
 
-/** A call as the agent's history tells it. */
+/** A call as the agent's history lists it. */
 export const callRecord = (agentId: number, row: ProxyCallRow) => ({
   id: row.id,
   agentId,

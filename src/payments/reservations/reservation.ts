@@ -86,7 +86,7 @@ const TERMINAL: ReadonlySet<ReservationState> = new Set([
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
-/** A reservation as it is told on the wire. */
+/** A reservation as it stands on the wire. */
 export const reservationRecord = (row: Reservation) => ({
   nonce: row.nonce,
   state: wireState(row.state),
