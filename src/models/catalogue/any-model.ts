@@ -24,7 +24,7 @@ export function anyModelOf(catalogue: Catalogue, modality: Modality): Catalogue 
   };
 }
 
-/** It is told in a header. */
+/** It goes into a header. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
 type Named = { readonly provider: string; readonly name: string };

@@ -97,7 +97,7 @@ const ModelShape = z
     if (cascade !== undefined && sources.length > 0) {
       complain('sources', 'a cascade has none: the models that it is made of have');
     }
-    // A forgotten price must not become a gift.
+    // A missing price must not make a unit free.
     for (const [at, source] of sources.entries()) {
       const units = missingRates(modality, source);
       if (units.length === 0) continue;

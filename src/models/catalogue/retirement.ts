@@ -2,7 +2,7 @@ import { assert } from '../../kernel/assert.ts';
 
 /** That and when a vendor shuts a model down. */
 export type Retirement = {
-  /** `YYYY-MM-DD`, as `GET /v1/models` tells it. */
+  /** `YYYY-MM-DD`, as `GET /v1/models` lists it. */
   readonly shutdownDate: string;
   /** The catalogue id that the vendor names in its place, where it names one that is listed here. */
   readonly successor: string | null;

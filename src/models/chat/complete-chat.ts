@@ -21,7 +21,7 @@ type ChatPurchase = {
 };
 
 export interface ChatCompletions {
-  /** Throws the gateway's refusals. Nothing was charged then, but what a refusal tells to look up. */
+  /** Throws the gateway's refusals. Nothing was charged then, but a payment that the refusal names. */
   complete(purchase: ChatPurchase): Promise<Relayed>;
   /** The same for an answer that is relayed while it comes; a client that leaves ends it, and pays for what came. */
   stream(purchase: ChatPurchase): Promise<Relayed | StreamedAnswer>;

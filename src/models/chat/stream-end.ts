@@ -9,7 +9,7 @@ export const costComment = (chargedRaw: bigint): Buffer => Buffer.from(`${COST}=
 export const wholeEnd = (chargedRaw: bigint): Buffer =>
   Buffer.concat([costComment(chargedRaw), TERMINATOR]);
 
-/** The last words of one that is not, with its price unless that was told before. */
+/** The last event of a stream that broke, with its price unless that was sent before. */
 export const brokenEnd = (chargedRaw: bigint | undefined): Buffer =>
   chargedRaw === undefined ? BROKEN : Buffer.concat([costComment(chargedRaw), BROKEN]);
 

@@ -10,7 +10,7 @@ import type { EmbeddingRequest } from './embedding-request.ts';
 import { boundTokens, embeddingPriceRaw, meterEmbeddings } from './embedding-usage.ts';
 
 export interface Embeddings {
-  /** Throws the gateway's refusals. Nothing was charged then, but what a refusal tells to look up. */
+  /** Throws the gateway's refusals. Nothing was charged then, but a payment that the refusal names. */
   embed(purchase: { readonly buyer: Buyer; readonly body: EmbeddingRequest }): Promise<Relayed>;
 }
 

@@ -7,7 +7,7 @@ type SourceRecord = {
   /** Monotonic; undefined while the source is in use. */
   opensUntilMs: number | undefined;
   probing: boolean;
-  /** It told what cannot be. That it answers others proves nothing. */
+  /** The source reported impossible usage. That it answers others proves nothing. */
   isDistrusted: boolean;
 };
 
@@ -20,7 +20,7 @@ export interface CircuitBreaker {
   /** It answered, whatever it said. */
   answered(source: string): void;
   failed(source: string): void;
-  /** It told of a use that its request cannot have had: it rests at once, for the longest time. */
+  /** The source reported usage that its request cannot have had: it rests at once, for the longest time. */
   distrusted(source: string): void;
   /** The attempt ended without an answer or a failure, such as when the client left. */
   abandoned(source: string): void;

@@ -90,7 +90,7 @@ export function openAnswer(
   });
 }
 
-/** Tells how much its reader has taken. */
+/** Counts how much its reader has taken. */
 const counted = (
   body: AsyncIterable<Uint8Array>,
   onTaken: (bytes: number) => void,

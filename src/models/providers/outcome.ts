@@ -41,7 +41,7 @@ export type Failed = Headed & {
   readonly status: number | null;
   readonly detail: string;
   readonly retryAfterSeconds: number | null;
-  /** The same, where the upstream told it so finely. */
+  /** The same in milliseconds, where the upstream gave them. */
   readonly retryAfterMs?: number | undefined;
 };
 

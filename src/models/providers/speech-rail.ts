@@ -19,7 +19,7 @@ export type SpeechCall = {
   readonly input: string;
   /** What is to come of it, where the caller named nothing too. */
   readonly format: SpeechFormat;
-  /** The upstream is asked to tell what it used, if it can. */
+  /** The upstream is asked to report its usage, if it can. */
   readonly wantsUsage: boolean;
 };
 

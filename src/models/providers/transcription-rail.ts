@@ -8,7 +8,7 @@ export const TRANSCRIPT_FORMATS = [
 ] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
-/** Those that do not tell who is speaking. */
+/** The formats that do not name the speaker. */
 export type PlainFormat = Exclude<TranscriptFormat, 'diarized_json'>;
 
 /** One file of sound, to be transcribed by one upstream. */

@@ -2,12 +2,12 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Answer } from './openai/collect-answer.ts';
 import { resetTime } from './reset-time.ts';
 
-/** What an upstream lets its account ask for within some time, as one of its answers told it. */
+/** What an upstream lets its account ask for within some time, as one of its answers reported it. */
 export type UpstreamCap = {
   readonly kind: 'requests' | 'tokens' | 'input_tokens' | 'output_tokens';
   readonly remaining: number;
   readonly limit: number | undefined;
-  /** Null: the limit was not told. */
+  /** Null: the upstream did not report the limit. */
   readonly usedBps: number | null;
   readonly resetsAtMs: number | undefined;
 };
@@ -44,7 +44,7 @@ const CAP_HEADERS: readonly CapHeaders[] = [
 
 const WHOLE_BPS = 10_000;
 
-/** The cap with the least room, of those that an answer tells believably; whatever else it says is passed over. */
+/** The cap with the least room, of those that an answer reports believably; the others are ignored. */
 export function tightestCap(headers: Headers, nowMs: number): UpstreamCap | undefined {
   let tightest: UpstreamCap | undefined;
   for (const names of CAP_HEADERS) {
@@ -55,7 +55,7 @@ export function tightestCap(headers: Headers, nowMs: number): UpstreamCap | unde
   return tightest;
 }
 
-/** How much of a cap is used. One whose limit is not told is known to be used up, or nothing is known of it. */
+/** How much of a cap is used. Without its limit a cap is known only to be used up, or not at all. */
 export const usedShareBps = ({ remaining, usedBps }: UpstreamCap): number | undefined =>
   remaining === 0 ? WHOLE_BPS : (usedBps ?? undefined);
 

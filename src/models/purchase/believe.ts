@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Rates, Usage } from '../../kernel/price.ts';
 import type { TokenUsage } from '../providers/chat-rail.ts';
 
-/** What an upstream tells of that goes beyond what its request can have had. */
+/** Usage that an upstream reports beyond what its request can have had. */
 export type Disbelieved = {
   readonly usage: Usage;
   readonly rates?: Rates;
@@ -14,7 +14,7 @@ export type Disbelieved = {
 export const isImpossible = (told: number, most: number): boolean =>
   told > LIMITS.impossibleUse.times * most + LIMITS.impossibleUse.units;
 
-/** Keeps each unit that an upstream tells of within the most that its request can have had of it. */
+/** Keeps each unit that an upstream reports within the most that its request can have had of it. */
 export function believe(
   told: Usage,
   most: Usage,

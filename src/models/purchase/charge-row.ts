@@ -11,7 +11,7 @@ export type Metered = {
   readonly usage: Usage;
   /** Where they are not the source's usual ones. */
   readonly rates?: Rates;
-  /** All that the upstream told of, where its request cannot have had that much. The rest is never billed. */
+  /** All usage that the upstream reported, where its request cannot have had that much. The rest is never billed. */
   readonly told?: Disbelieved;
   /** The upstream did not say. */
   readonly estimated: boolean;

@@ -146,7 +146,7 @@ async function openInstead<R, T>(
   }
 }
 
-/** What a call came to: the part of a settlement that only its end can tell. */
+/** What a call came to: the part of a settlement that is known only at its end. */
 type End = Pick<SettleRequest, 'actualRaw' | 'billableRaw' | 'source' | 'charge'> & {
   readonly account?: SpendAccount;
 };
@@ -176,7 +176,7 @@ function openPurchase<R, T>(
           : marginRaw(paidRaw, source.marginBps);
       const billableRaw = priceOf(metered);
       const actualRaw = priceOf(metered.told ?? metered);
-      // What is paid by itself was agreed on before, whatever is told of its use.
+      // The price of a call that is paid by itself was agreed on before, whatever usage is reported.
       if (metered.told?.isImpossible && paidRaw === undefined) distrust({ log, breaker }, source);
       const charge = chargeRow(request, tried, metered);
       const account = source.rail === 'byok' ? 'byok' : 'gateway';

@@ -27,11 +27,11 @@ export type Served = {
   readonly model: string;
   readonly rail: string;
   readonly attempts: number;
-  /** What the limits of the upstream leave, where that is told. */
+  /** What the limits of the upstream leave, where it reported them. */
   readonly rateLimits?: string | undefined;
   /** Set where the vendor of the model shuts it down. */
   readonly retirement?: Retirement | undefined;
-  /** Told, so that an answer that ends early can be told from one that says no more. */
+  /** Reported, so that a client can distinguish an answer that the cap cut off from one that has ended. */
   readonly answerCap?: AnswerCap | undefined;
 };
 
@@ -39,13 +39,13 @@ export type Served = {
 export type Left = {
   /** What may still be spent like this, where it is known. */
   readonly remainingRaw?: bigint | undefined;
-  /** What the tightest cap leaves, where that is told. */
+  /** What the tightest cap leaves, where that is reported. */
   readonly advisory?: string | undefined;
 };
 
 type Headers = Record<string, string>;
 
-/** What a metered answer says about its price. `attempts` is told only when the first source failed. */
+/** What a metered answer says about its price. `attempts` is present only when the first source failed. */
 export function receiptHeaders(
   served: Served,
   settled: Left & { readonly chargedRaw: bigint },
@@ -79,7 +79,7 @@ export function streamHeaders(served: Served, left: Left): Headers {
   return headers;
 }
 
-/** On an upstream's own refusal, which costs nothing. Its presence tells a vendor's error from ours. */
+/** On an upstream's own refusal, which costs nothing. Its presence distinguishes a vendor's error from ours. */
 export function passthroughHeaders(served: Served): Headers {
   const headers = {
     [HEADER.cost]: '0',

@@ -5,7 +5,7 @@ import type { Tried } from './try-sources.ts';
 
 export const RATE_LIMIT_ADVISORY_HEADER = `${BRAND.headerPrefix}ratelimit-advisory`;
 
-/** The header's text; undefined where the upstreams told nothing of their limits. */
+/** The header's text; undefined where the upstreams reported no limits. */
 export type RateLimitAdvisory = (tried: Tried<unknown>) => string | undefined;
 
 /**

@@ -55,7 +55,7 @@ export async function findOwnSellers(
   return sellers.length === 0 ? undefined : { model, sellers };
 }
 
-/** Whom a key that came with a request is meant for. Throws the refusal where that cannot be told. */
+/** The provider that a request's own key is meant for. Throws the refusal where that is not clear. */
 export function requireImplied(model: Model): Source {
   const implied = impliedSource(model);
   if (implied !== undefined) return implied;

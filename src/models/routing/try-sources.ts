@@ -112,7 +112,7 @@ export async function trySources<R, T>(
 const restKeyOf = ({ rail, provider, upstreamModel }: Source): string | undefined =>
   rail === 'byok' ? undefined : `${provider}/${upstreamModel}`;
 
-/** Rests a source that tells of a use which its request cannot have had. A buyer's own account is the buyer's affair. */
+/** Rests a source that reports impossible usage, unless it is a buyer's own account. */
 export function distrust(
   { log, breaker }: { readonly breaker: Pick<CircuitBreaker, 'distrusted'>; readonly log: Log },
   source: Source,
@@ -123,7 +123,7 @@ export function distrust(
   const { provider, upstreamModel } = source;
   log.error(
     { provider, upstreamModel },
-    'a source tells of a use that its request cannot have had, and rests',
+    'a source reported usage that its request cannot have had, and rests',
   );
 }
 

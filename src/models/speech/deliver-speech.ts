@@ -26,8 +26,8 @@ const EVENT_STREAM = 'text/event-stream; charset=utf-8';
  * share of them has been heard when a file breaks off is not known. So a break or a leave in the middle
  * changes nothing, and before the first byte nothing is charged.
  *
- * Where a source bills tokens and the caller takes events, the last event tells what was used: that is settled at the
- * end, as for streamed chat. A file cannot tell it, and is settled to the estimate.
+ * Where a source bills tokens and the caller takes events, the last event reports the usage: that is settled at the
+ * end, as for streamed chat. A file cannot report it, and is settled to the estimate.
  */
 export async function deliverSpeech(
   deps: Deps,

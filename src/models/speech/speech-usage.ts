@@ -27,11 +27,11 @@ export function estimateSpeech(request: SpeechRequest, slowness = 1): SpeechEsti
   };
 }
 
-/** Whether what a source bills is told by its upstream's answer alone. */
+/** Whether only the upstream's answer shows what a source bills. */
 export const billsTokens = ({ rates }: Source): boolean =>
   rates.audio_output_token !== undefined || rates.text_input_token !== undefined;
 
-/** In the units that a source bills. Characters are told always: they are what was asked for. */
+/** In the units that a source bills. Characters are always known: they are what was asked for. */
 function speechUsage(speech: SpeechEstimate, { rates }: Source): Usage {
   return {
     character: speech.characters,
@@ -55,7 +55,7 @@ export const speechBoundRaw = (request: SpeechRequest, source: Source): bigint =
   priceRaw(boundUsage(request, source), source.rates, source.marginBps);
 
 /**
- * What speech used: its characters, and tokens by its upstream's word where that was told. Never more than the request
+ * What speech used: its characters, and tokens as its upstream reported them, if it did. Never more than the request
  * can have used.
  */
 export function meterSpeech(

@@ -19,7 +19,7 @@ type TranscriptionPurchase = {
 };
 
 export interface Transcriptions {
-  /** Throws the gateway's refusals. Nothing was charged then, but what a refusal tells to look up. */
+  /** Throws the gateway's refusals. Nothing was charged then, but a payment that the refusal names. */
   transcribe(purchase: TranscriptionPurchase): Promise<Relayed>;
   /** The same for a transcript that is relayed while it comes. */
   stream(purchase: TranscriptionPurchase): Promise<Relayed | StreamedAnswer>;

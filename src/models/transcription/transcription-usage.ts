@@ -11,7 +11,7 @@ type Sound = { readonly durationMs: number; readonly prompt: string | undefined 
 /**
  * What a transcription used: the upstream's word on the duration where it gives one, since that is what it bills,
  * and what the file's bytes came to otherwise. Never the caller's. A source that bills tokens is believed in the same
- * way, and estimated by the second where it does not tell. Neither is believed beyond what the file can have come to.
+ * way, and estimated by the second where it reports none. Neither is believed beyond what the file can have come to.
  */
 export function meterTranscription(
   sound: Sound,

@@ -66,7 +66,7 @@ export function createAnthropicRail(deps: {
   };
 }
 
-/** What the upstream refuses, and what has no words in its dialect, is told in the caller's. */
+/** Refusals of the upstream, and requests that its dialect cannot express, are answered in the caller's dialect. */
 async function inItsWords<T>(ask: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
   try {
     const outcome = await ask();

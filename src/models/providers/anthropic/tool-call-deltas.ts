@@ -30,7 +30,7 @@ export class ToolCallDeltas {
     return { index, id, type: 'function', function: { name, arguments: '' } };
   }
 
-  /** More of a call's arguments; undefined where there is nothing to tell. */
+  /** More of a call's arguments; undefined where there is no more. */
   add(block: unknown, text: string): Json | undefined {
     const call = this.#open.get(block);
     if (call === undefined || text === '') return undefined;

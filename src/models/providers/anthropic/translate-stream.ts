@@ -75,7 +75,7 @@ export class StreamTranslator {
     return Buffer.from(chunks);
   }
 
-  /** The connection has ended. A stream that has told why it finished was whole, with or without a farewell. */
+  /** The connection has ended. A stream that has reported its stop reason was whole, with or without a last event. */
   end(): Buffer {
     return Buffer.from(this.#state === 'open' ? write(this.#stop()) : '');
   }

@@ -23,7 +23,7 @@ export async function translatedChat(
   return {
     next: () => chat.next(),
     stop: () => chat.stop(),
-    // It knows of the input before the last event has told of all.
+    // The input is known before the last event reports the whole usage.
     metered: () => translator.metered(),
   };
 }

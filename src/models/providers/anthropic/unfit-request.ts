@@ -2,7 +2,7 @@
 export class UnfitRequest extends Error {
   override readonly name = 'UnfitRequest';
 
-  /** That field, as it is told: `messages.0.role`. */
+  /** The path of that field: `messages.0.role`. */
   get param(): string {
     const [field = ''] = this.message.split(' ');
     return field.replace(/\[(\d+)\]/g, '.$1');

@@ -77,7 +77,7 @@ function textsOf(input: EmbeddingInput): readonly EmbeddedText[] {
     : (input as readonly EmbeddedText[]);
 }
 
-/** The encoder does not tell its tokens: so many characters of a text are one. A list of tokens says how many it has. */
+/** The encoder does not report its tokens: a text is estimated by its characters, and a list of tokens is counted. */
 const countTokens = (texts: readonly EmbeddedText[]): number =>
   texts.reduce(
     (sum, text) =>

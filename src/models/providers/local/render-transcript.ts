@@ -78,7 +78,7 @@ const verboseWord = ({ word, startMs, endMs }: TimedWord) => ({
   end: endMs / 1_000,
 });
 
-/** Every member that clients require. Likelihoods are 0 and tokens none: a recogniser of this make tells neither. */
+/** Every member that clients require. Likelihoods are 0 and tokens none: this kind of recogniser reports neither. */
 const verboseSegment = ({ startMs, endMs, text: said }: TranscriptSegment, id: number) => ({
   id,
   seek: WINDOW_FRAMES * Math.floor(startMs / WINDOW_MS),

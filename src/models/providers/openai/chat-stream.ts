@@ -36,7 +36,7 @@ export class RelayedChat implements ChatStream {
     while (!this.#events.isOver) {
       const events = await this.#events.read();
       if (events === undefined) {
-        // Some upstreams end without saying so; one that has told its usage had nothing more to say.
+        // Some upstreams end without a terminator; one that has reported its usage is complete.
         if (this.#tap.usage === null) throw new StreamBroken('it ended before its end');
         return undefined;
       }

@@ -23,7 +23,7 @@ export class SpeechEventReader {
     return this.#events.isOver;
   }
 
-  /** The sound in the events that are whole now. Throws StreamBroken where one tells of a failure, or none is the last. */
+  /** The sound in the complete events so far. Throws StreamBroken where one reports a failure, or none is the last. */
   async read(): Promise<Buffer> {
     const events = await this.#events.read();
     if (events === undefined) throw new StreamBroken('it ended before its end');

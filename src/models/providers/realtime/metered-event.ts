@@ -122,7 +122,7 @@ function readTokens(usage: Json, output: 'audio' | 'text'): RealtimeTokens | nul
 
   const { cached_tokens_details: told } = objectOf(usage.input_token_details);
   const cached = Math.min(input, heard('cached_tokens'));
-  // Of what is cached and not told to be sound, as much as can be was text: that saves its buyer less.
+  // Cached tokens that are not marked as audio count as text as far as possible: that saves the buyer less.
   const toldSound = Math.min(audioIn, cached, partsOf(told)('audio_tokens'));
   const cachedText = Math.min(textIn, cached - toldSound);
 

@@ -93,7 +93,7 @@ export class LiveUpstream implements UpstreamSocket {
     this.#ws.resume();
   }
 
-  /** Nothing is told from here on. */
+  /** The listener gets nothing from here on. */
   close(): void {
     this.#listener = undefined;
     this.#early = undefined;
