@@ -20,10 +20,10 @@ const PLAIN_PROBLEMS = [
   DatabaseUnreachable,
 ];
 
-/** A signal that comes sooner than this after the first is the same one, told twice: npm passes it on too. */
+/** A signal that comes sooner than this after the first is the same one, delivered twice: npm passes it on too. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Environment in, server up, signals obeyed. `refuse` is told one sentence when it cannot start. */
+/** Environment in, server up, signals obeyed. `refuse` gets one sentence when the server cannot start. */
 export async function runServer(refuse: (sentence: string) => void): Promise<void> {
   const stopping = new AbortController();
   favourMedia();

@@ -3,13 +3,13 @@ import type { Log } from '../../kernel/log.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Fetch } from '../../platform/egress/fetch.ts';
 
-/** Tells the configured monitor how this process is. One that is away is not this server's failure. */
+/** Reports the state of this process to the configured monitor. One that is away is not this server's failure. */
 export function pushMonitoring(deps: {
   readonly fetch: Fetch;
   readonly log: Log;
   readonly url: string;
   readonly key: string;
-  /** What is told: small, and free of secrets. */
+  /** The report: small, and free of secrets. */
   readonly status: () => Promise<unknown>;
 }): Worker {
   const { log, url, key, status } = deps;

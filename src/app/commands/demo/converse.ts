@@ -136,7 +136,7 @@ export class Caller {
     const noticed = this.#next('input_audio_buffer.speech_started');
     const speaking = this.#microphone.say(words);
     await noticed;
-    // The player stops here; the server is told, so that the history holds what was heard and no more.
+    // The player stops here; the server gets the position, so that the history holds what was played and no more.
     const playedMs = Math.floor(
       Math.min(this.#clock.monotonicMs() - (turn.firstSoundMs ?? 0), turn.soundMs),
     );

@@ -6,7 +6,7 @@ import { BUILTIN_PROVIDERS } from '../../../models/catalogue/builtin/providers.t
 const Variable = z.strictObject({
   description: z.string(),
   type: z.enum(['string', 'integer', 'number']),
-  /** What the value looks like, where the schema alone does not tell. */
+  /** What the value looks like, where the schema alone does not show it. */
   takes: z.string().optional(),
   /** What happens without a value, where no single default stands for it. */
   unset: z.string().optional(),
