@@ -2,7 +2,7 @@ import type { EventRow } from '../ledger/rules/companion.ts';
 
 type Origin = { readonly accountId: string; readonly actorWallet: string };
 
-/** Of the key itself only its masked start is told. */
+/** Of the key itself it carries only the masked start. */
 type StoredKey = {
   readonly provider: string;
   readonly prefix: string;
