@@ -153,7 +153,7 @@ describe('readConfig', () => {
     expect(refusal({ ...production, ...said })).toBe('started');
   });
 
-  it('sweeps to nobody, nor to the token itself', () => {
+  it('refuses the zero address and the token itself as treasury', () => {
     const usdc = `0x${'cC'.repeat(20)}`;
     for (const treasury of [usdc.toLowerCase(), `0x${'0'.repeat(40)}`, '0x12']) {
       expect(refusal({ USDC_ADDRESS: usdc, TREASURY_ADDRESS: treasury })).toMatch(

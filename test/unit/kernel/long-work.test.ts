@@ -3,7 +3,7 @@ import { LIMITS } from '../../../src/kernel/limits.ts';
 import { joinPieces, turnForLongWork } from '../../../src/kernel/long-work.ts';
 
 describe('long work', () => {
-  it('has a turn of the event loop for each of its pieces, whoever else has some', async () => {
+  it('has a turn of the event loop for each of its pieces, beside other work', async () => {
     let turn = 0;
     let isOver = false;
     const next = () => {

@@ -20,7 +20,7 @@ describe('what a policy allows', () => {
       90_000,
       1_000n,
     ],
-    ['its limit, where nobody says what the task is worth', bounds, null, 1_000n],
+    ['its limit, where no value of the task is given', bounds, null, 1_000n],
     ['twice as much for twice the value', bounds, 20_000, 2_000n],
     ['no more than its ceiling', bounds, 100_000, 5_000n],
     ['no less than its floor', bounds, 1, 200n],

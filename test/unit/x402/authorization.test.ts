@@ -47,7 +47,7 @@ describe('hashAuthorization', () => {
             message: { ...message, validAfter: 0n, validBefore: BigInt(message.validBefore) },
           }),
         );
-        // The JSON form is the same thing to whoever signs that.
+        // A wallet provider that signs the JSON form signs the same thing.
         const typed = JSON.parse(JSON.stringify(typedTransfer(domain, authorization)));
         expect(hashTypedData(typed)).toBe(digest);
       }),

@@ -52,7 +52,7 @@ describe('an offer', () => {
     }
   });
 
-  it('pays an address, and neither nobody nor the token itself', () => {
+  it('pays an address, and neither the zero address nor the token itself', () => {
     expect(requireOffer({}).payTo).toBe(PAYEE.toLowerCase());
     const nobody = `0x${'0'.repeat(40)}`;
     for (const payTo of [

@@ -20,7 +20,7 @@ function processes() {
 }
 
 describe('a client secret', () => {
-  it('opens in every process of one configuration, says what it grants, and shows nobody', () => {
+  it('opens in every process of one configuration, says what it grants, and shows its content to no one else', () => {
     const { one } = processes();
     const { value } = one().issue(wanted);
     expect(value).toMatch(/^ek_[\w-]+$/);

@@ -43,7 +43,7 @@ describe('remembered provider keys', () => {
     expect(LIMITS.providerKeyCacheMs).toBeLessThanOrEqual(5_000);
   });
 
-  it('leave memory once they have lapsed, whoever asks for whatever', async () => {
+  it('leave memory once they have lapsed, also when another account asks', async () => {
     const { keys, clock } = memory();
     await keys.find(PLACE);
     clock.advance(LIMITS.providerKeyCacheMs);

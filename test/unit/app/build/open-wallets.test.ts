@@ -43,7 +43,7 @@ describe('openWallets', () => {
     expect(asked[0]).toContain('acme-app-id');
   });
 
-  it('asks nobody for local wallets', async () => {
+  it('makes local wallets without a request to a provider', async () => {
     const { wallets, asked } = await opened({ ...REMOTE, MANAGED_WALLET_APP_ID: 'local' });
     expect(wallets).toBeDefined();
     expect(asked).toEqual([]);

@@ -79,7 +79,7 @@ describe('a file that is heard', () => {
     expect((await all(untimed.transcriber))[0]?.words).toBeUndefined();
   });
 
-  it('is heard to its very end, though nobody falls silent', async () => {
+  it('is heard to its very end, though it ends without silence', async () => {
     const { transcriber, stt } = await open(voice(3_000));
     const [only, ...more] = await all(transcriber);
     expect(only?.endMs).toBe(3_000);
@@ -87,7 +87,7 @@ describe('a file that is heard', () => {
     expect(stt.heardSamples).toBeGreaterThan(2_700 * 16);
   });
 
-  it('has nothing to tell where nobody speaks or nothing is made out, and decodes no silence', async () => {
+  it('has no text where there is no speech or no word is recognised, and decodes no silence', async () => {
     const { transcriber, stt } = await open(quiet(5_000));
     expect(await all(transcriber)).toEqual([]);
     expect(stt.heardSamples).toBe(0);

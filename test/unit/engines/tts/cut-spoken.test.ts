@@ -10,7 +10,7 @@ describe('what is long to say', () => {
   });
 
   it('stays whole where it is as long to write, and is cut between words', () => {
-    const sentence = 'The river is cold in the morning, and nobody swims before noon. '
+    const sentence = 'The river is cold in the morning, and no one swims before noon. '
       .repeat(3)
       .trim();
     expect(cutSpoken(sentence, 400)).toEqual([sentence]);

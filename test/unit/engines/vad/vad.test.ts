@@ -45,7 +45,7 @@ describe('vad engine', () => {
     expect(await next).toBe(0.25);
   });
 
-  it('holds no more windows than one message, whoever sends them', async () => {
+  it('holds no more windows than one message can carry', async () => {
     const { vad } = world((call) =>
       judge(call).streams.length === 0 ? [] : new Promise(() => {}),
     );

@@ -84,7 +84,7 @@ describe('what is remembered of an agent', () => {
   });
 });
 
-describe('a patient operation', () => {
+describe('a deferrable operation', () => {
   const step = (n: number) =>
     ({
       ...({ kind: 'advance', agentId: 1, holdId: `h${n}` } as const),
@@ -108,7 +108,7 @@ describe('a patient operation', () => {
     return { clock, batches, inbox };
   }
 
-  it('rides with what its agent has next', async () => {
+  it('goes with the next operation of its agent', async () => {
     const { batches, inbox } = await counting();
     const isDeferrable = inbox.submit(step(1), true);
     await letRun();
@@ -118,7 +118,7 @@ describe('a patient operation', () => {
     expect(batches).toEqual([2]);
   });
 
-  it('goes by itself when nothing comes, or when somebody wants to read', async () => {
+  it('goes by itself when no other operation comes, or when a caller awaits `settled`', async () => {
     const { clock, batches, inbox } = await counting();
     const isDeferrable = inbox.submit(step(1), true);
     clock.advance(LIMITS.ledgerPatienceMs - 1);

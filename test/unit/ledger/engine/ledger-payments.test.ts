@@ -123,7 +123,7 @@ describe('a payment in the ledger', () => {
     expect(w.ledger.counters.resends).toBeGreaterThan(0);
   });
 
-  it('is lost to whoever moved it somewhere else first, and nothing moves', async () => {
+  it('is lost where another process moved it to a different state first, and nothing moves', async () => {
     const { advance, pay, end, stateOf, funds } = await world();
     await pay('h', 4n);
     expect(await advance('h', 'reserved', 'pending_settlement')).toBe('moved');
@@ -163,7 +163,7 @@ describe('a payment in the ledger', () => {
     expect(store.violations()).toEqual([]);
   });
 
-  it('is released where nobody waits for its hold any more: whoever asked was told that it is not to be had', async () => {
+  it('is released where the caller of its hold got an error instead of the hold', async () => {
     const w = await world();
     const outage = loseAnswers(w);
     const told = expect(w.pay('h', 4n)).rejects.toMatchObject({ error: 'ledger_unavailable' });
@@ -177,7 +177,7 @@ describe('a payment in the ledger', () => {
     expect(w.store.violations()).toEqual([]);
   });
 
-  it('waits for the chain where somebody has taken up the hold that nobody waits for', async () => {
+  it('waits for the chain where another process has taken up the hold whose caller gave up', async () => {
     const w = await world();
     const outage = loseAnswers(w);
     const told = expect(w.pay('h', 4n)).rejects.toMatchObject({ status: 503 });
@@ -223,7 +223,7 @@ describe('what leaves a wallet otherwise', () => {
     expect(funds()).toMatchObject({ walletRaw: 6n, promisedRaw: 8n });
     expect(ledger.counters.shortfallRaw).toBe(2n);
     expect(store.charges).toBe(1);
-    // More is signed away than is there: nobody may sign more.
+    // More is signed away than is there: the agent may sign no more.
     expect(await pay('more', 1n)).toMatchObject({ refusal: { availableRaw: 0n } });
     expect(store.violations()).toEqual([]);
   });
@@ -244,7 +244,7 @@ describe('what leaves a wallet otherwise', () => {
     expect(store.violations()).toEqual([]);
   });
 
-  it('is swept once, of what nobody may claim', async () => {
+  it('is swept once, of what is beyond all claims', async () => {
     const { store, ledger, pay, funds } = await world(10n);
     await pay('h', 2n);
     const hold = { holdId: 'm', agentId: AGENT, amountRaw: 5n, facts: FACTS };

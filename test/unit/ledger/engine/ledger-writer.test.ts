@@ -18,7 +18,7 @@ const partOf = (agentId: number): AgentBatch => ({
   ...{ agentId, before: STATE, after: STATE, writes: 0, counted: false, changes: [] },
 });
 
-/** Has one part to send, and writes down what it is told. */
+/** A source with one batch to send, which records the outcomes that it gets. */
 function source(agentId: number, told: string[], answered: () => void = () => {}): BatchSource {
   let waits = true;
   return {

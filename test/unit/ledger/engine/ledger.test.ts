@@ -126,7 +126,7 @@ describe('createLedger', () => {
     const { hold, credit, store, ledger } = world();
     await credit(10n);
     store.apply = async (parts) => {
-      // Somebody else is always faster, unless the row is taken.
+      // Another process is always faster, unless the row is locked.
       store.changeRules(1, {});
       return store.applyNow(parts);
     };
@@ -166,7 +166,7 @@ describe('createLedger', () => {
     expect(ledger.load().waiting).toBe(0);
   });
 
-  it('answers nobody until the outcome of a lost call is known, and moves money once', async () => {
+  it('answers no caller until the outcome of a lost call is known, and moves money once', async () => {
     const { hold, credit, store, ledger, clock } = world();
     await credit(10n);
     let failures = 3;
@@ -204,7 +204,7 @@ describe('createLedger', () => {
     expect((await credited).kind).toBe('credited');
   });
 
-  it('tells callers that the database is away, and releases the hold that nobody waits for', async () => {
+  it('rejects callers while the database is away, and releases the hold of a caller that gave up', async () => {
     const { hold, credit, store, ledger, clock } = world();
     await credit(10n);
     let isAway = true;
@@ -228,7 +228,7 @@ describe('createLedger', () => {
     expect(ledger.load().waiting).toBe(0);
   });
 
-  it('tells whoever still waits when it stops that the database is away', async () => {
+  it('rejects callers that still wait when it stops with the error that the database is away', async () => {
     const { hold, credit, store, ledger, clock } = world();
     await credit(10n);
     store.apply = () => new Promise(() => {});
@@ -316,7 +316,7 @@ describe('createLedger', () => {
     expect(await ledger.extend(claim, 7n)).toEqual({ kind: 'lost' });
   });
 
-  it('loses a session that somebody else has taken over, and moves nothing', async () => {
+  it('loses a session that another process has taken over, and moves nothing', async () => {
     const { ledger, credit, openSession, store } = world();
     await credit(100n);
     const claim = await openSession();

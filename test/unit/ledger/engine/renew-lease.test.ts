@@ -57,7 +57,7 @@ describe('the lease of a process', () => {
     expect(lease.mayReap()).toBe(true);
   });
 
-  it('lets nobody be reaped before it has stood for one whole lease without a gap', async () => {
+  it('lets no process be reaped before it has stood for one whole lease without a gap', async () => {
     const { clock, state, lease } = world();
     await lease.tick();
     const renewFor = async (ms: number) => {

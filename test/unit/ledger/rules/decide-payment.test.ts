@@ -117,7 +117,7 @@ describe('a hold for a payment', () => {
     expect(rowsOf(decision.change)).toEqual([]);
   });
 
-  it('is promised from the moment that its row is written, for the same amount', () => {
+  it('is promised as soon as its row is written, for the same amount', () => {
     const { change } = decide(state({ spendableRaw: 9n, walletRaw: 9n }), pay(5n), WORLD);
     expect(change.delta).toMatchObject({ spendableRaw: -5n, heldRaw: 5n, promisedRaw: 5n });
     expect(change.delta.walletRaw).toBe(0n);
@@ -212,7 +212,7 @@ describe('a close', () => {
     );
   });
 
-  it('promises nothing where nobody can be paid', () => {
+  it('promises nothing where no payout is possible', () => {
     const { change } = decide(state({ spendableRaw: 9n, walletRaw: 9n }), withdraw(null), WORLD);
     expect(change.delta).toMatchObject({ spendableRaw: -9n, promisedRaw: 0n });
     expect(change.companions).toEqual([]);

@@ -77,7 +77,7 @@ const advance = (to: 'sent' | 'pending_settlement', learnt = {}): Operation => (
   move: { ...moveOf('h', 'reserved', to), learnt },
 });
 
-/** A part of one decided operation, before which so much was held. */
+/** A batch of one decided operation, before which so much was held. */
 function partFor(operation: Operation): AgentBatch {
   const before = state(operation.kind === 'settle' ? 10n : 0n);
   const position = momentAt(1_000_000);

@@ -50,11 +50,11 @@ describe('any model that a key opens', () => {
     'openai/gpt\n',
     'gpt 9',
     'gpt-é',
-  ])('is not %j, since a key must not be shown to whoever it may not be of', (id) => {
+  ])('is not %j, since a key must not be shown to a provider that it may not be of', (id) => {
     expect(open().findKeyed(id)).toBeUndefined();
   });
 
-  it('is none that somebody else pays for, and of no other modality than was asked for', () => {
+  it('is none that is paid for without the buyer’s key, and of no other modality than was asked for', () => {
     const catalogue = open('embedding');
     expect([catalogue.find('llama/8b'), catalogue.suggest('8b'), catalogue.models]).toEqual([
       undefined,

@@ -60,7 +60,7 @@ describe('the way to a provider of chat', () => {
   });
 
   it('is another one for what is paid call by call, where it can be paid', async () => {
-    const paidCalls = { send: () => Promise.reject(new Error('nobody is asked')) };
+    const paidCalls = { send: () => Promise.reject(new Error('no provider is asked')) };
     const { rails, railOf } = world(paidCalls);
     await using _ = rails;
     expect(railOf('openai', 'x402-router')).toBeDefined();

@@ -65,7 +65,7 @@ async function world(play: (provider: string) => ChatOutcome | Promise<ChatOutco
         asked.push(id);
         return play(id);
       },
-      stream: () => Promise.reject(new Error('nobody asks for a stream')),
+      stream: () => Promise.reject(new Error('no test asks for a stream')),
     }),
     async [Symbol.asyncDispose]() {},
   };
@@ -141,7 +141,7 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('relays a refusal of the upstream as it is, uncharged, and asks nobody else', async () => {
+  it('relays a refusal of the upstream as it is, uncharged, and asks no other source', async () => {
     const body = Buffer.from('{"error":{"message":"too long"}}');
     const { ask, asked, balanced, ledger } = await world(() => ({
       kind: 'declined',

@@ -106,7 +106,7 @@ describe('embeddings', () => {
     await w.balanced();
   });
 
-  it('are estimated from what was sent where nobody counts', async () => {
+  it('are estimated from what was sent where the upstream reports no usage', async () => {
     const w = await world(() => listed(null));
     await w.embed();
     expect(w.ledger.charges[0]?.usage).toEqual({ text_input_token: 10, estimated: 1 });

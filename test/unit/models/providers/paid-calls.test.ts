@@ -69,7 +69,7 @@ describe('nothing is signed', () => {
     expect(await priced.send({ mostRaw: 10_000n })).toMatchObject({ kind: 'answered' });
   });
 
-  it('where nobody can be reached, or says what cannot be paid', async () => {
+  it('where the provider cannot be reached, or demands what cannot be paid', async () => {
     const gone = new SendFailed('unreachable', { beforeBytes: true });
     const toItself = demand({ payTo: PAYER.address });
     const garbled = { status: 402, headers: [['payment-required', '%']] as const };
@@ -85,7 +85,7 @@ describe('nothing is signed', () => {
     expect(await unsigned(world({ unpaid }))).toMatchObject({ kind: 'unpaid', failure: 'busy' });
   });
 
-  it('while this server can pay nobody', async () => {
+  it('while this server cannot pay', async () => {
     const all = world();
     all.state.breaker = { kind: 'active', reason: 1, reasonText: 'the peg is off' };
     expect(await unsigned(all)).toEqual({

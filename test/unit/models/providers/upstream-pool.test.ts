@@ -44,7 +44,7 @@ describe('calls to an upstream', () => {
   const deps = { upstream, path: '/x', credential: () => ({}), clock: systemClock };
   const { signal } = new AbortController();
 
-  it('fail where nobody listens, for readers of a stream too', async () => {
+  it('fail where no server listens, for readers of a stream too', async () => {
     await using pool = createUpstreamPool(deps);
     const failed = { kind: 'failed', failure: 'unreachable' };
     expect(await pool.whole(request, signal, read)).toMatchObject(failed);

@@ -20,7 +20,7 @@ const offerOf = (heldRaw: bigint): Offer<string> => ({
 });
 const orderOf = (...prices: [bigint, ...bigint[]]): Order<string, never> => ({
   ...{ spender: { agentId: 1 }, model, offers: prices.map(offerOf) as unknown as Offers<string> },
-  ask: () => Promise.reject(new Error('nobody is asked here')),
+  ask: () => Promise.reject(new Error('no source is asked here')),
 });
 
 /** A ledger with a cap of so much. */

@@ -66,11 +66,11 @@ describe('the rate-limit advisory', () => {
     expect(told(tried(last, { limited }))).toEqual({ ...common, tightest, headroom: 100 });
     const bare = { ...limited, outcome: { ...limited.outcome, headers: {} } };
     expect(told(tried(last, { limited: bare }), 10_000)).toEqual({ ...common, near_limit: true });
-    // Who serves after all is told of, and nobody before.
+    // It names the source that served in the end, and none that was tried before.
     expect(told({ ...answered(TOKENS), limited })).toMatchObject({ provider: 'acme' });
   });
 
-  it('is not there where nothing was told, where nobody answered, and where it is off', () => {
+  it('is absent where the upstream sent no limits or did not answer, and where it is off', () => {
     expect(told(answered({ 'retry-after': '7' }))).toBeUndefined();
     expect(told(tried({ kind: 'resting', restMs: 0 }))).toBeUndefined();
     expect(told(tried({ kind: 'aborted' }))).toBeUndefined();

@@ -15,7 +15,7 @@ function told(outcome: Failed, more: Partial<Tried<unknown>> & { provider?: stri
   return { status, error, fields, headers };
 }
 
-describe('a purchase that nobody has delivered', () => {
+describe('a purchase that no source has delivered', () => {
   it('keeps the 429 of a lone upstream and how long it said to wait', () => {
     expect(told(failed('rate_limited', 'x', 429, 1, 20))).toMatchObject({
       ...{ status: 429, error: 'upstream_rate_limited', fields: { retry_after_seconds: 1 } },

@@ -26,7 +26,7 @@ const find = (keyed: Model | undefined, providerKey?: string, stored: string[] =
   );
 
 describe('who serves a model for the buyer’s own keys', () => {
-  it('is nobody where no provider of it takes any, or none is there', async () => {
+  it('is no provider where none of the model takes keys, or no key is there', async () => {
     expect(await find(undefined, 'sk-own')).toBeUndefined();
     expect(await find(model('x/y', 'a', 'b'))).toBeUndefined();
   });
@@ -54,7 +54,7 @@ describe('who serves a model for the buyer’s own keys', () => {
   });
 });
 
-it('the pool is every source, paid by nobody else', () => {
+it('the pool is every source, paid by this server and not by the buyer', () => {
   const pool = pooledSellers(model('x/y', 'a', 'b'));
   expect(pool.sellers.map(({ source, ownKey }) => [source.provider, ownKey])).toEqual([
     ['a', undefined],

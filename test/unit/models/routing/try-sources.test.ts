@@ -55,7 +55,7 @@ describe('the sources of a purchase', () => {
     });
   });
 
-  it('tell why the first cannot take the request where nobody else was there to be asked', async () => {
+  it('say why the first cannot take the request where no other source is left', async () => {
     const alone = await world()(unfit('first'), unfit('second'));
     expect(alone).toMatchObject({ outcome: unfit('first'), attempts: 0, upstreamMs: 0 });
     const broken = await world()(unfit('first'), failed('broken', 'x', 500));

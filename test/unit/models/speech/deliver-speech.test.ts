@@ -143,7 +143,7 @@ describe('speech in events', () => {
     expect(settled).toEqual([expect.objectContaining({ estimated: true })]);
   });
 
-  it('is settled once by whoever leaves it', async () => {
+  it('is settled once when the client leaves', async () => {
     const { deliver, settled, told } = bargain(['one', 'two'], { tokens: true });
     const parts = (await deliver('sse')).body[Symbol.asyncIterator]();
     await parts.next();

@@ -43,17 +43,17 @@ const LOCAL = ['wav', 'pcm'] as const;
 const ALL = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
 
 describe('a plan of speech', () => {
-  it('asks whoever makes the format, cheapest first', () => {
+  it('asks the sources that make the format, cheapest first', () => {
     expect(plan({ cheap: LOCAL, dear: ALL }, 'wav')).toEqual(['wav', 'cheap', 'dear']);
     expect(plan({ cheap: LOCAL, dear: ALL }, 'opus')).toEqual(['opus', 'dear']);
   });
 
-  it('makes mp3 where none is named and somebody can, else WAV', () => {
+  it('asks for mp3 where no format is named and a source makes it, else WAV', () => {
     expect(plan({ cheap: LOCAL, dear: ALL })).toEqual(['mp3', 'dear']);
     expect(plan({ cheap: LOCAL }, null)).toEqual(['wav', 'cheap']);
   });
 
-  it('names what can be had where nobody makes what was asked for', () => {
+  it('names the available formats where no source makes what was asked for', () => {
     const { error, fields, status } = refusal({ cheap: LOCAL, dear: ['pcm'] }, 'mp3');
     expect([status, error, fields.param]).toEqual([400, 'invalid_request', 'response_format']);
     expect(fields.message).toBe('"acme/voice" is not made as mp3 here; it is as wav and pcm.');

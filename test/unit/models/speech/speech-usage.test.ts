@@ -34,7 +34,7 @@ describe('what speech uses', () => {
     });
   });
 
-  it('is a guess that says so, where nobody has told the tokens', () => {
+  it('is an estimate marked as such where the upstream reports no tokens', () => {
     const { usage, estimated } = meterSpeech(request('x'.repeat(150)), null, TOKENS);
     // Ten seconds.
     expect(usage).toEqual({ character: 150, text_input_token: 38, audio_output_token: 210 });

@@ -111,13 +111,13 @@ describe('one payout', () => {
     expect(seen.logged).toMatchObject([{ level: WARN }]);
   });
 
-  it('that was carried out waits for whoever reads the chain, without alarm', async () => {
+  it('that was carried out waits for the reconciler, without alarm', async () => {
     const { deps, seen } = setUp({ submitting: USED });
     await payOut(deps, PAYOUT);
     expect(seen).toMatchObject({ written: [], paid: [], logged: [] });
   });
 
-  it('that was carried out, unseen by whoever reads the chain, is looked for and booked', async () => {
+  it('that was carried out, unseen by the reconciler, is looked for and booked', async () => {
     const verdict = { kind: 'used', txHash: word(5) } as const;
     // Not every node tells the reason of a refusal.
     const { deps, seen } = setUp({ submitting: new RpcReverted('execution reverted'), verdict });

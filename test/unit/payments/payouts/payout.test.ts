@@ -5,7 +5,7 @@ import { newPayout } from '../../../../src/payments/payouts/payout.ts';
 describe('a new payout', () => {
   const parties = { wallet: `0x${'A1'.repeat(20)}`, payee: `0x${'De'.repeat(20)}` };
 
-  it('has a nonce of its own that nobody can guess', () => {
+  it('has a nonce of its own that cannot be guessed', () => {
     const nonces = Array.from(
       { length: 50 },
       () => newPayout(systemRandom, 'close', parties).nonce,

@@ -72,7 +72,7 @@ describe('payouts', () => {
     expect(seen.claims).toEqual([{ validBefore, agentId: undefined }]);
   });
 
-  it('are not tried where nobody can sign or carry them, which is said once, and only when one waits', async () => {
+  it('are not tried without a signer or submitter, which is logged once, and only when one waits', async () => {
     const { payouts, seen } = setUp({ sender: 'none' });
     seen.isOpen = false;
     await payouts.payDue();
@@ -119,7 +119,7 @@ describe('payouts', () => {
     expect(seen.logged).toHaveLength(1);
   });
 
-  it('that have left the chain are handed over again, where somebody can', async () => {
+  it('that have left the chain are submitted again, where they can be signed', async () => {
     const { payouts, seen } = setUp();
     await payouts.payAgain(payout(3));
     expect(seen.written).toEqual([word(3)]);

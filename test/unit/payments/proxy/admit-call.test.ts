@@ -76,7 +76,7 @@ describe('a call before anything is sent', () => {
     expect(await admitted({ own }, { taskValueBps: 20_000 })).toBeDefined();
   });
 
-  it('is not refused by a cap on vendors, whom nobody has named yet', async () => {
+  it('is not refused by a cap on vendors before the vendor is known', async () => {
     const vendor = aPolicy({ kind: 'vendor', matchKey: '0xaa', matchKind: 'recipient' });
     expect(await admitted({ own: [[vendor, 1_000n]] })).toBeDefined();
   });
@@ -92,7 +92,7 @@ describe('a call before anything is sent', () => {
     expect(await admitted({ rules: { allowlistMode: 'vendor' } })).toBeDefined();
   });
 
-  it('of a stopped agent goes nowhere, and one of nobody neither', async () => {
+  it('of a stopped or unknown agent goes nowhere', async () => {
     const own = [[api(), 0n]] as const;
     await expect(admitted({ own, rules: { status: 'suspended' } })).rejects.toEqual(
       refused(403, 'agent_suspended'),

@@ -119,7 +119,7 @@ describe('a vendor that asks for a payment', () => {
     expect(payments(world)).toEqual([]);
   });
 
-  it('gets nothing where the hold is refused, the ledger is away or nobody signs', async () => {
+  it('gets nothing where the hold is refused, the ledger is away or the wallet does not sign', async () => {
     const poor = proxyWorld({ unpaid: demand({ amount: '1000001' }) });
     // It had more when it was looked at.
     poor.state.spendState = { ...poor.state.spendState, spendableRaw: 9_000_000n };
@@ -181,7 +181,7 @@ describe('a vendor that asks for a payment', () => {
 });
 
 describe('a call that is refused before anything is sent', () => {
-  it('is one to an agent that nobody knows, or one beyond a cap', async () => {
+  it('is one to an unknown agent, or one beyond a cap', async () => {
     const world = proxyWorld();
     await expect(world.send({}, { spendState: standingsReader(undefined) })).rejects.toMatchObject({
       status: 401,

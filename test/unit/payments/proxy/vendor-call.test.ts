@@ -35,7 +35,7 @@ const asking = (error: Error, signal = STAYS) => {
 };
 
 describe('a target', () => {
-  it('that is not called is refused with a reason, whoever asks', async () => {
+  it('that is not called is refused with a reason', async () => {
     const client = opening(new BlockedDestination('the host name is a local one'));
     for (const open of [openVendor, openTarget]) {
       await expect(open(client, URL_)).rejects.toMatchObject({

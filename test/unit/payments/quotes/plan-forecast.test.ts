@@ -89,7 +89,7 @@ describe('a forecast', () => {
     expect(planned(wallet, ...plan)).toMatchObject({ willExceedAvailable: true });
   });
 
-  it('knows that what is kept for a task is there for it and for nobody else', () => {
+  it('counts what is kept for a task as available to that task only', () => {
     const kept = aPolicy({
       matchKey: 't1',
       limitRaw: 400n,

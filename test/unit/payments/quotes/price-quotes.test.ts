@@ -93,7 +93,7 @@ describe('a quote', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('is none where the target fails, or wants a payment that nobody can read: neither is free', async () => {
+  it('is none where the target fails, or wants a payment that cannot be read: neither is free', async () => {
     const unreadable = { kind: 'unreadable', code: 'invalid_json', detail: 'not JSON' } as const;
     for (const said of [
       { kind: 'unpriced', status: 500 } as const,

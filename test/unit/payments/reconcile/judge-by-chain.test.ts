@@ -89,7 +89,7 @@ describe('what one block says of a payment', () => {
   });
 
   it.each([
-    ['to somebody else', { to: WALLET, valueRaw: 10_000n }],
+    ['to another payee', { to: WALLET, valueRaw: 10_000n }],
     ['of another amount', { to: PAYEE, valueRaw: 9_999n }],
     ['of nothing', undefined],
   ])('is nothing where it was used for a transfer %s', async (_, moved) => {

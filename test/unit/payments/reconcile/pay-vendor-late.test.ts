@@ -71,7 +71,7 @@ describe('an answer that comes when the payment has lapsed', () => {
     expect(book.funds).toMatchObject({ spendableRaw: 1_000_000n, heldRaw: 0n, promisedRaw: 0n });
   });
 
-  it('is withheld where the chain does not say: the money stays held, and nobody tries again', async () => {
+  it('is withheld where the chain does not say: the money stays held, and the payment is not tried again', async () => {
     const { book, pay, answers } = lateWorld({ kind: 'undecided' });
     const error = await refusalOf(pay());
     const { validBefore } = book.row('p');

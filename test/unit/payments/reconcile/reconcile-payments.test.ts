@@ -111,7 +111,7 @@ describe('reading the chain for all processes', () => {
     expect(await processOf('b').tick()).toMatchObject({ readTo: { number: 3 } });
   });
 
-  it('writes nothing over the reading of somebody who has taken it over', async () => {
+  it('writes nothing over the reading of a process that has taken it over', async () => {
     const { processOf, state, chain } = setUp();
     chain.onAsk = async () => {
       Object.assign(state.row, { holder: 'b', number: 77n, hash: 'theirs' });
@@ -149,7 +149,7 @@ describe('a chain that is far ahead', () => {
     await worker.tick();
     chain.mine(2 * most);
     longest();
-    // A node that tells no more than this, with everything that it is asked in smaller parts.
+    // A node that returns no more than this, with every query split into smaller ranges.
     const tells = Math.floor(most / fewer ** 2);
     chain.onAsk = async (asked) => {
       const [, from, to] = /^logs (\d+)-(\d+)$/.exec(asked) ?? [];

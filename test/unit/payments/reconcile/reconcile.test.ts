@@ -53,7 +53,7 @@ describe('a payment that the chain shows used', () => {
     ['another payee', { to: STRANGER, valueRaw: 10_000n }],
     ['another amount', { to: `0x${'b2'.repeat(20)}`, valueRaw: 10_001n }],
     ['no transfer at all', undefined],
-  ])('with %s is told as odd, and nothing moves, not even when it lapses', async (_, moved) => {
+  ])('with %s is reported as odd, and nothing moves, not even when it lapses', async (_, moved) => {
     const { book, chain, pay, read, errors } = await readWorld();
     const row = await pay('p');
     const { funds } = book;
@@ -66,7 +66,7 @@ describe('a payment that the chain shows used', () => {
     expect([book.funds, book.row('p').state]).toEqual([funds, 'pending_settlement']);
   });
 
-  it('by a nonce that nobody knows is told as odd', async () => {
+  it('by an unknown nonce is reported as odd', async () => {
     const { book, chain, pay, read, errors } = await readWorld();
     const row = await pay('p');
     chain.mine();
@@ -76,7 +76,7 @@ describe('a payment that the chain shows used', () => {
     expect(book.row('p').state).toBe('pending_settlement');
   });
 
-  it('by the wallet of somebody else under the same nonce is nobody’s', async () => {
+  it('by the wallet of another agent under the same nonce settles no payment', async () => {
     const { book, chain, pay, read } = await readWorld();
     const row = await pay('p');
     const other = await pay('q', { wallet: STRANGER });

@@ -74,7 +74,7 @@ describe('releasing a payment by hand', () => {
     expect(now().state).toBe('sent');
   });
 
-  it('asks nobody about one that has ended: it is told, or it was paid', async () => {
+  it('answers one that has ended without asking the chain: it is released, or it was paid', async () => {
     for (const state of ['expired_unsettled', 'payment_rejected', 'released'] as const) {
       const { release, asked } = world(aReservation({ state }), USED);
       expect(await release()).toMatchObject({ state });
@@ -87,7 +87,7 @@ describe('releasing a payment by hand', () => {
     await expect(world(corrected, VOID).release()).rejects.toMatchObject({ status: 409 });
   });
 
-  it('answers what became of it where somebody else was quicker', async () => {
+  it('answers what became of it where another process was quicker', async () => {
     const quicker = world(aReservation(), VOID, 'expired_unsettled');
     expect(await quicker.release()).toMatchObject({ state: 'expired_unsettled' });
     expect(quicker.settled).toEqual([]);

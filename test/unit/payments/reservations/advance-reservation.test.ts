@@ -76,7 +76,7 @@ describe('a step of a payment', () => {
     expect(ends).toEqual(['expired_unsettled']);
   });
 
-  it('that means nothing where the payment stands asks nobody', async () => {
+  it('that has no effect in the state of the payment asks the ledger for nothing', async () => {
     const { book, row } = await openOne('pending_settlement');
     expect(await advanceReservation(book, row, { type: 'request.sent' })).toBe(
       'pending_settlement',
@@ -90,7 +90,7 @@ describe('a step of a payment', () => {
   });
 });
 
-describe('a step that somebody else was quicker than', () => {
+describe('a step that another process was quicker than', () => {
   it('is planned again on what became of the row', async () => {
     const { book, row } = await openOne('reserved');
     await advanceReservation(book, row, { type: 'request.sent' });

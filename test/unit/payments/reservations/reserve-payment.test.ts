@@ -54,7 +54,7 @@ describe('a payment that can be refused before it is signed', () => {
       undefined,
       { agent },
       {
-        wallets: { signTransfer: () => Promise.reject(new Error('nobody signs')) },
+        wallets: { signTransfer: () => Promise.reject(new Error('no wallet signs')) },
       },
     ).catch((error: unknown) => error);
     return refusal;

@@ -32,7 +32,7 @@ describe('the circuit breaker', () => {
     expect(breaker.check().kind).toBe('clear');
   });
 
-  it('asks nobody when it is checked', async () => {
+  it('asks the node nothing when it is checked', async () => {
     const { breaker, state } = setUp();
     await breaker.tick();
     const asked = state.asked.length;

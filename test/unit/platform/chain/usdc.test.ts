@@ -119,7 +119,7 @@ describe('what leaves wallets', () => {
 });
 
 describe('what comes into wallets', () => {
-  it('is asked by the receiver, whoever sends', async () => {
+  it('is asked by the receiver, from any sender', async () => {
     const node = nodeWith([transfer(5, 1, vendor, payer, 70), transfer(6, 1, payer, vendor, 8)]);
     expect(await incoming(node, USDC, [payer, other], range)).toEqual([
       {
@@ -139,7 +139,7 @@ describe('what comes into wallets', () => {
     ]);
   });
 
-  it('carries amounts that no database holds, for whoever reads them to refuse', async () => {
+  it('carries amounts that no database column holds, which its reader refuses', async () => {
     const all = log(5, 1, [USDC_EVENTS.transfer, topicOf(vendor), topicOf(payer)], {
       data: `0x${'f'.repeat(64)}`,
     });
@@ -187,7 +187,7 @@ describe('a range that the node finds too large', () => {
     const floods: unknown[] = [];
     const whole = { ...range, onFlood: (flood: unknown) => floods.push(flood) };
     const left = await outgoing(node, USDC, wallets, whole);
-    // All authorizations are known, since nobody else can make them; of one it is not known what it moved.
+    // All authorizations are known, since only this server makes them; of one it is not known what it moved.
     expect(left.used).toHaveLength(wallets.length);
     const bare = left.used.filter((event) => event.transfer === undefined);
     expect(bare.map(({ authorizer }) => authorizer)).toEqual([flooded]);

@@ -69,7 +69,7 @@ describe('the body of an answer', () => {
     expect(told).toEqual([]);
   });
 
-  it('is not had whole where it broke off, or where somebody reads it', () => {
+  it('is not available whole where it broke off, or where a reader has begun', () => {
     const broken = watched().body;
     broken.push(bytes('a'));
     broken.fail(new Error('broke off'));

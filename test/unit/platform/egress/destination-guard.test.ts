@@ -221,7 +221,7 @@ describe('where local targets are allowed', () => {
     }
   });
 
-  it('takes localhost and names below it for this machine, and asks nobody', async () => {
+  it('takes localhost and names below it for this machine, without a DNS lookup', async () => {
     const { guard, asked } = scriptedGuard({ allowLocalhost: true });
     for (const host of ['localhost', 'LOCALHOST.', 'app.localhost']) {
       const { addresses } = await guard.admit(`http://${host}:3000/`);
@@ -255,7 +255,7 @@ describe('where local targets are allowed', () => {
 describe('an allowlist', () => {
   const domainAllowlist = ['Vendor.example', '1.1.1.1'];
 
-  it('narrows to its domains, and asks nobody about others', async () => {
+  it('narrows to its domains, and looks up no others', async () => {
     const { guard, asked } = scriptedGuard({ domainAllowlist });
     for (const url of [
       'https://vendor.example/',

@@ -75,7 +75,7 @@ describe('a coded body', () => {
     expect(decodeContent(gzipSync(text), 'gzip', text.length)).toHaveLength(text.length);
   });
 
-  it('that is not what it says, or of a coding that nobody knows, is told apart', () => {
+  it('that does not decode, or has an unknown coding, is refused as undecodable', () => {
     for (const [coding, bytes] of [
       ['gzip', text],
       ['gzip', gzipSync(text).subarray(0, 20)],

@@ -70,7 +70,7 @@ describe('outgoing headers', () => {
     for (const name of ['', ' ', 'x a', 'x:', 'x\r\n', 'x\0', 'é', '(x)', 'x,y']) {
       expect(() => outgoingHeaders([[name, 'a']]), JSON.stringify(name)).toThrow(BadRequestHeader);
     }
-    // Also where it would have been left out: nobody needs to know which those are.
+    // Also where it would have been left out: the client need not know which headers those are.
     expect(() => outgoingHeaders([['connection', 'a\nb']])).toThrow(BadRequestHeader);
   });
 

@@ -40,7 +40,7 @@ describe('the time of the database', () => {
     expect(time.now()).toBe(place.databaseMs);
   });
 
-  it('does not move when somebody sets the clock of this machine', async () => {
+  it('does not move when the clock of this machine is set', async () => {
     const { place, sql, time } = world();
     await time.measure(sql);
     place.wallMs += 7_200_000;

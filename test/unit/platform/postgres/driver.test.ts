@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { applyPatch } from '../../../../src/platform/postgres/driver.ts';
 import { openSql } from '../../../../src/platform/postgres/sql.ts';
 
-it('a server that hangs up on whoever it accepts is asked again at a pace', async () => {
+it('a server that closes every connection it accepts is tried again at a bounded pace', async () => {
   let accepted = 0;
   const server = createServer((socket) => {
     accepted++;

@@ -56,7 +56,7 @@ describe('what is left of the credit', () => {
     });
   });
 
-  it('is never null for an agent that nobody has funded', () => {
+  it('is never null for an agent without funding', () => {
     const state = {
       ...{
         version: 0n,

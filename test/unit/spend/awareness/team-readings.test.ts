@@ -43,7 +43,7 @@ describe('readings of what teams have spent', () => {
     expect(reads()).toBe(2);
   });
 
-  it('keep nobody waiting, and fail for nobody', async () => {
+  it('never keep a caller waiting, and never reject', async () => {
     const late = world(() => new Promise(() => {}));
     const answer = late.readings.of(policies);
     await late.clock.advance(LIMITS.teamReadingWaitMs);

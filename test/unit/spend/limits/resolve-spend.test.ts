@@ -106,7 +106,7 @@ describe('resolveSpend', () => {
       ...{ label: 'tools', reason: null, spent: '5', limit: '12', required: '10' },
     });
     const switched = declined({ own: [[{ ...labelled, action: 'suspend_agent' }, 5n]] });
-    expect(switched, 'asking suspends nobody').not.toHaveProperty('auto_suspended');
+    expect(switched, 'asking suspends no agent').not.toHaveProperty('auto_suspended');
     const shared = policyOf({ id: 8, agentId: null, limitRaw: 12n });
     expect(declined({ team: [[shared, 5n]] })).toMatchObject({
       ...{ error: 'policy_exceeded', kind: 'session', policyId: 8, spent: '5' },
@@ -135,7 +135,7 @@ describe('resolveSpend', () => {
     expect(resolveSpend(standingsWith(world), wanted()).decision).toBe('approve');
   });
 
-  it('lets a task spend what is kept for it, and nobody else', () => {
+  it('lets only a task itself spend what is kept for it', () => {
     const kept = policyOf({
       ...{ id: 9, kind: 'task', matchKey: 't1', limitRaw: 900n, reserves: true },
       window: { kind: 'once' },
@@ -169,7 +169,7 @@ function isHeld(reading: Reading, asked: SpendRequest): boolean {
       (from === null || from <= position.nowSec) &&
       (until === null || position.nowSec < until),
   );
-  // Before anything is sent the host is judged, whoever is paid in the end.
+  // Before anything is sent the host is judged, whatever the payee is in the end.
   if ((rules.allowlistMode === 'host' || rules.allowlistMode === 'both') && !listed) return false;
   const { key, taskId, amountRaw } = asked;
   const decision = decide(

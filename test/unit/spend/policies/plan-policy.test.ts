@@ -181,7 +181,7 @@ describe('a policy that is changed', () => {
     });
   });
 
-  it('is over with a past end whose time nobody touches, and lives again with a new one', () => {
+  it('is over with a past end that a change leaves as it is, and lives again with a new one', () => {
     const over = { effectiveUntilSec: NOW - 1 };
     expect(statusOf(stored(over), NOW)).toBe('expired');
     expect(change({ label: 'x' }, over)).toMatchObject({ label: 'x', ...over });

@@ -25,7 +25,7 @@ describe('a Messages upstream as a rail', () => {
     });
   });
 
-  it('says of a request too deep to be written that it is unfit, and blames nobody', async () => {
+  it('answers that a request too deep to be written is unfit, which is no failure of the provider', async () => {
     await using anthropic = rail();
     const parameters = JSON.parse(`{"x":${'['.repeat(9_000)}${']'.repeat(9_000)}}`);
     const tools = [{ type: 'function', function: { name: 'f', parameters } }];

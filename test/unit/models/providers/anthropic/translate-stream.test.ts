@@ -180,7 +180,7 @@ describe('a stream of tool calls', () => {
       args(0, '{"city":'),
       args(0, '"Oslo"}'),
       call(1, 'toolu_b', 'now'),
-      // Whoever puts the arguments together must be able to parse them.
+      // A client that joins the arguments must be able to parse them.
       args(1, '{}'),
       call(2, 'toolu_c', 'sum'),
       args(2, '{"of":[1,2]}'),

@@ -40,7 +40,7 @@ describe('the local encoder as a rail', () => {
     expect(outcome).toMatchObject({ status: 200, promptTokens: 3 });
   });
 
-  it('writes vectors in base64 for whoever asks for it', async () => {
+  it('writes vectors in base64 for a client that asks for it', async () => {
     const { json } = await world().embed({ input: 'x', encoding_format: 'base64' });
     expect(json.data[0].embedding).toBe('AACAPwAAAD8=');
   });

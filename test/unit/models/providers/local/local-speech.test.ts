@@ -108,7 +108,7 @@ describe('speech of the engine in this server', () => {
     expect(asked[2]).toMatchObject({ voice: '' });
   });
 
-  it('makes no more than a sentence that nobody has asked for', async () => {
+  it('synthesises no more than one sentence ahead of its reader', async () => {
     const { begun, made } = engineOf([1, 2, 3, 4]);
     const { sound } = await begun();
     expect(made.words).toBe(1);

@@ -53,7 +53,7 @@ describe('a file for the local recogniser', () => {
     expect(stt.inUse).toBe(0);
   });
 
-  it('gives the recogniser back to whoever stops or leaves', async () => {
+  it('gives the recogniser back when the stream is stopped or the client leaves', async () => {
     const { rail, stt } = world();
     const outcome = await rail.stream(call(), stays());
     if (outcome.kind === 'completed') outcome.stream.stop();

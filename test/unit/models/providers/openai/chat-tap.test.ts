@@ -18,7 +18,7 @@ function look(wantsUsage: boolean, ...events: readonly string[]) {
 }
 
 describe('a look at a chat stream', () => {
-  it('finds the usage, and keeps its event where nobody asked for it', () => {
+  it('finds the usage, and keeps its event where the client did not ask for it', () => {
     const kept = look(false, textEvent('a'), usageEvent(), DONE);
     expect(kept).toMatchObject({ fates: ['relayed', 'kept', 'done'], usage: TOKENS });
     const wanted = look(true, textEvent('a'), usageEvent(), DONE);

@@ -68,7 +68,7 @@ describe('speech of an OpenAI-compatible upstream', () => {
     );
   });
 
-  it('fails where nobody answers in time or takes the connection', async () => {
+  it('fails where the upstream does not answer in time or refuses the connection', async () => {
     await using w = await rail({ totalMs: 50 });
     w.upstream.plays.push((response) => void response.socket?.pause());
     expect(await w.speak()).toMatchObject({ kind: 'failed', failure: 'timeout' });

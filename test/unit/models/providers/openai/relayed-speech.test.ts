@@ -58,7 +58,7 @@ describe('relayed speech', () => {
     expect(told.stops).toBe(1);
   });
 
-  it('is over when nobody wants it, and says so to its upstream', async () => {
+  it('ends when its reader stops it, and stops its upstream', async () => {
     const { answer, told } = openedAnswer('one', 'two');
     const sound = new RelayedSpeech(answer, false);
     await sound.next();

@@ -50,7 +50,7 @@ function listen(outcome: Connected) {
 }
 
 describe('the first sign of life of an upstream', () => {
-  it('is its first frame, whatever that is, and whoever listens hears that and all that follows', async () => {
+  it('is its first frame, whatever that is, and the listener gets that and all that follows', async () => {
     upstream.greet = (peer) => {
       peer.ws.send('no JSON');
       peer.ws.send(Buffer.from([1, 2]));

@@ -18,15 +18,15 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 describe('claiming a data directory', () => {
   it('ends as soon as it is called off, however long it would have waited', async () => {
-    // An empty lock file is somebody who is about to write it: it is waited for.
+    // An empty lock file means a server that is about to write it: it is waited for.
     writeFileSync(join(directory, 'postmaster.pid'), '');
     const calledOff = new AbortController();
     const claim = claimDirectory({
       ...{ directory, dataDirectory: directory, clock: new ManualClock(), log: silentLog },
       ...{ adopt: false, signal: calledOff.signal },
     });
-    calledOff.abort(new Error('somebody asked for it'));
-    await expect(claim).rejects.toThrow('somebody asked for it');
+    calledOff.abort(new Error('the operator stopped it'));
+    await expect(claim).rejects.toThrow('the operator stopped it');
   });
 });
 

@@ -44,7 +44,7 @@ describe('a copy of the binaries', () => {
     }
   });
 
-  it('is never one that somebody else could have altered', async () => {
+  it('is never one that another user could have altered', async () => {
     using source = closedPackage();
     const copy = await copyBinaries(binariesIn(source.root));
     try {

@@ -20,7 +20,7 @@ const holderOf = (lockFile: string) => {
 const goneProcess = () => spawnSync('true').pid;
 
 describe('who holds a data directory', () => {
-  it('is nobody when there is no lock file, or its process is gone', () => {
+  it('is no process when there is no lock file, or its process is gone', () => {
     rmSync(join(directory, 'postmaster.pid'), { force: true });
     expect(findHolder(directory)).toEqual({ kind: 'free' });
     expect(holderOf(`${goneProcess()}\n${directory}\n`)).toEqual({ kind: 'free' });

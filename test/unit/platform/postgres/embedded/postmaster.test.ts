@@ -8,9 +8,9 @@ describe('a server that is being started', () => {
     using fake = fakePostgres({ ready: false });
     const calledOff = new AbortController();
     const launch = launchPostmaster({ ...fake.options, signal: calledOff.signal });
-    const told = expect(launch).rejects.toThrow('somebody asked for it');
+    const told = expect(launch).rejects.toThrow('the operator stopped it');
     await expect.poll(() => fake.starts().length, { timeout: 5_000 }).toBe(1);
-    calledOff.abort(new Error('somebody asked for it'));
+    calledOff.abort(new Error('the operator stopped it'));
     await told;
     expect(fake.starts().map((pid) => readProcess(pid).state)).toEqual(['absent']);
   });

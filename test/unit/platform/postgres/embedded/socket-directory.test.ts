@@ -25,7 +25,7 @@ describe('where the socket lies', () => {
     }
   });
 
-  it('refuses a folder that somebody else could have put there', () => {
+  it('refuses a folder that another user could have put there', () => {
     const path = `/srv/${'deeper/'.repeat(30)}db`;
     const place = socketDirectory(path, PLAIN);
     const elsewhere = mkdtempSync(join(tmpdir(), 'svc-trap-'));

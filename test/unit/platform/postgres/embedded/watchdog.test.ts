@@ -49,7 +49,7 @@ describe('the watchdog', () => {
     expect(new Set(await Promise.all(codes))).toEqual(new Set([7]));
   });
 
-  it('buries its program, so that nobody takes a zombie for a server', async () => {
+  it('reaps its program, so that its zombie is not taken for a server', async () => {
     const { shell, pid } = await start(PROGRAM);
     process.kill(pid, 'SIGKILL');
     await once(shell, 'exit');
