@@ -18,7 +18,7 @@ afterAll(async () => {
   await db[Symbol.asyncDispose]();
 });
 
-/** One process: its own ledger, actors and caches on the one database. Nobody polls for it. */
+/** One process: its own ledger, actors and caches on the one database. No timer polls for it. */
 function startProcess(nodeId: string) {
   const store = createBalanceStore({ sql: db.sql, node: { nodeId, leaseEpoch: 1 } });
   const ledger = createLedger({ store, clock: systemClock, log: silentLog });

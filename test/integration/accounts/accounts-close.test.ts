@@ -83,7 +83,7 @@ describe('a status change', () => {
     expect(await rules()).toBe(before + 2n);
   });
 
-  it('tells whoever holds the agent’s sockets: a stop closes them, a resumption does not', async () => {
+  it('notifies the process that holds the agent’s sockets: a stop closes them, a resumption does not', async () => {
     const { world, agent } = await funded('sockets');
     const other = accountsWorld(db.sql);
     const heard: unknown[] = [];

@@ -95,7 +95,7 @@ describe('a wallet at a provider', () => {
     expect(provider.wallets.size).toBe(1);
   });
 
-  it("is never somebody else's: not of another id, and not of two references", async () => {
+  it('is never the wallet of another id, nor shared by two references', async () => {
     await using provider = await fakeWalletProvider();
     const { from, reference } = await providedWallet(provider);
     const taken = { kind: 'other wallet', externalId: reference.replace(':', '-') } as const;

@@ -43,7 +43,7 @@ describe('a wallet that this server holds', () => {
     expect(proven).toBe(true);
   });
 
-  it('signs for nobody else, and nothing where its key cannot be opened', async () => {
+  it('signs for no other wallet, and nothing where its key cannot be decrypted', async () => {
     const wallets = localWallets();
     await wallets.provide('acct_b:1');
     const foreign = wallets.signTransfer('acct_b:1', domain, GOLDEN);

@@ -194,7 +194,7 @@ describe('apply_batch', () => {
     expect(await miscounted(w.db.sql, [a, b])).toEqual([]);
   });
 
-  it('gives back what a part had taken under the cap of a team where the part does not stand', async () => {
+  it('gives back what an agent’s batch had taken under the cap of a team where that batch does not stand', async () => {
     await using w = await cappedTeam(10n);
     const { a, b, send } = w;
     expect(await send([hold(a, 'x', 6n), hold(a, 'y', 6n), hold(b, 'z', 9n)])).toMatchObject([
@@ -225,7 +225,7 @@ describe('apply_batch', () => {
       { kind: 'declined', stale: true, outcomes: [{ kind: 'already' }] },
     ]);
     expect(await sql`select id from holds`).toEqual([]);
-    // Whoever was not told of anything yet may still be let through.
+    // An operation that has no outcome yet may still be let through.
     await send([hold(b, 'again', 8n)]);
     const once = [decidedPart(a, await balanceOf(sql, a), [hold(a, 'next', 5n)])];
     expect(await applyBatch(sql, NODE, once)).toMatchObject([{ stale: false, outcomes: [capped] }]);
@@ -234,7 +234,7 @@ describe('apply_batch', () => {
     expect(await miscounted(sql, [a, b])).toEqual([]);
   });
 
-  it('rolls the window of a team no further than the parts that may stand have got', async () => {
+  it('rolls the window of a team no further than the agents’ batches that may stand have got', async () => {
     await using w = await cappedTeam(10n, { kind: 'calendar', unit: 'day' });
     const { a, b, send } = w;
     await send([hold(a, 'x', 5n)]);
@@ -251,7 +251,7 @@ describe('apply_batch', () => {
     ]);
   });
 
-  it('refuses parts that are out of order, because locks are taken in order', async () => {
+  it('refuses agents’ batches that are out of order, because locks are taken in order', async () => {
     await using db = await testDatabase();
     const [a, b] = (await seedAgents(db.sql, 2)).map((agent) => agent.agentId);
     if (a === undefined || b === undefined) throw new Error('no agents');

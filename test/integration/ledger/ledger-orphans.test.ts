@@ -96,7 +96,7 @@ describe('what a dead process leaves behind', () => {
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
-  it('keeps nobody else waiting where one of it cannot be settled, and prunes what is long over', async () => {
+  it('settles the others where one of them cannot be settled, and prunes what is long over', async () => {
     await using db = await testDatabase();
     const { sql } = db;
     const { agentId, keyId } = await seedAgent(sql);

@@ -94,7 +94,7 @@ const BREAKS: readonly Break[] = [
     (sql) => sql`update agent_funds set wallet_raw = wallet_raw + 1 where agent_id = ${agentId}`,
   ],
   [
-    'a promise that nobody was given',
+    'a promise without a payment or payout',
     (sql) =>
       sql`update agent_funds set promised_raw = promised_raw + 1 where agent_id = ${agentId}`,
   ],

@@ -72,7 +72,7 @@ it('takes nothing as long as the process that looks has no lease itself', async 
   const hold = { holdId: 'req_1', amountRaw: 5n, destination: DESTINATION };
   const [agent] = await sql<{ id: number }[]>`select agent_id as id from agent_funds`;
   await ledger.hold({ ...hold, spender: { agentId: agent?.id ?? 0 } });
-  // The clock of the database has stepped on: nobody's lease holds.
+  // The clock of the database has stepped on: no lease holds.
   await sql`update leases set expires_at = now() - interval '1 second'`;
   expect(await orphans.tick()).toEqual({ sessions: 0, holds: 0 });
   await sql`update leases set expires_at = now() + interval '1 minute' where node_id = 'living'`;

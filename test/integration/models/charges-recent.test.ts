@@ -58,7 +58,7 @@ describe('the charges of an account', () => {
     });
   });
 
-  it('are as many as was asked for, cost something, and are nobody else’s', async () => {
+  it('are as many as was asked for, cost something, and are the account’s own', async () => {
     const { agent, headers } = await accounts.edge.agentOf('charged often');
     for (let costRaw = 1; costRaw <= 3; costRaw++) await addCharge(agent.agentId, costRaw);
     const page = async (query: string, whose = headers) => {
@@ -75,7 +75,7 @@ describe('the charges of an account', () => {
     expect(await page('', other.headers)).toEqual([[], 20]);
   });
 
-  it('refuse a limit that is none or out of its range, and a caller who is nobody', async () => {
+  it('refuse a limit that is none or out of its range, and a caller without a credential', async () => {
     const { headers } = await accounts.edge.agentOf('charged wrongly');
     const path = '/v1/developer/charges/recent';
     for (const limit of ['many', '0', '-3', '101', '1e1', '', '99999999999999999999']) {

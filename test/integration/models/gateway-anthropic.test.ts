@@ -147,14 +147,14 @@ describe('what such a model cannot do', () => {
     expect([status, json]).toMatchObject([200, { model: 'acme/spared' }]);
     expect(w.upstream.seen).toEqual([]);
     expect(w.spare.seen).toMatchObject([{ body: { n: 2 } }]);
-    // Nobody was tried and passed over. (1,200 × 5 + 400 × 20) × 1.05
+    // No source was tried and passed over. (1,200 × 5 + 400 × 20) × 1.05
     expect(headers.get('x-svc-attempts')).toBeNull();
     expect(headers.get('x-svc-cost-usdc')).toBe('14700');
     expect(w.ledger.charges).toMatchObject([{ targetUrl: 'gateway://spare/spare-model' }]);
     await w.balanced();
   });
 
-  it('is told where nobody else is there to be asked, and what the next source said otherwise', async () => {
+  it('is reported where no other source is left; otherwise the answer of the next source is', async () => {
     await using w = await anthropicWorld();
     const { status, json } = await w.chat({ n: 2 });
     expect([status, json]).toMatchObject([

@@ -231,7 +231,7 @@ describe('a source that fails', () => {
     });
   }
 
-  it('is passed over when nobody listens there', async () => {
+  it('is passed over when it refuses the connection', async () => {
     await using w = await world();
     const { headers } = await w.chat({ model: 'acme/half-gone' });
     expect(headers.get('x-svc-attempts')).toBe('2');

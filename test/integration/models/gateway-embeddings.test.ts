@@ -284,7 +284,7 @@ describe('a refused request for embeddings', () => {
 });
 
 describe('a model that this server and an upstream have', () => {
-  it('is asked of whoever can serve the request, here first', async () => {
+  it('is served by the first that can take the request, this server before the upstream', async () => {
     await using w = await world();
     const here = await w.embed({ model: 'acme/both' });
     expect(here.headers.get('x-svc-rail')).toBe('self-host');

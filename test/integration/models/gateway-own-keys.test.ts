@@ -117,7 +117,7 @@ describe('a call that the caller’s own provider key pays for', () => {
     await w.balanced(FEE);
   });
 
-  it('is sent as it came: whoever pays the provider bounds the answer himself', async () => {
+  it('is sent as it came: a buyer that pays the provider bounds the answer itself', async () => {
     await using w = await world({ funds: FEE });
     await w.openai.chat.completions.create({ model: MODEL, messages, temperature: 1 });
     expect(w.acme.seen[0]?.body).toEqual({ model: 'vendor-fast', messages, temperature: 1 });
@@ -264,7 +264,7 @@ describe('an own key that does not open its provider', () => {
     await w.balanced(0n);
   });
 
-  it('rests nobody: what one account is told says nothing of another', async () => {
+  it('opens no circuit breaker: the errors of one account say nothing about another', async () => {
     await using w = await world({ sells: false });
     for (let n = 0; n <= LIMITS.restAfterFailures; n++) {
       w.acme.faults.push({ kind: 'status', status: 500 });

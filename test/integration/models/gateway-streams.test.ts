@@ -113,7 +113,7 @@ describe('a streamed chat answer', () => {
     expect([costOf(bytes), await books()]).toEqual([METERED_RAW, METERED_RAW]);
   });
 
-  it('asks for usage always, and relays the event that has nothing else only to whoever asked', async () => {
+  it('asks for usage always, and relays the event that has nothing else only to a client that asked', async () => {
     const events = wordEvents(WORDS);
     upstream.play({ pieces: [...events, usageEvent(), DONE] });
     const { bytes } = await stream({ stream_options: { include_usage: true, extra: 1 } });

@@ -59,7 +59,7 @@ describe('chat.completions of the openai client', () => {
     expect(await charged()).toBe(2n * METERED_RAW);
   });
 
-  it('create with stream gives every chunk, and usage to whoever asks for it', async () => {
+  it('create with stream gives every chunk, and usage to a client that asks for it', async () => {
     upstream.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
     for (const include_usage of [true, false]) {
       const { data: stream, response } = await openai.chat.completions

@@ -360,7 +360,7 @@ describe('speech in events', () => {
     expect(await w.charged()).toBeGreaterThan(0n);
   });
 
-  it('marks the row of a file whose tokens nobody has told', async () => {
+  it('marks the row of a file whose tokens the upstream did not report', async () => {
     await using w = await world();
     await bytesOf(await w.speak({ model: 'acme/tokens' }));
     expect(w.ledger.charges[0]?.usage).toMatchObject({ character: 11, estimated: 1 });

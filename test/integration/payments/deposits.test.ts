@@ -103,7 +103,7 @@ describe('a deposit', () => {
       await Promise.all(agents.map(({ wallet }, i) => chain.fundUsdc(wallet, BigInt(i + 1))));
       await isRead();
     }
-    // As if whoever credited them had died before it wrote how far it had read.
+    // As if the process that credited them had died before it wrote how far it had read.
     await db.sql`
       update chain_cursors set block_number = ${Number(before?.block_number)},
         block_hash = ${before?.block_hash ?? ''}`;

@@ -110,7 +110,7 @@ describe('GET /v1/agents/transactions', () => {
     expect(body.actions).toMatchObject([{ actionId: 'looks up', calls: 4, spentRaw: '7000' }]);
   });
 
-  it('is read page by page, each call on one page, and nobody else’s among them', async () => {
+  it('is read page by page, each call on one page, and no other agent’s among them', async () => {
     const [payer, other] = [await bench.payer('paging', 0n), await bench.payer('beside', 0n)];
     await fillHistory(payer.agentId, 25);
     await fillHistory(other.agentId, 5);

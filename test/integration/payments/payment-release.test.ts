@@ -16,7 +16,7 @@ import {
   type WholeWorld,
 } from '../../support/whole-world.ts';
 
-/** Nobody reads the chain here but who is asked to. */
+/** The reconciler does not run here: only a release reads the chain. */
 let bench: PaymentWorld;
 beforeAll(async () => {
   bench = await startPaymentWorld({ RECONCILE_SECONDS: '3600' });
@@ -110,7 +110,7 @@ describe('POST /v1/admin/reservations/{nonce}/release', () => {
     expect(await fundsOf(bench.world.sql, buyer.agentId)).toEqual(BACK);
   });
 
-  it('knows no payment but its own, and nobody but the operator', async () => {
+  it('finds no payment but its own, and admits only the operator', async () => {
     const unknown = `0x${'00'.repeat(32)}`;
     for (const nonce of [unknown, 'x', '0x', `${unknown}00`]) {
       expect(named(await release(nonce)), nonce).toEqual([404, 'Not found']);

@@ -157,7 +157,7 @@ describe('a payout', () => {
     expect(await owned()).toBe(1_000_000n);
   });
 
-  it('that somebody else has carried to the chain counts as paid', async () => {
+  it('that a third party has submitted to the chain counts as paid', async () => {
     await using server = await start();
     const agent = await funded(server);
     // Handed over and lost on the way: the signature is out in the world.
@@ -174,7 +174,7 @@ describe('a payout', () => {
     expect(payout?.txHash).toBe(transfer?.txHash);
   });
 
-  it('that whoever reads the chain has missed is found by its next attempt', async () => {
+  it('that the reconciler has missed is found by its next attempt', async () => {
     await using server = await start();
     const agent = await funded(server);
     node.mode = { kind: 'lying', method: 'eth_getLogs', result: [] };

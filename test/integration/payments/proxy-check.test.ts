@@ -18,7 +18,7 @@ afterAll(async () => {
 
 let askers = 0;
 
-/** Asks as somebody who has never asked before. */
+/** Asks from an address that has never asked before. */
 function check(target: string | undefined, at = world, headers: Record<string, string> = {}) {
   const from = { 'x-forwarded-for': `203.0.113.${++askers}` };
   const query = target === undefined ? '' : `?url=${encodeURIComponent(target)}`;
@@ -110,7 +110,7 @@ describe('GET /v1/proxy/check', () => {
     }
   });
 
-  it('says where nobody answers, and neither where that is nor why', async () => {
+  it('says that the target does not answer, and neither where it is nor why', async () => {
     const silent = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };

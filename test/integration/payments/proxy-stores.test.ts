@@ -233,7 +233,7 @@ describe('how far the chain was read', () => {
     await giveCursorBack(sql, 'a', cursor, undefined);
   });
 
-  it('belongs to the next one when whoever had it has taken too long', async () => {
+  it('belongs to the next process when the one that had it has taken too long', async () => {
     const { sql } = db;
     await claimCursor(sql, 'slow', 1);
     await expect.poll(async () => (await claimCursor(sql, 'next', 60_000)).kind).toBe('claimed');
@@ -241,7 +241,7 @@ describe('how far the chain was read', () => {
       { number: 7, hash: '0x07' },
       { number: 9, hash: '0x09' },
     ];
-    // What it has read counts all the same, once: whoever is overtaken moves nothing, and frees nobody's claim.
+    // What it has read counts all the same, once: an overtaken process moves nothing and frees no other claim.
     await expect(requireCursor(sql, 'slow', 60_000)).rejects.toThrow('another process');
     await giveCursorBack(sql, 'slow', seven, nine);
     expect(await claimCursor(sql, 'third', 60_000)).toEqual({ kind: 'busy' });
@@ -250,10 +250,10 @@ describe('how far the chain was read', () => {
     await giveCursorBack(sql, 'next', nine, undefined);
   });
 
-  it('is kept for longer by whoever has it', async () => {
+  it('is kept for longer by the process that has it', async () => {
     const { sql } = db;
     await claimCursor(sql, 'long', 1);
-    // Its time is over, and nobody else has taken it.
+    // Its time is over, and no other process has taken it.
     await requireCursor(sql, 'long', 60_000);
     expect(await claimCursor(sql, 'other', 60_000)).toEqual({ kind: 'busy' });
     await giveCursorBack(sql, 'long', undefined, undefined);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** One payment of an agent of its own, signed and held, that nobody has taken yet. */
+/** One payment of an agent of its own, signed and held, that the vendor has not submitted yet. */
 beforeEach(async () => {
   const { chain, sql, reader, node, errors } = world;
   node.mode = { kind: 'up' };
@@ -35,7 +35,7 @@ beforeEach(async () => {
   const ledger = reader.ledger;
   const validBefore = (await chain.head()).timestamp + VALID_SECONDS;
   const [made] = await seedPayers({ chain, sql, ledger }, 1, FUNDS_RAW);
-  if (made === undefined) throw new Error('nobody pays');
+  if (made === undefined) throw new Error('there is no payer');
   payer = made;
   const [opened] = await openPayments(ledger, [payer], 1, validBefore);
   if (opened === undefined) throw new Error('nothing is paid');

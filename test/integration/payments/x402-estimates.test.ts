@@ -75,7 +75,7 @@ describe('POST /v1/x402/estimate', () => {
     expect(estimateX402.response?.parse(body)).toEqual(body);
   });
 
-  it('fails where nobody says a price, and asks again the next time', async () => {
+  it('fails where the vendor names no price, and asks again the next time', async () => {
     const url = bench.vendor.sell({ unpaid: { answer: { kind: 'answer', status: 503 } } });
     for (let i = 0; i < 2; i++) {
       const told = await estimate(url);

@@ -138,7 +138,7 @@ describe('GET /v1/status', () => {
     });
   });
 
-  it('shows that nobody can tell where the node is away or none is configured', async () => {
+  it('shows an unknown state where the node is away or none is configured', async () => {
     await chain.stop();
     for (const environment of [{ RPC_URL: chain.url }, {}]) {
       expect(await statusOf(environment)).toMatchObject({

@@ -153,7 +153,7 @@ describe('a kept connection', () => {
     });
     await using client = guardedClient();
     for (let i = 1; i <= 20; i++) {
-      // At once, while nobody here has seen the end yet.
+      // At once, before this side has seen the end.
       const answer = await client.send(at(server.port), paid());
       expect(await textOf(answer.body)).toBe('yes');
       expect(server.requests()).toBe(i);

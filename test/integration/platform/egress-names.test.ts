@@ -63,7 +63,7 @@ describe('a name', () => {
     await expect(guard.admit('https://rebind.example/')).rejects.toBeInstanceOf(BlockedDestination);
   });
 
-  it('that is not known, or of which nobody speaks, is unreachable in a bounded time', async () => {
+  it('that is not known, or for which no server answers, is unreachable in a bounded time', async () => {
     for (const said of ['NXDOMAIN', 'SERVFAIL', [], undefined] as const) {
       await using server = await startNameServer(() => said);
       const began = performance.now();

@@ -48,7 +48,7 @@ describe('over TLS', () => {
     });
   }
 
-  it('a certificate that nobody trusts gets no byte, not even where the environment asks for it', async () => {
+  it('a server with an untrusted certificate gets no byte, not even where the environment asks for it', async () => {
     const tls = selfSigned(['vendor.example']);
     await using server = await startRawServer({ tls });
     await using client = guardedClient();

@@ -65,7 +65,7 @@ describe('a connection that is lost', () => {
     expect(crashes).toEqual([]);
   });
 
-  it('takes with it what its sql transaction still says, and answers nobody else with that', async () => {
+  it('drops the later statements of its sql transaction, and answers no other query with them', async () => {
     await sql`create table late (id int)`;
     const one = openSql(line.target, 1);
     for (let round = 0; round < 30; round++) {

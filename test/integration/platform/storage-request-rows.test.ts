@@ -70,7 +70,7 @@ const KINDS: readonly {
 
 for (const { name, make } of KINDS) {
   describe(`idempotency keys ${name}`, () => {
-    it('are taken once, by whoever sends the same claim again too, and stand with their answer', async () => {
+    it('are claimed once, also when the same claim is sent again, and stand with their answer', async () => {
       const { keys, pass } = await make();
       const claim = claimOf(`once ${name}`);
       const other = { ...claim, workId: 'work_other' };
@@ -175,7 +175,7 @@ describe('idempotency keys in the database', () => {
     const spender = await seedAgent(sql);
     const { agentId } = spender;
     await ledger.credit({ agentId, amountRaw: 1_000n, reference: 'paid', deposit: true });
-    /** A margin that is given back, as by whoever finds the process gone, and a payment that is on its way. */
+    /** A margin that is given back, as after the death of its process, and a payment that is on its way. */
     const begin = async (workId: string) => {
       const destination = DESTINATION;
       const margin = await ledger.hold({ spender, holdId: workId, amountRaw: 5n, destination });

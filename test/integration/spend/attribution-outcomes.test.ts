@@ -134,7 +134,7 @@ describe('quality', () => {
   const quality = async (windowSeconds = HOUR, sql: Queryable = accounts.sql) =>
     (await findBalance(sql, agentId))?.rules.quality.get(windowSeconds);
 
-  it('is read by those who have a cap that it tightens, and by nobody else', async () => {
+  it('is read only for agents with a cap that it tightens', async () => {
     const { agent } = await accounts.edge.agentOf('quality');
     agentId = agent.agentId;
     expect(await quality()).toBeUndefined();

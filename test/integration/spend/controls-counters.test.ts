@@ -154,7 +154,7 @@ describe('a cap that is made after money was spent', () => {
     expect(changed.body.policy).toMatchObject({ spentRaw: '20', remainingRaw: '30' });
   });
 
-  it('that is over binds nobody, and counts everything again when it comes back', async () => {
+  it('that is over binds no agent, and counts everything again when it comes back', async () => {
     const { agentId, headers, ask, make, own } = await capped();
     const { spend, refused, open, release, ownCounters, sql } = controls.on;
     const cap = await make(own, { ...CAPS[0], limitRaw: '50', effectiveUntil: soon(2) });
@@ -164,7 +164,7 @@ describe('a cap that is made after money was spent', () => {
     const [expired] = (await ask('GET', `${own}?includeRevoked=true`, { headers })).body.policies;
     expect(expired).toMatchObject({ id: cap.id, status: 'expired', spentRaw: null });
     expect((await ask('GET', own, { headers })).body.policies).toEqual([]);
-    // Money moves while nobody counts it.
+    // Money moves while no policy counts it.
     controls.on.ledger.invalidate(agentId);
     await spend(agentId, 5n, EVERYTHING);
     const held = await open(agentId, 7n, EVERYTHING);

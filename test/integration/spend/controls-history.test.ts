@@ -70,7 +70,7 @@ describe('what was spent before a policy was', () => {
         const policy = policyOf({ ...shape, id, agentId });
         const nowMs = Date.now();
         const known = await readHistory(sql, owner, countedOf(policy, 0), nowMs);
-        // What comes while nobody waits yet; and an agent that is new.
+        // A charge that comes before the rows are locked; and an agent that is new.
         await spendSome(20);
         const [late] = await seedAgents(sql, 1);
         await sql`

@@ -126,7 +126,7 @@ describe('the lock on self-service', () => {
     }
   });
 
-  it('holds for whoever was already waiting when it was set', async () => {
+  it('holds for a request that was already waiting when it was set', async () => {
     const { lock, own, agentId } = await locked();
     const { sql } = controls.on;
     const made = await own('POST', OWN, { kind: 'task', matchKey: 't', limitRaw: '10' });

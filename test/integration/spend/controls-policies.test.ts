@@ -177,7 +177,7 @@ describe('policies of an agent and of a team', () => {
     }
   });
 
-  it('are bounded in number, whoever comes at once', async () => {
+  it('are bounded in number under concurrent requests', async () => {
     const { ask, sql } = controls.on;
     const { headers, path, agentId } = await controls.on.agent();
     await sql`
@@ -252,7 +252,7 @@ describe('policies of an agent and of a team', () => {
   });
 });
 
-describe('a policy of somebody else', () => {
+describe('a policy of another developer', () => {
   it('reads as absent, as do the limits that have routes of their own', async () => {
     const { ask, sql } = controls.on;
     const mine = await controls.on.agent();

@@ -74,7 +74,7 @@ it('what is resolved is what becomes of the hold, for own and shared caps as the
           expect(verdict.kind).toBe(told.decision === 'approve' ? 'held' : 'refused');
           if (verdict.kind === 'refused' && told.decision === 'decline') {
             const { error, fields } = refuseSpend(verdict.refusal);
-            // Asking stops nobody, trying does.
+            // Asking stops no agent, trying does.
             const { auto_suspended: _, ...rest } = fields;
             expect(told.decline).toEqual({ error, ...rest });
             if (verdict.refusal.reason === 'cap_exceeded' && verdict.refusal.suspended) {
