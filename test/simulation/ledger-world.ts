@@ -43,16 +43,16 @@ export class SimWorld {
   readonly policies: PolicyBook;
   readonly chain: SimChain;
   readonly payments: PaymentBook;
-  /** When each part was decided: the same one may be sent again much later. */
+  /** When each agent's batch was decided: the same one may be sent again much later. */
   readonly #decidedMs = new WeakMap<AgentBatch, number>();
   /** What stands and should not: let through by a full cap, or a payment that the chain says otherwise of. */
   readonly wrong: string[] = [];
-  /** While set nothing is lost and nobody dies. */
+  /** While set no answer is lost and no process dies. */
   calm = false;
   lost = 0;
   crashes = 0;
 
-  /** Those behind the first ones are capped by nobody. */
+  /** The agents after the first `capped` ones have no cap. */
   constructor(chance: Chance, agents: { readonly capped: number; readonly free: number }) {
     this.#chance = chance;
     const count = agents.capped + agents.free;

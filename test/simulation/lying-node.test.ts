@@ -108,7 +108,7 @@ describe('a node that denies everything since some block', () => {
   });
 
   it('is overruled though it told of blocks that there never were', async () => {
-    // Longer than the chain gets here: whoever waits for it to come there reads nothing any more.
+    // Longer than the chain gets here: a process that waits for that block would never read again.
     const { world, left } = await run(5, () => ({ kind: 'ahead', by: 1_500 }), 40);
     expect(left.depositsMissing + left.falseReleases).toBeGreaterThan(0);
     expect(world.wrong()).toEqual(RIGHT);

@@ -59,7 +59,7 @@ export class Payers {
     else this.#surprise();
   }
 
-  /** Whoever fails has logged it; what it left undone is found by those who look later. */
+  /** A failed step has logged its error; the reconciler finds what it left undone. */
   begin(work: Promise<unknown>): void {
     work.catch(() => {});
   }
@@ -167,7 +167,7 @@ export class Payers {
       const learnt = { responseStatusCode: 402, refused: true } as const;
       await this.#step(node, row, { type: 'response.arrived' }, learnt);
     } else if (choice < 4) await this.#step(node, row, { type: 'request.broken' });
-    // Else it never answers, and nobody waits for it.
+    // Else the vendor never answers, and no step waits for it.
   }
 
   async #step(
@@ -179,7 +179,7 @@ export class Payers {
     const more = learnt === undefined ? {} : { learnt };
     const told = await advanceReservation(this.#depsOf(node), row, event, more);
     const is = this.#world.store.reservations.get(row.nonce)?.state;
-    // Whoever ended it has ended it for everybody.
+    // A reservation that one process has ended is ended for all.
     const isTrue = is === told || (isLive(told) && is !== 'reserved');
     if (node.alive && !isTrue)
       this.broken.push(`${row.holdId} was told to be ${told}, and is ${is}`);

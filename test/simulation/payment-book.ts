@@ -42,7 +42,7 @@ export class PaymentBook {
   readonly #wallets = new Map<number, WalletBook>();
   /** Nonces of those that the chain has yet to decide. */
   readonly live = new Set<string>();
-  /** Signatures that have left their process: somebody has them. */
+  /** Signatures that have left their process: the vendor may hold them. */
   readonly handed = new Set<string>();
   readonly #store: MemoryLedger;
   readonly #chain: SimChain;
@@ -58,7 +58,7 @@ export class PaymentBook {
     return this.#payouts;
   }
 
-  /** Takes down what a part did that stands, and says what of it should not have been. */
+  /** Records the effects of an agent's batch that stands, and returns those that should not have been. */
   applied(part: AgentBatch): string[] {
     const found: string[] = [];
     const { agentId } = part;
@@ -70,7 +70,7 @@ export class PaymentBook {
       const resolved =
         change.hold?.toRaw === null ? this.#byHold.get(change.hold.holdId) : undefined;
       const moves = change.companions.some(({ row }) => row === 'reservation.moved');
-      if (resolved !== undefined && !moves) found.push(`${resolved.holdId} was resolved by nobody`);
+      if (resolved !== undefined && !moves) found.push(`${resolved.holdId} was resolved alone`);
       for (const companion of change.companions)
         found.push(...this.#heed(agentId, companion, change));
     }
@@ -177,7 +177,7 @@ export class PaymentBook {
     const found: string[] = [];
     if (this.#chain.isUsed(nonce)) found.push('it was paid');
     if (to === 'released') {
-      if (this.handed.has(nonce)) found.push('somebody has the signature');
+      if (this.handed.has(nonce)) found.push('the vendor has the signature');
       return found;
     }
     const validBefore = this.payments.get(nonce)?.validBefore ?? 0;

@@ -168,8 +168,8 @@ export class PolicyBook {
   }
 
   /**
-   * Takes down what a part did that stands, one change after the other, and says where a hold was let through that
-   * no cap had room for.
+   * Records what an agent's batch that stands did, one change after the other, and says where a hold was let through
+   * that no cap had room for.
    */
   applied(part: AgentBatch, decidedMs: number): string[] {
     this.#nowMs = Math.max(this.#nowMs, decidedMs);

@@ -28,7 +28,7 @@ export function seededChance(seed: number): Chance {
   };
 }
 
-/** `SEED=…` replays one run; otherwise there are so many: known ones, and half that nobody has seen. */
+/** `SEED=…` replays one run; otherwise there are so many: half of them known, half new in every run. */
 export function seedsToRun(count: number): readonly number[] {
   const { SEED } = process.env;
   if (SEED !== undefined) return [Number(SEED)];

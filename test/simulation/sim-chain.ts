@@ -1,6 +1,6 @@
 import type { Chance } from './seeded.ts';
 
-/** A signed transfer, as whoever has it may have it mined; a payout is signed again until it is. */
+/** A signed transfer that its holder may submit; a payout is signed again until it is mined. */
 export type SignedTransfer = {
   readonly nonce: string;
   readonly agentId: number;
@@ -25,7 +25,7 @@ type Waiting = { readonly transfer: SignedTransfer; readonly fromMs: number };
 
 /**
  * A chain with a clock of its own, behind the true one now and then, whose newest blocks are sometimes replaced. A
- * transfer is mined once and before its time is over; when, is up to whoever has the signature.
+ * transfer is mined once and before its time is over; the holder of the signature decides when.
  */
 export class SimChain {
   readonly #chance: Chance;
@@ -75,7 +75,7 @@ export class SimChain {
     this.#deposits.push({ id: `d${++this.#names}`, agentId, amountRaw });
   }
 
-  /** Somebody has this signature from now on, and will use it so late: perhaps too late. */
+  /** A vendor holds this signature from now on, and submits it at `fromMs`: perhaps too late. */
   hand(transfer: SignedTransfer, fromMs: number): void {
     this.#waiting.push({ transfer, fromMs });
   }
@@ -101,7 +101,7 @@ export class SimChain {
     this.#believed = Math.max(this.#believed, number - CONFIRMATIONS);
   }
 
-  /** Nobody waits for the next block. */
+  /** No transfer waits for the next block. */
   isQuiet(): boolean {
     const top = this.#blocks.slice(this.#believed + 1);
     const isEmpty = top.every(({ used, deposits }) => used.length + deposits.length === 0);

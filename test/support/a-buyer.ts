@@ -2,12 +2,12 @@ import type { Spender } from '../../src/ledger/rules/requests.ts';
 import type { Buyer } from '../../src/models/purchase/buyer.ts';
 import type { StoredKeys } from '../../src/models/routing/sellers.ts';
 
-/** Somebody who brings no key, works under none, stays to the end, and is within every rate limit. */
+/** A buyer without its own key or Idempotency-Key, which stays to the end and is within every rate limit. */
 export const aBuyer = (spender: Spender, more: Partial<Buyer> = {}): Buyer => ({
   ...{ spender, accountId: 'acct_000000000001', providerKey: undefined, workId: undefined },
   ...{ signal: new AbortController().signal, admitPooled: () => undefined },
   ...more,
 });
 
-/** Nobody has stored a key. */
+/** No account has stored a key. */
 export const noStoredKeys: StoredKeys = { find: async () => undefined, noteUse: async () => {} };

@@ -174,8 +174,8 @@ function chargeOf(agentId: number, name: string, costRaw: bigint): ChargeRow {
 type Known = Pick<MemoryLedger, 'holds' | 'reservations' | 'payouts'>;
 
 /**
- * What was drawn, as one of these agents asks it; undefined where nobody would. Who knows of no hold by that name takes
- * another one.
+ * What was drawn, as one of these agents asks it; undefined where no agent would. An agent without a hold by that
+ * name takes another one.
  */
 export function asked(
   { operation, knows }: Drawn,

@@ -22,7 +22,7 @@ export async function sendCredit(
   reference: string,
 ): Promise<void> {
   const credit = ledger.credits.get(reference);
-  if (credit === undefined) throw new Error(`nobody asked for ${reference}`);
+  if (credit === undefined) throw new Error(`no caller asked for ${reference}`);
   const answer = await request(`${target.url}/v1/admin/agents/${credit.agentId}/credit`, {
     method: 'POST',
     headers: { 'x-admin-key': target.adminApiKey, 'content-type': 'application/json' },

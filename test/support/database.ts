@@ -17,7 +17,7 @@ export function targetOn(server: DatabaseTarget, database: string): DatabaseTarg
   return { kind: 'url', url: url.href };
 }
 
-/** A fresh, fully migrated database that nobody else uses; dropped when disposed of. */
+/** A fresh, fully migrated database for one test file alone; dropped when disposed of. */
 export async function testDatabase(connections = 8): Promise<TestDatabase> {
   const server = inject('testServer');
   const name = `test_${randomBytes(6).toString('hex')}`;

@@ -37,7 +37,7 @@ export type CascadePeers = AsyncDisposable & {
   environment(directory: string): Readonly<Record<string, string>>;
 };
 
-/** Whoever chats, speaks and listens, each of another maker. A second answer begins, and does not end. */
+/** Upstreams for LLM, TTS and STT, each of another provider. A second answer begins, and does not end. */
 export async function cascadePeers(): Promise<CascadePeers> {
   const teardown = new Teardown();
   const chat = teardown.use('chat', await streamUpstream());

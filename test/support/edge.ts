@@ -67,7 +67,7 @@ const CLIENT_SECRETS: Readonly<Record<string, AgentCaller>> = {
   [KEYS.clientSecret]: agent({ clientSecret: { model: undefined, session: undefined } }),
 };
 
-/** Knows the keys above and nobody else; a signature of `0xgood` is right. */
+/** Knows the keys above and no others; a signature of `0xgood` is right. */
 export const fakeCredentials: Credentials = {
   async developerKey(key) {
     if (key === KEYS.developer) return developer('developer_key');

@@ -22,7 +22,7 @@ export type FakePostgres = Disposable & {
   starts(): readonly number[];
 };
 
-/** A server program that gets ready once at most: whoever starts it again waits for ever. */
+/** A server program that gets ready once at most: a second start never gets ready. */
 export function fakePostgres({ ready }: { ready: boolean }): FakePostgres {
   const directory = mkdtempSync(join(tmpdir(), 'svc-fake-'));
   const postgres = join(directory, 'postgres');

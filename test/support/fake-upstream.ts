@@ -44,7 +44,7 @@ export class FakeUpstream implements UpstreamSocket {
   }
 }
 
-/** Says that it has closed to whoever comes to listen. */
+/** Reports to every listener that it has closed. */
 export class GoneUpstream extends FakeUpstream {
   override listen(listener: UpstreamListener): void {
     super.listen(listener);

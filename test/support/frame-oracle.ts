@@ -105,7 +105,7 @@ export function judge(frames: readonly WildFrame[]): {
     messages.push(message);
     parts = [];
   }
-  // Whoever asks sends one more frame.
+  // The caller sends one more frame.
   return { messages, outcome: open.length === 2 ? 'cut' : 'open' };
 }
 

@@ -69,7 +69,7 @@ const DISGUISES = words(`
 
 const atHost = (host: string) => `http://${host}/`;
 
-/** URLs that must never be called, whoever may call this machine: each is refused for how it is written. */
+/** URLs that must never be called, even by callers that may reach this machine: their spelling is refused. */
 export const MISSPELLED: readonly RefusedUrl[] = [
   ...Object.entries(ODD_SPELLINGS).flatMap(([family, spell]) =>
     of(family, V4_TARGETS.map(spell).map(atHost)),

@@ -71,7 +71,7 @@ export function payWorld(
     return { row: book.row('p'), header: HEADER, held };
   }
 
-  /** Resolves when what nobody waits for is over, too. */
+  /** Resolves when the writes in the background are over, too. */
   async function pay(change: Partial<PayDeps> = {}): Promise<PaidAnswer> {
     const paid = await payVendor({ ...deps, ...change }, PLACE, REQUEST, await reserve());
     await rest(book);

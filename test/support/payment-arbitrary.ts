@@ -154,8 +154,9 @@ function findRow<T>(rows: ReadonlyMap<string, T>, nonce: string, suits: (row: T)
 }
 
 /**
- * What was drawn, as this agent asks it; whoever knows names a row that there is, with what is true of it. Undefined:
- * nobody would ask it. What the chain has said is true: there is no correction and no payout of another amount.
+ * What was drawn, as this agent asks it; a caller that `knows` names an existing row, with what is true of it.
+ * Undefined: no caller would ask it. What the chain has said is true: there is no correction and no payout of
+ * another amount.
  */
 export function askedPayment(
   operation: Operation,
@@ -228,7 +229,7 @@ function askedCorrection(
   const suits = ({ state, corrected, valueRaw }: PaymentRow) =>
     valueRaw > 0n && (knows ? GIVEN_BACK.includes(state) : corrected);
   const found = findRow(reservations, operation.move.nonce, suits);
-  // One that nobody has asked for: its guard fails.
+  // A reservation that no caller has asked for: its guard fails.
   if (found === undefined) return reservations.size === 0 ? { ...operation, agentId } : undefined;
   const { nonce, row } = found;
   const move = { ...operation.move, nonce, from: row.state, to: row.state };

@@ -4,7 +4,7 @@ const LOOK_EVERY_MS = 50;
 /** So long after a payment has lapsed by the clock of the payer, a slow vendor answers. */
 const LATE_BY_MS = 200;
 
-/** Looks after the vendors that answer late: each does when its payment has lapsed, for whoever goes by its chain too. */
+/** Runs the vendors that answer late: each answers once its payment has lapsed by the clock of the chain too. */
 export function attend(stage: Stage, calls: readonly Call[]): AsyncDisposable {
   const slow = new Set(calls.filter(({ row }) => row.mode.slow));
   let isOver = false;

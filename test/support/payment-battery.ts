@@ -11,7 +11,7 @@ export type Outcome = 'paid' | 'ambiguous' | 'refused' | 'unsettled' | 'lost';
 export type Mode = {
   readonly name: string;
   readonly leg: Leg;
-  /** The payment reaches the chain in time, by whoever's hand. */
+  /** The payment reaches the chain in time, submitted by the vendor or a third party. */
   readonly taken: boolean;
   /** The vendor says that it does not take it. */
   readonly refuses?: true;
@@ -225,7 +225,7 @@ function statesAt(name: PointName, { slow }: Mode): readonly ReservationState[] 
     case 'delivered':
       return ['sent'];
     case 'answered':
-      // Nobody waits for the mark.
+      // The call does not wait for this write.
       return ['reserved', 'sent'];
     case 'booked':
     case 'judged':

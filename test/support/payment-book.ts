@@ -128,7 +128,7 @@ export class PaymentBook {
   }
 }
 
-/** Lets what nobody waits for come to its end. */
+/** Lets the writes in the background come to their end. */
 export async function rest({ ledger }: Pick<PaymentBook, 'ledger'>): Promise<void> {
   await letRun();
   // A step that came too late is sent once more.

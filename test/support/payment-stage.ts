@@ -30,7 +30,7 @@ export type Played = {
 const VALID_SECONDS = 5;
 /** The chain's clock stands still this far back, and moves where a test moves it: nothing lapses by slowness. */
 const CHAIN_BEHIND_SECONDS = 600;
-/** A life longer than the lease of the dead, and as long as whoever follows waits before it believes in it. */
+/** Longer than the lease of a dead process, and than a new process waits before it may reap. */
 const REAPING_MS = 3_000;
 const READER = 'the battery';
 const READER_MS = 600_000;
@@ -110,7 +110,7 @@ async function playCrash(
   return atCrash;
 }
 
-/** Whoever asks before the chain has spoken is told that the work is under way, also once its process is known dead. */
+/** A retry before the chain has decided answers that the work is under way, also once its process is known dead. */
 async function askInVain(stage: Stage, calls: readonly Call[]): Promise<void> {
   const end = performance.now() + REAPING_MS;
   const keyed = calls.filter(({ row }) => row.keyed);

@@ -199,7 +199,7 @@ async function fundsProblems(
 const textOf = (funds: FundsRow | undefined): Record<string, string> =>
   Object.fromEntries(Object.entries(funds ?? {}).map(([name, raw]) => [name, String(raw)]));
 
-/** Whoever looks a payment up reads that it is over, and when it was settled if it was. */
+/** A lookup of a payment shows that it is over, and when it was settled if it was. */
 async function lookupProblems(
   { life }: Stage,
   { agentKey }: Call,

@@ -108,7 +108,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
   };
   const leaving = new AbortController();
 
-  /** One call of the agent, whose client may leave. Resolves when what nobody waits for is over, too. */
+  /** One call of the agent, whose client may leave. Resolves when the writes in the background are over, too. */
   const send = async (
     { workId, ...request }: Partial<ProxyRequest> & Pick<Partial<ProxyCall>, 'workId'> = {},
     change: Partial<ProxyDeps> = {},

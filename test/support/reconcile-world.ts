@@ -18,7 +18,7 @@ export const START_SEC = 1_800_000_000;
 /** The transfer that a payment was signed for. */
 export const movedBy = ({ payee, valueRaw }: Reservation) => ({ to: payee, valueRaw });
 
-/** A book of payments beside a chain, and whoever reads the one for the other. */
+/** A book of payments beside a chain, and the reconciler that compares them. */
 export function reconcileWorld(confirmations = 0, blocks = 1) {
   const book = new PaymentBook();
   const chain = new FakeChain(START_SEC, blocks);

@@ -17,7 +17,7 @@ const ALTERNATIVE_NAMES = der(0x06, hex('551d11'));
 const utcTime = (date: Date) =>
   der(0x17, Buffer.from(`${date.toISOString().replace(/\D/g, '').slice(2, 14)}Z`));
 
-/** A certificate that proves to be `hosts` to whoever trusts it, made anew and good for an hour. */
+/** A new certificate for `hosts`, valid for an hour, for clients that trust it. */
 export function selfSigned(hosts: readonly string[]): {
   readonly key: string;
   readonly cert: string;

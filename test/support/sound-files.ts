@@ -20,7 +20,7 @@ export function wavFile(options: {
   format.writeUInt16LE(tag, 8);
   format.writeUInt16LE(channels, 10);
   format.writeUInt32LE(rateHz, 12);
-  // A byte rate that is a lie, which nobody may believe.
+  // A wrong byte rate, which no reader may rely on.
   format.writeUInt32LE(7, 16);
   format.writeUInt16LE(1, 20);
   format.writeUInt16LE(bits, 22);

@@ -64,7 +64,7 @@ export async function raceCalls(
   const call = async (i: number) => {
     const url = urls[i % urls.length];
     const agent = agents[Math.floor(i / urls.length) % agents.length];
-    if (url === undefined || agent === undefined) throw new Error('nobody to call');
+    if (url === undefined || agent === undefined) throw new Error('no server or agent to call');
     const { statusCode, body } = await request(`${url}/chat/completions`, {
       method: 'POST',
       dispatcher,

@@ -41,7 +41,7 @@ export function standingsWith({
   return spendStateOf(readAt(snapshot, NOW_MS, shared));
 }
 
-/** Tells everybody the same; undefined is an agent that nobody knows. Remembers what it is told to. */
+/** Answers every agent with the same state; undefined is an unknown agent. Recalls what it is set to. */
 export const standingsReader = (
   spendState: SpendState | undefined,
   remembered?: SpendState,

@@ -5,7 +5,7 @@ import type { Goods } from './goods.ts';
 export type Mode = {
   readonly name: string;
   readonly scripts: readonly StreamScript[];
-  /** The client leaves while the upstream writes, so that nobody knows what will have come. */
+  /** The client leaves while the upstream writes, so that it is open what will have come. */
   readonly isLeft?: boolean;
 };
 

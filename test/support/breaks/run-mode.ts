@@ -92,14 +92,14 @@ export async function runMode({ baseUrl, upstream, books }: World, goods: Goods,
   return tally;
 }
 
-/** Waits for the last hold to be settled, and says how many never were: whoever asks judges that. */
+/** Waits for the last hold to be settled, and says how many never were: the caller judges that. */
 async function heldAtLast(books: Books): Promise<number> {
   const isOver = async () => (await books.openHolds()) === 0;
   await vi.waitUntil(isOver, SETTLING).catch(() => undefined);
   return books.openHolds();
 }
 
-/** A tally in a line, for whoever reads the report of the tests. */
+/** A tally in a line, for the report of the tests. */
 export const lineOf = ({ mode, runs, refused, holdsLeft, mostUnderWay, ...sums }: Tally): string =>
   [
     ...[mode, `${runs} runs, ${refused} refused`],

@@ -50,7 +50,7 @@ export async function payoutsOf(sql: Sql, agentId: number): Promise<readonly Pay
 
 const AN_HOUR_MS = 3_600_000;
 
-/** A ledger of a process of its own, beside those of the servers; nobody takes its holds for orphans. */
+/** A ledger of a process of its own, beside those of the servers; no server takes its holds for orphans. */
 export async function ledgerBeside(sql: Sql): Promise<LiveLedger> {
   const node = await takeLease(sql, 'beside the servers', AN_HOUR_MS);
   const store = createBalanceStore({ sql, node });

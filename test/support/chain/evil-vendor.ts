@@ -11,7 +11,7 @@ import { closed, listening, PRICE_RAW } from './vendor.ts';
 export type Leg = {
   /**
    * When the authorization goes to the chain: before the answer, after it, never, when the test says so
-   * (`settleHeld`), or before the answer and by somebody else.
+   * (`settleHeld`), or before the answer and by a third party.
    */
   readonly settle?: 'first' | 'after' | 'never' | 'held' | 'stolen';
   /** How long the answer takes, after what is settled first. */

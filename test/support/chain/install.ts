@@ -87,7 +87,7 @@ async function installUsdc(node: JsonRpc, bank: Address): Promise<void> {
     node.ask('anvil_setCode', IMPLEMENTATION, linkedToken()),
     node.ask('anvil_setCode', USDC, proxy),
     node.ask('anvil_setStorageAt', USDC, slot('implementation'), word(IMPLEMENTATION)),
-    // The proxy's admin cannot call the token, so it is nobody who pays or is paid.
+    // The proxy's admin cannot call the token, so it is an address that neither pays nor is paid.
     node.ask('anvil_setStorageAt', USDC, slot('admin'), word(ADMIN)),
   ]);
   const steps = [

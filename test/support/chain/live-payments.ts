@@ -17,7 +17,7 @@ export type Payer = {
   readonly privateKey: Uint8Array;
 };
 
-/** A payment that is held and signed, and that nobody has taken yet. */
+/** A payment that is held and signed, and that the vendor has not submitted yet. */
 export type LivePayment = {
   readonly agentId: number;
   readonly transfer: Transfer;
@@ -68,7 +68,7 @@ export async function openPayments(
   const numbers = Array.from({ length: count }, (_, i) => i);
   return inGroups(numbers, async (i) => {
     const payer = payers[i % payers.length];
-    if (payer === undefined) throw new Error('nobody pays');
+    if (payer === undefined) throw new Error('there is no payer');
     const nonce = `0x${randomBytes(32).toString('hex')}` as const;
     const signed = await sign(payer, nonce, validBefore);
     await hold(ledger, payer, signed, validBefore);

@@ -36,7 +36,7 @@ export type ReconcileWorld = AsyncDisposable & {
 
 const AN_HOUR_MS = 3_600_000;
 
-/** A chain, a database and whoever compares them, without a server around. */
+/** A chain, a database and the reconciler that compares them, without a server. */
 export async function startReconcileWorld(
   options: AnvilOptions & { readonly auditRestMs?: number } = {},
 ): Promise<ReconcileWorld> {
@@ -54,7 +54,7 @@ export async function startReconcileWorld(
   const { sql } = database;
   const ledgers: LiveLedger[] = [];
   const another = async (name: string): Promise<Reader> => {
-    // Whoever has no lease is gone, and what it claims is free.
+    // A process without a lease counts as gone, and its claims are free.
     await takeLease(sql, name, AN_HOUR_MS);
     const ledger = liveLedger(sql, name);
     ledgers.push(ledger);

@@ -12,7 +12,7 @@ export type RpcMode =
   | { readonly kind: 'down' }
   /** Never answers; with `methods`, these only, and the node never hears of them. */
   | { readonly kind: 'silent'; readonly methods?: readonly string[] }
-  /** The node hears of these methods, and whoever asks never hears of the node again. */
+  /** The node gets these methods, and the client never gets its answer. */
   | { readonly kind: 'swallowing'; readonly methods: readonly string[] }
   | { readonly kind: 'slow'; readonly byMs: number }
   | { readonly kind: 'status'; readonly status: number }

@@ -41,7 +41,7 @@ export type Usdc = {
   usdcOf(address: Address): Promise<bigint>;
   /** True when the nonce is used and when it is cancelled. */
   authorizationState(authorizer: Address, nonce: Hex): Promise<boolean>;
-  /** Carries an authorization to the chain, whoever signed it. A refused one is mined as failed. */
+  /** Submits an authorization to the chain, with any signer. A refused one is mined as failed. */
   submit(transfer: Transfer, signature: Hex, how?: Submission): Promise<Hex>;
   /** Carries thousands to the chain in a few transactions; those that the contract refuses are left out. */
   submitMany(signed: readonly { transfer: Transfer; signature: Hex }[]): Promise<Hex[]>;

@@ -32,7 +32,7 @@ export function fakeAnswer({ status = 200, headers = [], body = '' }: ScriptedAn
 
 export type Sent = { readonly destination: Destination; readonly request: GuardedRequest };
 
-/** The door to vendors with nobody behind it: what is sent is written down, and answered as the test says. */
+/** A client for vendors without a network: it records what is sent, and answers as the test says. */
 export function scriptedClient(script: {
   readonly open?: (url: string) => Promise<Destination> | Destination;
   readonly send?: (sent: Sent) => Promise<GuardedAnswer> | GuardedAnswer;
