@@ -29,7 +29,7 @@ const SPEECH_FRAMES = 100;
 const CYCLE_FRAMES = 250;
 /** Where the recording is well into its sentence. */
 const SPEECH_FROM = 16_000;
-/** A line on which nobody speaks is not quite still. */
+/** A line without speech is not quite still. */
 const HISS = 12;
 
 type Kind = CallsHostOrder['kind'];
@@ -63,7 +63,7 @@ async function benchCpu(): Promise<BenchRow[]> {
   const { host, heard } = calls.live;
   const resampling = await host.ask<number>('resampling');
   const windows = await host.ask<number>('windows');
-  // Whoever begins in the middle of what is said may not be heard the first time.
+  // A call that begins in the middle of speech may not be recognised the first time.
   const wholeFrames = (ROUNDS * ROUND_MS) / FRAME_MS - SPEECH_FRAMES;
   const turns = CALLS * Math.floor(wholeFrames / CYCLE_FRAMES);
   const isWell = heard.answers >= turns && heard.errors === 0;

@@ -15,7 +15,7 @@ export type Host = {
   end(): Promise<void>;
 };
 
-/** Starts a module of this folder that says its `port`, answers what it is asked, and ends when nobody is there to ask. */
+/** Starts a module of this folder that says its `port`, answers requests, and ends with its parent process. */
 export async function startHost(module: string, order: object): Promise<Host> {
   const [command, options] = underTest(process.execPath, []);
   const child = fork(compiled(`bench/${module}.ts`), [JSON.stringify(order)], {
@@ -96,7 +96,7 @@ const STEPS_A_FRAME = 10;
 
 /**
  * Has each of so many sessions speak once in every `frameMs`, a tenth of them at a time, so that not all do at once.
- * Whoever is late catches up. Resolves to how often somebody spoke.
+ * A session that is late catches up. Resolves to how many times a session spoke.
  */
 export async function takeTurns(
   talk: { readonly sessions: number; readonly frameMs: number; readonly forMs: number },
