@@ -143,7 +143,7 @@ async function voice(sound: Int16Array): Promise<Stage[]> {
     },
     {
       what: 'Silero, 32 ms',
-      limitNs: 1_500_000,
+      limitNs: 300_000,
       runs: windows,
       run: (turn) => {
         const at = (turn % windows) * HEARING_WINDOW;

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { HEARING_WINDOW } from '../../../../media/hearing.ts';
 import { createEngineFiles } from '../../../../src/engines/threads/engine-files.ts';
+import { readOnnxWeights } from '../../../../src/engines/vad/onnx-weights.ts';
 import { createSilero, loadSilero } from '../../../../src/engines/vad/silero.ts';
 import { noise } from '../../media/noise.ts';
 import { tone } from '../../media/tone.ts';
@@ -73,5 +75,10 @@ describe('Silero', () => {
     expect(() => silero.open().probability(new Int16Array(160))).toThrow(/512/);
     expect(() => createSilero(new Map())).toThrow(/lack model\./);
     expect(() => loadSilero('/nowhere/weights.onnx')).toThrow(/not installed/);
+    const weights = readOnnxWeights(readFileSync(createEngineFiles().sileroWeights()));
+    const name = 'model.encoder.0.reparam_conv.weight';
+    const { data, dims } = weights.get(name) ?? { data: new Float32Array(), dims: [] };
+    const wide = new Map(weights).set(name, { data, dims: [...dims.slice(0, 2), 5] });
+    expect(() => createSilero(wide)).toThrow(/width 3/);
   });
 });
