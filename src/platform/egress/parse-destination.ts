@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net';
+import { domainToUnicode } from 'node:url';
 import { LIMITS } from '../../kernel/limits.ts';
 import { BlockedDestination } from './blocked-destination.ts';
 
@@ -82,7 +83,8 @@ function readName(spelled: string, hostname: string): string {
   const plain =
     labels.length === written.length &&
     LAST_LABEL.test(labels.at(-1) ?? '') &&
-    labels.every((label, i) => LABEL.test(label) && isWrittenAs(label, written[i] ?? ''));
+    labels.every((label, i) => LABEL.test(label) && isWrittenAs(label, written[i] ?? '')) &&
+    labels.every((label) => !label.startsWith('xn--') || isPunycode(label));
   if (!plain) throw new BlockedDestination('the host name is not valid or is in disguise');
   return host;
 }
@@ -90,6 +92,9 @@ function readName(spelled: string, hostname: string): string {
 /** A label outside ASCII that reads as plain ASCII once mapped is another name's look-alike. */
 const isWrittenAs = (label: string, written: string): boolean =>
   /^[\x21-\x7e]*$/.test(written) ? label === written.toLowerCase() : label.startsWith('xn--');
+
+/** Node.js 24 and later take a label that only looks like punycode for a name. */
+const isPunycode = (label: string): boolean => /[^\x21-\x7e]/.test(domainToUnicode(label));
 
 /**
  * Ports on which something else than HTTP listens, so that a request is never read as a command there: the bad ports

@@ -5,6 +5,7 @@ import {
   type EmbeddingParameters,
 } from '../../../../../src/models/providers/embedding-rail.ts';
 import { createOpenAiEmbeddingRail } from '../../../../../src/models/providers/openai/openai-embedding.ts';
+import { WRITES_ANY_DEPTH } from '../../../../support/deep-json.ts';
 
 const upstream = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: null };
 const open = (limits: { inFlight?: number } = {}) =>
@@ -28,7 +29,7 @@ describe('an upstream of embeddings', () => {
     expect(await rail.embed(call(), AbortSignal.abort())).toEqual({ kind: 'aborted' });
   });
 
-  it('is not blamed for a request that can’t be written', async () => {
+  it.skipIf(WRITES_ANY_DEPTH)('is not blamed for a request that can’t be written', async () => {
     await using rail = open();
     const nested = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
     const outcome = await rail.embed(call({ nested }), new AbortController().signal);

@@ -3,6 +3,7 @@ import { systemClock } from '../../../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { createOpenAiSpeechRail } from '../../../../../src/models/providers/openai/openai-speech.ts';
 import type { SpeechCall } from '../../../../../src/models/providers/speech-rail.ts';
+import { WRITES_ANY_DEPTH } from '../../../../support/deep-json.ts';
 import {
   answers,
   breaksAfter,
@@ -122,13 +123,16 @@ describe('speech of an OpenAI-compatible upstream', () => {
     await expect(all()).rejects.toThrow('it broke off');
   });
 
-  it('is the doing of the caller where the request cannot be written', async () => {
-    await using w = await rail();
-    let odd: unknown[] = [];
-    for (let i = 0; i < 100_000; i++) odd = [odd];
-    expect(await w.speak({ body: { odd } })).toMatchObject({ kind: 'unfit' });
-    expect(w.upstream.seen).toEqual([]);
-  });
+  it.skipIf(WRITES_ANY_DEPTH)(
+    'is the doing of the caller where the request cannot be written',
+    async () => {
+      await using w = await rail();
+      let odd: unknown[] = [];
+      for (let i = 0; i < 100_000; i++) odd = [odd];
+      expect(await w.speak({ body: { odd } })).toMatchObject({ kind: 'unfit' });
+      expect(w.upstream.seen).toEqual([]);
+    },
+  );
 
   it('is aborted by a client that leaves before the first byte', async () => {
     await using w = await rail();
