@@ -25,6 +25,7 @@ export function agentCreated(origin: Origin, agent: NewAgent): EventRow {
       managedWalletAddress: agent.walletAddress,
       fundingMode: agent.fundingMode,
       delegationTxHash: agent.delegationTxHash,
+      status: 'active',
       actorWallet: origin.actorWallet,
     },
   };
@@ -64,6 +65,7 @@ function keyEvent(
       keyType: agent === undefined ? 'developer' : 'agent',
       keyPrefix: key.keyPrefix,
       label: key.label,
+      status: 'active',
       ...(agent && { agentId: agent.agentId, agentWalletAddress: agent.walletAddress }),
       actorWallet: origin.actorWallet,
     },

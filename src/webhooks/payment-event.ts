@@ -1,15 +1,18 @@
 import type { EventRow } from '../ledger/rules/companion.ts';
 
-/** `x402.first_settlement`: the first payment of an agent that the chain has settled. */
-export const paymentFirstSettled = (payment: {
+type SettledPayment = {
   readonly accountId: string;
   readonly agentId: number;
   readonly wallet: string;
   readonly url: string;
+  readonly host: string;
   readonly amountRaw: bigint;
   readonly txHash: string;
   readonly nonce: string;
-}): EventRow => ({
+};
+
+/** `x402.first_settlement`: the first payment of an agent that the chain has settled. */
+export const paymentFirstSettled = (payment: SettledPayment): EventRow => ({
   name: 'x402.first_settlement',
   accountId: payment.accountId,
   agentWallet: payment.wallet,
@@ -22,3 +25,43 @@ export const paymentFirstSettled = (payment: {
     txHash: payment.txHash,
   },
 });
+
+/** `marketplace.payment.settled`: a payment to a vendor that the chain has settled. */
+export const paymentSettled = (payment: SettledPayment): EventRow => ({
+  name: 'marketplace.payment.settled',
+  accountId: payment.accountId,
+  agentWallet: payment.wallet,
+  correlationId: payment.nonce,
+  payload: {
+    agentId: payment.agentId,
+    agentWalletAddress: payment.wallet,
+    host: payment.host,
+    url: payment.url,
+    amountRaw: payment.amountRaw.toString(),
+    rail: 'x402',
+    txHash: payment.txHash,
+  },
+});
+
+/** `marketplace.spend_cap.hit`: a paid call was refused by a cap. Amounts are as the refusal shows them. */
+export const spendCapHit = (hit: {
+  readonly accountId: string;
+  readonly agentId: number;
+  readonly wallet: string | null;
+  readonly url: string;
+  readonly host: string;
+  readonly error: string;
+  readonly policyId: number | null;
+  readonly required: string | null;
+  readonly spent: string | null;
+  readonly limit: string | null;
+}): EventRow => {
+  const { accountId, agentId, wallet, ...cap } = hit;
+  return {
+    name: 'marketplace.spend_cap.hit',
+    accountId,
+    agentWallet: wallet,
+    correlationId: null,
+    payload: { agentId, agentWalletAddress: wallet, ...cap },
+  };
+};

@@ -16,6 +16,7 @@ describe('events', () => {
         keyType: 'developer',
         keyPrefix: 'svc_live_Jx4q...',
         label: null,
+        status: 'active',
         actorWallet: '0xdev',
       },
     });
@@ -48,6 +49,7 @@ describe('events', () => {
       managedWalletAddress: '0xagent',
       fundingMode: 'wallet',
       delegationTxHash: null,
+      status: 'active',
       actorWallet: '0xdev',
     });
   });

@@ -1,0 +1,61 @@
+import { setup, transition } from 'xstate';
+
+/** The words of the specification. */
+export type DeliveryStatus = 'pending' | 'retrying' | 'success' | 'failed';
+
+export type DeliveryEvent =
+  | { readonly type: 'attempt.succeeded' }
+  /** `attempt`: how many were made, this one counted. */
+  | { readonly type: 'attempt.failed'; readonly attempt: number }
+  /** The endpoint answered 410, was switched off, or is deleted: no attempt follows. */
+  | { readonly type: 'endpoint.gone' };
+
+/** Attempts of one delivery. */
+export const MOST_ATTEMPTS = 3;
+
+/** One event on its way to one endpoint: the first attempt, two more after failures, then it has failed. */
+export const webhookDeliveryMachine = setup({
+  types: { events: {} as DeliveryEvent },
+  guards: {
+    last: ({ event }) => event.type === 'attempt.failed' && event.attempt >= MOST_ATTEMPTS,
+  },
+}).createMachine({
+  id: 'webhook-delivery',
+  initial: 'pending',
+  states: {
+    pending: {
+      on: {
+        'attempt.succeeded': 'success',
+        'attempt.failed': [{ guard: 'last', target: 'failed' }, { target: 'retrying' }],
+        'endpoint.gone': 'failed',
+      },
+    },
+    retrying: {
+      on: {
+        'attempt.succeeded': 'success',
+        'attempt.failed': [{ guard: 'last', target: 'failed' }, { target: 'retrying' }],
+        'endpoint.gone': 'failed',
+      },
+    },
+    success: { type: 'final' },
+    failed: { type: 'final' },
+  },
+});
+
+/** The machine's answers so far: it has few, and each attempt asks for one. */
+const known = new Map<string, DeliveryStatus>();
+
+/** Where an event takes a delivery; after its end it stays where it is. */
+export function planDelivery(from: DeliveryStatus, event: DeliveryEvent): DeliveryStatus {
+  const isLast = event.type === 'attempt.failed' && event.attempt >= MOST_ATTEMPTS;
+  const question = `${from} ${event.type} ${isLast}`;
+  const answer = known.get(question) ?? nextOf(from, event);
+  known.set(question, answer);
+  return answer;
+}
+
+function nextOf(from: DeliveryStatus, event: DeliveryEvent): DeliveryStatus {
+  const stored = webhookDeliveryMachine.resolveState({ value: from });
+  if (stored.status === 'done') return from;
+  return transition(webhookDeliveryMachine, stored, event)[0].value as DeliveryStatus;
+}

@@ -1,0 +1,50 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { startWorkers } from '../../kernel/schedule.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import { createDestinationGuard } from '../../platform/egress/destination-guard.ts';
+import { createGuardedClient } from '../../platform/egress/guarded-client.ts';
+import { createResolveHost } from '../../platform/egress/resolve-host.ts';
+import { EventDelivery } from '../../webhooks/delivery/deliver-events.ts';
+import {
+  createWebhookLog,
+  createWebhookRecoveries,
+  createWebhookTries,
+} from '../../webhooks/delivery/deliveries.ts';
+import { createOpenSecrets } from '../../webhooks/delivery/open-secrets.ts';
+import { createSendDelivery } from '../../webhooks/delivery/send-delivery.ts';
+import { createWebhookWorkers } from '../../webhooks/delivery/webhook-workers.ts';
+import { createWebhooks } from '../../webhooks/delivery/webhooks.ts';
+import type { LedgerParts } from './build-ledger.ts';
+import type { World } from './world.ts';
+
+/** Webhooks of developers, and what delivers to them. Without a sealing secret there are none, and events wait. */
+export function buildWebhooks(
+  world: World,
+  { time }: Pick<LedgerParts, 'time'>,
+  teardown: Teardown,
+) {
+  const { clock, metrics, settings, sql } = world;
+  const { now } = time;
+  const { allowLocalhost } = settings.x402;
+  const resolve = createResolveHost();
+  // The list of vendors that may be paid does not say where a developer's own events may go.
+  const guard = createDestinationGuard({ resolve, clock, allowLocalhost, domainAllowlist: [] });
+  // Also where all endpoints are at one host: each attempt under way, and tries by hand beside them.
+  const bounds = { perOrigin: 2 * LIMITS.webhooks.inFlight };
+  const client = teardown.use('webhook client', createGuardedClient({ guard, clock, bounds }));
+  const send = createSendDelivery({ client, clock });
+  const sealingSecret = settings.providerKeySecret;
+  const openSecrets = sealingSecret === undefined ? undefined : createOpenSecrets(sealingSecret);
+  if (openSecrets !== undefined) {
+    const delivery = new EventDelivery({ ...world, now, send, openSecrets });
+    teardown.use('webhook delivery', delivery);
+    const workers = createWebhookWorkers({ sql, now, metrics, delivery });
+    teardown.use('webhook workers', startWorkers(world, workers));
+  }
+  return {
+    webhooks: createWebhooks({ ...world, guard, allowsHttp: allowLocalhost, sealingSecret }),
+    webhookTries: createWebhookTries({ ...world, send, now, openSecrets }),
+    webhookRecoveries: createWebhookRecoveries(world),
+    webhookLog: createWebhookLog(world),
+  };
+}

@@ -1,0 +1,30 @@
+import { EVENT_KINDS } from '../../../webhooks/catalogue.ts';
+import type { FeedEvent } from './read-feed.ts';
+
+const SEQUENCE_WIDTH = 7;
+const NAME_WIDTH = Math.max(...EVENT_KINDS.map(({ name }) => name.length));
+const VALUE_CHARS = 80;
+
+/** One line: when it happened, its sequence, its name, its agent's wallet, and the ids of what it is about. */
+export function eventLine(event: FeedEvent): string {
+  const { agentWalletAddress: wallet } = event;
+  return [
+    `${event.firedAt.slice(0, 19).replace('T', ' ')}Z`,
+    String(event.sequence).padStart(SEQUENCE_WIDTH),
+    plain(event.event).padEnd(NAME_WIDTH),
+    ...(typeof wallet === 'string' ? [plain(wallet)] : []),
+    ...subjectsOf(event),
+  ]
+    .join('  ')
+    .trimEnd();
+}
+
+const subjectsOf = (event: FeedEvent): string[] =>
+  Object.entries(event).flatMap(([member, value]) =>
+    /(Id|^provider|^vendor)$/.test(member) && ['string', 'number'].includes(typeof value)
+      ? [`${plain(member)}=${plain(String(value))}`]
+      : [],
+  );
+
+/** Control characters would move the cursor of the terminal. */
+const plain = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '').slice(0, VALUE_CHARS);

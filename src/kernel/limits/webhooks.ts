@@ -1,0 +1,50 @@
+/** Webhooks of developers (spec, Limits; contract A §14). */
+export const WEBHOOK_LIMITS = {
+  perAccount: 10,
+  urlChars: 2_048,
+  descriptionChars: 256,
+  /** Patterns of one subscription. */
+  patterns: 64,
+  attemptMs: 10_000,
+  /** From the failure of attempt 1 to attempt 2, and of attempt 2 to attempt 3. */
+  retryAfterMs: [60_000, 300_000],
+  answerBytes: 65_536,
+  answerHeaderBytes: 16_384,
+  /** Of an answer, as the log shows it. */
+  shownAnswerBytes: 1_024,
+  keptDays: 30,
+  /** The old secret signs as well for so long after a rotation. */
+  previousSecretMs: 86_400_000,
+  /** An endpoint that has failed for so long, and not only within `failingSpanMs`, is switched off. */
+  failingMs: 5 * 86_400_000,
+  failingSpanMs: 43_200_000,
+  /**
+   * Attempts under way: in a process, of it at one endpoint, and at one whose last attempts have failed. Endpoints that do
+   * not answer must not hold all places.
+   */
+  inFlight: 1_024,
+  inFlightPerEndpoint: 16,
+  inFlightPerFailing: 4,
+  /** A claimed delivery is free again after so long: longer than its attempt and the writing of its outcome. */
+  claimMs: 30_000,
+  pollMs: 250,
+  eventsPerDispatch: 500,
+  outcomesPerWrite: 200,
+  /** How long an outcome waits for others to be written with. */
+  outcomeWaitMs: 20,
+  /** How long a destination that was checked is used before its name is looked up again. */
+  checkedMs: 5_000,
+  requeuedPerStep: 200,
+  prunedPerStep: 1_000,
+  sweptPerStep: 1_000,
+  maxPerSecond: 1_000,
+  logPage: { usual: 50, most: 100 },
+  logOffset: 100_000,
+  feedPage: { usual: 100, most: 500 },
+  statsDays: 30,
+  /** Tests and manual retries of an account, a minute. */
+  triesPerMinute: 10,
+  /** Caps that are hit again and again are reported once in so long an agent and cap. */
+  capHitMs: 60_000,
+  capHitsRemembered: 10_000,
+} as const;

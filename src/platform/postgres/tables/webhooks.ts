@@ -1,0 +1,125 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  bigserial,
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  smallint,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { bytea, id, instant, now } from '../columns.ts';
+import { developers } from './developers.ts';
+
+/** Endpoints of developers that receive events. What is deleted leaves no row; its deliveries stay for their time. */
+export const webhooks = pgTable(
+  'webhooks',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => developers.accountId),
+    url: text('url').notNull(),
+    /** Exact names, `*`, or `prefix.*`. */
+    events: text('events').array().notNull(),
+    scope: text('scope').notNull(),
+    /** A wallet in lower case, or a loan id in digits; null for `global`. */
+    scopeValue: text('scope_value'),
+    description: text('description'),
+    active: boolean('active').notNull().default(true),
+    /** Why the server switched it off; null: its owner did, or it is on. */
+    inactiveReason: text('inactive_reason'),
+    /** Under AES-256-GCM, bound to account and place. */
+    sealedSecret: bytea('sealed_secret').notNull(),
+    /** The secret before the last rotation, which signs as well until `previous_until`. */
+    sealedPrevious: bytea('sealed_previous'),
+    previousUntil: instant('previous_until'),
+    /** Deliveries a second at most; null: as many as the endpoint takes. */
+    maxPerSecond: integer('max_per_second'),
+    /** When the next second's deliveries may be claimed, where there is a limit. */
+    nextClaimAt: instant('next_claim_at'),
+    /** The first attempt that failed since the last one that succeeded. */
+    failingSince: instant('failing_since'),
+    createdAt: now('created_at'),
+  },
+  (table) => [
+    index('webhooks_account').on(table.accountId, table.id),
+    check('webhooks_scope', sql`${table.scope} in ('global', 'wallet', 'agent', 'loan')`),
+  ],
+);
+
+/** One event on its way to one endpoint, and what became of it. Kept for `LIMITS.webhooks.keptDays`. */
+export const webhookDeliveries = pgTable(
+  'webhook_deliveries',
+  {
+    id: bigserial('id', { mode: 'bigint' }).primaryKey(),
+    /** 32 hex digits, the same in every automatic attempt. */
+    deliveryId: id('delivery_id').notNull(),
+    /** The endpoint may be deleted since. */
+    webhookId: integer('webhook_id').notNull(),
+    accountId: text('account_id').notNull(),
+    /** Null for a test, whose payload stands here. */
+    eventId: bigint('event_id', { mode: 'bigint' }),
+    event: text('event').notNull(),
+    agentWallet: text('agent_wallet'),
+    correlationId: text('correlation_id'),
+    payload: jsonb('payload'),
+    status: text('status').notNull().default('pending'),
+    /** Attempts that were made. */
+    attempt: smallint('attempt').notNull().default(0),
+    statusCode: smallint('status_code'),
+    error: text('error'),
+    responseBody: text('response_body'),
+    /** When it is sent next, or is free to be claimed again; null: never. */
+    dueAt: instant('due_at'),
+    createdAt: now('created_at'),
+  },
+  (table) => [
+    uniqueIndex('webhook_deliveries_delivery').on(table.deliveryId),
+    // The queue of each endpoint. Rows leave it when they are over.
+    index('webhook_deliveries_due').on(table.webhookId, table.dueAt).where(sql`due_at is not null`),
+    index('webhook_deliveries_endpoint').on(table.webhookId, table.id),
+    index('webhook_deliveries_account').on(table.accountId, table.id),
+    index('webhook_deliveries_correlation')
+      .on(table.accountId, table.correlationId)
+      .where(sql`correlation_id is not null`),
+    index('webhook_deliveries_stats').on(table.webhookId, table.status),
+    // What is old is pruned in this order.
+    index('webhook_deliveries_created').on(table.createdAt),
+    check(
+      'webhook_deliveries_status',
+      sql`${table.status} in ('pending', 'retrying', 'success', 'failed')`,
+    ),
+  ],
+);
+
+/** A developer's request to send again, oldest first, what has failed at an endpoint since a time. */
+export const webhookRecoveries = pgTable(
+  'webhook_recoveries',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    webhookId: integer('webhook_id').notNull(),
+    accountId: text('account_id').notNull(),
+    since: instant('since').notNull(),
+    until: instant('until').notNull(),
+    /** The last delivery that was looked at. */
+    cursorId: bigint('cursor_id', { mode: 'bigint' }).notNull().default(sql`0`),
+    requeued: integer('requeued').notNull().default(0),
+    finishedAt: instant('finished_at'),
+    createdAt: now('created_at'),
+  },
+  (table) => [
+    // One at a time an endpoint; what runs is found by it.
+    uniqueIndex('webhook_recoveries_running').on(table.webhookId).where(sql`finished_at is null`),
+  ],
+);
+
+/** The one row that hands out positions: the process that has it locked dispatches events. */
+export const eventPositions = pgTable('event_positions', {
+  id: boolean('id').primaryKey().default(true),
+  last: bigint('last', { mode: 'bigint' }).notNull(),
+});

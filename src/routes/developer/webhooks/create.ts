@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { created, route } from '../../../http/route/route.ts';
+import { webhookRecord } from '../../../webhooks/delivery/webhook.ts';
+import type { Webhooks } from '../../../webhooks/delivery/webhooks.ts';
+import { WebhookRecord, webhookRequest } from './webhook-shape.ts';
+
+/** Registers an endpoint. Its signing secret is in this answer and in no other. */
+export const createWebhook = route<{ webhooks: Webhooks }>()({
+  method: 'POST',
+  path: '/v1/developer/webhooks',
+  credential: 'management',
+  summary: 'Register a webhook',
+  status: 201,
+  body: z.object({
+    ...webhookRequest,
+    scope: z.string().optional(),
+    scopeValue: z.union([z.string(), z.number()]).nullish(),
+  }),
+  response: z.object({ webhook: WebhookRecord.extend({ secret: z.string() }) }),
+
+  async handle({ body, caller, services }) {
+    const { secret, webhook } = await services.webhooks.create(caller.accountId, body);
+    return created({ webhook: { ...webhookRecord(webhook), secret } });
+  },
+});

@@ -1,0 +1,154 @@
+import { errors } from '../../kernel/errors.ts';
+import { type Random, randomHex } from '../../kernel/random.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { envelopeOf, TEST_PAYLOAD } from '../envelope.ts';
+import type { LogFilter, TriedDelivery } from './delivery.ts';
+import { readFeed, readLastPosition } from './dispatch-store.ts';
+import { findDeliveries, findDelivery, insertTried } from './log-store.ts';
+import type { OpenSecrets } from './open-secrets.ts';
+import { findRecovery, insertRecovery } from './recovery-store.ts';
+import { requireWebhook } from './require-webhook.ts';
+import type { Attempt, SendDelivery } from './send-delivery.ts';
+import { sendSigned } from './send-signed.ts';
+import type { Webhook } from './webhook.ts';
+import { findSecrets } from './webhook-store.ts';
+
+export type DeliveriesDeps = {
+  readonly sql: Sql;
+  readonly random: Random;
+  readonly send: SendDelivery;
+  readonly now: () => number;
+  /** Undefined: this server keeps no webhooks. */
+  readonly openSecrets: OpenSecrets | undefined;
+};
+
+/** What a delivery that was tried by hand came to. */
+export type ManualDelivery = Attempt & { readonly deliveryId: string };
+
+type Place = Pick<Webhook, 'accountId' | 'id'>;
+
+export type WebhookTries = ReturnType<typeof createWebhookTries>;
+export type WebhookRecoveries = ReturnType<typeof createWebhookRecoveries>;
+export type WebhookLog = ReturnType<typeof createWebhookLog>;
+
+/** Deliveries that are sent once, while their owner waits. */
+export function createWebhookTries(deps: DeliveriesDeps) {
+  const { now, sql } = deps;
+  return {
+    /** One delivery of the event `test`, which is never retried. */
+    async test(place: Place): Promise<ManualDelivery> {
+      const webhook = await requireWebhook(sql, place);
+      const createdAt = new Date(now());
+      const payload = { ...TEST_PAYLOAD, webhookId: webhook.id };
+      const body = JSON.stringify(envelopeOf({ name: 'test', payload, position: null, createdAt }));
+      const none = { agentWallet: null, correlationId: null, eventId: null };
+      return tryOnce(deps, webhook, { ...none, event: 'test', payload }, body);
+    },
+
+    /** Sends a delivery that is over once more, under an id of its own. */
+    async retry(place: Place, deliveryId: string): Promise<ManualDelivery> {
+      const webhook = await requireWebhook(sql, place);
+      const before = await findDelivery(sql, place.accountId, deliveryId);
+      if (before === undefined || before.webhookId !== webhook.id) {
+        throw errors.webhooks.nothingToRetry();
+      }
+      if (before.event === 'test') {
+        throw errors.webhooks.notRetryable('A test is not sent again: make another test.');
+      }
+      if (before.dueAt !== null) {
+        throw errors.webhooks.notRetryable('This delivery is still being sent.');
+      }
+      const { agentWallet, correlationId, event, eventId, firedAt, payload, position } = before;
+      const body = JSON.stringify(
+        envelopeOf({ name: event, payload, position, createdAt: firedAt }),
+      );
+      return tryOnce(
+        deps,
+        webhook,
+        { agentWallet, correlationId, event, eventId, payload: null },
+        body,
+      );
+    },
+  };
+}
+
+/** Deliveries that failed, sent again in the background. */
+export function createWebhookRecoveries({ sql }: Pick<DeliveriesDeps, 'sql'>) {
+  return {
+    /** Begins to send again what has failed since a time, in the background. */
+    async recover(place: Place, span: { readonly since: Date; readonly until: Date }) {
+      const webhook = await requireWebhook(sql, place);
+      if (!webhook.active) throw errors.webhooks.inactive();
+      const recovery = await insertRecovery(sql, {
+        ...span,
+        accountId: place.accountId,
+        webhookId: webhook.id,
+      });
+      if (recovery === undefined) throw errors.webhooks.recoveryRunning();
+      return recovery;
+    },
+
+    async recovery(place: Place, recoveryId: number) {
+      await requireWebhook(sql, place);
+      const { accountId, id: webhookId } = place;
+      const found = await findRecovery(sql, { accountId, webhookId, id: recoveryId });
+      if (found === undefined) throw errors.webhooks.recoveryNotFound();
+      return found;
+    },
+  };
+}
+
+/** What was sent, as its owner reads it. */
+export function createWebhookLog({ sql }: Pick<DeliveriesDeps, 'sql'>) {
+  return {
+    /** Of one webhook, newest first. */
+    async list(place: Place, page: { readonly limit: number; readonly offset: number }) {
+      const { id } = await requireWebhook(sql, place);
+      return findDeliveries(sql, place.accountId, { ...page, endpoint: id });
+    },
+
+    /** Of the account, newest first. */
+    log: (accountId: string, filter: LogFilter & { readonly limit: number }) =>
+      findDeliveries(sql, accountId, filter),
+
+    async detail(accountId: string, deliveryId: string) {
+      const found = await findDelivery(sql, accountId, deliveryId);
+      if (found === undefined) throw errors.webhooks.deliveryNotFound();
+      return found;
+    },
+
+    /** The account's events behind a position, oldest first, as webhooks of the scope `global` receive them. */
+    feed: (accountId: string, page: { readonly after: bigint; readonly limit: number }) =>
+      readFeed(sql, accountId, page),
+
+    /** Where the feed ends now. */
+    lastPosition: () => readLastPosition(sql),
+  };
+}
+
+/** Sends once, now, and keeps what came of it. */
+async function tryOnce(
+  { now, openSecrets, random, send, sql }: DeliveriesDeps,
+  webhook: Webhook,
+  delivery: Omit<
+    TriedDelivery,
+    'deliveryId' | 'webhookId' | 'accountId' | 'status' | keyof Attempt
+  >,
+  body: string,
+): Promise<ManualDelivery> {
+  if (openSecrets === undefined) throw errors.webhooks.unavailable();
+  const secrets = await findSecrets(sql, webhook);
+  if (secrets === undefined) throw errors.webhooks.notFound();
+  const deliveryId = randomHex(random, 16);
+  const signing = { now, openSecrets, send };
+  const attempt = await sendSigned(signing, { ...webhook, ...secrets }, { body, deliveryId });
+  await insertTried(sql, {
+    ...delivery,
+    ...attempt,
+    deliveryId,
+    webhookId: webhook.id,
+    accountId: webhook.accountId,
+    status: attempt.error === null ? 'success' : 'failed',
+  });
+  return { ...attempt, deliveryId };
+}

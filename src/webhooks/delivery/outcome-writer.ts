@@ -1,0 +1,86 @@
+import { type Clock, sleep, type TimerHandle } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Counter } from '../../kernel/metrics.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { webhookDeactivated } from '../webhook-event.ts';
+import { type AttemptOutcome, recordOutcomes } from './queue-store.ts';
+
+/** How long the process waits for a database that did not take its outcomes. */
+const WRITE_AGAIN_MS = 1_000;
+
+export type OutcomeWriterDeps = {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly deactivations: Counter;
+  /** These are written: their places are free. */
+  readonly written: (outcomes: readonly AttemptOutcome[]) => void;
+};
+
+/**
+ * Writes outcomes of attempts together: at once where there are many, else after a short wait. Those that the database
+ * does not take are kept and written again; attempts under way bound them.
+ */
+export class OutcomeWriter {
+  readonly #deps: OutcomeWriterDeps;
+  #waiting: AttemptOutcome[] = [];
+  #timer: TimerHandle | undefined;
+  #isWriting = false;
+  #isStopped = false;
+
+  constructor(deps: OutcomeWriterDeps) {
+    this.#deps = deps;
+  }
+
+  add(outcome: AttemptOutcome): void {
+    this.#waiting.push(outcome);
+    const { outcomesPerWrite, outcomeWaitMs } = LIMITS.webhooks;
+    if (this.#waiting.length >= outcomesPerWrite) this.#write();
+    else this.#timer ??= this.#deps.clock.setTimeout(() => this.#write(), outcomeWaitMs);
+  }
+
+  /** From here on what the database does not take at once is given up: its claim ends, and it is sent again. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #write(): void {
+    if (this.#timer !== undefined) this.#deps.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#isWriting) void this.#writeAll();
+  }
+
+  /** Rejects never. */
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, LIMITS.webhooks.outcomesPerWrite);
+      if (await this.#record(batch)) {
+        this.#waiting = this.#waiting.slice(batch.length);
+        this.#deps.written(batch);
+      } else if (this.#isStopped) {
+        this.#deps.written(this.#waiting.splice(0));
+      } else {
+        await sleep(this.#deps.clock, WRITE_AGAIN_MS);
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  async #record(batch: readonly AttemptOutcome[]): Promise<boolean> {
+    const { deactivations, log, now, sql } = this.#deps;
+    try {
+      const off = await recordOutcomes(sql, batch, now(), webhookDeactivated);
+      for (const { id, reason } of off) {
+        deactivations.add(1);
+        log.warn({ webhookId: id, reason }, 'a webhook is switched off');
+      }
+      return true;
+    } catch (error) {
+      log.error({ err: error }, 'outcomes of webhooks could not be written');
+      return false;
+    }
+  }
+}

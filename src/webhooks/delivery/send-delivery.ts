@@ -1,0 +1,127 @@
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { RecentMap } from '../../kernel/recent-map.ts';
+import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
+import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
+import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
+import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
+import type { Header } from '../../platform/egress/request-headers.ts';
+import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
+
+/** What one attempt came to. `error` is null where it succeeded: with a 2xx, whatever the body was. */
+export type Attempt = {
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  /** The beginning of the answer, without control characters. */
+  readonly responseBody: string | null;
+};
+
+export type SendDelivery = (
+  url: string,
+  headers: readonly Header[],
+  body: string,
+) => Promise<Attempt>;
+
+const DESTINATIONS_REMEMBERED = 2_000;
+
+/**
+ * Posts a delivery once. The guard looks the name up again every few seconds, and every connection goes to an address that
+ * it has checked. A redirect is a failure like every status that is no 2xx.
+ */
+export function createSendDelivery(deps: {
+  readonly client: GuardedClient;
+  readonly clock: Clock;
+  /** How long an attempt may take. */
+  readonly attemptMs?: number;
+}): SendDelivery {
+  const { client, clock } = deps;
+  const { answerBytes, answerHeaderBytes, checkedMs } = LIMITS.webhooks;
+  const { attemptMs = LIMITS.webhooks.attemptMs } = deps;
+  const checked = new RecentMap<
+    string,
+    { readonly place: Promise<CheckedDestination>; atMs: number }
+  >(DESTINATIONS_REMEMBERED);
+  const neverAborted = new AbortController().signal;
+  // Every attempt under way listens to it.
+  setMaxListeners(0, neverAborted);
+
+  function admitted(url: string): Promise<CheckedDestination> {
+    const nowMs = clock.monotonicMs();
+    const known = checked.get(url);
+    if (known !== undefined && nowMs - known.atMs < checkedMs) return known.place;
+    const place = client.open(url);
+    checked.set(url, { place, atMs: nowMs });
+    // A refusal is not remembered: it may have passed at the next attempt.
+    place.catch(() => checked.delete(url));
+    return place;
+  }
+
+  return async (url, headers, body) => {
+    try {
+      const answer = await client.send(await admitted(url), {
+        method: 'POST',
+        headers,
+        body,
+        signal: neverAborted,
+        timeouts: {
+          connectMs: attemptMs,
+          firstByteMs: attemptMs,
+          idleMs: attemptMs,
+          totalMs: attemptMs,
+        },
+        maxHeaderBytes: answerHeaderBytes,
+        maxResponseBytes: answerBytes,
+      });
+      const responseBody = await readBeginning(answer);
+      const { status } = answer;
+      const error = status >= 200 && status < 300 ? null : `HTTP ${status}`;
+      return { statusCode: status, error, responseBody };
+    } catch (error) {
+      return { statusCode: null, error: describeFailure(error, attemptMs), responseBody: null };
+    }
+  };
+}
+
+/** What came of the body, as far as it is shown. The status counts even where the body does not end. */
+async function readBeginning(answer: GuardedAnswer): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  try {
+    const whole = answer.whole();
+    if (whole !== undefined) chunks.push(whole);
+    else for await (const chunk of answer.body) chunks.push(chunk);
+  } catch (error) {
+    if (!(error instanceof BodyTooLarge || error instanceof SendFailed)) throw error;
+  }
+  const bytes = Buffer.concat(chunks).subarray(0, LIMITS.webhooks.shownAnswerBytes);
+  // Control characters could move the cursor of a terminal that shows the log.
+  const text = bytes.toString('utf8').replace(/[\p{Cc}\p{Cf}]/gu, '');
+  return text === '' ? null : text;
+}
+
+function describeFailure(error: unknown, attemptMs: number): string {
+  if (error instanceof BlockedDestination) return `blocked_destination: ${error.reason}`;
+  if (error instanceof Unreachable) return 'The host name does not resolve';
+  if (!(error instanceof SendFailed)) throw error;
+  switch (error.reason) {
+    case 'timeout':
+      return `Timed out after ${attemptMs / 1_000}s`;
+    case 'unreachable':
+      return `connect ${codeOf(error) ?? 'failed'}`;
+    case 'tls':
+      return 'The TLS certificate is not valid for this host';
+    case 'busy':
+      return 'Too many connections to this endpoint are open';
+    default:
+      return 'The connection ended before the answer';
+  }
+}
+
+/** The system's word for it, such as ECONNREFUSED. */
+function codeOf(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+    if (at instanceof AggregateError && at.errors.length > 0) return codeOf(at.errors[0]);
+  }
+  return undefined;
+}

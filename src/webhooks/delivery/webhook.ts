@@ -1,0 +1,34 @@
+/** What the scope of a webhook is compared with. */
+export type WebhookScope = 'global' | 'wallet' | 'agent' | 'loan';
+
+export type Webhook = {
+  readonly id: number;
+  readonly accountId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly scope: WebhookScope;
+  readonly scopeValue: string | null;
+  readonly description: string | null;
+  readonly active: boolean;
+  /** Why the server switched it off. */
+  readonly inactiveReason: string | null;
+  readonly maxPerSecond: number | null;
+  readonly createdAt: Date;
+};
+
+/** Where a webhook's secret is sealed to: it opens in no other row. */
+export const secretPlace = (accountId: string): string => `webhook:${accountId}`;
+
+/** A webhook as its owner is shown it. The secret is shown when it is made, and never again. */
+export const webhookRecord = (webhook: Webhook) => ({
+  id: webhook.id,
+  url: webhook.url,
+  events: webhook.events,
+  scope: webhook.scope,
+  scopeValue: webhook.scopeValue,
+  active: webhook.active,
+  inactiveReason: webhook.inactiveReason,
+  maxPerSecond: webhook.maxPerSecond,
+  description: webhook.description,
+  createdAt: webhook.createdAt.toISOString(),
+});

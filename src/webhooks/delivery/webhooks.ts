@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Random } from '../../kernel/random.ts';
+import { seal } from '../../kernel/seal.ts';
+import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
+import type { DestinationGuard } from '../../platform/egress/destination-guard.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { EVENT_KINDS, isKnownPattern } from '../catalogue.ts';
+import { countDeliveries } from './log-store.ts';
+import { requireWebhook } from './require-webhook.ts';
+import { newWebhookSecret } from './sign-delivery.ts';
+import { secretPlace, type Webhook, type WebhookScope } from './webhook.ts';
+import {
+  deleteWebhook,
+  findWebhooks,
+  insertWebhook,
+  lockWebhooks,
+  replaceSecret,
+  updateWebhook,
+} from './webhook-store.ts';
+
+export type WebhooksDeps = {
+  readonly sql: Sql;
+  readonly random: Random;
+  readonly guard: DestinationGuard;
+  /** Also admits http. */
+  readonly allowsHttp: boolean;
+  /** What seals the signing secrets; undefined: this server keeps no webhooks. */
+  readonly sealingSecret: string | undefined;
+};
+
+export type WantedWebhook = {
+  readonly url: string;
+  readonly events: unknown;
+  readonly scope?: string | undefined;
+  readonly scopeValue?: unknown;
+  readonly description?: string | null | undefined;
+  readonly maxPerSecond?: number | null | undefined;
+};
+
+export type WebhookPatch = {
+  readonly url?: string | undefined;
+  readonly events?: unknown;
+  readonly active?: boolean | undefined;
+  readonly description?: string | null | undefined;
+  readonly maxPerSecond?: number | null | undefined;
+};
+
+type Place = Pick<Webhook, 'accountId' | 'id'>;
+
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+const SCOPES: readonly string[] = ['global', 'wallet', 'agent', 'loan'];
+const Patterns = z.array(z.string().max(128)).min(1).max(LIMITS.webhooks.patterns);
+
+/** Endpoints of developers that receive events, and their secrets. */
+export function createWebhooks(deps: WebhooksDeps) {
+  const { sql } = deps;
+
+  return {
+    /** Throws the refusal of what cannot be subscribed to. The secret is shown here and never again. */
+    async create(
+      accountId: string,
+      wanted: WantedWebhook,
+    ): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
+      const events = requirePatterns(wanted.events);
+      const { scope, scopeValue } = requireScope(wanted);
+      const url = await requireUrl(deps, wanted.url);
+      const { sealed, secret } = sealNewSecret(deps, accountId);
+      const { description = null, maxPerSecond = null } = wanted;
+      const fresh = { accountId, url, events, scope, scopeValue, description, maxPerSecond };
+      const webhook = await sql.begin(async (tx) => {
+        await lockWebhooks(tx, accountId);
+        return insertWebhook(tx, { ...fresh, sealedSecret: sealed });
+      });
+      if (webhook === undefined) throw errors.webhooks.limitExceeded();
+      return { webhook, secret };
+    },
+
+    list: (accountId: string) => findWebhooks(sql, accountId),
+
+    /** With its deliveries by status. */
+    async read(place: Place) {
+      const webhook = await requireWebhook(sql, place);
+      return { webhook, stats: await countDeliveries(sql, webhook.id) };
+    },
+
+    async change(place: Place, patch: WebhookPatch): Promise<Webhook> {
+      await requireWebhook(sql, place);
+      const { active, description, maxPerSecond } = patch;
+      const changed = await updateWebhook(sql, place, {
+        ...(patch.url !== undefined && { url: await requireUrl(deps, patch.url) }),
+        ...(patch.events !== undefined && { events: requirePatterns(patch.events) }),
+        ...(active !== undefined && { active }),
+        ...(description !== undefined && { description }),
+        ...(maxPerSecond !== undefined && { maxPerSecond }),
+      });
+      if (changed === undefined) throw errors.webhooks.notFound();
+      return changed;
+    },
+
+    /** What waits for it is not sent any more; its log stays. */
+    async remove(place: Place): Promise<void> {
+      if (!(await deleteWebhook(sql, place))) throw errors.webhooks.notFound();
+    },
+
+    /** Returns the new secret. The old one goes on signing the Standard Webhooks header for a day, unless it is to end at once. */
+    async rotateSecret(place: Place, isImmediate: boolean): Promise<string> {
+      await requireWebhook(sql, place);
+      const { sealed, secret } = sealNewSecret(deps, place.accountId);
+      const previousMs = isImmediate ? 0 : LIMITS.webhooks.previousSecretMs;
+      const stood = await replaceSecret(sql, place, { sealedSecret: sealed, previousMs });
+      if (!stood) throw errors.webhooks.notFound();
+      return secret;
+    },
+
+    kinds: EVENT_KINDS,
+  };
+}
+
+/** Each pattern once, in the order that they came in. Throws the refusal of one that means no event. */
+function requirePatterns(value: unknown): readonly string[] {
+  const parsed = Patterns.safeParse(value);
+  if (!parsed.success) throw errors.webhooks.noEvents();
+  const dead = parsed.data.find((pattern) => !isKnownPattern(pattern));
+  if (dead !== undefined) throw errors.webhooks.noEvents(`No event is called "${dead}".`);
+  return [...new Set(parsed.data)];
+}
+
+function requireScope({ scope = 'global', scopeValue }: WantedWebhook): {
+  readonly scope: WebhookScope;
+  readonly scopeValue: string | null;
+} {
+  if (!SCOPES.includes(scope)) {
+    throw errors.webhooks.invalidScope(`scope: use one of ${SCOPES.join(', ')}.`);
+  }
+  const isGiven = scopeValue !== undefined && scopeValue !== null && scopeValue !== '';
+  if (scope === 'global') {
+    if (isGiven) throw errors.webhooks.invalidScope('scopeValue: the scope "global" has none.');
+    return { scope, scopeValue: null };
+  }
+  if (!isGiven) throw errors.webhooks.scopeValueRequired(scope);
+  const text = String(scopeValue).toLowerCase();
+  const fits = scope === 'loan' ? /^\d{1,20}$/.test(text) : /^0x[0-9a-f]{40}$/.test(text);
+  if (!fits) {
+    throw errors.webhooks.invalidScope(
+      scope === 'loan'
+        ? 'scopeValue: name a loan by its number.'
+        : 'scopeValue: name a wallet by its 0x address.',
+    );
+  }
+  return { scope: scope as WebhookScope, scopeValue: text };
+}
+
+/** The URL in its normal form, once it is known to lead to a public place. */
+async function requireUrl({ allowsHttp, guard }: WebhooksDeps, url: string): Promise<string> {
+  if (!/^https:/i.test(url) && !(allowsHttp && /^http:/i.test(url))) {
+    throw errors.webhooks.urlNotHttps();
+  }
+  try {
+    return (await guard.admit(url)).url;
+  } catch (error) {
+    if (error instanceof BlockedDestination) {
+      throw errors.webhooks.blockedDestination(error.reason);
+    }
+    if (!(error instanceof Unreachable)) throw error;
+    throw errors.webhooks.blockedDestination('the host name does not resolve');
+  }
+}
+
+/** A secret that was just made, and how it is kept. */
+function sealNewSecret({ random, sealingSecret }: WebhooksDeps, accountId: string) {
+  if (sealingSecret === undefined) throw errors.webhooks.unavailable();
+  const secret = newWebhookSecret(random);
+  const sealed = seal(sealingSecret, secretPlace(accountId), Buffer.from(secret), random);
+  return { secret, sealed };
+}
