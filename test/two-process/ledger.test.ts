@@ -39,7 +39,7 @@ describe('two processes on one agent', () => {
     expect(await checkInvariants(w.db.sql)).toEqual([]);
   });
 
-  it('never let an operation miss its fence more than three times, and starve nobody', async () => {
+  it('never let an operation miss its fence more than three times, and starve no caller', async () => {
     await using w = await world();
     await w.credit(1_000_000n);
     const answers = await Promise.all(

@@ -1,6 +1,6 @@
 import { formatUsdc } from '../../../kernel/amount.ts';
 import { type Clock, sleep } from '../../../kernel/clock.ts';
-import type { PaymentStep } from '../../../payments/proxy/pay-vendor.ts';
+import type { PaymentStep } from '../../../payments/proxy/payment-steps.ts';
 import { type Api, bearer } from './api.ts';
 import type { Market } from './market.ts';
 
@@ -45,7 +45,7 @@ const LIFE: readonly (readonly [PaymentStep, string, string])[] = [
 ];
 
 /**
- * Funds the agent's wallet on the chain, buys one answer from a vendor there, and tells what the payment goes through
+ * Funds the agent's wallet on the chain, buys one answer from a vendor there, and prints each state of the payment
  * until the chain has settled it. Throws where price, balance and wallet do not agree to the raw unit.
  */
 export async function buyAnswer(buyer: Buyer): Promise<void> {
@@ -54,7 +54,7 @@ export async function buyAnswer(buyer: Buyer): Promise<void> {
   said(`vendor:   ${stall.url}   [@x402/express]`);
   const before = await deposit(buyer);
   const askedMs = clock.monotonicMs();
-  const tell = (atMs: number, state: string, what: string) =>
+  const print = (atMs: number, state: string, what: string) =>
     said(`${String(Math.round(atMs - askedMs)).padStart(6)} ms   ${state.padEnd(18)}   ${what}`);
 
   const answer = await api.call<object>('POST', '/v1/proxy/fetch', {
@@ -62,14 +62,14 @@ export async function buyAnswer(buyer: Buyer): Promise<void> {
     body: { url: stall.url },
   });
   for (const [step, state, what] of LIFE) {
-    // The answer may be here before it is written down that it is.
+    // The answer may arrive before the server has recorded that it did.
     const passed = await until(buyer, `the payment was never ${state}`, async () =>
       buyer.passed.find((each) => each.step === step),
     );
-    tell(passed.atMs, state, what);
+    print(passed.atMs, state, what);
   }
   const paid = await settled(buyer);
-  tell(clock.monotonicMs(), paid.state, `transaction ${short(paid.txHash ?? '')}`);
+  print(clock.monotonicMs(), paid.state, `transaction ${short(paid.txHash ?? '')}`);
 
   const after = await walletBalanceOf(buyer);
   const amountRaw = BigInt(paid.paymentAmountRaw);

@@ -4,6 +4,7 @@ import { type Api, bearer } from './api.ts';
 export type FundedAgent = {
   readonly agentId: number;
   readonly agentKey: string;
+  readonly developerKey: string;
   readonly walletAddress: string;
   readonly spendableRaw: bigint;
 };
@@ -66,7 +67,13 @@ export async function fundAgent(
     },
   });
   const spendableRaw = await balanceOf(api, minted.key);
-  return { agentId: agent.agentId, agentKey: minted.key, walletAddress: address, spendableRaw };
+  return {
+    agentId: agent.agentId,
+    agentKey: minted.key,
+    developerKey: developerKey.key,
+    walletAddress: address,
+    spendableRaw,
+  };
 }
 
 /** What the agent may spend now, as the agent itself reads it. */

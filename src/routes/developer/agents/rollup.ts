@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Agents } from '../../../accounts/management/agents.ts';
 import { ok, route } from '../../../http/route/route.ts';
 
-/** The developer's agents at a glance: what each may spend, has spent in 30 days, and its working keys. */
+/** The developer's agents at a glance: what each may spend, has spent in 30 days, its number and its working keys. */
 export const agentsRollup = route<{ agents: Agents }>()({
   method: 'GET',
   path: '/v1/developer/agents/rollup',
@@ -17,7 +17,7 @@ export const agentsRollup = route<{ agents: Agents }>()({
         balanceRaw: z.string(),
         spend30dRaw: z.string(),
         utilizationBps: z.number(),
-        phone: z.null(),
+        phone: z.string().nullable(),
         keysCount: z.number(),
       }),
     ),

@@ -1,0 +1,188 @@
+import { assign, setup, transition } from 'xstate';
+
+/** `unanswered` is the end of a call that stays `pending` for its callers (contract B 3.12). */
+export type CallState =
+  | 'pending'
+  | 'in_progress'
+  | 'ending'
+  | 'completed'
+  | 'failed'
+  | 'unanswered';
+
+/** Every reason why a call ends; each has exactly one. */
+export const CALL_END_REASONS = [
+  'call_ended',
+  'agent_ended',
+  'budget_exhausted',
+  'reserve_exhausted',
+  'max_duration',
+  'llm_refused',
+  'backstop_settled',
+  'inactivity',
+  'voicemail_reached',
+  'call_transfer',
+  'suspended',
+  'drain',
+  'dial_busy',
+  'dial_no_answer',
+  'dial_canceled',
+  'dial_failed',
+  'carrier_denied',
+  'error',
+] as const;
+export type CallEndReason = (typeof CALL_END_REASONS)[number];
+
+/** How the conversation of an answered call ended. */
+export type SessionEndReason = Exclude<
+  CallEndReason,
+  'backstop_settled' | 'carrier_denied' | `dial_${string}`
+>;
+
+export type CallEvent =
+  /** The carrier has accepted the call. */
+  | { readonly type: 'call.dialled' }
+  | { readonly type: 'call.rang' }
+  /** The media stream is open: billing begins. */
+  | { readonly type: 'media.opened' }
+  /** The agent asked for the end. */
+  | { readonly type: 'hangup.requested' }
+  /** The person has answered to whom the call was transferred; its conversation is still to be settled. */
+  | { readonly type: 'transfer.answered' }
+  /** The conversation is over and settled. */
+  | { readonly type: 'session.ended'; readonly reason: SessionEndReason }
+  /** The carrier has no such call any more. */
+  | {
+      readonly type: 'carrier.ended';
+      readonly status: 'completed' | 'busy' | 'no-answer' | 'canceled' | 'failed';
+    }
+  /** The carrier did not take the call. */
+  | { readonly type: 'carrier.refused' }
+  /** The far side answered, and the call was not let through: a budget smaller than the reserve, for example. */
+  | { readonly type: 'answer.refused'; readonly reason: SessionEndReason }
+  /** No process has its conversation, the carrier has no such call, and what was known of its cost is settled. */
+  | { readonly type: 'call.swept' };
+
+type Ended<Type extends CallEvent['type']> = Extract<CallEvent, { readonly type: Type }>;
+
+type CallContext = {
+  readonly isAnswered: boolean;
+  /** The first one that was given. */
+  readonly endReason: CallEndReason | null;
+};
+
+const DIAL_REASONS: Readonly<Record<Ended<'carrier.ended'>['status'], CallEndReason>> = {
+  // It was picked up, and gone before any sound.
+  completed: 'call_ended',
+  busy: 'dial_busy',
+  'no-answer': 'dial_no_answer',
+  canceled: 'dial_canceled',
+  failed: 'dial_failed',
+};
+
+/** The reason that an event gives. */
+function reasonOf(event: CallEvent): CallEndReason | null {
+  switch (event.type) {
+    case 'hangup.requested':
+      return 'agent_ended';
+    case 'transfer.answered':
+      return 'call_transfer';
+    case 'session.ended':
+    case 'answer.refused':
+      return event.reason;
+    case 'carrier.ended':
+      return DIAL_REASONS[event.status];
+    case 'carrier.refused':
+      return 'carrier_denied';
+    case 'call.swept':
+      return 'error';
+    default:
+      return null;
+  }
+}
+
+/** One call, from its row until it can no longer change. */
+export const callMachine = setup({
+  types: { context: {} as CallContext, events: {} as CallEvent },
+  guards: {
+    answered: ({ context }) => context.isAnswered,
+    failed: ({ event }) => event.type === 'carrier.ended' && event.status === 'failed',
+  },
+  actions: {
+    answer: assign({ isAnswered: true }),
+    /** The first reason wins. */
+    give: assign({ endReason: ({ context, event }) => context.endReason ?? reasonOf(event) }),
+    /** The receipt lacks what the conversation knew, whatever else was the reason before. */
+    backstop: assign({ endReason: 'backstop_settled' as const }),
+  },
+}).createMachine({
+  id: 'call',
+  context: { isAnswered: false, endReason: null },
+  initial: 'pending',
+  states: {
+    pending: {
+      on: {
+        'call.dialled': {},
+        'call.rang': {},
+        'media.opened': { target: 'in_progress', actions: 'answer' },
+        'hangup.requested': { target: 'ending', actions: 'give' },
+        'session.ended': { target: 'failed', actions: 'give' },
+        'carrier.ended': [
+          { guard: 'failed', target: 'failed', actions: 'give' },
+          { target: 'unanswered', actions: 'give' },
+        ],
+        'carrier.refused': { target: 'failed', actions: 'give' },
+        'answer.refused': { target: 'failed', actions: 'give' },
+        'call.swept': { target: 'failed', actions: 'give' },
+      },
+    },
+    in_progress: {
+      on: {
+        'hangup.requested': { target: 'ending', actions: 'give' },
+        'transfer.answered': { target: 'ending', actions: 'give' },
+        'session.ended': { target: 'completed', actions: 'give' },
+        // Whether the conversation can still say why, or a sweep has to, shows in what comes next.
+        'carrier.ended': 'ending',
+        'call.swept': { target: 'completed', actions: 'backstop' },
+      },
+    },
+    ending: {
+      on: {
+        'session.ended': { guard: 'answered', target: 'completed', actions: 'give' },
+        'carrier.ended': [
+          { guard: 'answered', target: 'ending' },
+          { target: 'unanswered', actions: 'give' },
+        ],
+        'carrier.refused': [
+          { guard: 'answered', target: 'ending' },
+          { target: 'unanswered', actions: 'give' },
+        ],
+        'answer.refused': [
+          { guard: 'answered', target: 'ending' },
+          { target: 'unanswered', actions: 'give' },
+        ],
+        'call.swept': [
+          { guard: 'answered', target: 'completed', actions: 'backstop' },
+          { target: 'unanswered', actions: 'give' },
+        ],
+      },
+    },
+    completed: { type: 'final' },
+    failed: { type: 'final' },
+    unanswered: { type: 'final' },
+  },
+});
+
+export type StoredCall = CallContext & { readonly state: CallState };
+
+/** What an event makes of a call; undefined where it changes nothing, as after the end. */
+export function planCall(
+  { endReason, isAnswered, state }: StoredCall,
+  event: CallEvent,
+): StoredCall | undefined {
+  const stored = callMachine.resolveState({ value: state, context: { endReason, isAnswered } });
+  if (stored.status === 'done') return undefined;
+  const [next] = transition(callMachine, stored, event);
+  const to = next.value as CallState;
+  if (to === state && next.context.endReason === endReason) return undefined;
+  return { ...next.context, state: to };
+}

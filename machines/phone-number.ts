@@ -1,0 +1,55 @@
+import { setup, transition } from 'xstate';
+
+/** The words of the specification, and the two before and beside them. */
+export type NumberStatus = 'buying' | 'active' | 'grace' | 'released' | 'failed';
+
+export type NumberEvent =
+  /** The carrier has sold the number, and the first month is paid. */
+  | { readonly type: 'purchase.settled' }
+  /** The carrier has not sold it: the first month is free again. */
+  | { readonly type: 'purchase.failed' }
+  | { readonly type: 'rental.paid' }
+  /** The balance or a cap does not cover the month that has begun. */
+  | { readonly type: 'rental.refused' }
+  | { readonly type: 'grace.ended' }
+  /** By its developer, or because its agent is closed. */
+  | { readonly type: 'release.requested' };
+
+/** One number that an agent rents, from its purchase to the day on which the carrier has it back. */
+export const phoneNumberMachine = setup({
+  types: { events: {} as NumberEvent },
+}).createMachine({
+  id: 'phone-number',
+  initial: 'buying',
+  states: {
+    buying: {
+      on: { 'purchase.settled': 'active', 'purchase.failed': 'failed' },
+    },
+    active: {
+      on: {
+        'rental.paid': 'active',
+        'rental.refused': 'grace',
+        'release.requested': 'released',
+      },
+    },
+    grace: {
+      on: {
+        'rental.paid': 'active',
+        'grace.ended': 'released',
+        'release.requested': 'released',
+      },
+    },
+    released: { type: 'final' },
+    failed: { type: 'final' },
+  },
+});
+
+/** Where an event takes a number; undefined where it has no effect, as after the end. */
+export function planNumber(
+  from: NumberStatus,
+  type: NumberEvent['type'],
+): NumberStatus | undefined {
+  const stored = phoneNumberMachine.resolveState({ value: from });
+  if (stored.status === 'done' || !stored.can({ type })) return undefined;
+  return transition(phoneNumberMachine, stored, { type })[0].value as NumberStatus;
+}

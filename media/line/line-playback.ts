@@ -1,0 +1,165 @@
+/**
+ * What the far side of a telephone line has played of the sound that was sent to it. The carrier plays in real time
+ * what it gets, and echoes a mark once everything before it was played; a clear empties its buffer and echoes the
+ * pending marks at once, so each clear begins a new generation of marks. Times are milliseconds of a clock that never
+ * goes back, and come with each call.
+ */
+
+type Piece = {
+  readonly itemId: string;
+  /** In the sound of this generation. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Where the item's own sound was at `fromMs`. */
+  readonly itemFromMs: number;
+  readonly bytes: Uint8Array;
+};
+
+/** How much of an item was heard, in milliseconds of its sound. */
+export type HeardItem = { readonly itemId: string; readonly heardMs: number };
+
+/** Sound that was sent and not heard. */
+export type UnheardSound = { readonly itemId: string; readonly bytes: Uint8Array };
+
+/** Marks of one line that may wait for their echo. */
+const MOST_MARKS = 64;
+
+/** After so long, a mark that was not echoed never will be. */
+const MARK_PATIENCE_MS = 1_000;
+
+/** Less than this is not audible, and timers are no better. */
+const TOLERANCE_MS = 5;
+
+const heardWhole = ({ fromMs, itemFromMs, itemId, toMs }: Piece): HeardItem => ({
+  itemId,
+  heardMs: itemFromMs + toMs - fromMs,
+});
+
+export class LinePlayback {
+  readonly #bytesPerMs: number;
+  readonly #markMs: number;
+  #pieces: Piece[] = [];
+  #generation = 0;
+  #sentMs = 0;
+  #markedMs = 0;
+  #marks = 0;
+  /** Positions of the marks that wait for their echo, by their number. */
+  #pending = new Map<number, number>();
+  /** The playhead as far as it is known, and when it was there. */
+  #knownMs = 0;
+  #knownAtMs = 0;
+  /** When playing stops for want of sound, by the clock alone. */
+  #dryAtMs = Number.NEGATIVE_INFINITY;
+  /** What was playing at the last clear. */
+  #cleared: HeardItem | undefined;
+  readonly #dry = { underruns: 0, ms: 0 };
+
+  constructor(options: { readonly bytesPerMs: number; readonly markMs: number }) {
+    this.#bytesPerMs = options.bytesPerMs;
+    this.#markMs = options.markMs;
+  }
+
+  /** How often and how long the line was silent in the middle of an item, because its next sound was not there yet. */
+  get dry(): { readonly underruns: number; readonly ms: number } {
+    return this.#dry;
+  }
+
+  /** Notes sound that is sent now. Returns the name of the mark to send behind it, where one is due. */
+  sent(itemId: string, bytes: Uint8Array, nowMs: number): string | undefined {
+    const ms = bytes.length / this.#bytesPerMs;
+    const last = this.#pieces.at(-1);
+    if (nowMs > this.#dryAtMs) {
+      if (last?.itemId === itemId) this.#ranDry(nowMs - this.#dryAtMs);
+      // The line was silent: this is heard from now on.
+      this.#knownMs = this.#sentMs;
+      this.#knownAtMs = nowMs;
+      this.#dryAtMs = nowMs;
+    }
+    const before = last === undefined ? this.#cleared : heardWhole(last);
+    const itemFromMs = before?.itemId === itemId ? before.heardMs : 0;
+    const toMs = this.#sentMs + ms;
+    this.#pieces.push({ itemId, fromMs: this.#sentMs, toMs, itemFromMs, bytes });
+    this.#sentMs = toMs;
+    this.#dryAtMs += ms;
+    return this.#sentMs - this.#markedMs >= this.#markMs ? this.mark() : undefined;
+  }
+
+  /** Names a mark behind everything that was sent. */
+  mark(): string {
+    this.#markedMs = this.#sentMs;
+    const number = ++this.#marks;
+    if (this.#pending.size < MOST_MARKS) this.#pending.set(number, this.#sentMs);
+    return `${this.#generation}.${number}`;
+  }
+
+  /** The carrier echoed a mark. Returns whether it is one of this generation that was waited for. */
+  echoed(name: string, nowMs: number): boolean {
+    const [generation, number] = name.split('.').map(Number);
+    if (generation !== this.#generation || number === undefined) return false;
+    const atMs = this.#pending.get(number);
+    if (atMs === undefined) return false;
+    for (const pending of this.#pending.keys()) {
+      if (pending <= number) this.#pending.delete(pending);
+    }
+    this.#knownMs = Math.max(this.#knownMs, atMs);
+    this.#knownAtMs = nowMs;
+    this.#forget(atMs);
+    return true;
+  }
+
+  /** Milliseconds of sound that the far side has not played yet, as far as clock and marks can tell. */
+  unheardMs(nowMs: number): number {
+    return this.#sentMs - this.#playheadMs(nowMs);
+  }
+
+  /** What was heard of the item that plays now, or played last. */
+  heard(nowMs: number): HeardItem | undefined {
+    const playheadMs = this.#playheadMs(nowMs);
+    const piece = this.#pieces.find(({ toMs }) => toMs >= playheadMs) ?? this.#pieces.at(-1);
+    if (piece === undefined) return undefined;
+    const within = Math.min(Math.max(0, playheadMs - piece.fromMs), piece.toMs - piece.fromMs);
+    return { itemId: piece.itemId, heardMs: piece.itemFromMs + within };
+  }
+
+  /** The buffer of the far side is cleared now. Returns the sound that is not heard, in its order. */
+  clear(nowMs: number): UnheardSound[] {
+    const playheadMs = this.#playheadMs(nowMs);
+    this.#cleared = this.heard(nowMs);
+    const unheard: UnheardSound[] = [];
+    for (const { itemId, bytes, fromMs, toMs } of this.#pieces) {
+      if (toMs <= playheadMs) continue;
+      const skipped = Math.max(0, Math.ceil((playheadMs - fromMs) * this.#bytesPerMs));
+      unheard.push({ itemId, bytes: bytes.subarray(skipped) });
+    }
+    this.#generation++;
+    this.#pieces = [];
+    this.#pending.clear();
+    this.#sentMs = 0;
+    this.#markedMs = 0;
+    this.#knownMs = 0;
+    this.#knownAtMs = nowMs;
+    this.#dryAtMs = Number.NEGATIVE_INFINITY;
+    return unheard;
+  }
+
+  /** By the clock, but not beyond a mark that is to be echoed, unless the carrier echoes none. */
+  #playheadMs(nowMs: number): number {
+    const byClockMs = this.#knownMs + Math.max(0, nowMs - this.#knownAtMs);
+    const [nextMarkMs = this.#sentMs] = this.#pending.values();
+    const isOverdue = byClockMs > nextMarkMs + MARK_PATIENCE_MS;
+    return Math.min(byClockMs, isOverdue ? this.#sentMs : nextMarkMs, this.#sentMs);
+  }
+
+  #ranDry(ms: number): void {
+    if (ms <= TOLERANCE_MS) return;
+    this.#dry.underruns++;
+    this.#dry.ms += ms;
+  }
+
+  /** Keeps the last piece, which tells what was heard last. */
+  #forget(beforeMs: number): void {
+    const gone = this.#pieces.findIndex(({ toMs }) => toMs > beforeMs);
+    const count = gone === -1 ? this.#pieces.length - 1 : gone - 1;
+    if (count > 0) this.#pieces.splice(0, count);
+  }
+}

@@ -1,0 +1,94 @@
+import { enginesFor } from '../../engines/engines-for.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { startWorkers } from '../../kernel/schedule.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import { createTakeSession } from '../../ledger/engine/take-session.ts';
+import type { CallDeps } from '../../phone/calls/call-deps.ts';
+import { createCalls, createCarrierHooks } from '../../phone/calls/calls.ts';
+import { createCallSweeper } from '../../phone/calls/sweep-calls.ts';
+import { watchCarrierSpend } from '../../phone/calls/watch-carrier-spend.ts';
+import { askCarrierPrices } from '../../phone/carrier-prices/ask-prices.ts';
+import { createPriceMetrics } from '../../phone/carrier-prices/price-metrics.ts';
+import type { Carrier } from '../../phone/carriers/carrier.ts';
+import { createTestRing } from '../../phone/carriers/test-ring.ts';
+import { refuseNumber } from '../../phone/dialling/refuse-number.ts';
+import type { RateCard } from '../../phone/rate-card.ts';
+import { createRecordingDeleter } from '../../phone/recordings/delete-recordings.ts';
+import { createCallRecords } from '../../phone/records/call-records.ts';
+import { createReportForgetter } from '../../phone/records/forget-reports.ts';
+import { openBrain } from '../../phone/voice/open-brain.ts';
+import { fetchSound } from '../../phone/voice/sound-file.ts';
+import { DEFAULT_VOICE_MODEL } from '../../phone/voice/voice-settings.ts';
+import type { DestinationGuard } from '../../platform/egress/destination-guard.ts';
+import { createGuardedClient } from '../../platform/egress/guarded-client.ts';
+import type { buildGateway } from './build-gateway.ts';
+import type { LedgerParts } from './build-ledger.ts';
+import type { VoiceParts } from './build-voice.ts';
+import type { World } from './world.ts';
+
+export type CallParts = {
+  readonly ledger: Pick<LedgerParts, 'node'>;
+  readonly voice: VoiceParts;
+  readonly gateway: Pick<ReturnType<typeof buildGateway>, 'cascades'>;
+  readonly rateCard: RateCard;
+  /** Judges where voice webhooks are. */
+  readonly guard: DestinationGuard;
+  readonly voiceOf: CallDeps['voiceOf'];
+};
+
+/** Also where all voice webhooks are at one host. */
+const BOUNDS = { perOrigin: LIMITS.liveSessions };
+
+/** What calls need of this server, and the workers that end them. */
+export function buildCalls(
+  world: World,
+  parts: CallParts,
+  carrier: Carrier,
+  teardown: Teardown,
+): CallDeps {
+  const { catalogue, settings, sql } = world;
+  const { monthlyCarrierLimitUsd, sttModel, ttsModel } = settings.phone;
+  const client = teardown.use(
+    'voice webhook client',
+    createGuardedClient({ guard: parts.guard, clock: world.clock, bounds: BOUNDS }),
+  );
+  const deps: CallDeps = {
+    ...world,
+    ...parts.voice,
+    cascades: parts.gateway.cascades,
+    takeSession: createTakeSession({ sql, node: parts.ledger.node }),
+    carrier,
+    rateCard: parts.rateCard,
+    recordingDays: settings.phone.recordingDays,
+    publicUrl: settings.publicUrl,
+    models: {
+      stt: sttModel,
+      tts: ttsModel,
+      llm: catalogue.find(DEFAULT_VOICE_MODEL) === undefined ? 'local/guide' : DEFAULT_VOICE_MODEL,
+    },
+    voiceOf: parts.voiceOf,
+    openBrain: (call, events) => openBrain({ ...world, guard: parts.guard, client }, call, events),
+    refusalOf: (to, accountId) => refuseNumber({ ...world, ...settings.phone }, to, accountId),
+    openSound: (url, signal) => fetchSound(client, url, signal),
+    enginesOf: (agentId) => enginesFor(parts.voice.engines, agentId),
+    live: new Map(),
+  };
+  const watching = watchCarrierSpend(carrier, monthlyCarrierLimitUsd);
+  const workers = [
+    createCallSweeper(deps),
+    createReportForgetter(deps),
+    createRecordingDeleter(deps),
+    askCarrierPrices({ ...deps, metrics: createPriceMetrics(world.metrics) }),
+    ...(watching === undefined ? [] : [watching]),
+  ];
+  teardown.use('call workers', startWorkers(world, workers));
+  return deps;
+}
+
+/** What agents and carriers ask of calls; without a carrier everything is refused. */
+export const callServices = (deps: CallDeps | undefined) => ({
+  calls: createCalls(deps),
+  callRecords: createCallRecords(deps),
+  carrierHooks: createCarrierHooks(deps),
+  testRing: createTestRing(deps?.carrier),
+});

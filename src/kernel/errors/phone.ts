@@ -1,0 +1,200 @@
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+
+/** Refusals of phone numbers and calls (spec, Errors; contract B §3). */
+export const phone = {
+  areaCodeRequired: () =>
+    refusal(
+      400,
+      'area_code_required',
+      'Name an areaCode of three digits, or an exact phoneNumber.',
+    ),
+  invalidAreaCode: () =>
+    refusal(400, 'invalid_area_code', 'areaCode: three digits, the first of them 2 to 9.'),
+  invalidPhoneNumber: () =>
+    refusal(400, 'invalid_phone_number', 'phoneNumber: a US number as +1 and ten digits.'),
+  invalidDoNotCallNumber: () =>
+    refusal(
+      400,
+      'invalid_phone_number',
+      'phoneNumber: a number with its country, such as +14155550100.',
+    ),
+  doNotCallFull: (limit: number) =>
+    refusal(
+      409,
+      'do_not_call_full',
+      `The do-not-call list has ${limit} numbers, and may have no more.`,
+      { limit },
+      NO_RETRY,
+    ),
+  doNotCallNotFound: () => refusal(404, 'not_found', 'This number is not on the do-not-call list.'),
+  invalidToNumber: (message: string) => refusal(400, 'invalid_to_number', `toNumber: ${message}.`),
+  invalidDays: () => refusal(400, 'invalid_days', 'days: a whole number from 1 to 365.'),
+  maxSpendTooLow: (requiredRaw: string) =>
+    refusal(
+      400,
+      'max_spend_too_low',
+      `maxSpendRaw must cover one minute of the call, which is ${requiredRaw}.`,
+      { required: requiredRaw },
+    ),
+  machineMessageRequired: () =>
+    refusal(
+      400,
+      'machine_message_required',
+      'machineMessage: onMachine "leave_message" needs one, or a beginMessage of the agent.',
+    ),
+  machineMessageUnused: () =>
+    refusal(
+      400,
+      'machine_message_unused',
+      'machineMessage: it is said with onMachine "leave_message" alone.',
+    ),
+  insufficientBalance: (availableRaw: string, requiredRaw: string) =>
+    refusal(
+      402,
+      'insufficient_balance',
+      `The balance of ${availableRaw} does not cover the ${requiredRaw} of the first month.`,
+      { available: availableRaw, required: requiredRaw },
+    ),
+  telephonySuspended: () =>
+    refusal(403, 'telephony_suspended', 'The phone service of this account is suspended.'),
+  /** Before a call is placed: nothing rings. */
+  callNotCovered: (availableRaw: string, requiredRaw: string) =>
+    refusal(403, 'insufficient_balance', 'The balance does not cover one minute of a call.', {
+      available: availableRaw,
+      required: requiredRaw,
+    }),
+  callCapped: (message: string, fields: Readonly<Record<string, unknown>>) =>
+    refusal(403, 'policy_exceeded', message, fields),
+  creditLineExpired: () =>
+    refusal(403, 'credit_line_expired', 'The credit line of this agent has expired.'),
+  callerSuspended: () => refusal(403, 'agent_suspended', 'This agent is suspended.'),
+  callerNotActive: () => refusal(403, 'agent_not_active', 'This agent may not place calls now.'),
+  numberExists: (record: unknown) =>
+    refusal(409, 'number_exists', 'This agent has a number already.', { number: record }, NO_RETRY),
+  noNumbersAvailable: (message: string) =>
+    refusal(409, 'no_numbers_available', message, {}, NO_RETRY),
+  agentUnavailable: () =>
+    refusal(409, 'agent_unavailable', 'This agent is suspended or closed.', {}, NO_RETRY),
+  agentNotReady: () =>
+    refusal(
+      409,
+      'agent_not_ready',
+      'The wallet of this agent is not provisioned yet.',
+      {},
+      MAY_RETRY,
+    ),
+  numberRequired: () =>
+    refusal(
+      409,
+      'number_required',
+      'This agent has no number to call from: rent one first.',
+      {},
+      NO_RETRY,
+    ),
+  callLimit: (of: 'agent' | 'account', limit: number, active: number) =>
+    refusal(
+      429,
+      'call_limit',
+      `The ${of} has ${active} calls under way, and may have ${limit}.`,
+      { limit, active },
+      mayRetryAfter(5),
+    ),
+  provisioningFailed: () =>
+    refusal(
+      502,
+      'provisioning_failed',
+      'The carrier did not sell the number. Nothing was charged.',
+      {},
+      NO_RETRY,
+    ),
+  /** The carrier may have sold it all the same, so that nothing is said of the money yet. */
+  provisioningUndecided: () =>
+    refusal(
+      502,
+      'provisioning_failed',
+      'The carrier did not answer. The number appears in the list within minutes if it was sold; otherwise nothing is charged.',
+      {},
+      NO_RETRY,
+    ),
+  callFailed: () =>
+    refusal(
+      502,
+      'call_failed',
+      'The carrier did not take the call. Nothing was charged.',
+      {},
+      NO_RETRY,
+    ),
+  telephonyUnavailable: () =>
+    refusal(
+      503,
+      'telephony_unavailable',
+      'This server has no phone service: no carrier is configured.',
+      {},
+      NO_RETRY,
+    ),
+  noTestCallers: () =>
+    refusal(
+      503,
+      'telephony_unavailable',
+      'The carrier of this server has real callers only: a test caller comes with PHONE_CARRIER=loopback.',
+      {},
+      NO_RETRY,
+    ),
+  noSuchCaller: () =>
+    refusal(400, 'invalid_from_number', 'from: a number with its country, such as +14155550100.'),
+  noNumberToRing: () =>
+    refusal(
+      409,
+      'number_required',
+      'This number was given back, and takes no calls.',
+      {},
+      NO_RETRY,
+    ),
+  carrierAway: () =>
+    refusal(
+      503,
+      'telephony_unavailable',
+      'The carrier does not answer at present; try again shortly.',
+      {},
+      MAY_RETRY,
+    ),
+  numberNotFound: () => refusal(404, 'not_found', 'This agent has no such number.'),
+  forgedCallback: () =>
+    refusal(403, 'invalid_signature', 'The carrier has not signed this request.'),
+  malformedCallback: (message: string) => refusal(400, 'malformed_callback', message),
+  callNotFound: () => refusal(404, 'not_found', 'This agent has no such call.'),
+  reportNotFound: () =>
+    refusal(404, 'not_found', 'No report of this call was asked for, or it is no longer kept.'),
+  reportNotReady: () =>
+    refusal(
+      409,
+      'report_not_ready',
+      'The call is not over yet; its report can be read once it is.',
+      {},
+      mayRetryAfter(5),
+    ),
+  recordingNotFound: () =>
+    refusal(404, 'not_found', 'This call was not recorded, or its recording is no longer kept.'),
+  recordingNotReady: () =>
+    refusal(
+      409,
+      'recording_not_ready',
+      'The carrier does not have the whole recording yet.',
+      {},
+      mayRetryAfter(5),
+    ),
+  webhookUrlRequired: () =>
+    refusal(400, 'webhook_url_required', 'webhookUrl: webhook mode needs one.'),
+  invalidWebhookUrl: (message: string) =>
+    refusal(400, 'invalid_webhook_url', `webhookUrl: ${message}.`),
+  invalidVoiceMode: () => refusal(400, 'invalid_voice_mode', 'voiceMode: "hosted" or "webhook".'),
+  invalidModel: (model: string, suggestions: readonly string[]) =>
+    refusal(
+      400,
+      'invalid_model',
+      suggestions.length === 0
+        ? `model: "${model}" is no chat model of the catalogue.`
+        : `model: "${model}" is no chat model of the catalogue; did you mean ${suggestions.map((id) => `"${id}"`).join(' or ')}?`,
+    ),
+  invalidVoice: (message: string) => refusal(400, 'invalid_voice', message),
+};

@@ -1,0 +1,48 @@
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+
+/** The living number of an agent, and the number's agent. */
+export type LivingNumber = {
+  readonly numberId: number;
+  readonly phoneNumber: string;
+  readonly agentId: number;
+  readonly accountId: string;
+};
+
+export async function findLivingNumber(
+  sql: Sql,
+  by: { readonly agentId: number } | { readonly phoneNumber: string },
+): Promise<LivingNumber | undefined> {
+  const isIt =
+    'agentId' in by ? sql`agent_id = ${by.agentId}` : sql`phone_number = ${by.phoneNumber}`;
+  const [row] = await sql<
+    { id: number; phone_number: string; agent_id: number; account_id: string }[]
+  >`select id, phone_number, agent_id, account_id from phone_numbers
+    where ${isIt} and status in ('active', 'grace')`;
+  if (row === undefined) return undefined;
+  return {
+    numberId: row.id,
+    phoneNumber: row.phone_number,
+    agentId: row.agent_id,
+    accountId: row.account_id,
+  };
+}
+
+export async function findSuspension(sql: Sql, accountId: string): Promise<string | undefined> {
+  const [row] = await sql<{ reason: string }[]>`
+    select reason from telephony_suspensions where account_id = ${accountId}`;
+  return row?.reason;
+}
+
+/** Suspends the phone service of every account that has a number. */
+export async function suspendTelephony(sql: Sql, reason: string): Promise<void> {
+  await sql`insert into telephony_suspensions (account_id, reason)
+    select distinct account_id, ${reason} from phone_numbers where status in ('active', 'grace')
+    on conflict do nothing`;
+}
+
+/** The wallet of an agent, as events name it. */
+export async function findWallet(sql: Queryable, agentId: number): Promise<string | null> {
+  const [row] = await sql<{ wallet_address: string | null }[]>`
+    select wallet_address from agents where id = ${agentId}`;
+  return row?.wallet_address?.toLowerCase() ?? null;
+}

@@ -1,0 +1,52 @@
+import type { Sql } from '../../../platform/postgres/sql.ts';
+import type { AnsweredBy } from '../../carriers/carrier.ts';
+
+/** Keeps the carrier's word on who has answered. A machine whose greeting has ended stays one, whatever comes late. */
+export async function noteAnsweredBy(
+  sql: Sql,
+  callId: string,
+  answeredBy: AnsweredBy,
+): Promise<void> {
+  await sql`update calls set answered_by = ${answeredBy}
+    where id = ${callId} and (answered_by is null or answered_by = 'unknown'
+      or (answered_by = 'machine_start' and ${answeredBy} <> 'unknown'))`;
+}
+
+/** Null: the carrier has not said it. */
+export async function findAnsweredBy(sql: Sql, callId: string): Promise<AnsweredBy | null> {
+  const [row] = await sql<{ answered_by: AnsweredBy | null }[]>`
+    select answered_by from calls where id = ${callId}`;
+  return row?.answered_by ?? null;
+}
+
+/** Stores the summary that the carrier reads to the target of a transfer; null: it reads none. */
+export async function noteTransferSummary(
+  sql: Sql,
+  callId: string,
+  summary: string | null,
+): Promise<void> {
+  await sql`update calls set transfer_summary = ${summary} where id = ${callId}`;
+}
+
+export async function findTransferSummary(sql: Sql, callId: string): Promise<string | null> {
+  const [row] = await sql<{ transfer_summary: string | null }[]>`
+    select transfer_summary from calls where id = ${callId}`;
+  return row?.transfer_summary ?? null;
+}
+
+/** Adds a note for the brain to what was said, unless it is the last one already, as where a callback comes twice. */
+export async function addNote(sql: Sql, callId: string, content: string): Promise<void> {
+  await sql`
+    insert into call_turns (call_id, seq, role, content)
+    select ${callId}, coalesce((select max(seq) from call_turns where call_id = ${callId}), 0) + 1,
+      'user', ${content}
+    where not exists (
+      select 1 from call_turns t where t.call_id = ${callId} and t.content = ${content}
+        and t.seq = (select max(seq) from call_turns where call_id = ${callId}))`;
+}
+
+export async function findLastTurn(sql: Sql, callId: string): Promise<string | undefined> {
+  const [row] = await sql<{ content: string }[]>`
+    select content from call_turns where call_id = ${callId} order by seq desc limit 1`;
+  return row?.content;
+}

@@ -1,0 +1,144 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import { requireModel } from '../../../models/catalogue/require-model.ts';
+import { inLanguage } from '../../../voice/cascade/voices.ts';
+import { CarrierFailed } from '../../carriers/carrier.ts';
+import type { CallRecorder } from '../../recordings/call-recorder.ts';
+import type { GatherRules } from '../../voice/key-entry.ts';
+import type { Call } from '../call.ts';
+import type { CallDeps } from '../call-deps.ts';
+import { putOffCall } from '../call-store.ts';
+import type { ActionOfCall } from '../live-call-options.ts';
+import { noteTransferSummary } from './action-store.ts';
+import type { LiveActions } from './live-actions.ts';
+import { transferNote } from './transfer-note.ts';
+import { watchTransfer } from './watch-transfer.ts';
+
+/** The part of a recorder that actions use. */
+export type ActedRecorder = Pick<CallRecorder, 'finish' | 'pause' | 'resume' | 'stop'>;
+
+type Acted = {
+  readonly deps: CallDeps;
+  readonly call: Call;
+  readonly actions: LiveActions;
+  readonly recorder: ActedRecorder;
+};
+
+type Action<Name extends ActionOfCall['name']> = Extract<ActionOfCall, { name: Name }>;
+
+/** Carries an action out. One that fails is logged, and the conversation goes on. */
+export function carryOut(
+  deps: CallDeps,
+  call: Call,
+  recorder: ActedRecorder,
+  action: ActionOfCall,
+): void {
+  const { callId } = call;
+  const actions = deps.live.get(callId)?.actions;
+  if (actions === undefined) return;
+  perform({ deps, call, actions, recorder }, action).catch((err: unknown) =>
+    deps.log.warn({ err, callId, action: action.name }, 'an action of a call failed'),
+  );
+}
+
+async function perform(acted: Acted, action: ActionOfCall): Promise<void> {
+  const { actions, deps, recorder } = acted;
+  switch (action.name) {
+    case 'send_digits':
+      return sendDigits(acted, action);
+    case 'transfer_call':
+      return transfer(acted, action);
+    case 'gather_digits':
+      return gather(acted, rulesOf(action));
+    case 'play_audio':
+      return actions.sounds.play((signal) => deps.openSound(action.url, signal));
+    case 'set_language':
+      return setLanguage(acted, action);
+    case 'stop_recording':
+      return recorder.stop();
+  }
+}
+
+async function sendDigits(
+  { actions, call: { callId, carrierCallId }, deps: { carrier, sql } }: Acted,
+  { digits }: Action<'send_digits'>,
+): Promise<void> {
+  if (carrierCallId === null) return;
+  await actions.heardOut();
+  await carrier.calls.sendDigits({ callId, carrierCallId }, digits);
+  await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs);
+}
+
+/** Transfers a call once what was said before is heard. Where the carrier refuses, the conversation goes on. */
+async function transfer(
+  { actions, call, deps, recorder }: Acted,
+  { summary, to }: Action<'transfer_call'>,
+): Promise<void> {
+  const { carrier, live, sql } = deps;
+  const { accountId, callId, carrierCallId } = call;
+  if (carrierCallId === null || actions.isTransferring) return;
+  const refusal = await deps.refusalOf(to, accountId);
+  if (refusal !== undefined) {
+    live.get(callId)?.say(`I cannot connect you: ${refusal.message}.`);
+    return;
+  }
+  await noteTransferSummary(sql, callId, summary ?? null);
+  await actions.heardOut();
+  // The person whom the caller is connected to was not told of a recording.
+  await recorder.finish().catch((error: unknown) => {
+    live.get(callId)?.say('I cannot connect you now.');
+    throw error;
+  });
+  actions.transferring();
+  watchTransfer(deps, callId, actions);
+  try {
+    await carrier.calls.transfer({ callId, carrierCallId }, to, summary !== undefined);
+  } catch (error) {
+    // A stream that is gone says that the carrier has begun; one that refused after that cannot bring it back.
+    const mayHaveBegun = error instanceof CarrierFailed && error.kind === 'away';
+    if (actions.isAttached) actions.transferFailed(transferNote('failed'));
+    else if (!mayHaveBegun) actions.drop('error');
+    throw error;
+  }
+  await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs);
+}
+
+/** Gathers keys. Sensitive ones are gathered only while the carrier records nothing of the call. */
+async function gather(
+  { actions, call: { callId }, deps: { live }, recorder }: Acted,
+  rules: GatherRules,
+): Promise<void> {
+  if (!rules.isSensitive) {
+    actions.gather(rules, () => {});
+    return;
+  }
+  await recorder.pause().catch((error: unknown) => {
+    actions.note('[keypad] The keys cannot be used now, because the call is recorded.');
+    live.get(callId)?.respond();
+    throw error;
+  });
+  actions.gather(rules, () => recorder.resume());
+}
+
+function rulesOf(action: Action<'gather_digits'>): GatherRules {
+  const { finishOnKey = '#', maxDigits, sensitive, timeoutSeconds } = action;
+  return {
+    maxDigits: maxDigits ?? LIMITS.phone.keys,
+    finishOnKey: finishOnKey === '' ? undefined : finishOnKey,
+    timeoutMs: (timeoutSeconds ?? LIMITS.phone.gatherSeconds.usual) * 1_000,
+    isSensitive: sensitive ?? false,
+  };
+}
+
+/** Hears and speaks another language. One that the models of the call do not have changes nothing, and the brain learns that. */
+async function setLanguage(
+  { actions, call: { callId }, deps: { catalogue, log, models } }: Acted,
+  { language }: Action<'set_language'>,
+): Promise<void> {
+  const change = inLanguage(requireModel(catalogue, models.tts, 'tts'), actions.config, language);
+  const problem = change === undefined ? NO_VOICE : await actions.configure(change);
+  if (problem === undefined) return;
+  log.warn({ callId, language, problem: problem.message }, 'the language of a call stays');
+  actions.note(`[language] ${language} is not available; the language stays as it is.`);
+}
+
+const NO_VOICE = { message: 'the voice of this server does not speak it' };

@@ -1,0 +1,211 @@
+import type { SoundFormat } from '../../../../media/coding.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { Random } from '../../../kernel/random.ts';
+import type { ConfigProblem, SessionConfig } from '../../../voice/session/session-config.ts';
+import type { VoicePipeline } from '../../../voice/session/voice-pipeline.ts';
+import type { VoiceSession } from '../../../voice/session/voice-session.ts';
+import type { AnsweredBy } from '../../carriers/carrier.ts';
+import type { BargeIn } from '../../voice/barge-in.ts';
+import type { AnswerLabels, CallLine } from '../../voice/call-line.ts';
+import { type EnteredKeys, type GatherRules, KeyEntry, keypadNote } from '../../voice/key-entry.ts';
+import { LineSounds } from '../../voice/line-sounds.ts';
+import { scriptedAnswer } from '../../voice/scripted-llm.ts';
+import { NamedTimers } from '../named-timers.ts';
+
+/** What the caller hears when a transfer comes to nothing. */
+export const NOT_REACHED = 'I could not reach that person.';
+
+/** The conversation that actions are a part of. */
+export interface ActedCall {
+  /** Keeps something in the history that the brain has to know. */
+  note(text: string): void;
+  /** Says a text as it is. */
+  say(text: string): void;
+  /** Asks the brain. */
+  respond(): void;
+  end(reason: string): void;
+}
+
+export type LiveParts = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly format: SoundFormat;
+  readonly session: VoiceSession;
+  readonly line: CallLine;
+  readonly bargeIn: BargeIn;
+  readonly pipeline: Pick<VoicePipeline, 'problemOf'>;
+  readonly call: ActedCall;
+  /** Digits that the brain has asked for, before it is asked with the note of them. */
+  readonly entered: (digits: string) => void;
+};
+
+/** What an action does to a live call beside its conversation: keys, sounds, transfers, and what is left to a machine. */
+export class LiveActions {
+  readonly sounds: LineSounds;
+  readonly #parts: LiveParts;
+  readonly #keys: KeyEntry;
+  readonly #timers: NamedTimers;
+  #gatherOver = () => {};
+  #isMuted = false;
+  #isTransferring = false;
+  #verdict: ((answeredBy: AnsweredBy) => void) | undefined;
+
+  constructor(parts: LiveParts) {
+    this.#parts = parts;
+    this.sounds = new LineSounds(parts);
+    this.#keys = new KeyEntry({ clock: parts.clock, entered: (keys) => this.#entered(keys) });
+    this.#timers = new NamedTimers(parts.clock);
+  }
+
+  /** Whether the far side is not heard any more, and gets no answers. */
+  get isMuted(): boolean {
+    return this.#isMuted;
+  }
+
+  /** Whether the carrier connects the far side elsewhere: the stream is gone meanwhile. */
+  get isTransferring(): boolean {
+    return this.#isTransferring;
+  }
+
+  /** Whether the carrier's stream stands. */
+  get isAttached(): boolean {
+    return this.#parts.line.isAttached;
+  }
+
+  /** Whether keys are gathered that the brain has asked for. */
+  get isGathering(): boolean {
+    return this.#keys.isGathering;
+  }
+
+  get config(): SessionConfig {
+    return this.#parts.session.config;
+  }
+
+  /** A key that is pressed now, as it may be written down. */
+  writtenAs(digit: string): string {
+    return this.#keys.writtenAs(digit);
+  }
+
+  press(digit: string): void {
+    this.#keys.press(digit);
+  }
+
+  /** Gathers the next keys by these rules, and then asks the brain with them. `over` runs once none is gathered any more. */
+  gather(rules: GatherRules, over: () => void): void {
+    this.#gatherOver();
+    this.#keys.gather(rules);
+    this.#gatherOver = over;
+  }
+
+  /** Changes the settings from the next utterance on. Resolves with why they cannot be served; then nothing changes. */
+  async configure(change: Partial<SessionConfig>): Promise<ConfigProblem | undefined> {
+    const { pipeline, session } = this.#parts;
+    const config = { ...session.config, ...change };
+    const problem = pipeline.problemOf(config);
+    if (problem === undefined) session.configure(config);
+    return problem;
+  }
+
+  note(text: string): void {
+    this.#parts.call.note(text);
+  }
+
+  /** Resolves once the far side has heard everything that was said by now. */
+  heardOut(): Promise<void> {
+    return this.#parts.line.played(LIMITS.phone.lastWordsMs, new AbortController().signal);
+  }
+
+  /** Stops what is said at once. From here on the far side is not heard, and gets no answers. */
+  mute(): void {
+    this.#isMuted = true;
+    const { bargeIn, session } = this.#parts;
+    this.#closeKeys();
+    bargeIn.close();
+    this.sounds.stop();
+    session.clearInput();
+    session.bargeIn();
+    // A scripted answer that has not begun stands a barge-in.
+    session.cancel();
+  }
+
+  /** Mutes the call and says `text` whole. Then the call ends for this reason. */
+  leave(text: string, reason: string): void {
+    this.mute();
+    const { call, session } = this.#parts;
+    const problem = session.respond(scriptedAnswer(session.config, text, { last: reason }));
+    if (problem !== undefined) call.end(reason);
+  }
+
+  /** Ends the call at once: the far side hears nothing more. */
+  drop(reason: string): void {
+    this.mute();
+    this.#parts.call.end(reason);
+  }
+
+  /** An answer begins. */
+  answerBegan(answerId: string, labels: AnswerLabels): void {
+    if (!this.#isMuted || labels.last !== undefined) return;
+    queueMicrotask(() => this.#parts.session.cancel(answerId));
+  }
+
+  /** An answer is over. True: it was the last one, and the call ends once it was heard. */
+  answered({ last }: AnswerLabels): boolean {
+    if (last === undefined) return false;
+    this.#parts.line.afterPlayed(() => this.#parts.call.end(last), LIMITS.phone.lastWordsMs);
+    return true;
+  }
+
+  /** The carrier connects the far side elsewhere now. Where the call does not come back, the transfer was answered. */
+  transferring(): void {
+    this.#isTransferring = true;
+    this.#timers.after('transfer', LIMITS.phone.transferMs, () => this.transferred());
+  }
+
+  /** The other person has answered: the call is over here. */
+  transferred(): void {
+    if (this.#isTransferring) this.#parts.call.end('call_transfer');
+  }
+
+  /** The call is back, since the other person was not reached. Nothing happens where no transfer was under way. */
+  transferFailed(note: string): void {
+    if (!this.#isTransferring) return;
+    this.#isTransferring = false;
+    this.#timers.cancel('transfer');
+    this.#parts.session.cancel();
+    this.#parts.call.note(note);
+    this.#parts.call.say(NOT_REACHED);
+  }
+
+  /** Sets what is called with the carrier's word on who has answered. */
+  onAnsweredBy(verdict: (answeredBy: AnsweredBy) => void): void {
+    this.#verdict = verdict;
+  }
+
+  answeredBy(answeredBy: AnsweredBy): void {
+    this.#verdict?.(answeredBy);
+  }
+
+  close(): void {
+    this.#closeKeys();
+    this.#timers.close();
+    this.sounds.stop();
+  }
+
+  #closeKeys(): void {
+    this.#keys.close();
+    this.#gatherOver();
+    this.#gatherOver = () => {};
+  }
+
+  #entered(keys: EnteredKeys): void {
+    this.#closeKeys();
+    const { bargeIn, call, entered } = this.#parts;
+    if (keys.digits !== '') bargeIn.interruptNow();
+    call.note(keypadNote(keys));
+    if (keys.isGathered) entered(keys.digits);
+    call.respond();
+  }
+}

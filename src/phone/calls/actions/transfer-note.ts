@@ -1,0 +1,10 @@
+import type { FailedTransfer } from '../../carriers/carrier.ts';
+
+const BEGIN = '[transfer] The other person was not reached';
+
+/** A transfer that came to nothing, as the history has it. */
+export const transferNote = (outcome?: FailedTransfer): string =>
+  outcome === undefined ? `${BEGIN}.` : `${BEGIN}: ${outcome}.`;
+
+export const isTransferNote = (content: string | undefined): content is string =>
+  content?.startsWith(BEGIN) === true;

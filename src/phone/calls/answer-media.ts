@@ -1,0 +1,210 @@
+import type { SessionEndReason } from '../../../machines/call.ts';
+import type { SoundFormat } from '../../../media/coding.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import type { MediaCodec } from '../carriers/carrier.ts';
+import { createCallRecorder } from '../recordings/call-recorder.ts';
+import { RECORDING_NOTICE } from '../recordings/recording.ts';
+import { addLine } from '../records/record-store.ts';
+import type { LineConnection } from '../voice/call-line.ts';
+import { findWallet } from './account-store.ts';
+import { findLastTurn } from './actions/action-store.ts';
+import { carryOut } from './actions/carry-out.ts';
+import { NOT_REACHED } from './actions/live-actions.ts';
+import { isTransferNote, transferNote } from './actions/transfer-note.ts';
+import { watchMachine } from './actions/watch-machine.ts';
+import type { Call } from './call.ts';
+import type { Brain, CallDeps } from './call-deps.ts';
+import { callEnded } from './call-events.ts';
+import type { CallMoney } from './call-money.ts';
+import { admitStream, advanceRow } from './call-store.ts';
+import { hangUpQuietly } from './hang-up-quietly.ts';
+import type { LiveCall } from './live-call.ts';
+import { openCall } from './open-call.ts';
+import { openLiveCall } from './recorded/open-live-call.ts';
+import { findTurns } from './turn-store.ts';
+import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
+
+/** Turns of a call that another process goes on with. */
+const REMEMBERED_TURNS = 40;
+const NO_LEGS = { transportRaw: 0n, sttRaw: 0n, ttsRaw: 0n };
+
+const PROMPT = 'Are you still there?';
+
+/** The first message of a media stream, and the stream. */
+export type MediaStart = {
+  readonly callId: string;
+  readonly codec: MediaCodec;
+  readonly format: SoundFormat;
+  readonly connection: LineConnection;
+};
+
+/**
+ * Takes a media stream: that of a call that is answered now, of one that lives at this process, or of one whose process
+ * is gone. Undefined: the stream is not wanted, and no call changes.
+ */
+export async function answerMedia(
+  deps: CallDeps,
+  start: MediaStart,
+): Promise<LiveCall | undefined> {
+  const call = await admitStream(deps.sql, start.callId);
+  if (call === undefined) return undefined;
+  const { callId } = call;
+  const isBack = deps.live.get(callId)?.actions.isTransferring === true;
+  const note = isBack ? await findLastTurn(deps.sql, callId) : undefined;
+  const living = deps.live.get(callId);
+  if (living !== undefined) {
+    living.attach(start.connection, start.codec);
+    living.actions.transferFailed(isTransferNote(note) ? note : transferNote());
+    return living;
+  }
+  deps.sessions.requireRoom();
+  return openLive(deps, call, start);
+}
+
+async function openLive(
+  deps: CallDeps,
+  call: Call,
+  { codec, connection, format }: MediaStart,
+): Promise<LiveCall | undefined> {
+  const { log, sql } = deps;
+  let live: LiveCall | undefined;
+  let prompts = 0;
+  let spoken = { characters: 0, seconds: 0 };
+  const brain = deps.openBrain(call, { unprompted: () => live?.respond() });
+  const isNew = call.status === 'pending';
+  const history = isNew ? [] : await findTurns(sql, call.callId, REMEMBERED_TURNS);
+  const opened = await openCall(deps, call, {
+    format,
+    brain,
+    prompt() {
+      // A person who looks for a card is not asked whether they are there.
+      if (live?.actions.isGathering) return '';
+      if (++prompts > LIMITS.phone.prompts) live?.end('inactivity');
+      return PROMPT;
+    },
+    spoken() {
+      const taken = spoken;
+      spoken = { characters: 0, seconds: 0 };
+      return taken;
+    },
+  });
+  if (opened.kind !== 'opened') {
+    brain?.close();
+    if (opened.kind === 'refused') await refuse(deps, call, opened.reason);
+    return undefined;
+  }
+  const { input, money } = opened;
+  let heardOut = () => {};
+  const over = new Promise<void>((resolve) => {
+    heardOut = resolve;
+  });
+  const recorder = createCallRecorder(deps, call, money);
+  const turns = createTurnWriter({ sql, log, callId: call.callId });
+  live = openLiveCall(deps, {
+    input,
+    codec,
+    format,
+    history,
+    notice: isNew && call.options.isRecorded ? RECORDING_NOTICE : undefined,
+    beginMessage: isNew ? (call.options.voice.beginMessage ?? undefined) : undefined,
+    lineLostMs: deps.lineLostMs ?? LIMITS.phone.lineLostMs,
+    longestMs: LIMITS.phone.longestCallSeconds * 1_000 - money.lineSeconds() * 1_000,
+    spoke(more) {
+      spoken = more;
+    },
+    events: {
+      said(turn) {
+        if (turn.role === 'user') prompts = 0;
+        turns.add(turn);
+      },
+      announced: recorder.announced,
+      notAnnounced: recorder.notAnnounced,
+      act: (action) => carryOut(deps, call, recorder, action),
+      digit: (digit) => brain?.digit?.(digit),
+      entered: (digits) => brain?.entered?.(digits),
+      interrupted(heard, heardMs, itemId) {
+        brain?.interrupted?.(heard, heardMs);
+        turns.heard(itemId, heard);
+      },
+      detached: () => money.freeze(),
+      attached: () => money.unfreeze(),
+      over: () => heardOut(),
+    },
+  });
+  register(deps, { call, live, money, brain, over, turns });
+  watchMachine(deps, call, live, money.answeredBy);
+  live.attach(connection);
+  // Another process had it while it was transferred.
+  if (isTransferNote(history.at(-1)?.content)) live.say(NOT_REACHED);
+  deps.engines.warmUp();
+  return live;
+}
+
+/** Keeps the call among those that live here, until it is settled and its row says so. */
+function register(
+  deps: CallDeps,
+  {
+    brain,
+    call,
+    live,
+    money,
+    over,
+    turns,
+  }: {
+    readonly call: Call;
+    readonly live: LiveCall;
+    readonly money: CallMoney;
+    readonly brain: Brain | undefined;
+    /** The far side has heard the last words. */
+    readonly over: Promise<void>;
+    readonly turns: Pick<TurnWriter, 'flushed'>;
+  },
+): void {
+  const { callId } = call;
+  deps.live.set(callId, live);
+  try {
+    deps.sessions.enter(callId, live);
+  } catch {
+    live.end('drain');
+  }
+  live.settled
+    .then(async () => {
+      deps.live.delete(callId);
+      brain?.close();
+      const receipt = money.receipt();
+      const line = live.lineFigures;
+      if (receipt === undefined) {
+        // Another process has the call, and its line.
+        await addLine(deps.sql, callId, line);
+        return;
+      }
+      const { durationSeconds, legs, reason } = receipt;
+      const dropLine = () => {
+        live.line.close(1000, reason);
+        // A call that was transferred goes on at the carrier.
+        if (reason !== 'call_ended' && reason !== 'call_transfer') hangUpQuietly(deps, call);
+      };
+      over.then(dropLine, dropLine);
+      await turns.flushed();
+      await advanceRow(
+        deps.sql,
+        callId,
+        { type: 'session.ended', reason },
+        { durationSeconds, legs, isBackstop: false, line },
+      );
+    })
+    .catch((err: unknown) => deps.log.error({ err, callId }, 'the end of a call was not written'));
+}
+
+/** The call is refused at its answer: it costs nothing, and the line is dropped. */
+async function refuse(deps: CallDeps, call: Call, reason: SessionEndReason): Promise<void> {
+  const { sql } = deps;
+  const wallet = await findWallet(sql, call.agentId);
+  const ended = await advanceRow(sql, call.callId, { type: 'answer.refused', reason });
+  if (ended !== undefined && call.status === 'pending') {
+    const receipt = { reason, durationSeconds: 0, legs: NO_LEGS, isBackstop: false };
+    await sql.begin((tx) => insertEvents(tx, [callEnded({ ...call, wallet }, receipt)]));
+  }
+  hangUpQuietly(deps, call);
+}

@@ -1,0 +1,56 @@
+import type { TakeSession } from '../../ledger/engine/take-session.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
+import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
+import type { Llm } from '../../voice/session/voice-pipeline.ts';
+import type { Carrier } from '../carriers/carrier.ts';
+import type { RateCard } from '../rate-card.ts';
+import type { CallSound } from '../voice/line-sounds.ts';
+import type { AgentVoice, Call } from './call.ts';
+import type { LiveCall } from './live-call.ts';
+
+/** What answers a call in the place of a model of the catalogue. */
+export type Brain = {
+  readonly llm: Llm;
+  readonly digit?: (digit: string) => void;
+  /** Digits that it has asked for. */
+  readonly entered?: (digits: string) => void;
+  readonly interrupted?: (heard: string, heardMs: number) => void;
+  readonly close: () => void;
+};
+
+/** What a brain may ask of its call by itself. */
+export type BrainEvents = {
+  /** It has something to say that it was not asked for. */
+  readonly unprompted: () => void;
+};
+
+/** Why a number may not be called now. */
+export type DialRefusal = { readonly message: string };
+
+export type CallDeps = VoiceDeps & {
+  readonly sql: Sql;
+  readonly cascades: Cascades;
+  readonly takeSession: TakeSession;
+  readonly carrier: Carrier;
+  readonly rateCard: RateCard;
+  /** How long the carrier keeps recordings. */
+  readonly recordingDays: number;
+  /** The origin of this server in the addresses that it tells; undefined: they have none. */
+  readonly publicUrl: string | undefined;
+  readonly models: { readonly stt: string; readonly tts: string; readonly llm: string };
+  /** The settings of an agent's next call. */
+  readonly voiceOf: (agentId: number) => Promise<AgentVoice>;
+  /** Undefined: a model of the catalogue answers. */
+  readonly openBrain: (call: Call, events: BrainEvents) => Brain | undefined;
+  /** Undefined: the number may be called. */
+  readonly refusalOf: (to: string, accountId: string) => Promise<DialRefusal | undefined>;
+  /** A sound at an address that the brain of a call has named. Rejects where it cannot be played. */
+  readonly openSound: (url: string, signal: AbortSignal) => Promise<CallSound>;
+  /** The engines, with the turn of an agent at them. */
+  readonly enginesOf: (agentId: number) => VoiceDeps['engines'];
+  /** How long a call waits for a media stream that broke, when it is not what the limits say. */
+  readonly lineLostMs?: number;
+  /** The calls whose media is at this process. */
+  readonly live: Map<string, LiveCall>;
+};

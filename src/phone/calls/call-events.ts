@@ -1,0 +1,101 @@
+import type { EventRow } from '../../ledger/rules/companion.ts';
+import type { AnsweredBy } from '../carriers/carrier.ts';
+import type { LegCosts } from '../rate-card.ts';
+import { factsOf, type Recording } from '../recordings/recording.ts';
+import type { CallSummary, StoredTurn } from '../records/call-summary.ts';
+import { summaryText, transcriptText } from '../records/report-text.ts';
+import { type Call, ownNumber } from './call.ts';
+
+/** A call as its events name it. */
+export type EventCall = Pick<
+  Call,
+  'callId' | 'accountId' | 'direction' | 'from' | 'to' | 'taskId' | 'customerId'
+> & { readonly wallet: string | null; readonly answeredBy?: AnsweredBy | null | undefined };
+
+const common = (call: Pick<EventCall, 'wallet' | 'callId' | 'direction' | 'from' | 'to'>) => ({
+  agentWalletAddress: call.wallet,
+  callId: call.callId,
+  phoneNumber: ownNumber(call),
+  direction: call.direction,
+  from: call.from,
+  to: call.to,
+});
+
+const event = (
+  name: string,
+  call: EventCall,
+  payload: Readonly<Record<string, unknown>>,
+): EventRow => ({
+  name,
+  accountId: call.accountId,
+  agentWallet: call.wallet,
+  correlationId: call.callId,
+  payload,
+});
+
+/** The call was answered. */
+export const callStarted = (call: EventCall): EventRow => event('call.started', call, common(call));
+
+export type CallReceipt = {
+  readonly reason: string;
+  readonly durationSeconds: number;
+  readonly legs: LegCosts;
+  /** The carrier's word has settled it, since the process of its media was lost. */
+  readonly isBackstop: boolean;
+  /** Undefined: nothing was recorded. */
+  readonly recording?: Pick<Recording, 'announcedAt' | 'status'> | undefined;
+};
+
+/** The call is over and settled: what the ledger took for each leg. */
+export const callEnded = (call: EventCall, receipt: CallReceipt): EventRow =>
+  event('call.ended', call, {
+    ...common(call),
+    reason: receipt.reason,
+    durationSeconds: receipt.durationSeconds,
+    transportRaw: receipt.legs.transportRaw.toString(),
+    sttRaw: receipt.legs.sttRaw.toString(),
+    ttsRaw: receipt.legs.ttsRaw.toString(),
+    taskId: call.taskId,
+    customerId: call.customerId,
+    ...(call.answeredBy && { answeredBy: call.answeredBy }),
+    ...(receipt.isBackstop && { backstop: true }),
+    ...(receipt.recording !== undefined && { recording: factsOf(receipt.recording) }),
+  });
+
+/** The recording of a call can be fetched. */
+export const recordingReady = (
+  call: EventCall & Pick<Call, 'carrier'>,
+  recordingUrl: string,
+): EventRow =>
+  event('call.recording.ready', call, {
+    agentWalletAddress: call.wallet,
+    callId: call.callId,
+    provider: call.carrier,
+    recordingUrl,
+  });
+
+/** The call is over, and its report can be read. */
+export const reportReady = (
+  call: EventCall & Pick<Call, 'carrier' | 'durationSeconds' | 'endReason'>,
+  summary: CallSummary,
+  turns: readonly StoredTurn[],
+): EventRow =>
+  event('call.report.ready', call, {
+    agentWalletAddress: call.wallet,
+    callId: call.callId,
+    provider: call.carrier,
+    summary: summaryText(call, summary, turns),
+    transcript: transcriptText(turns),
+  });
+
+/** The call was not put through, and cost nothing. */
+export const callRejected = (
+  call: Omit<EventCall, 'callId'> & { readonly callId: string | null },
+  reason: string,
+): EventRow => ({
+  name: 'call.rejected',
+  accountId: call.accountId,
+  agentWallet: call.wallet,
+  correlationId: call.callId,
+  payload: { ...common({ ...call, callId: call.callId ?? '' }), callId: call.callId, reason },
+});

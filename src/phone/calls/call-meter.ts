@@ -1,0 +1,144 @@
+import {
+  type CallUse,
+  type LegCosts,
+  type LineKind,
+  legCosts,
+  type RateCard,
+  sumOf,
+} from '../rate-card.ts';
+
+/** A charge of a call's hold, and the use that it is for. */
+export type MeteredCharge = {
+  readonly costRaw: bigint;
+  readonly usage: Readonly<Record<string, number>>;
+};
+
+/** The names of the units in the journal of a call. */
+const CALL_UNITS = {
+  line: 'line_second',
+  stt: 'stt_second',
+  tts: 'tts_character',
+  recording: 'recording_second',
+} as const;
+
+/** The use that a journal has counted. */
+export const useOfJournal = (usage: Readonly<Record<string, number>>): CallUse => ({
+  lineSeconds: usage[CALL_UNITS.line] ?? 0,
+  sttSeconds: usage[CALL_UNITS.stt] ?? 0,
+  ttsCharacters: usage[CALL_UNITS.tts] ?? 0,
+  recordedSeconds: usage[CALL_UNITS.recording] ?? 0,
+});
+
+/** The part of a line that was recorded, in seconds of its age. `toSeconds` undefined: to its end. */
+export type RecordedSpan = {
+  readonly fromSeconds: number;
+  readonly toSeconds: number | undefined;
+};
+
+/** How much of a line of this age was recorded. */
+export const secondsRecorded = (span: RecordedSpan | undefined, lineSeconds: number): number =>
+  span === undefined
+    ? 0
+    : Math.max(0, Math.min(lineSeconds, span.toSeconds ?? lineSeconds) - span.fromSeconds);
+
+const UNUSED: CallUse = { lineSeconds: 0, sttSeconds: 0, ttsCharacters: 0, recordedSeconds: 0 };
+
+/**
+ * Meters the legs of one call. Each charge is the price of all use by now less that of all use before, so that the
+ * charges of a call sum to the price of its use as a whole, each leg rounded up once.
+ */
+export class CallMeter {
+  readonly #card: RateCard;
+  readonly #line: LineKind;
+  readonly #expectsRecording: boolean;
+  #recorded: RecordedSpan | undefined;
+  #use: CallUse;
+
+  constructor(options: {
+    readonly card: RateCard;
+    readonly line: LineKind;
+    /** What another process has charged already. */
+    readonly before?: CallUse;
+    /** The call will be recorded, and what it may cost counts that. */
+    readonly expectsRecording?: boolean;
+    /** What of it another process has had recorded. */
+    readonly recorded?: RecordedSpan | undefined;
+  }) {
+    this.#card = options.card;
+    this.#line = options.line;
+    this.#expectsRecording = options.expectsRecording ?? false;
+    this.#recorded = options.recorded;
+    this.#use = options.before ?? UNUSED;
+  }
+
+  get use(): CallUse {
+    return this.#use;
+  }
+
+  /** What all that was charged costs, by leg. */
+  get legs(): LegCosts {
+    return this.#legsOf(this.#use);
+  }
+
+  /** The carrier records from here on. */
+  recordingBegan(lineSeconds: number): void {
+    this.#recorded ??= { fromSeconds: lineSeconds, toSeconds: undefined };
+  }
+
+  /** The carrier records no more, or never will. */
+  recordingEnded(lineSeconds: number): void {
+    const { fromSeconds = lineSeconds, toSeconds = lineSeconds } = this.#recorded ?? {};
+    this.#recorded = { fromSeconds, toSeconds };
+  }
+
+  /** Charges what was used since the last charge: the line until it is `lineSeconds` old, and so much speech. */
+  charge(used: {
+    readonly lineSeconds: number;
+    readonly sttSeconds?: number;
+    readonly ttsCharacters?: number;
+  }): MeteredCharge {
+    const before = this.#use;
+    // The clock of a process that goes on with a call may be behind.
+    const lineSeconds = Math.max(before.lineSeconds, used.lineSeconds);
+    const after: CallUse = {
+      lineSeconds,
+      sttSeconds: before.sttSeconds + (used.sttSeconds ?? 0),
+      ttsCharacters: before.ttsCharacters + (used.ttsCharacters ?? 0),
+      recordedSeconds: Math.max(
+        before.recordedSeconds,
+        secondsRecorded(this.#recorded, lineSeconds),
+      ),
+    };
+    this.#use = after;
+    const recorded = rounded(after.recordedSeconds - before.recordedSeconds);
+    return {
+      costRaw: sumOf(this.#legsOf(after)) - sumOf(this.#legsOf(before)),
+      usage: {
+        [CALL_UNITS.line]: rounded(after.lineSeconds - before.lineSeconds),
+        [CALL_UNITS.stt]: rounded(after.sttSeconds - before.sttSeconds),
+        [CALL_UNITS.tts]: after.ttsCharacters - before.ttsCharacters,
+        ...(recorded > 0 && { [CALL_UNITS.recording]: recorded }),
+      },
+    };
+  }
+
+  /** What so much more would cost. Charges nothing. */
+  quoteRaw(more: Omit<CallUse, 'recordedSeconds'>): bigint {
+    const lineSeconds = Math.max(this.#use.lineSeconds, more.lineSeconds);
+    const fromNow = { fromSeconds: this.#use.lineSeconds, toSeconds: undefined };
+    const span = this.#recorded ?? (this.#expectsRecording ? fromNow : undefined);
+    const after: CallUse = {
+      lineSeconds,
+      sttSeconds: this.#use.sttSeconds + more.sttSeconds,
+      ttsCharacters: this.#use.ttsCharacters + more.ttsCharacters,
+      recordedSeconds: Math.max(this.#use.recordedSeconds, secondsRecorded(span, lineSeconds)),
+    };
+    return sumOf(this.#legsOf(after)) - sumOf(this.#legsOf(this.#use));
+  }
+
+  #legsOf(use: CallUse): LegCosts {
+    return legCosts(this.#card, this.#line, use);
+  }
+}
+
+const rounded = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;

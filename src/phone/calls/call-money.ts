@@ -1,0 +1,231 @@
+import type { SessionEndReason } from '../../../machines/call.ts';
+import { assert } from '../../kernel/assert.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { type ChargeRow, latencyOf } from '../../ledger/rules/companion.ts';
+import { makerOf } from '../../ledger/rules/destination.ts';
+import type { Spender, TakenSession } from '../../ledger/rules/requests.ts';
+import type { Source } from '../../models/catalogue/catalogue.ts';
+import {
+  type Booking,
+  openSessionHold,
+  resumeSessionHold,
+  type SessionHoldDeps,
+  type SessionHoldOwner,
+} from '../../voice/billing/session-hold.ts';
+import { MAIN_HOLD, SessionHolds } from '../../voice/billing/session-holds.ts';
+import type { HoldNameOf } from '../../voice/cascade/model-binding.ts';
+import type { AnsweredBy } from '../carriers/carrier.ts';
+import { type LegCosts, sumOf } from '../rate-card.ts';
+import { type Recording, spanOf } from '../recordings/recording.ts';
+import { type Call, lineOf, ownNumber } from './call.ts';
+import { callEnded } from './call-events.ts';
+import { CallMeter, useOfJournal } from './call-meter.ts';
+import { reasonOf } from './end-reason.ts';
+
+/** The phone service as spend controls see it. No allowlist gates it: a number is rented to be used. */
+export const PHONE_DESTINATION = { host: 'phone', payee: null, isOperators: true } as const;
+
+export const phoneSource = ({ carrier }: Pick<Call, 'carrier'>): Source => ({
+  rail: 'direct-account',
+  provider: carrier,
+  upstreamModel: 'phone',
+  rates: {},
+  marginBps: 0,
+});
+
+/** Who pays for a call. */
+export const spenderOf = (call: Call): Spender => ({
+  agentId: call.agentId,
+  taskId: call.taskId,
+  ...(call.keyId !== null && { keyId: call.keyId }),
+  ...(call.actionId !== null && { actionId: call.actionId }),
+  ...(call.customerId !== null && { customerId: call.customerId }),
+});
+
+/** The lines of an agent's history for the legs of a call; legs that cost nothing have none. */
+export function chargesOf(
+  call: Call,
+  legs: LegCosts,
+  { status, ageMs }: { readonly status: ChargeRow['status']; readonly ageMs: number },
+): ChargeRow[] {
+  const target = `phone://${ownNumber(call)}/call/${call.callId}`;
+  const lines = [
+    { targetUrl: target, costRaw: legs.transportRaw },
+    { targetUrl: `${target}/stt`, costRaw: legs.sttRaw },
+    { targetUrl: `${target}/tts`, costRaw: legs.ttsRaw },
+  ];
+  return lines
+    .filter(({ costRaw }) => costRaw > 0n)
+    .map((line) => ({
+      ...line,
+      agentId: call.agentId,
+      keyId: call.keyId,
+      targetHost: PHONE_DESTINATION.host,
+      method: 'CALL',
+      status,
+      model: null,
+      rail: null,
+      usage: {},
+      taskId: call.taskId,
+      actionId: call.actionId,
+      customerId: call.customerId,
+      sessionId: call.callId,
+      payee: null,
+      responseStatusCode: null,
+      latencyMs: latencyOf(ageMs),
+      overheadMs: null,
+      upstreamMs: null,
+    }));
+}
+
+/** The legs of a call of which only `chargedRaw` was taken: what is missing is taken off the speech first. */
+export function legsWithin(legs: LegCosts, chargedRaw: bigint): LegCosts {
+  let overRaw = sumOf(legs) - chargedRaw;
+  const less = (raw: bigint): bigint => {
+    const offRaw = overRaw > raw ? raw : overRaw > 0n ? overRaw : 0n;
+    overRaw -= offRaw;
+    return raw - offRaw;
+  };
+  const ttsRaw = less(legs.ttsRaw);
+  const sttRaw = less(legs.sttRaw);
+  return { transportRaw: less(legs.transportRaw), sttRaw, ttsRaw };
+}
+
+/** The money of one live call: its one reserve, and the meter of its legs. */
+export type CallMoney = {
+  readonly owner: SessionHoldOwner;
+  readonly holds: SessionHolds;
+  readonly meter: CallMeter;
+  /** What is known of the recording; undefined: nothing was announced. */
+  readonly recording: { facts: Pick<Recording, 'announcedAt' | 'status'> | undefined };
+  /** Names the hold that pays a model of the catalogue. */
+  readonly holdNameOf: HoldNameOf;
+  /** How old the line is, in seconds. */
+  readonly lineSeconds: () => number;
+  /** The stream is gone: unless it comes back, the line has ended now. */
+  readonly freeze: () => void;
+  readonly unfreeze: () => void;
+  /** Learns who has answered, which the receipt has. */
+  readonly answeredBy: (answeredBy: AnsweredBy) => void;
+  /** What the call has come to, once it is settled. */
+  readonly receipt: () =>
+    | {
+        readonly legs: LegCosts;
+        readonly durationSeconds: number;
+        readonly reason: SessionEndReason;
+      }
+    | undefined;
+};
+
+type MoneyDeps = SessionHoldDeps & { readonly clock: Clock };
+
+/**
+ * The money of a call that begins now, or of one that this process has taken over. The main hold is opened by
+ * `holds.hold(MAIN_HOLD, …)`, or is the one that was taken.
+ */
+export function createCallMoney(
+  deps: MoneyDeps,
+  call: Call,
+  {
+    recording: known,
+    taken,
+    wallet,
+  }: {
+    readonly taken: TakenSession | undefined;
+    readonly wallet: string | null;
+    readonly recording?: Recording | undefined;
+  },
+): CallMoney {
+  const { clock } = deps;
+  const before = useOfJournal(taken?.usage ?? {});
+  const line = lineOf(call);
+  const meter = new CallMeter({
+    card: call.rates,
+    line,
+    before,
+    expectsRecording: call.options.isRecorded && call.status === 'pending',
+    recorded: spanOf(known),
+  });
+  const recording: CallMoney['recording'] = { facts: known };
+  const beganMs = clock.monotonicMs();
+  // The line is billed from the answer, also where another process had the media stream until now.
+  const agedMs = call.startedAt === null ? 0 : Math.max(0, clock.now() - call.startedAt.getTime());
+  let frozenMs: number | undefined;
+  let answeredBy: AnsweredBy | null = call.answeredBy ?? null;
+  const lineSeconds = () => (agedMs + (frozenMs ?? clock.monotonicMs()) - beganMs) / 1_000;
+  let receipt: ReturnType<CallMoney['receipt']>;
+  const booking: Booking = {
+    target: `phone://${ownNumber(call)}/call/${call.callId}`,
+    destination: PHONE_DESTINATION,
+    account: 'telephony',
+    charges: (chargedRaw, status) =>
+      chargesOf(call, legsWithin(meter.legs, chargedRaw), { status, ageMs: lineSeconds() * 1_000 }),
+    events: (chargedRaw, ending) => [
+      callEnded(
+        { ...call, answeredBy, wallet },
+        { ...receiptOf(chargedRaw, ending), isBackstop: false },
+      ),
+    ],
+    settled(chargedRaw, ending) {
+      receipt = receiptOf(chargedRaw, ending);
+    },
+  };
+  const receiptOf = (chargedRaw: bigint, ending: string) => ({
+    legs: legsWithin(meter.legs, chargedRaw),
+    durationSeconds: Math.ceil(meter.use.lineSeconds),
+    reason: reasonOf(ending, holds.isReserveSpent),
+    recording: recording.facts,
+  });
+  const source = phoneSource(call);
+  const main: SessionHoldOwner = {
+    spender: spenderOf(call),
+    sessionId: call.callId,
+    kind: 'call',
+    model: 'phone',
+    source,
+    booking,
+  };
+  // A process that goes on with a call opens new holds for its models: those of the other one are settled by themselves.
+  const suffix = taken === undefined ? '' : `.${taken.claim.epoch}`;
+  const holdIdOf = (name: string) => `${call.callId}.${name}${suffix}`;
+  const holds = new SessionHolds(
+    (name, reserveRaw, isQuiet) =>
+      openSessionHold(deps, name === MAIN_HOLD ? main : modelOwner(name), reserveRaw, isQuiet),
+    { hasOneReserve: true, holdIdOf },
+  );
+  const bought = new Map<string, { readonly model: string; readonly source: Source }>();
+  const modelOwner = (name: string): SessionHoldOwner => {
+    const model = bought.get(name);
+    assert(model !== undefined, 'a hold is named before it is opened');
+    return {
+      ...model,
+      spender: main.spender,
+      sessionId: holdIdOf(name),
+      partOf: call.callId,
+      kind: 'realtime',
+    };
+  };
+  if (taken !== undefined) holds.adopt(resumeSessionHold(deps, main, taken));
+  return {
+    owner: main,
+    holds,
+    meter,
+    recording,
+    lineSeconds,
+    answeredBy(known) {
+      answeredBy = known;
+    },
+    receipt: () => receipt,
+    freeze() {
+      frozenMs ??= clock.monotonicMs();
+    },
+    unfreeze() {
+      frozenMs = undefined;
+    },
+    holdNameOf({ id }, seller) {
+      const name = seller.rail === 'byok' ? `${makerOf(id)}.own` : makerOf(id);
+      if (!bought.has(name)) bought.set(name, { model: id, source: seller });
+      return name;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { Spender } from '../../ledger/rules/requests.ts';
+import type { Source } from '../../models/catalogue/catalogue.ts';
+import type { Extension } from '../../voice/billing/session-hold.ts';
+import { MAIN_HOLD, type Reserves, type SessionHolds } from '../../voice/billing/session-holds.ts';
+import { charsOf, type TurnCap } from '../../voice/billing/turn-meter.ts';
+import type { CascadeDeps, Cascades } from '../../voice/cascade/cascade-deps.ts';
+import { createCascadePipeline } from '../../voice/cascade/cascade-pipeline.ts';
+import type { HoldNameOf } from '../../voice/cascade/model-binding.ts';
+import type { OwnKeys } from '../../voice/cascade/own-keys.ts';
+import type { CascadePlan } from '../../voice/cascade/plan-cascade.ts';
+import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
+import type { Llm, VoicePipeline } from '../../voice/session/voice-pipeline.ts';
+import type { CallMeter } from './call-meter.ts';
+
+/** The hold that what the operator pays would have: nothing is held for it, and nothing charged. */
+const OPERATOR = 'operator';
+const EXTENDED: Extension = { kind: 'extended' };
+
+/** Seconds of a turn in which the caller speaks, and characters that are spoken in a second of an answer. */
+const HEARD_SECONDS = 10;
+const CHARS_PER_SECOND = 12;
+
+/** What a call says before it is ended for want of money: its cost is a part of what every turn holds. */
+export const LAST_WORDS = 'I have to end this call now. Goodbye.';
+export const LAST_WORDS_SECONDS = 4;
+
+export type CallPipelineDeps = Pick<
+  VoiceDeps,
+  'catalogue' | 'clock' | 'engines' | 'log' | 'random'
+> & {
+  readonly cascades: Cascades;
+  readonly ownKeys: OwnKeys;
+  readonly spender: Spender;
+  readonly sessionHolds: SessionHolds;
+  /** Names the hold that pays the LLM of the plan. */
+  readonly holdNameOf: HoldNameOf;
+  readonly plan: CascadePlan;
+  /** The bounds of a turn. */
+  readonly cap: TurnCap;
+  /** What answers in the place of the plan's LLM. It is not billed. */
+  readonly brain: Llm | undefined;
+  readonly source: Source;
+  readonly meter: CallMeter;
+  /** How old the line is. */
+  readonly lineSeconds: () => number;
+  /** Speech of the call that no answer has said, and is to be billed. */
+  readonly takeSpoken: () => { readonly characters: number; readonly seconds: number };
+};
+
+/**
+ * The pipeline of a call. Its agent pays the line, the recognised seconds and the spoken characters by the rate card of
+ * the call, and a model of the catalogue at its price there; the transcriber and the TTS behind are the operator's cost.
+ */
+export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
+  const { brain, cap, meter, plan, sessionHolds, source } = deps;
+  const cascade = createCascadePipeline({
+    ...deps,
+    sessionHolds: besideOperator(sessionHolds),
+    holdNameOf: (model, seller) =>
+      brain === undefined && model.id === plan.llm.id ? deps.holdNameOf(model, seller) : OPERATOR,
+  });
+  return {
+    ...cascade,
+    llm: brain ?? cascade.llm,
+    reserves(config, outputTokens = cap.outputTokens) {
+      const ttsCharacters = Math.min(cap.spokenChars, charsOf(outputTokens));
+      const seconds = HEARD_SECONDS + ttsCharacters / CHARS_PER_SECOND + LAST_WORDS_SECONDS;
+      const mainRaw = meter.quoteRaw({
+        lineSeconds: deps.lineSeconds() + seconds,
+        sttSeconds: HEARD_SECONDS,
+        ttsCharacters: ttsCharacters + LAST_WORDS.length,
+      });
+      return { ...withoutOperator(cascade.reserves(config, outputTokens)), [MAIN_HOLD]: mainRaw };
+    },
+    takeBill(use, requests) {
+      const bought = cascade
+        .takeBill(use, requests)
+        .filter(({ sessionHold }) => sessionHold !== OPERATOR);
+      const { characters, seconds } = deps.takeSpoken();
+      const priced = meter.charge({
+        lineSeconds: deps.lineSeconds() + seconds,
+        sttSeconds: use.heardMs / 1_000,
+        ttsCharacters: use.spokenChars + characters,
+      });
+      return [...bought, { source, usage: {}, priced }];
+    },
+  };
+}
+
+const withoutOperator = ({ [OPERATOR]: _, ...reserves }: Reserves): Reserves => reserves;
+
+const besideOperator = (holds: SessionHolds): CascadeDeps['sessionHolds'] => ({
+  get heldRaw() {
+    return holds.heldRaw;
+  },
+  get spentRaw() {
+    return holds.spentRaw;
+  },
+  hold: async (name, totalRaw, isQuiet) =>
+    name === OPERATOR ? EXTENDED : holds.hold(name, totalRaw, isQuiet),
+  holdQuietly: async (name, totalRaw) => name === OPERATOR || holds.holdQuietly(name, totalRaw),
+  // The cascade knows nothing of the line: what a turn needs of the main hold is held around it.
+  makeWhole: (reserves, isQuiet) => holds.makeWhole(withoutOperator(reserves), isQuiet),
+});

@@ -1,0 +1,318 @@
+import type { CallEvent } from '../../../machines/call.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import type { AnsweredBy, CarrierName, CarrierStatus } from '../carriers/carrier.ts';
+import type { LegCosts, RateCard } from '../rate-card.ts';
+import type { LineFigures } from '../records/line-figures.ts';
+import { closeRecord } from '../records/record-store.ts';
+import { advanceCall, type CallStatus } from './advance-call.ts';
+import { type Call, type CallOptions, isCallId } from './call.ts';
+
+type Row = {
+  id: string;
+  agent_id: number;
+  account_id: string;
+  number_id: number;
+  carrier: CarrierName;
+  carrier_call_id: string | null;
+  direction: Call['direction'];
+  from_number: string;
+  to_number: string;
+  status: CallStatus;
+  terminal: boolean;
+  end_reason: Call['endReason'];
+  key_id: number | null;
+  task_id: string;
+  action_id: string | null;
+  customer_id: string | null;
+  max_spend_raw: bigint;
+  rates: StoredRates;
+  options: CallOptions;
+  carrier_status: CarrierStatus | null;
+  carrier_sequence: number;
+  answered_by: AnsweredBy | null;
+  created_at: Date;
+  started_at: Date | null;
+  ended_at: Date | null;
+  duration_seconds: number | null;
+  transport_raw: bigint | null;
+  stt_raw: bigint | null;
+  tts_raw: bigint | null;
+};
+
+/** JSON has no large integers. */
+type StoredRates = Readonly<Record<keyof RateCard, string | number>>;
+
+const storeRates = (card: RateCard): StoredRates =>
+  Object.fromEntries(
+    Object.entries(card).map(([name, value]) => [
+      name,
+      typeof value === 'bigint' ? `${value}` : value,
+    ]),
+  ) as StoredRates;
+
+const readRates = (stored: StoredRates): RateCard =>
+  Object.fromEntries(
+    Object.entries(stored).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? BigInt(value) : value,
+    ]),
+  ) as unknown as RateCard;
+
+const callOf = (row: Row): Call => ({
+  callId: row.id,
+  agentId: row.agent_id,
+  accountId: row.account_id,
+  numberId: row.number_id,
+  carrier: row.carrier,
+  carrierCallId: row.carrier_call_id,
+  direction: row.direction,
+  from: row.from_number,
+  to: row.to_number,
+  status: row.status,
+  terminal: row.terminal,
+  endReason: row.end_reason,
+  keyId: row.key_id,
+  taskId: row.task_id,
+  actionId: row.action_id,
+  customerId: row.customer_id,
+  maxSpendRaw: row.max_spend_raw,
+  rates: readRates(row.rates),
+  options: row.options,
+  carrierStatus: row.carrier_status,
+  carrierSequence: row.carrier_sequence,
+  answeredBy: row.answered_by,
+  createdAt: row.created_at,
+  startedAt: row.started_at,
+  endedAt: row.ended_at,
+  durationSeconds: row.duration_seconds,
+  legs:
+    row.transport_raw === null
+      ? null
+      : {
+          transportRaw: row.transport_raw,
+          sttRaw: row.stt_raw ?? 0n,
+          ttsRaw: row.tts_raw ?? 0n,
+        },
+});
+
+const columns = (sql: Queryable) => sql`
+  id, agent_id, account_id, number_id, carrier, carrier_call_id, direction, from_number, to_number,
+  status, terminal, end_reason, key_id, task_id, action_id, customer_id, max_spend_raw, rates, options,
+  carrier_status, carrier_sequence, answered_by, created_at, started_at, ended_at, duration_seconds,
+  transport_raw, stt_raw, tts_raw`;
+
+export type NewCall = Omit<
+  Call,
+  | 'status'
+  | 'terminal'
+  | 'endReason'
+  | 'carrierStatus'
+  | 'carrierSequence'
+  | 'answeredBy'
+  | 'createdAt'
+  | 'startedAt'
+  | 'endedAt'
+  | 'durationSeconds'
+  | 'legs'
+> & { readonly dueInMs: number };
+
+/** How many calls an agent and its account have under way. */
+export type LiveCalls = { readonly agent: number; readonly account: number };
+
+/**
+ * Writes a call, unless one more would be too many. Calls of an account are written one after another, so that two
+ * processes do not count past each other.
+ */
+export async function insertCall(
+  sql: Sql,
+  call: NewCall,
+  most: LiveCalls,
+): Promise<{ readonly kind: 'written' } | { readonly kind: 'full'; readonly live: LiveCalls }> {
+  return sql.begin(async (tx) => {
+    await tx`select 1 from developers where account_id = ${call.accountId} for no key update`;
+    const [counted] = await tx<{ agent: number; account: number }[]>`
+      select (select count(*)::int from calls where agent_id = ${call.agentId} and not terminal) as agent,
+        (select count(*)::int from calls where account_id = ${call.accountId} and not terminal) as account`;
+    const live = counted ?? { agent: 0, account: 0 };
+    if (live.agent >= most.agent || live.account >= most.account) return { kind: 'full', live };
+    await tx`
+      insert into calls (id, agent_id, account_id, number_id, carrier, carrier_call_id, direction,
+        from_number, to_number, status, key_id, task_id, action_id, customer_id, max_spend_raw,
+        rates, options, due_at)
+      values (${call.callId}, ${call.agentId}, ${call.accountId}, ${call.numberId}, ${call.carrier},
+        ${call.carrierCallId}, ${call.direction}, ${call.from}, ${call.to}, 'pending', ${call.keyId},
+        ${call.taskId}, ${call.actionId}, ${call.customerId}, ${call.maxSpendRaw.toString()},
+        ${tx.json(storeRates(call.rates))}, ${tx.json(call.options)},
+        now() + ${call.dueInMs} * interval '1 millisecond')`;
+    return { kind: 'written' };
+  });
+}
+
+/** Undefined also for a text that is no id of a call: PostgreSQL takes no NUL character, for example. */
+export async function findCall(sql: Queryable, callId: string): Promise<Call | undefined> {
+  if (!isCallId(callId)) return undefined;
+  const [row] = await sql<Row[]>`select ${columns(sql)} from calls where id = ${callId}`;
+  return row && callOf(row);
+}
+
+export async function findCarrierCall(
+  sql: Queryable,
+  carrier: CarrierName,
+  carrierCallId: string,
+): Promise<Call | undefined> {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from calls where carrier = ${carrier} and carrier_call_id = ${carrierCallId}`;
+  return row && callOf(row);
+}
+
+/** Learns the carrier's name of a call, which its answer or its first callback brings. The first one stays. */
+export async function learnCarrierCall(
+  sql: Sql,
+  callId: string,
+  carrierCallId: string,
+): Promise<void> {
+  await sql`update calls set carrier_call_id = ${carrierCallId}
+    where id = ${callId} and carrier_call_id is null`;
+}
+
+/** Notes the carrier's word, unless a later one is known. The summary of a transfer is erased once the carrier's call is over. */
+export async function noteCarrierStatus(
+  sql: Sql,
+  callId: string,
+  {
+    isLast,
+    sequence,
+    status,
+  }: { readonly status: CarrierStatus; readonly sequence: number; readonly isLast: boolean },
+): Promise<void> {
+  await sql`update calls set carrier_status = ${status}, carrier_sequence = ${sequence},
+      transfer_summary = case when ${isLast} then null else transfer_summary end
+    where id = ${callId} and carrier_sequence < ${sequence}`;
+}
+
+export async function noteCarrierPrice(sql: Sql, callId: string, priceRaw: bigint): Promise<void> {
+  await sql`update calls set carrier_price_raw = ${priceRaw.toString()} where id = ${callId}`;
+}
+
+/**
+ * Asks for one more media stream. False: the call is over, or so many streams were asked for and never came that another
+ * would not come either.
+ */
+export async function askForStream(sql: Sql, callId: string): Promise<boolean> {
+  const rows = await sql`
+    update calls set streams_asked = streams_asked + 1
+    where id = ${callId} and not terminal
+      and streams_asked - streams_opened < ${LIMITS.phone.streamsMissed}
+      and streams_asked < ${LIMITS.phone.streamsPerCall}
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** Admits a media stream, of which there is one for each that was asked for. Undefined: it is one too many. */
+export async function admitStream(sql: Sql, callId: string): Promise<Call | undefined> {
+  const [row] = await sql<Row[]>`
+    update calls set streams_opened = streams_opened + 1
+    where id = ${callId} and not terminal and streams_opened < streams_asked
+    returning ${columns(sql)}`;
+  return row && callOf(row);
+}
+
+/** What the end of a call is written with. */
+export type CallEnd = {
+  readonly durationSeconds: number;
+  readonly legs: LegCosts;
+  readonly isBackstop: boolean;
+  /** Of the process that had its media. */
+  readonly line?: LineFigures;
+};
+
+const NOTHING_USED: CallEnd = {
+  durationSeconds: 0,
+  legs: { transportRaw: 0n, sttRaw: 0n, ttsRaw: 0n },
+  isBackstop: false,
+};
+
+/**
+ * Advances a call by an event, as its machine says. Undefined: it changes nothing, since it comes late, twice or after the
+ * end. An event that ends the call writes `end` with it.
+ */
+export async function applyToCall(
+  tx: Queryable,
+  callId: string,
+  event: CallEvent,
+  end: CallEnd = NOTHING_USED,
+): Promise<Call | undefined> {
+  const [stored] = await tx<Row[]>`
+    select ${columns(tx)} from calls where id = ${callId} for no key update`;
+  const next = stored && advanceCall(callOf(stored), event);
+  if (next === undefined) return undefined;
+  const { endReason, status, terminal } = next;
+  const { legs } = end;
+  const [row] = await tx<Row[]>`
+    update calls set status = ${status}, terminal = ${terminal}, end_reason = ${endReason},
+      started_at = case when ${event.type === 'media.opened'} then coalesce(started_at, now())
+        else started_at end,
+      ended_at = case when ${terminal} then now() end,
+      due_at = case when ${terminal} then null else due_at end,
+      price_due_at = case when ${terminal} and started_at is not null
+        then now() + ${LIMITS.phone.carrierPrice.shortestWaitMs} * interval '1 millisecond' end,
+      duration_seconds = case when ${terminal} then ${end.durationSeconds}::integer end,
+      transport_raw = case when ${terminal} then ${legs.transportRaw.toString()}::bigint end,
+      stt_raw = case when ${terminal} then ${legs.sttRaw.toString()}::bigint end,
+      tts_raw = case when ${terminal} then ${legs.ttsRaw.toString()}::bigint end,
+      is_backstop = ${terminal && end.isBackstop}
+    where id = ${callId}
+    returning ${columns(tx)}`;
+  const call = row && callOf(row);
+  if (call?.terminal) await closeRecord(tx, call, end.line);
+  return call;
+}
+
+/** The same in a commit of its own. */
+export const advanceRow = (
+  sql: Sql,
+  callId: string,
+  event: CallEvent,
+  end?: CallEnd,
+): Promise<Call | undefined> => sql.begin((tx) => applyToCall(tx, callId, event, end));
+
+/** Puts off the time at which a worker asks the carrier about a call. */
+export async function putOffCall(sql: Sql, callId: string, inMs: number): Promise<void> {
+  await sql`update calls set due_at = now() + ${inMs} * interval '1 millisecond'
+    where id = ${callId} and not terminal`;
+}
+
+/** Claims calls that are due, at most `limit`: no other process gets them for `claimMs`. */
+export async function claimDueCalls(sql: Sql, limit: number, claimMs: number): Promise<Call[]> {
+  const rows = await sql<Row[]>`
+    update calls set due_at = now() + ${claimMs} * interval '1 millisecond'
+    where id in (
+      select id from calls where due_at <= now() and not terminal
+      order by due_at limit ${limit} for update skip locked)
+    returning ${columns(sql)}`;
+  return rows.map(callOf);
+}
+
+/** Whether a living process holds the session of a call. */
+export async function isHeldByLiving(sql: Sql, callId: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from sessions s join leases l on l.node_id = s.node_id and l.epoch = s.lease_epoch
+    where s.id = ${callId} and s.ended_at is null and l.expires_at > clock_timestamp()`;
+  return rows.length > 0;
+}
+
+/** What the history has of the legs of a settled call. */
+export async function chargedLegs(sql: Sql, callId: string): Promise<LegCosts> {
+  const rows = await sql<{ target_url: string; cost_raw: bigint }[]>`
+    select c.target_url, c.cost_raw from charges c join calls k on k.id = ${callId}
+    where c.agent_id = k.agent_id and c.created_at >= k.created_at and c.session_id = ${callId}
+      and c.target_url like 'phone://%'`;
+  const of = (isLeg: (url: string) => boolean): bigint =>
+    rows.reduce((sum, row) => (isLeg(row.target_url) ? sum + row.cost_raw : sum), 0n);
+  return {
+    transportRaw: of((url) => url.endsWith(callId)),
+    sttRaw: of((url) => url.endsWith('/stt')),
+    ttsRaw: of((url) => url.endsWith('/tts')),
+  };
+}

@@ -1,0 +1,86 @@
+import type { CallEndReason } from '../../../machines/call.ts';
+import { type Random, randomHex } from '../../kernel/random.ts';
+import type { AnsweredBy, CarrierName, CarrierStatus } from '../carriers/carrier.ts';
+import type { LegCosts, LineKind, RateCard } from '../rate-card.ts';
+import type { CallStatus } from './advance-call.ts';
+
+/** How an agent talks, as it was set when its call was set up. */
+export type CallVoice = {
+  readonly voiceMode: 'hosted' | 'webhook';
+  readonly systemPrompt: string | null;
+  readonly beginMessage: string | null;
+  readonly voice: string | null;
+  readonly model: string | null;
+  readonly webhookUrl: string | null;
+};
+
+/** What happens once an answering machine has answered. */
+export const ON_MACHINE = ['hangup', 'leave_message', 'continue'] as const;
+export type OnMachine = (typeof ON_MACHINE)[number];
+
+/** The voice of an agent, and what it wants of calls from outside. */
+export type AgentVoice = CallVoice & {
+  readonly recordCalls: boolean;
+  readonly reportCalls: boolean;
+};
+
+export type CallOptions = {
+  readonly voice: CallVoice;
+  readonly detectsMachine: boolean;
+  /** Absent: `continue`. */
+  readonly onMachine?: OnMachine;
+  /** What is left to a machine; absent: the begin message. */
+  readonly machineMessage?: string;
+  readonly isRecorded: boolean;
+  readonly wantsReport: boolean;
+};
+
+/** A call as its row has it. */
+export type Call = {
+  readonly callId: string;
+  readonly agentId: number;
+  readonly accountId: string;
+  readonly numberId: number;
+  readonly carrier: CarrierName;
+  readonly carrierCallId: string | null;
+  readonly direction: 'inbound' | 'outbound';
+  readonly from: string;
+  readonly to: string;
+  readonly status: CallStatus;
+  readonly terminal: boolean;
+  readonly endReason: CallEndReason | null;
+  readonly keyId: number | null;
+  readonly taskId: string;
+  readonly actionId: string | null;
+  readonly customerId: string | null;
+  readonly maxSpendRaw: bigint;
+  readonly rates: RateCard;
+  readonly options: CallOptions;
+  readonly carrierStatus: CarrierStatus | null;
+  readonly carrierSequence: number;
+  /** As far as the carrier has said it. */
+  readonly answeredBy?: AnsweredBy | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly durationSeconds: number | null;
+  readonly legs: LegCosts | null;
+};
+
+/** `CA` and 32 hex digits, as carriers name calls. */
+export const newCallId = (random: Random): string => `CA${randomHex(random, 16)}`;
+
+/** Whether a text can be the id of a call. What strangers send is no call of this server where it cannot. */
+export const isCallId = (text: string): boolean => /^CA[0-9a-f]{32}$/.test(text);
+
+/** The number of the agent, whichever side it is on. */
+export const ownNumber = ({
+  direction,
+  from,
+  to,
+}: Pick<Call, 'direction' | 'from' | 'to'>): string => (direction === 'inbound' ? to : from);
+
+export const lineOf = ({ direction, options }: Pick<Call, 'direction' | 'options'>): LineKind => ({
+  direction,
+  detectsMachine: options.detectsMachine,
+});

@@ -1,0 +1,100 @@
+import { errors } from '../../kernel/errors.ts';
+import type { CallbackAnswer, CallbackRequest } from '../carriers/carrier.ts';
+import { CallbackMalformed } from '../carriers/carrier.ts';
+import { findTransferSummary } from './actions/action-store.ts';
+import { answerMedia, type MediaStart } from './answer-media.ts';
+import type { Call } from './call.ts';
+import type { CallDeps } from './call-deps.ts';
+import { advanceRow, findCall } from './call-store.ts';
+import { directCall, dropCall, hearCarrier } from './hear-carrier.ts';
+import type { LiveCall } from './live-call.ts';
+import { type CallOrder, type PlacedCall, placeCall } from './place-call.ts';
+
+/** A call as its agent reads it. One that the agent does not have reads as one that rings. */
+export type ReadCall = Pick<Call, 'callId' | 'status' | 'terminal'>;
+
+/** Calls of agents. Every method throws `telephony_unavailable` where this server has no carrier. */
+export interface Calls {
+  place(order: CallOrder): Promise<PlacedCall>;
+  read(agentId: number, callId: string): Promise<ReadCall>;
+  /** Ends a call. Throws `not_found` for a call that the agent does not have. */
+  hangUp(agentId: number, callId: string): Promise<ReadCall>;
+}
+
+/** What carriers call. */
+export interface CarrierHooks {
+  /** Takes a callback. Throws the refusal of one that the carrier has not signed, or would not send. */
+  callback(carrier: string, hook: string, request: CallbackRequest): Promise<CallbackAnswer>;
+  /** Whether a carrier has signed the upgrade to its media stream. */
+  isGenuineUpgrade(carrier: string, request: Omit<CallbackRequest, 'body'>): boolean;
+  openMedia(carrier: string): ReturnType<CallDeps['carrier']['openMedia']>;
+  answerMedia(start: MediaStart): Promise<LiveCall | undefined>;
+}
+
+export function createCalls(deps: CallDeps | undefined): Calls {
+  if (deps === undefined) {
+    const unavailable = async () => {
+      throw errors.phone.telephonyUnavailable();
+    };
+    return { place: unavailable, read: unavailable, hangUp: unavailable };
+  }
+  const { sql } = deps;
+  const own = async (agentId: number, callId: string): Promise<Call | undefined> => {
+    const call = await findCall(sql, callId);
+    return call?.agentId === agentId ? call : undefined;
+  };
+  return {
+    place: (order) => placeCall(deps, order),
+    async read(agentId, callId) {
+      const call = await own(agentId, callId);
+      return call ?? { callId, status: 'pending', terminal: false };
+    },
+    async hangUp(agentId, callId) {
+      const call = await own(agentId, callId);
+      if (call === undefined) throw errors.phone.callNotFound();
+      if (call.terminal) return call;
+      const ending = await advanceRow(sql, callId, { type: 'hangup.requested' });
+      await dropCall(deps, ending ?? call);
+      return { callId, status: 'ending', terminal: false };
+    },
+  };
+}
+
+export function createCarrierHooks(deps: CallDeps | undefined): CarrierHooks {
+  const hooked = (name: string): CallDeps => {
+    if (deps === undefined || deps.carrier.name !== name) {
+      throw errors.phone.telephonyUnavailable();
+    }
+    return deps;
+  };
+  return {
+    async callback(name, hook, request) {
+      const hooks = hooked(name);
+      const { callbacks } = hooks.carrier;
+      if (callbacks === undefined) throw errors.phone.telephonyUnavailable();
+      if (!callbacks.isGenuine(request)) throw errors.phone.forgedCallback();
+      const event = readEvent(() => callbacks.read(hook, request));
+      if (event.kind === 'answered') {
+        return callbacks.instruct(event, await directCall(hooks, event));
+      }
+      if (event.kind === 'whisper' && callbacks.whisper !== undefined) {
+        return callbacks.whisper(await findTransferSummary(hooks.sql, event.callId));
+      }
+      await hearCarrier(hooks, event);
+      return callbacks.acknowledgement;
+    },
+    isGenuineUpgrade: (name, request) =>
+      hooked(name).carrier.callbacks?.isGenuineUpgrade(request) ?? false,
+    openMedia: (name) => hooked(name).carrier.openMedia(),
+    answerMedia: (start) => answerMedia(hooked(deps?.carrier.name ?? ''), start),
+  };
+}
+
+function readEvent<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof CallbackMalformed) throw errors.phone.malformedCallback(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,18 @@
+import { CALL_END_REASONS, type SessionEndReason } from '../../../machines/call.ts';
+import { DRAINING } from '../../kernel/draining.ts';
+
+const OF_ENDINGS: ReadonlyMap<string, SessionEndReason> = new Map([
+  ['client left', 'call_ended'],
+  ['credential revoked', 'suspended'],
+  ['idle', 'inactivity'],
+  [DRAINING.reason, 'drain'],
+]);
+
+const isOfSession = (reason: string): reason is SessionEndReason =>
+  !/^(dial_|backstop_|carrier_)/.test(reason) && CALL_END_REASONS.some((known) => known === reason);
+
+/** The reason of a call whose voice session ended so. */
+export function reasonOf(ending: string, isReserveSpent: boolean): SessionEndReason {
+  if (ending === 'budget_exhausted' && isReserveSpent) return 'reserve_exhausted';
+  return isOfSession(ending) ? ending : (OF_ENDINGS.get(ending) ?? 'error');
+}

@@ -1,0 +1,139 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { CallbackEvent, CarrierStatus, Instruction } from '../carriers/carrier.ts';
+import { recordingSaved } from '../recordings/recording-saved.ts';
+import { suspendTelephony } from './account-store.ts';
+import { addNote, noteAnsweredBy } from './actions/action-store.ts';
+import { transferNote } from './actions/transfer-note.ts';
+import type { Call } from './call.ts';
+import type { CallDeps } from './call-deps.ts';
+import {
+  advanceRow,
+  askForStream,
+  findCall,
+  findCarrierCall,
+  learnCarrierCall,
+  noteCarrierPrice,
+  noteCarrierStatus,
+  putOffCall,
+} from './call-store.ts';
+import { receiveCall } from './receive-call.ts';
+
+/** How long the process of a call's media has to settle it, before the carrier's word does. */
+const BACKSTOP_AFTER_MS = 5_000;
+
+const OVER = ['completed', 'busy', 'no-answer', 'canceled', 'failed'] as const;
+
+type EndedStatus = (typeof OVER)[number];
+
+export const isOver = (status: CarrierStatus): status is EndedStatus =>
+  OVER.some((over) => over === status);
+
+/** Says what the carrier does with a call that is connected. */
+export async function directCall(
+  deps: CallDeps,
+  event: Extract<CallbackEvent, { kind: 'answered' }>,
+): Promise<Instruction> {
+  const { sql } = deps;
+  const callId = event.callId ?? (await receiveCall(deps, event));
+  if (callId === undefined) return { kind: 'reject', reason: 'rejected' };
+  const call = await findCall(sql, callId);
+  if (call === undefined || call.terminal || call.status === 'ending') return { kind: 'hang_up' };
+  await learnCarrierCall(sql, callId, event.carrierCallId);
+  if (event.transferFailed !== undefined) {
+    await addNote(sql, callId, transferNote(event.transferFailed));
+  }
+  const isAsked = await askForStream(sql, callId);
+  return isAsked ? { kind: 'stream', callId } : { kind: 'hang_up' };
+}
+
+/** Takes what a carrier reports of a call. Callbacks may come late, twice and out of order. */
+export async function hearCarrier(deps: CallDeps, event: CallbackEvent): Promise<void> {
+  const { carrier, sql } = deps;
+  switch (event.kind) {
+    case 'status': {
+      const call = await callOf(deps, event);
+      if (call === undefined) return;
+      await learnCarrierCall(sql, call.callId, event.carrierCallId);
+      await noteCarrierStatus(sql, call.callId, { ...event, isLast: isOver(event.status) });
+      if (event.priceRaw !== null) await noteCarrierPrice(sql, call.callId, event.priceRaw);
+      if (isOver(event.status)) await carrierEnded(deps, call, event.status);
+      return;
+    }
+    case 'machine': {
+      const call = await findCarrierCall(sql, carrier.name, event.carrierCallId);
+      if (call === undefined) return;
+      await noteAnsweredBy(sql, call.callId, event.answeredBy);
+      // Where the media is at another process, that one reads it from the row.
+      deps.live.get(call.callId)?.actions.answeredBy(event.answeredBy);
+      return;
+    }
+    case 'transferred':
+      await transferred(deps, event.callId);
+      return;
+    case 'recording':
+      await recordingSaved(deps, event);
+      return;
+    case 'usage':
+      await suspendTelephony(sql, 'carrier_usage');
+      deps.log.error({ carrier: carrier.name }, 'the carrier has reached its limit of the month');
+      return;
+    default:
+  }
+}
+
+/** The person has answered to whom a call was transferred: it is over here, and its line goes on at the carrier. */
+async function transferred({ live, sql }: CallDeps, callId: string): Promise<void> {
+  const living = live.get(callId);
+  if (living !== undefined) {
+    living.actions.transferred();
+    return;
+  }
+  // The process of its media looks at the row while it waits for the call to come back.
+  const ended = await advanceRow(sql, callId, { type: 'transfer.answered' });
+  if (ended !== undefined) await putOffCall(sql, callId, BACKSTOP_AFTER_MS);
+}
+
+const callOf = (
+  { carrier, sql }: CallDeps,
+  { callId, carrierCallId }: Extract<CallbackEvent, { kind: 'status' }>,
+): Promise<Call | undefined> =>
+  callId === undefined ? findCarrierCall(sql, carrier.name, carrierCallId) : findCall(sql, callId);
+
+/** The carrier has ended a call: one that was never answered is over, any other one is settled by its own process. */
+export async function carrierEnded(deps: CallDeps, call: Call, status: EndedStatus): Promise<void> {
+  const { live, sql } = deps;
+  const { callId } = call;
+  if (call.terminal) return;
+  const living = live.get(callId);
+  if (living !== undefined) {
+    living.hungUp();
+    return;
+  }
+  await advanceRow(sql, callId, { type: 'carrier.ended', status });
+  if (call.startedAt === null) await releaseReserve(deps, call);
+  else await putOffCall(sql, callId, BACKSTOP_AFTER_MS);
+}
+
+/** Gives back what a process has held for a call that it never got to bill. */
+async function releaseReserve({ ledger, takeSession }: CallDeps, call: Call): Promise<void> {
+  const taken = await takeSession(call.callId);
+  if (taken === undefined) return;
+  await ledger.closeSession({
+    claim: taken.claim,
+    reason: 'not_opened',
+    actualRaw: 0n,
+    account: 'telephony',
+    source: call.carrier,
+  });
+}
+
+/** Ends a call at the wish of its agent or of its owner. */
+export async function dropCall(deps: CallDeps, call: Call): Promise<void> {
+  const living = deps.live.get(call.callId);
+  if (living !== undefined) {
+    living.end('agent_ended');
+    return;
+  }
+  if (call.carrierCallId !== null) await deps.carrier.calls.hangUp(call.carrierCallId);
+  await putOffCall(deps.sql, call.callId, LIMITS.phone.sweepGraceMs);
+}

@@ -1,0 +1,77 @@
+import type { SoundFormat } from '../../../media/coding.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { SessionConfig } from '../../voice/session/session-config.ts';
+import { SpeechEncoder } from '../../voice/session/speech-encoder.ts';
+import type { VoicePipeline } from '../../voice/session/voice-pipeline.ts';
+import type { CallLine } from '../voice/call-line.ts';
+import { LAST_WORDS, LAST_WORDS_SECONDS } from './call-pipeline.ts';
+
+const LONGEST_MS = 5_000;
+const ITEM = 'last_words';
+
+/** After these endings the server says `LAST_WORDS` to the caller before it drops the line. */
+const ANNOUNCED: ReadonlySet<string> = new Set(['budget_exhausted', 'max_duration', 'inactivity']);
+
+type LastWordsParts = {
+  readonly clock: Clock;
+  readonly config: SessionConfig;
+  readonly format: SoundFormat;
+  readonly line: Pick<CallLine, 'afterPlayed' | 'clearPlayback' | 'isAttached' | 'play'>;
+  readonly pipeline: Pick<VoicePipeline, 'voice'>;
+};
+
+/**
+ * Runs `over` once the far side has heard to its end what it is hearing. Where the ending is announced it hears
+ * `LAST_WORDS` in place of that, which are reported to `spoke` before.
+ */
+export function playOut(
+  parts: LastWordsParts & {
+    readonly log: Log;
+    readonly spoke: (spoken: { readonly characters: number; readonly seconds: number }) => void;
+  },
+  reason: string,
+  over: () => void,
+): void {
+  const { line, log, spoke } = parts;
+  if (!line.isAttached) {
+    over();
+    return;
+  }
+  const whenPlayed = () => line.afterPlayed(over, LIMITS.phone.lastWordsMs);
+  if (!ANNOUNCED.has(reason)) {
+    whenPlayed();
+    return;
+  }
+  line.clearPlayback();
+  spoke({ characters: LAST_WORDS.length, seconds: LAST_WORDS_SECONDS });
+  sayLastWords(parts)
+    .catch((err: unknown) => log.warn({ err }, 'the last words of a call were not said'))
+    .finally(whenPlayed);
+}
+
+/** Tells the caller that the call is over, after its voice session has ended. */
+async function sayLastWords({
+  clock,
+  config,
+  format,
+  line,
+  pipeline,
+}: LastWordsParts): Promise<void> {
+  const encoder = new SpeechEncoder(format);
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const timer = clock.setTimeout(() => stopped.abort(), LONGEST_MS);
+  const { speed, voice } = config;
+  try {
+    const speech = pipeline.voice.speak({ text: LAST_WORDS, voice, speed, signal });
+    for await (const { pcm, sampleRateHz } of speech) {
+      if (signal.aborted) return;
+      for (const bytes of encoder.piece(pcm, sampleRateHz)) line.play(ITEM, bytes);
+    }
+    for (const bytes of encoder.end()) line.play(ITEM, bytes);
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}

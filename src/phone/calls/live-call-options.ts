@@ -1,0 +1,42 @@
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import type { SoundFormat } from '../../../media/coding.ts';
+import type { VoiceSessionInput } from '../../voice/session/voice-session.ts';
+import type { MediaCodec } from '../carriers/carrier.ts';
+import type { CallTurn } from '../records/said-turn.ts';
+import type { TurnRecordDeps } from '../records/turn-record.ts';
+import type { CallAction } from '../voice/call-actions.ts';
+
+/** An action that is carried out beside the conversation. */
+export type ActionOfCall = Exclude<CallAction, { name: 'end_call' }>;
+
+/** What happens to a live call outside of it. */
+export type LiveCallEvents = Pick<TurnRecordDeps, 'said' | 'interrupted'> & {
+  readonly act: (action: ActionOfCall) => void;
+  readonly digit: (digit: string) => void;
+  /** Digits that the brain has asked for. */
+  readonly entered?: (digits: string) => void;
+  /** The far side has heard the notice, or will not. */
+  readonly announced?: () => void;
+  readonly notAnnounced?: () => void;
+  readonly detached: () => void;
+  readonly attached: () => void;
+  /** The last words were heard: the carrier may drop the line. */
+  readonly over: (ending: Ending) => void;
+};
+
+export type LiveCallOptions = {
+  readonly input: VoiceSessionInput;
+  readonly codec: MediaCodec;
+  readonly format: SoundFormat;
+  /** What was said before this process had the call. */
+  readonly history: readonly CallTurn[];
+  readonly beginMessage: string | undefined;
+  /** What the far side hears before the greeting and before anything is recorded. Undefined: nothing will be. */
+  readonly notice?: string | undefined;
+  readonly longestMs: number;
+  /** A stream that broke may come back within so long. */
+  readonly lineLostMs: number;
+  readonly events: LiveCallEvents;
+  /** Speech beside the answers, to be billed. */
+  readonly spoke: (spoken: { readonly characters: number; readonly seconds: number }) => void;
+};

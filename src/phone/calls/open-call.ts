@@ -1,0 +1,183 @@
+import type { SessionEndReason } from '../../../machines/call.ts';
+import type { SoundFormat } from '../../../media/coding.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import { requireModel } from '../../models/catalogue/require-model.ts';
+import { holdTurn } from '../../voice/billing/hold-turn.ts';
+import type { Extension } from '../../voice/billing/session-hold.ts';
+import { MAIN_HOLD } from '../../voice/billing/session-holds.ts';
+import { cascadeCap } from '../../voice/cascade/cascade-pipeline.ts';
+import { openOwnKeys } from '../../voice/cascade/own-keys.ts';
+import type { CascadePlan } from '../../voice/cascade/plan-cascade.ts';
+import { fittingVoice } from '../../voice/cascade/voices.ts';
+import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
+import { SERVER_VAD } from '../../voice/session/turn-detection.ts';
+import type { VoiceSessionInput } from '../../voice/session/voice-session.ts';
+import { findRecording } from '../recordings/recording-store.ts';
+import { CALL_TOOLS, STOP_RECORDING_TOOL } from '../voice/call-actions.ts';
+import { createScriptedLlm } from '../voice/scripted-llm.ts';
+import { findWallet } from './account-store.ts';
+import type { Call } from './call.ts';
+import type { Brain, CallDeps } from './call-deps.ts';
+import { callStarted } from './call-events.ts';
+import { type CallMoney, createCallMoney, phoneSource, spenderOf } from './call-money.ts';
+import { createCallPipeline } from './call-pipeline.ts';
+import { applyToCall } from './call-store.ts';
+
+/** Tokens of one answer: people on the phone get short ones. */
+const ANSWER_TOKENS = 256;
+
+export type OpenedCall =
+  | { readonly kind: 'opened'; readonly input: VoiceSessionInput; readonly money: CallMoney }
+  /** Nothing is held. */
+  | { readonly kind: 'refused'; readonly reason: SessionEndReason }
+  /** Another process has it, or it is over. */
+  | { readonly kind: 'lost' };
+
+export type CallParts = {
+  readonly format: SoundFormat;
+  readonly brain: Brain | undefined;
+  /** What is said to a caller who has fallen silent. */
+  readonly prompt: () => string;
+  readonly spoken: () => { readonly characters: number; readonly seconds: number };
+};
+
+/** Opens the money and the pipeline of a call whose media stream is there: a new one, or one that another process had. */
+export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Promise<OpenedCall> {
+  const isNew = call.status === 'pending';
+  // Also of a new call: a process that was lost between its reserve and its row has left one.
+  const taken = await deps.takeSession(call.callId);
+  if (!isNew && taken === undefined) return { kind: 'lost' };
+  const wallet = await findWallet(deps.sql, call.agentId);
+  // Another process may have begun to record it.
+  const recording = call.options.isRecorded
+    ? await findRecording(deps.sql, call.callId)
+    : undefined;
+  const money = createCallMoney(deps, call, { taken, wallet, recording });
+  if (taken === undefined) {
+    const refused = refusalOf(await money.holds.hold(MAIN_HOLD, call.maxSpendRaw));
+    if (refused !== undefined) return { kind: 'refused', reason: refused };
+  }
+  try {
+    const opened = await openVoice(deps, call, { ...parts, money });
+    if (opened.kind !== 'opened') {
+      await money.holds.settle({
+        reason: opened.kind === 'refused' ? opened.reason : 'error',
+        status: 'failed',
+      });
+      return opened;
+    }
+    if (isNew) await markStarted(deps, call, wallet);
+    return opened;
+  } catch (error) {
+    await money.holds.settle({ reason: 'error', status: 'failed' });
+    throw error;
+  }
+}
+
+async function openVoice(
+  deps: CallDeps,
+  call: Call,
+  { brain, format, money, prompt, spoken }: CallParts & { readonly money: CallMoney },
+): Promise<OpenedCall> {
+  const plan = planOf(deps, call, brain !== undefined);
+  const { accountId } = call;
+  const { providerKeys } = deps.cascades;
+  const buyer = { accountId, providerKey: undefined };
+  const ownKeys = await openOwnKeys({ ...deps, providerKeys }, [plan.llm], buyer);
+  const config = fittingVoice(plan, configOf(call, format, brain !== undefined));
+  const cap = {
+    ...cascadeCap(plan),
+    outputTokens: Math.min(ANSWER_TOKENS, cascadeCap(plan).outputTokens),
+    spokenChars: LIMITS.phone.webhookSpokenChars,
+  };
+  const pipeline = createCallPipeline({
+    ...deps,
+    engines: deps.enginesOf(call.agentId),
+    plan,
+    ownKeys,
+    cap,
+    brain: brain?.llm,
+    source: phoneSource(call),
+    spender: spenderOf(call),
+    sessionHolds: money.holds,
+    holdNameOf: money.holdNameOf,
+    meter: money.meter,
+    lineSeconds: money.lineSeconds,
+    takeSpoken: spoken,
+  });
+  const scripted = { ...pipeline, llm: createScriptedLlm(pipeline.llm, prompt) };
+  const reservesOf = (tokens: number) => scripted.reserves(config, tokens);
+  const { verdict, outputTokens } = await holdTurn(money.holds, reservesOf, cap.outputTokens);
+  if (verdict.kind === 'lost') return { kind: 'lost' };
+  const refused = refusalOf(verdict);
+  if (refused !== undefined) return { kind: 'refused', reason: refused };
+  const input = {
+    owner: money.owner,
+    sessionHolds: money.holds,
+    cap,
+    outputTokens,
+    pipeline: scripted,
+    config,
+  };
+  return { kind: 'opened', input, money };
+}
+
+/** The call is answered: from now on it is billed. */
+async function markStarted({ sql }: CallDeps, call: Call, wallet: string | null): Promise<void> {
+  await sql.begin(async (tx) => {
+    const moved = await applyToCall(tx, call.callId, { type: 'media.opened' });
+    if (moved !== undefined) await insertEvents(tx, [callStarted({ ...call, wallet })]);
+  });
+}
+
+/** The models of a call. A brain of the developer's own has none; the guide then stands for it and is never asked. */
+function planOf({ catalogue, models }: CallDeps, call: Call, hasBrain: boolean): CascadePlan {
+  const named = call.options.voice.model ?? models.llm;
+  const llm = requireModel(catalogue, hasBrain ? 'local/guide' : named, 'text');
+  return {
+    model: llm,
+    llm,
+    stt: requireModel(catalogue, models.stt, 'stt'),
+    tts: requireModel(catalogue, models.tts, 'tts'),
+  };
+}
+
+function configOf(call: Call, format: SoundFormat, hasBrain: boolean): SessionConfig {
+  const { systemPrompt, voice } = call.options.voice;
+  return {
+    ...DEFAULT_CONFIG,
+    instructions: systemPrompt ?? '',
+    inputFormat: format,
+    outputFormat: format,
+    ...(voice !== null && { voice }),
+    // Whether speech interrupts an answer is decided on the line, by what is said.
+    turnDetection: {
+      ...SERVER_VAD,
+      silenceDurationMs: LIMITS.phone.turnSilenceMs,
+      unfinishedSilenceMs: LIMITS.phone.unfinishedSilenceMs,
+      interruptResponse: false,
+      idleTimeoutMs: LIMITS.phone.promptAfterMs,
+    },
+    tools: hasBrain ? [] : toolsOf(call),
+  };
+}
+
+const toolsOf = ({ options }: Call): SessionConfig['tools'] =>
+  options.isRecorded ? [...CALL_TOOLS, STOP_RECORDING_TOOL] : CALL_TOOLS;
+
+/** Why a call is refused at its answer; undefined: it is not. */
+function refusalOf(verdict: Extension): SessionEndReason | undefined {
+  if (verdict.kind !== 'refused') return undefined;
+  switch (verdict.refusal.reason) {
+    case 'insufficient_balance':
+    case 'cap_exceeded':
+      return 'budget_exhausted';
+    case 'agent_suspended':
+    case 'agent_closed':
+    case 'key_revoked':
+      return 'suspended';
+    default:
+      return 'error';
+  }
+}

@@ -1,0 +1,124 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { HoldRefusal } from '../../ledger/rules/requests.ts';
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import { minuteRaw } from '../rate-card.ts';
+import {
+  findLivingNumber,
+  findSuspension,
+  findWallet,
+  type LivingNumber,
+} from './account-store.ts';
+import { newCallId } from './call.ts';
+import type { CallDeps } from './call-deps.ts';
+import { callRejected } from './call-events.ts';
+import { PHONE_DESTINATION } from './call-money.ts';
+import { findCarrierCall, insertCall } from './call-store.ts';
+
+export type Ringing = {
+  readonly carrierCallId: string;
+  readonly from: string;
+  readonly to: string;
+};
+
+const LINE = { direction: 'inbound', detectsMachine: false } as const;
+
+/**
+ * Admits a call to one of the numbers, and writes it. Undefined: it is refused, which costs nothing and is reported to
+ * the owner of the number. A callback that comes again finds its call.
+ */
+export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<string | undefined> {
+  const { carrier, sql } = deps;
+  const known = await findCarrierCall(sql, carrier.name, ringing.carrierCallId);
+  if (known !== undefined) return known.terminal ? undefined : known.callId;
+  const number = await findLivingNumber(sql, { phoneNumber: ringing.to });
+  if (number === undefined) return undefined;
+  const { recordCalls, reportCalls, ...voice } = await deps.voiceOf(number.agentId);
+  const refused = await refusalOf(deps, number, recordCalls);
+  if (refused !== undefined) {
+    await reject(deps, number, ringing, refused);
+    return undefined;
+  }
+  const callId = newCallId(deps.random);
+  const most = { agent: LIMITS.phone.callsPerAgent, account: LIMITS.phone.callsPerAccount };
+  const written = await insertCall(
+    sql,
+    {
+      callId,
+      agentId: number.agentId,
+      accountId: number.accountId,
+      numberId: number.numberId,
+      carrier: carrier.name,
+      carrierCallId: ringing.carrierCallId,
+      direction: 'inbound',
+      from: ringing.from,
+      to: ringing.to,
+      keyId: null,
+      taskId: callId.toLowerCase(),
+      actionId: null,
+      customerId: null,
+      maxSpendRaw: LIMITS.phone.callCeilingRaw,
+      rates: deps.rateCard,
+      options: {
+        voice,
+        detectsMachine: false,
+        isRecorded: recordCalls,
+        wantsReport: reportCalls,
+      },
+      dueInMs: LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs,
+    },
+    most,
+  );
+  if (written.kind === 'written') return callId;
+  await reject(
+    deps,
+    number,
+    ringing,
+    errors.phone.callLimit('agent', most.agent, most.agent).error,
+  );
+  return undefined;
+}
+
+/** Why the owner of a number does not take a call now; undefined: it does. */
+async function refusalOf(
+  { ledger, random, rateCard, sql }: CallDeps,
+  { accountId, agentId }: LivingNumber,
+  isRecorded: boolean,
+): Promise<string | undefined> {
+  if ((await findSuspension(sql, accountId)) !== undefined) return 'telephony_suspended';
+  const asked = await ledger.hold({
+    spender: { agentId },
+    holdId: `admit:${newCallId(random)}`,
+    amountRaw: minuteRaw(rateCard, LINE, isRecorded),
+    destination: PHONE_DESTINATION,
+  });
+  if (asked.kind === 'refused') return REASONS[asked.refusal.reason] ?? asked.refusal.reason;
+  const { hold } = asked;
+  await ledger.settle({ hold, actualRaw: 0n, account: 'telephony', source: 'phone' });
+  return undefined;
+}
+
+const REASONS: Readonly<Partial<Record<HoldRefusal['reason'], string>>> = {
+  insufficient_balance: 'budget_exceeded',
+  cap_exceeded: 'budget_exceeded',
+};
+
+async function reject(
+  { sql }: CallDeps,
+  { accountId, agentId }: LivingNumber,
+  { from, to }: Ringing,
+  reason: string,
+): Promise<void> {
+  const wallet = await findWallet(sql, agentId);
+  const call = {
+    callId: null,
+    accountId,
+    wallet,
+    direction: 'inbound',
+    from,
+    to,
+    taskId: '',
+    customerId: null,
+  } as const;
+  await sql.begin((tx) => insertEvents(tx, [callRejected(call, reason)]));
+}

@@ -1,0 +1,98 @@
+import type { VoiceDeps } from '../../../voice/live/voice-deps.ts';
+import { record } from '../../../voice/recording/open-recorded.ts';
+import type { StageCall } from '../../../voice/recording/replay-tape.ts';
+import { isLive } from '../../../voice/recording/stage.ts';
+import type { VoiceSessionDeps } from '../../../voice/session/voice-session.ts';
+import type { MediaCodec } from '../../carriers/carrier.ts';
+import { readLoopback } from '../../carriers/loopback/loopback-codec.ts';
+import type { LineConnection } from '../../voice/call-line.ts';
+import type { OpenSound } from '../../voice/line-sounds.ts';
+import { LiveCall } from '../live-call.ts';
+import type { LiveCallOptions } from '../live-call-options.ts';
+import { StagedCall } from './staged-call.ts';
+
+/** How a recorded call began, beside its voice session. */
+type TapedCall = Omit<LiveCallOptions, 'input' | 'codec' | 'events' | 'spoke'>;
+
+/** Opens a call, recorded where this process records. */
+export function openLiveCall(
+  deps: VoiceSessionDeps & Pick<VoiceDeps, 'tapes'>,
+  options: LiveCallOptions,
+): LiveCall {
+  const { codec, events, input, spoke, ...call } = options;
+  const { pipeline: _pipeline, sessionHolds: _holds, ...begun } = input;
+  const hasGates = deps.speechGates !== undefined;
+  const recorder = record(deps, input, { kind: 'call', hasGates, input: begun, call });
+  if (recorder === undefined) return new LiveCall(deps, options);
+  const staged = new StagedCall(recorder, deps, { ...call, input, events: { ...events, spoke } });
+  return recordedCall(staged.call, recorder.driven(staged), codec);
+}
+
+/** A placeholder for what a replay does not call. */
+const PLAYED = {} as never;
+
+/** Builds a recorded call for its replay. */
+export const stageRecordedCall: StageCall = (stage, deps, { call, input }) =>
+  new StagedCall(stage, deps, {
+    ...(call as TapedCall),
+    input: { ...input, sessionHolds: PLAYED, pipeline: PLAYED },
+  });
+
+/**
+ * The call for its stream and its server: each call of a method is recorded and delivered in its turn, and returns a
+ * promise of the result. What is read is read at once.
+ */
+function recordedCall(call: LiveCall, driven: StagedCall, ownCodec: MediaCodec): LiveCall {
+  const outside = <T extends object>(part: T, prefix: string): T =>
+    new Proxy(part, {
+      get(_, key) {
+        const value: unknown = Reflect.get(part, key, part);
+        if (typeof key === 'symbol') return value;
+        const path = `${prefix}${key}`;
+        if (path === 'attach') {
+          return (connection: LineConnection, codec = ownCodec) =>
+            driven.attach(inFormat(connection, codec));
+        }
+        if (typeof value === 'function') {
+          return (...args: unknown[]) =>
+            new Promise((resolve) => {
+              driven.perform(path, kept(path, args), resolve);
+            });
+        }
+        return isLive(value) && !(value instanceof Promise) ? outside(value, `${path}.`) : value;
+      },
+    });
+  return outside(call, '');
+}
+
+/** Copies what the caller uses again, and reads a sound whole, since a recording has data only. */
+function kept(path: string, args: readonly unknown[]): readonly unknown[] {
+  if (path === 'actions.sounds.play') {
+    const [open] = args as [OpenSound];
+    return [
+      async (signal: AbortSignal) => {
+        const { blocks, sampleRateHz } = await open(signal);
+        return { sampleRateHz, blocks: Array.from(blocks, (block) => block.slice()) };
+      },
+    ];
+  }
+  if (path !== 'media') return args;
+  const [event] = args as Parameters<LiveCall['media']>;
+  const bytes = event.kind === 'media' ? { bytes: Uint8Array.from(event.bytes) } : {};
+  return [{ ...event, ...bytes }];
+}
+
+/** Sends the messages of a recorded call in the format of its carrier. */
+function inFormat(connection: LineConnection, codec: MediaCodec): LineConnection {
+  return {
+    send(data) {
+      const message = readLoopback(data);
+      if ('media' in message) {
+        return connection.send(codec.media(Buffer.from(message.media, 'base64')));
+      }
+      return connection.send('mark' in message ? codec.mark(message.mark) : codec.clear());
+    },
+    batch: (work) => connection.batch(work),
+    close: (code, reason) => connection.close(code, reason),
+  };
+}

@@ -1,0 +1,137 @@
+import { minRaw } from '../../kernel/amount.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Worker } from '../../kernel/schedule.ts';
+import { type LegCosts, legCosts, sumOf } from '../rate-card.ts';
+import { spanOf } from '../recordings/recording.ts';
+import { findRecording } from '../recordings/recording-store.ts';
+import { findWallet } from './account-store.ts';
+import { type Call, lineOf } from './call.ts';
+import type { CallDeps } from './call-deps.ts';
+import { callEnded } from './call-events.ts';
+import { secondsRecorded, useOfJournal } from './call-meter.ts';
+import { chargesOf, legsWithin } from './call-money.ts';
+import {
+  advanceRow,
+  chargedLegs,
+  claimDueCalls,
+  isHeldByLiving,
+  putOffCall,
+} from './call-store.ts';
+import { carrierEnded, isOver } from './hear-carrier.ts';
+
+const EVERY_MS = 2_000;
+/** A claimed call is due again after so long, whatever became of its sweeper. */
+const CLAIM_MS = 30_000;
+/** A living process that has not settled a call within so long after its end never will. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * Ends three kinds of calls: the callee did not answer, the carrier opened no media stream, or the process of the media
+ * stream died. Asks the carrier whether the call is over and how long it lasted.
+ */
+export function createCallSweeper(deps: CallDeps): Worker {
+  return {
+    name: 'sweep-calls',
+    everyMs: EVERY_MS,
+    async tick() {
+      const due = await claimDueCalls(deps.sql, LIMITS.phone.duePerPass, CLAIM_MS);
+      await Promise.all(
+        due.map((call) =>
+          sweepCall(deps, call).catch((err: unknown) =>
+            deps.log.warn({ err, callId: call.callId }, 'a call was not swept; it is tried again'),
+          ),
+        ),
+      );
+    },
+  };
+}
+
+async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
+  const { carrier, live, sql } = deps;
+  const { callId, carrierCallId, startedAt } = call;
+  if (live.has(callId)) {
+    await putOffCall(sql, callId, CLAIM_MS);
+    return;
+  }
+  const record = carrierCallId === null ? undefined : await carrier.calls.find(carrierCallId);
+  // The carrier never took it, or has forgotten it.
+  if (record === undefined) {
+    if (startedAt === null) await carrierEnded(deps, call, 'failed');
+    else await backstop(deps, call, null);
+    return;
+  }
+  if (!isOver(record.status)) {
+    if (isTooOld(deps, call) && carrierCallId !== null) await carrier.calls.hangUp(carrierCallId);
+    await putOffCall(sql, callId, CLAIM_MS);
+    return;
+  }
+  if (startedAt === null) await carrierEnded(deps, call, record.status);
+  else await backstop(deps, call, record.durationSeconds);
+}
+
+/** An answered call may last as long as any; one that waits for its media, only as long as it may ring. */
+function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean {
+  const { longestCallSeconds, ringSeconds, sweepGraceMs } = LIMITS.phone;
+  const [since, seconds] =
+    startedAt === null ? [createdAt, ringSeconds] : [startedAt, longestCallSeconds];
+  return clock.now() > since.getTime() + seconds * 1_000 + sweepGraceMs;
+}
+
+/**
+ * Settles a call whose process was lost, by the carrier's duration. Speech and recognition of which no bill was made are
+ * not charged.
+ */
+async function backstop(deps: CallDeps, call: Call, durationSeconds: number | null): Promise<void> {
+  const { clock, ledger, sql, takeSession } = deps;
+  const { callId } = call;
+  const agoMs = clock.now() - (call.startedAt?.getTime() ?? 0) - (durationSeconds ?? 0) * 1_000;
+  if (agoMs < PATIENCE_MS && (await isHeldByLiving(sql, callId))) {
+    await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs / 6);
+    return;
+  }
+  const taken = await takeSession(callId);
+  if (taken === undefined) {
+    await writeEnd(deps, call, await chargedLegs(sql, callId), durationSeconds);
+    return;
+  }
+  const lineSeconds = durationSeconds ?? useOfJournal(taken.usage).lineSeconds;
+  const recording = await findRecording(sql, callId);
+  const recordedSeconds = secondsRecorded(spanOf(recording), lineSeconds);
+  const use = { lineSeconds, sttSeconds: 0, ttsCharacters: 0, recordedSeconds };
+  const legs = legCosts(call.rates, lineOf(call), use);
+  const actualRaw = sumOf(legs);
+  const heldRaw = taken.claim.hold.amountRaw;
+  const charged = legsWithin(legs, minRaw(actualRaw, heldRaw));
+  const wallet = await findWallet(sql, call.agentId);
+  const verdict = await ledger.closeSession({
+    claim: taken.claim,
+    reason: 'backstop_settled',
+    actualRaw,
+    account: 'telephony',
+    source: call.carrier,
+    charges: () => chargesOf(call, charged, { status: 'failed', ageMs: lineSeconds * 1_000 }),
+    events: [
+      callEnded(
+        { ...call, wallet },
+        {
+          reason: 'backstop_settled',
+          durationSeconds: Math.ceil(lineSeconds),
+          legs: charged,
+          isBackstop: true,
+          recording,
+        },
+      ),
+    ],
+  });
+  if (verdict.kind === 'settled') await writeEnd(deps, call, charged, Math.ceil(lineSeconds));
+}
+
+async function writeEnd(
+  { sql }: CallDeps,
+  { callId }: Call,
+  legs: LegCosts,
+  durationSeconds: number | null,
+): Promise<void> {
+  const end = { durationSeconds: durationSeconds ?? 0, legs, isBackstop: true };
+  await advanceRow(sql, callId, { type: 'call.swept' }, end);
+}

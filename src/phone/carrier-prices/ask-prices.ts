@@ -1,0 +1,103 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Worker } from '../../kernel/schedule.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Carrier, CarrierCall } from '../carriers/carrier.ts';
+import { comparePrice, nextAskMs } from './compare-price.ts';
+import type { PriceMetrics } from './price-metrics.ts';
+import { claimUnpriced, closePrice, putOffPrice, type UnpricedCall } from './price-store.ts';
+
+const EVERY_MS = 30_000;
+/** A claimed call is due again after so long, whatever became of the process that claimed it. */
+const CLAIM_MS = 120_000;
+
+export type PriceDeps = {
+  readonly sql: Sql;
+  readonly log: Log;
+  readonly carrier: {
+    readonly name: Carrier['name'];
+    readonly calls: Pick<Carrier['calls'], 'find'>;
+  };
+  readonly metrics: PriceMetrics;
+};
+
+/**
+ * Asks the carrier what it took for each answered call, and compares that with what its line was charged with. Nothing is
+ * charged for it later: the operator hears of a difference by a log line and by metrics, once for each call. Any number of
+ * processes share the work.
+ */
+export function askCarrierPrices(deps: PriceDeps): Worker {
+  const { carrier, log, sql } = deps;
+  return {
+    name: 'ask-carrier-prices',
+    everyMs: EVERY_MS,
+    async tick() {
+      const claim = { limit: LIMITS.phone.duePerPass, claimMs: CLAIM_MS };
+      const due = await claimUnpriced(sql, carrier.name, claim);
+      await Promise.all(
+        due.map((call) =>
+          askPrice(deps, call).catch((err: unknown) =>
+            log.warn(
+              { err, callId: call.callId },
+              'the price of a call was not asked; it is tried again',
+            ),
+          ),
+        ),
+      );
+    },
+  };
+}
+
+async function askPrice(deps: PriceDeps, call: UnpricedCall): Promise<void> {
+  const { carrier, sql } = deps;
+  let record: CarrierCall | undefined;
+  try {
+    record = await carrier.calls.find(call.carrierCallId);
+  } catch (error) {
+    // A carrier that is away for a day has no price to tell either.
+    if (nextAskMs(call.ageMs) === undefined) await giveUp(deps, call);
+    else await putOffPrice(sql, call.callId, nextAskMs(call.ageMs) ?? 0);
+    throw error;
+  }
+  const carrierPriceRaw = record?.priceRaw ?? call.carrierPriceRaw;
+  if (carrierPriceRaw !== null) {
+    await compare(deps, call, carrierPriceRaw, record?.durationSeconds ?? null);
+    return;
+  }
+  const waitMs = nextAskMs(call.ageMs);
+  if (waitMs === undefined || record === undefined) await giveUp(deps, call);
+  else await putOffPrice(sql, call.callId, waitMs);
+}
+
+async function compare(
+  { carrier, log, metrics, sql }: PriceDeps,
+  { callId, chargedRaw, durationSeconds }: UnpricedCall,
+  carrierPriceRaw: bigint,
+  carrierSeconds: number | null,
+): Promise<void> {
+  const isOurs = await closePrice(sql, callId, carrierPriceRaw);
+  if (!isOurs) return;
+  const verdict = comparePrice({ carrierPriceRaw, carrierSeconds, chargedRaw, durationSeconds });
+  metrics.compared(verdict);
+  const fields = {
+    callId,
+    carrier: carrier.name,
+    chargedRaw: chargedRaw.toString(),
+    carrierPriceRaw: carrierPriceRaw.toString(),
+    excessRaw: verdict.excessRaw.toString(),
+    durationSeconds,
+    carrierSeconds,
+  };
+  if (verdict.isExceeded)
+    log.warn(fields, 'the carrier took more for a call than its line was charged with');
+  if (verdict.isDurationOff) log.warn(fields, 'the carrier counts another duration of a call');
+}
+
+async function giveUp(
+  { carrier, log, metrics, sql }: PriceDeps,
+  { callId }: UnpricedCall,
+): Promise<void> {
+  if (!(await closePrice(sql, callId, null))) return;
+  metrics.gaveUp();
+  log.warn({ callId, carrier: carrier.name }, 'the carrier has told no price of a call');
+}

@@ -1,0 +1,40 @@
+import { LIMITS } from '../../kernel/limits.ts';
+
+/** A call as it was billed, and as its carrier bills it. */
+export type BilledCall = {
+  readonly chargedRaw: bigint;
+  readonly durationSeconds: number;
+  readonly carrierPriceRaw: bigint;
+  /** Null: the carrier does not say. */
+  readonly carrierSeconds: number | null;
+};
+
+export type PriceVerdict = {
+  /** What the carrier took beyond what the line was charged with; below zero: so much was left. */
+  readonly excessRaw: bigint;
+  readonly isExceeded: boolean;
+  /** The carrier counts another time than this server, by more than a stream takes to open and to close. */
+  readonly isDurationOff: boolean;
+};
+
+/** Compares what a carrier took for a call with what was charged for its line. */
+export function comparePrice(call: BilledCall): PriceVerdict {
+  const { carrierPriceRaw, carrierSeconds, chargedRaw, durationSeconds } = call;
+  const excessRaw = carrierPriceRaw - chargedRaw;
+  const offSeconds = carrierSeconds === null ? 0 : Math.abs(carrierSeconds - durationSeconds);
+  return {
+    excessRaw,
+    isExceeded: excessRaw > 0n,
+    isDurationOff: offSeconds > LIMITS.phone.durationToleranceSeconds,
+  };
+}
+
+/**
+ * How long until the carrier is asked again for the price of a call that ended `ageMs` ago: as long as it has been over,
+ * within bounds. Undefined: the carrier has had its time.
+ */
+export function nextAskMs(ageMs: number): number | undefined {
+  const { givenUpMs, longestWaitMs, shortestWaitMs } = LIMITS.phone.carrierPrice;
+  if (ageMs >= givenUpMs) return undefined;
+  return Math.min(longestWaitMs, Math.max(shortestWaitMs, ageMs));
+}

@@ -1,0 +1,66 @@
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { CarrierName } from '../carriers/carrier.ts';
+
+/** A call that is over, whose carrier has yet to be asked what it took. */
+export type UnpricedCall = {
+  readonly callId: string;
+  readonly carrierCallId: string;
+  readonly chargedRaw: bigint;
+  readonly durationSeconds: number;
+  /** As a callback of the carrier has brought it. */
+  readonly carrierPriceRaw: bigint | null;
+  /** Since its end. */
+  readonly ageMs: number;
+};
+
+type Row = {
+  id: string;
+  carrier_call_id: string;
+  transport_raw: bigint | null;
+  duration_seconds: number | null;
+  carrier_price_raw: bigint | null;
+  age_ms: number;
+};
+
+/** Claims calls of a carrier that are due, at most `limit`: no other process gets them for `claimMs`. */
+export async function claimUnpriced(
+  sql: Sql,
+  carrier: CarrierName,
+  { claimMs, limit }: { readonly claimMs: number; readonly limit: number },
+): Promise<readonly UnpricedCall[]> {
+  const rows = await sql<Row[]>`
+    update calls set price_due_at = now() + ${claimMs} * interval '1 millisecond'
+    where id in (
+      select id from calls
+      where price_due_at <= now() and carrier = ${carrier} and carrier_call_id is not null
+      order by price_due_at limit ${limit} for update skip locked)
+    returning id, carrier_call_id, transport_raw, duration_seconds, carrier_price_raw,
+      (extract(epoch from now() - ended_at) * 1000)::float8 as age_ms`;
+  return rows.map((row) => ({
+    callId: row.id,
+    carrierCallId: row.carrier_call_id,
+    chargedRaw: row.transport_raw ?? 0n,
+    durationSeconds: row.duration_seconds ?? 0,
+    carrierPriceRaw: row.carrier_price_raw,
+    ageMs: row.age_ms,
+  }));
+}
+
+/** Has the carrier asked again in `inMs`. */
+export async function putOffPrice(sql: Sql, callId: string, inMs: number): Promise<void> {
+  await sql`update calls set price_due_at = now() + ${inMs} * interval '1 millisecond'
+    where id = ${callId} and price_due_at is not null`;
+}
+
+/** Writes the carrier's price, or that it is not asked for any more. False: another process did before. */
+export async function closePrice(
+  sql: Sql,
+  callId: string,
+  priceRaw: bigint | null,
+): Promise<boolean> {
+  const rows = await sql`
+    update calls set price_due_at = null,
+      carrier_price_raw = coalesce(${priceRaw?.toString() ?? null}::bigint, carrier_price_raw)
+    where id = ${callId} and price_due_at is not null returning 1`;
+  return rows.length > 0;
+}

@@ -1,0 +1,285 @@
+import type { SoundFormat } from '../../../media/coding.ts';
+
+export const CARRIERS = ['twilio', 'telnyx', 'loopback'] as const;
+export type CarrierName = (typeof CARRIERS)[number];
+
+/** A number that can be bought. */
+export type OfferedNumber = {
+  readonly phoneNumber: string;
+  readonly friendlyName: string;
+  readonly locality: string | null;
+  readonly region: string | null;
+};
+
+/** A number that the carrier has sold to this server. */
+export type CarrierNumber = { readonly carrierNumberId: string; readonly phoneNumber: string };
+
+/** Numbers of a carrier. Throws CarrierFailed. */
+export interface CarrierNumbers {
+  /** Numbers that take calls and need no address on file, at most `limit`. */
+  search(query: {
+    readonly areaCode?: string | undefined;
+    readonly phoneNumber?: string | undefined;
+    readonly limit: number;
+  }): Promise<readonly OfferedNumber[]>;
+  /** Buys a number, and keeps `purchaseId` beside it. Its calls come to this server. */
+  buy(request: {
+    readonly phoneNumber: string;
+    readonly purchaseId: string;
+  }): Promise<CarrierNumber>;
+  /** What a purchase whose answer was lost has bought; undefined: nothing. */
+  findPurchase(purchaseId: string): Promise<CarrierNumber | undefined>;
+  /** Gives a number back. Resolves where the carrier does not know it any more. */
+  release(carrierNumberId: string): Promise<void>;
+}
+
+/** A call's state in the words of Twilio, which every adapter translates to. */
+export const CARRIER_STATUSES = [
+  'queued',
+  'ringing',
+  'in-progress',
+  'completed',
+  'busy',
+  'no-answer',
+  'canceled',
+  'failed',
+] as const;
+export type CarrierStatus = (typeof CARRIER_STATUSES)[number];
+
+/** Who answered, as far as the carrier can tell. */
+export type AnsweredBy = 'human' | 'machine_start' | 'machine_end' | 'fax' | 'unknown';
+
+export type DialRequest = {
+  /** Ours; comes back in every callback, and in the first message of the media stream. */
+  readonly callId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly ringSeconds: number;
+  readonly longestSeconds: number;
+  /** The carrier listens for an answering machine and reports it while the call goes on. */
+  readonly detectsMachine: boolean;
+  /** It also listens for the end of the machine's greeting, and may report nothing before that. */
+  readonly awaitsGreetingEnd?: boolean;
+};
+
+/** Two numbers in E.164. */
+export type CallParties = Pick<DialRequest, 'from' | 'to'>;
+
+/** The carrier's record of a call. */
+export type CarrierCall = {
+  readonly carrierCallId: string;
+  readonly status: CarrierStatus;
+  /** Of the answered call; null before its end. */
+  readonly durationSeconds: number | null;
+  /** What the carrier takes, in raw USDC; null until it has priced the call. */
+  readonly priceRaw: bigint | null;
+};
+
+/** Calls of a carrier. Throws CarrierFailed. */
+export interface CarrierCalls {
+  /** Resolves once the carrier has accepted the call. */
+  dial(request: DialRequest): Promise<{ readonly carrierCallId: string }>;
+  /** Ends a call in any state. Resolves where it is over already. */
+  hangUp(carrierCallId: string): Promise<void>;
+  /** Undefined: the carrier knows no such call. */
+  find(carrierCallId: string): Promise<CarrierCall | undefined>;
+  /** Plays keypad digits to the far side. The media stream comes back afterwards. */
+  sendDigits(call: CarrierLeg, digits: string): Promise<void>;
+  /**
+   * Connects the far side to another number. A transfer that fails brings the media stream back. `whispers`: the person
+   * hears the summary of the call first, where the carrier can do that.
+   */
+  transfer(call: CarrierLeg, to: string, whispers?: boolean): Promise<void>;
+  /**
+   * Records both sides from now on, each in a channel of its own. Resolves with the carrier's id of the recording;
+   * undefined: its callback brings it.
+   */
+  startRecording(call: CarrierLeg): Promise<string | undefined>;
+  /** While it pauses the recording has silence, so that what is said or pressed is in none. */
+  pauseRecording(call: CarrierLeg): Promise<void>;
+  resumeRecording(call: CarrierLeg): Promise<void>;
+  /** Resolves also where nothing is recorded, or the call is over. */
+  stopRecording(call: CarrierLeg): Promise<void>;
+  /**
+   * A recording as WAV, at most `LIMITS.phone.recordingBytes`. Undefined: the carrier does not have it. What is streamed
+   * rejects where the carrier breaks off.
+   */
+  fetchRecording(recordingId: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** Resolves where the carrier does not have it any more. */
+  deleteRecording(recordingId: string): Promise<void>;
+}
+
+/** The part of `CarrierCalls` that records. */
+export type RecordingMethod = Extract<keyof CarrierCalls, `${string}Recording`>;
+export type CarrierRecordings = Pick<CarrierCalls, RecordingMethod>;
+
+/** A call by both of its names. */
+export type CarrierLeg = { readonly callId: string; readonly carrierCallId: string };
+
+/** An HTTP request of a carrier, before it is believed. */
+export type CallbackRequest = {
+  /** As the carrier has called it: with the public origin of this server. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+};
+
+/** Why a transfer came to nothing. */
+export const FAILED_TRANSFERS = ['busy', 'no-answer', 'failed', 'canceled'] as const;
+export type FailedTransfer = (typeof FAILED_TRANSFERS)[number];
+
+/** What a carrier's callback says. `callId` is ours; undefined: the call came from outside. */
+export type CallbackEvent =
+  /** The far side is connected: the carrier asks what to do with the call. */
+  | {
+      readonly kind: 'answered';
+      readonly callId: string | undefined;
+      readonly carrierCallId: string;
+      readonly from: string;
+      readonly to: string;
+      /** The media stream has been before: it broke, or digits or a transfer interrupted it. */
+      readonly isAgain: boolean;
+      /** It comes back from a transfer that came to nothing. */
+      readonly transferFailed?: FailedTransfer;
+    }
+  /** The person has answered to whom the call is transferred. */
+  | { readonly kind: 'transferred'; readonly callId: string; readonly carrierCallId: string }
+  /** That person is on the line, and the carrier asks what they are told before they are connected. */
+  | { readonly kind: 'whisper'; readonly callId: string }
+  | {
+      readonly kind: 'status';
+      readonly callId: string | undefined;
+      readonly carrierCallId: string;
+      readonly status: CarrierStatus;
+      /** Grows by the carrier's order of events. */
+      readonly sequence: number;
+      readonly durationSeconds: number | null;
+      readonly priceRaw: bigint | null;
+    }
+  | { readonly kind: 'machine'; readonly carrierCallId: string; readonly answeredBy: AnsweredBy }
+  /** A recording is whole, and can be fetched. */
+  | {
+      readonly kind: 'recording';
+      readonly carrierCallId: string;
+      readonly recordingId: string;
+      readonly durationSeconds: number;
+    }
+  /** The carrier's spend has crossed the threshold that was configured there. */
+  | { readonly kind: 'usage'; readonly spentRaw: bigint | null }
+  /** Of no interest. */
+  | { readonly kind: 'ignored' };
+
+/** What the carrier does with a call next. */
+export type Instruction =
+  | { readonly kind: 'stream'; readonly callId: string }
+  | { readonly kind: 'hang_up' }
+  /** The call is refused before it is answered, and costs nothing. */
+  | { readonly kind: 'reject'; readonly reason: 'busy' | 'rejected' };
+
+export type CallbackAnswer = {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+};
+
+/** Callbacks of a carrier over HTTP, and the handshake of its media stream. */
+export interface CarrierCallbacks {
+  /** Whether the carrier has signed it. Every request that is not is answered 403. */
+  isGenuine(request: CallbackRequest): boolean;
+  /** The same for the upgrade of the media stream. */
+  isGenuineUpgrade(request: Omit<CallbackRequest, 'body'>): boolean;
+  /** `hook` is the last word of the path. Throws CallbackMalformed. */
+  read(hook: string, request: CallbackRequest): CallbackEvent;
+  /** Instructs the carrier in the answer of an `answered` callback, or by its API where it reads no answers. */
+  instruct(
+    event: Extract<CallbackEvent, { kind: 'answered' }>,
+    instruction: Instruction,
+  ): Promise<CallbackAnswer>;
+  /** Answers a `whisper`. Absent: the carrier asks for none. */
+  readonly whisper?: (summary: string | null) => CallbackAnswer;
+  /** The answer to every other callback. */
+  readonly acknowledgement: CallbackAnswer;
+}
+
+/** What comes on a media stream. */
+export type MediaEvent =
+  | {
+      readonly kind: 'started';
+      readonly streamId: string;
+      /** Ours; undefined: the message names no call. */
+      readonly callId: string | undefined;
+      readonly carrierCallId: string;
+      readonly format: SoundFormat;
+    }
+  /** Sound of the far side. */
+  | {
+      readonly kind: 'media';
+      /** Milliseconds of the stream at which it begins. */
+      readonly atMs: number;
+      /** The next message overwrites the event and its bytes: copy what must be kept. */
+      readonly bytes: Uint8Array;
+    }
+  | { readonly kind: 'digit'; readonly digit: string }
+  /** Everything up to this mark has been played, or was cleared. */
+  | { readonly kind: 'mark'; readonly name: string }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'ignored' };
+
+/**
+ * The messages of a carrier's media stream, for one connection. `read` throws CallbackMalformed for what is no message
+ * of this carrier; it reads at most `LIMITS.phone.mediaMessageBytes`.
+ */
+export interface MediaCodec {
+  read(message: Uint8Array): MediaEvent;
+  /** Sound for the far side, in the format of the stream. */
+  media(bytes: Uint8Array): string;
+  mark(name: string): string;
+  /** Empties what the carrier has and has not played. */
+  clear(): string;
+}
+
+export interface Carrier {
+  readonly name: CarrierName;
+  readonly numbers: CarrierNumbers;
+  readonly calls: CarrierCalls;
+  /** Undefined: the carrier lives in this process and calls no HTTP. */
+  readonly callbacks: CarrierCallbacks | undefined;
+  openMedia(): MediaCodec;
+  /**
+   * A stranger calls a number of this server, to try it. Resolves with our name of the call, or undefined where it was
+   * refused. Undefined: the carrier has real callers only.
+   */
+  readonly ring?: ((parties: CallParties) => Promise<string | undefined>) | undefined;
+  /**
+   * Has the carrier call back with `usage` once a month's spend crosses so many dollars. Asking again changes nothing.
+   * Undefined: the carrier cannot do it.
+   */
+  readonly watchSpend?: ((thresholdUsd: number) => Promise<void>) | undefined;
+}
+
+/** The carrier did not do what it was asked for. */
+export class CarrierFailed extends Error {
+  override readonly name = 'CarrierFailed';
+  /**
+   * `taken`: another customer of the carrier has rented the number. `refused`: the carrier did nothing, and the same request
+   * fails again. `away`: the carrier did not answer, and may have done what was asked.
+   */
+  readonly kind: 'taken' | 'refused' | 'away';
+  /** The carrier's own code. */
+  readonly code: string | undefined;
+
+  constructor(
+    kind: CarrierFailed['kind'],
+    message: string,
+    options: ErrorOptions & { readonly code?: string | undefined } = {},
+  ) {
+    super(message, options);
+    this.kind = kind;
+    this.code = options.code;
+  }
+}
+
+/** A message that its carrier would not send. */
+export class CallbackMalformed extends Error {
+  override readonly name = 'CallbackMalformed';
+}

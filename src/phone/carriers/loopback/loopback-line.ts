@@ -1,0 +1,133 @@
+import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
+import { type LoopbackMessage, readLoopback } from './loopback-codec.ts';
+
+/** 20 ms of G.711 at 8 kHz. */
+export const FRAME_BYTES = 160;
+const FRAME_MS = 20;
+const SILENCE = 0xff;
+
+/** The person at the far end of a call. Sound is mu-law, in frames of 20 ms. */
+export interface Callee {
+  /** The next frame that the person says; undefined: silence. Called each 20 ms. */
+  say(): Uint8Array | undefined;
+  /** A frame that the person hears; undefined: silence. Called each 20 ms. */
+  hear(frame: Uint8Array | undefined): void;
+  /** Keys that the agent presses. */
+  digits?(digits: string): void;
+  /** Whether the person hangs up now. */
+  readonly isGone: boolean;
+}
+
+type Played = { readonly bytes: Uint8Array; offset: number } | { readonly mark: string };
+
+/**
+ * The media of one call as a carrier has it: plays what it gets in real time, echoes marks once they are reached, and
+ * sends what the far side says. It catches up where its timer is late.
+ */
+export class LoopbackLine {
+  readonly #clock: Clock;
+  readonly #callee: Callee;
+  readonly #send: (message: LoopbackMessage) => void;
+  readonly #hungUp: () => void;
+  readonly #tap: ((said: Uint8Array, heard: Uint8Array | undefined) => void) | undefined;
+  #buffer: Played[] = [];
+  #timer: TimerHandle | undefined;
+  #startedMs: number;
+  #frames = 0;
+  #isOpen = true;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly callee: Callee;
+    /** Sends a message to the server. */
+    readonly send: (message: LoopbackMessage) => void;
+    /** The person has hung up. */
+    readonly hungUp: () => void;
+    /** Takes both sides of each 20 ms. It does not keep the arrays. */
+    readonly tap?: (said: Uint8Array, heard: Uint8Array | undefined) => void;
+  }) {
+    this.#clock = options.clock;
+    this.#callee = options.callee;
+    this.#send = options.send;
+    this.#hungUp = options.hungUp;
+    this.#tap = options.tap;
+    this.#startedMs = options.clock.monotonicMs();
+    this.#arm();
+  }
+
+  /** Takes a message of the server. */
+  receive(text: string): void {
+    if (!this.#isOpen) return;
+    const message = readLoopback(text);
+    if ('media' in message) {
+      this.#buffer.push({ bytes: Buffer.from(message.media, 'base64'), offset: 0 });
+    } else if ('mark' in message) {
+      this.#buffer.push({ mark: message.mark });
+      this.#echo();
+    } else if ('clear' in message) {
+      const marks = this.#buffer.filter((entry) => 'mark' in entry);
+      this.#buffer = [];
+      for (const { mark } of marks) this.#send({ mark });
+    }
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+  }
+
+  #arm(): void {
+    if (!this.#isOpen) return;
+    const dueMs = this.#startedMs + (this.#frames + 1) * FRAME_MS;
+    const waitMs = Math.max(0, dueMs - this.#clock.monotonicMs());
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#step();
+      this.#arm();
+    }, waitMs);
+  }
+
+  #step(): void {
+    const atMs = this.#frames * FRAME_MS;
+    this.#frames++;
+    const heard = this.#next();
+    this.#callee.hear(heard);
+    this.#echo();
+    const said = this.#callee.say() ?? new Uint8Array(FRAME_BYTES).fill(SILENCE);
+    this.#tap?.(said, heard);
+    this.#send({ media: Buffer.from(said).toString('base64'), atMs });
+    if (this.#callee.isGone) {
+      this.close();
+      this.#hungUp();
+    }
+  }
+
+  /** The next 20 ms of what the server sent; undefined: there is nothing. */
+  #next(): Uint8Array | undefined {
+    let frame: Uint8Array | undefined;
+    for (let filled = 0; filled < FRAME_BYTES; ) {
+      const entry = this.#buffer[0];
+      if (entry === undefined) break;
+      if ('mark' in entry) {
+        this.#send({ mark: entry.mark });
+        this.#buffer.shift();
+        continue;
+      }
+      frame ??= new Uint8Array(FRAME_BYTES).fill(SILENCE);
+      const piece = entry.bytes.subarray(entry.offset, entry.offset + FRAME_BYTES - filled);
+      frame.set(piece, filled);
+      filled += piece.length;
+      entry.offset += piece.length;
+      if (entry.offset === entry.bytes.length) this.#buffer.shift();
+    }
+    return frame;
+  }
+
+  /** Marks that nothing stands before any more. */
+  #echo(): void {
+    for (let entry = this.#buffer[0]; entry !== undefined && 'mark' in entry; ) {
+      this.#send({ mark: entry.mark });
+      this.#buffer.shift();
+      entry = this.#buffer[0];
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import {
+  CarrierFailed,
+  type CarrierNumber,
+  type CarrierNumbers,
+  type OfferedNumber,
+} from '../carrier.ts';
+
+/** The lines 0100 to 0199 of the exchange 555: kept for fiction, so that none of them is a telephone. */
+const LINES = Array.from({ length: 100 }, (_, i) => `555${String(100 + i).padStart(4, '0')}`);
+const FICTIONAL = /^\+1[2-9]\d{2}55501\d{2}$/;
+
+/** Where a search without an area code looks, in this order. */
+const AREAS = [
+  { areaCode: '212', locality: 'New York', region: 'NY' },
+  { areaCode: '415', locality: 'San Francisco', region: 'CA' },
+  { areaCode: '312', locality: 'Chicago', region: 'IL' },
+  { areaCode: '206', locality: 'Seattle', region: 'WA' },
+];
+
+export type LoopbackNumbersDeps = {
+  /** Which of these numbers are rented, as another process knows, or this one before it was restarted. */
+  readonly findRented: (phoneNumbers: readonly string[]) => Promise<readonly string[]>;
+};
+
+/**
+ * Numbers for development, from the range that is kept for fiction. The same search offers the same numbers, but for those
+ * that are rented. What was bought is known in this process alone: after a restart a purchase that was not finished reads
+ * as one that came to nothing.
+ */
+export function createLoopbackNumbers({ findRented }: LoopbackNumbersDeps): CarrierNumbers {
+  /** By purchase. A range has a hundred lines, and a number is sold once. */
+  const sold = new Map<string, string>();
+
+  async function offersOf(areaCode: string, limit: number): Promise<OfferedNumber[]> {
+    const numbers = LINES.map((line) => `+1${areaCode}${line}`);
+    const taken = new Set([...sold.values(), ...(await findRented(numbers))]);
+    return numbers
+      .filter((number) => !taken.has(number))
+      .slice(0, limit)
+      .map(offerOf);
+  }
+
+  return {
+    async search({ areaCode, phoneNumber, limit }) {
+      if (phoneNumber !== undefined) {
+        if (!FICTIONAL.test(phoneNumber)) return [];
+        const offers = await offersOf(phoneNumber.slice(2, 5), LINES.length);
+        return offers.filter((offer) => offer.phoneNumber === phoneNumber).slice(0, limit);
+      }
+      if (areaCode !== undefined) return offersOf(areaCode, limit);
+      const each = Math.ceil(limit / AREAS.length);
+      const offers = await Promise.all(AREAS.map((area) => offersOf(area.areaCode, each)));
+      return offers.flat().slice(0, limit);
+    },
+
+    async buy({ phoneNumber, purchaseId }) {
+      if (sold.get(purchaseId) === phoneNumber) return carrierNumber(phoneNumber);
+      const isTaken = [...sold.values()].includes(phoneNumber);
+      if (isTaken || !FICTIONAL.test(phoneNumber)) {
+        throw new CarrierFailed('taken', `${phoneNumber} is not for sale`);
+      }
+      sold.set(purchaseId, phoneNumber);
+      return carrierNumber(phoneNumber);
+    },
+
+    async findPurchase(purchaseId) {
+      const phoneNumber = sold.get(purchaseId);
+      return phoneNumber === undefined ? undefined : carrierNumber(phoneNumber);
+    },
+
+    async release(carrierNumberId) {
+      for (const [purchaseId, phoneNumber] of sold) {
+        if (idOf(phoneNumber) === carrierNumberId) sold.delete(purchaseId);
+      }
+    },
+  };
+}
+
+const idOf = (phoneNumber: string): string => `loopback${phoneNumber}`;
+
+const carrierNumber = (phoneNumber: string): CarrierNumber => ({
+  carrierNumberId: idOf(phoneNumber),
+  phoneNumber,
+});
+
+function offerOf(phoneNumber: string): OfferedNumber {
+  const areaCode = phoneNumber.slice(2, 5);
+  const area = AREAS.find((each) => each.areaCode === areaCode);
+  return {
+    phoneNumber,
+    friendlyName: `(${areaCode}) ${phoneNumber.slice(5, 8)}-${phoneNumber.slice(8)}`,
+    locality: area?.locality ?? null,
+    region: area?.region ?? null,
+  };
+}

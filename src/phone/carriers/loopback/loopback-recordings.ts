@@ -1,0 +1,87 @@
+import { wavHeader } from '../../../../media/wav.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { type Random, randomHex } from '../../../kernel/random.ts';
+
+const RATE_HZ = 8_000;
+const SILENCE = 0xff;
+
+type LoopbackRecording = {
+  readonly recordingId: string;
+  /** Mu-law, a byte of the far side and one of the agent in turn. */
+  readonly frames: Uint8Array[];
+  samples: number;
+  isPaused: boolean;
+};
+
+/**
+ * Recordings of the loopback, in memory: of each at most `LIMITS.phone.loopbackRecordingSeconds`, and the latest
+ * `LIMITS.phone.loopbackRecordings`.
+ */
+export class LoopbackRecordings {
+  readonly #random: Random;
+  /** By the carrier's id of the call. */
+  readonly #running = new Map<string, LoopbackRecording>();
+  readonly #kept = new Map<string, LoopbackRecording>();
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  start(carrierCallId: string): string {
+    const known = this.#running.get(carrierCallId);
+    if (known !== undefined) return known.recordingId;
+    const recordingId = `LR${randomHex(this.#random, 16)}`;
+    this.#running.set(carrierCallId, { recordingId, frames: [], samples: 0, isPaused: false });
+    return recordingId;
+  }
+
+  pause(carrierCallId: string, isPaused: boolean): void {
+    const recording = this.#running.get(carrierCallId);
+    if (recording !== undefined) recording.isPaused = isPaused;
+  }
+
+  /** Takes both sides of a moment; `heard` undefined: the agent is silent. */
+  frame(carrierCallId: string, said: Uint8Array, heard: Uint8Array | undefined): void {
+    const recording = this.#running.get(carrierCallId);
+    if (recording === undefined) return;
+    if (recording.samples >= LIMITS.phone.loopbackRecordingSeconds * RATE_HZ) return;
+    const both = new Uint8Array(said.length * 2).fill(SILENCE);
+    if (!recording.isPaused) {
+      for (let i = 0; i < said.length; i++) {
+        both[2 * i] = said[i] ?? SILENCE;
+        both[2 * i + 1] = heard?.[i] ?? SILENCE;
+      }
+    }
+    recording.frames.push(both);
+    recording.samples += said.length;
+  }
+
+  /** Ends the recording of a call. Undefined: it has none. */
+  finish(carrierCallId: string): { recordingId: string; durationSeconds: number } | undefined {
+    const recording = this.#running.get(carrierCallId);
+    if (recording === undefined) return undefined;
+    this.#running.delete(carrierCallId);
+    this.#kept.set(recording.recordingId, recording);
+    const oldest = this.#kept.keys().next().value;
+    if (this.#kept.size > LIMITS.phone.loopbackRecordings && oldest !== undefined) {
+      this.#kept.delete(oldest);
+    }
+    const { recordingId, samples } = recording;
+    return { recordingId, durationSeconds: Math.round(samples / RATE_HZ) };
+  }
+
+  delete(recordingId: string): void {
+    this.#kept.delete(recordingId);
+  }
+
+  /** A recording that is finished, piece by piece. */
+  wav(recordingId: string): AsyncIterable<Uint8Array> | undefined {
+    const recording = this.#kept.get(recordingId);
+    return recording && pieces(recording);
+  }
+}
+
+async function* pieces({ frames, samples }: LoopbackRecording): AsyncGenerator<Uint8Array> {
+  yield wavHeader({ coding: 'mulaw', sampleRateHz: RATE_HZ, dataBytes: samples * 2, channels: 2 });
+  yield* frames;
+}

@@ -1,0 +1,71 @@
+import { type Callee, FRAME_BYTES } from './loopback-line.ts';
+
+/** How long the other side is silent before the person speaks, in frames of 20 ms. */
+const PATIENCE_FRAMES = 40;
+/** The person says something by itself after so long a silence. */
+const SILENCE_FRAMES = 250;
+const FRAME_MS = 20;
+
+/** What the person says, as mu-law at 8 kHz. */
+export type ScriptedLine =
+  | Uint8Array
+  /** Said over the other side, once so much of its answer was heard. */
+  | { readonly sound: Uint8Array; readonly cutsInAfterMs: number };
+
+/**
+ * A person who says one line after another, each once the other side has spoken and fallen silent, and hangs up after
+ * the last answer. A line that cuts in does not wait for the silence.
+ */
+export class ScriptedCallee implements Callee {
+  readonly #lines: ScriptedLine[];
+  #saying: Uint8Array | undefined;
+  #at = 0;
+  #quietFrames = 0;
+  #heardFrames = 0;
+  #isGone = false;
+
+  constructor(lines: readonly ScriptedLine[]) {
+    this.#lines = [...lines];
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  hear(frame: Uint8Array | undefined): void {
+    if (frame === undefined) this.#quietFrames++;
+    else {
+      this.#quietFrames = 0;
+      this.#heardFrames++;
+    }
+  }
+
+  say(): Uint8Array | undefined {
+    if (this.#saying === undefined && this.#isTurn()) this.#begin();
+    if (this.#saying === undefined) return undefined;
+    const frame = new Uint8Array(FRAME_BYTES).fill(0xff);
+    frame.set(this.#saying.subarray(this.#at, this.#at + FRAME_BYTES));
+    this.#at += FRAME_BYTES;
+    if (this.#at >= this.#saying.length) {
+      this.#saying = undefined;
+      this.#heardFrames = 0;
+      this.#quietFrames = 0;
+    }
+    return frame;
+  }
+
+  #isTurn(): boolean {
+    const [next] = this.#lines;
+    if (next !== undefined && 'sound' in next && this.#heardFrames > 0) {
+      return this.#heardFrames * FRAME_MS >= next.cutsInAfterMs;
+    }
+    return this.#quietFrames > (this.#heardFrames > 0 ? PATIENCE_FRAMES : SILENCE_FRAMES);
+  }
+
+  #begin(): void {
+    const line = this.#lines.shift();
+    this.#saying = line !== undefined && 'sound' in line ? line.sound : line;
+    this.#at = 0;
+    this.#isGone = line === undefined;
+  }
+}

@@ -1,0 +1,92 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { CallbackMalformed, type MediaEvent } from '../carrier.ts';
+import { MediaScan } from './media-scan.ts';
+
+/** What is lifted to the messages of a media stream other than sound. */
+const BOUNDS = { depth: 8, values: 500, members: 500 };
+
+const IGNORED: MediaEvent = { kind: 'ignored' };
+const NO_SOUND: Uint8Array = new Uint8Array();
+
+/** How a carrier's messages differ from those of the others. Each throws CallbackMalformed. */
+export type MessageDialect = {
+  readonly carrier: string;
+  readonly started: (message: Json) => Extract<MediaEvent, { kind: 'started' }>;
+};
+
+/** Reads the messages of one connection; `media` members are named alike at every carrier. */
+export function createMessageReader({ carrier, started }: MessageDialect): {
+  /** Throws CallbackMalformed. */
+  read(message: Uint8Array): MediaEvent;
+} {
+  const scan = new MediaScan();
+  /** One object for all sound of the connection. */
+  const heard = { kind: 'media' as const, atMs: 0, bytes: NO_SOUND };
+  const malformed = (what: string) => new CallbackMalformed(`${carrier}: ${what}`);
+
+  function memberOf(message: Json, name: string): Json {
+    const member = message[name];
+    if (!isObject(member)) throw malformed(`a message "${name}" without its member`);
+    return member;
+  }
+
+  function media({ track, timestamp, payload }: Json): MediaEvent {
+    if (track !== 'inbound') return IGNORED;
+    const atMs = wholeNumber(timestamp);
+    if (atMs === undefined || typeof payload !== 'string') throw malformed('sound without a time');
+    const bytes = scan.decode(payload);
+    if (bytes === undefined) throw malformed('sound that is no base64');
+    return { kind: 'media', atMs, bytes };
+  }
+
+  function textOf(member: Json, name: string, mostChars: number): string {
+    const text = member[name];
+    if (typeof text === 'string' && text.length <= mostChars) return text;
+    throw malformed(`a message without a ${name}`);
+  }
+
+  function parsed(message: Json): MediaEvent {
+    switch (message.event) {
+      case 'media':
+        return media(memberOf(message, 'media'));
+      case 'start':
+        return started(message);
+      case 'mark':
+        return { kind: 'mark', name: textOf(memberOf(message, 'mark'), 'name', 256) };
+      case 'dtmf':
+        return digitOf(textOf(memberOf(message, 'dtmf'), 'digit', 8));
+      case 'stop':
+        return { kind: 'stopped' };
+      default:
+        if (typeof message.event !== 'string') throw malformed('a message without an event');
+        return IGNORED;
+    }
+  }
+
+  return {
+    read(message) {
+      if (message.length > LIMITS.phone.mediaMessageBytes) throw malformed('a message too long');
+      const sound = scan.read(message);
+      if (sound !== undefined) {
+        if (!sound.isInbound) return IGNORED;
+        heard.atMs = sound.atMs;
+        heard.bytes = sound.bytes;
+        return heard;
+      }
+      const value = tryParseJson(message, BOUNDS);
+      if (!isObject(value)) throw malformed('a message that is no JSON object');
+      return parsed(value);
+    },
+  };
+}
+
+/** Keys beyond those of a telephone are tones that a line has heard in speech. */
+const digitOf = (digit: string): MediaEvent =>
+  /^[0-9*#A-D]$/.test(digit) ? { kind: 'digit', digit } : IGNORED;
+
+function wholeNumber(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined;
+}

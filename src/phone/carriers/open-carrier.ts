@@ -1,0 +1,53 @@
+import { assert, unreachable } from '../../kernel/assert.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Fetch, FetchStream } from '../../platform/egress/fetch.ts';
+import type { Carrier, CarrierName } from './carrier.ts';
+import { createTelnyx } from './telnyx/telnyx.ts';
+import { createTwilio } from './twilio/twilio.ts';
+
+/** What the settings say about the carrier: `config.phone` has it. */
+export type CarrierSettings = {
+  readonly carrier: CarrierName | 'none';
+  readonly twilio:
+    | { readonly accountSid: string; readonly authToken: string; readonly baseUrl: string }
+    | undefined;
+  readonly telnyx:
+    | {
+        readonly apiKey: string;
+        readonly publicKey: string;
+        readonly connectionId: string;
+        readonly baseUrl: string;
+      }
+    | undefined;
+};
+
+/** The carrier that the settings name. Undefined: there is no phone service. */
+export function openCarrier(
+  settings: CarrierSettings,
+  deps: {
+    readonly fetch: Fetch;
+    readonly fetchStream: FetchStream;
+    readonly clock: Clock;
+    /** Where carriers call this server. */
+    readonly publicUrl: string | undefined;
+    /** The callee inside this process. */
+    readonly loopback?: (() => Carrier) | undefined;
+  },
+): Carrier | undefined {
+  const { carrier, twilio, telnyx } = settings;
+  const { fetch, fetchStream, clock, publicUrl } = deps;
+  switch (carrier) {
+    case 'none':
+      return undefined;
+    case 'loopback':
+      return deps.loopback?.();
+    case 'twilio':
+      assert(twilio !== undefined && publicUrl !== undefined, 'the settings were checked');
+      return createTwilio({ ...twilio, fetch, fetchStream, publicUrl });
+    case 'telnyx':
+      assert(telnyx !== undefined && publicUrl !== undefined, 'the settings were checked');
+      return createTelnyx({ ...telnyx, fetch, fetchStream, clock, publicUrl });
+    default:
+      return unreachable(carrier);
+  }
+}

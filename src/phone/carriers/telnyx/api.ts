@@ -1,0 +1,86 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Fetch } from '../../../platform/egress/fetch.ts';
+import { CarrierFailed } from '../carrier.ts';
+import { carrierAway, kindOfStatus } from '../failed-answer.ts';
+
+export type TelnyxAccount = {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+};
+
+export type TelnyxQuestion = {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below `/v2/`, with its query. */
+  readonly path: string;
+  readonly body?: Json;
+};
+
+export type TelnyxApi = {
+  /** The `data` of the answer. Throws CarrierFailed, and nothing else. */
+  ask(question: TelnyxQuestion): Promise<unknown>;
+  /** The same for a command to a call. False: the call is over, or not known. */
+  command(callControlId: string, action: string, body: Json): Promise<boolean>;
+};
+
+/** The number is gone. */
+const TAKEN = new Set(['85001', '85006']);
+const CALL_IS_OVER = '90018';
+
+/** The v2 API of Telnyx: JSON, with a bearer key. */
+export function createTelnyxApi(deps: TelnyxAccount & { readonly fetch: Fetch }): TelnyxApi {
+  const root = `${deps.baseUrl.replace(/\/+$/, '')}/v2/`;
+
+  async function ask({ method, path, body }: TelnyxQuestion): Promise<unknown> {
+    const answer = await deps
+      .fetch({
+        url: root + path,
+        method,
+        headers: {
+          authorization: `Bearer ${deps.apiKey}`,
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        timeoutMs: LIMITS.phone.carrierTimeoutMs,
+        maxResponseBytes: LIMITS.phone.carrierAnswerBytes,
+      })
+      .catch((cause: unknown) => {
+        throw carrierAway('telnyx', cause);
+      });
+    const said = tryParseJson(answer.body);
+    if (answer.status < 200 || answer.status >= 300) throw failureOf(answer.status, said);
+    return isObject(said) ? said.data : undefined;
+  }
+
+  return {
+    ask,
+
+    async command(callControlId, action, body) {
+      const path = `calls/${encodeURIComponent(callControlId)}/actions/${action}`;
+      try {
+        await ask({ method: 'POST', path, body });
+        return true;
+      } catch (error) {
+        const isOver = error instanceof CarrierFailed && error.code === CALL_IS_OVER;
+        if (isOver || isUnknown(error)) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+function failureOf(status: number, said: unknown): CarrierFailed {
+  const errors: unknown = isObject(said) ? said.errors : undefined;
+  const [first]: readonly unknown[] = Array.isArray(errors) ? errors : [];
+  const { code, title = '' } = isObject(first) ? first : {};
+  const kind = TAKEN.has(String(code)) ? 'taken' : kindOfStatus(status);
+  const message = `telnyx answered ${status}: ${String(title).slice(0, 200)}`;
+  return new CarrierFailed(kind, message, { code: String(code ?? status), cause: { status } });
+}
+
+/** Whether the carrier said that it does not know what was asked about. */
+export const isUnknown = (error: unknown): boolean =>
+  error instanceof CarrierFailed &&
+  (error.cause as { status?: unknown } | undefined)?.status === 404;

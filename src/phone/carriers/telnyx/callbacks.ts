@@ -1,0 +1,70 @@
+import type { KeyObject } from 'node:crypto';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { CallbackAnswer, CallbackEvent, CarrierCallbacks, Instruction } from '../carrier.ts';
+import type { TelnyxApi } from './api.ts';
+import { encodeClientState } from './client-state.ts';
+import type { Hooks } from './hooks.ts';
+import { readTelnyxCallback } from './read-callback.ts';
+import { isSignedByTelnyx } from './signature.ts';
+import { streamOptions } from './stream-options.ts';
+
+type Asked = Extract<CallbackEvent, { kind: 'answered' }>;
+
+const ACKNOWLEDGEMENT: CallbackAnswer = {
+  status: 200,
+  contentType: 'application/json',
+  body: '{}',
+};
+
+/** Callbacks of Telnyx: signed JSON. It reads no answers, so that instructions are commands of its API. */
+export function createTelnyxCallbacks(deps: {
+  readonly api: TelnyxApi;
+  readonly hooks: Hooks;
+  readonly publicKey: KeyObject;
+  readonly clock: Clock;
+}): CarrierCallbacks {
+  const { api, hooks } = deps;
+
+  /** Telnyx ignores a command whose id it has had within a minute: a callback may come twice. */
+  async function stream({ carrierCallId, callId: known, isAgain }: Asked, callId: string) {
+    const options = streamOptions(hooks, callId);
+    if (known !== undefined) {
+      const once = isAgain ? {} : { command_id: `${callId}-stream` };
+      await api.command(carrierCallId, 'streaming_start', { ...options, ...once });
+      return;
+    }
+    await api.command(carrierCallId, 'answer', {
+      ...options,
+      client_state: encodeClientState({ kind: 'inbound', callId }),
+      command_id: `${callId}-answer`,
+    });
+  }
+
+  async function perform(asked: Asked, instruction: Instruction): Promise<void> {
+    switch (instruction.kind) {
+      case 'stream':
+        return stream(asked, instruction.callId);
+      case 'hang_up':
+        await api.command(asked.carrierCallId, 'hangup', {});
+        return;
+      case 'reject': {
+        const cause = instruction.reason === 'busy' ? 'USER_BUSY' : 'CALL_REJECTED';
+        const isWaiting = asked.callId === undefined;
+        if (isWaiting) await api.command(asked.carrierCallId, 'reject', { cause });
+        else await api.command(asked.carrierCallId, 'hangup', {});
+        return;
+      }
+    }
+  }
+
+  return {
+    isGenuine: (request) => isSignedByTelnyx(deps, request),
+    isGenuineUpgrade: (request) => hooks.isGenuineUpgrade(request),
+    read: readTelnyxCallback,
+    async instruct(asked, instruction) {
+      await perform(asked, instruction);
+      return ACKNOWLEDGEMENT;
+    },
+    acknowledgement: ACKNOWLEDGEMENT,
+  };
+}

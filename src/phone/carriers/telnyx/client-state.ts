@@ -1,0 +1,28 @@
+/** What a leg of a call is to us. Telnyx keeps it, and sends it with everything about the leg. */
+export type ClientState =
+  /** A call that we placed, or that we answered. */
+  | { readonly kind: 'outbound' | 'inbound'; readonly callId: string }
+  /** The call has been handed to another party: its stream stays closed. */
+  | { readonly kind: 'transferring'; readonly callId: string }
+  /** The leg to that other party, and the leg of the call that it is for. */
+  | { readonly kind: 'target'; readonly callId: string; readonly callControlId: string };
+
+const KINDS = ['outbound', 'inbound', 'transferring'] as const;
+
+/** In base64, as Telnyx wants it. */
+export function encodeClientState(state: ClientState): string {
+  const parts = [state.kind, state.callId];
+  if (state.kind === 'target') parts.push(state.callControlId);
+  return Buffer.from(parts.join(' ')).toString('base64');
+}
+
+/** Undefined: it is none of ours. */
+export function decodeClientState(text: unknown): ClientState | undefined {
+  if (typeof text !== 'string' || text.length > 2_048) return undefined;
+  const [kind, callId, callControlId, more] = Buffer.from(text, 'base64').toString().split(' ');
+  if (callId === undefined || !/^[\w-]{1,128}$/.test(callId) || more !== undefined)
+    return undefined;
+  if (kind === 'target') return callControlId ? { kind, callId, callControlId } : undefined;
+  const known = KINDS.find((one) => one === kind);
+  return known && callControlId === undefined ? { kind: known, callId } : undefined;
+}

@@ -1,0 +1,41 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { CallbackRequest } from '../carrier.ts';
+
+/** Telnyx signs callbacks and not the upgrade of a media stream: it sends a token that it was given with the stream. */
+const TOKEN_HEADER = 'x-telnyx-streaming-auth-token';
+
+export type Hooks = {
+  /** Of every callback. Calls from outside come to the address that the application at Telnyx names: this one. */
+  readonly voice: string;
+  /** Of the media stream of a call. */
+  media(callId: string): string;
+  /** What that stream shows. It is good for this call alone. */
+  mediaToken(callId: string): string;
+  /** Whether an upgrade shows the token of the call that it names. */
+  isGenuineUpgrade(request: Omit<CallbackRequest, 'body'>): boolean;
+};
+
+/** The addresses of a server at this public origin, and what its streams are known by. */
+export function hooksOf(deps: { readonly publicUrl: string; readonly apiKey: string }): Hooks {
+  const root = `${deps.publicUrl.replace(/\/+$/, '')}/v1/telephony/telnyx`;
+  const mediaToken = (callId: string) =>
+    createHmac('sha256', deps.apiKey).update(`media stream ${callId}`).digest('base64url');
+  return {
+    voice: `${root}/voice`,
+    media: (callId) => `${root.replace(/^http/, 'ws')}/media?call=${encodeURIComponent(callId)}`,
+    mediaToken,
+    isGenuineUpgrade({ url, headers }) {
+      const callId = callIdOfUrl(url);
+      const shown = headers[TOKEN_HEADER];
+      if (callId === undefined || shown === undefined) return false;
+      const [a, b] = [Buffer.from(shown), Buffer.from(mediaToken(callId))];
+      return a.length === b.length && timingSafeEqual(a, b);
+    },
+  };
+}
+
+/** The call that an address of a media stream names. */
+export function callIdOfUrl(url: unknown): string | undefined {
+  if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
+  return new URL(url).searchParams.get('call') ?? undefined;
+}

@@ -1,0 +1,184 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import {
+  type AnsweredBy,
+  type CallbackEvent,
+  CallbackMalformed,
+  type CallbackRequest,
+  type CarrierStatus,
+  FAILED_TRANSFERS,
+} from '../carrier.ts';
+import { carrierPriceRaw } from '../carrier-price.ts';
+import { type ClientState, decodeClientState } from './client-state.ts';
+import { callIdOfUrl } from './hooks.ts';
+
+const IGNORED: CallbackEvent = { kind: 'ignored' };
+const BOUNDS = { depth: 12, values: 2_000, members: 1_000 };
+
+/** The status of a call by the cause of its hang-up; any other cause is `failed`. */
+const STATUS_OF_CAUSE: ReadonlyMap<unknown, CarrierStatus> = new Map([
+  ['normal_clearing', 'completed'],
+  ['time_limit', 'completed'],
+  ['user_busy', 'busy'],
+  ['call_rejected', 'busy'],
+  ['timeout', 'no-answer'],
+  ['originator_cancel', 'canceled'],
+]);
+
+/** Telnyx numbers nothing, and its callbacks overtake each other: what a status follows is its place. */
+const SEQUENCE_OF_STATUS: ReadonlyMap<CarrierStatus, number> = new Map([
+  ['queued', 0],
+  ['ringing', 1],
+  ['in-progress', 2],
+]);
+const SEQUENCE_OF_END = 3;
+
+const ANSWERED_BY: ReadonlyMap<unknown, AnsweredBy> = new Map([
+  ['human', 'human'],
+  ['human_residence', 'human'],
+  ['human_business', 'human'],
+  ['machine', 'machine_start'],
+  ['fax_detected', 'fax'],
+]);
+
+type Told = {
+  readonly payload: Json;
+  readonly state: ClientState | undefined;
+  readonly carrierCallId: string;
+};
+
+/** What a callback says that was found genuine. Throws CallbackMalformed. */
+export function readTelnyxCallback(hook: string, { body }: CallbackRequest): CallbackEvent {
+  if (hook !== 'voice') throw new CallbackMalformed(`telnyx: no hook is named "${hook}"`);
+  if (body.length > LIMITS.phone.callbackBytes) throw new CallbackMalformed('telnyx: too long');
+  const said = tryParseJson(body, BOUNDS);
+  const data = isObject(said) ? said.data : undefined;
+  if (!isObject(data) || typeof data.event_type !== 'string' || !isObject(data.payload)) {
+    throw new CallbackMalformed('telnyx: a callback without an event');
+  }
+  const { payload } = data;
+  const read = EVENTS.get(data.event_type);
+  if (read === undefined) return IGNORED;
+  return read({
+    payload,
+    state: decodeClientState(payload.client_state),
+    carrierCallId: textOf(payload, 'call_control_id'),
+  });
+}
+
+const EVENTS: ReadonlyMap<string, (told: Told) => CallbackEvent> = new Map([
+  ['call.initiated', initiated],
+  ['call.answered', answered],
+  ['call.hangup', hungUp],
+  ['call.cost', priced],
+  ['streaming.stopped', streamOver],
+  ['streaming.failed', streamOver],
+  ['call.machine.detection.ended', machine],
+  ['call.machine.premium.detection.ended', machine],
+  ['call.machine.greeting.ended', machineEnded],
+  ['call.machine.premium.greeting.ended', machineEnded],
+  ['call.recording.saved', recorded],
+]);
+
+/** A call from outside waits for its instructions from the begin; one of ours, until it is answered. */
+function initiated(told: Told): CallbackEvent {
+  if (told.payload.direction === 'incoming') {
+    return told.state === undefined ? asking(told, undefined, false) : IGNORED;
+  }
+  return told.state?.kind === 'outbound' ? statusOf(told, 'ringing') : IGNORED;
+}
+
+function answered(told: Told): CallbackEvent {
+  if (told.state?.kind === 'outbound') return asking(told, told.state.callId, false);
+  if (told.state?.kind === 'target') {
+    const { callId, callControlId } = told.state;
+    return { kind: 'transferred', callId, carrierCallId: callControlId };
+  }
+  return told.state?.kind === 'inbound' ? statusOf(told, 'in-progress') : IGNORED;
+}
+
+function hungUp(told: Told): CallbackEvent {
+  const status = STATUS_OF_CAUSE.get(told.payload.hangup_cause) ?? 'failed';
+  if (told.state?.kind !== 'target') return statusOf(told, status);
+  // The other party of a transfer never came: the call goes on here.
+  if (status === 'completed') return IGNORED;
+  const { callId, callControlId } = told.state;
+  const asked = asking({ ...told, carrierCallId: callControlId }, callId, true);
+  const transferFailed = FAILED_TRANSFERS.find((outcome) => outcome === status) ?? 'failed';
+  return { ...asked, transferFailed };
+}
+
+/** The last word on a call, for which Telnyx has to be asked once in its portal. */
+function priced(told: Told): CallbackEvent {
+  const { total_cost, billed_duration_secs } = told.payload;
+  const priceRaw = carrierPriceRaw(String(total_cost));
+  const seconds = Number(billed_duration_secs);
+  if (told.state?.kind === 'target' || !Number.isSafeInteger(seconds) || seconds <= 0)
+    return IGNORED;
+  return { ...statusOf(told, 'completed'), durationSeconds: seconds, priceRaw };
+}
+
+/** Comes at the end of a call too, where to begin again is refused. */
+function streamOver(told: Told): CallbackEvent {
+  if (told.state?.kind === 'transferring' || told.state?.kind === 'target') return IGNORED;
+  const callId = told.state?.callId ?? callIdOfUrl(told.payload.stream_url);
+  return callId === undefined ? IGNORED : asking(told, callId, true);
+}
+
+function machine({ payload, carrierCallId }: Told): CallbackEvent {
+  const answeredBy = ANSWERED_BY.get(payload.result) ?? 'unknown';
+  return { kind: 'machine', carrierCallId, answeredBy };
+}
+
+/** The beep, or the silence behind a greeting. */
+function machineEnded({ carrierCallId }: Told): CallbackEvent {
+  return { kind: 'machine', carrierCallId, answeredBy: 'machine_end' };
+}
+
+/** Telnyx does not name the recording here: it is found by the leg of its call. */
+function recorded({ payload, carrierCallId }: Told): CallbackEvent {
+  const [from, until] = [payload.recording_started_at, payload.recording_ended_at].map(timeOf);
+  const durationMs = from === undefined || until === undefined ? 0 : Math.max(0, until - from);
+  const durationSeconds = Math.round(durationMs / 1_000);
+  const recordingId = textOf(payload, 'call_leg_id');
+  return { kind: 'recording', carrierCallId, recordingId, durationSeconds };
+}
+
+const asking = (
+  { payload, carrierCallId }: Told,
+  callId: string | undefined,
+  isAgain: boolean,
+): Extract<CallbackEvent, { kind: 'answered' }> => ({
+  kind: 'answered',
+  callId,
+  carrierCallId,
+  from: typeof payload.from === 'string' ? payload.from : '',
+  to: typeof payload.to === 'string' ? payload.to : '',
+  isAgain,
+});
+
+/** The times in a hang-up include the ringing, so that it says no duration: the price and the API do. */
+const statusOf = (
+  { state, carrierCallId }: Told,
+  status: CarrierStatus,
+): Extract<CallbackEvent, { kind: 'status' }> => ({
+  kind: 'status',
+  callId: state?.callId,
+  carrierCallId,
+  status,
+  sequence: SEQUENCE_OF_STATUS.get(status) ?? SEQUENCE_OF_END,
+  durationSeconds: null,
+  priceRaw: null,
+});
+
+function textOf(payload: Json, name: string): string {
+  const text = payload[name];
+  if (typeof text === 'string' && text !== '' && text.length <= 256) return text;
+  throw new CallbackMalformed(`telnyx: a callback without ${name}`);
+}
+
+function timeOf(text: unknown): number | undefined {
+  const ms = typeof text === 'string' ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}

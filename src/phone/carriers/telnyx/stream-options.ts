@@ -1,0 +1,16 @@
+import type { Hooks } from './hooks.ts';
+
+/**
+ * How a call is streamed: mu-law at 8 kHz in both directions, which every line has. Without the mode `rtp` Telnyx drops
+ * whatever it is sent.
+ */
+export const streamOptions = (hooks: Hooks, callId: string) => ({
+  stream_url: hooks.media(callId),
+  stream_auth_token: hooks.mediaToken(callId),
+  stream_track: 'inbound_track',
+  stream_codec: 'PCMU',
+  stream_bidirectional_mode: 'rtp',
+  stream_bidirectional_codec: 'PCMU',
+  stream_bidirectional_sampling_rate: 8_000,
+  stream_bidirectional_target_legs: 'self',
+});

@@ -1,0 +1,42 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Fetch, FetchStream } from '../../../platform/egress/fetch.ts';
+import type { Carrier } from '../carrier.ts';
+import { createTelnyxApi, type TelnyxAccount } from './api.ts';
+import { createTelnyxCallbacks } from './callbacks.ts';
+import { createTelnyxCalls } from './calls.ts';
+import { hooksOf } from './hooks.ts';
+import { createTelnyxMediaCodec } from './media-codec.ts';
+import { createTelnyxNumbers } from './numbers.ts';
+import { createTelnyxRecordings } from './recordings.ts';
+import { telnyxPublicKey } from './signature.ts';
+
+/**
+ * Telnyx as the carrier, by its Call Control. Throws where the public key is none. The application of `connectionId` has
+ * `…/v1/telephony/telnyx/voice` as its webhook: calls from outside come there.
+ */
+export function createTelnyx(
+  deps: TelnyxAccount & {
+    /** What authenticates callbacks, in base64. */
+    readonly publicKey: string;
+    readonly connectionId: string;
+    readonly fetch: Fetch;
+    readonly fetchStream: FetchStream;
+    readonly clock: Clock;
+    readonly publicUrl: string;
+  },
+): Carrier {
+  const { clock, connectionId } = deps;
+  const hooks = hooksOf(deps);
+  const api = createTelnyxApi(deps);
+  const publicKey = telnyxPublicKey(deps.publicKey);
+  return {
+    name: 'telnyx',
+    numbers: createTelnyxNumbers({ api, clock, connectionId }),
+    calls: {
+      ...createTelnyxCalls({ api, hooks, connectionId }),
+      ...createTelnyxRecordings({ ...deps, api }),
+    },
+    callbacks: createTelnyxCallbacks({ api, hooks, publicKey, clock }),
+    openMedia: createTelnyxMediaCodec,
+  };
+}

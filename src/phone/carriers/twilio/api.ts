@@ -1,0 +1,58 @@
+import type { Twilio } from 'twilio';
+import type { Fetch } from '../../../platform/egress/fetch.ts';
+import { CarrierFailed } from '../carrier.ts';
+import { carrierAway, kindOfStatus } from '../failed-answer.ts';
+import { createSdkClient } from './http-client.ts';
+
+export type TwilioAccount = {
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly baseUrl: string;
+};
+
+/** The API of Twilio by its SDK. */
+export type TwilioApi = {
+  /** Throws CarrierFailed, and nothing else. */
+  ask<T>(request: (client: Twilio) => Promise<T>): Promise<T>;
+};
+
+/** Another account has the number, or there is none of its kind: Twilio's codes for both. */
+const TAKEN = new Set([21_422, 21_452]);
+
+/** Loads the SDK, which is large, with the first request. */
+export function createTwilioApi(deps: TwilioAccount & { readonly fetch: Fetch }): TwilioApi {
+  let loading: Promise<Twilio> | undefined;
+
+  async function load(): Promise<Twilio> {
+    const { default: sdk } = await import('twilio');
+    const httpClient = createSdkClient(deps) as unknown as InstanceType<typeof sdk.RequestClient>;
+    return sdk(deps.accountSid, deps.authToken, { httpClient, lazyLoading: true });
+  }
+
+  return {
+    async ask(request) {
+      try {
+        loading ??= load();
+        return await request(await loading);
+      } catch (error) {
+        throw failureOf(error);
+      }
+    },
+  };
+}
+
+/** The SDK throws its RestException for a status, and passes everything else through. */
+function failureOf(error: unknown): CarrierFailed {
+  const { status, code, message } = error as { status?: unknown; code?: unknown; message?: string };
+  if (typeof status !== 'number') return carrierAway('twilio', error);
+  const kind = TAKEN.has(Number(code)) ? 'taken' : kindOfStatus(status);
+  return new CarrierFailed(kind, `twilio answered ${status}: ${String(message).slice(0, 200)}`, {
+    cause: error,
+    code: String(code ?? status),
+  });
+}
+
+/** Whether the carrier said that it does not know what was asked about. */
+export const isUnknown = (error: unknown): boolean =>
+  error instanceof CarrierFailed &&
+  (error.code === '20404' || (error.cause as { status?: unknown } | undefined)?.status === 404);

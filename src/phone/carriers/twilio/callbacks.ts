@@ -1,0 +1,38 @@
+import type { CallbackAnswer, CarrierCallbacks, Instruction } from '../carrier.ts';
+import type { Hooks } from './hooks.ts';
+import { readTwilioCallback } from './read-callback.ts';
+import { isSignedByTwilio, isUpgradeSignedByTwilio } from './signature.ts';
+import { HANG_UP, NOTHING, rejectTwiml, streamTwiml, whisperTwiml } from './twiml.ts';
+
+/** Callbacks of Twilio: forms that it signs with the token of the account, and answers in TwiML. */
+export function createTwilioCallbacks(deps: {
+  readonly authToken: string;
+  readonly hooks: Hooks;
+}): CarrierCallbacks {
+  const { authToken, hooks } = deps;
+  return {
+    isGenuine: (request) => isSignedByTwilio(authToken, request),
+    isGenuineUpgrade: (request) => isUpgradeSignedByTwilio(authToken, request),
+    read: readTwilioCallback,
+    instruct: async (_, instruction) => answerOf(twimlOf(hooks, instruction)),
+    whisper: (summary) => answerOf(whisperTwiml(summary)),
+    acknowledgement: answerOf(NOTHING),
+  };
+}
+
+function twimlOf(hooks: Hooks, instruction: Instruction): string {
+  switch (instruction.kind) {
+    case 'stream':
+      return streamTwiml(hooks, instruction.callId);
+    case 'hang_up':
+      return HANG_UP;
+    case 'reject':
+      return rejectTwiml(instruction.reason);
+  }
+}
+
+const answerOf = (body: string): CallbackAnswer => ({
+  status: 200,
+  contentType: 'text/xml',
+  body,
+});

@@ -1,0 +1,21 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+
+/** The parameters of a form, each name with all its values in their order. */
+export type Form = ReadonlyMap<string, readonly string[]>;
+
+/** The parameters of a form-encoded body. Undefined: it has more than a carrier sends. */
+export function readForm(body: Uint8Array): Form | undefined {
+  if (body.length > LIMITS.phone.callbackBytes) return undefined;
+  const form = new Map<string, string[]>();
+  let parameters = 0;
+  for (const [name, value] of new URLSearchParams(Buffer.from(body).toString())) {
+    if (++parameters > LIMITS.phone.callbackParameters) return undefined;
+    const values = form.get(name);
+    if (values === undefined) form.set(name, [value]);
+    else values.push(value);
+  }
+  return form;
+}
+
+/** The value of a parameter; of one that comes twice, the first. */
+export const fieldOf = (form: Form, name: string): string | undefined => form.get(name)?.[0];

@@ -1,0 +1,35 @@
+/** The addresses that Twilio is given. It signs each as it was given, so that they are written in one place. */
+export type Hooks = {
+  /** What to do with a call; `callId` where the call is known here already. */
+  voice(callId?: string): string;
+  /** The same for a call whose stream has been before. */
+  voiceAgain(callId: string): string;
+  status(callId?: string): string;
+  machine(callId: string): string;
+  /** Where Twilio fetches the summary that it reads to the target of a transfer. */
+  whisper(callId: string): string;
+  /** That this person has answered. */
+  transfer(callId: string): string;
+  recording(callId: string): string;
+  readonly usage: string;
+  /** Of the media stream. Twilio passes no query on: the call is a parameter of the stream. */
+  readonly media: string;
+};
+
+/** The hooks of a server at this public origin. */
+export function hooksOf(publicUrl: string): Hooks {
+  const root = `${publicUrl.replace(/\/+$/, '')}/v1/telephony/twilio`;
+  const of = (hook: string, callId?: string) =>
+    callId === undefined ? `${root}/${hook}` : `${root}/${hook}?call=${encodeURIComponent(callId)}`;
+  return {
+    voice: (callId) => of('voice', callId),
+    voiceAgain: (callId) => `${of('voice', callId)}&again=1`,
+    status: (callId) => of('status', callId),
+    machine: (callId) => of('machine', callId),
+    whisper: (callId) => of('whisper', callId),
+    transfer: (callId) => of('transfer', callId),
+    recording: (callId) => of('recording', callId),
+    usage: of('usage'),
+    media: of('media').replace(/^http/, 'ws'),
+  };
+}

@@ -1,0 +1,73 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { FetchStream } from '../../../platform/egress/fetch.ts';
+import { CarrierFailed, type CarrierRecordings } from '../carrier.ts';
+import { streamedWav } from '../streamed-wav.ts';
+import { isUnknown, type TwilioAccount, type TwilioApi } from './api.ts';
+import type { Hooks } from './hooks.ts';
+
+/** How Twilio names the recording that a call is in. */
+const CURRENT = 'Twilio.CURRENT';
+/** The call is not in a state in which it is recorded. */
+const NOT_IN_PROGRESS = '21220';
+
+/** Recordings of Twilio, in two channels: the far side, and the agent. */
+export function createTwilioRecordings(
+  deps: TwilioAccount & {
+    readonly api: TwilioApi;
+    readonly hooks: Hooks;
+    readonly fetchStream: FetchStream;
+  },
+): CarrierRecordings {
+  const { accountSid, api, authToken, fetchStream, hooks } = deps;
+
+  type Change = { status: 'paused' | 'in-progress' | 'stopped'; pauseBehavior?: 'silence' };
+
+  /** A call that is over, or that is not recorded, has nothing to change. */
+  async function change(callSid: string, to: Change): Promise<void> {
+    try {
+      await api.ask((client) => client.calls(callSid).recordings(CURRENT).update(to));
+    } catch (error) {
+      const isOver = error instanceof CarrierFailed && error.code === NOT_IN_PROGRESS;
+      if (!isOver && !isUnknown(error)) throw error;
+    }
+  }
+
+  return {
+    async startRecording({ callId, carrierCallId }) {
+      const { sid } = await api.ask((client) =>
+        client.calls(carrierCallId).recordings.create({
+          recordingChannels: 'dual',
+          recordingStatusCallback: hooks.recording(callId),
+          recordingStatusCallbackMethod: 'POST',
+          recordingStatusCallbackEvent: ['completed'],
+        }),
+      );
+      return sid;
+    },
+    pauseRecording: ({ carrierCallId }) =>
+      change(carrierCallId, { status: 'paused', pauseBehavior: 'silence' }),
+    resumeRecording: ({ carrierCallId }) => change(carrierCallId, { status: 'in-progress' }),
+    stopRecording: ({ carrierCallId }) => change(carrierCallId, { status: 'stopped' }),
+
+    async fetchRecording(recordingSid) {
+      const root = deps.baseUrl.replace(/\/+$/, '');
+      const path = `2010-04-01/Accounts/${accountSid}/Recordings/${encodeURIComponent(recordingSid)}.wav`;
+      const basic = Buffer.from(`${accountSid}:${authToken}`).toString('base64');
+      return streamedWav('twilio', fetchStream, {
+        url: `${root}/${path}?RequestedChannels=2`,
+        method: 'GET',
+        headers: { authorization: `Basic ${basic}` },
+        timeoutMs: LIMITS.phone.recordingFetchMs,
+        maxResponseBytes: LIMITS.phone.recordingBytes,
+      });
+    },
+
+    async deleteRecording(recordingSid) {
+      try {
+        await api.ask((client) => client.recordings(recordingSid).remove());
+      } catch (error) {
+        if (!isUnknown(error)) throw error;
+      }
+    },
+  };
+}

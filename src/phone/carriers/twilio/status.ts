@@ -1,0 +1,14 @@
+import { CARRIER_STATUSES, type CarrierStatus } from '../carrier.ts';
+
+const isKnown = (text: string): text is CarrierStatus =>
+  (CARRIER_STATUSES as readonly string[]).includes(text);
+
+/** A call's state as Twilio writes it; `initiated` is how callbacks name what the API calls `queued`. */
+export function statusOf(text: string): CarrierStatus | undefined {
+  if (text === 'initiated') return 'queued';
+  return isKnown(text) ? text : undefined;
+}
+
+/** Whether a call in this state is over. */
+export const isOver = (status: CarrierStatus): boolean =>
+  status !== 'queued' && status !== 'ringing' && status !== 'in-progress';

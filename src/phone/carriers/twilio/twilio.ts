@@ -1,0 +1,33 @@
+import type { Fetch, FetchStream } from '../../../platform/egress/fetch.ts';
+import type { Carrier } from '../carrier.ts';
+import { createTwilioApi, type TwilioAccount } from './api.ts';
+import { createTwilioCallbacks } from './callbacks.ts';
+import { createTwilioCalls } from './calls.ts';
+import { hooksOf } from './hooks.ts';
+import { createTwilioMediaCodec } from './media-codec.ts';
+import { createTwilioNumbers } from './numbers.ts';
+import { createTwilioRecordings } from './recordings.ts';
+import { ensureUsageTrigger } from './usage-trigger.ts';
+
+/** Twilio as the carrier. Everything that it calls lies below the public origin of this server. */
+export function createTwilio(
+  deps: TwilioAccount & {
+    readonly fetch: Fetch;
+    readonly fetchStream: FetchStream;
+    readonly publicUrl: string;
+  },
+): Carrier {
+  const hooks = hooksOf(deps.publicUrl);
+  const api = createTwilioApi(deps);
+  return {
+    name: 'twilio',
+    numbers: createTwilioNumbers({ api, hooks }),
+    calls: {
+      ...createTwilioCalls({ api, hooks }),
+      ...createTwilioRecordings({ ...deps, api, hooks }),
+    },
+    callbacks: createTwilioCallbacks({ authToken: deps.authToken, hooks }),
+    openMedia: createTwilioMediaCodec,
+    watchSpend: (thresholdUsd) => ensureUsageTrigger({ api, hooks }, thresholdUsd),
+  };
+}

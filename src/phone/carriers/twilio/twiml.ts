@@ -1,0 +1,94 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Hooks } from './hooks.ts';
+
+type Attributes = Readonly<Record<string, string | number>>;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign);
+
+/** One element. Its content is XML already; texts and attributes are escaped. */
+function element(name: string, attributes: Attributes, ...content: readonly string[]): string {
+  const written = Object.entries(attributes).map(
+    ([key, value]) => ` ${key}="${escaped(String(value))}"`,
+  );
+  const head = `<${name}${written.join('')}`;
+  return content.length === 0 ? `${head}/>` : `${head}>${content.join('')}</${name}>`;
+}
+
+const response = (...verbs: readonly string[]): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>${element('Response', {}, ...verbs)}`;
+
+const again = (hooks: Hooks, callId: string): string =>
+  element('Redirect', { method: 'POST' }, escaped(hooks.voiceAgain(callId)));
+
+/** Ends what Twilio was doing; a call that waits for instructions is over. */
+export const NOTHING = response();
+
+/** Opens the media stream. When that closes and the call goes on, Twilio asks again. */
+export const streamTwiml = (hooks: Hooks, callId: string): string =>
+  response(
+    element(
+      'Connect',
+      {},
+      element(
+        'Stream',
+        { url: hooks.media },
+        element('Parameter', { name: 'call', value: callId }),
+      ),
+    ),
+    again(hooks, callId),
+  );
+
+/** Ends the call. */
+export const HANG_UP = response(element('Hangup', {}));
+
+/** Refuses a call that was not answered yet. */
+export const rejectTwiml = (reason: 'busy' | 'rejected'): string =>
+  response(element('Reject', { reason }));
+
+/** Plays keypad digits, and then asks again. */
+export const digitsTwiml = (hooks: Hooks, callId: string, digits: string): string =>
+  response(element('Play', { digits }), again(hooks, callId));
+
+/**
+ * Connects the call to a number. Twilio reports when the target answers, and asks for instructions when the transfer is
+ * over. `whispers`: Twilio fetches the summary from the `whisper` hook and reads it to the target first.
+ */
+export const transferTwiml = (
+  hooks: Hooks,
+  callId: string,
+  to: string,
+  whispers: boolean,
+): string =>
+  response(
+    element(
+      'Dial',
+      {
+        action: hooks.voiceAgain(callId),
+        method: 'POST',
+        timeout: LIMITS.phone.ringSeconds,
+        timeLimit: LIMITS.phone.longestCallSeconds,
+      },
+      element(
+        'Number',
+        {
+          ...(whispers && { url: hooks.whisper(callId), method: 'POST' }),
+          statusCallback: hooks.transfer(callId),
+          statusCallbackEvent: 'answered',
+          statusCallbackMethod: 'POST',
+        },
+        escaped(to),
+      ),
+    ),
+  );
+
+/** Tells a person what a call is about, and then connects them. */
+export const whisperTwiml = (summary: string | null): string =>
+  summary === null ? response() : response(element('Say', {}, escaped(summary)));

@@ -1,0 +1,56 @@
+import { zonesOfAreaCode } from './nanp-zones.ts';
+
+/** Hours of the day: from the beginning of `from` to that of `until`, past midnight where that is smaller. */
+export type CallingHours = { readonly from: number; readonly until: number };
+
+/** The zones at both ends of a country whose area codes are in the table, for a code that is not. */
+const WIDEST: Readonly<Record<string, readonly string[]>> = {
+  US: ['America/New_York', 'Pacific/Honolulu'],
+  CA: ['America/St_Johns', 'America/Vancouver'],
+};
+
+const NORTH_AMERICAN = /^\+1(\d{3})/;
+
+/** The zones that a number may be in. Empty: its country is not known to have any. */
+export function zonesOf(phoneNumber: string, country: string): readonly string[] {
+  const areaCode = NORTH_AMERICAN.exec(phoneNumber)?.[1];
+  const known = areaCode === undefined ? undefined : zonesOfAreaCode(areaCode);
+  return known ?? WIDEST[country] ?? zonesOfCountry(country);
+}
+
+/** Whether it is one of these hours in every one of the zones, of which there is at least one. */
+export function isWithinHours(
+  { from, until }: CallingHours,
+  zones: readonly string[],
+  nowMs: number,
+): boolean {
+  return (
+    zones.length > 0 &&
+    zones.every((zone) => {
+      const hour = hourIn(zone, nowMs);
+      return from < until ? hour >= from && hour < until : hour >= from || hour < until;
+    })
+  );
+}
+
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+function hourIn(timeZone: string, nowMs: number): number {
+  let clock = clocks.get(timeZone);
+  if (clock === undefined) {
+    clock = new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', hourCycle: 'h23' });
+    clocks.set(timeZone, clock);
+  }
+  return Number(clock.format(nowMs));
+}
+
+/** Newer than the types that this code is checked with; Node.js 20 has it as a property. */
+type WithZones = {
+  readonly timeZones?: readonly string[];
+  getTimeZones?(): readonly string[] | undefined;
+};
+
+function zonesOfCountry(country: string): readonly string[] {
+  const locale = new Intl.Locale('und', { region: country }) as Intl.Locale & WithZones;
+  return locale.getTimeZones?.() ?? locale.timeZones ?? [];
+}

@@ -1,0 +1,61 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+
+/** A number that an account must not call. */
+export type DoNotCallEntry = { readonly phoneNumber: string; readonly createdAt: Date };
+
+/** Makes the additions of an account one after the other, so that the limit holds. */
+export async function lockEntries(tx: Queryable, accountId: string): Promise<void> {
+  await tx`select 1 from developers where account_id = ${accountId} for no key update`;
+}
+
+/** The entry that is there afterwards. Undefined: the list is full. The account is locked by the caller. */
+export async function insertEntry(
+  tx: Queryable,
+  accountId: string,
+  phoneNumber: string,
+): Promise<DoNotCallEntry | undefined> {
+  await tx`
+    insert into do_not_call (account_id, phone_number)
+    select ${accountId}, ${phoneNumber}
+    where (select count(*) from do_not_call where account_id = ${accountId})
+      < ${LIMITS.phone.doNotCallEntries}
+    on conflict do nothing`;
+  return findEntry(tx, accountId, phoneNumber);
+}
+
+export async function findEntry(
+  sql: Queryable,
+  accountId: string,
+  phoneNumber: string,
+): Promise<DoNotCallEntry | undefined> {
+  const [row] = await sql<DoNotCallEntry[]>`
+    select phone_number as "phoneNumber", created_at as "createdAt" from do_not_call
+    where account_id = ${accountId} and phone_number = ${phoneNumber}`;
+  return row;
+}
+
+/** By number, those after `after`. */
+export async function findEntries(
+  sql: Queryable,
+  accountId: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly DoNotCallEntry[]> {
+  return sql<DoNotCallEntry[]>`
+    select phone_number as "phoneNumber", created_at as "createdAt" from do_not_call
+    where account_id = ${accountId} and phone_number > ${after}
+    order by phone_number limit ${limit}`;
+}
+
+/** Whether it was there. */
+export async function deleteEntry(
+  sql: Queryable,
+  accountId: string,
+  phoneNumber: string,
+): Promise<boolean> {
+  const rows = await sql`
+    delete from do_not_call
+    where account_id = ${accountId} and phone_number = ${phoneNumber}
+    returning phone_number`;
+  return rows.length > 0;
+}

@@ -1,0 +1,64 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { E164 } from '../e164.ts';
+import {
+  type DoNotCallEntry,
+  deleteEntry,
+  findEntries,
+  findEntry,
+  insertEntry,
+  lockEntries,
+} from './do-not-call-store.ts';
+
+export type DoNotCallPage = {
+  readonly entries: readonly DoNotCallEntry[];
+  /** The number to go on after; undefined: there is no more. */
+  readonly next: string | undefined;
+};
+
+export type DoNotCall = ReturnType<typeof createDoNotCall>;
+
+/** The numbers that each account must not call. */
+export function createDoNotCall({ sql }: { readonly sql: Sql }) {
+  return {
+    /** A page of the list, by number. */
+    async list(
+      accountId: string,
+      { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+    ): Promise<DoNotCallPage> {
+      const page = { after: after ?? '', limit: limit + 1 };
+      const found = await findEntries(sql, accountId, page);
+      const entries = found.slice(0, limit);
+      const next = found.length > limit ? entries.at(-1)?.phoneNumber : undefined;
+      return { entries, next };
+    },
+
+    /** The entry, which may have been there before. Throws the refusal of what is no number, and of a full list. */
+    async add(accountId: string, phoneNumber: string): Promise<DoNotCallEntry> {
+      const number = requireNumber(phoneNumber);
+      const entry = await sql.begin(async (tx) => {
+        await lockEntries(tx, accountId);
+        return insertEntry(tx, accountId, number);
+      });
+      if (entry === undefined) throw errors.phone.doNotCallFull(LIMITS.phone.doNotCallEntries);
+      return entry;
+    },
+
+    /** Throws the refusal of a number that is not on the list. */
+    async remove(accountId: string, phoneNumber: string): Promise<void> {
+      const number = requireNumber(phoneNumber);
+      if (!(await deleteEntry(sql, accountId, number))) throw errors.phone.doNotCallNotFound();
+    },
+
+    /** Whether the account must not call this number. */
+    async has(accountId: string, phoneNumber: string): Promise<boolean> {
+      return (await findEntry(sql, accountId, phoneNumber)) !== undefined;
+    },
+  };
+}
+
+function requireNumber(phoneNumber: string): string {
+  if (!E164.test(phoneNumber)) throw errors.phone.invalidDoNotCallNumber();
+  return phoneNumber;
+}

@@ -1,0 +1,148 @@
+import type { Agent } from '../../accounts/agents/agent.ts';
+import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { errors } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
+import { CarrierFailed, type CarrierNumber, type OfferedNumber } from '../carriers/carrier.ts';
+import type { RateCard } from '../rate-card.ts';
+import { askCarrier } from './ask-carrier.ts';
+import { type Bought, finishPurchase } from './finish-purchase.ts';
+import { giveUpPurchase } from './give-up-purchase.ts';
+import { numberRecord, type PhoneNumber } from './number.ts';
+import type { NumberDeps } from './number-deps.ts';
+import { deleteBuying, findLiving, insertBuying, isTelephonySuspended } from './number-store.ts';
+import { refusePurchase } from './refuse-purchase.ts';
+import { RENTAL_DESTINATION } from './rental-charge.ts';
+import { searchNumbers } from './search-numbers.ts';
+import { areaCodeOf, parseWantedNumber, type WantedNumber } from './wanted-number.ts';
+
+export type BuyDeps = NumberDeps & {
+  readonly random: Random;
+  readonly rateCard: Pick<RateCard, 'rentalRaw'>;
+};
+
+/** Who buys: an agent with its key, or its developer, who is named by the account. */
+export type NumberBuyer = { readonly spender: Spender; readonly accountId: string };
+
+/**
+ * Buys a number for an agent and charges its first month: both, or neither. Throws the refusals of a purchase in the order
+ * of the specification. A purchase whose outcome is not known is ended by a worker.
+ */
+export async function buyNumber(
+  deps: BuyDeps,
+  buyer: NumberBuyer,
+  body: Readonly<Record<string, unknown>>,
+): Promise<Bought> {
+  const { sql } = deps;
+  const { accountId, spender } = buyer;
+  const agent = await requireAgent(sql, { agentId: spender.agentId, accountId });
+  await requirePlace(deps, agent.id);
+  const wanted = parseWantedNumber(body);
+  requireReady(agent);
+  if (await isTelephonySuspended(sql, accountId)) throw errors.phone.telephonySuspended();
+  const buying = await takePlace(deps, agent, await offersFor(deps, wanted));
+  await holdFirstMonth(deps, buying, spender);
+  const bought = await finishPurchase(deps, buying, await buyAtCarrier(deps, buying), spender);
+  if (bought === undefined) throw errors.phone.provisioningFailed();
+  return bought;
+}
+
+/** An agent has one number. */
+async function requirePlace({ sql }: BuyDeps, agentId: number): Promise<void> {
+  const living = await findLiving(sql, agentId);
+  if (living !== undefined) throw errors.phone.numberExists(numberRecord(living));
+}
+
+function requireReady({ status, walletAddress }: Agent): void {
+  if (status === 'suspended' || status === 'closed') throw errors.phone.agentUnavailable();
+  if (status === 'pending_delegation' || walletAddress === null) throw errors.phone.agentNotReady();
+}
+
+/** Only what the search offers is bought: a number that needs an address on file is no such one. */
+async function offersFor(deps: BuyDeps, wanted: WantedNumber): Promise<readonly OfferedNumber[]> {
+  const offers = await searchNumbers(
+    deps,
+    wanted.kind === 'exact' ? { phoneNumber: wanted.phoneNumber } : { areaCode: wanted.areaCode },
+  );
+  if (offers.length > 0) return offers;
+  throw errors.phone.noNumbersAvailable(
+    wanted.kind === 'exact'
+      ? `${wanted.phoneNumber} is not for sale.`
+      : `There is no number for sale in area code ${wanted.areaCode}.`,
+  );
+}
+
+/** Takes the agent's one place with the first number that no other agent has. */
+async function takePlace(
+  deps: BuyDeps,
+  agent: Agent,
+  offers: readonly OfferedNumber[],
+): Promise<PhoneNumber> {
+  const { sql, seller, random, rateCard, now } = deps;
+  const purchaseId = newId(random, 'num_');
+  for (const { phoneNumber } of offers) {
+    const taken = await insertBuying(sql, {
+      agentId: agent.id,
+      accountId: agent.accountId,
+      carrier: seller.name,
+      phoneNumber,
+      areaCode: areaCodeOf(phoneNumber),
+      monthlyRentalRaw: rateCard.rentalRaw,
+      purchaseId,
+      createdAt: new Date(now()),
+      dueAt: new Date(now() + LIMITS.phone.unfinishedMs),
+    });
+    if (taken !== undefined) return taken;
+    await requirePlace(deps, agent.id);
+  }
+  throw errors.phone.noNumbersAvailable('Every number that is for sale there is being bought.');
+}
+
+async function holdFirstMonth(
+  { sql, ledger }: BuyDeps,
+  buying: PhoneNumber,
+  spender: Spender,
+): Promise<void> {
+  const verdict = await ledger.hold({
+    spender,
+    holdId: buying.purchaseId,
+    amountRaw: buying.monthlyRentalRaw,
+    destination: RENTAL_DESTINATION,
+  });
+  if (verdict.kind === 'held') return;
+  await deleteBuying(sql, buying.id);
+  throw refusePurchase(verdict.refusal);
+}
+
+async function buyAtCarrier(deps: BuyDeps, buying: PhoneNumber): Promise<CarrierNumber> {
+  const { seller, clock, log } = deps;
+  const { id: numberId, phoneNumber, purchaseId } = buying;
+  try {
+    return await askCarrier(clock, seller.numbers.buy({ phoneNumber, purchaseId }));
+  } catch (err) {
+    if (!(err instanceof CarrierFailed)) throw err;
+    log.warn({ err, numberId, kind: err.kind }, 'the carrier did not sell a number');
+    if (err.kind === 'away') return requireSold(deps, buying);
+    await giveUpPurchase(deps, buying, 'refused');
+    throw err.kind === 'taken'
+      ? errors.phone.noNumbersAvailable(`${phoneNumber} was sold to another customer just now.`)
+      : errors.phone.provisioningFailed();
+  }
+}
+
+/** The answer was lost: what the carrier does not know yet, a worker asks for again. */
+async function requireSold(
+  { seller, clock, log }: BuyDeps,
+  { id: numberId, purchaseId }: PhoneNumber,
+): Promise<CarrierNumber> {
+  const look = askCarrier(clock, seller.numbers.findPurchase(purchaseId));
+  const sold = await look.catch((err: unknown) => {
+    if (!(err instanceof CarrierFailed)) throw err;
+    log.warn({ err, numberId }, 'the carrier does not say whether it sold a number');
+    return undefined;
+  });
+  if (sold === undefined) throw errors.phone.provisioningUndecided();
+  return sold;
+}

@@ -1,0 +1,47 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { CarrierName } from '../carriers/carrier.ts';
+import type { PhoneNumber } from './number.ts';
+import { numberColumns } from './number-store.ts';
+
+export type Claim = {
+  readonly carrier: CarrierName;
+  readonly now: Date;
+  /** Until then no other process takes it; it is free again where this one dies. */
+  readonly leasedUntil: Date;
+};
+
+/** Takes a bounded batch of what is due at a carrier, longest first. */
+export async function claimDue(sql: Queryable, claim: Claim): Promise<PhoneNumber[]> {
+  return sql<PhoneNumber[]>`
+    with due as (
+      select id from phone_numbers
+      where due_at <= ${claim.now} and carrier = ${claim.carrier}
+      order by due_at limit ${LIMITS.phone.duePerPass}
+      for update skip locked)
+    update phone_numbers n set due_at = ${claim.leasedUntil}
+    from due where n.id = due.id
+    returning ${numberColumns(sql)}`;
+}
+
+/**
+ * Takes numbers whose rental is overdue and whose agent could pay it now: money has come in, a cap has room again, or the
+ * agent was resumed. Reads those alone that are due within the time of a retry, as every overdue number is.
+ */
+export async function claimPayable(sql: Queryable, claim: Claim): Promise<PhoneNumber[]> {
+  const retryBy = new Date(claim.now.getTime() + LIMITS.phone.rentalRetryMs);
+  return sql<PhoneNumber[]>`
+    with payable as (
+      select n.id from phone_numbers n
+      join agents a on a.id = n.agent_id
+      join agent_funds f on f.agent_id = n.agent_id
+      where n.due_at > ${claim.leasedUntil} and n.due_at <= ${retryBy}
+        and n.carrier = ${claim.carrier} and n.status in ('active', 'grace')
+        and n.next_renewal_at <= ${claim.now}
+        and a.status = 'active' and f.spendable_raw >= n.monthly_rental_raw
+      order by n.due_at limit ${LIMITS.phone.duePerPass}
+      for update of n skip locked)
+    update phone_numbers n set due_at = ${claim.leasedUntil}
+    from payable where n.id = payable.id
+    returning ${numberColumns(sql)}`;
+}

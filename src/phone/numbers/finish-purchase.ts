@@ -1,0 +1,81 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Hold, Spender } from '../../ledger/rules/requests.ts';
+import type { CarrierNumber } from '../carriers/carrier.ts';
+import { moveNumber, releaseNumber } from './move-number.ts';
+import type { PhoneNumber } from './number.ts';
+import type { NumberDeps } from './number-deps.ts';
+import { lockNumber, saveSold, shareAgentStatus } from './number-store.ts';
+import { readPurchaseHold } from './purchase-hold.ts';
+import { monthsAfter } from './renewal-date.ts';
+import { rentalOf } from './rental-charge.ts';
+import { returnNumber } from './return-number.ts';
+
+/** A number that was bought, and what was charged for it. */
+export type Bought = { readonly number: PhoneNumber; readonly chargedRaw: bigint };
+
+/**
+ * Ends a purchase that the carrier has made: notes the number, takes the first month, and makes the number active. Each
+ * step may be repeated, by any process. Undefined where the purchase was given up meanwhile: the number goes back then, and
+ * nothing is charged.
+ */
+export async function finishPurchase(
+  deps: NumberDeps,
+  buying: PhoneNumber,
+  sold: CarrierNumber,
+  spender?: Omit<Spender, 'agentId'>,
+): Promise<Bought | undefined> {
+  const { sql, ledger, now } = deps;
+  const { carrierNumberId } = sold;
+  const dueAt = new Date(now() + LIMITS.phone.unfinishedMs);
+  // From here on no process gives the purchase up: the carrier's word is in the row.
+  if (!(await saveSold(sql, buying.id, carrierNumberId, dueAt))) {
+    await returnUnlessBought(deps, buying.id, carrierNumberId);
+    return undefined;
+  }
+  const hold = await readPurchaseHold(sql, buying);
+  const verdict = await ledger.settle({ hold, ...rentalOf(buying, spender ?? tagsOf(hold)) });
+  if (verdict.kind === 'already_resolved') {
+    await giveUpUnpaid(deps, { ...buying, carrierNumberId });
+    return undefined;
+  }
+  return { number: await activate(deps, buying), chargedRaw: verdict.chargedRaw };
+}
+
+/** What another process knows of who bought: the hold has the task. */
+const tagsOf = ({ facts }: Hold): Omit<Spender, 'agentId'> =>
+  facts.taskId === null ? {} : { taskId: facts.taskId };
+
+/** Another process may have ended the purchase with success: the number goes back only where it has failed. */
+async function returnUnlessBought(
+  deps: NumberDeps,
+  id: number,
+  carrierNumberId: string,
+): Promise<void> {
+  const number = await deps.sql.begin((tx) => lockNumber(tx, id));
+  if (number?.status === 'failed') await returnNumber(deps, { ...number, carrierNumberId });
+}
+
+/** The first month is not held any more, so that the number cannot be paid. */
+async function giveUpUnpaid(deps: NumberDeps, sold: PhoneNumber): Promise<void> {
+  const { sql, now, log } = deps;
+  log.error({ numberId: sold.id }, 'a number was bought whose first month is not held any more');
+  const failed = await moveNumber(sql, sold, 'purchase.failed', { dueAt: new Date(now()) });
+  if (failed !== undefined) await returnNumber(deps, failed);
+}
+
+/** An agent that was closed during the purchase gives its number back at once. */
+function activate({ sql, now }: NumberDeps, buying: PhoneNumber): Promise<PhoneNumber> {
+  return sql.begin(async (tx) => {
+    const agentStatus = await shareAgentStatus(tx, buying.agentId);
+    const number = (await lockNumber(tx, buying.id)) ?? buying;
+    const nextRenewalAt = monthsAfter(number.createdAt, 1);
+    const active = await moveNumber(tx, number, 'purchase.settled', {
+      paidMonths: 1,
+      nextRenewalAt,
+      dueAt: nextRenewalAt,
+    });
+    if (active === undefined || agentStatus !== 'closed') return active ?? number;
+    const at = new Date(now());
+    return (await releaseNumber(tx, active, 'agent_winddown', { at, dueAt: at })) ?? active;
+  }) as Promise<PhoneNumber>;
+}

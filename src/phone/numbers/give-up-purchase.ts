@@ -1,0 +1,63 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { askCarrier } from './ask-carrier.ts';
+import { finishPurchase } from './finish-purchase.ts';
+import type { PhoneNumber } from './number.ts';
+import type { NumberDeps } from './number-deps.ts';
+import { saveDue, saveUnsold } from './number-store.ts';
+import { readPurchaseHold } from './purchase-hold.ts';
+import { returnNumber } from './return-number.ts';
+
+/** Whether the carrier has said that it sold nothing, or only has no word of a sale. */
+export type Unsold = 'refused' | 'not_found';
+
+/**
+ * Ends a purchase without a number: its first month is free again. One that the carrier only has no word of is looked for
+ * once more later, and a number that was sold late goes back.
+ */
+export async function giveUpPurchase(
+  deps: NumberDeps,
+  buying: PhoneNumber,
+  why: Unsold,
+): Promise<void> {
+  const { sql, now } = deps;
+  const dueAt = new Date(now() + LIMITS.phone.unfinishedMs);
+  if (!(await saveUnsold(sql, buying.id, dueAt))) return;
+  await freeFirstMonth(deps, buying);
+  await saveDue(
+    sql,
+    { id: buying.id, status: 'failed' },
+    why === 'refused' ? null : lateSaleBy(buying),
+  );
+}
+
+/** A purchase that its process has left: the carrier says what became of it. */
+export async function resolvePurchase(deps: NumberDeps, buying: PhoneNumber): Promise<void> {
+  const { seller, clock, log } = deps;
+  const { id: numberId, carrierNumberId, phoneNumber, purchaseId } = buying;
+  const sold =
+    carrierNumberId === null
+      ? await askCarrier(clock, seller.numbers.findPurchase(purchaseId))
+      : { carrierNumberId, phoneNumber };
+  log.warn({ numberId, isSold: sold !== undefined }, 'a purchase that was left is ended');
+  if (sold === undefined) await giveUpPurchase(deps, buying, 'not_found');
+  else await finishPurchase(deps, buying, sold);
+}
+
+/** What a failed purchase may have left: its hold, and a number that was sold after all. */
+export async function clearFailed(deps: NumberDeps, failed: PhoneNumber): Promise<void> {
+  const { sql, seller, clock, now } = deps;
+  await freeFirstMonth(deps, failed);
+  if (failed.carrierNumberId !== null) return returnNumber(deps, failed);
+  const sold = await askCarrier(clock, seller.numbers.findPurchase(failed.purchaseId));
+  if (sold !== undefined) return returnNumber(deps, { ...failed, ...sold });
+  const lookAgainAt = lateSaleBy(failed);
+  await saveDue(sql, failed, now() < lookAgainAt.getTime() ? lookAgainAt : null);
+}
+
+async function freeFirstMonth({ sql, ledger }: NumberDeps, number: PhoneNumber): Promise<void> {
+  const hold = await readPurchaseHold(sql, number);
+  await ledger.settle({ hold, actualRaw: 0n, account: 'telephony', source: number.carrier });
+}
+
+const lateSaleBy = ({ createdAt }: PhoneNumber): Date =>
+  new Date(createdAt.getTime() + LIMITS.phone.lateSaleMs);

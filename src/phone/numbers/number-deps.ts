@@ -1,0 +1,19 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Carrier } from '../carriers/carrier.ts';
+
+/** What sells numbers. */
+export type NumberSeller = Pick<Carrier, 'name' | 'numbers'>;
+
+/** What everything needs that moves a number or its money. */
+export type NumberDeps = {
+  readonly sql: Sql;
+  readonly ledger: Pick<Ledger, 'hold' | 'settle'>;
+  readonly seller: NumberSeller;
+  readonly clock: Clock;
+  /** The database's time, Unix milliseconds. */
+  readonly now: () => number;
+  readonly log: Log;
+};

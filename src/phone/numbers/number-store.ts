@@ -1,0 +1,209 @@
+import type { NumberStatus } from '../../../machines/phone-number.ts';
+import type { AgentStatus } from '../../accounts/agents/agent.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { SpendFacts } from '../../policy/policy.ts';
+import type { PhoneNumber } from './number.ts';
+
+/** A number as it is selected from `phone_numbers n`. */
+export const numberColumns = (sql: Queryable) => sql`
+  n.id, n.agent_id as "agentId", n.account_id as "accountId",
+  (select a.wallet_address from agents a where a.id = n.agent_id) as "agentWallet",
+  n.carrier, n.carrier_number_id as "carrierNumberId", n.phone_number as "phoneNumber",
+  n.area_code as "areaCode", n.status, n.monthly_rental_raw as "monthlyRentalRaw",
+  n.purchase_id as "purchaseId", n.paid_months as "paidMonths",
+  n.next_renewal_at as "nextRenewalAt", n.grace_until as "graceUntil",
+  n.released_at as "releasedAt", n.release_reason as "releaseReason", n.created_at as "createdAt"`;
+
+/** The number in the agent's one place; also one that is being bought. */
+export async function findLiving(
+  sql: Queryable,
+  agentId: number,
+): Promise<PhoneNumber | undefined> {
+  const [row] = await sql<PhoneNumber[]>`
+    select ${numberColumns(sql)} from phone_numbers n
+    where n.agent_id = ${agentId} and n.status in ('buying', 'active', 'grace')`;
+  return row;
+}
+
+/** The same, held until the sql transaction ends. */
+export async function lockLiving(tx: Queryable, agentId: number): Promise<PhoneNumber | undefined> {
+  const [row] = await tx<PhoneNumber[]>`
+    select ${numberColumns(tx)} from phone_numbers n
+    where n.agent_id = ${agentId} and n.status in ('buying', 'active', 'grace')
+    for update of n`;
+  return row;
+}
+
+/** A number of an agent that was bought. */
+export async function findNumber(
+  sql: Queryable,
+  ref: { readonly agentId: number; readonly id: number },
+): Promise<PhoneNumber | undefined> {
+  const [row] = await sql<PhoneNumber[]>`
+    select ${numberColumns(sql)} from phone_numbers n
+    where n.id = ${ref.id} and n.agent_id = ${ref.agentId}
+      and n.status in ('active', 'grace', 'released')`;
+  return row;
+}
+
+/** A number by its id alone, held until the sql transaction ends. */
+export async function lockNumber(tx: Queryable, id: number): Promise<PhoneNumber | undefined> {
+  const [row] = await tx<PhoneNumber[]>`
+    select ${numberColumns(tx)} from phone_numbers n where n.id = ${id} for update of n`;
+  return row;
+}
+
+/** Whether a number still waits for the payment of the month behind those that it has paid. */
+export async function isRented(
+  sql: Queryable,
+  { id, paidMonths }: Pick<PhoneNumber, 'id' | 'paidMonths'>,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from phone_numbers
+    where id = ${id} and paid_months = ${paidMonths} and status in ('active', 'grace')`;
+  return rows.length > 0;
+}
+
+/** All numbers that an agent has bought, newest first. */
+export async function findNumbers(sql: Queryable, agentId: number): Promise<PhoneNumber[]> {
+  return sql<PhoneNumber[]>`
+    select ${numberColumns(sql)} from phone_numbers n
+    where n.agent_id = ${agentId} and n.status in ('active', 'grace', 'released')
+    order by n.id desc limit ${LIMITS.phone.numbersListed}`;
+}
+
+export type NewPurchase = Pick<
+  PhoneNumber,
+  | 'agentId'
+  | 'accountId'
+  | 'carrier'
+  | 'phoneNumber'
+  | 'areaCode'
+  | 'monthlyRentalRaw'
+  | 'purchaseId'
+  | 'createdAt'
+> & { readonly dueAt: Date };
+
+/** Begins a purchase. Undefined where the agent has a number, or another agent has this one: the indexes decide. */
+export async function insertBuying(
+  sql: Queryable,
+  wanted: NewPurchase,
+): Promise<PhoneNumber | undefined> {
+  const [row] = await sql<PhoneNumber[]>`
+    insert into phone_numbers as n (agent_id, account_id, carrier, phone_number, area_code, status,
+      monthly_rental_raw, purchase_id, due_at, created_at)
+    values (${wanted.agentId}, ${wanted.accountId}, ${wanted.carrier}, ${wanted.phoneNumber},
+      ${wanted.areaCode}, 'buying', ${wanted.monthlyRentalRaw.toString()}::bigint,
+      ${wanted.purchaseId}, ${wanted.dueAt}, ${wanted.createdAt})
+    on conflict do nothing
+    returning ${numberColumns(sql)}`;
+  return row;
+}
+
+/** Forgets a purchase whose first month was never held: its carrier has not been asked. */
+export async function deleteBuying(sql: Queryable, id: number): Promise<void> {
+  await sql`delete from phone_numbers where id = ${id} and status = 'buying'`;
+}
+
+/** Notes that the carrier has sold a number; false where its purchase was given up meanwhile. */
+export async function saveSold(
+  sql: Queryable,
+  id: number,
+  carrierNumberId: string,
+  dueAt: Date,
+): Promise<boolean> {
+  const rows = await sql`
+    update phone_numbers set carrier_number_id = ${carrierNumberId}, due_at = ${dueAt}
+    where id = ${id} and status = 'buying' returning 1 as one`;
+  return rows.length > 0;
+}
+
+/** Gives up a purchase that the carrier has not answered with a number; false where it has by now. */
+export async function saveUnsold(sql: Queryable, id: number, dueAt: Date): Promise<boolean> {
+  const rows = await sql`
+    update phone_numbers set status = 'failed', due_at = ${dueAt}
+    where id = ${id} and status = 'buying' and carrier_number_id is null returning 1 as one`;
+  return rows.length > 0;
+}
+
+/** What a move changes beside the status; the rest stays as it was read. */
+export type NumberChange = Partial<
+  Pick<PhoneNumber, 'paidMonths' | 'nextRenewalAt' | 'graceUntil' | 'releasedAt' | 'releaseReason'>
+> & { readonly dueAt: Date | null };
+
+/** Moves a number from the state that was read. Undefined where it has moved meanwhile. */
+export async function saveMove(
+  tx: Queryable,
+  read: PhoneNumber,
+  to: NumberStatus,
+  change: NumberChange,
+): Promise<PhoneNumber | undefined> {
+  const next = { ...read, ...change };
+  const [row] = await tx<PhoneNumber[]>`
+    update phone_numbers n
+    set status = ${to}, paid_months = ${next.paidMonths}, next_renewal_at = ${next.nextRenewalAt},
+      grace_until = ${next.graceUntil}, released_at = ${next.releasedAt},
+      release_reason = ${next.releaseReason}, due_at = ${change.dueAt}
+    where n.id = ${read.id} and n.status = ${read.status} and n.paid_months = ${read.paidMonths}
+    returning ${numberColumns(tx)}`;
+  return row;
+}
+
+/** Says when a worker looks at a number next; null: never again. */
+export async function saveDue(
+  sql: Queryable,
+  { id, status }: Pick<PhoneNumber, 'id' | 'status'>,
+  dueAt: Date | null,
+): Promise<void> {
+  await sql`update phone_numbers set due_at = ${dueAt} where id = ${id} and status = ${status}`;
+}
+
+/** The carrier has the number back. */
+export async function saveReturned(
+  sql: Queryable,
+  id: number,
+  carrierNumberId: string | null,
+  at: Date,
+): Promise<void> {
+  await sql`
+    update phone_numbers
+    set carrier_number_id = ${carrierNumberId}, returned_at = ${at}, due_at = null
+    where id = ${id} and status in ('released', 'failed')`;
+}
+
+/** An agent's status, which stays so until the sql transaction ends. Taken before its number, as a close does. */
+export async function shareAgentStatus(tx: Queryable, agentId: number): Promise<AgentStatus> {
+  const [row] = await tx<{ status: AgentStatus }[]>`
+    select status from agents where id = ${agentId} for share`;
+  return row?.status ?? 'closed';
+}
+
+/** What an open hold counts under; undefined where it is resolved, or was never opened. */
+export async function findHoldFacts(
+  sql: Queryable,
+  holdId: string,
+): Promise<SpendFacts | undefined> {
+  const [row] = await sql<SpendFacts[]>`
+    select key_root_id as "keyRootId", task_id as "taskId", host, payee from holds
+    where id = ${holdId}`;
+  return row;
+}
+
+/** Whether the phone service of an account is suspended. */
+export async function isTelephonySuspended(sql: Queryable, accountId: string): Promise<boolean> {
+  const rows = await sql`select 1 from telephony_suspensions where account_id = ${accountId}`;
+  return rows.length > 0;
+}
+
+/** Which of these numbers agents rent now, or are buying. */
+export async function findRented(
+  sql: Queryable,
+  phoneNumbers: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ phone_number: string }[]>`
+    select phone_number from phone_numbers
+    where phone_number = any (${phoneNumbers as string[]}::text[])
+      and status in ('buying', 'active', 'grace')`;
+  return rows.map((row) => row.phone_number);
+}

@@ -1,0 +1,48 @@
+import type { NumberStatus } from '../../../machines/phone-number.ts';
+import type { CarrierName } from '../carriers/carrier.ts';
+
+export const RELEASE_REASONS = ['developer_release', 'non_payment', 'agent_winddown'] as const;
+export type ReleaseReason = (typeof RELEASE_REASONS)[number];
+
+/** A number that an agent rents, has rented, or is about to. */
+export type PhoneNumber = {
+  readonly id: number;
+  readonly agentId: number;
+  readonly accountId: string;
+  /** Lower case; null until it is provisioned. */
+  readonly agentWallet: string | null;
+  readonly carrier: CarrierName;
+  /** Null until the carrier has sold it. */
+  readonly carrierNumberId: string | null;
+  readonly phoneNumber: string;
+  readonly areaCode: string | null;
+  readonly status: NumberStatus;
+  readonly monthlyRentalRaw: bigint;
+  /** The hold of the first month, which the carrier keeps beside the number. */
+  readonly purchaseId: string;
+  readonly paidMonths: number;
+  readonly nextRenewalAt: Date | null;
+  readonly graceUntil: Date | null;
+  readonly releasedAt: Date | null;
+  readonly releaseReason: ReleaseReason | null;
+  readonly createdAt: Date;
+};
+
+/** A number as every route shows it. Some clients read `id` and `phoneNumber`, others `numberId` and `number`. */
+export const numberRecord = (number: PhoneNumber) => ({
+  id: number.id,
+  numberId: number.id,
+  phoneNumber: number.phoneNumber,
+  number: number.phoneNumber,
+  status: number.status,
+  areaCode: number.areaCode,
+  monthlyRentalRaw: number.monthlyRentalRaw.toString(),
+  nextRenewalAt: number.nextRenewalAt?.toISOString() ?? null,
+  graceUntil: number.graceUntil?.toISOString() ?? null,
+  releasedAt: number.releasedAt?.toISOString() ?? null,
+  releaseReason: number.releaseReason,
+  createdAt: number.createdAt.toISOString(),
+});
+
+/** Where the charges of a number go: its rental, and everything of its calls. */
+export const targetOf = (phoneNumber: string): string => `phone://${phoneNumber}/`;

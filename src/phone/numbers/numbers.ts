@@ -1,0 +1,92 @@
+import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { errors } from '../../kernel/errors.ts';
+import { type BuyDeps, buyNumber, type NumberBuyer } from './buy-number.ts';
+import { numberRecord, type PhoneNumber } from './number.ts';
+import type { NumberSeller } from './number-deps.ts';
+import { findNumber, findNumbers } from './number-store.ts';
+import { readCalls } from './read-calls.ts';
+import { readFleet, readUsage, requireDays } from './read-usage.ts';
+import { releaseByDeveloper } from './release-number.ts';
+import { searchNumbers } from './search-numbers.ts';
+import { requireAreaCode } from './wanted-number.ts';
+
+export type NumbersDeps = Omit<BuyDeps, 'seller'> & {
+  /** Undefined: no carrier is configured, and every call is refused with 503. */
+  readonly seller: NumberSeller | undefined;
+};
+
+/** A developer's agent, and a number of it. Another developer's reads as absent. */
+export type AgentRef = { readonly accountId: string; readonly agentId: number };
+export type NumberRef = AgentRef & { readonly numberId: number };
+
+export type Numbers = ReturnType<typeof createNumbers>;
+
+/** Phone numbers of agents: bought, released, and what they have cost. */
+export function createNumbers(given: NumbersDeps) {
+  const { sql, now } = given;
+
+  function open(): BuyDeps {
+    const { seller } = given;
+    if (seller === undefined) throw errors.phone.telephonyUnavailable();
+    return { ...given, seller };
+  }
+
+  async function requireOwn(ref: AgentRef): Promise<void> {
+    open();
+    await requireAgent(sql, ref);
+  }
+
+  async function requireNumber(ref: NumberRef): Promise<PhoneNumber> {
+    await requireOwn(ref);
+    const number = await findNumber(sql, { agentId: ref.agentId, id: ref.numberId });
+    if (number === undefined) throw errors.phone.numberNotFound();
+    return number;
+  }
+
+  return {
+    /** The number, and what its first month has cost. */
+    async buy(buyer: NumberBuyer, body: Readonly<Record<string, unknown>>) {
+      const { number, chargedRaw } = await buyNumber(open(), buyer, body);
+      return { number: numberRecord(number), chargedRaw };
+    },
+
+    /** All that the agent has bought, newest first, and what a month of another one costs. */
+    async list(ref: AgentRef) {
+      await requireOwn(ref);
+      const numbers = await findNumbers(sql, ref.agentId);
+      return {
+        numbers: numbers.map(numberRecord),
+        rentalRaw: given.rateCard.rentalRaw.toString(),
+      };
+    },
+
+    /** What can be bought now, in one area code or anywhere. Nothing is reserved. */
+    async search(ref: AgentRef, areaCode: string | undefined) {
+      await requireOwn(ref);
+      const code = areaCode ? requireAreaCode(areaCode) : undefined;
+      return searchNumbers(open(), { areaCode: code });
+    },
+
+    read: async (ref: NumberRef) => numberRecord(await requireNumber(ref)),
+
+    async release(ref: NumberRef) {
+      await requireNumber(ref);
+      const released = { agentId: ref.agentId, id: ref.numberId };
+      return numberRecord(await releaseByDeveloper(open(), released));
+    },
+
+    /** The latest calls, latest first. */
+    calls: async (ref: NumberRef) => readCalls(sql, (await requireNumber(ref)).id),
+
+    async usage(ref: NumberRef, daysText: string | undefined) {
+      const number = await requireNumber(ref);
+      return readUsage(sql, number, { days: requireDays(daysText), nowMs: now() });
+    },
+
+    /** The numbers that all agents of an account rent now. */
+    async fleet(accountId: string) {
+      open();
+      return readFleet(sql, accountId, now());
+    },
+  };
+}

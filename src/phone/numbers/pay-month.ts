@@ -1,0 +1,50 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { HoldRefusal } from '../../ledger/rules/requests.ts';
+import type { PhoneNumber } from './number.ts';
+import type { NumberDeps } from './number-deps.ts';
+import { isRented } from './number-store.ts';
+import { RENTAL_DESTINATION, rentalOf } from './rental-charge.ts';
+
+export type MonthPayment =
+  | { readonly kind: 'paid' }
+  | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
+  /** The number was released, or another process has paid the month. */
+  | { readonly kind: 'moot' };
+
+/**
+ * Takes the month behind those that are paid, once however often it is asked: the posting has the name of the month. A hold
+ * that the ledger released, because its process died or its answer came too late, is spent; the next name in a fixed order
+ * is taken then, so that the one that is settled is found again.
+ */
+export async function payMonth(deps: NumberDeps, number: PhoneNumber): Promise<MonthPayment> {
+  const month = `rental:${number.id}:${number.paidMonths + 1}`;
+  for (let n = 1; n <= LIMITS.phone.rentalPostings; n++) {
+    const payment = await payUnder(deps, number, n === 1 ? month : `${month}:${n}`);
+    if (payment !== undefined) return payment;
+  }
+  throw new Error(`${month} has no posting left that is not released`);
+}
+
+/** Undefined: this name is spent. */
+async function payUnder(
+  { sql, ledger }: NumberDeps,
+  number: PhoneNumber,
+  holdId: string,
+): Promise<MonthPayment | undefined> {
+  const verdict = await ledger.hold({
+    spender: { agentId: number.agentId },
+    holdId,
+    amountRaw: number.monthlyRentalRaw,
+    destination: RENTAL_DESTINATION,
+    // A rental that falls due is no misuse that a cap should stop its agent for.
+    isQuiet: true,
+  });
+  if (verdict.kind === 'refused') return { kind: 'refused', refusal: verdict.refusal };
+  const { hold } = verdict;
+  if (!(await isRented(sql, number))) {
+    await ledger.settle({ hold, actualRaw: 0n, account: 'telephony', source: number.carrier });
+    return { kind: 'moot' };
+  }
+  const settled = await ledger.settle({ hold, ...rentalOf(number) });
+  return settled.kind === 'settled' ? { kind: 'paid' } : undefined;
+}

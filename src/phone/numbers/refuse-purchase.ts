@@ -1,0 +1,23 @@
+import type { ApiError } from '../../kernel/api-error.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { HoldRefusal } from '../../ledger/rules/requests.ts';
+import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
+
+/** Why the first month was not set aside, in the words of the routes that sell numbers. */
+export function refusePurchase(refusal: HoldRefusal): ApiError {
+  switch (refusal.reason) {
+    case 'insufficient_balance':
+      return errors.phone.insufficientBalance(
+        refusal.availableRaw.toString(),
+        refusal.requiredRaw.toString(),
+      );
+    case 'agent_suspended':
+    case 'agent_closed':
+    case 'agent_unknown':
+      return errors.phone.agentUnavailable();
+    case 'agent_not_active':
+      return errors.phone.agentNotReady();
+    default:
+      return refuseSpend(refusal);
+  }
+}

@@ -1,0 +1,58 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Worker } from '../../kernel/schedule.ts';
+import { CarrierFailed } from '../carriers/carrier.ts';
+import { claimDue, claimPayable } from './due-store.ts';
+import { clearFailed, resolvePurchase } from './give-up-purchase.ts';
+import type { PhoneNumber } from './number.ts';
+import type { NumberDeps } from './number-deps.ts';
+import { renewNumber } from './renew-number.ts';
+import { returnNumber } from './return-number.ts';
+
+/**
+ * Does what is due of numbers: renewals, payments in grace, purchases and releases that were left. Any number of processes
+ * may run it; each takes a bounded batch that is its own for a while.
+ */
+export const renewNumbers = (deps: NumberDeps): Worker => ({
+  name: 'renew-numbers',
+  everyMs: LIMITS.phone.renewEveryMs,
+  async tick() {
+    for (let passes = 0; passes < LIMITS.phone.passesPerTick; passes++) {
+      const taken = await claim(deps);
+      await Promise.all(taken.map((number) => attend(deps, number)));
+      if (taken.length < LIMITS.phone.duePerPass) break;
+    }
+  },
+});
+
+async function claim({ sql, seller, now }: NumberDeps): Promise<readonly PhoneNumber[]> {
+  const time = new Date(now());
+  const leasedUntil = new Date(now() + LIMITS.phone.unfinishedMs);
+  const of = { carrier: seller.name, now: time, leasedUntil };
+  const due = await claimDue(sql, of);
+  return [...due, ...(await claimPayable(sql, of))];
+}
+
+/** Never rejects: what fails for one number is tried again once its lease is over, and holds up no other. */
+async function attend(deps: NumberDeps, number: PhoneNumber): Promise<void> {
+  const { id: numberId, status } = number;
+  try {
+    await work(deps, number);
+  } catch (err) {
+    const isAway = err instanceof CarrierFailed;
+    deps.log[isAway ? 'warn' : 'error']({ err, numberId, status }, 'a number is looked at again');
+  }
+}
+
+function work(deps: NumberDeps, number: PhoneNumber): Promise<void> {
+  switch (number.status) {
+    case 'buying':
+      return resolvePurchase(deps, number);
+    case 'active':
+    case 'grace':
+      return renewNumber(deps, number);
+    case 'released':
+      return returnNumber(deps, number);
+    case 'failed':
+      return clearFailed(deps, number);
+  }
+}

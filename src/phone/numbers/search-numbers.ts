@@ -1,0 +1,21 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { CarrierFailed, type OfferedNumber } from '../carriers/carrier.ts';
+import { askCarrier } from './ask-carrier.ts';
+import type { NumberDeps } from './number-deps.ts';
+
+/** What the carrier offers now. Nothing is reserved. Throws 503 where the carrier does not answer. */
+export async function searchNumbers(
+  { seller, clock, log }: Pick<NumberDeps, 'seller' | 'clock' | 'log'>,
+  query: { readonly areaCode?: string | undefined; readonly phoneNumber?: string | undefined },
+): Promise<readonly OfferedNumber[]> {
+  const limit = LIMITS.phone.searchResults;
+  try {
+    const offers = await askCarrier(clock, seller.numbers.search({ ...query, limit }));
+    return offers.slice(0, limit);
+  } catch (err) {
+    if (!(err instanceof CarrierFailed)) throw err;
+    log.warn({ err, kind: err.kind }, 'the carrier did not search for numbers');
+    throw errors.phone.carrierAway();
+  }
+}

@@ -1,0 +1,101 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+
+export type NumberUsage = {
+  readonly days: readonly UsageDay[];
+  /** The agent has more charges in that time than are read: the oldest days are not whole. */
+  readonly isTruncated: boolean;
+};
+
+export type UsageDay = {
+  /** `YYYY-MM-DD`, by UTC. */
+  readonly day: string;
+  readonly totalRaw: bigint;
+  readonly requests: number;
+};
+
+/** Whose charges are added up: those of one target, of one agent, in one stretch of time. */
+export type UsageQuery = {
+  readonly agentId: number;
+  /** What the targets of the charges begin with. */
+  readonly target: string;
+  readonly since: Date;
+  readonly until: Date;
+};
+
+/**
+ * Adds up the charges of a number by day, days without any left out. Goes through the charges of its agent by their time,
+ * latest first, and reads a bounded number of them.
+ */
+export async function findUsage(
+  sql: Queryable,
+  query: UsageQuery,
+  mostRows: number = LIMITS.phone.usageRowsRead,
+): Promise<NumberUsage> {
+  const rows = await sql<(Partial<UsageDay> & { read: number })[]>`
+    with recent as materialized (
+      select created_at, cost_raw, target_url from charges
+      where agent_id = ${query.agentId}
+        and created_at >= ${query.since} and created_at < ${query.until}
+      order by created_at desc limit ${mostRows}),
+    days as (
+      select (created_at at time zone 'utc')::date::text as day, sum(cost_raw)::bigint as total,
+        count(*)::int as requests
+      from recent where starts_with(target_url, ${query.target}) group by 1)
+    select d.day, d.total as "totalRaw", d.requests, r.read
+    from (select count(*)::int as read from recent) r left join days d on true
+    order by d.day`;
+  return {
+    days: rows.flatMap(({ day, totalRaw, requests }) =>
+      day == null ? [] : [{ day, totalRaw: totalRaw ?? 0n, requests: requests ?? 0 }],
+    ),
+    isTruncated: rows[0]?.read === mostRows,
+  };
+}
+
+export type NumberCall = {
+  readonly id: string;
+  readonly direction: 'inbound' | 'outbound';
+  readonly from: string;
+  readonly to: string;
+  readonly status: string;
+  readonly durationSeconds: number | null;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+};
+
+/** The latest calls of a number, latest first. */
+export async function findNumberCalls(sql: Queryable, numberId: number): Promise<NumberCall[]> {
+  return sql<NumberCall[]>`
+    select id, direction, from_number as "from", to_number as "to", status,
+      duration_seconds as "durationSeconds", started_at as "startedAt", ended_at as "endedAt"
+    from calls where number_id = ${numberId}
+    order by created_at desc, id limit ${LIMITS.phone.callsListed}`;
+}
+
+export type FleetNumber = {
+  readonly id: number;
+  readonly phoneNumber: string;
+  readonly agentId: number;
+  readonly agentName: string;
+  readonly status: string;
+  readonly createdAt: Date;
+  /** Of the last seven days. */
+  readonly recentCalls: number;
+};
+
+/** The numbers that an account rents now, with their calls since then. */
+export async function findFleet(
+  sql: Queryable,
+  accountId: string,
+  callsSince: Date,
+): Promise<FleetNumber[]> {
+  return sql<FleetNumber[]>`
+    select n.id, n.phone_number as "phoneNumber", n.agent_id as "agentId", a.name as "agentName",
+      n.status, n.created_at as "createdAt",
+      (select count(*)::int from calls c
+       where c.number_id = n.id and c.created_at >= ${callsSince}) as "recentCalls"
+    from phone_numbers n join agents a on a.id = n.agent_id
+    where n.account_id = ${accountId} and n.status in ('active', 'grace')
+    order by n.id desc`;
+}

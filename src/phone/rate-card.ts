@@ -1,0 +1,100 @@
+import { assert } from '../kernel/assert.ts';
+
+/** Prices of the phone service in raw USDC, margin included. A call keeps the card of its answer. */
+export type RateCard = {
+  /** A month of one number. */
+  readonly rentalRaw: bigint;
+  /** Of one minute of the line, in each direction. */
+  readonly inboundMinuteRaw: bigint;
+  readonly outboundMinuteRaw: bigint;
+  /** Surcharges of the carrier for a minute of media stream and of recording, and for one detection of a machine. */
+  readonly streamMinuteRaw: bigint;
+  readonly recordingMinuteRaw: bigint;
+  readonly machineDetectionRaw: bigint;
+  /** Of one minute of speech that is recognised. */
+  readonly sttMinuteRaw: bigint;
+  /** Of a thousand characters that are spoken. */
+  readonly ttsThousandRaw: bigint;
+  /** The line is counted in steps of so many seconds. */
+  readonly incrementSeconds: 1 | 6 | 60;
+};
+
+/** The published prices. */
+export const RATE_CARD: RateCard = {
+  rentalRaw: 2_000_000n,
+  inboundMinuteRaw: 8_900n,
+  outboundMinuteRaw: 14_700n,
+  streamMinuteRaw: 0n,
+  recordingMinuteRaw: 0n,
+  machineDetectionRaw: 0n,
+  sttMinuteRaw: 4_500n,
+  ttsThousandRaw: 52_500n,
+  incrementSeconds: 1,
+};
+
+/** What a call has used so far, and what was switched on for it. */
+export type CallUse = {
+  readonly lineSeconds: number;
+  readonly sttSeconds: number;
+  readonly ttsCharacters: number;
+  /** Of the line's seconds, those that were recorded. */
+  readonly recordedSeconds: number;
+};
+
+/** What changes the price of a call's line. */
+export type LineKind = {
+  readonly direction: 'inbound' | 'outbound';
+  readonly detectsMachine: boolean;
+};
+
+export type LegCosts = {
+  readonly transportRaw: bigint;
+  readonly sttRaw: bigint;
+  readonly ttsRaw: bigint;
+};
+
+const MS = 1_000n;
+const MINUTE_MS = 60n * MS;
+
+const ceilDiv = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
+const msOf = (seconds: number): bigint => BigInt(Math.round(seconds * 1_000));
+
+/** The seconds that are billed of a line: whole steps, and none of a call without any. */
+export const billedSeconds = (
+  seconds: number,
+  { incrementSeconds: step }: Pick<RateCard, 'incrementSeconds'>,
+): number => Math.ceil(Math.max(0, seconds) / step) * step;
+
+/**
+ * The cost of a call's legs, from its use as a whole: each leg is exact and rounded up once, so the cost of a part of a
+ * call is the cost up to its end less the cost up to its begin.
+ */
+export function legCosts(card: RateCard, line: LineKind, use: CallUse): LegCosts {
+  assert(use.ttsCharacters >= 0 && use.sttSeconds >= 0, 'use is not negative');
+  const minuteRaw =
+    (line.direction === 'inbound' ? card.inboundMinuteRaw : card.outboundMinuteRaw) +
+    card.streamMinuteRaw;
+  const seconds = billedSeconds(use.lineSeconds, card);
+  const recorded = billedSeconds(use.recordedSeconds, card);
+  const lineRaw = minuteRaw * BigInt(seconds) + card.recordingMinuteRaw * BigInt(recorded);
+  const detectionRaw = line.detectsMachine && seconds > 0 ? card.machineDetectionRaw : 0n;
+  return {
+    transportRaw: ceilDiv(lineRaw, 60n) + detectionRaw,
+    sttRaw: ceilDiv(card.sttMinuteRaw * msOf(use.sttSeconds), MINUTE_MS),
+    ttsRaw: ceilDiv(card.ttsThousandRaw * BigInt(Math.ceil(use.ttsCharacters)), 1_000n),
+  };
+}
+
+export const sumOf = ({ transportRaw, sttRaw, ttsRaw }: LegCosts): bigint =>
+  transportRaw + sttRaw + ttsRaw;
+
+/** One minute of a call in which both sides speak: what a call must be able to pay before it is placed. */
+export const minuteRaw = (card: RateCard, line: LineKind, isRecorded: boolean): bigint =>
+  sumOf(
+    legCosts(card, line, {
+      lineSeconds: 60,
+      sttSeconds: 60,
+      ttsCharacters: 0,
+      recordedSeconds: isRecorded ? 60 : 0,
+    }),
+  );

@@ -1,0 +1,119 @@
+import type { Call } from '../calls/call.ts';
+import type { CallDeps } from '../calls/call-deps.ts';
+import type { CallMoney } from '../calls/call-money.ts';
+import {
+  insertRecording,
+  noteBegan,
+  noteEnded,
+  noteFailed,
+  noteStopped,
+} from './recording-store.ts';
+
+/** Records a call at the carrier. What returns nothing returns at once and never throws; everything is done in order. */
+export type CallRecorder = {
+  /** The other side has heard that the call is recorded. */
+  readonly announced: () => void;
+  /** It was not told, and never will be by this process. */
+  readonly notAnnounced: () => void;
+  /** Others join the call who were not told: nothing more is recorded. Rejects where the carrier may go on to. */
+  readonly finish: () => Promise<void>;
+  /** Nothing is recorded until `resume`. Rejects where the carrier may go on to. */
+  readonly pause: () => Promise<void>;
+  readonly resume: () => void;
+  /** It does not agree: nothing more is recorded, and what was is deleted. */
+  readonly stop: () => void;
+};
+
+type RecorderDeps = Pick<CallDeps, 'carrier' | 'clock' | 'log' | 'recordingDays' | 'sql'>;
+
+export function createCallRecorder(deps: RecorderDeps, call: Call, money: CallMoney): CallRecorder {
+  const { clock, log, sql } = deps;
+  const { callId } = call;
+  const { lineSeconds, meter, recording } = money;
+  const carrier = carrierRecording(deps, call, money);
+  let tail: Promise<unknown> = Promise.resolve();
+  let isRefused = false;
+  const inOrder = (work: () => Promise<void>, failed = async () => {}) => {
+    tail = tail
+      .then(work)
+      .catch(async (err: unknown) => {
+        log.warn({ err, callId }, 'the recording of a call failed');
+        await failed();
+      })
+      .catch((err: unknown) => log.error({ err, callId }, 'a recording was not written down'));
+  };
+  return {
+    finish: () => tail.then(carrier.finish),
+    pause: () => tail.then(carrier.pause),
+    resume: () => inOrder(carrier.resume),
+    announced() {
+      const announcedAt = new Date(clock.now());
+      inOrder(
+        async () => {
+          if (!isRefused) await carrier.start(announcedAt);
+        },
+        async () => {
+          meter.recordingEnded(lineSeconds());
+          if (recording.facts !== undefined) recording.facts = { announcedAt, status: 'failed' };
+          await noteFailed(sql, callId);
+        },
+      );
+    },
+    notAnnounced: () => meter.recordingEnded(lineSeconds()),
+    stop() {
+      isRefused = true;
+      inOrder(carrier.stop);
+    },
+  };
+}
+
+/** The recording of one call at its carrier, its row, and its meter. Each step rejects where the carrier did not follow. */
+function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
+  const { carrier, sql } = deps;
+  const { agentId, callId, carrierCallId } = call;
+  const { lineSeconds, meter, recording } = money;
+  const leg = carrierCallId === null ? undefined : { callId, carrierCallId };
+  const milliseconds = (seconds: number) => Math.round(seconds * 1_000);
+
+  /** The leg, while the carrier records it. */
+  const recordedLeg = () => (recording.facts?.status === 'recording' ? leg : undefined);
+
+  return {
+    async start(announcedAt: Date): Promise<void> {
+      const row = { callId, agentId, carrier: carrier.name, announcedAt, days: deps.recordingDays };
+      // Another process has announced it, and has begun.
+      if (leg === undefined || !(await insertRecording(sql, row))) return;
+      recording.facts = { announcedAt, status: 'recording' };
+      const recordingId = await carrier.calls.startRecording(leg);
+      const beganSeconds = lineSeconds();
+      meter.recordingBegan(beganSeconds);
+      await noteBegan(sql, callId, { recordingId, beganMs: milliseconds(beganSeconds) });
+    },
+    async stop(): Promise<void> {
+      const { facts } = recording;
+      if (facts === undefined || leg === undefined || facts.status === 'stopped') return;
+      recording.facts = { ...facts, status: 'stopped' };
+      await carrier.calls.stopRecording(leg).finally(async () => {
+        const stoppedSeconds = lineSeconds();
+        meter.recordingEnded(stoppedSeconds);
+        await noteStopped(sql, callId, milliseconds(stoppedSeconds));
+      });
+    },
+    async finish(): Promise<void> {
+      const recorded = recordedLeg();
+      if (recorded === undefined) return;
+      await carrier.calls.stopRecording(recorded);
+      const stoppedSeconds = lineSeconds();
+      meter.recordingEnded(stoppedSeconds);
+      await noteEnded(sql, callId, milliseconds(stoppedSeconds));
+    },
+    async pause(): Promise<void> {
+      const recorded = recordedLeg();
+      if (recorded !== undefined) await carrier.calls.pauseRecording(recorded);
+    },
+    async resume(): Promise<void> {
+      const recorded = recordedLeg();
+      if (recorded !== undefined) await carrier.calls.resumeRecording(recorded);
+    },
+  };
+}

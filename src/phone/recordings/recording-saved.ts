@@ -1,0 +1,23 @@
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import { findWallet } from '../calls/account-store.ts';
+import type { CallDeps } from '../calls/call-deps.ts';
+import { recordingReady } from '../calls/call-events.ts';
+import { findCarrierCall } from '../calls/call-store.ts';
+import type { CallbackEvent } from '../carriers/carrier.ts';
+import { noteSaved } from './recording-store.ts';
+
+/** The carrier has the recording of a call: it can be fetched, which is reported once. */
+export async function recordingSaved(
+  { carrier, publicUrl = '', sql }: Pick<CallDeps, 'carrier' | 'publicUrl' | 'sql'>,
+  event: Extract<CallbackEvent, { kind: 'recording' }>,
+): Promise<void> {
+  const call = await findCarrierCall(sql, carrier.name, event.carrierCallId);
+  if (call === undefined) return;
+  const { agentId, callId } = call;
+  const wallet = await findWallet(sql, agentId);
+  const url = `${publicUrl.replace(/\/+$/, '')}/v1/calls/${callId}/recording`;
+  await sql.begin(async (tx) => {
+    const ready = await noteSaved(tx, callId, event);
+    if (ready !== undefined) await insertEvents(tx, [recordingReady({ ...call, wallet }, url)]);
+  });
+}

@@ -1,0 +1,114 @@
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import type { CarrierName } from '../carriers/carrier.ts';
+import type { Recording } from './recording.ts';
+
+const columns = (sql: Queryable) => sql`
+  call_id as "callId", carrier, carrier_recording_id as "carrierRecordingId", status,
+  announced_at as "announcedAt", began_ms as "beganMs", stopped_ms as "stoppedMs",
+  duration_seconds as "durationSeconds"`;
+
+export async function findRecording(
+  sql: Queryable,
+  callId: string,
+): Promise<Recording | undefined> {
+  const [row] = await sql<Recording[]>`
+    select ${columns(sql)} from call_recordings where call_id = ${callId}`;
+  return row;
+}
+
+/** Writes that the call is recorded from now on, before the carrier is asked to. False: it was written before. */
+export async function insertRecording(
+  sql: Sql,
+  recording: {
+    readonly callId: string;
+    readonly agentId: number;
+    readonly carrier: CarrierName;
+    readonly announcedAt: Date;
+    /** How long it is kept. */
+    readonly days: number;
+  },
+): Promise<boolean> {
+  const { agentId, announcedAt, callId, carrier, days } = recording;
+  const rows = await sql`
+    insert into call_recordings (call_id, agent_id, carrier, status, announced_at, due_at)
+    values (${callId}, ${agentId}, ${carrier}, 'recording', ${announcedAt},
+      now() + ${days} * interval '1 day')
+    on conflict (call_id) do nothing
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** The carrier records since the line was so old. Its callback may have come before. */
+export async function noteBegan(
+  sql: Sql,
+  callId: string,
+  { beganMs, recordingId }: { readonly beganMs: number; readonly recordingId: string | undefined },
+): Promise<void> {
+  await sql`
+    update call_recordings set began_ms = ${beganMs},
+      carrier_recording_id = coalesce(carrier_recording_id, ${recordingId ?? null})
+    where call_id = ${callId}`;
+}
+
+/** The carrier records no more; what it has recorded stays. */
+export async function noteEnded(sql: Sql, callId: string, stoppedMs: number): Promise<void> {
+  await sql`update call_recordings set stopped_ms = coalesce(stopped_ms, ${stoppedMs})
+    where call_id = ${callId}`;
+}
+
+/** The carrier does not record. */
+export async function noteFailed(sql: Sql, callId: string): Promise<void> {
+  await sql`update call_recordings set status = 'failed'
+    where call_id = ${callId} and status = 'recording'`;
+}
+
+/** The other side did not agree: what was recorded is deleted as soon as the carrier has it. */
+export async function noteStopped(sql: Sql, callId: string, stoppedMs: number): Promise<void> {
+  await sql`
+    update call_recordings set status = 'stopped', stopped_ms = ${stoppedMs},
+      due_at = case when carrier_recording_id is null then due_at else now() end
+    where call_id = ${callId} and status in ('recording', 'failed', 'ready')`;
+}
+
+/**
+ * The carrier has the whole recording. Returns it where that was not known, and it may be fetched: a callback that comes
+ * again returns nothing, and neither does the recording of a side that did not agree.
+ */
+export async function noteSaved(
+  tx: Queryable,
+  callId: string,
+  saved: { readonly recordingId: string; readonly durationSeconds: number },
+): Promise<Recording | undefined> {
+  const { durationSeconds, recordingId } = saved;
+  await tx`
+    update call_recordings set carrier_recording_id = ${recordingId}, due_at = now()
+    where call_id = ${callId} and status = 'stopped'`;
+  const [row] = await tx<Recording[]>`
+    update call_recordings set status = 'ready', duration_seconds = ${durationSeconds},
+      carrier_recording_id = ${recordingId}
+    where call_id = ${callId} and status in ('recording', 'failed')
+    returning ${columns(tx)}`;
+  return row;
+}
+
+/** Claims recordings of a carrier whose time is over, at most `limit`: no other process gets them for `claimMs`. */
+export async function claimDueRecordings(
+  sql: Sql,
+  carrier: CarrierName,
+  limit: number,
+  claimMs: number,
+): Promise<Recording[]> {
+  const rows = await sql<Recording[]>`
+    update call_recordings set due_at = now() + ${claimMs} * interval '1 millisecond'
+    where call_id in (
+      select call_id from call_recordings where due_at <= now() and carrier = ${carrier}
+      order by due_at limit ${limit} for update skip locked)
+    returning ${columns(sql)}`;
+  return [...rows];
+}
+
+/** The carrier has it no more. */
+export async function noteDeleted(sql: Sql, callId: string): Promise<void> {
+  await sql`update call_recordings set status = 'deleted', deleted_at = now(), due_at = null
+    where call_id = ${callId}`;
+}

@@ -1,0 +1,39 @@
+import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { Call } from '../calls/call.ts';
+import type { CallDeps } from '../calls/call-deps.ts';
+import { findCall } from '../calls/call-store.ts';
+import { readRecording } from '../recordings/read-recording.ts';
+import { type CallReport, readReport } from './read-report.ts';
+
+/** Whose call it is. With an account, the agent has to be one of it. */
+export type CallOwner = { readonly agentId: number; readonly accountId?: string };
+
+/** What calls leave behind. Throws `not_found` for a call that the owner does not have. */
+export interface CallRecords {
+  report(owner: CallOwner, callId: string): Promise<CallReport>;
+  /** WAV, with a channel for each side. */
+  recording(owner: CallOwner, callId: string): Promise<AsyncIterable<Uint8Array>>;
+}
+
+export function createCallRecords(
+  deps: Pick<CallDeps, 'carrier' | 'sql'> | undefined,
+): CallRecords {
+  if (deps === undefined) {
+    const unavailable = async () => {
+      throw errors.phone.telephonyUnavailable();
+    };
+    return { report: unavailable, recording: unavailable };
+  }
+  const { sql } = deps;
+  async function requireCall({ accountId, agentId }: CallOwner, callId: string): Promise<Call> {
+    if (accountId !== undefined) await requireAgent(sql, { accountId, agentId });
+    const call = await findCall(sql, callId);
+    if (call?.agentId !== agentId) throw errors.phone.callNotFound();
+    return call;
+  }
+  return {
+    report: async (owner, callId) => readReport(sql, await requireCall(owner, callId)),
+    recording: async (owner, callId) => readRecording(deps, await requireCall(owner, callId)),
+  };
+}

@@ -1,0 +1,20 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Worker } from '../../kernel/schedule.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { forgetReports } from './record-store.ts';
+
+const EVERY_MS = 60_000;
+
+/** Deletes what was said in calls once `LIMITS.phone.reportDays` are over. Runs in every process. */
+export function createReportForgetter({ sql }: { readonly sql: Sql }): Worker {
+  return {
+    name: 'forget-call-reports',
+    everyMs: EVERY_MS,
+    async tick() {
+      const { duePerPass, passesPerTick } = LIMITS.phone;
+      for (let pass = 0; pass < passesPerTick; pass++) {
+        if ((await forgetReports(sql, duePerPass)) < duePerPass) return;
+      }
+    },
+  };
+}

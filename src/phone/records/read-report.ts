@@ -1,0 +1,61 @@
+import { errors } from '../../kernel/errors.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Call } from '../calls/call.ts';
+import { sumOf } from '../rate-card.ts';
+import { factsOf } from '../recordings/recording.ts';
+import { findRecording } from '../recordings/recording-store.ts';
+import { findReportRow, findStoredTurns } from './record-store.ts';
+import { summaryText } from './report-text.ts';
+
+const NO_LEGS = { transportRaw: 0n, sttRaw: 0n, ttsRaw: 0n };
+
+export type CallReport = Awaited<ReturnType<typeof readReport>>;
+
+/** The report of a call. Throws `not_found` where none was asked for or its time is over, and `report_not_ready` before the end. */
+export async function readReport(sql: Sql, call: Call) {
+  const { callId, options } = call;
+  if (!options.wantsReport) throw errors.phone.reportNotFound();
+  if (!call.terminal) throw errors.phone.reportNotReady();
+  const { answeredBy, isBackstop, isKept, modelRaw, summary } = await findReportRow(sql, callId);
+  if (!isKept) throw errors.phone.reportNotFound();
+  const turns = await findStoredTurns(sql, callId);
+  const recording = await findRecording(sql, callId);
+  const legs = call.legs ?? NO_LEGS;
+  return {
+    callId,
+    direction: call.direction,
+    from: call.from,
+    to: call.to,
+    status: call.status,
+    reason: call.endReason,
+    answeredBy,
+    createdAt: call.createdAt.toISOString(),
+    startedAt: call.startedAt?.toISOString() ?? null,
+    endedAt: call.endedAt?.toISOString() ?? null,
+    durationSeconds: call.durationSeconds ?? 0,
+    backstop: isBackstop,
+    taskId: call.taskId,
+    customerId: call.customerId,
+    receipt: {
+      transportRaw: `${legs.transportRaw}`,
+      sttRaw: `${legs.sttRaw}`,
+      ttsRaw: `${legs.ttsRaw}`,
+      modelRaw: `${modelRaw}`,
+      totalRaw: `${sumOf(legs) + modelRaw}`,
+    },
+    summary: summaryText(call, summary, turns),
+    transcript: turns.map(({ at, content, heard, latency, role }) => ({
+      role,
+      text: content,
+      heard: role === 'user' ? content : (heard ?? content),
+      interrupted: heard !== null,
+      at: new Date(at).toISOString(),
+      latency,
+    })),
+    quality: summary,
+    recording:
+      recording === undefined
+        ? null
+        : { ...factsOf(recording), durationSeconds: recording.durationSeconds },
+  };
+}

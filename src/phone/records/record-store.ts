@@ -1,0 +1,102 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { findWallet } from '../calls/account-store.ts';
+import type { Call } from '../calls/call.ts';
+import { reportReady } from '../calls/call-events.ts';
+import { type CallSummary, type StoredTurn, summarize } from './call-summary.ts';
+import type { LineFigures } from './line-figures.ts';
+
+/** Processes whose lines a call remembers. */
+const MOST_LINES = 20;
+
+/** Notes the line of a process that leaves a call to another one. */
+export async function addLine(sql: Sql, callId: string, line: LineFigures): Promise<void> {
+  await sql`
+    update calls set summary = jsonb_build_object('lines',
+      coalesce(summary -> 'lines', '[]'::jsonb) || ${sql.json([line])}::jsonb)
+    where id = ${callId} and not terminal
+      and jsonb_array_length(coalesce(summary -> 'lines', '[]'::jsonb)) < ${MOST_LINES}`;
+}
+
+export async function findStoredTurns(sql: Queryable, callId: string): Promise<StoredTurn[]> {
+  const rows = await sql<StoredTurn[]>`
+    select role, content, heard, latency, at from call_turns
+    where call_id = ${callId} order by seq limit ${LIMITS.phone.reportTurns}`;
+  return [...rows];
+}
+
+/**
+ * Closes the record of a call, in the sql transaction that ends it: sums it up, reports that its report can be read, and
+ * deletes what was said in a call that has none.
+ */
+export async function closeRecord(
+  tx: Queryable,
+  call: Call,
+  line: LineFigures | undefined,
+): Promise<void> {
+  const { callId, options, startedAt } = call;
+  const { wantsReport } = options;
+  const isAnswered = startedAt !== null;
+  if (isAnswered) {
+    const turns = await findStoredTurns(tx, callId);
+    const summary = summarize(turns, [
+      ...(await findLines(tx, callId)),
+      ...(line === undefined ? [] : [line]),
+    ]);
+    await tx`update calls set summary = ${tx.json(summary)} where id = ${callId}`;
+    if (wantsReport) {
+      const wallet = await findWallet(tx, call.agentId);
+      await insertEvents(tx, [reportReady({ ...call, wallet }, summary, turns)]);
+    }
+  }
+  if (wantsReport) {
+    const { reportDays } = LIMITS.phone;
+    await tx`update calls set report_until = now() + ${reportDays} * interval '1 day'
+      where id = ${callId}`;
+  } else if (isAnswered) {
+    await tx`delete from call_turns where call_id = ${callId}`;
+  }
+}
+
+async function findLines(tx: Queryable, callId: string): Promise<readonly LineFigures[]> {
+  const [row] = await tx<{ lines: LineFigures[] | null }[]>`
+    select summary -> 'lines' as lines from calls where id = ${callId}`;
+  return row?.lines ?? [];
+}
+
+/** What a report has beside the call. */
+export type ReportRow = {
+  readonly summary: CallSummary | null;
+  readonly answeredBy: string | null;
+  readonly isBackstop: boolean;
+  /** What the model has cost; its holds are settled apart from the legs. */
+  readonly modelRaw: bigint;
+  /** What was said is still kept. */
+  readonly isKept: boolean;
+};
+
+export async function findReportRow(sql: Queryable, callId: string): Promise<ReportRow> {
+  const [row] = await sql<ReportRow[]>`
+    select k.summary, k.answered_by as "answeredBy", k.is_backstop as "isBackstop",
+      coalesce(k.report_until > now(), false) as "isKept",
+      coalesce((select sum(c.cost_raw)::bigint from charges c
+        where c.agent_id = k.agent_id and c.created_at >= k.created_at and c.session_id = k.id
+          and c.target_url not like 'phone://%'), 0)::bigint as "modelRaw"
+    from calls k where k.id = ${callId}`;
+  return row as ReportRow;
+}
+
+/** Deletes what was said in calls whose reports are over, at most `limit` of them. Returns how many. */
+export async function forgetReports(sql: Sql, limit: number): Promise<number> {
+  return sql.begin(async (tx) => {
+    const due = await tx<{ id: string }[]>`
+      select id from calls where report_until <= now()
+      order by report_until limit ${limit} for update skip locked`;
+    for (const { id } of due) {
+      await tx`delete from call_turns where call_id = ${id}`;
+      await tx`update calls set report_until = null where id = ${id}`;
+    }
+    return due.length;
+  });
+}

@@ -1,0 +1,123 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { KindMetrics } from '../../voice/live/voice-metrics.ts';
+import type { Heard } from '../../voice/stt/transcriber-events.ts';
+
+/**
+ * The chain from the end of the caller's speech to the first sound of the answer, in whole milliseconds. Each member
+ * begins where the one before it ends, so that they sum to `totalMs`.
+ */
+export type TurnLatency = {
+  /** The silence that proves the end of the turn. */
+  readonly waitMs: number;
+  /** Until the words are known. */
+  readonly transcriptMs: number;
+  readonly firstTokenMs: number;
+  /** Until the TTS has made its first sound. */
+  readonly firstAudioMs: number;
+  /** Until that sound goes out to the carrier. */
+  readonly firstFrameMs: number;
+  readonly totalMs: number;
+};
+
+/** Utterances whose end was found and whose words are not known yet. */
+const MOST_UTTERANCES = 16;
+
+type Speech = { readonly endMs: number; readonly foundMs: number; readonly heardMs: number };
+
+/** Times the answers of one call. Of an answer that the caller did not ask for, such as a greeting, there is no chain. */
+export class LatencyChain {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #metrics: Pick<KindMetrics, 'stage'>;
+  /** When the ends of these utterances were found, oldest first. */
+  readonly #found: number[] = [];
+  /** What no answer has taken up yet. */
+  #asked: Speech | undefined;
+  /** What the present answer answers. */
+  #answered: Speech | undefined;
+  #tokenMs: number | undefined;
+  #audioMs: number | undefined;
+
+  constructor(deps: {
+    readonly clock: Pick<Clock, 'monotonicMs'>;
+    readonly metrics: Pick<KindMetrics, 'stage'>;
+  }) {
+    this.#clock = deps.clock;
+    this.#metrics = deps.metrics;
+  }
+
+  /** Turn detection has found the end of an utterance. */
+  utteranceEnded(): void {
+    if (this.#found.length < MOST_UTTERANCES) this.#found.push(this.#clock.monotonicMs());
+  }
+
+  /** The words of the oldest such utterance are known. */
+  heard({ latencyMs, text }: Pick<Heard, 'latencyMs' | 'text'>, isAddressed: boolean): void {
+    const heardMs = this.#clock.monotonicMs();
+    const foundMs = this.#found.shift() ?? heardMs;
+    if (text === '' || !isAddressed) return;
+    this.#asked = { endMs: Math.min(foundMs, heardMs - latencyMs), foundMs, heardMs };
+  }
+
+  answerBegan(): void {
+    this.#answered = undefined;
+    this.#tokenMs = undefined;
+    this.#audioMs = undefined;
+  }
+
+  /** The brain has said something. Only the first time of an answer counts. */
+  token(): void {
+    if (this.#tokenMs !== undefined) return;
+    this.#tokenMs = this.#clock.monotonicMs();
+    this.#answered = this.#asked;
+    this.#asked = undefined;
+  }
+
+  /** The TTS has made sound. Only the first time of an answer counts. */
+  audio(): void {
+    this.#audioMs ??= this.#clock.monotonicMs();
+  }
+
+  /** The chain of the answer whose first sound went out at `frameMs`, once. Undefined: it answers no speech, or made no sound. */
+  take(frameMs: number | undefined): TurnLatency | undefined {
+    const speech = this.#answered;
+    const [tokenMs, audioMs] = [this.#tokenMs, this.#audioMs];
+    if (speech === undefined || tokenMs === undefined || audioMs === undefined) return undefined;
+    if (frameMs === undefined) return undefined;
+    this.#answered = undefined;
+    const chain = chainOf([
+      speech.endMs,
+      speech.foundMs,
+      speech.heardMs,
+      tokenMs,
+      audioMs,
+      frameMs,
+    ]);
+    this.#metrics.stage('wait', chain.waitMs);
+    this.#metrics.stage('first_token', chain.firstTokenMs);
+    this.#metrics.stage('synthesis', chain.firstAudioMs);
+    this.#metrics.stage('first_frame', chain.firstFrameMs);
+    return chain;
+  }
+}
+
+type Instants = readonly [
+  end: number,
+  found: number,
+  heard: number,
+  token: number,
+  audio: number,
+  frame: number,
+];
+
+/** Each instant is rounded before the spans are taken, so that the spans sum to the whole. */
+function chainOf(instants: Instants): TurnLatency {
+  const [end, found, heard, token, audio, frame] = instants.map(Math.round) as unknown as Instants;
+  return {
+    waitMs: found - end,
+    transcriptMs: heard - found,
+    firstTokenMs: token - heard,
+    firstAudioMs: audio - token,
+    firstFrameMs: frame - audio,
+    totalMs: frame - end,
+  };
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { KindMetrics } from '../../voice/live/voice-metrics.ts';
+import type { SpokenText } from '../../voice/session/heard-words.ts';
+import type { Played } from '../../voice/session/voice-client.ts';
+import type { Heard } from '../../voice/stt/transcriber-events.ts';
+import type { SaidTurn } from './said-turn.ts';
+import { LatencyChain } from './turn-latency.ts';
+
+export type TurnRecordDeps = {
+  readonly clock: Pick<Clock, 'monotonicMs' | 'now'>;
+  readonly metrics: Pick<KindMetrics, 'stage' | 'wordsSaid' | 'wordsUnheard'>;
+  /** When the first sound of the present answer went out. */
+  readonly firstSoundAtMs: () => number | undefined;
+  /** What was spoken of an answer. */
+  readonly spoken: (itemId: string) => Pick<SpokenText, 'cut' | 'text'> | undefined;
+  /** Words of one side, complete. */
+  readonly said: (turn: SaidTurn) => void;
+  /** So much was heard of an answer, whose words were said before. */
+  readonly interrupted: (heard: string, heardMs: number, itemId: string) => void;
+};
+
+/** What the two sides of one call have said, with the time of each turn and what was heard of it. */
+export class TurnRecord {
+  readonly latency: LatencyChain;
+  readonly #deps: TurnRecordDeps;
+
+  constructor(deps: TurnRecordDeps) {
+    this.#deps = deps;
+    this.latency = new LatencyChain(deps);
+  }
+
+  /** The far side has said something. */
+  heard(heard: Heard, isAddressed: boolean): void {
+    this.latency.heard(heard, isAddressed);
+    const { latencyMs, text } = heard;
+    if (text === '') return;
+    const at = new Date(this.#deps.clock.now() - latencyMs);
+    this.#deps.said({ role: 'user', content: text, at });
+  }
+
+  /** An answer has said all that it will. */
+  said(content: string, itemId: string): void {
+    if (content === '') return;
+    const { clock, metrics, firstSoundAtMs } = this.#deps;
+    const soundAtMs = firstSoundAtMs();
+    const latency = this.latency.take(soundAtMs);
+    const agoMs = soundAtMs === undefined ? 0 : clock.monotonicMs() - soundAtMs;
+    metrics.wordsSaid(countWords(content));
+    const at = new Date(clock.now() - agoMs);
+    this.#deps.said({ role: 'assistant', content, at, itemId, latency });
+  }
+
+  /** The far side has interrupted the sound of an answer. */
+  interrupted({ heardMs, itemId }: Played): void {
+    const spoken = this.#deps.spoken(itemId);
+    const heard = spoken?.cut ?? '';
+    const unheard = countWords(spoken?.text ?? '') - countWords(heard);
+    this.#deps.metrics.wordsUnheard(Math.max(0, unheard));
+    this.#deps.interrupted(heard, heardMs, itemId);
+  }
+}
+
+/** The words of a text, as they are spoken. */
+export const countWords = (text: string): number => text.match(/\S+/g)?.length ?? 0;

@@ -1,0 +1,6 @@
+/** The phone service of an account is off: it rents, places and receives nothing. */
+export type Suspension = {
+  readonly accountId: string;
+  readonly reason: string;
+  readonly createdAt: Date;
+};

@@ -1,0 +1,55 @@
+import { errors } from '../../kernel/errors.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Suspension } from './suspension.ts';
+import {
+  deleteSuspension,
+  deleteSuspensionsOf,
+  findSuspensions,
+  insertSuspension,
+} from './suspension-store.ts';
+
+export type SuspensionPage = {
+  readonly suspensions: readonly Suspension[];
+  /** The account to go on after; null: there is no more. */
+  readonly nextCursor: string | null;
+};
+
+export type Suspensions = ReturnType<typeof createSuspensions>;
+
+/** The accounts whose phone service is off, for the operator. Each change holds from its commit on, in every process. */
+export function createSuspensions({ log, sql }: { readonly log: Log; readonly sql: Sql }) {
+  return {
+    /** A page of all suspensions, by account. */
+    async list(page: { readonly after: string; readonly limit: number }): Promise<SuspensionPage> {
+      const found = await findSuspensions(sql, { ...page, limit: page.limit + 1 });
+      const suspensions = found.slice(0, page.limit);
+      const isMore = found.length > page.limit;
+      return { suspensions, nextCursor: isMore ? (suspensions.at(-1)?.accountId ?? null) : null };
+    },
+
+    /** The suspension that there is afterwards; one that there was keeps its reason. Calls under way are not ended. */
+    async suspend(accountId: string, reason: string): Promise<Suspension> {
+      const made = await insertSuspension(sql, accountId, reason);
+      if (made === undefined) throw errors.admin.notFound('There is no such account.');
+      const { isNew, ...suspension } = made;
+      if (isNew) log.warn({ accountId, reason }, 'the operator suspends a phone service');
+      return suspension;
+    },
+
+    /** Throws the refusal of an account that is not suspended. */
+    async lift(accountId: string): Promise<void> {
+      if (!(await deleteSuspension(sql, accountId))) {
+        throw errors.admin.notFound('The phone service of this account is not suspended.');
+      }
+      log.warn({ accountId }, 'the operator lifts the suspension of a phone service');
+    },
+
+    /** Lifts every suspension with this reason; answers how many there were. */
+    async liftAll(reason: string): Promise<number> {
+      const lifted = await deleteSuspensionsOf(sql, reason);
+      log.warn({ reason, lifted }, 'the operator lifts suspensions of phone services');
+      return lifted;
+    },
+  };
+}

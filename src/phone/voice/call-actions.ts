@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { SessionConfig } from '../../voice/session/session-config.ts';
+import type { LlmPiece } from '../../voice/session/voice-pipeline.ts';
+import { E164 } from '../e164.ts';
+
+type CallPiece = Extract<LlmPiece, { kind: 'call' }>;
+
+const DIGITS = new RegExp(`^[0-9*#wW]{1,${LIMITS.phone.digits}}$`);
+const { gatherSeconds, keys } = LIMITS.phone;
+const LANGUAGE_TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$/;
+
+/** What the brain of a call can do to it, beside speaking. */
+const CallAction = z.discriminatedUnion('name', [
+  /** Hangs up, after the words before it. */
+  z.object({ name: z.literal('end_call') }),
+  /** Presses keys towards the far side; `w` waits half a second, `W` a whole one. */
+  z.object({
+    name: z.literal('send_digits'),
+    digits: z.string().regex(DIGITS, 'must be of 0-9 * # w W'),
+  }),
+  /** Gathers keys that the far side presses, and asks with them. `sensitive`: the digits are written nowhere. */
+  z.object({
+    name: z.literal('gather_digits'),
+    maxDigits: z.int().min(1).max(keys).optional(),
+    finishOnKey: z
+      .string()
+      .regex(/^[0-9*#]?$/, 'must be one key, or empty for none')
+      .optional(),
+    timeoutSeconds: z.number().min(1).max(gatherSeconds.most).optional(),
+    sensitive: z.boolean().optional(),
+  }),
+  /** Connects the far side to another number. */
+  z.object({
+    name: z.literal('transfer_call'),
+    to: z.string().regex(E164, 'must be a number such as +14155550100'),
+    summary: z.string().max(LIMITS.phone.transferSummaryChars).optional(),
+  }),
+  /** Plays a recording to the far side. */
+  z.object({
+    name: z.literal('play_audio'),
+    url: z
+      .string()
+      .max(LIMITS.outboundUrlChars)
+      .regex(/^https?:\/\//i, 'must be an http or https URL'),
+  }),
+  /** The far side does not agree to be recorded: nothing more is, and what was is deleted. */
+  z.object({ name: z.literal('stop_recording') }),
+  /** Speaks and hears another language from here on. */
+  z.object({
+    name: z.literal('set_language'),
+    language: z.string().regex(LANGUAGE_TAG, 'must be a tag such as en-US'),
+  }),
+]);
+
+export type CallAction = Readonly<z.output<typeof CallAction>>;
+
+const NAMES: ReadonlySet<string> = new Set(CallAction.options.map(({ shape }) => shape.name.value));
+
+export type ReadCallAction =
+  | { readonly kind: 'action'; readonly action: CallAction }
+  /** It names an action, and its arguments do not fit. `message` is for the model. */
+  | { readonly kind: 'malformed'; readonly name: string; readonly message: string };
+
+/** Reads a function call of the brain. Undefined: it names no action of a call. Never throws. */
+export function readCallAction({
+  argumentsJson,
+  name,
+}: Pick<CallPiece, 'name' | 'argumentsJson'>): ReadCallAction | undefined {
+  if (!NAMES.has(name)) return undefined;
+  let given: unknown;
+  try {
+    // Some models write nothing where a function has no parameters.
+    given = argumentsJson.trim() === '' ? {} : JSON.parse(argumentsJson);
+  } catch {
+    return { kind: 'malformed', name, message: 'The arguments are not JSON.' };
+  }
+  if (!isObject(given) || Array.isArray(given)) {
+    return { kind: 'malformed', name, message: 'The arguments are no object.' };
+  }
+  const read = CallAction.safeParse({ ...given, name });
+  if (read.success) return { kind: 'action', action: read.data };
+  const [issue] = read.error.issues;
+  return { kind: 'malformed', name, message: `${issue?.path.join('.')}: ${issue?.message}.` };
+}
+
+/** The function call that `readCallAction` reads as this action. */
+export function actionPiece({ name, ...given }: CallAction): CallPiece {
+  return { kind: 'call', name, argumentsJson: JSON.stringify(given) };
+}
+
+/** What a hosted model is offered beside `CALL_TOOLS` where the call is recorded. */
+export const STOP_RECORDING_TOOL: SessionConfig['tools'][number] = {
+  type: 'function',
+  name: 'stop_recording',
+  description:
+    'Stops the recording of this call and deletes it. Call it if the other person does not agree to be recorded.',
+  parameters: { type: 'object', properties: {}, additionalProperties: false },
+};
+
+/** The actions that a hosted model is offered, as its tools. */
+export const CALL_TOOLS: SessionConfig['tools'] = [
+  {
+    type: 'function',
+    name: 'end_call',
+    description: 'Hangs up. Say goodbye before you call it.',
+    parameters: { type: 'object', properties: {}, additionalProperties: false },
+  },
+  {
+    type: 'function',
+    name: 'send_digits',
+    description: 'Presses keys of the telephone, for example in the menu of a machine.',
+    parameters: {
+      type: 'object',
+      properties: {
+        digits: {
+          type: 'string',
+          description: 'Of 0-9, * and #. "w" waits half a second, "W" a whole one.',
+        },
+      },
+      required: ['digits'],
+      additionalProperties: false,
+    },
+  },
+  {
+    type: 'function',
+    name: 'gather_digits',
+    description:
+      'Waits for the other person to press keys, for example a code. Ask for them before you call it. You are asked again once they are entered.',
+    parameters: {
+      type: 'object',
+      properties: {
+        maxDigits: {
+          type: 'integer',
+          description: `The entry is complete with so many digits, at most ${keys}.`,
+        },
+        finishOnKey: {
+          type: 'string',
+          description: 'The key that ends the entry: # where none is named.',
+        },
+        timeoutSeconds: { type: 'number', description: 'How long the next key is waited for.' },
+        sensitive: {
+          type: 'boolean',
+          description:
+            'For card numbers and the like: you learn how many digits there are, and not which.',
+        },
+      },
+      additionalProperties: false,
+    },
+  },
+  {
+    type: 'function',
+    name: 'transfer_call',
+    description: 'Connects the other person to another telephone number.',
+    parameters: {
+      type: 'object',
+      properties: {
+        to: { type: 'string', description: 'The number with its country, such as +14155550100.' },
+        summary: { type: 'string', description: 'What the call was about so far.' },
+      },
+      required: ['to'],
+      additionalProperties: false,
+    },
+  },
+];

@@ -1,0 +1,375 @@
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import type { TurnCause } from '../../../machines/voice-turn.ts';
+import { bytesPerMs, type SoundFormat } from '../../../media/coding.ts';
+import { LinePlayback, type UnheardSound } from '../../../media/line/line-playback.ts';
+import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import { newId } from '../../kernel/ids.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { AnswerRequest } from '../../voice/session/answer-request.ts';
+import type { AddedItem, ConversationItem } from '../../voice/session/conversation.ts';
+import type {
+  AnswerClient,
+  Played,
+  UtteranceEnd,
+  VoiceClient,
+} from '../../voice/session/voice-client.ts';
+import type { Heard } from '../../voice/stt/transcriber-events.ts';
+import type { MediaCodec } from '../carriers/carrier.ts';
+import { LineWaits } from './line-waits.ts';
+
+/** The media stream as a line writes to it. */
+export type LineConnection = {
+  send(data: string): boolean;
+  batch(work: () => void): void;
+  close(code: number, reason?: string): void;
+};
+
+/** The labels of an answer, as its request has them. */
+export type AnswerLabels = AnswerRequest['metadata'];
+
+export type ActionItem = Extract<ConversationItem, { type: 'function_call' }>;
+
+/** What the call hears from its line. */
+export type LineEvents = {
+  readonly speechStarted: () => void;
+  /** The end of an utterance was found; its words follow. */
+  readonly utteranceEnded: () => void;
+  readonly interim: (text: string) => void;
+  readonly heard: (heard: Heard) => void;
+  /** Whether the words that were heard last ask for an answer. */
+  readonly isAddressed: () => boolean;
+  readonly transcriberFailed: (error: Error) => void;
+  readonly answerBegan: (answerId: string, labels: AnswerLabels) => void;
+  /** The answer asks for an action of the call. */
+  readonly action: (item: ActionItem) => void;
+  /** All that an answer has said, as far as it was sent. */
+  readonly said: (text: string, itemId: string) => void;
+  readonly answerDone: (cause: TurnCause | undefined, labels: AnswerLabels) => void;
+  readonly ended: (ending: Ending) => void;
+};
+
+/** How soon a mark is looked for again that is overdue. */
+const MARK_WAIT_MS = 20;
+
+/** Sound that an interruption stopped and that may yet be heard. */
+type Paused = {
+  readonly unheard: UnheardSound[];
+  readonly heard: Played | undefined;
+  unheardMs: number;
+};
+
+/**
+ * A telephone line as the client of a voice session. It sends the sound of answers ahead of their time, but no further
+ * than `LIMITS.phone.aheadMs`, and knows from marks what the far side has heard. An interruption may be taken back:
+ * sound that was paused goes on from where it was heard.
+ */
+export class CallLine implements VoiceClient {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #codec: MediaCodec;
+  readonly #events: LineEvents;
+  readonly #playback: LinePlayback;
+  readonly #bytesPerMs: number;
+  #connection: LineConnection | undefined;
+  /** Undefined: the line plays. */
+  #paused: Paused | undefined;
+  /** Sound that is no answer is played. */
+  #isSounding = false;
+  readonly #waits: LineWaits;
+  /** What waits until everything has been heard, and the mark that says so. */
+  #after:
+    | { readonly mark: string; readonly done: () => void; readonly timer: TimerHandle }
+    | undefined;
+  /** What waits until everything up to a mark was played. */
+  #heard: { readonly mark: string; readonly done: () => void } | undefined;
+  /** When the first sound of the present answer went out. */
+  firstSoundAtMs: number | undefined;
+  /** The message that is being spoken, of which more may come. */
+  #openItemId: string | undefined;
+  /** What was heard at the last interruption of sound. */
+  #lastHeard: Played | undefined;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly random: Random;
+    readonly codec: MediaCodec;
+    readonly format: SoundFormat;
+    readonly events: LineEvents;
+  }) {
+    this.#clock = options.clock;
+    this.#waits = new LineWaits(options.clock);
+    this.#random = options.random;
+    this.#codec = options.codec;
+    this.#events = options.events;
+    this.#bytesPerMs = bytesPerMs(options.format);
+    const { markMs } = LIMITS.phone;
+    this.#playback = new LinePlayback({ bytesPerMs: this.#bytesPerMs, markMs });
+  }
+
+  /**
+   * The carrier's stream stands, for the first time or again, with the codec of its messages. What an earlier one had not
+   * played is lost.
+   */
+  attach(connection: LineConnection, codec: MediaCodec): void {
+    this.#codec = codec;
+    this.#connection?.close(1000, 'replaced');
+    this.#playback.clear(this.#clock.monotonicMs());
+    this.#connection = connection;
+    this.#waits.wake();
+  }
+
+  /** The stream is gone, and may come back. */
+  detach(): void {
+    this.#connection = undefined;
+    this.#heard = undefined;
+    this.#allHeard();
+  }
+
+  get isAttached(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  /** A line is never idle: its silence is sound as well. */
+  get lastEventAtMs(): number {
+    return this.#clock.monotonicMs();
+  }
+
+  batch(work: () => void): void {
+    if (this.#connection === undefined) work();
+    else this.#connection.batch(work);
+  }
+
+  async room(signal: AbortSignal, wantedBy: 'answer' | 'sound' = 'answer'): Promise<void> {
+    for (;;) {
+      const waitsForSound = this.#isSounding && wantedBy === 'answer';
+      const isBlocked =
+        this.#paused !== undefined || this.#connection === undefined || waitsForSound;
+      const overMs = this.#aheadMs() - LIMITS.phone.aheadMs;
+      if (signal.aborted || (overMs <= 0 && !isBlocked)) return;
+      await this.#waits.sleep(isBlocked ? LIMITS.phone.aheadMs : overMs, signal);
+    }
+  }
+
+  /** Sound that is no answer begins: answers wait for its end. */
+  beginSound(): void {
+    this.#isSounding = true;
+  }
+
+  endSound(): void {
+    this.#isSounding = false;
+    this.#waits.wake();
+  }
+
+  /** Resolves once the far side has heard everything, after `withinMs`, or when `signal` fires or the stream is gone. */
+  async played(withinMs: number, signal: AbortSignal): Promise<void> {
+    const untilMs = this.#clock.monotonicMs() + withinMs;
+    for (;;) {
+      const leftMs = untilMs - this.#clock.monotonicMs();
+      const isOver = !this.isPlaying || this.#connection === undefined || leftMs <= 0;
+      if (signal.aborted || isOver) return;
+      await this.#waits.sleep(Math.min(leftMs, Math.max(MARK_WAIT_MS, this.#aheadMs())), signal);
+    }
+  }
+
+  speechStarted(): void {
+    this.#events.speechStarted();
+  }
+
+  utterance(_: AddedItem, end: UtteranceEnd): void {
+    if (end.kind !== 'silent') this.#events.utteranceEnded();
+  }
+
+  interim(_: string, text: string): void {
+    this.#events.interim(text);
+  }
+
+  transcript(_: string, heard: Heard): void {
+    this.#events.heard(heard);
+  }
+
+  isAddressed(): boolean {
+    return this.#events.isAddressed();
+  }
+
+  transcriberFailed(error: Error): void {
+    this.#events.transcriberFailed(error);
+  }
+
+  createAnswer({ metadata }: AnswerRequest): AnswerClient {
+    let itemId = '';
+    const id = newId(this.#random, 'answer_');
+    return {
+      id,
+      created: () => {
+        this.firstSoundAtMs = undefined;
+        this.#events.answerBegan(id, metadata);
+      },
+      itemAdded: ({ item }) => {
+        itemId = item.id;
+        if (item.type === 'message') this.#openItemId = itemId;
+      },
+      text() {},
+      audio: (bytes) => this.play(itemId, bytes),
+      itemDone: (item) => {
+        this.#openItemId = undefined;
+        if (item.type === 'function_call') this.#events.action(item);
+        else if (item.type === 'message') this.#events.said(wordsOf(item), item.id);
+      },
+      done: (cause) => this.#events.answerDone(cause, metadata),
+    };
+  }
+
+  /** How often and how long the line was silent in the middle of an answer. */
+  get dry(): LinePlayback['dry'] {
+    return this.#playback.dry;
+  }
+
+  /** Whether the far side has still something to hear. */
+  get isPlaying(): boolean {
+    return this.#aheadMs() > 0;
+  }
+
+  /** Stops the sound at once, and keeps what was not heard. */
+  pause(): void {
+    if (this.#paused !== undefined) return;
+    const nowMs = this.#clock.monotonicMs();
+    const heard = this.#playback.heard(nowMs);
+    const unheard = this.#clear(nowMs);
+    const bytes = unheard.reduce((sum, piece) => sum + piece.bytes.length, 0);
+    this.#paused = { unheard, heard, unheardMs: bytes / this.#bytesPerMs };
+  }
+
+  /** Goes on with the sound that was stopped. */
+  resume(): void {
+    const paused = this.#paused;
+    if (paused === undefined) return;
+    this.#paused = undefined;
+    this.batch(() => {
+      for (const { itemId, bytes } of paused.unheard) this.play(itemId, bytes);
+    });
+    this.#waits.wake();
+  }
+
+  /** The interruption stands: what was not heard never is. */
+  clearPlayback(): Played | undefined {
+    this.pause();
+    const paused = this.#paused;
+    this.#paused = undefined;
+    this.#waits.wake();
+    this.#allHeard();
+    this.#lastHeard = this.#interruptedItem(paused);
+    return this.#lastHeard;
+  }
+
+  /** What was heard of the item that is interrupted; undefined: everything of it. */
+  #interruptedItem(paused: Paused | undefined): Played | undefined {
+    const heard = paused?.heard;
+    const itemId = this.#openItemId ?? paused?.unheard[0]?.itemId;
+    if (itemId === undefined) return undefined;
+    return heard?.itemId === itemId ? heard : { itemId, heardMs: 0 };
+  }
+
+  /** What was heard at the last interruption of sound, once. */
+  takeLastHeard(): Played | undefined {
+    const heard = this.#lastHeard;
+    this.#lastHeard = undefined;
+    return heard;
+  }
+
+  /** Runs `done` once the far side has heard everything, or after `withinMs`. A later call replaces an earlier one. */
+  afterPlayed(done: () => void, withinMs: number): void {
+    this.forgetAfterPlayed();
+    if (!this.isPlaying || this.#connection === undefined) {
+      done();
+      return;
+    }
+    const mark = this.#playback.mark();
+    this.#connection.send(this.#codec.mark(mark));
+    const timer = this.#clock.setTimeout(() => this.#allHeard(), withinMs);
+    this.#after = { mark, done, timer };
+  }
+
+  /** Runs `done` once the carrier says that all sound by now was played whole; never where it is cleared or the stream breaks. */
+  whenHeard(done: () => void): void {
+    if (this.#connection === undefined || this.#paused !== undefined) return;
+    const mark = this.#playback.mark();
+    this.#heard = { mark, done };
+    this.#connection.send(this.#codec.mark(mark));
+  }
+
+  /** Nothing waits for the end of the sound any more. */
+  forgetAfterPlayed(): void {
+    if (this.#after !== undefined) this.#clock.clearTimeout(this.#after.timer);
+    this.#after = undefined;
+  }
+
+  /** The carrier echoed a mark. */
+  echoed(name: string): void {
+    const isOfNow = this.#playback.echoed(name, this.#clock.monotonicMs());
+    if (isOfNow && this.#heard?.mark === name) {
+      const { done } = this.#heard;
+      this.#heard = undefined;
+      done();
+    }
+    if (this.#after?.mark === name) this.#allHeard();
+  }
+
+  /** Sends sound of an item to the far side; while the line is paused it waits. The array belongs to the line now. */
+  play(itemId: string, bytes: Uint8Array): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#paused !== undefined) {
+      this.#paused.unheard.push({ itemId, bytes });
+      this.#paused.unheardMs += bytes.length / this.#bytesPerMs;
+      return;
+    }
+    if (this.#connection === undefined) return;
+    this.firstSoundAtMs ??= nowMs;
+    const media = this.#codec.media(bytes);
+    const mark = this.#playback.sent(itemId, bytes, nowMs);
+    if (mark === undefined) {
+      this.#connection.send(media);
+      return;
+    }
+    // Both leave in one write.
+    this.#connection.batch(() => {
+      this.#connection?.send(media);
+      this.#connection?.send(this.#codec.mark(mark));
+    });
+  }
+
+  end(ending: Ending): void {
+    this.#events.ended(ending);
+  }
+
+  /** Closes the stream; the carrier then asks what to do with the call, or ends it. */
+  close(code: number, reason: string): void {
+    this.forgetAfterPlayed();
+    this.#connection?.close(code, reason);
+    this.#connection = undefined;
+    this.#waits.wake();
+  }
+
+  #clear(nowMs: number): UnheardSound[] {
+    this.#heard = undefined;
+    const unheard = this.#playback.clear(nowMs);
+    if (unheard.length > 0) this.#connection?.send(this.#codec.clear());
+    return unheard;
+  }
+
+  #aheadMs(): number {
+    return this.#paused?.unheardMs ?? this.#playback.unheardMs(this.#clock.monotonicMs());
+  }
+
+  #allHeard(): void {
+    const after = this.#after;
+    this.forgetAfterPlayed();
+    after?.done();
+  }
+}
+
+const wordsOf = ({ content }: Extract<ConversationItem, { type: 'message' }>): string =>
+  content
+    .map((part) => (part.type === 'speech' ? (part.transcript ?? '') : ''))
+    .join(' ')
+    .trim();

@@ -1,0 +1,101 @@
+import type { SoundFormat } from '../../../media/coding.ts';
+import { newId } from '../../kernel/ids.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Random } from '../../kernel/random.ts';
+import { SpeechEncoder } from '../../voice/session/speech-encoder.ts';
+import type { CallLine } from './call-line.ts';
+
+/** Mono sound that is not encoded for a line yet. */
+export type CallSound = {
+  readonly sampleRateHz: number;
+  readonly blocks: Iterable<Int16Array>;
+};
+
+/** Opens a sound; rejects where there is none, or none that can be played. */
+export type OpenSound = (signal: AbortSignal) => Promise<CallSound>;
+
+/**
+ * Plays sounds that are no answers, one after another, as fast as the far side hears them. Answers wait until they are
+ * over. A barge-in stops all of them.
+ */
+export class LineSounds {
+  readonly #line: Pick<CallLine, 'beginSound' | 'endSound' | 'play' | 'room'>;
+  readonly #format: SoundFormat;
+  readonly #random: Random;
+  readonly #log: Log;
+  #tail: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #stopping = new AbortController();
+
+  constructor(options: {
+    readonly line: Pick<CallLine, 'beginSound' | 'endSound' | 'play' | 'room'>;
+    readonly format: SoundFormat;
+    readonly random: Random;
+    readonly log: Log;
+  }) {
+    this.#line = options.line;
+    this.#format = options.format;
+    this.#random = options.random;
+    this.#log = options.log;
+  }
+
+  /** Plays a sound after those that wait. What cannot be opened is logged, and the conversation goes on. */
+  play(open: OpenSound): void {
+    if (this.#waiting >= LIMITS.phone.soundsWaiting) {
+      this.#log.warn('a sound of a call was not played: too many wait');
+      return;
+    }
+    const { signal } = this.#stopping;
+    this.#waiting++;
+    this.#line.beginSound();
+    this.#tail = this.#tail
+      .then(() => this.#perform(open, signal))
+      .catch((err: unknown) => {
+        if (!signal.aborted) this.#log.warn({ err }, 'a sound of a call was not played');
+      })
+      .finally(() => {
+        if (--this.#waiting === 0) this.#line.endSound();
+      });
+  }
+
+  /** Whether a sound is played, or waits. */
+  get isActive(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** Runs `done` once all sounds are sent, and never where they are stopped before. */
+  afterSent(done: () => void): void {
+    const { signal } = this.#stopping;
+    if (!this.isActive) done();
+    else void this.#tail.then(() => signal.aborted || done());
+  }
+
+  /** Stops the present sound and drops those behind it. */
+  stop(): void {
+    if (!this.isActive) return;
+    this.#stopping.abort();
+    this.#stopping = new AbortController();
+  }
+
+  async #perform(open: OpenSound, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { blocks, sampleRateHz } = await open(signal);
+    const itemId = newId(this.#random, 'sound_');
+    const encoder = new SpeechEncoder(this.#format);
+    for (const pcm of blocks) {
+      for (const bytes of encoder.piece(pcm, sampleRateHz)) {
+        if (!(await this.#send(itemId, bytes, signal))) return;
+      }
+    }
+    for (const bytes of encoder.end()) if (!(await this.#send(itemId, bytes, signal))) return;
+  }
+
+  /** Returns false when the sound was stopped meanwhile. */
+  async #send(itemId: string, bytes: Uint8Array, signal: AbortSignal): Promise<boolean> {
+    await this.#line.room(signal, 'sound');
+    if (signal.aborted) return false;
+    this.#line.play(itemId, bytes);
+    return true;
+  }
+}

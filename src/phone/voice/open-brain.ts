@@ -1,0 +1,30 @@
+import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
+import type { Call } from '../calls/call.ts';
+import type { Brain, BrainEvents } from '../calls/call-deps.ts';
+import { createRelayLlm, type RelayLlmDeps } from './relay/relay-llm.ts';
+import { createWebhookLlm } from './webhook/webhook-llm.ts';
+
+/**
+ * Opens what answers a call in the place of a model: the webhook of its developer, or an application that speaks
+ * ConversationRelay, by the scheme of its address. Undefined: a model answers.
+ */
+export function openBrain(
+  deps: RelayLlmDeps & { readonly client: GuardedClient },
+  call: Pick<Call, 'callId' | 'from' | 'to' | 'direction' | 'options'>,
+  { unprompted }: BrainEvents,
+): Brain | undefined {
+  const { voiceMode, webhookUrl: url } = call.options.voice;
+  if (voiceMode !== 'webhook' || url === null) return undefined;
+  if (!/^wss?:/i.test(url)) {
+    const webhook = createWebhookLlm(deps, { ...call, url });
+    return { llm: webhook, entered: (digits) => webhook.entered(digits), close() {} };
+  }
+  const llm = createRelayLlm(deps, { ...call, url });
+  llm.onUnprompted(unprompted);
+  return {
+    llm,
+    digit: (digit) => llm.dtmf(digit),
+    interrupted: (heard, heardMs) => llm.interrupted(heard, heardMs),
+    close: () => llm.close(),
+  };
+}

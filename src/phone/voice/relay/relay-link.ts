@@ -1,0 +1,137 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import { LiveUpstream } from '../../../models/providers/realtime/upstream-socket.ts';
+import { openWebSocket, type WebSocketDeps } from '../../../platform/egress/open-web-socket.ts';
+import { EventAllowance } from '../../../voice/live/event-allowance.ts';
+import { type RelayMessage, readRelayMessage } from './relay-message.ts';
+
+export type RelayLinkEvents = {
+  message(message: RelayMessage): void;
+  /** The application has closed the session as one does that is done with it. */
+  ended(): void;
+  /** There is no connection any more, and there will be none. Comes at most once. */
+  failed(message: string): void;
+  /** Whether an answer is under way, which another connection would know nothing of. */
+  isAnswering(): boolean;
+};
+
+const { relayMessageBurst: burst, relayMessagesPerSecond: perSecond } = LIMITS.phone;
+
+/** A close frame without a code reads 1005. */
+const DONE: ReadonlySet<number> = new Set([1000, 1005]);
+
+/**
+ * The connection of one call to its application, which speaks ConversationRelay. It stands up again, with the same setup,
+ * when it breaks between two answers. What is sent meanwhile waits.
+ */
+export class RelayLink {
+  readonly #deps: WebSocketDeps;
+  readonly #url: string;
+  readonly #setup: string;
+  readonly #events: RelayLinkEvents;
+  readonly #closing = new AbortController();
+  readonly #allowance: EventAllowance;
+  readonly #outbox: string[] = [];
+  #socket: LiveUpstream | undefined;
+  #reconnects = 0;
+  #malformed = 0;
+
+  constructor(
+    deps: WebSocketDeps,
+    { setup, url }: { readonly url: string; readonly setup: object },
+    events: RelayLinkEvents,
+  ) {
+    this.#deps = deps;
+    this.#url = url;
+    this.#setup = JSON.stringify(setup);
+    this.#events = events;
+    this.#allowance = new EventAllowance(deps.clock.monotonicMs(), { burst, perSecond });
+    void this.#connect();
+  }
+
+  /** Beyond its bound, what waits for a connection is not sent. */
+  send(message: object): void {
+    if (this.#isClosed) return;
+    const text = JSON.stringify(message);
+    if (this.#socket !== undefined) this.#write(this.#socket, text);
+    else if (this.#outbox.length < LIMITS.phone.relayOutbox) this.#outbox.push(text);
+  }
+
+  /** Ends the session. No event follows. */
+  close(): void {
+    this.#closing.abort();
+    this.#socket?.close();
+    this.#socket = undefined;
+    this.#outbox.length = 0;
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  async #connect(): Promise<void> {
+    const ws = await openWebSocket(this.#deps, this.#url, {
+      connectMs: LIMITS.phone.relayConnectMs,
+      maxMessageBytes: LIMITS.phone.relayMessageBytes,
+      signal: this.#closing.signal,
+    }).catch(() => undefined);
+    if (this.#isClosed || ws === undefined) {
+      ws?.terminate();
+      this.#fail('The relay application could not be connected to.');
+      return;
+    }
+    const socket = new LiveUpstream(ws, this.#deps.clock);
+    this.#socket = socket;
+    this.#write(socket, this.#setup);
+    for (const text of this.#outbox.splice(0)) this.#write(socket, text);
+    socket.listen({
+      frame: (bytes, isBinary) => this.#hear(bytes, isBinary),
+      closed: (code) => this.#closed(code),
+    });
+  }
+
+  #write(socket: LiveUpstream, text: string): void {
+    socket.send(Buffer.from(text), false);
+    if (socket.unsentBytes > LIMITS.relayUntakenBytes) {
+      this.#fail('The relay application does not read what it is sent.');
+    }
+  }
+
+  #hear(bytes: Buffer, isBinary: boolean): void {
+    if (this.#isClosed) return;
+    if (!this.#allowance.take(this.#deps.clock.monotonicMs())) {
+      this.#fail('The relay application sends too many messages.');
+      return;
+    }
+    const message = isBinary ? undefined : readRelayMessage(bytes);
+    if (message !== undefined) this.#events.message(message);
+    else this.#refuse(bytes);
+  }
+
+  #refuse(bytes: Buffer): void {
+    const shown = bytes.toString('utf8').slice(0, LIMITS.phone.relayShownChars);
+    this.send({ type: 'error', description: `Invalid message received: ${shown}` });
+    if (++this.#malformed >= LIMITS.phone.relayMalformed) {
+      this.#fail('The relay application sends messages that make no sense.');
+    }
+  }
+
+  #closed(code: number): void {
+    this.#socket = undefined;
+    if (this.#isClosed) return;
+    if (DONE.has(code)) {
+      this.close();
+      this.#events.ended();
+    } else if (this.#events.isAnswering() || this.#reconnects >= LIMITS.phone.relayReconnects) {
+      this.#fail('The connection to the relay application broke.');
+    } else {
+      this.#reconnects++;
+      void this.#connect();
+    }
+  }
+
+  #fail(message: string): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#events.failed(message);
+  }
+}

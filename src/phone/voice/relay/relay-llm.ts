@@ -1,0 +1,211 @@
+import type { TimerHandle } from '../../../kernel/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Random } from '../../../kernel/random.ts';
+import type { WebSocketDeps } from '../../../platform/egress/open-web-socket.ts';
+import type { ConversationItem } from '../../../voice/session/conversation.ts';
+import {
+  type Llm,
+  type LlmPiece,
+  type LlmReply,
+  type LlmRequest,
+  StageFailed,
+} from '../../../voice/session/voice-pipeline.ts';
+import { NO_TOKENS } from '../no-tokens.ts';
+import { type Turn, turnsOf } from '../turns-of.ts';
+import { RelayLink } from './relay-link.ts';
+import { RelayQueue } from './relay-queue.ts';
+import { type RelayCall, relaySetup } from './relay-setup.ts';
+
+export type RelayLlmDeps = WebSocketDeps & { readonly random: Random };
+
+/** An application that speaks ConversationRelay, as the brain of one call. */
+export interface RelayLlm extends Llm {
+  /** The caller has pressed a key. */
+  dtmf(digit: string): void;
+  /** The caller has interrupted an answer, of which so much was heard. */
+  interrupted(utteranceUntilInterrupt: string, durationMs: number): void;
+  /**
+   * Sets what is called when the application has something to say that no answer waits for, or has failed: the next
+   * answer that is requested has it. The callback must not throw.
+   */
+  onUnprompted(callback: () => void): void;
+  /** Ends the session with the application. */
+  close(): void;
+}
+
+type Waiting = {
+  /** Undefined: it takes what the application has said unasked. */
+  readonly prompt: string | undefined;
+  readonly startedAtMs: number;
+  hasBegun: boolean;
+};
+
+/**
+ * Connects to the application of a call at once, in the background. Each utterance is sent as one prompt, and what comes
+ * back is spoken token by token. A reply rejects with `llm_refused` where the application is gone or gives no answer.
+ */
+export function createRelayLlm(deps: RelayLlmDeps, call: RelayCall): RelayLlm {
+  return new RelaySession(deps, call);
+}
+
+class RelaySession implements RelayLlm {
+  readonly #deps: RelayLlmDeps;
+  readonly #link: RelayLink;
+  readonly #queue = new RelayQueue();
+  /** The answer in progress. */
+  #waiting: Waiting | undefined;
+  #wake = () => {};
+  #failure: StageFailed | undefined;
+  #sentIds: ReadonlySet<string> = new Set();
+  #unprompted: (() => void) | undefined;
+
+  constructor(deps: RelayLlmDeps, call: RelayCall) {
+    this.#deps = deps;
+    const setup = relaySetup(call, deps.random);
+    this.#link = new RelayLink(
+      deps,
+      { url: call.url, setup },
+      {
+        message: (message) => this.#take(message),
+        ended: () => this.#take({ kind: 'action', action: { name: 'end_call' } }),
+        failed: (message) => this.#fail(message),
+        isAnswering: () => this.#waiting !== undefined,
+      },
+    );
+  }
+
+  dtmf(digit: string): void {
+    this.#link.send({ type: 'dtmf', digit });
+  }
+
+  interrupted(utteranceUntilInterrupt: string, durationMs: number): void {
+    this.#link.send({
+      type: 'interrupt',
+      utteranceUntilInterrupt,
+      durationUntilInterruptMs: Math.round(durationMs),
+    });
+  }
+
+  onUnprompted(callback: () => void): void {
+    this.#unprompted = callback;
+    this.#lookForMore();
+  }
+
+  close(): void {
+    this.#link.close();
+    this.#waiting = undefined;
+    this.#wake();
+  }
+
+  reply({ config, items, signal }: LlmRequest): LlmReply {
+    const prompt = this.#unsentWords(items);
+    const waiting: Waiting = {
+      prompt,
+      startedAtMs: this.#deps.clock.monotonicMs(),
+      hasBegun: false,
+    };
+    this.#waiting = waiting;
+    if (prompt !== undefined) {
+      this.#queue.asked();
+      const lang = config.transcriptionLanguage ?? 'en-US';
+      this.#link.send({ type: 'prompt', voicePrompt: prompt, lang, last: true });
+    }
+    const abandon = () => this.#abandon(waiting);
+    if (signal.aborted) abandon();
+    else signal.addEventListener('abort', abandon, { once: true });
+    return {
+      next: () => this.#next(waiting),
+      tokens: NO_TOKENS,
+      cut: undefined,
+    };
+  }
+
+  /** What the caller has said since the last answer and the application does not know yet. */
+  #unsentWords(items: readonly ConversationItem[]): string | undefined {
+    const turns = turnsOf(items);
+    const from = turns.findLastIndex(({ role }) => role === 'assistant') + 1;
+    const asked: readonly Turn[] = turns.slice(from);
+    const unsent = asked.filter(({ id }) => !this.#sentIds.has(id));
+    this.#sentIds = new Set(asked.map(({ id }) => id));
+    if (unsent.length === 0) return undefined;
+    return unsent.map(({ content }) => content).join(' ');
+  }
+
+  async #next(waiting: Waiting): Promise<LlmPiece | undefined> {
+    while (this.#waiting === waiting) {
+      const entry = this.#queue.next();
+      if (entry === 'last') break;
+      if (entry !== undefined) {
+        waiting.hasBegun = true;
+        return entry;
+      }
+      if (this.#failure !== undefined) {
+        this.#finish(waiting);
+        throw this.#failure;
+      }
+      const isNothing = waiting.prompt === undefined && !waiting.hasBegun;
+      if (isNothing || this.#queue.isEnded) break;
+      if (await this.#wordCame(waiting)) continue;
+      if (waiting.hasBegun) break;
+      this.#finish(waiting);
+      throw new StageFailed('llm_refused', 'The relay application took too long to answer.');
+    }
+    this.#finish(waiting);
+    return undefined;
+  }
+
+  /** Waits for something to happen. Returns false when nothing does in time. */
+  async #wordCame({ hasBegun, startedAtMs }: Waiting): Promise<boolean> {
+    const { clock } = this.#deps;
+    const { relayAnswerMs, relayQuietMs } = LIMITS.phone;
+    const ms = hasBegun ? relayQuietMs : startedAtMs + relayAnswerMs - clock.monotonicMs();
+    let timer: TimerHandle | undefined;
+    const came = await new Promise<boolean>((resolve) => {
+      this.#wake = () => resolve(true);
+      timer = clock.setTimeout(() => resolve(false), ms);
+    });
+    clock.clearTimeout(timer as TimerHandle);
+    return came;
+  }
+
+  #take(message: Parameters<RelayQueue['take']>[0]): void {
+    const isAwaited = this.#waiting !== undefined;
+    const hadPieces = this.#queue.hasPieces;
+    if (!this.#queue.take(message, isAwaited)) {
+      this.#link.close();
+      this.#fail('The relay application says more than is taken.');
+    } else if (isAwaited) {
+      this.#wake();
+    } else if (!hadPieces) {
+      this.#lookForMore();
+    }
+  }
+
+  /** The caller goes on: the rest of the answer is not spoken. */
+  #abandon(waiting: Waiting): void {
+    if (this.#waiting !== waiting) return;
+    this.#queue.abandon();
+    this.#finish(waiting);
+    this.#wake();
+  }
+
+  #finish(waiting: Waiting): void {
+    if (this.#waiting !== waiting) return;
+    this.#waiting = undefined;
+    this.#lookForMore();
+  }
+
+  #fail(message: string): void {
+    this.#failure ??= new StageFailed('llm_refused', message);
+    this.#wake();
+    this.#lookForMore();
+  }
+
+  /** Has an answer requested where one is owed. Not at once: the caller of this is in the middle of something. */
+  #lookForMore(): void {
+    queueMicrotask(() => {
+      const isOwed = this.#queue.hasPieces || this.#failure !== undefined;
+      if (isOwed && this.#waiting === undefined) this.#unprompted?.();
+    });
+  }
+}

@@ -1,0 +1,31 @@
+import { type Random, randomHex } from '../../../kernel/random.ts';
+import type { CallParties } from '../call-parties.ts';
+
+export type RelayCall = CallParties & {
+  /** `wss:`. */
+  readonly url: string;
+  /** What the application is given beside the parties. */
+  readonly customParameters?: Readonly<Record<string, string>>;
+};
+
+/** The first message to an application: the call in the words of Twilio. */
+export function relaySetup(
+  { callId, customParameters = {}, direction, from, to }: RelayCall,
+  random: Random,
+): object {
+  return {
+    type: 'setup',
+    sessionId: `VX${randomHex(random, 16)}`,
+    accountSid: '',
+    parentCallSid: '',
+    callSid: callId,
+    from,
+    to,
+    forwardedFrom: '',
+    callType: 'PSTN',
+    callerName: '',
+    direction: direction === 'inbound' ? 'inbound' : 'outbound-api',
+    callStatus: 'IN-PROGRESS',
+    customParameters,
+  };
+}

@@ -1,0 +1,59 @@
+import type { AnswerRequest } from '../../voice/session/answer-request.ts';
+import type { ConversationItem } from '../../voice/session/conversation.ts';
+import type { SessionConfig } from '../../voice/session/session-config.ts';
+import type { Llm, LlmReply } from '../../voice/session/voice-pipeline.ts';
+
+/** Marks the one item of a scripted answer. */
+const SCRIPT = 'script';
+
+/** Asks the session for an answer that says exactly `text`; it carries `labels`. */
+export const scriptedAnswer = (
+  config: SessionConfig,
+  text: string,
+  labels: AnswerRequest['metadata'] = {},
+): AnswerRequest => ({
+  config,
+  metadata: labels,
+  isInConversation: true,
+  context: [
+    {
+      id: SCRIPT,
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'text', text }],
+    },
+  ],
+});
+
+const scriptOf = (items: readonly ConversationItem[]): string | undefined => {
+  const [item] = items;
+  if (items.length !== 1 || item?.id !== SCRIPT || item.type !== 'message') return undefined;
+  const [part] = item.content;
+  return part?.type === 'text' ? part.text : undefined;
+};
+
+/**
+ * An LLM that says scripted answers as they are, and `prompt()` to a caller who has fallen silent. It leaves all others
+ * to `llm`.
+ */
+export const createScriptedLlm = (llm: Llm, prompt: () => string): Llm => ({
+  ...llm,
+  reply(request) {
+    const text = request.isPrompt ? prompt() : scriptOf(request.items);
+    return text === undefined ? llm.reply(request) : scriptedReply(text);
+  },
+});
+
+function scriptedReply(text: string): LlmReply {
+  let isOver = false;
+  return {
+    async next() {
+      if (isOver) return undefined;
+      isOver = true;
+      return { kind: 'text', text };
+    },
+    tokens: { input: 0, cached: 0, output: 0 },
+    cut: undefined,
+  };
+}

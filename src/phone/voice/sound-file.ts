@@ -1,0 +1,57 @@
+import { frameBytes, monoBlocks, parseWavSound } from '../../../media/wav-sound.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
+import { readBounded } from '../../platform/egress/read-body.ts';
+import type { CallSound } from './line-sounds.ts';
+
+/** 100 ms at 48 kHz: so much is decoded at a time. */
+const BLOCK_FRAMES = 4_800;
+/** What the resampler takes. */
+const RATE_HZ = { min: 8_000, max: 48_000 };
+
+/** A sound that was named cannot be played. */
+export class SoundUnfit extends Error {
+  override readonly name = 'SoundUnfit';
+}
+
+/**
+ * Fetches a WAV file of an address that a caller chose, which the guard of the client judges. Follows nothing. Rejects
+ * with SoundUnfit for what is no such file, and with the failures of the client; takes at most `LIMITS.phone.soundBytes`
+ * within `LIMITS.phone.soundFetchMs`.
+ */
+export async function fetchSound(
+  client: GuardedClient,
+  url: string,
+  signal: AbortSignal,
+): Promise<CallSound> {
+  const { soundBytes, soundFetchMs: ms, webhookHeaderBytes } = LIMITS.phone;
+  const answer = await client.send(await client.open(url), {
+    method: 'GET',
+    headers: [
+      ['Accept', 'audio/wav'],
+      ['Accept-Encoding', 'identity'],
+    ],
+    signal,
+    timeouts: { connectMs: ms, firstByteMs: ms, idleMs: ms, totalMs: ms },
+    maxHeaderBytes: webhookHeaderBytes,
+    maxResponseBytes: soundBytes,
+  });
+  if (answer.status !== 200) {
+    answer.discard();
+    throw new SoundUnfit(`the address of a sound answered with the status ${answer.status}`);
+  }
+  return soundOf(await readBounded(answer.body, soundBytes));
+}
+
+/** The sound of a WAV file, up to `LIMITS.phone.soundSeconds`. Throws SoundUnfit. */
+export function soundOf(bytes: Uint8Array): CallSound {
+  const wav = parseWavSound(bytes);
+  if (wav.kind === 'refused') throw new SoundUnfit(`no sound that can be played: ${wav.reason}`);
+  const { sampleRateHz } = wav;
+  if (sampleRateHz < RATE_HZ.min || sampleRateHz > RATE_HZ.max) {
+    throw new SoundUnfit(`a sound of ${sampleRateHz} Hz; playable are 8000 to 48000 Hz`);
+  }
+  const mostBytes = LIMITS.phone.soundSeconds * sampleRateHz * frameBytes(wav);
+  const data = wav.data.subarray(0, mostBytes);
+  return { sampleRateHz, blocks: monoBlocks({ ...wav, data }, BLOCK_FRAMES) };
+}

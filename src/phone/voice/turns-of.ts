@@ -1,0 +1,17 @@
+import { type ConversationItem, partText } from '../../voice/session/conversation.ts';
+
+/** Words of one side, as the other side has heard them. */
+export type Turn = {
+  readonly id: string;
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+};
+
+/** What was said so far, oldest first, without what has no words. */
+export function turnsOf(items: readonly ConversationItem[]): readonly Turn[] {
+  return items.flatMap((item) => {
+    if (item.type !== 'message' || item.role === 'system') return [];
+    const content = item.content.map(partText).join(' ').trim();
+    return content === '' ? [] : [{ id: item.id, role: item.role, content }];
+  });
+}

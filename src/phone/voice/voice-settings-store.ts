@@ -1,0 +1,55 @@
+import type { Queryable } from '../../platform/postgres/sql.ts';
+
+export const VOICE_MODES = ['hosted', 'webhook'] as const;
+export type VoiceMode = (typeof VOICE_MODES)[number];
+
+/** How an agent talks on the phone, as it was set. Null: the default. */
+export type VoiceSettings = {
+  readonly voiceMode: VoiceMode;
+  readonly systemPrompt: string | null;
+  readonly beginMessage: string | null;
+  readonly voice: string | null;
+  readonly model: string | null;
+  readonly webhookUrl: string | null;
+  /** Calls from outside are recorded, and have a report. */
+  readonly recordCalls: boolean;
+  readonly reportCalls: boolean;
+};
+
+const columns = (sql: Queryable) => sql`
+  voice_mode as "voiceMode", system_prompt as "systemPrompt", begin_message as "beginMessage",
+  voice, model, webhook_url as "webhookUrl", record_calls as "recordCalls",
+  report_calls as "reportCalls"`;
+
+/** Undefined where nothing was ever set. */
+export async function findVoiceSettings(
+  sql: Queryable,
+  agentId: number,
+): Promise<VoiceSettings | undefined> {
+  const [row] = await sql<VoiceSettings[]>`
+    select ${columns(sql)} from voice_settings where agent_id = ${agentId}`;
+  return row;
+}
+
+/** The settings of an agent, from their first change on in a row that is held until the sql transaction ends. */
+export async function lockVoiceSettings(tx: Queryable, agentId: number): Promise<VoiceSettings> {
+  const [row] = await tx<VoiceSettings[]>`
+    insert into voice_settings (agent_id) values (${agentId})
+    on conflict (agent_id) do update set agent_id = excluded.agent_id
+    returning ${columns(tx)}`;
+  return row as VoiceSettings;
+}
+
+export async function saveVoiceSettings(
+  tx: Queryable,
+  agentId: number,
+  settings: VoiceSettings,
+): Promise<void> {
+  await tx`
+    update voice_settings
+    set voice_mode = ${settings.voiceMode}, system_prompt = ${settings.systemPrompt},
+      begin_message = ${settings.beginMessage}, voice = ${settings.voice},
+      model = ${settings.model}, webhook_url = ${settings.webhookUrl},
+      record_calls = ${settings.recordCalls}, report_calls = ${settings.reportCalls}, updated_at = now()
+    where agent_id = ${agentId}`;
+}

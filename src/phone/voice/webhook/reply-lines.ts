@@ -1,0 +1,44 @@
+const NEWLINE = 0x0a;
+
+/** Cuts the beginning of a body into lines while it comes. It keeps `maxBytes` at most, and reads no further. */
+export class ReplyLines {
+  readonly #maxBytes: number;
+  /** Pieces of the line that has not ended. Bytes, since a character may be split between two. */
+  #rest: Uint8Array[] = [];
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Whether all that may be read has been. */
+  get isFull(): boolean {
+    return this.#bytes >= this.#maxBytes;
+  }
+
+  /** The lines that end in this piece, without their ends. */
+  push(chunk: Uint8Array): string[] {
+    const bytes = chunk.subarray(0, this.#maxBytes - this.#bytes);
+    this.#bytes += bytes.length;
+    const lines: string[] = [];
+    let from = 0;
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
+      this.#rest.push(bytes.subarray(from, at));
+      lines.push(this.#line());
+      from = at + 1;
+    }
+    if (from < bytes.length) this.#rest.push(Uint8Array.from(bytes.subarray(from)));
+    return lines;
+  }
+
+  /** The last line, which needs no end. */
+  end(): string[] {
+    return this.#rest.length === 0 ? [] : [this.#line()];
+  }
+
+  #line(): string {
+    const line = Buffer.concat(this.#rest).toString('utf8');
+    this.#rest = [];
+    return line;
+  }
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import { isObject } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { LlmPiece } from '../../../voice/session/voice-pipeline.ts';
+import { actionPiece, readCallAction } from '../call-actions.ts';
+
+const Line = z.object({
+  text: z.string().nullish(),
+  interim: z.boolean().nullish(),
+  end: z.boolean().nullish(),
+  /** Something to do beside speaking: its name, and its arguments beside it. */
+  action: z.unknown().optional(),
+});
+
+const SENTENCE_END = /[.!?…][)"'”’]*$/;
+const SENTENCE_START = /^["'“‘(]?\p{Lu}/u;
+const SEVERAL_WORDS = /\S\s+\S/;
+
+/** The answer of a voice webhook, line by line (contract B 3.14). Lines that it cannot read change nothing. */
+export class WebhookAnswer {
+  #said = '';
+  /** The newest of what is said where no final line comes. */
+  #interim = '';
+  #hasFinal = false;
+  #isOver = false;
+  #hasActed = false;
+
+  /** It has asked for the end of the call: nothing that follows counts. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Nothing was said, and nothing was asked for. */
+  get isEmpty(): boolean {
+    return this.#said === '' && !this.#isOver && !this.#hasActed;
+  }
+
+  take(line: string): LlmPiece[] {
+    if (this.#isOver || line.trim() === '') return [];
+    const read = Line.safeParse(tryParseJson(line));
+    if (!read.success) return [];
+    const { end, interim } = read.data;
+    const text = read.data.text ?? '';
+    const isEnd = end === true;
+    if (interim) {
+      if (text.trim() !== '') this.#interim = text;
+      return [];
+    }
+    const action = actionOf(read.data.action);
+    if (text.trim() !== '' || isEnd || action !== undefined) this.#hasFinal = true;
+    const pieces = [...this.#say(text), ...(action === undefined ? [] : [action])];
+    if (action !== undefined) this.#hasActed = true;
+    if (!isEnd) return pieces;
+    this.#isOver = true;
+    return [...pieces, actionPiece({ name: 'end_call' })];
+  }
+
+  /** What is left to say once the body has ended. */
+  end(): LlmPiece[] {
+    return this.#hasFinal ? [] : this.#say(this.#interim);
+  }
+
+  /** A sentence is spoken once it is known to be whole, so that one is followed by the space that says so. */
+  #say(text: string): LlmPiece[] {
+    const isFirst = this.#said === '';
+    if (isFirst && text.trim() === '') return [];
+    const gap = SENTENCE_END.test(this.#said) && SENTENCE_START.test(text) ? ' ' : '';
+    // A webhook may also send its words token by token, and then "3." may have a "14" behind it.
+    const isSentence = SENTENCE_END.test(text) && (isFirst || SEVERAL_WORDS.test(text.trim()));
+    const room = LIMITS.phone.webhookSpokenChars - this.#said.length;
+    const said = cut(`${gap}${text}${isSentence ? ' ' : ''}`, room);
+    if (said === '') return [];
+    this.#said += said;
+    return [{ kind: 'text', text: said }];
+  }
+}
+
+/** The action that a line asks for; undefined: none, or one that does not fit. */
+function actionOf(given: unknown): LlmPiece | undefined {
+  if (!isObject(given) || typeof given.name !== 'string') return undefined;
+  const { name, ...others } = given;
+  const read = readCallAction({ name: String(name), argumentsJson: JSON.stringify(others) });
+  return read?.kind === 'action' ? actionPiece(read.action) : undefined;
+}
+
+/** The beginning of a text, without half a character at its end. */
+function cut(text: string, chars: number): string {
+  const cutText = text.slice(0, chars);
+  const isSplit = text.length > chars && /[\uD800-\uDBFF]$/.test(cutText);
+  return isSplit ? cutText.slice(0, -1) : cutText;
+}

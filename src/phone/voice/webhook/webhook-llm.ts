@@ -1,0 +1,130 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { BlockedDestination, Unreachable } from '../../../platform/egress/blocked-destination.ts';
+import type { GuardedAnswer } from '../../../platform/egress/exchange.ts';
+import type { GuardedClient } from '../../../platform/egress/guarded-client.ts';
+import type { Header } from '../../../platform/egress/request-headers.ts';
+import { SendFailed } from '../../../platform/egress/send-failed.ts';
+import { type Llm, type LlmPiece, StageFailed } from '../../../voice/session/voice-pipeline.ts';
+import type { CallParties } from '../call-parties.ts';
+import { NO_TOKENS } from '../no-tokens.ts';
+import { ReplyLines } from './reply-lines.ts';
+import { WebhookAnswer } from './webhook-answer.ts';
+import { webhookRequest } from './webhook-request.ts';
+
+export type WebhookLlmDeps = {
+  /** Its guard judges the URL before every request. */
+  readonly client: GuardedClient;
+  readonly clock: Clock;
+  /** How long an answer may take from the request to its last byte. */
+  readonly answerMs?: number;
+};
+
+/** A developer's webhook as the brain of one call. */
+export interface WebhookLlm extends Llm {
+  /** Keeps digits for the next request, which has them once. */
+  entered(digits: string): void;
+}
+
+const HEADERS: readonly Header[] = [
+  ['Content-Type', 'application/json'],
+  ['Accept', 'application/x-ndjson'],
+  ['Accept-Encoding', 'identity'],
+];
+
+/**
+ * Opens a webhook: each finished utterance is posted to `url` once, and the answer is
+ * spoken from its first final line on. Whatever is no answer fails the turn with `llm_refused`.
+ */
+export function createWebhookLlm(
+  deps: WebhookLlmDeps,
+  call: CallParties & { readonly url: string },
+): WebhookLlm {
+  let entered: string | undefined;
+  return {
+    entered(digits) {
+      entered = digits;
+    },
+    reply({ items, signal }) {
+      const body = webhookRequest(call, items, entered);
+      if (body !== undefined) entered = undefined;
+      const pieces = body === undefined ? nothing() : answerOf(deps, call.url, { body, signal });
+      return {
+        async next() {
+          const { done, value } = await pieces.next();
+          return done ? undefined : value;
+        },
+        tokens: NO_TOKENS,
+        cut: undefined,
+      };
+    },
+  };
+}
+
+async function* nothing(): AsyncGenerator<LlmPiece, undefined> {}
+
+type Question = { readonly body: string; readonly signal: AbortSignal };
+
+/** The pieces of one answer. Asked as soon as the first is wanted, and ended with `signal`. */
+async function* answerOf(
+  deps: WebhookLlmDeps,
+  url: string,
+  question: Question,
+): AsyncGenerator<LlmPiece, undefined> {
+  const { signal } = question;
+  const answer = new WebhookAnswer();
+  let asked: GuardedAnswer | undefined;
+  try {
+    asked = await ask(deps, url, question);
+    const lines = new ReplyLines(LIMITS.phone.webhookBytes);
+    for await (const chunk of asked.body) {
+      for (const line of lines.push(chunk)) yield* answer.take(line);
+      if (lines.isFull || answer.isOver) break;
+    }
+    for (const line of lines.end()) yield* answer.take(line);
+    yield* answer.end();
+  } catch (error) {
+    if (signal.aborted) return;
+    throw refusalOf(error);
+  } finally {
+    asked?.discard();
+  }
+  if (answer.isEmpty && !signal.aborted) throw refused('The voice webhook answered with nothing.');
+}
+
+async function ask(
+  { answerMs = LIMITS.phone.webhookMs, client, clock }: WebhookLlmDeps,
+  url: string,
+  { body, signal }: Question,
+): Promise<GuardedAnswer> {
+  const untilMs = clock.monotonicMs() + answerMs;
+  const destination = await client.open(url);
+  const leftMs = Math.max(1, untilMs - clock.monotonicMs());
+  const answer = await client.send(destination, {
+    method: 'POST',
+    headers: HEADERS,
+    body,
+    signal,
+    timeouts: { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs },
+    maxHeaderBytes: LIMITS.phone.webhookHeaderBytes,
+    // The reader stops at its own bound, and what came before that is spoken.
+    maxResponseBytes: Number.MAX_SAFE_INTEGER,
+  });
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  answer.discard();
+  throw refused(`The voice webhook answered with the status ${answer.status}.`);
+}
+
+const refused = (message: string, cause?: unknown): StageFailed =>
+  new StageFailed('llm_refused', message, { cause });
+
+/** The failure of a turn whose webhook gave no answer. An error that is ours stays what it is. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof BlockedDestination || error instanceof Unreachable) {
+    return refused('The address of the voice webhook cannot be called.', error);
+  }
+  if (!(error instanceof SendFailed)) return error;
+  return error.reason === 'timeout'
+    ? refused('The voice webhook took too long to answer.', error)
+    : refused('The connection to the voice webhook failed.', error);
+}

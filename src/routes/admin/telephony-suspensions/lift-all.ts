@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { ok, route } from '../../../http/route/route.ts';
+import type { Suspensions } from '../../../phone/suspensions/suspensions.ts';
+import { Reason } from './suspension-shape.ts';
+
+/** Lifts all suspensions with one reason, such as those of the carrier's limit of the month. */
+export const adminLiftSuspensions = route<{ suspensions: Suspensions }>()({
+  method: 'DELETE',
+  path: '/v1/admin/telephony-suspensions',
+  credential: 'admin',
+  summary: 'Lift all suspensions of phone services with one reason',
+  query: z.object({ reason: Reason }),
+  response: z.object({ reason: z.string(), lifted: z.number() }),
+
+  async handle({ query, services }) {
+    const { reason } = query;
+    return ok({ reason, lifted: await services.suspensions.liftAll(reason) });
+  },
+});

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { ok, route } from '../../../http/route/route.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Suspensions } from '../../../phone/suspensions/suspensions.ts';
+import { SuspensionRecord, suspensionRecord } from './suspension-shape.ts';
+
+const { most, usual } = LIMITS.phone.suspensionPage;
+
+/** The accounts whose phone service is suspended, page by page. */
+export const adminListSuspensions = route<{ suspensions: Suspensions }>()({
+  method: 'GET',
+  path: '/v1/admin/telephony-suspensions',
+  credential: 'admin',
+  summary: 'List the accounts whose phone service is suspended',
+  query: z.object({
+    cursor: z.string().max(64).default(''),
+    limit: z.coerce.number().int().min(1).max(most).default(usual),
+  }),
+  response: z.object({
+    suspensions: z.array(SuspensionRecord),
+    nextCursor: z.string().nullable(),
+  }),
+
+  async handle({ query, services }) {
+    const page = { after: query.cursor, limit: query.limit };
+    const { nextCursor, suspensions } = await services.suspensions.list(page);
+    return ok({ suspensions: suspensions.map(suspensionRecord), nextCursor });
+  },
+});

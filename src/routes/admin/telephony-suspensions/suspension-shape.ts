@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Suspension } from '../../../phone/suspensions/suspension.ts';
+
+export const AccountRef = z.object({ accountId: z.string().min(1).max(64) });
+
+/** A word of the operator's; `carrier_usage` is that of the carrier's limit of the month. */
+export const Reason = z
+  .string()
+  .regex(new RegExp(`^[a-z0-9_]{1,${LIMITS.phone.suspensionReasonChars}}$`), {
+    message: 'may hold lower-case letters, digits and _',
+  });
+
+export const SuspensionRecord = z.object({
+  accountId: z.string(),
+  reason: z.string(),
+  createdAt: z.string(),
+});
+
+export const suspensionRecord = ({ accountId, createdAt, reason }: Suspension) => ({
+  accountId,
+  reason,
+  createdAt: createdAt.toISOString(),
+});

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { ok, route } from '../../http/route/route.ts';
+import type { Calls } from '../../phone/calls/calls.ts';
+import { CallAnswer, CallParams } from './call-shape.ts';
+
+/** Ends a call. What it has cost by then is settled. */
+export const hangUpCall = route<{ calls: Calls }>()({
+  method: 'POST',
+  path: '/v1/calls/:callId/hangup',
+  credential: 'agent',
+  summary: 'End a call',
+  params: CallParams,
+  response: z.union([
+    CallAnswer.extend({ terminal: z.literal(true) }),
+    z.object({ callId: z.string(), status: z.literal('ending') }),
+  ]),
+
+  async handle({ caller, params, services }) {
+    const { callId, status, terminal } = await services.calls.hangUp(caller.agentId, params.callId);
+    if (terminal) return ok({ callId, status, terminal });
+    return { ...ok({ callId, status: 'ending' }), status: 202 };
+  },
+});

@@ -1,0 +1,18 @@
+import { ok, route } from '../../http/route/route.ts';
+import type { Calls } from '../../phone/calls/calls.ts';
+import { CallAnswer, CallParams } from './call-shape.ts';
+
+/** How a call stands. One that the agent does not have reads as one that rings. */
+export const readCall = route<{ calls: Calls }>()({
+  method: 'GET',
+  path: '/v1/calls/:callId',
+  credential: 'agent',
+  summary: 'Read a call',
+  params: CallParams,
+  response: CallAnswer,
+
+  async handle({ caller, params, services }) {
+    const { callId, status, terminal } = await services.calls.read(caller.agentId, params.callId);
+    return ok(CallAnswer.parse({ callId, status, terminal }));
+  },
+});

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+const raw = z.string();
+const instant = z.string();
+const latency = z.object({
+  waitMs: z.number(),
+  transcriptMs: z.number(),
+  firstTokenMs: z.number(),
+  firstAudioMs: z.number(),
+  firstFrameMs: z.number(),
+  totalMs: z.number(),
+});
+const span = z.object({ count: z.number(), meanMs: z.number(), maxMs: z.number() });
+const line = z.object({
+  jitterMs: z.number().nullable(),
+  jitterMaxMs: z.number().nullable(),
+  lateChunks: z.number(),
+  gaps: z.number(),
+  underruns: z.number(),
+  underrunMs: z.number(),
+});
+
+export const CallReportAnswer = z.object({
+  callId: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  from: z.string(),
+  to: z.string(),
+  status: z.string(),
+  reason: z.string().nullable(),
+  answeredBy: z.string().nullable(),
+  createdAt: instant,
+  startedAt: instant.nullable(),
+  endedAt: instant.nullable(),
+  durationSeconds: z.number(),
+  /** The carrier's word has settled it. */
+  backstop: z.boolean(),
+  taskId: z.string(),
+  customerId: z.string().nullable(),
+  receipt: z.object({
+    transportRaw: raw,
+    sttRaw: raw,
+    ttsRaw: raw,
+    modelRaw: raw,
+    totalRaw: raw,
+  }),
+  summary: z.string(),
+  transcript: z.array(
+    z.object({
+      role: z.enum(['user', 'assistant']),
+      text: z.string(),
+      /** What the far side heard of it. */
+      heard: z.string(),
+      interrupted: z.boolean(),
+      at: instant,
+      latency: latency.nullable(),
+    }),
+  ),
+  /** Null: the call was not answered. */
+  quality: z
+    .object({
+      turns: z.object({ user: z.number(), assistant: z.number() }),
+      interruptions: z.number(),
+      wordsSaid: z.number(),
+      wordsHeard: z.number(),
+      latency: z.partialRecord(latency.keyof(), span),
+      answers: z.array(latency),
+      lines: z.array(line),
+    })
+    .nullable(),
+  recording: z
+    .object({
+      consent: z.literal('announced'),
+      announcedAt: instant,
+      status: z.enum(['recording', 'stopped', 'ready', 'failed', 'deleted']),
+      durationSeconds: z.number().nullable(),
+    })
+    .nullable(),
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { route } from '../../../../http/route/route.ts';
+import { errors } from '../../../../kernel/errors.ts';
+import type { TestRing } from '../../../../phone/carriers/test-ring.ts';
+import type { Numbers } from '../../../../phone/numbers/numbers.ts';
+import { NumberParams } from './number-shape.ts';
+
+/** A number of the range that is kept for fiction. */
+const STRANGER = '+14155550123';
+
+/** A stranger calls a number of an agent, over the loopback carrier. The same admission and charges as of a real call. */
+export const testRingNumber = route<{ numbers: Numbers; testRing: TestRing }>()({
+  method: 'POST',
+  path: '/v1/developer/agents/:agentId/numbers/:numberId/test-ring',
+  credential: 'management',
+  summary: 'Have a stranger call a number, over the loopback carrier',
+  rateLimit: 'try',
+  status: 202,
+  params: NumberParams,
+  body: z.object({ from: z.string().max(32).default(STRANGER) }),
+  response: z.object({
+    /** Null: the call was not admitted, and `call.rejected` says why. */
+    callId: z.string().nullable(),
+    from: z.string(),
+    to: z.string(),
+  }),
+
+  async handle({ body, caller, params, services }) {
+    const number = await services.numbers.read({ accountId: caller.accountId, ...params });
+    if (number.status === 'released') throw errors.phone.noNumberToRing();
+    const parties = { from: body.from, to: number.phoneNumber };
+    const callId = await services.testRing.ring(parties);
+    return { status: 202, body: { callId: callId ?? null, ...parties }, headers: {} };
+  },
+});

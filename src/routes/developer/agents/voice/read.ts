@@ -1,0 +1,19 @@
+import { ok, route } from '../../../../http/route/route.ts';
+import type { VoiceSettingsService } from '../../../../phone/voice/voice-settings.ts';
+import { AgentParams } from '../agent-shape.ts';
+import { VoiceRecord } from './voice-shape.ts';
+
+/** How an agent talks on the phone. */
+export const readVoice = route<{ voiceSettings: VoiceSettingsService }>()({
+  method: 'GET',
+  path: '/v1/developer/agents/:agentId/voice',
+  credential: 'management',
+  summary: "An agent's voice settings",
+  params: AgentParams,
+  response: VoiceRecord,
+
+  async handle({ caller, params, services }) {
+    const { accountId } = caller;
+    return ok(await services.voiceSettings.read({ accountId, agentId: params.agentId }));
+  },
+});

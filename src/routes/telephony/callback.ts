@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { route, streamedBody } from '../../http/route/route.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { CarrierHooks } from '../../phone/calls/calls.ts';
+
+/** What a carrier reports, and asks. It is believed only where the carrier has signed it. */
+export const carrierCallback = route<{ carrierHooks: CarrierHooks; publicOrigin: string }>()({
+  method: 'POST',
+  path: '/v1/telephony/:carrier/:hook',
+  credential: 'none',
+  summary: 'Callback of a carrier',
+  rateLimit: 'none',
+  params: z.object({ carrier: z.string().max(16), hook: z.string().max(32) }),
+  body: streamedBody('*/*'),
+  maxBodyBytes: LIMITS.phone.callbackBytes,
+
+  async handle({ body, headers, params, services, url }) {
+    const bytes = await readAll(body);
+    const { contentType, status, ...answer } = await services.carrierHooks.callback(
+      params.carrier,
+      params.hook,
+      {
+        url: `${services.publicOrigin}${url}`,
+        headers: Object.fromEntries(headers),
+        body: bytes,
+      },
+    );
+    return {
+      status,
+      body: Buffer.from(answer.body),
+      headers: { 'content-type': contentType },
+    };
+  },
+});
+
+async function readAll(body: AsyncIterable<Uint8Array> | undefined): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.length;
+    if (bytes > LIMITS.phone.callbackBytes) throw errors.phone.malformedCallback('too long');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { advanceRow } from '../../../src/phone/calls/call-store.ts';
+import { addTurn, findTurns, noteHeard } from '../../../src/phone/calls/turn-store.ts';
+import { createCallRecords } from '../../../src/phone/records/call-records.ts';
+import { createReportForgetter } from '../../../src/phone/records/forget-reports.ts';
+import { addLine } from '../../../src/phone/records/record-store.ts';
+import { startCallWorld } from '../../support/call-world.ts';
+
+const LATENCY = {
+  waitMs: 500,
+  transcriptMs: 40,
+  firstTokenMs: 100,
+  firstAudioMs: 60,
+  firstFrameMs: 0,
+  totalMs: 700,
+};
+const LINE = {
+  jitterMs: 1.5,
+  jitterMaxMs: 20,
+  lateChunks: 0,
+  gaps: 1,
+  underruns: 0,
+  underrunMs: 0,
+};
+const END = {
+  durationSeconds: 42,
+  legs: { transportRaw: 10_290n, sttRaw: 300n, ttsRaw: 700n },
+  isBackstop: false,
+  line: LINE,
+};
+
+let world: Awaited<ReturnType<typeof startCallWorld>>;
+beforeAll(async () => {
+  world = await startCallWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, second));
+
+/** A call in which both sides have spoken, and the second answer was interrupted. */
+async function spokenCall({ wantsReport = true } = {}) {
+  const agent = await world.agent();
+  const { callId, carrierCallId } = await world.call(agent, { answered: true, wantsReport });
+  const { sql } = world;
+  const hello = 'Hello, this is the agent.';
+  await addTurn(sql, callId, { role: 'assistant', content: hello, at: at(1) });
+  await addTurn(sql, callId, { role: 'user', content: 'how are you', at: at(4) });
+  const long = { content: 'I am fine and so is everybody else.', at: at(5), latency: LATENCY };
+  const seq = await addTurn(sql, callId, { role: 'assistant', ...long });
+  await noteHeard(sql, callId, seq, 'I am fine');
+  return { agent, callId, carrierCallId };
+}
+
+const endCall = (callId: string) =>
+  advanceRow(world.sql, callId, { type: 'session.ended', reason: 'call_ended' }, END);
+
+async function reportEvents(callId: string) {
+  const rows = await world.sql<{ payload: Record<string, unknown> }[]>`
+    select payload from events where correlation_id = ${callId} and name = 'call.report.ready'`;
+  return rows.map(({ payload }) => payload);
+}
+
+const records = () => createCallRecords(world.deps);
+
+describe('the report of a call', () => {
+  it('is announced once, with what was said and what was heard of it', async () => {
+    const { callId } = await spokenCall();
+    expect(await reportEvents(callId)).toEqual([]);
+    await Promise.all([endCall(callId), endCall(callId)]);
+    const [ready, ...more] = await reportEvents(callId);
+    expect(more).toEqual([]);
+    expect(ready).toMatchObject({ callId, provider: 'loopback' });
+    expect(ready?.transcript).toBe(
+      'Agent: Hello, this is the agent.\nCaller: how are you\nAgent: I am fine [interrupted]',
+    );
+    expect(ready?.summary).toContain('lasted 42 seconds and ended because the other side hung up');
+    expect(ready?.summary).toContain('spoke 1 time, the agent 2 times; 1 answer was interrupted');
+  });
+
+  it('has the receipt, the turns with their times, the latency and the line', async () => {
+    const { agent, callId } = await spokenCall();
+    await addLine(world.sql, callId, { ...LINE, jitterMs: 9 });
+    await endCall(callId);
+    const report = await records().report({ agentId: agent.agentId }, callId);
+    expect(report).toMatchObject({
+      callId,
+      from: agent.phoneNumber,
+      to: '+14155550199',
+      direction: 'outbound',
+      reason: 'call_ended',
+      durationSeconds: 42,
+      backstop: false,
+      receipt: {
+        transportRaw: '10290',
+        sttRaw: '300',
+        ttsRaw: '700',
+        modelRaw: '0',
+        totalRaw: '11290',
+      },
+    });
+    expect(report.transcript).toMatchObject([
+      { role: 'assistant', interrupted: false, at: at(1).toISOString(), latency: null },
+      { role: 'user', text: 'how are you', heard: 'how are you', at: at(4).toISOString() },
+      { role: 'assistant', interrupted: true, heard: 'I am fine', latency: LATENCY },
+    ]);
+    expect(report.quality).toEqual({
+      turns: { user: 1, assistant: 2 },
+      interruptions: 1,
+      wordsSaid: 13,
+      wordsHeard: 8,
+      latency: Object.fromEntries(
+        Object.entries(LATENCY).map(([span, ms]) => [span, { count: 1, meanMs: ms, maxMs: ms }]),
+      ),
+      answers: [LATENCY],
+      lines: [{ ...LINE, jitterMs: 9 }, LINE],
+    });
+  });
+
+  it('comes also where the process of the call was lost, once', async () => {
+    const { agent, callId, carrierCallId } = await spokenCall();
+    await world.loseProcess(callId);
+    world.record(carrierCallId, 'completed', 61);
+    await world.due(callId);
+    await Promise.all([world.sweep(), world.sweep()]);
+    await world.sweep();
+    expect(await reportEvents(callId)).toHaveLength(1);
+    expect(await world.ended(callId)).toHaveLength(1);
+    const report = await records().report({ agentId: agent.agentId }, callId);
+    expect(report).toMatchObject({ reason: 'backstop_settled', backstop: true });
+    expect(report.transcript).toHaveLength(3);
+    expect(await world.faults()).toEqual([]);
+  });
+
+  it('is not there before the end, for another agent or account, and where none was asked for', async () => {
+    const { agent, callId } = await spokenCall();
+    const own = { agentId: agent.agentId };
+    await expect(records().report(own, callId)).rejects.toMatchObject({
+      status: 409,
+      error: 'report_not_ready',
+    });
+    await endCall(callId);
+    const other = await world.agent();
+    for (const owner of [
+      { agentId: other.agentId },
+      { agentId: agent.agentId, accountId: 'acct_other' },
+    ]) {
+      await expect(records().report(owner, callId)).rejects.toMatchObject({ status: 404 });
+    }
+    const owned = { agentId: agent.agentId, accountId: agent.accountId };
+    expect(await records().report(owned, callId)).toMatchObject({ callId });
+    const silent = await spokenCall({ wantsReport: false });
+    await endCall(silent.callId);
+    const asked = records().report({ agentId: silent.agent.agentId }, silent.callId);
+    await expect(asked).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('is no reason to keep what was said in a call without one; how that went is kept', async () => {
+    const { callId } = await spokenCall({ wantsReport: false });
+    await endCall(callId);
+    expect(await findTurns(world.sql, callId, 10)).toEqual([]);
+    expect(await reportEvents(callId)).toEqual([]);
+    expect((await world.row(callId))?.summary).toMatchObject({ interruptions: 1, wordsHeard: 8 });
+    const late = { role: 'user', content: 'too late', at: at(50) } as const;
+    await addTurn(world.sql, callId, late);
+    expect(await findTurns(world.sql, callId, 10)).toEqual([]);
+  });
+
+  it('is deleted after its time, by whichever process looks first', async () => {
+    const [old, young] = [await spokenCall(), await spokenCall()];
+    await endCall(old.callId);
+    await endCall(young.callId);
+    await world.sql`update calls set report_until = now() - interval '1 second'
+      where id = ${old.callId}`;
+    await expect(
+      records().report({ agentId: old.agent.agentId }, old.callId),
+    ).rejects.toMatchObject({ status: 404 });
+    const [one, two] = [createReportForgetter(world), createReportForgetter(world)];
+    await Promise.all([one.tick(), two.tick()]);
+    expect(await findTurns(world.sql, old.callId, 10)).toEqual([]);
+    expect(await findTurns(world.sql, young.callId, 10)).toHaveLength(3);
+    expect(await world.row(old.callId)).toMatchObject({ report_until: null });
+  });
+});
+
+it('another process goes on with the words that were heard', async () => {
+  const { callId } = await spokenCall();
+  expect(await findTurns(world.sql, callId, 10)).toEqual([
+    { role: 'assistant', content: 'Hello, this is the agent.' },
+    { role: 'user', content: 'how are you' },
+    { role: 'assistant', content: 'I am fine' },
+  ]);
+});

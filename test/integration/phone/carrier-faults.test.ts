@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { createTwilio } from '../../../src/phone/carriers/twilio/twilio.ts';
+import { PUBLIC_URL } from '../../support/carrier-edge.ts';
+import { OURS, openCarrier as open, THEIRS } from '../../support/open-carrier.ts';
+
+const _tone = (length: number, byte = 0x2a) => Buffer.alloc(length, byte);
+const soon = <T>(look: () => T) => expect.poll(look, { interval: 5 });
+
+describe('faults of the simulated carrier', () => {
+  it('sends callbacks twice, in another order, and forged ones that nothing believes', async () => {
+    const { edge, placed, sim, statuses } = await open({
+      callee: () => ({ hangsUpAtMs: 100 }),
+      faults: { duplicatesCallbacks: true, reordersCallbacks: true, forgesCallbacks: true },
+    });
+    const call = await placed();
+    await call.over;
+    expect(statuses()).toEqual([
+      'ringing',
+      'ringing',
+      'queued',
+      'queued',
+      'completed',
+      'completed',
+      'in-progress',
+      'in-progress',
+    ]);
+    const forged = sim.posted.filter(({ isForged }) => isForged);
+    expect(forged.length).toBeGreaterThanOrEqual(5);
+    expect(forged.map(({ status }) => status)).toEqual(forged.map(() => 403));
+    expect(edge.refused).toBe(forged.length);
+    const sequences = edge.events.flatMap((e) => (e.kind === 'status' ? [e.sequence] : []));
+    expect(sequences).toEqual([1, 1, 0, 0, 3, 3, 2, 2]);
+  });
+
+  it('has media without callbacks, and callbacks without media', async () => {
+    const silent = await open({
+      callee: () => ({ hangsUpAtMs: 4_000 }),
+      faults: { losesStatusCallbacks: true },
+    });
+    await (await silent.placed()).over;
+    expect(silent.statuses()).toEqual([]);
+    expect(silent.edge.streams).toHaveLength(1);
+    const deaf = await open({
+      callee: () => ({ hangsUpAtMs: 200 }),
+      faults: { opensNoStream: true },
+    });
+    await (await deaf.placed()).over;
+    expect(deaf.statuses()).toContain('completed');
+    expect(deaf.edge.streams).toHaveLength(0);
+  });
+
+  it('refuses to end a call for a while, and has its price later', async () => {
+    const { placed, carrier, sim, edge } = await open({ faults: { priceDelayMs: 60_000 } });
+    const call = await placed();
+    await soon(() => edge.streams.length).toBe(1);
+    sim.faults.failsHangUps = 1;
+    await expect(carrier.calls.hangUp(call.sid)).rejects.toMatchObject({ kind: 'away' });
+    expect(call.isOver).toBe(false);
+    await carrier.calls.hangUp(call.sid);
+    expect(await carrier.calls.find(call.sid)).toMatchObject({
+      status: 'completed',
+      priceRaw: null,
+    });
+    sim.faults.priceDelayMs = 0;
+    expect(await carrier.calls.find(call.sid)).toMatchObject({ priceRaw: 14_000n });
+  });
+
+  it('places a call whose answer is lost', async () => {
+    const { placed, sim, statuses } = await open({ faults: { losesDialAnswers: 1 } });
+    await expect(placed()).rejects.toMatchObject({ kind: 'away' });
+    expect(sim.calls).toHaveLength(1);
+    await soon(() => statuses().includes('in-progress')).toBe(true);
+  });
+
+  it('knows its customer, and reports what was spent', async () => {
+    const { carrier, sim, edge, outbound } = await open();
+    const stranger = createTwilio({
+      accountSid: sim.accountSid,
+      authToken: 'another token',
+      baseUrl: sim.baseUrl,
+      publicUrl: PUBLIC_URL,
+      ...outbound,
+    });
+    await expect(stranger.calls.find('CA1')).rejects.toMatchObject({
+      kind: 'refused',
+      code: '20003',
+    });
+    await carrier.watchSpend?.(50);
+    await carrier.watchSpend?.(50);
+    expect(sim.triggers).toHaveLength(1);
+    await sim.reportSpend('51.25');
+    expect(edge.events).toEqual([{ kind: 'usage', spentRaw: 51_250_000n }]);
+  });
+});
+
+describe('the simulated carrier as a program', () => {
+  it('is steered over HTTP', async () => {
+    const { sim, edge } = await open();
+    const post = async (path: string, body: string) =>
+      (await fetch(`${sim.baseUrl}/sim/${path}`, { method: 'POST', body })).json();
+    const { sid } = (await post('ring', JSON.stringify({ to: OURS, from: THEIRS }))) as {
+      sid: string;
+    };
+    await soon(() => edge.streams[0]?.events.length ?? 0).toBeGreaterThan(2);
+    await post(`calls/${sid}/press`, '5');
+    await soon(() => edge.streams[0]?.events.some(({ kind }) => kind === 'digit')).toBe(true);
+    await post('faults', '{"markDelayMs":10}');
+    expect(sim.faults.markDelayMs).toBe(10);
+    expect(await post(`calls/${sid}/hang-up`, '')).toMatchObject({ status: 'completed' });
+    const { calls } = (await (await fetch(`${sim.baseUrl}/sim/calls`)).json()) as {
+      calls: unknown[];
+    };
+    expect(calls).toHaveLength(1);
+  });
+});

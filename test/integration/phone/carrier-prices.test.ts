@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createMetrics } from '../../../src/http/server/metrics.ts';
+import type { Log } from '../../../src/kernel/log.ts';
+import { advanceRow } from '../../../src/phone/calls/call-store.ts';
+import { askCarrierPrices } from '../../../src/phone/carrier-prices/ask-prices.ts';
+import { createPriceMetrics } from '../../../src/phone/carrier-prices/price-metrics.ts';
+import type { Carrier } from '../../../src/phone/carriers/carrier.ts';
+import { createTwilio } from '../../../src/phone/carriers/twilio/twilio.ts';
+import { createFetch } from '../../../src/platform/egress/fetch.ts';
+import { startCallWorld } from '../../support/call-world.ts';
+import { type CarrierEdge, PUBLIC_URL, startCarrierEdge } from '../../support/carrier-edge.ts';
+import { type CarrierSim, startCarrierSim } from '../../support/carrier-sim/start-carrier-sim.ts';
+
+/** A call of the simulated carrier costs 14,000 raw for each minute that began. */
+const MINUTE_RAW = 14_000n;
+const DIAL = { from: '+14155550100', ringSeconds: 30, longestSeconds: 600 };
+
+let world: Awaited<ReturnType<typeof startCallWorld>>;
+let sim: CarrierSim;
+let edge: CarrierEdge;
+let carrier: Carrier;
+const outbound = createFetch();
+beforeAll(async () => {
+  world = await startCallWorld();
+  edge = await startCarrierEdge(() => carrier);
+  sim = await startCarrierSim({
+    numbers: [DIAL.from],
+    speed: 20,
+    reach: edge.reach,
+    faults: { priceDelayMs: 3_600_000 },
+  });
+  const { fetch, fetchStream } = outbound;
+  carrier = createTwilio({ ...sim, publicUrl: PUBLIC_URL, fetch, fetchStream });
+  await carrier.numbers.buy({ phoneNumber: DIAL.from, purchaseId: 'prices' });
+});
+beforeEach(() => {
+  sim.faults.priceDelayMs = 3_600_000;
+});
+afterAll(async () => {
+  await outbound.abort();
+  await sim[Symbol.asyncDispose]();
+  await edge[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+/** An answered call that is over, here and at the carrier, and was charged so much for its line. */
+async function endedCall(transportRaw: bigint, durationSeconds = 1): Promise<string> {
+  const { callId } = await world.call(await world.agent(), { answered: true });
+  const dial = { ...DIAL, callId, to: '+14155550199', detectsMachine: false, records: false };
+  const { carrierCallId } = await carrier.calls.dial(dial);
+  const call = sim.calls.find(({ sid }) => sid === carrierCallId);
+  await expect.poll(() => call?.streams.length, { interval: 5 }).toBe(1);
+  await carrier.calls.hangUp(carrierCallId);
+  await call?.over;
+  await world.sql`
+    update calls set carrier = 'twilio', carrier_call_id = ${carrierCallId} where id = ${callId}`;
+  await advanceRow(
+    world.sql,
+    callId,
+    { type: 'session.ended', reason: 'call_ended' },
+    { durationSeconds, legs: { transportRaw, sttRaw: 0n, ttsRaw: 0n }, isBackstop: false },
+  );
+  return callId;
+}
+
+/** Two processes, what they have logged together, and what they have counted together. */
+function twoProcesses() {
+  const warned: Record<string, unknown>[] = [];
+  const log = { warn: (fields: object) => void warned.push({ ...fields }) } as unknown as Log;
+  const registry = createMetrics({ withProcess: false });
+  const metrics = createPriceMetrics(registry);
+  const workers = [1, 2].map(() => askCarrierPrices({ sql: world.sql, log, carrier, metrics }));
+  return {
+    warned,
+    tick: () => Promise.all(workers.map((worker) => worker.tick())),
+    async counted(name: string): Promise<number> {
+      const line = (await registry.render()).split('\n').find((each) => each.startsWith(name));
+      return Number(line?.split(' ').at(-1) ?? 0);
+    },
+  };
+}
+
+const due = (callId: string) =>
+  world.sql`update calls set price_due_at = now() where id = ${callId}`;
+
+/** How long until the carrier is asked again; null: it is not. */
+async function dueInMs(callId: string): Promise<number | null> {
+  const [row] = await world.sql<{ ms: number | null }[]>`
+    select (extract(epoch from price_due_at - now()) * 1000)::float8 as ms
+    from calls where id = ${callId}`;
+  return row?.ms ?? null;
+}
+
+const about = (ms: number) => expect.closeTo(ms / 10_000, 0);
+
+describe('the price of a carrier', () => {
+  it('is asked a minute after the end, later where it is late, and compared once over two processes', async () => {
+    const { counted, tick, warned } = twoProcesses();
+    const callId = await endedCall(MINUTE_RAW + 700n);
+    expect(((await dueInMs(callId)) ?? 0) / 10_000).toEqual(about(60_000));
+    await due(callId);
+    await tick();
+    expect(await world.row(callId)).toMatchObject({ carrier_price_raw: null });
+    await world.sql`update calls set ended_at = now() - interval '1 hour' where id = ${callId}`;
+    await due(callId);
+    await tick();
+    expect(((await dueInMs(callId)) ?? 0) / 10_000).toEqual(about(3_600_000));
+    sim.faults.priceDelayMs = 0;
+    await due(callId);
+    await tick();
+    await tick();
+    expect(await world.row(callId)).toMatchObject({
+      carrier_price_raw: MINUTE_RAW,
+      price_due_at: null,
+      transport_raw: MINUTE_RAW + 700n,
+    });
+    expect(await counted('svc_carrier_prices{outcome="covered"}')).toBe(1);
+    expect(await counted('svc_carrier_margin_raw')).toBe(700);
+    expect(warned).toEqual([]);
+  });
+
+  it('that exceeds the charge, and another duration, are told to the operator and charged to no agent', async () => {
+    sim.faults.priceDelayMs = 0;
+    const { counted, tick, warned } = twoProcesses();
+    const callId = await endedCall(245n, 30);
+    const charged = () => world.sql`select count(*)::int as n, sum(cost_raw) from charges`;
+    const before = [...(await charged())];
+    await due(callId);
+    await tick();
+    const told = {
+      callId,
+      carrier: 'twilio',
+      chargedRaw: '245',
+      carrierPriceRaw: '14000',
+      excessRaw: '13755',
+      durationSeconds: 30,
+    };
+    expect(warned).toMatchObject([told, told]);
+    expect(await counted('svc_carrier_prices{outcome="exceeded"}')).toBe(1);
+    expect(await counted('svc_carrier_excess_raw')).toBe(13_755);
+    expect(await counted('svc_carrier_durations_off')).toBe(1);
+    expect([...(await charged())]).toEqual(before);
+    expect(await world.faults()).toEqual([]);
+  });
+
+  it('that a callback has brought is compared, though the carrier tells it no more', async () => {
+    const { counted, tick } = twoProcesses();
+    const callId = await endedCall(9_000n);
+    await world.sql`update calls set carrier_price_raw = 8000 where id = ${callId}`;
+    await due(callId);
+    await tick();
+    expect(await world.row(callId)).toMatchObject({
+      carrier_price_raw: 8_000n,
+      price_due_at: null,
+    });
+    expect(await counted('svc_carrier_margin_raw')).toBe(1_000);
+  });
+
+  it('that never comes is given up after a day', async () => {
+    const { counted, tick } = twoProcesses();
+    const callId = await endedCall(245n);
+    await world.sql`update calls set ended_at = now() - interval '24 hours' where id = ${callId}`;
+    await due(callId);
+    await tick();
+    expect(await world.row(callId)).toMatchObject({ carrier_price_raw: null, price_due_at: null });
+    expect(await counted('svc_carrier_prices{outcome="unknown"}')).toBe(1);
+  });
+
+  it('is not asked of a call that was never answered', async () => {
+    const { callId } = await world.call(await world.agent());
+    await advanceRow(world.sql, callId, { type: 'carrier.ended', status: 'busy' });
+    expect(await dueInMs(callId)).toBeNull();
+  });
+});

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admitStream } from '../../../src/phone/calls/call-store.ts';
+import { directCall, hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
+import { receiveCall } from '../../../src/phone/calls/receive-call.ts';
+import { watchCarrierSpend } from '../../../src/phone/calls/watch-carrier-spend.ts';
+import type { CarrierStatus } from '../../../src/phone/carriers/carrier.ts';
+import { openBrain } from '../../../src/phone/voice/open-brain.ts';
+import { startCallWorld } from '../../support/call-world.ts';
+
+let world: Awaited<ReturnType<typeof startCallWorld>>;
+beforeAll(async () => {
+  world = await startCallWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const status = (callId: string, carrierCallId: string, said: CarrierStatus, sequence: number) =>
+  hearCarrier(world.deps, {
+    kind: 'status',
+    callId,
+    carrierCallId,
+    status: said,
+    sequence,
+    durationSeconds: null,
+    priceRaw: null,
+  });
+
+describe('what a carrier reports', () => {
+  it('late, twice or out of order changes nothing that a later word has said', async () => {
+    const { callId, carrierCallId } = await world.call(await world.agent());
+    await status(callId, carrierCallId, 'busy', 3);
+    for (const [said, sequence] of [
+      ['ringing', 1],
+      ['queued', 0],
+      ['busy', 3],
+      ['in-progress', 2],
+    ] as const) {
+      await status(callId, carrierCallId, said, sequence);
+    }
+    expect(await world.row(callId)).toMatchObject({
+      carrier_status: 'busy',
+      status: 'pending',
+      terminal: true,
+      end_reason: 'dial_busy',
+    });
+    const again = {
+      kind: 'answered',
+      callId,
+      carrierCallId,
+      from: 'a',
+      to: 'b',
+      isAgain: false,
+    } as const;
+    expect(await directCall(world.deps, again)).toEqual({ kind: 'hang_up' });
+  });
+
+  it('of the end erases what the person was to hear to whom the call was transferred', async () => {
+    const { callId, carrierCallId } = await world.call(await world.agent(), { answered: true });
+    await world.sql`update calls set transfer_summary = 'A refund.' where id = ${callId}`;
+    await status(callId, carrierCallId, 'in-progress', 2);
+    expect(await world.row(callId)).toMatchObject({ transfer_summary: 'A refund.' });
+    await status(callId, carrierCallId, 'completed', 3);
+    expect(await world.row(callId)).toMatchObject({ transfer_summary: null });
+  });
+
+  it('admits one media stream for each time that it asks, and none before it asks', async () => {
+    const { callId, carrierCallId } = await world.call(await world.agent());
+    expect(await admitStream(world.sql, callId)).toBeUndefined();
+    const asks = {
+      kind: 'answered',
+      callId,
+      carrierCallId,
+      from: 'a',
+      to: 'b',
+      isAgain: false,
+    } as const;
+    expect(await directCall(world.deps, asks)).toEqual({ kind: 'stream', callId });
+    const streams = await Promise.all([1, 2, 3].map(() => admitStream(world.sql, callId)));
+    expect(streams.filter((call) => call !== undefined)).toHaveLength(1);
+    await directCall(world.deps, { ...asks, isAgain: true });
+    expect(await admitStream(world.sql, callId)).toMatchObject({ callId });
+  });
+
+  it('of its spend suspends the phone service of every account that has a number', async () => {
+    const agent = await world.agent();
+    await hearCarrier(world.deps, { kind: 'usage', spentRaw: null });
+    const ringing = { carrierCallId: 'LB1', from: '+14155550111', to: agent.phoneNumber };
+    expect(await receiveCall(world.deps, ringing)).toBeUndefined();
+    const [event] = await world.sql<{ payload: Record<string, unknown> }[]>`
+      select payload from events where name = 'call.rejected' and account_id = ${agent.accountId}`;
+    expect(event?.payload).toMatchObject({ callId: null, reason: 'telephony_suspended' });
+    await world.sql`delete from telephony_suspensions`;
+  });
+});
+
+describe('a call from outside', () => {
+  it('to a number of an agent that can pay is a call, and once however often it is reported', async () => {
+    const agent = await world.agent();
+    const ringing = { carrierCallId: 'LBin', from: '+14155550111', to: agent.phoneNumber };
+    const callId = await receiveCall(world.deps, ringing);
+    expect(await receiveCall(world.deps, ringing)).toBe(callId);
+    expect(await world.row(callId ?? '')).toMatchObject({
+      direction: 'inbound',
+      from_number: '+14155550111',
+      to_number: agent.phoneNumber,
+      task_id: callId?.toLowerCase(),
+    });
+    expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({ heldRaw: 0n });
+  });
+
+  it('is refused where the balance does not cover a minute, and its owner is told why', async () => {
+    const agent = await world.agent(1_000n);
+    const ringing = { carrierCallId: 'LBpoor', from: '+14155550111', to: agent.phoneNumber };
+    expect(await receiveCall(world.deps, ringing)).toBeUndefined();
+    const [event] = await world.sql<{ payload: Record<string, unknown> }[]>`
+      select payload from events where name = 'call.rejected' and account_id = ${agent.accountId}`;
+    expect(event?.payload).toMatchObject({
+      direction: 'inbound',
+      phoneNumber: agent.phoneNumber,
+      reason: 'budget_exceeded',
+    });
+    const rows = await world.sql`select 1 from calls where agent_id = ${agent.agentId}`;
+    expect(rows).toHaveLength(0);
+  });
+
+  it('to a number that is not rented is refused', async () => {
+    const ringing = { carrierCallId: 'LBno', from: '+14155550111', to: '+14155559999' };
+    expect(await receiveCall(world.deps, ringing)).toBeUndefined();
+  });
+});
+
+it('a limit of spend is put to the carrier until it has agreed, and then no more', async () => {
+  let tries = 0;
+  const worker = watchCarrierSpend(
+    {
+      watchSpend: async (limitUsd) => {
+        expect(limitUsd).toBe(500);
+        if (++tries === 1) throw new Error('away');
+      },
+    },
+    500,
+  );
+  await expect(worker?.tick()).rejects.toThrow('away');
+  await worker?.tick();
+  await worker?.tick();
+  expect(tries).toBe(2);
+  expect(watchCarrierSpend({ watchSpend: undefined }, 500)).toBeUndefined();
+});
+
+it('an agent in hosted mode has no brain of its own', async () => {
+  const { callId } = await world.call(await world.agent());
+  const [row] = await world.sql<
+    { options: never }[]
+  >`select options from calls where id = ${callId}`;
+  const call = { callId, options: row?.options } as never;
+  expect(
+    openBrain({ ...world.deps, client: {} as never, guard: {} as never }, call, {
+      unprompted() {},
+    }),
+  ).toBeUndefined();
+});

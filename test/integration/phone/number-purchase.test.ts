@@ -1,0 +1,310 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import type { Ledger } from '../../../src/ledger/rules/ledger.ts';
+import { closeAgent } from '../../../src/payments/payouts/close-agent.ts';
+import { releaseAtClose } from '../../../src/phone/numbers/wind-down.ts';
+import { accountsWorld } from '../../support/accounts.ts';
+import { type NumberWorld, RENTAL_RAW, startNumberWorld } from '../../support/number-world.ts';
+import { addPolicy } from '../../support/policies.ts';
+import { processOn } from '../../support/reaping-process.ts';
+
+let world: NumberWorld;
+beforeEach(async () => {
+  world = await startNumberWorld();
+});
+afterEach(async () => {
+  expect(await world.faults()).toEqual([]);
+  await world[Symbol.asyncDispose]();
+});
+
+const RENTAL = { cost_raw: RENTAL_RAW };
+const { unfinishedMs, lateSaleMs } = LIMITS.phone;
+
+/** What came of a call: `ok`, or the wire spelling of its refusal. */
+const outcome = (call: Promise<unknown>) =>
+  call.then(
+    () => 'ok',
+    (error: { error?: string; message: string }) => error.error ?? error.message,
+  );
+
+const count = (outcomes: readonly string[], wanted: string) =>
+  outcomes.filter((each) => each === wanted).length;
+
+describe('a purchase', () => {
+  it('makes the number active, and charges its first month under its own target', async () => {
+    const agent = await world.agent(5_000_000n);
+    const { number, chargedRaw } = await world.buy(agent);
+    expect(chargedRaw).toBe(RENTAL_RAW);
+    expect(number).toEqual({
+      id: expect.any(Number),
+      numberId: number.id,
+      phoneNumber: '+12125550100',
+      number: '+12125550100',
+      status: 'active',
+      areaCode: '212',
+      monthlyRentalRaw: '2000000',
+      nextRenewalAt: '2026-02-28T12:00:00.000Z',
+      graceUntil: null,
+      releasedAt: null,
+      releaseReason: null,
+      createdAt: '2026-01-31T12:00:00.000Z',
+    });
+    expect(await world.charges(agent)).toEqual([
+      { ...RENTAL, target_url: 'phone://+12125550100/rental' },
+    ]);
+    expect(await world.funds(agent)).toEqual({ spendableRaw: 3_000_000n, heldRaw: 0n });
+  });
+
+  it('of twenty at once for one agent is one number and one month', async () => {
+    const agent = await world.agent(100_000_000n);
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => outcome(world.buy(agent))));
+    expect([count(outcomes, 'ok'), count(outcomes, 'number_exists')]).toEqual([1, 19]);
+    expect([world.carrier.buys, world.carrier.sold.size]).toEqual([1, 1]);
+    expect(await world.charges(agent)).toHaveLength(1);
+    expect(await world.rows(agent)).toMatchObject([{ status: 'active' }]);
+  });
+
+  it('gives agents that buy in one area at once a number each, and the same exact number to one', async () => {
+    const agents = await world.agents(12, 5_000_000n);
+    const bought = await Promise.all(agents.map((agent) => world.buy(agent)));
+    expect(new Set(bought.map(({ number }) => number.number)).size).toBe(12);
+    const others = await world.agents(6, 5_000_000n);
+    const exact = { phoneNumber: '+14155550142', areaCode: 'ignored' };
+    const outcomes = await Promise.all(others.map((agent) => outcome(world.buy(agent, exact))));
+    expect([count(outcomes, 'ok'), count(outcomes, 'no_numbers_available')]).toEqual([1, 5]);
+  });
+
+  it('asks no carrier and leaves no trace where the first month is not covered', async () => {
+    const agent = await world.agent(RENTAL_RAW - 1n);
+    await expect(world.buy(agent)).rejects.toMatchObject({
+      status: 402,
+      error: 'insufficient_balance',
+      fields: { available: '1999999', required: '2000000' },
+    });
+    expect([world.carrier.buys, await world.rows(agent)]).toEqual([0, []]);
+    await world.credit(agent.agentId, 1n);
+    expect(await outcome(world.buy(agent))).toBe('ok');
+  });
+
+  it.each([
+    ['refused', 502, 'provisioning_failed'],
+    ['taken', 409, 'no_numbers_available'],
+  ] as const)('that the carrier has %s costs nothing and leaves the place free', async (...row) => {
+    const [deal, status, error] = row;
+    const agent = await world.agent(5_000_000n);
+    world.carrier.deal = deal;
+    await expect(world.buy(agent)).rejects.toMatchObject({ status, error });
+    expect(await world.funds(agent)).toEqual({ spendableRaw: 5_000_000n, heldRaw: 0n });
+    expect(await world.row(agent)).toMatchObject({ status: 'failed', due_at: null });
+    world.carrier.deal = 'sold';
+    expect(await outcome(world.buy(agent))).toBe('ok');
+    expect(await world.charges(agent)).toHaveLength(1);
+  });
+});
+
+describe('a purchase whose answer is lost', () => {
+  it('is found at once where the carrier answers again', async () => {
+    const agent = await world.agent(5_000_000n);
+    world.carrier.deal = 'lost';
+    expect(await outcome(world.buy(agent))).toBe('ok');
+    expect(await world.charges(agent)).toHaveLength(1);
+  });
+
+  it('keeps its hold until the carrier says that it sold the number, and is charged once', async () => {
+    const agent = await world.agent(5_000_000n);
+    Object.assign(world.carrier, { deal: 'lost', isMute: true });
+    await expect(world.buy(agent)).rejects.toMatchObject({ error: 'provisioning_failed' });
+    world.clock.advance(unfinishedMs);
+    await world.tick();
+    expect(await world.funds(agent)).toMatchObject({ heldRaw: RENTAL_RAW });
+    await expect(world.buy(agent)).rejects.toMatchObject({ error: 'number_exists' });
+    world.carrier.isMute = false;
+    world.clock.advance(unfinishedMs);
+    await Promise.all([world.tick(), world.tick(), world.tick()]);
+    expect(await world.row(agent)).toMatchObject({ status: 'active', paid_months: 1 });
+    expect(await world.charges(agent)).toHaveLength(1);
+    expect([world.carrier.buys, world.carrier.sold.size]).toEqual([1, 1]);
+  });
+
+  it('costs nothing where the carrier has sold nothing', async () => {
+    const agent = await world.agent(5_000_000n);
+    world.carrier.deal = 'away';
+    await expect(world.buy(agent)).rejects.toMatchObject({ error: 'provisioning_failed' });
+    await world.tick();
+    expect(await world.row(agent)).toMatchObject({ status: 'buying' });
+    world.clock.advance(unfinishedMs);
+    await world.tick();
+    expect(await world.row(agent)).toMatchObject({ status: 'failed' });
+    expect(await world.funds(agent)).toEqual({ spendableRaw: 5_000_000n, heldRaw: 0n });
+    world.clock.advance(lateSaleMs);
+    await world.tick();
+    expect(await world.row(agent)).toMatchObject({ status: 'failed', due_at: null });
+  });
+
+  it('gives a number back that was sold after all was given up', async () => {
+    const agent = await world.agent(5_000_000n);
+    world.carrier.deal = 'away';
+    await expect(world.buy(agent)).rejects.toMatchObject({ error: 'provisioning_failed' });
+    world.clock.advance(unfinishedMs);
+    await world.tick();
+    const [row] = await world.sql<{ purchase_id: string }[]>`select purchase_id from phone_numbers`;
+    const late = { carrierNumberId: 'PNlate', phoneNumber: '+12125550100' };
+    world.carrier.sold.set(row?.purchase_id ?? '', late);
+    world.clock.advance(lateSaleMs);
+    await world.tick();
+    expect(world.carrier.returned).toEqual(['PNlate']);
+    expect(await world.row(agent)).toMatchObject({
+      status: 'failed',
+      carrier_number_id: 'PNlate',
+      returned_at: expect.any(Date),
+      due_at: null,
+    });
+    expect(await world.charges(agent)).toEqual([]);
+  });
+});
+
+describe('a purchase whose process dies', () => {
+  const never = new Promise<never>(() => {});
+  /** Begins a purchase in a process that goes no further than its ledger lets it. */
+  const buyIn = (ledger: Pick<Ledger, 'hold' | 'settle'>, agentId: number, accountId: string) =>
+    world.processWith(ledger).numbers.buy({ accountId, spender: { agentId } }, { areaCode: '212' });
+
+  it('between the carrier and the ledger is charged once, and not released before the carrier was asked', async () => {
+    const { agentId, accountId } = await world.agent(5_000_000n);
+    const dead = await processOn(world.sql, 'dead', 60_000);
+    let isSettling = false;
+    const stuck = {
+      hold: dead.ledger.hold,
+      settle: () => {
+        isSettling = true;
+        return never;
+      },
+    };
+    void outcome(buyIn(stuck, agentId, accountId));
+    await expect.poll(() => isSettling).toBe(true);
+    await world.sql`update leases set expires_at = now() - interval '1 second'
+      where node_id = 'dead'`;
+    expect(await world.main.atOnce.tick()).toMatchObject({ holds: 0 });
+    expect(await world.funds({ agentId })).toMatchObject({ heldRaw: RENTAL_RAW });
+    world.clock.advance(unfinishedMs);
+    await Promise.all([world.tick(), world.tick()]);
+    expect(await world.row({ agentId, accountId })).toMatchObject({ status: 'active' });
+    expect(await world.charges({ agentId, accountId })).toHaveLength(1);
+    expect(world.carrier.buys).toBe(1);
+  });
+
+  it('is charged by another process under the same caps and the same task', async () => {
+    const { agentId, accountId } = await world.agent(10_000_000n);
+    const [key] = await world.sql<{ id: number }[]>`
+      select id from agent_keys where agent_id = ${agentId}`;
+    const keyId = key?.id ?? 0;
+    const spender = { agentId, keyId, keyRootId: keyId, taskId: 'plan' };
+    await addPolicy(world.sql, {
+      accountId,
+      agentId,
+      kind: 'task',
+      matchKey: 'plan',
+      limitRaw: RENTAL_RAW,
+    });
+    Object.assign(world.carrier, { deal: 'lost', isMute: true });
+    const { numbers } = world;
+    expect(await outcome(numbers.buy({ accountId, spender }, { areaCode: '212' }))).toBe(
+      'provisioning_failed',
+    );
+    world.carrier.isMute = false;
+    world.clock.advance(unfinishedMs);
+    await world.tick();
+    expect(await world.sql`select task_id, cost_raw from charges`).toEqual([
+      { task_id: 'plan', cost_raw: RENTAL_RAW },
+    ]);
+    const [row] = await world.rows({ agentId, accountId });
+    await numbers.release({ agentId, accountId, numberId: row?.id ?? 0 });
+    expect(await outcome(numbers.buy({ accountId, spender }, { areaCode: '212' }))).toBe(
+      'policy_exceeded',
+    );
+  });
+
+  it('before the carrier was asked costs nothing, and its hold is released with it', async () => {
+    const { agentId, accountId } = await world.agent(5_000_000n);
+    const dead = await processOn(world.sql, 'dead', 60_000);
+    world.carrier.gate = never;
+    void outcome(buyIn(dead.ledger, agentId, accountId));
+    await expect.poll(() => world.carrier.buys).toBe(1);
+    await world.sql`update leases set expires_at = now() - interval '1 second'
+      where node_id = 'dead'`;
+    expect(await world.main.atOnce.tick()).toMatchObject({ holds: 0 });
+    world.clock.advance(unfinishedMs);
+    await world.tick();
+    expect(await world.row({ agentId, accountId })).toMatchObject({ status: 'failed' });
+    expect(await world.funds({ agentId })).toEqual({
+      spendableRaw: 5_000_000n,
+      heldRaw: 0n,
+    });
+  });
+
+  it('between the ledger and its row is charged once', async () => {
+    const { agentId, accountId } = await world.agent(5_000_000n);
+    const { ledger } = world.main;
+    const dying = {
+      hold: ledger.hold,
+      settle: async (request: Parameters<Ledger['settle']>[0]) => {
+        await ledger.settle(request);
+        throw new Error('killed');
+      },
+    };
+    await expect(buyIn(dying, agentId, accountId)).rejects.toThrow('killed');
+    expect(await world.row({ agentId, accountId })).toMatchObject({ status: 'buying' });
+    world.clock.advance(unfinishedMs);
+    await world.tick();
+    expect(await world.row({ agentId, accountId })).toMatchObject({
+      status: 'active',
+      paid_months: 1,
+    });
+    expect(await world.charges({ agentId, accountId })).toHaveLength(1);
+  });
+});
+
+describe('a purchase that is slow', () => {
+  it('gives its number back where it was given up meanwhile, and is not charged', async () => {
+    const agent = await world.agent(5_000_000n);
+    let open = () => {};
+    world.carrier.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const buying = outcome(world.buy(agent));
+    await expect.poll(() => world.carrier.buys).toBe(1);
+    await world.sql`update phone_numbers set due_at = now() - interval '1 year'`;
+    await world.tick();
+    expect(await world.row(agent)).toMatchObject({ status: 'failed' });
+    open();
+    expect(await buying).toBe('provisioning_failed');
+    expect(world.carrier.returned).toEqual(['PN+12125550100']);
+    expect(await world.funds(agent)).toEqual({ spendableRaw: 5_000_000n, heldRaw: 0n });
+  });
+
+  it('of an agent that is closed meanwhile ends with the number released', async () => {
+    const { sql, carrier, clock } = world;
+    const agent = await world.agent(5_000_000n);
+    let open = () => {};
+    carrier.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const buying = outcome(world.buy(agent));
+    await expect.poll(() => carrier.buys).toBe(1);
+    const { agentsDeps } = accountsWorld(sql, { ledger: world.main.ledger });
+    const [closing] = await sql`select * from agents where id = ${agent.agentId}`;
+    await closeAgent(
+      { ...agentsDeps, windDown: (tx, id) => releaseAtClose(tx, id, new Date(clock.now())) },
+      { ...closing, id: agent.agentId, accountId: agent.accountId, walletAddress: null } as never,
+    );
+    expect(await world.row(agent)).toMatchObject({ status: 'buying' });
+    open();
+    expect(await buying).toBe('ok');
+    expect(await world.row(agent)).toMatchObject({
+      status: 'released',
+      release_reason: 'agent_winddown',
+    });
+    await world.tick();
+    expect(carrier.returned).toEqual(['PN+12125550100']);
+  });
+});

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCallWorld } from '../../support/call-world.ts';
+
+let world: Awaited<ReturnType<typeof startCallWorld>>;
+beforeAll(async () => {
+  world = await startCallWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+describe('a call that no process ends', () => {
+  it('is settled once by the carrier’s duration, with recognition and speech at nothing', async () => {
+    const agent = await world.agent();
+    const { callId, carrierCallId } = await world.call(agent, { answered: true });
+    const { ledger } = world.main;
+    await world.loseProcess(callId);
+    world.record(carrierCallId, 'completed', 61);
+    await Promise.all([world.sweep(), world.sweep(), world.sweep()]);
+    expect(await world.row(callId)).toMatchObject({
+      status: 'completed',
+      terminal: true,
+      is_backstop: true,
+      transport_raw: 14_945n,
+      stt_raw: 0n,
+      tts_raw: 0n,
+    });
+    expect(await world.ended(callId)).toEqual([
+      expect.objectContaining({
+        reason: 'backstop_settled',
+        backstop: true,
+        durationSeconds: 61,
+        transportRaw: '14945',
+        sttRaw: '0',
+        ttsRaw: '0',
+      }),
+    ]);
+    expect(await ledger.funds(agent.agentId)).toMatchObject({
+      spendableRaw: 5_000_000n - 14_945n,
+      heldRaw: 0n,
+    });
+    const charges = await world.sql`
+      select target_url, cost_raw from charges where agent_id = ${agent.agentId}`;
+    expect(charges).toEqual([
+      { target_url: `phone://${agent.phoneNumber}/call/${callId}`, cost_raw: 14_945n },
+    ]);
+    expect(await world.faults()).toEqual([]);
+  });
+
+  it('never costs more than its reserve, however long the carrier says that it was', async () => {
+    const agent = await world.agent();
+    const reserveRaw = 19_200n;
+    const { callId, carrierCallId } = await world.call(agent, { answered: true, reserveRaw });
+    await world.loseProcess(callId);
+    world.record(carrierCallId, 'completed', 3_600);
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({ transport_raw: reserveRaw, terminal: true });
+    expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
+      spendableRaw: 5_000_000n - reserveRaw,
+      heldRaw: 0n,
+    });
+    const [shortfall] = await world.sql`
+      select 1 from postings where id = ${`resolve:${callId}`} and 'shortfall:loopback' = any (debits)`;
+    expect(shortfall).toBeDefined();
+  });
+
+  it('is left to its process while that lives', async () => {
+    const agent = await world.agent();
+    const { callId, carrierCallId } = await world.call(agent, { answered: true });
+    world.record(carrierCallId, 'completed', 1);
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({ status: 'in_progress', terminal: false });
+    await world.sql`update calls set started_at = now() - interval '2 minutes' where id = ${callId}`;
+    await world.due(callId);
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({ terminal: true, is_backstop: true });
+  });
+
+  it.each([
+    ['busy', 'pending', 'dial_busy'],
+    ['no-answer', 'pending', 'dial_no_answer'],
+    ['canceled', 'pending', 'dial_canceled'],
+    ['failed', 'failed', 'dial_failed'],
+  ] as const)(
+    'and was never answered (%s) is over as %s, and costs nothing',
+    async (said, status, reason) => {
+      const agent = await world.agent();
+      const { callId, carrierCallId } = await world.call(agent);
+      world.record(carrierCallId, said);
+      await world.sweep();
+      expect(await world.row(callId)).toMatchObject({
+        status,
+        terminal: true,
+        end_reason: reason,
+        transport_raw: 0n,
+      });
+      expect(await world.ended(callId)).toEqual([]);
+    },
+  );
+
+  it('and whose process was lost between its reserve and its row gives the reserve back', async () => {
+    const agent = await world.agent();
+    const { callId, carrierCallId } = await world.call(agent, { answered: true });
+    await world.sql`update calls set status = 'pending', started_at = null where id = ${callId}`;
+    await world.loseProcess(callId);
+    world.record(carrierCallId, 'completed', 3);
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({ status: 'pending', terminal: true });
+    expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
+      spendableRaw: 5_000_000n,
+      heldRaw: 0n,
+    });
+    expect(await world.ended(callId)).toEqual([]);
+  });
+
+  it('and that the carrier does not know has failed', async () => {
+    const { callId } = await world.call(await world.agent());
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({ status: 'failed', terminal: true });
+  });
+
+  it('and lasts longer than any call may is hung up at the carrier, and asked about again', async () => {
+    const agent = await world.agent();
+    const { callId, carrierCallId } = await world.call(agent, { answered: true });
+    await world.loseProcess(callId);
+    world.record(carrierCallId, 'in-progress');
+    await world.sweep();
+    expect(world.hungUp).not.toContain(carrierCallId);
+    await world.sql`update calls set started_at = now() - interval '2 hours' where id = ${callId}`;
+    await world.due(callId);
+    await world.sweep();
+    expect(world.hungUp).toContain(carrierCallId);
+    expect(await world.row(callId)).toMatchObject({ terminal: false });
+    world.record(carrierCallId, 'completed', 7_200);
+    await world.due(callId);
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({ terminal: true });
+  });
+
+  it('and was settled without its row is written as it was settled', async () => {
+    const agent = await world.agent();
+    const { callId, carrierCallId } = await world.call(agent, { answered: true });
+    const taken = await world.deps.takeSession(callId);
+    if (taken === undefined) throw new Error('the session lives');
+    await world.main.ledger.closeSession({
+      claim: taken.claim,
+      reason: 'call_ended',
+      actualRaw: 500n,
+      account: 'telephony',
+      source: 'loopback',
+      charges: (costRaw) => [
+        {
+          agentId: agent.agentId,
+          keyId: null,
+          targetUrl: `phone://${agent.phoneNumber}/call/${callId}`,
+          targetHost: 'phone',
+          method: 'CALL',
+          status: 'success',
+          costRaw,
+          model: null,
+          rail: null,
+          usage: {},
+          taskId: null,
+          actionId: null,
+          customerId: null,
+          sessionId: callId,
+          payee: null,
+          responseStatusCode: null,
+          latencyMs: null,
+          overheadMs: null,
+          upstreamMs: null,
+        },
+      ],
+    });
+    world.record(carrierCallId, 'completed', 2);
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({
+      terminal: true,
+      transport_raw: 500n,
+      stt_raw: 0n,
+    });
+  });
+});

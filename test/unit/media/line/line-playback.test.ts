@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { LinePlayback } from '../../../../media/line/line-playback.ts';
+
+const MS = (ms: number) => new Uint8Array(ms * 8);
+const playback = () => new LinePlayback({ bytesPerMs: 8, markMs: 200 });
+
+describe('the playback of a line', () => {
+  it('takes what was sent as heard by the clock until a mark is to come', () => {
+    const line = playback();
+    line.sent('a', MS(100), 0);
+    expect(line.heard(40)).toEqual({ itemId: 'a', heardMs: 40 });
+    expect(line.unheardMs(40)).toBe(60);
+    expect(line.heard(500)).toEqual({ itemId: 'a', heardMs: 100 });
+  });
+
+  it('holds at a mark that was not echoed, and goes on from the time of its echo', () => {
+    const line = playback();
+    const mark = line.sent('a', MS(200), 0);
+    line.sent('a', MS(200), 0);
+    expect(line.heard(350)).toEqual({ itemId: 'a', heardMs: 200 });
+    expect(line.echoed(mark ?? '', 350)).toBe(true);
+    expect(line.heard(400)).toEqual({ itemId: 'a', heardMs: 250 });
+  });
+
+  it('goes by the clock where the carrier echoes no marks', () => {
+    const line = playback();
+    line.sent('a', MS(200), 0);
+    line.sent('a', MS(2_000), 0);
+    expect(line.heard(1_500)).toEqual({ itemId: 'a', heardMs: 1_500 });
+  });
+
+  it('counts nothing as heard whose mark comes back because of a clear', () => {
+    const line = playback();
+    line.sent('a', MS(100), 0);
+    const mark = line.sent('a', MS(300), 0) ?? '';
+    const unheard = line.clear(150);
+    expect(unheard.map(({ bytes }) => bytes.length / 8)).toEqual([250]);
+    expect(line.echoed(mark, 151)).toBe(false);
+    expect(line.heard(400)).toBeUndefined();
+  });
+
+  it('goes on within an item whose unheard sound is sent again', () => {
+    const line = playback();
+    line.sent('a', MS(300), 0);
+    const [rest] = line.clear(100);
+    line.sent('a', rest?.bytes ?? MS(0), 500);
+    expect(line.heard(550)).toEqual({ itemId: 'a', heardMs: 150 });
+  });
+
+  it('counts each item by itself', () => {
+    const line = playback();
+    line.sent('a', MS(100), 0);
+    line.sent('b', MS(80), 0);
+    expect(line.heard(130)).toEqual({ itemId: 'b', heardMs: 30 });
+  });
+
+  it('begins anew after silence', () => {
+    const line = playback();
+    line.sent('a', MS(100), 0);
+    line.sent('b', MS(100), 5_000);
+    expect(line.heard(5_020)).toEqual({ itemId: 'b', heardMs: 20 });
+  });
+});

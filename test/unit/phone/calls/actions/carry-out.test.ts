@@ -1,0 +1,212 @@
+import { expect, it } from 'vitest';
+import { silentLog } from '../../../../../src/kernel/log.ts';
+import { buildCatalogue } from '../../../../../src/models/catalogue/build-catalogue.ts';
+import { BUILTIN_MODELS } from '../../../../../src/models/catalogue/builtin/models.ts';
+import { BUILTIN_PROVIDERS } from '../../../../../src/models/catalogue/builtin/providers.ts';
+import { type ActedRecorder, carryOut } from '../../../../../src/phone/calls/actions/carry-out.ts';
+import { NOT_REACHED } from '../../../../../src/phone/calls/actions/live-actions.ts';
+import type { Call } from '../../../../../src/phone/calls/call.ts';
+import type { CallDeps } from '../../../../../src/phone/calls/call-deps.ts';
+import { CarrierFailed } from '../../../../../src/phone/carriers/carrier.ts';
+import { phoneCall } from '../../../../support/phone-line.ts';
+import { tone } from '../../../../support/voice-fakes.ts';
+import { settleAll } from '../../../../support/voice-world.ts';
+
+const CALL = { callId: 'CA1', carrierCallId: 'LB1', accountId: 'acct' } as Call;
+const TO = '+14155550123';
+
+/** A live call, the carrier that actions ask, and a database that takes every write. */
+async function acted(
+  options: {
+    readonly beginMessage?: string;
+    readonly pauseFails?: boolean;
+    readonly finishFails?: boolean;
+    readonly transfer?: () => Promise<void>;
+  } = {},
+) {
+  const world = await phoneCall(options);
+  const asked: string[] = [];
+  const written: string[] = [];
+  const warned: string[] = [];
+  const carrier = {
+    calls: {
+      sendDigits: async (_: unknown, digits: string) => void asked.push(`digits ${digits}`),
+      async transfer(_: unknown, to: string, whispers?: boolean) {
+        await options.transfer?.();
+        asked.push(`transfer ${to} ${whispers}`);
+      },
+    },
+  };
+  const deps = {
+    clock: world.clock,
+    carrier,
+    catalogue: buildCatalogue({
+      providers: new Map(Object.entries(BUILTIN_PROVIDERS)),
+      models: BUILTIN_MODELS,
+      secret: () => undefined,
+    }),
+    models: { stt: 'local/pocketsphinx', tts: 'local/flite', llm: 'local/guide' },
+    live: new Map([['CA1', world.call]]),
+    log: { ...silentLog, warn: (_: unknown, text: string) => warned.push(text) },
+    refusalOf: async (to: string) => (to === TO ? undefined : { message: 'it is not called' }),
+    openSound: async () => ({ sampleRateHz: 8_000, blocks: [tone(300, 8_000)] }),
+    sql: async (texts: readonly string[], ...values: unknown[]) => {
+      written.push(`${texts[0]?.trim().split(' ').slice(0, 4).join(' ')} ${values[0]}`);
+      return [];
+    },
+  } as unknown as CallDeps;
+  const failed = new CarrierFailed('away', 'no answer');
+  const recorder: ActedRecorder = {
+    async pause() {
+      if (options.pauseFails) throw failed;
+      asked.push('pause');
+    },
+    resume: () => void asked.push('resume'),
+    async finish() {
+      if (options.finishFails) throw failed;
+    },
+    stop: () => void asked.push('stop'),
+  };
+  const act = async (action: Parameters<typeof carryOut>[3]) => {
+    carryOut(deps, CALL, recorder, action);
+    await settleAll();
+  };
+  return { ...world, act, asked, warned, written };
+}
+
+it('keys are pressed once the words before them are heard', async () => {
+  const { act, asked, passes } = await acted({ beginMessage: 'One two three four five six.' });
+  await passes(200);
+  await act({ name: 'send_digits', digits: '1#' });
+  await passes(200);
+  expect(asked).toEqual([]);
+  await passes(600);
+  expect(asked).toEqual(['digits 1#']);
+});
+
+it('a transfer writes its summary before the carrier is asked, and tells it to whisper where there is one', async () => {
+  const { act, asked, call, written } = await acted();
+  await act({ name: 'transfer_call', to: TO, summary: 'A refund.' });
+  expect(written[0]).toBe('update calls set transfer_summary A refund.');
+  expect(asked).toEqual([`transfer ${TO} true`]);
+  expect(call.actions.isTransferring).toBe(true);
+  await act({ name: 'transfer_call', to: TO });
+  expect(asked).toHaveLength(1);
+});
+
+it('a transfer without a summary erases that of an earlier one', async () => {
+  const { act, asked, written } = await acted();
+  await act({ name: 'transfer_call', to: TO });
+  expect(written[0]).toBe('update calls set transfer_summary null');
+  expect(asked).toEqual([`transfer ${TO} false`]);
+});
+
+it('a transfer that the carrier refuses is told to the caller and to the brain', async () => {
+  const { act, answers, call, passes, prompt, says, warned } = await acted({
+    async transfer() {
+      throw new CarrierFailed('refused', 'no');
+    },
+  });
+  await act({ name: 'transfer_call', to: TO });
+  expect(call.actions.isTransferring).toBe(false);
+  expect(warned).toEqual(['an action of a call failed']);
+  await passes(800);
+  answers('Well.');
+  await says('and now');
+  expect(prompt()).toEqual([
+    '[transfer] The other person was not reached: failed.',
+    NOT_REACHED,
+    'and now',
+  ]);
+});
+
+it.each([
+  ['refused', ['error'], false],
+  ['away', [], true],
+] as const)(
+  'a carrier that has stopped the stream and then is %s ends the call by %j',
+  async (kind, reasons, isTransferring) => {
+    const { act, call, over, passes } = await acted({
+      async transfer() {
+        call.detached();
+        throw new CarrierFailed(kind, 'no');
+      },
+    });
+    await act({ name: 'transfer_call', to: TO });
+    await passes(500);
+    expect(over).toEqual(reasons);
+    expect(call.actions.isTransferring && reasons.length === 0).toBe(isTransferring);
+  },
+);
+
+it('a number that may not be called is not connected, and the caller hears why', async () => {
+  const { act, asked, engines, passes } = await acted();
+  await act({ name: 'transfer_call', to: '+19005550100' });
+  await passes(500);
+  expect(asked).toEqual([]);
+  expect(engines.tts.flite.spoken).toEqual(['I cannot connect you: it is not called.']);
+});
+
+it('a sound that is named is heard', async () => {
+  const { act, callee, passes } = await acted();
+  await act({ name: 'play_audio', url: 'https://a.example/hold.wav' });
+  await passes(600);
+  expect(callee.heardMs()).toBe(300);
+});
+
+it('keys are gathered by the rules that are named, and by the usual ones beside them', async () => {
+  const { act, call, passes, prompt } = await acted();
+  await act({ name: 'gather_digits', finishOnKey: '*', sensitive: true });
+  for (const digit of '12#3*') call.media({ kind: 'digit', digit });
+  await passes(100);
+  expect(prompt()).toEqual(['[keypad] 4 digits entered']);
+});
+
+it('while sensitive keys are gathered a recorded call is not recorded', async () => {
+  const { act, asked, call, passes } = await acted();
+  await act({ name: 'gather_digits' });
+  expect(asked).toEqual([]);
+  await act({ name: 'gather_digits', sensitive: true });
+  expect(asked).toEqual(['pause']);
+  for (const digit of '12#') call.media({ kind: 'digit', digit });
+  await passes(100);
+  expect(asked).toEqual(['pause', 'resume']);
+});
+
+it('a language that the models do not speak changes nothing, and the brain learns it', async () => {
+  const { act, answers, call, prompt, says, warned } = await acted();
+  await act({ name: 'set_language', language: 'es-ES' });
+  await act({ name: 'set_language', language: 'en-GB' });
+  expect(call.config.transcriptionLanguage).toBe('en');
+  expect(warned).toEqual(['the language of a call stays']);
+  answers('Yes.');
+  await says('hello');
+  expect(prompt()).toEqual([
+    '[language] es-ES is not available; the language stays as it is.',
+    'hello',
+  ]);
+});
+
+it('sensitive keys are not gathered while the carrier may record them, and the brain learns that', async () => {
+  const { act, answers, call, passes, prompt, warned } = await acted({ pauseFails: true });
+  answers('Then tell me.');
+  await act({ name: 'gather_digits', sensitive: true });
+  await passes(200);
+  expect(call.actions.isGathering).toBe(false);
+  expect(prompt()).toEqual(['[keypad] The keys cannot be used now, because the call is recorded.']);
+  expect(warned).toEqual(['an action of a call failed']);
+});
+
+it('a call whose recording cannot be ended is not transferred to a person who was not told of it', async () => {
+  const { act, asked, call, warned } = await acted({ finishFails: true });
+  await act({ name: 'transfer_call', to: TO });
+  expect(asked).toEqual([]);
+  expect(call.actions.isTransferring).toBe(false);
+  expect(warned).toEqual(['an action of a call failed']);
+});
+
+it('a recording is stopped where the other side does not agree', async () => {
+  const { act, asked } = await acted();
+  await act({ name: 'stop_recording' });
+  expect(asked).toEqual(['stop']);
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { MachineWatch } from '../../../../../src/phone/calls/actions/machine-watch.ts';
+import type { OnMachine } from '../../../../../src/phone/calls/call.ts';
+import type { AnsweredBy } from '../../../../../src/phone/carriers/carrier.ts';
+import { settleAll } from '../../../../support/voice-world.ts';
+
+function watch(onMachine: OnMachine) {
+  const clock = new ManualClock();
+  const done: string[] = [];
+  const learned: AnsweredBy[] = [];
+  const row: { answeredBy: AnsweredBy | null; reads: number } = { answeredBy: null, reads: 0 };
+  const machine = new MachineWatch({
+    clock,
+    log: silentLog,
+    onMachine,
+    message: 'Call me.',
+    actions: {
+      drop: (reason) => done.push(`drop ${reason}`),
+      leave: (text, reason) => done.push(`leave ${text} ${reason}`),
+      mute: () => done.push('mute'),
+    },
+    async read() {
+      row.reads++;
+      return row.answeredBy;
+    },
+    learned: (answeredBy) => learned.push(answeredBy),
+  });
+  async function passes(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += LIMITS.phone.machinePollMs) {
+      clock.advance(LIMITS.phone.machinePollMs);
+      await settleAll();
+    }
+  }
+  const hear = (...words: AnsweredBy[]) => {
+    for (const answeredBy of words) machine.hear(answeredBy);
+  };
+  return { clock, done, hear, learned, machine, passes, row };
+}
+
+const DROP = 'drop voicemail_reached';
+const LEAVE = 'leave Call me. voicemail_reached';
+
+describe('a carrier that says who has answered', () => {
+  it.each<[OnMachine, AnsweredBy[], string[]]>([
+    ['hangup', ['machine_start'], [DROP]],
+    ['hangup', ['machine_end'], [DROP]],
+    ['hangup', ['machine_start', 'machine_start', 'machine_end'], [DROP]],
+    ['hangup', ['fax'], [DROP]],
+    ['hangup', ['human'], []],
+    ['hangup', ['unknown'], []],
+    ['hangup', ['unknown', 'machine_start'], []],
+    ['leave_message', ['machine_start'], ['mute']],
+    ['leave_message', ['machine_start', 'machine_end'], ['mute', LEAVE]],
+    ['leave_message', ['machine_start', 'unknown', 'machine_end'], ['mute', LEAVE]],
+    ['leave_message', ['machine_end', 'machine_end', 'machine_start'], [LEAVE]],
+    ['leave_message', ['fax'], [DROP]],
+    ['leave_message', ['human', 'machine_end'], []],
+    ['leave_message', ['unknown', 'machine_end'], []],
+    ['continue', ['machine_start', 'machine_end'], []],
+    ['continue', ['fax'], []],
+  ])('does by %s after %j: %j', (onMachine, words, expected) => {
+    const { done, hear, learned } = watch(onMachine);
+    hear(...words);
+    expect(done).toEqual(expected);
+    expect(learned[0]).toBe(words[0]);
+  });
+
+  it('to another process is understood within a second, from the row', async () => {
+    const { done, passes, row } = watch('hangup');
+    await passes(3_000);
+    row.answeredBy = 'machine_start';
+    await passes(LIMITS.phone.machinePollMs);
+    expect(done).toEqual([DROP]);
+    const { reads } = row;
+    await passes(5_000);
+    expect(row.reads).toBe(reads);
+  });
+
+  it('to nobody is asked for a minute, and no longer', async () => {
+    const { done, hear, passes, row } = watch('hangup');
+    await passes(LIMITS.phone.machineMs + 20_000);
+    expect(row.reads).toBe(LIMITS.phone.machineMs / LIMITS.phone.machinePollMs);
+    hear('machine_start');
+    expect(done).toEqual([]);
+  });
+
+  it('and never that the greeting is over: the message is left all the same', async () => {
+    const { done, hear, passes } = watch('leave_message');
+    hear('machine_start');
+    await passes(LIMITS.phone.machineGreetingMs);
+    expect(done).toEqual(['mute', LEAVE]);
+  });
+
+  it('after the call is over changes nothing', async () => {
+    const { done, hear, machine, passes, row } = watch('leave_message');
+    hear('machine_start');
+    machine.close();
+    await passes(LIMITS.phone.machineMs);
+    expect(done).toEqual(['mute']);
+    expect(row.reads).toBe(0);
+  });
+});

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { reasonOf } from '../../../../src/phone/calls/end-reason.ts';
+
+it('the ending of a voice session is one reason of its call', () => {
+  expect(reasonOf('client left', false)).toBe('call_ended');
+  expect(reasonOf('budget_exhausted', false)).toBe('budget_exhausted');
+  expect(reasonOf('budget_exhausted', true)).toBe('reserve_exhausted');
+  expect(reasonOf('server is shutting down', false)).toBe('drain');
+  expect(reasonOf('idle', false)).toBe('inactivity');
+  expect(reasonOf('credential revoked', false)).toBe('suspended');
+  expect(reasonOf('max_duration', false)).toBe('max_duration');
+  expect(reasonOf('toString', false)).toBe('error');
+});

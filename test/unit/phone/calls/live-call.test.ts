@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { phoneCall } from '../../../support/phone-line.ts';
+import { AGENT } from '../../../support/voice-world.ts';
+
+const COUNT = 'One two three four. Five six seven eight.';
+
+describe('a live call', () => {
+  it('greets, hears, and answers', async () => {
+    const { answers, callee, passes, prompt, says, turns } = await phoneCall({
+      beginMessage: 'Hello there.',
+    });
+    await passes(600);
+    expect(callee.heardMs()).toBe(200);
+    answers('Fine thanks.');
+    await says('how are you');
+    await passes(600);
+    expect(callee.heardMs()).toBe(400);
+    expect(prompt()).toEqual(['Hello there.', 'how are you']);
+    expect(turns).toEqual([
+      'assistant: Hello there.',
+      'user: how are you',
+      'assistant: Fine thanks.',
+    ]);
+  });
+
+  it('goes on through a cough, without a gap', async () => {
+    const { answers, callee, clears, engines, passes, says } = await phoneCall();
+    answers(COUNT);
+    await says('count');
+    engines.stt.pocketsphinx.script.push('the');
+    callee.speak(160);
+    await passes(1_500);
+    expect(clears).toEqual([]);
+    expect(callee.heardMs()).toBe(800);
+  });
+
+  it('goes on where it was heard after a sign of listening, and does not answer it', async () => {
+    const { answers, callee, clears, engines, passes, prompt, says } = await phoneCall();
+    answers(`${COUNT} ${COUNT}`);
+    await says('count');
+    engines.stt.pocketsphinx.script.push('mhm');
+    callee.speak(420);
+    await passes(4_000);
+    expect(clears).toHaveLength(1);
+    expect(callee.heardMs()).toBeGreaterThanOrEqual(1_600);
+    expect(callee.heardMs()).toBeLessThanOrEqual(1_640);
+    expect(engines.guide.asked).toHaveLength(1);
+    expect(prompt()).toEqual(['count']);
+  });
+
+  it('hangs up once the goodbye was heard whole', async () => {
+    const { callee, engines, over, passes, says } = await phoneCall();
+    engines.guide.answers.push({
+      text: 'Goodbye my friend.',
+      toolCall: { name: 'end_call', argumentsJson: '{}' },
+      usage: { inputTokens: 1, outputTokens: 3 },
+    });
+    await says('bye');
+    expect(over).toEqual([]);
+    await passes(900);
+    expect(callee.heardMs()).toBe(300);
+    expect(over).toEqual(['agent_ended']);
+  });
+
+  it('does not hang up where the caller speaks over the goodbye', async () => {
+    const { callee, engines, over, passes, says } = await phoneCall();
+    engines.guide.answers.push({
+      text: 'Goodbye my dear old friend from the far far away.',
+      toolCall: { name: 'end_call', argumentsJson: '{}' },
+      usage: { inputTokens: 1, outputTokens: 3 },
+    });
+    await says('bye');
+    engines.stt.pocketsphinx.script.push('wait a moment');
+    callee.speak(600);
+    await passes(2_500);
+    expect(over).toEqual([]);
+    expect(engines.guide.asked).toHaveLength(2);
+  });
+
+  it('ends as the far side left where the stream does not come back', async () => {
+    const { answers, call, ledger, over, passes, says } = await phoneCall();
+    answers(COUNT);
+    await says('count');
+    call.detached();
+    await passes(15_100);
+    await call.settled;
+    expect(over).toEqual(['client left']);
+    expect(ledger.openHolds()).toBe(0);
+    expect(ledger.consumedRaw(AGENT)).toBeGreaterThan(0n);
+  });
+
+  it('gives keys that are pressed to its brain as one entry', async () => {
+    const { call, engines, passes, prompt } = await phoneCall();
+    for (const digit of '12#') call.media({ kind: 'digit', digit });
+    await passes(200);
+    expect(prompt()).toEqual(['[keypad] 12#']);
+    expect(engines.guide.asked).toHaveLength(1);
+  });
+});

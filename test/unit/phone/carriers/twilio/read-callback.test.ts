@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { CallbackMalformed } from '../../../../../src/phone/carriers/carrier.ts';
+import { readTwilioCallback } from '../../../../../src/phone/carriers/twilio/read-callback.ts';
+
+const CALL = { CallSid: 'CA9', From: '+14155550100', To: '+14155550199' };
+
+const read = (hook: string, parameters: Record<string, string> | string, query = '?call=CAours') =>
+  readTwilioCallback(hook, {
+    url: `https://phone.example/v1/telephony/twilio/${hook}${query}`,
+    headers: {},
+    body: Buffer.from(
+      typeof parameters === 'string' ? parameters : `${new URLSearchParams(parameters)}`,
+    ),
+  });
+
+const TRANSFERRED = { kind: 'transferred', callId: 'CAours', carrierCallId: 'CA9' };
+
+describe('callbacks of Twilio', () => {
+  it('ask what to do with a call of ours, one from outside, and one whose stream has been', () => {
+    const event = { kind: 'answered', carrierCallId: 'CA9', from: CALL.From, to: CALL.To };
+    expect(read('voice', CALL)).toEqual({ ...event, callId: 'CAours', isAgain: false });
+    expect(read('voice', CALL, '')).toEqual({ ...event, callId: undefined, isAgain: false });
+    expect(read('voice', CALL, '?call=CAours&again=1')).toEqual({
+      ...event,
+      callId: 'CAours',
+      isAgain: true,
+    });
+  });
+
+  it.each(['busy', 'no-answer', 'failed', 'canceled'])(
+    'bring the stream back after a transfer that was %s',
+    (DialCallStatus) => {
+      const event = read('voice', { ...CALL, DialCallStatus }, '?call=CAours&again=1');
+      expect(event).toMatchObject({
+        kind: 'answered',
+        isAgain: true,
+        transferFailed: DialCallStatus,
+      });
+    },
+  );
+
+  it('let a call end with the party that it was transferred to', () => {
+    expect(read('voice', { ...CALL, DialCallStatus: 'completed' })).toEqual(TRANSFERRED);
+    const leg = { ...CALL, CallSid: 'CA10', ParentCallSid: 'CA9' };
+    expect(read('transfer', { ...leg, CallStatus: 'in-progress' })).toEqual(TRANSFERRED);
+    expect(read('transfer', { ...leg, CallStatus: 'ringing' })).toEqual({ kind: 'ignored' });
+  });
+
+  it('ask what that party is told, of a call that the address names', () => {
+    expect(read('whisper', CALL)).toEqual({ kind: 'whisper', callId: 'CAours' });
+    expect(() => read('whisper', CALL, '')).toThrow('without call');
+    expect(() => read('transfer', { ...CALL, CallStatus: 'in-progress' }, '')).toThrow();
+  });
+
+  it.each([
+    ['initiated', 'queued'],
+    ['queued', 'queued'],
+    ['ringing', 'ringing'],
+    ['in-progress', 'in-progress'],
+    ['completed', 'completed'],
+    ['busy', 'busy'],
+    ['no-answer', 'no-answer'],
+    ['canceled', 'canceled'],
+    ['failed', 'failed'],
+  ])('say that a call is %s', (CallStatus, status) => {
+    expect(read('status', { ...CALL, CallStatus, SequenceNumber: '2' })).toEqual({
+      kind: 'status',
+      callId: 'CAours',
+      carrierCallId: 'CA9',
+      status,
+      sequence: 2,
+      durationSeconds: null,
+      priceRaw: null,
+    });
+  });
+
+  it('say how long an answered call was', () => {
+    const event = read('status', { ...CALL, CallStatus: 'completed', CallDuration: '61' });
+    expect(event).toMatchObject({ durationSeconds: 61, sequence: 3 });
+  });
+
+  it('leave states that Twilio may add alone', () => {
+    expect(read('status', { ...CALL, CallStatus: 'dreaming' })).toEqual({ kind: 'ignored' });
+  });
+
+  it.each([
+    ['human', 'human'],
+    ['machine_start', 'machine_start'],
+    ['machine_end_beep', 'machine_end'],
+    ['machine_end_silence', 'machine_end'],
+    ['machine_end_other', 'machine_end'],
+    ['fax', 'fax'],
+    ['unknown', 'unknown'],
+    ['robot', 'unknown'],
+  ])('say that %s answered', (AnsweredBy, answeredBy) => {
+    expect(read('machine', { ...CALL, AnsweredBy })).toEqual({
+      kind: 'machine',
+      carrierCallId: 'CA9',
+      answeredBy,
+    });
+  });
+
+  it('name a recording, once it is there', () => {
+    const recording = {
+      ...CALL,
+      RecordingSid: 'RE1',
+      RecordingDuration: '7',
+    };
+    expect(read('recording', { ...recording, RecordingStatus: 'completed' })).toEqual({
+      kind: 'recording',
+      carrierCallId: 'CA9',
+      recordingId: 'RE1',
+      durationSeconds: 7,
+    });
+    expect(read('recording', { ...recording, RecordingStatus: 'absent' })).toEqual({
+      kind: 'ignored',
+    });
+  });
+
+  it('say what was spent', () => {
+    expect(read('usage', { CurrentValue: '50.0125', TriggerValue: '50' })).toEqual({
+      kind: 'usage',
+      spentRaw: 50_012_500n,
+    });
+    expect(read('usage', { CurrentValue: 'much' })).toEqual({ kind: 'usage', spentRaw: null });
+  });
+
+  it('decode what a form encodes, and take the first of a parameter that comes twice', () => {
+    const event = read('voice', 'CallSid=CA9&From=%2B14155550100&To=anne+%26+co&From=x');
+    expect(event).toMatchObject({ from: '+14155550100', to: 'anne & co' });
+  });
+
+  it.each<[string, string, Record<string, string> | string]>([
+    ['an unknown hook', 'sms', CALL],
+    ['no call', 'voice', { From: '+1', To: '+2' }],
+    ['an empty call', 'voice', { ...CALL, CallSid: '' }],
+    ['a caller without end', 'voice', { ...CALL, From: '1'.repeat(2_000) }],
+    ['no state', 'status', CALL],
+    ['no verdict', 'machine', CALL],
+    ['a recording without a name', 'recording', CALL],
+    ['too many parameters', 'voice', 'a=1&'.repeat(LIMITS.phone.callbackParameters + 1)],
+    ['too large a body', 'voice', `a=${'1'.repeat(LIMITS.phone.callbackBytes)}`],
+  ])('are refused with %s', (_, hook, parameters) => {
+    expect(() => read(hook, parameters)).toThrow(CallbackMalformed);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import type { ApiError } from '../../../../src/kernel/api-error.ts';
+import { areaCodeOf, parseWantedNumber } from '../../../../src/phone/numbers/wanted-number.ts';
+
+function refusalOf(body: Record<string, unknown>): string | undefined {
+  try {
+    parseWantedNumber(body);
+    return undefined;
+  } catch (error) {
+    return (error as ApiError).error;
+  }
+}
+
+describe('what a purchase asks for', () => {
+  it('is a number of an area, or an exact one, which wins', () => {
+    expect(parseWantedNumber({ areaCode: '415' })).toEqual({ kind: 'area', areaCode: '415' });
+    expect(parseWantedNumber({ areaCode: '1', phoneNumber: '+14155550100' })).toEqual({
+      kind: 'exact',
+      phoneNumber: '+14155550100',
+    });
+  });
+
+  it.each([
+    [{}, 'area_code_required'],
+    [{ areaCode: '', phoneNumber: null }, 'area_code_required'],
+    [{ areaCode: '115' }, 'invalid_area_code'],
+    [{ areaCode: '41' }, 'invalid_area_code'],
+    [{ areaCode: '4155' }, 'invalid_area_code'],
+    [{ areaCode: '٤١٥' }, 'invalid_area_code'],
+    [{ areaCode: '415\n' }, 'invalid_area_code'],
+    [{ areaCode: 415 }, 'invalid_area_code'],
+    [{ phoneNumber: '4155550100' }, 'invalid_phone_number'],
+    [{ phoneNumber: '+4415555010012' }, 'invalid_phone_number'],
+    [{ phoneNumber: ['+14155550100'] }, 'invalid_phone_number'],
+  ])('of %j is refused with %s', (body, error) => {
+    expect(refusalOf(body)).toBe(error);
+  });
+
+  it('lies in the area that its number begins with', () => {
+    expect(areaCodeOf('+14155550100')).toBe('415');
+  });
+});

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CallMeter, useOfJournal } from '../../../src/phone/calls/call-meter.ts';
+import { legsWithin } from '../../../src/phone/calls/call-money.ts';
+import {
+  billedSeconds,
+  type LineKind,
+  legCosts,
+  minuteRaw,
+  RATE_CARD,
+  sumOf,
+} from '../../../src/phone/rate-card.ts';
+
+const OUTBOUND: LineKind = { direction: 'outbound', detectsMachine: false };
+
+const NOTHING = { lineSeconds: 0, sttSeconds: 0, ttsCharacters: 0, recordedSeconds: 0 };
+
+describe('the rate card', () => {
+  it('charges a minute of each direction what is published', () => {
+    const use = { lineSeconds: 60, sttSeconds: 60, ttsCharacters: 1_000, recordedSeconds: 0 };
+    const inbound = legCosts(RATE_CARD, { ...OUTBOUND, direction: 'inbound' }, use);
+    expect(inbound).toEqual({ transportRaw: 8_900n, sttRaw: 4_500n, ttsRaw: 52_500n });
+    expect(legCosts(RATE_CARD, OUTBOUND, use).transportRaw).toBe(14_700n);
+    expect(minuteRaw(RATE_CARD, OUTBOUND, true)).toBe(19_200n);
+  });
+
+  it('counts the line in the steps of the carrier, and nothing of a line that never stood', () => {
+    const steps = (incrementSeconds: 1 | 6 | 60) =>
+      [0, 0.2, 6, 61].map((seconds) => billedSeconds(seconds, { incrementSeconds }));
+    expect(steps(1)).toEqual([0, 1, 6, 61]);
+    expect(steps(6)).toEqual([0, 6, 6, 66]);
+    expect(steps(60)).toEqual([0, 60, 60, 120]);
+  });
+
+  it('adds the surcharges of the carrier to the line', () => {
+    const card = {
+      ...RATE_CARD,
+      streamMinuteRaw: 4_000n,
+      recordingMinuteRaw: 2_500n,
+      machineDetectionRaw: 7_500n,
+    };
+    const use = { lineSeconds: 60, sttSeconds: 0, ttsCharacters: 0, recordedSeconds: 60 };
+    const line = { ...OUTBOUND, detectsMachine: true };
+    expect(legCosts(card, line, use).transportRaw).toBe(28_700n);
+    // Only the seconds that were recorded cost more.
+    expect(legCosts(card, line, { ...use, recordedSeconds: 24 }).transportRaw).toBe(27_200n);
+    const nothing = { ...use, lineSeconds: 0, recordedSeconds: 0 };
+    expect(legCosts(card, line, nothing).transportRaw).toBe(0n);
+    expect(minuteRaw(card, OUTBOUND, true) - minuteRaw(card, OUTBOUND, false)).toBe(2_500n);
+  });
+});
+
+describe('the meter of a call', () => {
+  const pieces = fc.array(
+    fc.record({
+      seconds: fc.integer({ min: 0, max: 20_000 }).map((ms) => ms / 1_000),
+      sttSeconds: fc.integer({ min: 0, max: 9_000 }).map((ms) => ms / 1_000),
+      ttsCharacters: fc.nat({ max: 400 }),
+    }),
+    { maxLength: 30 },
+  );
+
+  it('charges in any pieces exactly what the use as a whole costs', () => {
+    fc.assert(
+      fc.property(pieces, (used) => {
+        const meter = new CallMeter({ card: RATE_CARD, line: OUTBOUND });
+        let lineSeconds = 0;
+        let costRaw = 0n;
+        for (const { seconds, ...speech } of used) {
+          lineSeconds += seconds;
+          costRaw += meter.charge({ lineSeconds, ...speech }).costRaw;
+        }
+        expect(costRaw).toBe(sumOf(meter.legs));
+        expect(meter.legs).toEqual(legCosts(RATE_CARD, OUTBOUND, meter.use));
+      }),
+    );
+  });
+
+  it('goes on where the journal of another process ends', () => {
+    const first = new CallMeter({ card: RATE_CARD, line: OUTBOUND });
+    const { usage, costRaw } = first.charge({ lineSeconds: 7, sttSeconds: 2, ttsCharacters: 50 });
+    const before = useOfJournal(usage);
+    const second = new CallMeter({ card: RATE_CARD, line: OUTBOUND, before });
+    expect(second.legs).toEqual(first.legs);
+    const more = second.charge({ lineSeconds: 12 });
+    expect(costRaw + more.costRaw).toBe(sumOf(second.legs));
+  });
+
+  describe('of a call that is recorded', () => {
+    const card = { ...RATE_CARD, recordingMinuteRaw: 6_000n };
+    const recordedRaw = (seconds: number) => 100n * BigInt(seconds);
+    const lineRaw = (seconds: number) =>
+      legCosts(RATE_CARD, OUTBOUND, { ...NOTHING, lineSeconds: seconds }).transportRaw;
+
+    it('charges the recording from its begin to its end, and nothing before and after', () => {
+      const meter = new CallMeter({ card, line: OUTBOUND });
+      meter.charge({ lineSeconds: 10 });
+      expect(meter.legs.transportRaw).toBe(lineRaw(10));
+      meter.recordingBegan(20);
+      meter.charge({ lineSeconds: 60 });
+      expect(meter.legs.transportRaw).toBe(lineRaw(60) + recordedRaw(40));
+      meter.recordingEnded(80);
+      meter.charge({ lineSeconds: 120 });
+      expect(meter.legs.transportRaw).toBe(lineRaw(120) + recordedRaw(60));
+    });
+
+    it('goes on at another process without a second charged twice', () => {
+      const first = new CallMeter({ card, line: OUTBOUND });
+      first.recordingBegan(20);
+      const { usage, costRaw } = first.charge({ lineSeconds: 60 });
+      expect(usage.recording_second).toBe(40);
+      const second = new CallMeter({
+        card,
+        line: OUTBOUND,
+        before: useOfJournal(usage),
+        recorded: { fromSeconds: 20, toSeconds: undefined },
+      });
+      const more = second.charge({ lineSeconds: 120 });
+      expect(costRaw + more.costRaw).toBe(lineRaw(120) + recordedRaw(100));
+    });
+
+    it('quotes a recording that will begin, until it is known that none will', () => {
+      const meter = new CallMeter({ card, line: OUTBOUND, expectsRecording: true });
+      const minute = { lineSeconds: 60, sttSeconds: 0, ttsCharacters: 0 };
+      expect(meter.quoteRaw(minute)).toBe(lineRaw(60) + recordedRaw(60));
+      meter.recordingEnded(5);
+      expect(meter.quoteRaw(minute)).toBe(lineRaw(60));
+    });
+  });
+
+  it('never charges a line for a clock that is behind', () => {
+    const meter = new CallMeter({ card: RATE_CARD, line: OUTBOUND });
+    meter.charge({ lineSeconds: 30 });
+    expect(meter.charge({ lineSeconds: 10 }).costRaw).toBe(0n);
+  });
+
+  it('quotes what it would charge, and charges nothing by it', () => {
+    const meter = new CallMeter({ card: RATE_CARD, line: OUTBOUND });
+    const use = { lineSeconds: 30, sttSeconds: 3, ttsCharacters: 100 };
+    const quoteRaw = meter.quoteRaw(use);
+    expect(meter.quoteRaw(use)).toBe(quoteRaw);
+    expect(meter.charge(use).costRaw).toBe(quoteRaw);
+  });
+});
+
+it('legs of which less was taken than they cost lose speech first, and sum to what was taken', () => {
+  const legs = { transportRaw: 100n, sttRaw: 20n, ttsRaw: 30n };
+  expect(legsWithin(legs, 150n)).toEqual(legs);
+  expect(legsWithin(legs, 130n)).toEqual({ transportRaw: 100n, sttRaw: 20n, ttsRaw: 10n });
+  expect(legsWithin(legs, 105n)).toEqual({ transportRaw: 100n, sttRaw: 5n, ttsRaw: 0n });
+  expect(legsWithin(legs, 0n)).toEqual({ transportRaw: 0n, sttRaw: 0n, ttsRaw: 0n });
+});

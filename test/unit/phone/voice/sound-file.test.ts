@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { wavHeader } from '../../../../media/wav.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { fetchSound, SoundUnfit, soundOf } from '../../../../src/phone/voice/sound-file.ts';
+import type {
+  GuardedClient,
+  GuardedRequest,
+} from '../../../../src/platform/egress/guarded-client.ts';
+import { bytesOf, tone } from '../../../support/voice-fakes.ts';
+
+const wav = (ms: number, sampleRateHz = 16_000) => {
+  const pcm = bytesOf(tone(ms, sampleRateHz));
+  const header = wavHeader({ coding: 'linear16', sampleRateHz, dataBytes: pcm.length });
+  return Buffer.concat([header, pcm]);
+};
+const samplesOf = (blocks: Iterable<Int16Array>) =>
+  [...blocks].reduce((sum, block) => sum + block.length, 0);
+
+function client(status: number, body: Uint8Array) {
+  const asked: { url: string; request: GuardedRequest }[] = [];
+  let discarded = 0;
+  const guarded = {
+    open: async (url: string) => ({ url, origin: '', host: '', addresses: [] }),
+    async send({ url }: { url: string }, request: GuardedRequest) {
+      asked.push({ url, request });
+      return {
+        status,
+        headers: [],
+        body: (async function* () {
+          yield body;
+        })(),
+        whole: () => undefined,
+        discard() {
+          discarded++;
+        },
+      };
+    },
+  } as unknown as GuardedClient;
+  return { asked, guarded, discarded: () => discarded };
+}
+
+const { signal } = new AbortController();
+
+describe('a sound that a brain names', () => {
+  it('is fetched once, within its bounds, and decoded at its own rate', async () => {
+    const { asked, guarded } = client(200, wav(500));
+    const sound = await fetchSound(guarded, 'https://a.example/hold.wav', signal);
+    expect(sound.sampleRateHz).toBe(16_000);
+    expect(samplesOf(sound.blocks)).toBe(8_000);
+    expect(asked).toMatchObject([
+      {
+        url: 'https://a.example/hold.wav',
+        request: {
+          method: 'GET',
+          maxResponseBytes: LIMITS.phone.soundBytes,
+          timeouts: { totalMs: LIMITS.phone.soundFetchMs },
+        },
+      },
+    ]);
+  });
+
+  it('is not played where its address answers anything but 200', async () => {
+    const { discarded, guarded } = client(302, wav(10));
+    await expect(fetchSound(guarded, 'https://a.example/x', signal)).rejects.toThrow(SoundUnfit);
+    expect(discarded()).toBe(1);
+  });
+
+  it('is not played where more comes than was asked for', async () => {
+    const { guarded } = client(200, new Uint8Array(LIMITS.phone.soundBytes + 1));
+    await expect(fetchSound(guarded, 'https://a.example/x', signal)).rejects.toThrow();
+  });
+
+  it('is refused where it is no WAV, or of a rate that no line can be made of', () => {
+    expect(() => soundOf(Buffer.from('ID3 an mp3'))).toThrow(SoundUnfit);
+    expect(() => soundOf(wav(10, 96_000))).toThrow('96000 Hz');
+  });
+
+  it('is heard for its longest time, and no longer', () => {
+    const seconds = LIMITS.phone.soundSeconds;
+    expect(samplesOf(soundOf(wav((seconds + 5) * 1_000, 8_000)).blocks)).toBe(seconds * 8_000);
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { ApiError } from '../../../../src/kernel/api-error.ts';
+import { readVoicePatch, type WantedVoice } from '../../../../src/phone/voice/voice-patch.ts';
+
+function refusalOf(wanted: WantedVoice): string | undefined {
+  try {
+    readVoicePatch(wanted);
+    return undefined;
+  } catch (error) {
+    return (error as ApiError).error;
+  }
+}
+
+describe('a change of voice settings', () => {
+  it('leaves what it does not name, and clears what it names as empty', () => {
+    expect(readVoicePatch({})).toEqual({});
+    expect(
+      readVoicePatch({ voiceMode: '', systemPrompt: '', beginMessage: null, voice: ' a ' }),
+    ).toEqual({ voiceMode: 'hosted', systemPrompt: null, beginMessage: null, voice: ' a ' });
+  });
+
+  it.each<[WantedVoice, string]>([
+    [{ voiceMode: 'Webhook' }, 'invalid_voice_mode'],
+    [{ voiceMode: 1 }, 'invalid_voice_mode'],
+    [{ webhookUrl: 1 }, 'invalid_webhook_url'],
+    [{ webhookUrl: `https://example.com/${'x'.repeat(2_048)}` }, 'invalid_webhook_url'],
+    [{ systemPrompt: ['x'] }, 'invalid_voice'],
+    [{ systemPrompt: 'x'.repeat(16_385) }, 'invalid_voice'],
+    [{ beginMessage: 'x'.repeat(1_501) }, 'invalid_voice'],
+    [{ voice: 'x'.repeat(129) }, 'invalid_voice'],
+    [{ beginMessage: 'a\0b' }, 'invalid_voice'],
+    [{ systemPrompt: '\ud800' }, 'invalid_voice'],
+  ])('is refused where a member cannot be (%#)', (wanted, error) => {
+    expect(refusalOf(wanted)).toBe(error);
+  });
+
+  it('takes the longest that it may', () => {
+    expect(refusalOf({ systemPrompt: 'x'.repeat(16_384), voice: 'x'.repeat(128) })).toBeUndefined();
+  });
+});
