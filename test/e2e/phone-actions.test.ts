@@ -1,0 +1,278 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
+import { type Callee, SIM_ACCOUNT } from '../support/carrier-sim/options.ts';
+import type { SimCall } from '../support/carrier-sim/sim-call.ts';
+import { type CarrierSim, startCarrierSim } from '../support/carrier-sim/start-carrier-sim.ts';
+import { ask, startWorld, type WholeWorld } from '../support/whole-world.ts';
+
+/** The address under which the carrier knows this server. */
+const PUBLIC = 'https://voice.example';
+const CARD = '4929120034567891';
+
+type Asked = {
+  readonly callId: string;
+  readonly text: string;
+  readonly digits?: string;
+  readonly recentHistory: readonly { readonly content: string }[];
+};
+
+let sim: CarrierSim;
+let world: WholeWorld;
+const logged: string[] = [];
+/** Who is there at a number. */
+const callees = new Map<string, Callee>();
+const asked: Asked[] = [];
+/** What the backend answers to a call, one after another; then a word. */
+const answers = new Map<string, object[]>();
+const backend = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+  const body = JSON.parse(await text(request)) as Asked;
+  asked.push(body);
+  response.end(`${JSON.stringify(answers.get(body.callId)?.shift() ?? { text: 'Hm.' })}\n`);
+});
+
+beforeAll(async () => {
+  backend.listen(0, '127.0.0.1');
+  sim = await startCarrierSim({
+    numbers: Array.from({ length: 20 }, (_, n) => `+1415555${5_000 + n}`),
+    callee: ({ to }) => callees.get(to) ?? {},
+    reach: (url) =>
+      url.replace(PUBLIC, world.url).replace(PUBLIC.replace('https', 'wss'), world.wsUrl),
+  });
+  world = await startWorld(
+    {
+      PHONE_CARRIER: 'twilio',
+      TWILIO_ACCOUNT_SID: SIM_ACCOUNT.accountSid,
+      TWILIO_AUTH_TOKEN: SIM_ACCOUNT.authToken,
+      TWILIO_BASE_URL: sim.baseUrl,
+      PUBLIC_URL: PUBLIC,
+      SSRF_ALLOW_LOCALHOST: '1',
+    },
+    { log: pino({ level: 'trace' }, { write: (line: string) => logged.push(line) }) },
+  );
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await sim[Symbol.asyncDispose]();
+  backend.close();
+});
+
+let numbers = 0;
+
+/** Places a call of an agent whose brain is the backend, to a number where `callee` is. */
+async function placed(callee: Callee, body: object = {}, told: object[] = []) {
+  const to = `+1415555${String(100 + numbers++).padStart(4, '0')}`;
+  callees.set(to, callee);
+  const agent = await world.fund(`caller ${to.slice(1)}`, 10_000_000n);
+  const headers = { authorization: `Bearer ${agent.agentKey}` };
+  await ask(`${world.url}/v1/numbers`, { headers, body: { areaCode: '415' } });
+  const { port } = backend.address() as AddressInfo;
+  await world.sql`insert into voice_settings (agent_id, voice_mode, webhook_url, begin_message)
+    values (${agent.agentId}, 'webhook', ${`http://127.0.0.1:${port}/`}, 'Hello.')`;
+  const answer = await ask(`${world.url}/v1/calls`, { headers, body: { toNumber: to, ...body } });
+  const callId = String(answer.body.callId);
+  answers.set(callId, told);
+  const call = () => sim.calls.find((one) => one.to === to) as SimCall;
+  return { agentId: agent.agentId, call, callId, headers };
+}
+
+/** Calls of this file go side by side, where `expect.poll` does not know its test. */
+const soon = (look: () => unknown) => vi.waitFor(look, { timeout: 40_000, interval: 50 });
+
+/** Waits for the end of a call and returns its receipt. */
+async function ended(callId: string): Promise<Record<string, unknown>> {
+  const receipt = async () => {
+    const rows = await world.sql<{ payload: Record<string, unknown> }[]>`
+      select payload from events where correlation_id = ${callId} and name = 'call.ended'`;
+    return rows.map(({ payload }) => payload);
+  };
+  await soon(async () => expect(await receipt()).toHaveLength(1));
+  return (await receipt())[0] ?? {};
+}
+
+const hungUpByUs = ({ sid }: SimCall) =>
+  sim.requests.some(
+    ({ form, path }) => path === `Calls/${sid}` && form.get('Status') === 'completed',
+  );
+
+/** What the far side has heard over its present stream. */
+const heardMs = (call: () => SimCall) => (call()?.stream?.playback.heard.length ?? 0) * 20;
+const hears = (call: () => SimCall, ms: number) =>
+  soon(() => expect(heardMs(call)).toBeGreaterThan(ms));
+
+function press(call: () => SimCall, keys: string): void {
+  for (const key of keys) call().stream?.press(key);
+}
+
+/** Waits until the carrier has said who has answered. */
+const recognised = (callId: string, answeredBy: string) =>
+  soon(async () => {
+    const rows = await world.sql`select answered_by from calls where id = ${callId}`;
+    expect(rows[0]).toMatchObject({ answered_by: answeredBy });
+  });
+
+const askedOf = (callId: string) => asked.filter((request) => request.callId === callId);
+
+describe.concurrent('side by side,', () => {
+  describe('a call that a machine answers', () => {
+    it('is dropped at once where that is ordered', async () => {
+      const { call, callId } = await placed(
+        { answers: 'machine_end_beep', recognisedAtMs: 800 },
+        { onMachine: 'hangup' },
+      );
+      expect(await ended(callId)).toMatchObject({
+        reason: 'voicemail_reached',
+        answeredBy: 'machine_start',
+      });
+      await soon(() => expect(call().isOver).toBe(true));
+      expect(hungUpByUs(call())).toBe(true);
+    });
+
+    it('gets the message whole once its greeting is over, and then the line is dropped', async () => {
+      const { call, callId } = await placed(
+        { answers: 'machine_end_beep', recognisedAtMs: 2_500 },
+        { onMachine: 'leave_message', machineMessage: 'One two three four five six seven.' },
+      );
+      expect(await ended(callId)).toMatchObject({
+        reason: 'voicemail_reached',
+        answeredBy: 'machine_end',
+      });
+      await soon(() => expect(call().isOver).toBe(true));
+      const after = call().heard.filter(({ atMs }) => atMs > 2_500);
+      expect(after.length * 20).toBeGreaterThan(1_500);
+      // It was played to its end: nothing waited in the carrier's buffer any more.
+      expect(call().stream?.playback.bufferedMs).toBe(0);
+      expect(hungUpByUs(call())).toBe(true);
+      expect(askedOf(callId)).toEqual([]);
+    });
+
+    it('goes on where nothing is ordered, and its receipt says who has answered', async () => {
+      const { call, callId } = await placed(
+        { answers: 'machine_end_beep', recognisedAtMs: 500 },
+        { machineDetection: true },
+      );
+      await recognised(callId, 'machine_start');
+      await hears(call, 100);
+      expect(call().isOver).toBe(false);
+      call().hangUp();
+      expect(await ended(callId)).toMatchObject({
+        reason: 'call_ended',
+        answeredBy: 'machine_start',
+      });
+    });
+
+    it('is not taken for one where it is screened: who asks for a name gets an answer', async () => {
+      const { call, callId } = await placed(
+        { answers: 'unknown', recognisedAtMs: 500 },
+        { onMachine: 'hangup' },
+      );
+      await recognised(callId, 'unknown');
+      await hears(call, 100);
+      press(call, '#');
+      await soon(() => expect(askedOf(callId)).toHaveLength(1));
+      call().hangUp();
+      expect(await ended(callId)).toMatchObject({ reason: 'call_ended', answeredBy: 'unknown' });
+      expect(askedOf(callId)).toMatchObject([{ text: '[keypad] #' }]);
+    });
+
+    it('is refused where there is nothing to leave, or a message that would never be said', async () => {
+      const { agentId, headers } = await placed({ answers: 'busy' });
+      const refused = async (body: object) =>
+        (
+          await ask(`${world.url}/v1/calls`, {
+            headers,
+            body: { toNumber: '+14155550199', ...body },
+          })
+        ).body.error;
+      expect(await refused({ machineMessage: 'Call me.' })).toBe('machine_message_unused');
+      await world.sql`update voice_settings set begin_message = null where agent_id = ${agentId}`;
+      expect(await refused({ onMachine: 'leave_message' })).toBe('machine_message_required');
+      await world.sql`update voice_settings set begin_message = 'Hello.' where agent_id = ${agentId}`;
+      const answer = await ask(`${world.url}/v1/calls`, {
+        headers,
+        body: { toNumber: '+14155550199', onMachine: 'explode' },
+      });
+      expect(answer.status).toBe(400);
+    });
+  });
+
+  describe('a call that is transferred', () => {
+    const action = { name: 'transfer_call', to: '+14155550900', summary: 'A <refund> & "more".' };
+
+    it('ends as one, once the person has heard the summary and is connected', async () => {
+      callees.set(action.to, { ringMs: 300, hangsUpAtMs: 1_500 });
+      const { call, callId } = await placed({}, {}, [{ text: 'One moment.', action }]);
+      await hears(call, 200);
+      press(call, '#');
+      expect(await ended(callId)).toMatchObject({ reason: 'call_transfer' });
+      expect(call().isOver).toBe(false);
+      await call().over;
+      expect(call().transfers).toEqual([
+        { to: action.to, status: 'completed', whispered: action.summary },
+      ]);
+      expect(hungUpByUs(call())).toBe(false);
+    });
+
+    it('comes back under its id where the person is busy: both sides learn it, and it goes on', async () => {
+      const to = '+14155550901';
+      callees.set(to, { answers: 'busy', ringMs: 300 });
+      const { call, callId, headers } = await placed({}, {}, [{ action: { ...action, to } }]);
+      await hears(call, 200);
+      press(call, '#');
+      await soon(() => expect(call()?.streams.length).toBe(2));
+      await hears(call, 800);
+      press(call, '5#');
+      await soon(() => expect(askedOf(callId)).toHaveLength(2));
+      const { recentHistory, text: words } = askedOf(callId)[1] as Asked;
+      expect(words).toBe('[keypad] 5#');
+      const notes = recentHistory.map(({ content }) => content);
+      expect(notes).toContain('[transfer] The other person was not reached: busy.');
+      // As far as it was heard before the key.
+      expect(notes.some((content) => content.startsWith('I could'))).toBe(true);
+      await ask(`${world.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
+      expect(await ended(callId)).toMatchObject({ reason: 'agent_ended' });
+    });
+  });
+
+  it('sensitive digits reach the webhook once, and no row of the database and no line of the log', async () => {
+    const gather = {
+      name: 'gather_digits',
+      maxDigits: CARD.length,
+      sensitive: true,
+      timeoutSeconds: 20,
+    };
+    const { call, callId } = await placed({}, { report: true }, [
+      { text: 'Your card.', action: gather },
+    ]);
+    await hears(call, 200);
+    press(call, '#');
+    await soon(() => expect(askedOf(callId)).toHaveLength(1));
+    await hears(call, heardMs(call) + 500);
+    press(call, CARD);
+    await soon(() => expect(askedOf(callId)).toHaveLength(2));
+    await hears(call, heardMs(call) + 100);
+    press(call, '#');
+    await soon(() => expect(askedOf(callId)).toHaveLength(3));
+    call().hangUp();
+    await ended(callId);
+    const requests = askedOf(callId);
+    expect(requests.map(({ digits }) => digits)).toEqual([undefined, CARD, undefined]);
+    expect(requests[1]?.text).toBe('[keypad] 16 digits entered');
+    expect(JSON.stringify(requests[2])).not.toContain(CARD);
+    const tables = await world.sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_type = 'BASE TABLE'`;
+    expect(tables.map(({ name }) => name)).toContain('call_turns');
+    for (const { name } of tables) {
+      const rows = await world.sql`
+      select 1 from ${world.sql(name)} as t where t::text like ${`%${CARD}%`}`;
+      expect([name, rows.length]).toEqual([name, 0]);
+    }
+    expect(logged.length).toBeGreaterThan(0);
+    expect(logged.filter((line) => line.includes(CARD))).toEqual([]);
+    expect(await checkInvariants(world.sql)).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createApi } from '../../src/app/commands/demo/api.ts';
+import { fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
+import { completeSettings } from '../../src/app/local-secrets.ts';
+import { startServer } from '../../src/app/server.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
+import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
+import { testDatabase } from '../support/database.ts';
+import { QuietCallee, rentNumber, sharedCarrier } from '../support/phone-world.ts';
+import { ask, epochSeconds, settledMoney } from '../support/whole-world.ts';
+
+/** Two servers on one database, behind one carrier. */
+async function twoServers(callee: QuietCallee) {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-two-'));
+  const database = await testDatabase();
+  const config = readConfig({ DATABASE_URL: join(directory, 'db'), DRAIN_SECONDS: '20' });
+  const { settings } = completeSettings(config, systemRandom);
+  const carrier = sharedCarrier(() => callee);
+  const start = () =>
+    startServer({
+      settings,
+      database: database.target,
+      port: 0,
+      log: silentLog,
+      clock: systemClock,
+      random: systemRandom,
+      secret: () => undefined,
+      carrierOf: carrier.carrierOf,
+    });
+  const [first, second] = [await start(), await start()];
+  const agent = await fundAgent(createApi(first.url), {
+    name: 'caller',
+    amountRaw: 5_000_000n,
+    adminApiKey: settings.adminApiKey,
+    nowSeconds: epochSeconds(),
+    said: () => {},
+  });
+  await rentNumber(database.sql, agent.agentId);
+  await database.sql`insert into voice_settings (agent_id, begin_message)
+    values (${agent.agentId}, 'Hello, this is your agent, and I have quite a lot to say.')`;
+  return {
+    agent,
+    carrier,
+    first,
+    second,
+    sql: database.sql,
+    async [Symbol.asyncDispose]() {
+      await second[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+it('a call goes on at another process when its own stops, under one id and with one receipt', async () => {
+  const callee = new QuietCallee();
+  await using world = await twoServers(callee);
+  const { agent, carrier, first, second, sql } = world;
+  const headers = { authorization: `Bearer ${agent.agentKey}` };
+  const placed = await ask(`${first.url}/v1/calls`, {
+    headers,
+    body: { toNumber: '+14155550199', record: true },
+  });
+  const { callId } = placed.body as { callId: string };
+  const read = async () => (await ask(`${second.url}/v1/calls/${callId}`, { headers })).body;
+  await expect.poll(read).toMatchObject({ status: 'in_progress' });
+  await expect.poll(() => callee.heardFrames, { timeout: 10_000 }).toBeGreaterThan(20);
+
+  const recording = async () =>
+    (await sql`select carrier_recording_id, began_ms, status from call_recordings`)[0];
+  await expect.poll(recording, { timeout: 10_000 }).toMatchObject({ status: 'recording' });
+  await expect
+    .poll(async () => (await recording())?.began_ms, { timeout: 10_000 })
+    .toBeGreaterThan(0);
+  const begun = await recording();
+
+  carrier.callServer(1);
+  const stopping = first[Symbol.asyncDispose]();
+  await expect
+    .poll(async () => (await sql`select streams_opened from calls`)[0]?.streams_opened)
+    .toBe(2);
+  await stopping;
+  expect(await read()).toMatchObject({ status: 'in_progress', terminal: false });
+
+  await ask(`${second.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
+  await expect.poll(read, { timeout: 10_000 }).toMatchObject({ terminal: true });
+  const events = await sql<{ name: string; payload: Record<string, unknown> }[]>`
+    select name, payload from events where correlation_id = ${callId} order by id`;
+  expect(events.map(({ name }) => name).slice(0, 2)).toEqual(['call.started', 'call.ended']);
+  // The recording goes on at the carrier, and was announced and begun once.
+  expect(events[1]?.payload.recording).toMatchObject({ consent: 'announced' });
+  expect(await recording()).toMatchObject({ carrier_recording_id: begun?.carrier_recording_id });
+  const legs = ['transportRaw', 'sttRaw', 'ttsRaw'].map((leg) =>
+    BigInt(String(events[1]?.payload[leg])),
+  );
+  const { charged } = await settledMoney(sql, agent.agentId);
+  const [models] = await sql<{ raw: bigint }[]>`
+    select coalesce(sum(cost_raw), 0)::bigint as raw from charges where model is not null`;
+  expect(legs.reduce((sum, raw) => sum + raw, models?.raw ?? 0n)).toBe(charged);
+  const seconds = Number(events[1]?.payload.durationSeconds);
+  expect(legs[0]).toBe((14_700n * BigInt(seconds) + 59n) / 60n);
+  expect(await checkInvariants(sql)).toEqual([]);
+}, 60_000);

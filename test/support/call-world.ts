@@ -1,0 +1,181 @@
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
+import { createTakeSession } from '../../src/ledger/engine/take-session.ts';
+import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
+import { newCallId } from '../../src/phone/calls/call.ts';
+import type { CallDeps } from '../../src/phone/calls/call-deps.ts';
+import { PHONE_DESTINATION } from '../../src/phone/calls/call-money.ts';
+import { advanceRow, insertCall } from '../../src/phone/calls/call-store.ts';
+import { createCallSweeper } from '../../src/phone/calls/sweep-calls.ts';
+import {
+  type CarrierCall,
+  CarrierFailed,
+  type CarrierLeg,
+  type CarrierStatus,
+} from '../../src/phone/carriers/carrier.ts';
+import { RATE_CARD } from '../../src/phone/rate-card.ts';
+import { testDatabase } from './database.ts';
+import { seedAgents } from './ledger-world.ts';
+import { rentNumber } from './phone-world.ts';
+import { processOn } from './reaping-process.ts';
+
+const PLAIN_VOICE = {
+  voiceMode: 'hosted',
+  systemPrompt: null,
+  beginMessage: null,
+  voice: null,
+  model: null,
+  webhookUrl: null,
+} as const;
+
+/** Calls of which no process has the media, on a database of their own, with a carrier that a test writes the records of. */
+export async function startCallWorld(leaseMs = 60_000) {
+  const db = await testDatabase(16);
+  const { sql } = db;
+  const main = await processOn(sql, 'main', leaseMs);
+  const records = new Map<string, CarrierCall>();
+  const recordings = {
+    /** What the carrier was asked, in its order. */
+    asked: [] as string[],
+    /** So many requests fail. */
+    fails: 0,
+  };
+  const ask = async (what: string) => {
+    recordings.asked.push(what);
+    if (recordings.fails-- > 0) throw new CarrierFailed('away', 'no answer');
+  };
+  const hungUp: string[] = [];
+  const deps = {
+    sql,
+    ledger: main.ledger,
+    takeSession: createTakeSession({ sql, node: main.node }),
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLog,
+    rateCard: RATE_CARD,
+    recordingDays: 30,
+    publicUrl: 'https://phone.example/',
+    voiceOf: async () => PLAIN_VOICE,
+    live: new Map(),
+    carrier: {
+      name: 'loopback',
+      calls: {
+        find: async (carrierCallId: string) => records.get(carrierCallId),
+        hangUp: async (carrierCallId: string) => {
+          hungUp.push(carrierCallId);
+        },
+        startRecording: async ({ carrierCallId }: CarrierLeg) => {
+          await ask(`start ${carrierCallId}`);
+          return `RE${carrierCallId}`;
+        },
+        stopRecording: ({ carrierCallId }: CarrierLeg) => ask(`stop ${carrierCallId}`),
+        deleteRecording: (recordingId: string) => ask(`delete ${recordingId}`),
+        fetchRecording: async (recordingId: string) => [Buffer.from(recordingId)],
+      },
+    },
+  } as unknown as CallDeps;
+  const sweeper = createCallSweeper(deps);
+  let agents = 0;
+
+  async function agent(amountRaw = 5_000_000n) {
+    const [seeded] = await seedAgents(sql, 1);
+    if (seeded === undefined) throw new Error('an agent was made');
+    const { agentId } = seeded;
+    if (amountRaw > 0n) {
+      await main.ledger.credit({ agentId, amountRaw, reference: `credit ${++agents}` });
+    }
+    const phoneNumber = `+1415555${3_000 + agents}`;
+    await rentNumber(sql, agentId, phoneNumber);
+    const [row] = await sql<{ account: string }[]>`
+      select account_id as account from agents where id = ${agentId}`;
+    return { agentId, accountId: row?.account ?? '', phoneNumber };
+  }
+
+  /** A call as its process left it: rung, or answered with its reserve held. */
+  async function call(
+    { agentId, accountId, phoneNumber }: Awaited<ReturnType<typeof agent>>,
+    {
+      answered = false,
+      isRecorded = false,
+      rates = RATE_CARD,
+      reserveRaw = 2_000_000n,
+      wantsReport = false,
+    } = {},
+  ) {
+    const callId = newCallId(systemRandom);
+    const carrierCallId = `LB${callId}`;
+    await insertCall(
+      sql,
+      {
+        callId,
+        agentId,
+        accountId,
+        numberId: 1,
+        carrier: 'loopback',
+        carrierCallId,
+        direction: 'outbound',
+        from: phoneNumber,
+        to: '+14155550199',
+        keyId: null,
+        taskId: callId.toLowerCase(),
+        actionId: null,
+        customerId: null,
+        maxSpendRaw: reserveRaw,
+        rates,
+        options: {
+          voice: PLAIN_VOICE,
+          detectsMachine: false,
+          isRecorded,
+          wantsReport,
+        },
+        dueInMs: 0,
+      },
+      { agent: 1_000, account: 1_000 },
+    );
+    if (answered) {
+      const opened = await main.ledger.openSession({
+        spender: { agentId, taskId: callId.toLowerCase() },
+        sessionId: callId,
+        reserveRaw,
+        kind: 'call',
+        target: `phone://${phoneNumber}/call/${callId}`,
+        model: 'phone',
+        destination: PHONE_DESTINATION,
+        account: 'telephony',
+      });
+      if (opened.kind !== 'opened') throw new Error('the reserve was held');
+      await advanceRow(sql, callId, { type: 'media.opened' });
+    }
+    return { callId, carrierCallId };
+  }
+
+  return {
+    agent,
+    call,
+    deps,
+    hungUp,
+    main,
+    recordings,
+    sql,
+    sweep: () => sweeper.tick(),
+    /** What the carrier says of a call. */
+    record(carrierCallId: string, status: CarrierStatus, durationSeconds: number | null = null) {
+      records.set(carrierCallId, { carrierCallId, status, durationSeconds, priceRaw: null });
+    },
+    /** The process that held the call is gone. */
+    loseProcess: (callId: string) => sql`update sessions set node_id = 'gone' where id = ${callId}`,
+    due: (callId: string) => sql`update calls set due_at = now() where id = ${callId}`,
+    async row(callId: string): Promise<Record<string, unknown> | undefined> {
+      const [row] = await sql`select * from calls where id = ${callId}`;
+      return row;
+    },
+    async ended(callId: string) {
+      const rows = await sql<{ payload: Record<string, unknown> }[]>`
+        select payload from events where correlation_id = ${callId} and name = 'call.ended'`;
+      return rows.map(({ payload }) => payload);
+    },
+    faults: () => checkInvariants(sql),
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  };
+}

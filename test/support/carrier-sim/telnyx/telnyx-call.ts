@@ -1,0 +1,353 @@
+import type { CarrierStatus } from '../../../../src/phone/carriers/carrier.ts';
+import type { Callee, Faults } from '../options.ts';
+import type { Heard } from '../playback.ts';
+import type { RestAnswer } from '../rest.ts';
+import type { SimTime } from '../sim-time.ts';
+import { Voice } from '../voice.ts';
+import { newRecording, type TelnyxRecording } from './telnyx-recording.ts';
+import { TelnyxStream } from './telnyx-stream.ts';
+import type { Kind, TelnyxWebhooks } from './telnyx-webhooks.ts';
+
+export type Body = Readonly<Record<string, unknown>>;
+
+export type TelnyxCallDeps = {
+  readonly time: SimTime;
+  readonly faults: Faults;
+  readonly webhooksOf: (faults: Faults) => TelnyxWebhooks;
+  readonly reach: (url: string) => string;
+  readonly connectionId: string;
+  readonly calleeOf: (call: { from: string; to: string }) => Callee;
+};
+
+export type TelnyxCallSettings = {
+  readonly webhookUrl: string;
+  readonly clientState?: string | undefined;
+  readonly timeoutMs: number;
+  readonly timeLimitMs: number;
+  readonly detectsMachine: boolean;
+};
+
+const DIGIT_MS = 100;
+/** Telnyx ignores a command whose id it has had within a minute. */
+const COMMAND_MS = 60_000;
+const MINUTE_PRICE = 0.01;
+
+const CAUSES: ReadonlyMap<CarrierStatus, string> = new Map([
+  ['completed', 'normal_clearing'],
+  ['busy', 'user_busy'],
+  ['no-answer', 'timeout'],
+  ['canceled', 'originator_cancel'],
+  ['failed', 'unallocated_number'],
+]);
+
+export const refused = (status: number, code: string, title: string): RestAnswer => ({
+  status,
+  body: { errors: [{ code, title, detail: title }] },
+});
+const DONE: RestAnswer = { status: 200, body: { data: { result: 'ok' } } };
+const OVER = refused(422, '90018', 'Call has already ended');
+const NOT_ANSWERED = refused(422, '90034', 'Call not answered yet');
+
+/** One call of Telnyx, from its placing to its end. It does what commands of its API say. */
+export class TelnyxCall {
+  readonly sid: string;
+  readonly from: string;
+  readonly to: string;
+  readonly direction: 'outgoing' | 'incoming';
+  readonly settings: TelnyxCallSettings;
+  readonly callee: Callee;
+  readonly streams: TelnyxStream[] = [];
+  readonly digitsHeard: string[] = [];
+  readonly transfers: { readonly to: string; readonly status: string }[] = [];
+  /** Resolves when the call is over and every webhook about it has arrived. */
+  readonly over: Promise<void>;
+  readonly faults: Faults;
+  status: CarrierStatus = 'queued';
+  durationSeconds: number | null = null;
+  endedAtMs: number | undefined;
+  clientState: string | undefined;
+  recording: TelnyxRecording | undefined;
+  readonly #deps: TelnyxCallDeps;
+  readonly #webhooks: TelnyxWebhooks;
+  readonly #voice = new Voice();
+  readonly #commands = new Map<string, number>();
+  #isSpeaking = false;
+  #answeredAtMs: number | undefined;
+  #end = () => {};
+
+  constructor(
+    deps: TelnyxCallDeps,
+    party: { readonly sid: string; readonly from: string; readonly to: string },
+    direction: TelnyxCall['direction'],
+    settings: TelnyxCallSettings,
+    callee: Callee,
+  ) {
+    this.#deps = deps;
+    this.sid = party.sid;
+    this.from = party.from;
+    this.to = party.to;
+    this.direction = direction;
+    this.settings = settings;
+    this.callee = callee;
+    this.clientState = settings.clientState;
+    this.faults = callee.faults === undefined ? deps.faults : { ...deps.faults, ...callee.faults };
+    this.#webhooks = deps.webhooksOf(this.faults);
+    this.over = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  get isOver(): boolean {
+    return this.endedAtMs !== undefined;
+  }
+
+  get isAnswered(): boolean {
+    return this.#answeredAtMs !== undefined;
+  }
+
+  get stream(): TelnyxStream | undefined {
+    return this.streams.at(-1);
+  }
+
+  /** Everything that the far side has heard, over all streams. */
+  get heard(): readonly Heard[] {
+    return this.streams.flatMap(({ playback }) => playback.heard);
+  }
+
+  get heardBytes(): Buffer {
+    return Buffer.concat(this.heard.map(({ bytes }) => bytes));
+  }
+
+  sinceAnswerMs(): number {
+    return this.#answeredAtMs === undefined ? 0 : this.#deps.time.now() - this.#answeredAtMs;
+  }
+
+  /** Rings at the far side, and goes on as its script says. */
+  async place(): Promise<void> {
+    const { time } = this.#deps;
+    const { answers = 'human', ringMs = 100 } = this.callee;
+    this.#report('call.initiated', { state: 'bridging' });
+    this.status = 'ringing';
+    if (answers === 'failed') return this.finish('failed');
+    const { timeoutMs } = this.settings;
+    if (answers === 'no-answer' || ringMs >= timeoutMs) {
+      await time.sleep(Math.min(this.callee.ringMs ?? timeoutMs, timeoutMs));
+      return this.finish('no-answer');
+    }
+    await time.sleep(ringMs);
+    if (answers === 'busy') return this.finish('busy');
+    this.#answer('asks');
+    if (this.settings.detectsMachine) this.#recognise(answers);
+  }
+
+  /** Rings at the server, which answers or rejects the call. */
+  ring(): void {
+    this.status = 'ringing';
+    this.#report('call.initiated', { state: 'parked' }, 'asks');
+    const { timeoutMs } = this.settings;
+    this.#deps.time.after(timeoutMs, () => this.isAnswered || this.finish('no-answer'));
+  }
+
+  /** The far side says something from now on, beside its script. Returns when it will have been said. */
+  say(bytes: Uint8Array): Promise<void> {
+    return this.#deps.time.sleep(this.#voice.say(this.sinceAnswerMs(), bytes));
+  }
+
+  /** The far side hangs up. */
+  hangUp(): void {
+    this.finish(this.isAnswered ? 'completed' : 'canceled');
+  }
+
+  /** What `POST /v2/calls/{id}/actions/{action}` does and answers. */
+  command(action: string, body: Body): RestAnswer {
+    if (this.isOver) return OVER;
+    if (action === 'hangup' && this.faults.failsHangUps-- > 0) {
+      return refused(503, '10007', 'Service unavailable');
+    }
+    if (this.#isRepeated(body.command_id)) return DONE;
+    const act = this.#actions()[action];
+    if (act === undefined) return refused(404, '10005', 'Resource not found');
+    if (!this.isAnswered && !['answer', 'hangup', 'reject'].includes(action)) return NOT_ANSWERED;
+    if (typeof body.client_state === 'string') this.clientState = body.client_state;
+    act(body);
+    return DONE;
+  }
+
+  finish(status: CarrierStatus): void {
+    if (this.isOver) return;
+    const { time } = this.#deps;
+    this.endedAtMs = time.now();
+    this.status = status;
+    this.durationSeconds = this.isAnswered ? Math.ceil(this.sinceAnswerMs() / 1_000) : 0;
+    this.stream?.stop();
+    this.#report('call.hangup', {
+      state: 'hangup',
+      hangup_cause: CAUSES.get(status),
+      hangup_source: 'callee',
+      start_time: new Date().toISOString(),
+      end_time: new Date().toISOString(),
+    });
+    this.#endRecording();
+    time.after(this.faults.priceDelayMs, () => {
+      this.#report('call.cost', {
+        status: 'success',
+        total_cost: (Math.ceil((this.durationSeconds ?? 0) / 60) * MINUTE_PRICE).toFixed(4),
+        billed_duration_secs: this.durationSeconds,
+      });
+      void this.#webhooks.flush().then(this.#end);
+    });
+  }
+
+  #isRepeated(commandId: unknown): boolean {
+    if (typeof commandId !== 'string') return false;
+    const now = this.#deps.time.now();
+    const before = this.#commands.get(commandId);
+    this.#commands.set(commandId, before ?? now);
+    return before !== undefined && now - before < COMMAND_MS;
+  }
+
+  #actions(): Readonly<Record<string, (body: Body) => void>> {
+    return {
+      answer: (body) => {
+        this.#answer('reports');
+        if (body.stream_url !== undefined) this.#open(body);
+      },
+      hangup: () => this.finish(this.isAnswered ? 'completed' : 'canceled'),
+      reject: ({ cause }) => this.finish(cause === 'USER_BUSY' ? 'busy' : 'failed'),
+      streaming_start: (body) => this.#open(body),
+      streaming_stop: () => this.stream?.stop(),
+      send_dtmf: ({ digits }) => {
+        const ms = String(digits).length * DIGIT_MS;
+        this.#deps.time.after(ms, () => this.isOver || this.digitsHeard.push(String(digits)));
+      },
+      transfer: (body) => void this.#transfer(body),
+      record_start: () => {
+        this.recording = newRecording(this);
+      },
+      record_pause: () => {
+        if (this.recording !== undefined) this.recording.pauses++;
+      },
+      record_resume: () => {},
+      record_stop: () => this.#endRecording(),
+    };
+  }
+
+  #answer(kind: Kind): void {
+    if (this.isAnswered || this.isOver) return;
+    const { time } = this.#deps;
+    this.#answeredAtMs = time.now();
+    this.status = 'in-progress';
+    this.#report('call.answered', { state: 'answered' }, kind);
+    time.after(this.settings.timeLimitMs, () => this.finish('completed'));
+    const { hangsUpAtMs } = this.callee;
+    if (hangsUpAtMs !== undefined) time.after(hangsUpAtMs, () => this.hangUp());
+  }
+
+  #open(options: Body): void {
+    if (this.faults.opensNoStream || this.stream?.isOpen) return;
+    const streamUrl = String(options.stream_url);
+    const stream = new TelnyxStream({
+      time: this.#deps.time,
+      options,
+      reachedAt: this.#deps.reach(streamUrl),
+      callControlId: this.sid,
+      clientState: this.clientState,
+      line: this.callee.line ?? {},
+      faults: this.faults,
+      soundAt: (atMs) => this.#voice.soundAt(atMs),
+      sinceAnswerMs: () => this.sinceAnswerMs(),
+      began: (atMs) => {
+        this.#report('streaming.started', { stream_url: streamUrl });
+        this.#speak(atMs);
+      },
+    });
+    this.streams.push(stream);
+    void stream.closed.then(({ wasOpen }) => {
+      const about = { stream_id: stream.streamId, stream_url: streamUrl };
+      const kind = this.isOver ? 'reports' : 'asks';
+      this.#report(wasOpen ? 'streaming.stopped' : 'streaming.failed', about, kind);
+    });
+  }
+
+  /** A second leg to another party; the first ends with it. */
+  async #transfer(body: Body): Promise<void> {
+    const to = String(body.to);
+    const callee = this.#deps.calleeOf({ from: this.to, to });
+    const { answers = 'human', ringMs = 100, hangsUpAtMs = 1_000 } = callee;
+    const isBad = answers === 'busy' || answers === 'failed' || answers === 'no-answer';
+    await this.#deps.time.sleep(ringMs);
+    if (!isBad) await this.#deps.time.sleep(hangsUpAtMs);
+    const status = isBad ? answers : 'completed';
+    this.transfers.push({ to, status });
+    if (this.isOver) return;
+    this.#webhooks.event(
+      String(body.webhook_url ?? this.settings.webhookUrl),
+      'call.hangup',
+      {
+        ...this.#payload(),
+        call_control_id: `${this.sid}-to`,
+        client_state: body.target_leg_client_state,
+        from: this.to,
+        to,
+        hangup_cause: CAUSES.get(status),
+      },
+      'asks',
+    );
+    if (!isBad) this.finish('completed');
+  }
+
+  #recognise(answeredBy: string): void {
+    this.#deps.time.after(this.callee.recognisedAtMs ?? 500, () => {
+      if (this.isOver) return;
+      const isMachine = answeredBy.startsWith('machine');
+      const result = isMachine ? 'machine' : answeredBy === 'fax' ? 'fax_detected' : answeredBy;
+      this.#report('call.machine.detection.ended', { result });
+      if (answeredBy.startsWith('machine_end')) {
+        this.#report('call.machine.greeting.ended', { result: 'beep_detected' });
+      }
+    });
+  }
+
+  #endRecording(): void {
+    const { recording } = this;
+    if (recording === undefined || recording.endedAtMs !== undefined) return;
+    recording.endedAtMs = this.sinceAnswerMs();
+    const endedMs = Date.now();
+    this.#report('call.recording.saved', {
+      recording_started_at: new Date(
+        endedMs - (recording.endedAtMs - recording.beganAtMs),
+      ).toISOString(),
+      recording_ended_at: new Date(endedMs).toISOString(),
+      channels: 'dual',
+      recording_urls: { wav: `https://recordings.telnyx.example/${recording.id}.wav` },
+    });
+  }
+
+  /** The first stream begins, and the script of the far side with it. */
+  #speak(beganAtMs: number): void {
+    if (this.#isSpeaking) return;
+    this.#isSpeaking = true;
+    const { says = [], presses = [] } = this.callee;
+    for (const { atMs, bytes } of says) this.#voice.say(beganAtMs + atMs, bytes);
+    for (const { atMs, digit } of presses) {
+      this.#deps.time.after(atMs, () => this.stream?.press(digit));
+    }
+  }
+
+  #report(type: string, more: Body, kind?: Kind): void {
+    this.#webhooks.event(this.settings.webhookUrl, type, { ...this.#payload(), ...more }, kind);
+  }
+
+  #payload(): Body {
+    return {
+      call_control_id: this.sid,
+      call_leg_id: this.sid,
+      call_session_id: this.sid,
+      connection_id: this.#deps.connectionId,
+      client_state: this.clientState ?? null,
+      direction: this.direction,
+      from: this.from,
+      to: this.to,
+    };
+  }
+}

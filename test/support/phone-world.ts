@@ -1,0 +1,64 @@
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { systemRandom } from '../../src/kernel/random.ts';
+import type { Carrier } from '../../src/phone/carriers/carrier.ts';
+import {
+  createLoopbackCarrier,
+  type LoopbackServer,
+} from '../../src/phone/carriers/loopback/loopback-carrier.ts';
+import type { Callee } from '../../src/phone/carriers/loopback/loopback-line.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
+
+/** A person who listens and says nothing, until a test hangs up. */
+export class QuietCallee implements Callee {
+  heardFrames = 0;
+  isGone = false;
+
+  say(): undefined {}
+
+  hear(frame: Uint8Array | undefined): void {
+    if (frame !== undefined) this.heardFrames++;
+  }
+}
+
+/** One carrier for several servers: it calls the one that a test names. */
+export function sharedCarrier(calleeOf: () => Callee) {
+  const servers: LoopbackServer[] = [];
+  let at = 0;
+  const carrier = createLoopbackCarrier({
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLog,
+    numbers: {
+      search: async () => [],
+      buy: async ({ phoneNumber }) => ({ carrierNumberId: phoneNumber, phoneNumber }),
+      findPurchase: async () => undefined,
+      release: async () => {},
+    },
+    calleeOf: async () => calleeOf(),
+    server: () => servers[at] as LoopbackServer,
+  });
+  return {
+    carrierOf: (server: LoopbackServer): Carrier => {
+      servers.push(server);
+      return carrier;
+    },
+    /** Later callbacks and streams go to the server that was started as this one. */
+    callServer: (index: number) => {
+      at = index;
+    },
+  };
+}
+
+/** Gives an agent a number that is paid for. */
+export async function rentNumber(
+  sql: Sql,
+  agentId: number,
+  phoneNumber = '+14155550100',
+): Promise<void> {
+  await sql`
+    insert into phone_numbers (agent_id, account_id, carrier, phone_number, status,
+      monthly_rental_raw, purchase_id, paid_months)
+    select id, account_id, 'loopback', ${phoneNumber}, 'active', 2000000, ${`num_${agentId}`}, 1
+    from agents where id = ${agentId}`;
+}
