@@ -5,7 +5,7 @@ import type { Catalogue, Modality, Model } from './catalogue.ts';
 const CLAUDE = /^claude/i;
 
 /**
- * A catalogue of whatever a provider sells to its own customers, whether or not anybody has listed it. It sells
+ * A catalogue of whatever a provider sells to its own customers, listed here or not. It sells
  * nothing itself: a key of the buyer's own opens every model of it, named with its provider or, of the two vendors
  * whose names everybody knows, without.
  */

@@ -23,15 +23,15 @@ export function dayMs(day: string): number | undefined {
  * Puts a shutdown into the words of HTTP once, since many answers carry them: `Sunset` (RFC 8594) has the first moment
  * of the day, `Deprecation` (RFC 9745) when the vendor gave notice, and the link leads to what takes the model's place.
  */
-export function retirementOf(told: {
+export function retirementOf(shutdown: {
   readonly shutdownDate: string;
   /** Undefined: the day is not known, and `Deprecation` cannot be said without one. */
   readonly noticeDate: string | undefined;
   readonly successor: string | null;
 }): Retirement {
-  const { shutdownDate, successor } = told;
+  const { shutdownDate, successor } = shutdown;
   const sunsetMs = dayMs(shutdownDate);
-  const noticeMs = told.noticeDate === undefined ? undefined : dayMs(told.noticeDate);
+  const noticeMs = shutdown.noticeDate === undefined ? undefined : dayMs(shutdown.noticeDate);
   assert(sunsetMs !== undefined, `a day to shut a model down: ${shutdownDate}`);
   return {
     shutdownDate,

@@ -2,8 +2,7 @@ import type { Rates, Unit, Usage } from '../../kernel/price.ts';
 import { priceRaw } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { ChatCompletion, TokenUsage } from '../providers/chat-rail.ts';
-import { believeTokens } from '../purchase/believe.ts';
-import type { Metered } from '../purchase/charge-row.ts';
+import { believeTokens, type Metered } from '../purchase/believe.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { estimatePrompt, tokensOf } from './estimate-chat.ts';
 
@@ -66,7 +65,7 @@ export function meterChat(
   const kept = { ...billed(believed.tokens, source), estimated };
   // Uncounted tokens are an estimate of this server, and not an upstream's report.
   if (estimated) return kept;
-  return { ...kept, told: { ...billed(tokens, source), isImpossible: believed.isImpossible } };
+  return { ...kept, reported: { ...billed(tokens, source), isImpossible: believed.isImpossible } };
 }
 
 const billed = (tokens: TokenUsage, source: Source) => ({

@@ -1,11 +1,10 @@
 import { requireOffers } from '../catalogue/require-model.ts';
-import type { ChatCall, ChatRail } from '../providers/chat-rail.ts';
-import type { Outcome } from '../providers/outcome.ts';
-import { type BuyDeps, buy, type PurchaseRequest } from '../purchase/buy.ts';
+import type { ChatCompletion, ChatRail, ChatStream } from '../providers/chat-rail.ts';
+import { answerWhole, type Relayed } from '../purchase/answer.ts';
+import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
+import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import { deliverWhole } from '../purchase/deliver-whole.ts';
-import type { Order } from '../purchase/order.ts';
-import type { Relayed } from '../purchase/purchase.ts';
+import type { Order, Wanted } from '../purchase/order.ts';
 import type { AnswerCap } from '../purchase/receipt.ts';
 import { planOffers } from '../routing/plan-offers.ts';
 import { arePaidByBuyer, type Seller, type Sellers } from '../routing/sellers.ts';
@@ -13,7 +12,6 @@ import { requirePriced } from '../routing/unpriced-features.ts';
 import { boundChat, type ChatBound, leastBound, shrinkBound, withCap } from './bound-chat.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw, meterChat } from './chat-usage.ts';
-import { deliverStream, type StreamedAnswer } from './stream-chat.ts';
 
 type ChatPurchase = {
   readonly buyer: Buyer;
@@ -21,35 +19,36 @@ type ChatPurchase = {
 };
 
 export interface ChatCompletions {
-  /** Throws the gateway's refusals. Nothing was charged then, but a payment that the refusal names. */
-  complete(purchase: ChatPurchase): Promise<Relayed>;
-  /** The same for an answer that is relayed while it comes; a client that leaves ends it, and pays for what came. */
-  stream(purchase: ChatPurchase): Promise<Relayed | StreamedAnswer>;
+  /**
+   * Answers whole, or while the answer comes where that is asked for: a client that leaves ends it, and pays for what came.
+   * Throws the gateway's refusals. Nothing was charged then, but a payment that the refusal names.
+   */
+  complete(purchase: ChatPurchase): Promise<Relayed | StreamedAnswer>;
 }
+
+type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
 
 /** Buys chat completions: holds the most that one can cost, asks the cheapest source, settles to the use. */
 export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions {
   return {
-    complete({ body, buyer }) {
-      const wanted = wantedOf(deps, body, buyer, (rail, call) => rail.complete(call, buyer.signal));
-      return buy(deps, buyer, wanted, (bought) =>
-        deliverWhole(bought, meterChat(body, bought.outcome, bought.source, bought.mostTokens)),
-      );
-    },
-    stream({ body, buyer }) {
-      const wanted = wantedOf(deps, body, buyer, (rail, call) => rail.stream(call, buyer.signal));
-      return buy(deps, buyer, wanted, (bought) => deliverStream(deps, body, bought));
+    async complete({ body, buyer }) {
+      const wanted = wantedOf(deps, body, buyer);
+      const bought = await buy(deps, buyer, wanted);
+      if (bought.kind === 'unsold') return bought.answer;
+      const { outcome } = bought;
+      return 'stream' in outcome
+        ? answerEvents(deps, bought, outcome.stream)
+        : answerWhole(bought, outcome);
     },
   };
 }
 
-function wantedOf<T>(
-  { keepsNames, rails }: BuyDeps<ChatRail>,
+function wantedOf(
+  { keepsNames, rails }: Pick<BuyDeps<ChatRail>, 'keepsNames' | 'rails'>,
   body: ChatRequest,
-  { spender, workId }: Buyer,
-  ask: (rail: ChatRail, call: ChatCall) => Promise<Outcome<T>>,
-): PurchaseRequest<ChatRail, T> {
-  const orderWithin = (sellers: Sellers, bound: ChatBound): Order<ChatRail, T> => {
+  { signal, spender }: Buyer,
+): Wanted<ChatRail, ChatAnswer> {
+  const orderWithin = (sellers: Sellers, bound: ChatBound): Order<ChatRail, ChatAnswer> => {
     const { model } = sellers;
     const offers = planOffers(
       sellers,
@@ -61,22 +60,22 @@ function wantedOf<T>(
     const isTheirs = arePaidByBuyer(sellers);
     const sent = isTheirs ? body : withCap(body, bound.outputCap);
     return {
-      spender,
       model,
-      workId,
       offers: requireOffers(model, offers),
-      ask: ({ rail, source }, heldRaw, paymentMethod) => {
-        const { agentId } = spender;
-        const { upstreamModel } = source;
-        const servedAs = keepsNames === true ? undefined : model.id;
-        return ask(rail, {
-          agentId,
+      ask({ rail, source }, heldRaw, paymentMethod) {
+        const call = {
+          agentId: spender.agentId,
           heldRaw,
           paymentMethod,
           body: sent,
-          model: upstreamModel,
-          servedAs,
-        });
+          model: source.upstreamModel,
+          servedAs: keepsNames === true ? undefined : model.id,
+        };
+        return body.stream === true ? rail.stream(call, signal) : rail.complete(call, signal);
+      },
+      meter: (answer, source) => {
+        const reported = 'stream' in answer ? answer.stream.metered() : answer;
+        return meterChat(body, reported, source, isTheirs ? undefined : bound.tokens);
       },
       forLess(room) {
         for (let kept = byPrice(served, bound); kept.length > 0; kept = kept.slice(0, -1)) {
@@ -91,7 +90,7 @@ function wantedOf<T>(
         const [cheapest] = byPrice(served, least);
         return orderWithin(cheapest ? { ...sellers, sellers: [cheapest] } : sellers, least);
       },
-      ...(!isTheirs && { answerCap: capOf(bound), mostTokens: bound.tokens }),
+      answerCap: isTheirs ? undefined : capOf(bound),
     };
   };
   return {

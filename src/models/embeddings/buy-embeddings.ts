@@ -1,10 +1,10 @@
 import { errors } from '../../kernel/errors.ts';
 import { requireOffers } from '../catalogue/require-model.ts';
 import type { EmbeddingList, EmbeddingRail } from '../providers/embedding-rail.ts';
-import { type BuyDeps, buy, type PurchaseRequest } from '../purchase/buy.ts';
+import { answerWhole, type Relayed } from '../purchase/answer.ts';
+import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import { deliverWhole } from '../purchase/deliver-whole.ts';
-import type { Relayed } from '../purchase/purchase.ts';
+import type { Wanted } from '../purchase/order.ts';
 import { type Offers, planOffers } from '../routing/plan-offers.ts';
 import type { EmbeddingRequest } from './embedding-request.ts';
 import { boundTokens, embeddingPriceRaw, meterEmbeddings } from './embedding-usage.ts';
@@ -17,20 +17,19 @@ export interface Embeddings {
 /** Buys vectors of texts: holds a token for each of their bytes, settles to the tokens that were metered. */
 export function createEmbeddings(deps: BuyDeps<EmbeddingRail>): Embeddings {
   return {
-    embed({ body, buyer }) {
-      return buy(deps, buyer, wantedOf(deps, body, buyer), (bought) => {
-        const { outcome, source } = bought;
-        return deliverWhole(bought, meterEmbeddings(body.input, outcome.promptTokens, source));
-      });
+    async embed({ body, buyer }) {
+      const wanted = wantedOf(deps, body, buyer);
+      const bought = await buy(deps, buyer, wanted);
+      return bought.kind === 'unsold' ? bought.answer : answerWhole(bought, bought.outcome);
     },
   };
 }
 
 function wantedOf(
-  { keepsNames, rails }: BuyDeps<EmbeddingRail>,
+  { keepsNames, rails }: Pick<BuyDeps<EmbeddingRail>, 'keepsNames' | 'rails'>,
   body: EmbeddingRequest,
-  { spender, workId, signal }: Buyer,
-): PurchaseRequest<EmbeddingRail, EmbeddingList> {
+  { spender, signal }: Buyer,
+): Wanted<EmbeddingRail, EmbeddingList> {
   return {
     modelId: body.model,
     modality: 'embedding',
@@ -43,9 +42,7 @@ function wantedOf(
         (source) => rails.railOf(source),
       );
       return {
-        spender,
         model,
-        workId,
         offers: requireFit(requireOffers(model, offers), body),
         ask: ({ rail, source }, _heldRaw, paymentMethod) =>
           rail.embed(
@@ -58,6 +55,7 @@ function wantedOf(
             },
             signal,
           ),
+        meter: ({ promptTokens }, source) => meterEmbeddings(body.input, promptTokens, source),
       };
     },
   };

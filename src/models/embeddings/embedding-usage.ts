@@ -2,8 +2,7 @@ import { priceRaw, type Usage } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { tokensOf } from '../chat/estimate-chat.ts';
 import type { EmbeddingInput } from '../providers/embedding-rail.ts';
-import { believe } from '../purchase/believe.ts';
-import type { Metered } from '../purchase/charge-row.ts';
+import { believe, type Metered } from '../purchase/believe.ts';
 
 /** Tokens of an input whose texts count as `ofText` says. A list of tokens says itself how many it has. */
 function countTokens(input: EmbeddingInput, ofText: (text: string) => number): number {

@@ -11,7 +11,7 @@ export const AUDIO_TYPES: Readonly<Record<SpeechFormat, string>> = {
 
 type Mark = { readonly at: number; readonly text: string };
 
-/** Files that say what they are, and the names that their type goes by: the first is ours. */
+/** Files with a signature, and the names of their type: the first is ours. */
 const MARKED: readonly { readonly marks: readonly Mark[]; readonly types: readonly string[] }[] = [
   {
     marks: [
@@ -28,14 +28,14 @@ const MARKED: readonly { readonly marks: readonly Mark[]; readonly types: readon
   { marks: [{ at: 0, text: 'ID3' }], types: ['audio/mpeg', 'audio/mp3', 'audio/x-mp3'] },
 ];
 
-/** Said by upstreams that do not say what they send. */
-const UNTOLD: ReadonlySet<string> = new Set([
+/** Types that say nothing about the content. */
+const UNSPECIFIC: ReadonlySet<string> = new Set([
   '',
   'application/octet-stream',
   'binary/octet-stream',
 ]);
 
-/** What else a header holds is not sent on. */
+/** A type with other characters is not passed on. */
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 const base = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();
@@ -43,21 +43,21 @@ const base = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLo
 /** Whether an answer of this type can be a file of sound. */
 export const isAudio = (said: string): boolean => {
   const type = base(said);
-  return type.startsWith('audio/') || type === 'application/ogg' || UNTOLD.has(type);
+  return type.startsWith('audio/') || type === 'application/ogg' || UNSPECIFIC.has(type);
 };
 
 /**
- * The type of sound that begins with these bytes. Clients decode by it, so that a file which says what it is is
- * believed before its upstream is, and the upstream before what it was asked for.
+ * The type of sound that begins with these bytes. Clients decode by it, so that the file's own signature wins over the
+ * upstream's header, and that over the format that was requested.
  */
 export function audioTypeOf(head: Uint8Array, said: string, format: SpeechFormat): string {
-  const told = UNTOLD.has(base(said)) || !PRINTABLE.test(said) ? AUDIO_TYPES[format] : said;
+  const stated = UNSPECIFIC.has(base(said)) || !PRINTABLE.test(said) ? AUDIO_TYPES[format] : said;
   const start = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, 16)).toString(
     'latin1',
   );
   const marked = MARKED.find(({ marks }) =>
     marks.every(({ at, text }) => start.startsWith(text, at)),
   );
-  if (marked === undefined || marked.types.includes(base(told))) return told;
-  return marked.types[0] ?? told;
+  if (marked === undefined || marked.types.includes(base(stated))) return stated;
+  return marked.types[0] ?? stated;
 }

@@ -2,16 +2,16 @@ import type { Dispatcher } from 'undici';
 import { LIMITS } from '../../kernel/limits.ts';
 import { AnswerBody } from '../../platform/egress/answer-body.ts';
 import {
-  type Answer,
   type AnswerBounds,
   AnswerTooLarge,
   AnswerTooSlow,
+  type CollectedAnswer,
 } from './openai/collect-answer.ts';
 
 /** An answer whose head has come. */
 export type OpenedAnswer = {
   readonly status: number;
-  readonly headers: Answer['headers'];
+  readonly headers: CollectedAnswer['headers'];
   /** For one reader, once. Throws where the rest does not come, is too much, or is read too slowly. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Drops the request and the rest of its answer. Harmless when it is over. */

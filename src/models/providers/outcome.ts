@@ -1,6 +1,6 @@
 import type { ApiError } from '../../kernel/api-error.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
-import type { Answer } from './openai/collect-answer.ts';
+import type { CollectedAnswer } from './openai/collect-answer.ts';
 
 /**
  * What came of one request to one upstream, whatever was asked for. A rail knows nothing of money: it says what came
@@ -21,11 +21,11 @@ export type RailFailure =
   | 'missing'
   /** It asks for more than it may be paid. */
   | 'too_dear'
-  /** This server, or the caller's wallet, cannot pay anybody now. */
+  /** This server, or the caller's wallet, cannot pay now. */
   | 'unpayable';
 
 /** What an upstream's answer said beside its body; none where there was no answer. Of it only what is said of another try is relayed. */
-export type Headed = { readonly headers?: Answer['headers'] | undefined };
+export type Headed = { readonly headers?: CollectedAnswer['headers'] | undefined };
 
 /** The upstream refused the request itself; another source would refuse it too. */
 export type Declined = Headed & {

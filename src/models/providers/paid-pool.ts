@@ -9,14 +9,14 @@ import { readBounded } from '../../platform/egress/read-body.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
 import type { OpenedAnswer } from './open-answer.ts';
 import { StreamBroken } from './openai/answer-reader.ts';
-import type { Answer } from './openai/collect-answer.ts';
+import type { CollectedAnswer } from './openai/collect-answer.ts';
 import { failed, type Outcome } from './outcome.ts';
 import type { PaidCalls, PaymentRef } from './paid-calls.ts';
 import {
   COMMON_HEADERS,
   isSuccess,
   refusalOf,
-  type Sent,
+  type SentRequest,
   TOO_DEEP,
   UPSTREAM_LIMITS,
   type UpstreamLimits,
@@ -27,8 +27,8 @@ import {
 } from './upstream-pool.ts';
 
 /**
- * One address of an upstream that is paid for each request by the caller's own wallet. Once a payment was signed there is
- * a delivery or `spent`, and nothing that another upstream could be asked after.
+ * One address of an upstream that the caller's own wallet pays for each request. Once a payment was signed the outcome
+ * is a delivery or `spent`, and no other upstream may be tried.
  */
 export function createPaidPool(deps: {
   readonly paidCalls: PaidCalls;
@@ -45,7 +45,7 @@ export function createPaidPool(deps: {
   const url = urlBelow(deps.baseUrl, deps.path).href;
 
   async function ask<T>(
-    sent: () => Sent,
+    sent: () => SentRequest,
     signal: StopSignal,
     read: (answer: GuardedAnswer) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
@@ -53,7 +53,7 @@ export function createPaidPool(deps: {
     if (request === undefined) return TOO_DEEP;
     const budget = request.paymentMethod?.budget;
     assert(budget !== undefined, 'a call that is paid by itself says who pays');
-    const told = await deps.paidCalls.send({
+    const result = await deps.paidCalls.send({
       ...budget,
       url,
       headers: Object.entries({ ...COMMON_HEADERS, ...deps.headers, ...request.headers }),
@@ -64,9 +64,9 @@ export function createPaidPool(deps: {
       responseBytes,
       signal,
     });
-    if (told.kind === 'unpaid') return failed(told.failure, told.detail);
-    if (told.kind !== 'answered') return told;
-    const { answer, payment } = told;
+    if (result.kind === 'unpaid') return failed(result.failure, result.detail);
+    if (result.kind !== 'answered') return result;
+    const { answer, payment } = result;
     const outcome = await read(answer).catch((error: unknown): Outcome<T> => {
       return signal.aborted ? { kind: 'aborted' } : failureOf(error);
     });
@@ -89,20 +89,20 @@ export function createPaidPool(deps: {
         const opened: OpenedAnswer = { status, headers: headersOf(answer.headers), body, stop };
         return isSuccess(opened) ? read(opened) : refusalOf(opened, deps.clock.now());
       }),
-    // The connections are the caller's, and so is their end.
+    // The connections belong to the caller, who closes them.
     [Symbol.asyncDispose]: async () => {},
   };
 }
 
-/** It is sent twice, and so it cannot be read while it goes. */
-async function wholeOf(body: Sent['body']): Promise<string | Uint8Array> {
+/** The body is sent twice, before and with the payment, so that it cannot be a stream. */
+async function wholeOf(body: SentRequest['body']): Promise<string | Uint8Array> {
   if (typeof body === 'string') return body;
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-function headersOf(lines: GuardedAnswer['headers']): Answer['headers'] {
+function headersOf(lines: GuardedAnswer['headers']): CollectedAnswer['headers'] {
   const headers: Record<string, string> = {};
   for (const [name, value] of lines) headers[name.toLowerCase()] ??= value;
   return headers;

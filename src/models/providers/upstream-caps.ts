@@ -1,5 +1,5 @@
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Answer } from './openai/collect-answer.ts';
+import type { CollectedAnswer } from './openai/collect-answer.ts';
 import { resetTime } from './reset-time.ts';
 
 /** What an upstream lets its account ask for within some time, as one of its answers reported it. */
@@ -12,7 +12,7 @@ export type UpstreamCap = {
   readonly resetsAtMs: number | undefined;
 };
 
-type Headers = Answer['headers'];
+type Headers = CollectedAnswer['headers'];
 
 type CapHeaders = {
   readonly kind: UpstreamCap['kind'];

@@ -6,9 +6,9 @@ import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { type OpenedAnswer, openAnswer } from './open-answer.ts';
 import { StreamBroken } from './openai/answer-reader.ts';
 import {
-  type Answer,
   AnswerTooLarge,
   AnswerTooSlow,
+  type CollectedAnswer,
   collectAnswer,
 } from './openai/collect-answer.ts';
 import { type Declined, type Failed, failed, type Headed, type Outcome } from './outcome.ts';
@@ -54,7 +54,7 @@ export const UPSTREAM_LIMITS: UpstreamLimits = {
 };
 
 /** A request: JSON, or bytes in pieces under headers of their own. */
-export type Sent = {
+export type SentRequest = {
   readonly body: string | Readable;
   readonly headers?: Readonly<Record<string, string>>;
   /** How it is paid, where this server's own account is not to be billed. */
@@ -65,13 +65,13 @@ export type Sent = {
 export interface UpstreamPool extends AsyncDisposable {
   /** Sends one request and reads its whole answer. */
   whole<T>(
-    sent: () => Sent,
+    sent: () => SentRequest,
     signal: StopSignal,
-    read: (answer: Answer) => Outcome<T> | Promise<Outcome<T>>,
+    read: (answer: CollectedAnswer) => Outcome<T> | Promise<Outcome<T>>,
   ): Promise<Outcome<T>>;
   /** The same, to be read while it comes. `read` may wait for its beginning, and what it throws is a failure. */
   opened<T>(
-    sent: () => Sent,
+    sent: () => SentRequest,
     signal: StopSignal,
     read: (answer: OpenedAnswer) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>>;
@@ -110,7 +110,7 @@ export function createUpstreamPool(deps: {
   };
 
   async function ask<T>(
-    sent: () => Sent,
+    sent: () => SentRequest,
     signal: StopSignal,
     send: (options: Options, bounds: Bounds) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
@@ -175,7 +175,7 @@ export const TOO_DEEP = { kind: 'unfit', detail: 'The request is nested too deep
  * A request that is read may still be too deep to be written: `JSON.stringify` throws where `JSON.parse` does not.
  * That is the caller's doing, and must not count against the upstream.
  */
-export function writeSent(sent: () => Sent): Sent | undefined {
+export function writeSent(sent: () => SentRequest): SentRequest | undefined {
   try {
     return sent();
   } catch (error) {
@@ -192,7 +192,7 @@ export const isSuccess = ({ status }: { readonly status: number }): boolean =>
   status >= 200 && status < 300;
 
 /** What an answer means that is no success, by its status alone. Undefined: it is one. */
-export function unservedOf(answer: Answer, nowMs: number): Declined | Failed | undefined {
+export function unservedOf(answer: CollectedAnswer, nowMs: number): Declined | Failed | undefined {
   const { status, headers, body } = answer;
   if (isSuccess(answer)) return undefined;
   const { seconds, ms } = waitOf(headers, nowMs);
@@ -227,7 +227,7 @@ export async function refusalOf(answer: OpenedAnswer, nowMs: number): Promise<Ou
 }
 
 /** The type that the upstream gave its answer. */
-export const contentTypeOf = ({ headers }: Pick<Answer, 'headers'>): string => {
+export const contentTypeOf = ({ headers }: Pick<CollectedAnswer, 'headers'>): string => {
   const value = headers['content-type'];
   return (Array.isArray(value) ? value[0] : value) ?? 'application/json';
 };

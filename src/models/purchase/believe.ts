@@ -10,19 +10,30 @@ export type Disbelieved = {
   readonly isImpossible: boolean;
 };
 
+/** What was used, in the units that its source bills. */
+export type Metered = {
+  readonly usage: Usage;
+  /** Where they are not the source's usual ones. */
+  readonly rates?: Rates;
+  /** All usage that the upstream reported, where its request cannot have had that much. The rest is never billed. */
+  readonly reported?: Disbelieved;
+  /** The upstream did not say. */
+  readonly estimated: boolean;
+};
+
 /** Whether so much of something is far beyond the most that it can have been. */
-export const isImpossible = (told: number, most: number): boolean =>
-  told > LIMITS.impossibleUse.times * most + LIMITS.impossibleUse.units;
+export const isImpossible = (reported: number, most: number): boolean =>
+  reported > LIMITS.impossibleUse.times * most + LIMITS.impossibleUse.units;
 
 /** Keeps each unit that an upstream reports within the most that its request can have had of it. */
 export function believe(
-  told: Usage,
+  reported: Usage,
   most: Usage,
-): { readonly usage: Usage; readonly told?: Disbelieved } {
-  const usage: Record<string, number> = { ...told };
+): { readonly usage: Usage; readonly reported?: Disbelieved } {
+  const usage: Record<string, number> = { ...reported };
   let isBeyond = false;
   let isFarBeyond = false;
-  for (const [unit, amount] of Object.entries(told)) {
+  for (const [unit, amount] of Object.entries(reported)) {
     const around = unit.endsWith('_token') ? LIMITS.unaskedTokens : 0;
     const limit = (most[unit as keyof Usage] ?? 0) + around;
     if (amount <= limit) continue;
@@ -30,35 +41,35 @@ export function believe(
     isBeyond = true;
     isFarBeyond ||= isImpossible(amount, limit);
   }
-  return isBeyond ? { usage, told: { usage: told, isImpossible: isFarBeyond } } : { usage };
+  return isBeyond ? { usage, reported: { usage: reported, isImpossible: isFarBeyond } } : { usage };
 }
 
 /** The same for the tokens of a chat. Undefined: nothing of them goes beyond. */
 export function believeTokens(
-  told: TokenUsage,
+  reported: TokenUsage,
   most: TokenUsage,
 ): { readonly tokens: TokenUsage; readonly isImpossible: boolean } | undefined {
   const mostInput = most.inputTokens + LIMITS.unaskedTokens;
-  const inputTokens = Math.min(told.inputTokens, mostInput);
-  const outputTokens = Math.min(told.outputTokens, most.outputTokens);
-  const { cacheWriteSurcharge: surcharge, cacheWriteTokens: written } = told;
+  const inputTokens = Math.min(reported.inputTokens, mostInput);
+  const outputTokens = Math.min(reported.outputTokens, most.outputTokens);
+  const { cacheWriteSurcharge: surcharge, cacheWriteTokens: written } = reported;
   // The most of a prompt has room for what an upstream takes for writing it to its cache.
   const roomTokens = mostInput - inputTokens;
   const isBeyond =
-    inputTokens < told.inputTokens ||
-    outputTokens < told.outputTokens ||
+    inputTokens < reported.inputTokens ||
+    outputTokens < reported.outputTokens ||
     (surcharge ?? 0) > roomTokens;
   if (!isBeyond) return undefined;
   return {
     tokens: {
       inputTokens,
       outputTokens,
-      cachedTokens: Math.min(told.cachedTokens, inputTokens),
+      cachedTokens: Math.min(reported.cachedTokens, inputTokens),
       ...(written !== undefined && { cacheWriteTokens: Math.min(written, inputTokens) }),
       ...(surcharge !== undefined && { cacheWriteSurcharge: Math.min(surcharge, roomTokens) }),
     },
     isImpossible:
-      isImpossible(told.inputTokens + (surcharge ?? 0), mostInput) ||
-      isImpossible(told.outputTokens, most.outputTokens),
+      isImpossible(reported.inputTokens + (surcharge ?? 0), mostInput) ||
+      isImpossible(reported.outputTokens, most.outputTokens),
   };
 }

@@ -1,70 +1,88 @@
-import type { Catalogue, Modality } from '../catalogue/catalogue.ts';
-import { requireModel } from '../catalogue/require-model.ts';
-import type { Rails } from '../routing/open-rails.ts';
-import {
-  findOwnSellers,
-  pooledSellers,
-  type Sellers,
-  type StoredKeys,
-} from '../routing/sellers.ts';
+import { ApiError } from '../../kernel/api-error.ts';
+import { assert } from '../../kernel/assert.ts';
+import type { RateLimitAdvisory } from '../routing/rate-limit-advisory.ts';
+import { answerUndelivered } from '../routing/refuse-outcome.ts';
+import type { StoredKeys } from '../routing/sellers.ts';
+import { hasDelivered, type Tried, type Undelivered } from '../routing/try-sources.ts';
+import type { Bought, Relayed } from './answer.ts';
+import { type AskDeps, askOrder, servedBy } from './ask-order.ts';
 import type { Buyer } from './buyer.ts';
-import type { Order } from './order.ts';
-import { type OpenPurchase, type PurchaseDeps, purchase, type Relayed } from './purchase.ts';
+import { type Granted, type HoldDeps, openHold } from './open-hold.ts';
+import type { Order, Wanted } from './order.ts';
+import { type QuoteDeps, quote } from './quote.ts';
+import type { Served } from './receipt.ts';
+import { budgetLeft, giveUp, type SettleDeps, settle } from './settle.ts';
 
-export type BuyDeps<R> = PurchaseDeps & {
-  readonly catalogue: Catalogue;
-  readonly providerKeys: StoredKeys;
-  readonly rails: Pick<Rails<R>, 'railOf'>;
-  /** Answers name the model as the upstream does, and not as the catalogue does. */
-  readonly keepsNames?: boolean;
-};
+export type BuyDeps<R> = QuoteDeps<R> &
+  HoldDeps &
+  AskDeps &
+  SettleDeps & {
+    readonly providerKeys: StoredKeys;
+    /** Undefined: answers do not show the limits of upstreams. */
+    readonly rateLimitAdvisory?: RateLimitAdvisory | undefined;
+    /** Answers name the model as the upstream does, and not as the catalogue does. */
+    readonly keepsNames?: boolean;
+  };
 
-/** What a request asks a model of some modality for. */
-export type PurchaseRequest<R, T> = {
-  readonly modelId: string;
-  readonly modality: Modality;
-  /** The same request, put to these. Throws the refusal where none of them can serve it. */
-  readonly orderOf: (sellers: Sellers) => Order<R, T> | Promise<Order<R, T>>;
+/** No source has delivered: what is answered instead. */
+type Unsold = { readonly kind: 'unsold'; readonly answer: Relayed };
+
+type Last<R, T> = {
+  readonly order: Order<R, T>;
+  readonly tried: Undelivered;
+  readonly served: Served;
 };
 
 /**
  * Buys with the buyer's own key where it has one for the model, and from the pool where it has none or where no provider
- * answers to it. Work under an Idempotency-Key has one hold, which the fee of the own key has taken: it does not
- * change over to the pool.
+ * answers to it: holds the most that it can cost and asks the sellers, cheapest first. What one of them delivers is for
+ * the caller to settle, once: whole, or when its stream is over. What is not delivered costs nothing: a refusal of the
+ * upstream is relayed, everything else is thrown. A source that is paid by itself is paid beside the hold, which is for
+ * the margin then; where that was done in vain, what is thrown says what to look up.
  */
-export async function buy<R, T, A>(
+export async function buy<R, T>(
   deps: BuyDeps<R>,
   buyer: Buyer,
-  { modality, modelId, orderOf }: PurchaseRequest<R, T>,
-  deliver: (bought: OpenPurchase<T>) => Promise<A>,
-): Promise<A | Relayed> {
-  const pooled = async (): Promise<Order<R, T>> => {
-    const model = requireModel(deps.catalogue, modelId, modality);
-    await buyer.admitPooled();
-    return orderOf(pooledSellers(model));
-  };
-  const own = await findOwnSellers(deps, modelId, buyer);
-  const canServe = own?.sellers.some(({ source }) => deps.rails.railOf(source) !== undefined);
-  if (own === undefined || own.model.modality !== modality || canServe !== true) {
-    return purchase(deps, await pooled(), deliver);
+  wanted: Wanted<R, T>,
+): Promise<Bought<T> | Unsold> {
+  let last: Last<R, T> | undefined;
+  for (;;) {
+    let granted: Granted<R, T>;
+    try {
+      const order = await quote(deps, buyer, wanted, last);
+      if (order === undefined) break;
+      granted = await openHold(deps, buyer, order);
+    } catch (error) {
+      // The answer of the buyer's own account stands where the pool refuses it.
+      if (last?.tried.source.rail !== 'byok' || !(error instanceof ApiError)) throw error;
+      break;
+    }
+    let tried: Tried<T>;
+    let served: Served;
+    try {
+      tried = await askOrder(deps, buyer, granted, last?.tried);
+      served = servedBy(granted.order, tried, deps.rateLimitAdvisory?.(tried));
+    } catch (error) {
+      // A bug on the way must not keep the agent's money.
+      await giveUp(deps, granted);
+      throw error;
+    }
+    if (!hasDelivered(tried)) {
+      await giveUp(deps, granted, tried);
+      last = { order: granted.order, tried, served };
+      continue;
+    }
+    const { outcome, source, upstreamMs } = tried;
+    return {
+      kind: 'bought',
+      outcome,
+      served,
+      source,
+      upstreamMs,
+      budget: () => budgetLeft(deps, granted),
+      settle: () => settle(deps, granted, tried),
+    };
   }
-  const isSoldHere = buyer.workId === undefined && deps.catalogue.find(modelId) !== undefined;
-  const order = notingUse(deps.providerKeys, buyer, await orderOf(own));
-  return purchase(deps, { ...order, ...(isSoldHere && { instead: pooled }) }, deliver);
-}
-
-/** A stored key counts as used when a call goes out with it. */
-function notingUse<R, T>(
-  keys: StoredKeys,
-  { accountId, providerKey }: Buyer,
-  order: Order<R, T>,
-): Order<R, T> {
-  if (providerKey !== undefined) return order;
-  return {
-    ...order,
-    async ask(offer, heldRaw, paymentMethod) {
-      await keys.noteUse(accountId, offer.source.provider);
-      return order.ask(offer, heldRaw, paymentMethod);
-    },
-  };
+  assert(last !== undefined, 'a purchase has sellers, or is refused');
+  return { kind: 'unsold', answer: answerUndelivered(deps, last.tried, last.served) };
 }

@@ -4,8 +4,9 @@ import type { Random } from '../../kernel/random.ts';
 import { destinationOf } from '../../ledger/rules/destination.ts';
 import { holdWhatFits, type Room } from '../../ledger/rules/hold-what-fits.ts';
 import type { HoldVerdict, Ledger } from '../../ledger/rules/ledger.ts';
-import { holdForRaw, type Offer } from '../routing/plan-offers.ts';
-import type { Tried } from '../routing/try-sources.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
+import { byPayment, holdForRaw, isPaidByItself } from '../routing/plan-offers.ts';
+import type { Buyer } from './buyer.ts';
 import type { Order } from './order.ts';
 import { refuseHold } from './refuse-hold.ts';
 
@@ -17,11 +18,11 @@ export type HoldDeps = {
 
 export type Held = Extract<HoldVerdict, { kind: 'held' }>;
 
-/** An order whose hold is open, and what was tried for it before. */
+/** As much of an order as there is money for, and its hold, which is open. */
 export type Granted<R, T> = {
   readonly order: Order<R, T>;
+  readonly spender: Spender;
   readonly held: Held;
-  readonly before: Pick<Tried<T>, 'attempts' | 'upstreamMs' | 'limited'>;
   readonly arrivedMs: number;
 };
 
@@ -32,24 +33,25 @@ export type Granted<R, T> = {
  */
 export async function openHold<R, T>(
   { clock, ledger, random }: HoldDeps,
+  { spender, workId }: Pick<Buyer, 'spender' | 'workId'>,
   asked: Order<R, T>,
 ): Promise<Granted<R, T>> {
-  const { spender, model, workId } = asked;
   const holdId = workId ?? newId(random, 'buy_');
-  const destination = destinationOf(model.id);
+  const destination = destinationOf(asked.model.id);
   const arrivedMs = clock.monotonicMs();
+  const staged = (whole: Order<R, T>) => inStages(whole, workId !== undefined);
   const { verdict, wanted: order } = await holdWhatFits<Order<R, T>, HoldVerdict>({
-    most: inStages(asked),
-    least: () => inStages(asked.atLeast?.() ?? atCheapest(asked)),
+    most: staged(asked),
+    least: () => staged(asked.atLeast?.() ?? atCheapest(asked)),
     hold: ({ offers }, isQuiet) =>
       ledger.hold({ spender, holdId, amountRaw: holdForRaw(offers), destination, isQuiet }),
     less(order, room) {
       const less = order.forLess?.(room) ?? withoutDear(order, room);
-      return less && inStages(less);
+      return less && staged(less);
     },
   });
   if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
-  return { held: verdict, order, before: { attempts: 0, upstreamMs: 0 }, arrivedMs };
+  return { order, spender, held: verdict, arrivedMs };
 }
 
 /** The order at those alone whose price fits, where that is not all of them. */
@@ -64,21 +66,13 @@ const atCheapest = <R, T>(order: Order<R, T>): Order<R, T> => ({
   offers: [order.offers[0]],
 });
 
-const isPaidByItself = ({ mostPaidRaw }: Offer<unknown>): boolean => mostPaidRaw !== undefined;
-
 /**
- * Asks sources that are paid by themselves apart from those that this server has accounts at, the kind of the cheapest
- * first: a payment has a hold of its own, and beside a hold for the other kind it would count twice under every cap.
- * Work under an Idempotency-Key has one hold, and is bought where it needs no other.
+ * The order at the sources of one way to pay, and the rest at those of the other. Work under an Idempotency-Key has one
+ * hold, and is bought where it needs no other.
  */
-export function inStages<R, T>(order: Order<R, T>): Order<R, T> {
-  const [router, ...routers] = order.offers.filter(isPaidByItself);
-  const [account, ...accounts] = order.offers.filter((offer) => !isPaidByItself(offer));
-  if (router === undefined || account === undefined) return order;
-  const atAccounts: Order<R, T> = { ...order, offers: [account, ...accounts] };
-  if (order.workId !== undefined) return atAccounts;
-  const atRouters: Order<R, T> = { ...order, offers: [router, ...routers] };
-  return order.offers[0] === router
-    ? { ...atRouters, instead: async () => atAccounts }
-    : { ...atAccounts, instead: async () => atRouters };
+export function inStages<R, T>(order: Order<R, T>, hasOneHold: boolean): Order<R, T> {
+  const [offers, others] = byPayment(order.offers);
+  if (others === undefined) return order;
+  if (hasOneHold) return { ...order, offers: isPaidByItself(offers[0]) ? others : offers };
+  return { ...order, offers, rest: { ...order, offers: others } };
 }

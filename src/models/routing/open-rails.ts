@@ -1,6 +1,7 @@
+import type { Clock } from '../../kernel/clock.ts';
 import type { Catalogue, Dialect, Source } from '../catalogue/catalogue.ts';
 import type { PaidCalls } from '../providers/paid-calls.ts';
-import type { Upstream } from '../providers/upstream-pool.ts';
+import type { Upstream, UpstreamLimits } from '../providers/upstream-pool.ts';
 
 /** The way to each provider that models of one modality can be bought from. */
 export interface Rails<R> extends AsyncDisposable {
@@ -51,3 +52,21 @@ export function openRails<R>(deps: {
     },
   };
 }
+
+export type OpenAiRailDeps<R> = {
+  readonly catalogue: Catalogue;
+  readonly local: R;
+  readonly clock: Clock;
+  readonly limits?: Partial<UpstreamLimits>;
+  readonly paidCalls?: PaidCalls | undefined;
+};
+
+/** The rails of a modality that is bought in the OpenAI dialect alone. */
+export const openOpenAiRails = <R, D extends OpenAiRailDeps<R>>(
+  deps: D,
+  open: (deps: D & { readonly upstream: Upstream }) => R & AsyncDisposable,
+): Rails<R> =>
+  openRails<R>({
+    ...deps,
+    open: (dialect, upstream) => (dialect === 'openai' ? open({ ...deps, upstream }) : undefined),
+  });

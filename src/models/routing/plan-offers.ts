@@ -48,3 +48,21 @@ export function holdForRaw(offers: readonly Offer<unknown>[]): bigint {
   for (const { heldRaw } of offers) if (heldRaw > most) most = heldRaw;
   return most;
 }
+
+export const isPaidByItself = ({ mostPaidRaw }: Offer<unknown>): boolean =>
+  mostPaidRaw !== undefined;
+
+/**
+ * The sources that are paid by themselves apart from those that this server has accounts at, the kind of the cheapest
+ * first: a payment has a hold of its own, and beside a hold for the other kind it would count twice under every cap.
+ */
+export function byPayment<R>(offers: Offers<R>): readonly [Offers<R>, ...Offers<R>[]] {
+  const [first, ...rest] = offers;
+  const isLikeFirst = (offer: Offer<R>) => isPaidByItself(offer) === isPaidByItself(first);
+  const [other, ...others] = rest.filter((offer) => !isLikeFirst(offer));
+  if (other === undefined) return [offers];
+  return [
+    [first, ...rest.filter(isLikeFirst)],
+    [other, ...others],
+  ];
+}

@@ -6,7 +6,9 @@ import type { Tried } from './try-sources.ts';
 export const RATE_LIMIT_ADVISORY_HEADER = `${BRAND.headerPrefix}ratelimit-advisory`;
 
 /** The header's text; undefined where the upstreams reported no limits. */
-export type RateLimitAdvisory = (tried: Tried<unknown>) => string | undefined;
+export type RateLimitAdvisory = (
+  tried: Pick<Tried<unknown>, 'outcome' | 'source' | 'limited'>,
+) => string | undefined;
 
 /**
  * Tells in one shape what is left of the limits of the upstream that answered, or of the one that was the last to send

@@ -3,16 +3,40 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Failed, Headed, RailFailure } from '../providers/outcome.ts';
 import { waitOf } from '../providers/reset-time.ts';
-import { limitsOf, type Served } from '../purchase/receipt.ts';
+import { type Relayed, relay } from '../purchase/answer.ts';
+import { limitsOf, passthroughHeaders, type Served } from '../purchase/receipt.ts';
 import { refuseHold } from '../purchase/refuse-hold.ts';
-import type { Tried } from './try-sources.ts';
+import type { Attempts, TryDeps, Undelivered } from './try-sources.ts';
 
-type Unserved = Exclude<Tried<never>['outcome'], { kind: 'completed' | 'declined' }>;
+/**
+ * What a caller is answered whom no source has served: a refusal of the upstream is relayed and has cost nothing.
+ * Everything else is thrown.
+ */
+export function answerUndelivered(
+  { clock, log }: Pick<TryDeps, 'clock' | 'log'>,
+  tried: Undelivered,
+  served: Served,
+): Relayed {
+  const { outcome, source, upstreamMs } = tried;
+  if (outcome.kind !== 'declined') throw refuseOutcome(outcome, tried, served);
+  const { status } = outcome;
+  if (source.rail !== 'byok' && (status === 401 || status === 403)) {
+    // Relayed like every other 4xx, but it is the operator's credential that was refused.
+    log.error(
+      { provider: source.provider, status },
+      'a provider refused the credential of this server',
+    );
+  }
+  const words = retryHeaders(outcome, clock.now());
+  return relay(status, outcome, { ...passthroughHeaders(served), ...words }, upstreamMs);
+}
+
+type Refused = Exclude<Undelivered['outcome'], { kind: 'declined' }>;
 
 /** Why no source has delivered, in the words of the gateway's routes, and whether the caller may try again. */
 export function refuseOutcome(
-  outcome: Unserved,
-  tried: Tried<unknown>,
+  outcome: Refused,
+  tried: Attempts,
   served: Pick<Served, 'rateLimits'>,
 ): ApiError {
   switch (outcome.kind) {
@@ -33,7 +57,7 @@ export function refuseOutcome(
 
 function refuseFailed(
   outcome: Failed,
-  { attempts, limited, source }: Tried<unknown>,
+  { attempts, limited, source }: Attempts,
   headers: Readonly<Record<string, string>>,
 ): ApiError {
   const { detail, failure } = outcome;

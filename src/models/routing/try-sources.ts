@@ -2,18 +2,30 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
-import type { Failed, Outcome, RailFailure, Unfit } from '../providers/outcome.ts';
+import type { Completed, Failed, Outcome, RailFailure, Unfit } from '../providers/outcome.ts';
 import type { Offer, Offers } from './plan-offers.ts';
 
-/** How a purchase ended, at which source, and how long the upstreams took in all. */
-export type Tried<T> = {
-  readonly outcome: Outcome<T> | Resting;
+export type TryDeps = {
+  readonly breaker: CircuitBreaker;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** How often it was tried, at which source that ended, and how long the upstreams took in all. */
+export type Attempts = {
   readonly source: Source;
   readonly attempts: number;
   readonly upstreamMs: number;
   /** The last that sent its callers away for a while. */
   readonly limited?: { readonly outcome: Failed; readonly source: Source } | undefined;
 };
+
+export type Delivered<T> = Attempts & { readonly outcome: Completed<T> };
+export type Undelivered = Attempts & { readonly outcome: Outcome<never> | Resting };
+export type Tried<T> = Delivered<T> | Undelivered;
+
+export const hasDelivered = <T>(tried: Tried<T>): tried is Delivered<T> =>
+  tried.outcome.kind === 'completed';
 
 /** No source was asked: every one failed lately. The first rest is over in so many milliseconds. */
 type Resting = { readonly kind: 'resting'; readonly restMs: number };
@@ -52,24 +64,20 @@ export function isPassedOver(outcome: Tried<unknown>['outcome'], { rail }: Sourc
 
 /**
  * Buys from the first offer that answers. What fails is passed over; what keeps failing is not asked, but for a buyer's
- * own account: how it does says nothing of anybody else's. What cannot take the request is passed over, too: it was
+ * own account: how it does says nothing of other accounts. What cannot take the request is passed over, too: it was
  * never sent there and counts as no attempt; where no other source is left, that is the reason given.
  */
 export async function trySources<R, T>(
-  deps: {
-    readonly breaker: CircuitBreaker;
-    readonly clock: Clock;
-    readonly log: Log;
-  },
+  deps: TryDeps,
   request: {
     readonly offers: Offers<R>;
     readonly ask: (offer: Offer<R>) => Promise<Outcome<T>>;
     /** What was tried for the same before. */
-    readonly before: Pick<Tried<T>, 'attempts' | 'upstreamMs' | 'limited'>;
+    readonly before: Omit<Attempts, 'source'>;
   },
 ): Promise<Tried<T>> {
   const { breaker, clock, log } = deps;
-  let last: Tried<T> = {
+  let last: Undelivered = {
     outcome: { kind: 'resting', restMs: 0 },
     source: request.offers[0].source,
     ...request.before,
@@ -97,9 +105,11 @@ export async function trySources<R, T>(
       continue;
     }
     const upstreamMs = last.upstreamMs + (clock.monotonicMs() - startedMs);
+    const attempts = last.attempts + 1;
+    if (outcome.kind === 'completed') return { outcome, source, attempts, upstreamMs, limited };
     if (isLimited(outcome)) limited = { outcome, source };
-    last = { outcome, source, attempts: last.attempts + 1, upstreamMs, limited };
-    tell(log, source.provider, outcome);
+    last = { outcome, source, attempts, upstreamMs, limited };
+    logOutcome(log, source.provider, outcome);
     if (!isPassedOver(outcome, source)) return last;
   }
   if (last.outcome.kind !== 'resting') return last;
@@ -130,7 +140,7 @@ export function distrust(
 const isLimited = (outcome: Outcome<unknown>): outcome is Failed =>
   outcome.kind === 'failed' && outcome.failure === 'rate_limited';
 
-function tell(log: Log, provider: string, outcome: Outcome<unknown>): void {
+function logOutcome(log: Log, provider: string, outcome: Outcome<unknown>): void {
   if (outcome.kind === 'failed') {
     const { failure, status, detail } = outcome;
     log.warn({ provider, failure, status, detail }, 'a source failed');

@@ -2,21 +2,21 @@ import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { SendFailed } from '../../platform/egress/send-failed.ts';
 import type { Source } from '../catalogue/catalogue.ts';
-import { relayStream } from '../chat/relay-stream.ts';
-import type { StreamedAnswer } from '../chat/stream-chat.ts';
-import { brokenEnd, costComment } from '../chat/stream-end.ts';
 import type { Speech, SpeechSound } from '../providers/speech-rail.ts';
-import type { OpenPurchase } from '../purchase/purchase.ts';
+import type { Bought } from '../purchase/answer.ts';
+import type { StreamedAnswer } from '../purchase/answer-events.ts';
 import { receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
+import { relayStream } from '../purchase/relay-stream.ts';
+import { brokenEnd, costComment } from '../purchase/stream-end.ts';
 import type { SpeechRequest } from './speech-request.ts';
-import { billsTokens, estimateSpeech, meterSpeech } from './speech-usage.ts';
+import { billsTokens, estimateSpeech } from './speech-usage.ts';
 
 type Deps = {
   readonly log: Log;
   /** Fires when the client leaves. */
   readonly signal: StopSignal;
 };
-type Bargain = OpenPurchase<Speech>;
+type Bargain = Bought<Speech>;
 
 const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
@@ -42,7 +42,7 @@ export async function deliverSpeech(
       const headers = streamHeaders(served, await bought.budget());
       return { status: 200, headers, body: eventsOf(deps, request, bought, true), upstreamMs };
     }
-    const settled = await bought.settle(meterSpeech(request, sound.usage(), source));
+    const settled = await bought.settle();
     const headers = {
       'content-type': inEvents ? EVENT_STREAM : contentType,
       'cache-control': 'no-cache',
@@ -78,13 +78,13 @@ function eventsOf(
   const { sound } = outcome;
   const settle = async (): Promise<bigint | undefined> => {
     if (!isOpen) return undefined;
-    return (await bought.settle(meterSpeech(request, sound.usage(), source))).chargedRaw;
+    return (await bought.settle()).chargedRaw;
   };
   return relayStream(sound, {
     piece: (bytes) => event({ type: 'speech.audio.delta', audio: base64(bytes) }),
     async end() {
       const chargedRaw = await settle();
-      const done = event({ type: 'speech.audio.done', usage: toldUsage(request, sound) });
+      const done = event({ type: 'speech.audio.done', usage: usageEventOf(request, sound) });
       return chargedRaw === undefined ? done : Buffer.concat([done, costComment(chargedRaw)]);
     },
     async broken(cause) {
@@ -107,15 +107,15 @@ const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
 /** Clients of this interface read tokens, whatever was billed; uncounted ones are marked as estimated. */
-function toldUsage(request: SpeechRequest, sound: SpeechSound) {
-  const told = sound.usage();
+function usageEventOf(request: SpeechRequest, sound: SpeechSound) {
+  const reported = sound.usage();
   const { characters, ...guessed } = estimateSpeech(request);
-  const { inputTokens, outputTokens } = told ?? guessed;
+  const { inputTokens, outputTokens } = reported ?? guessed;
   return {
     input_tokens: inputTokens,
     output_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
     characters,
-    ...(told === null ? { estimated: true } : {}),
+    ...(reported === null ? { estimated: true } : {}),
   };
 }

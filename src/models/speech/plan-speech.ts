@@ -1,9 +1,9 @@
 import { errors } from '../../kernel/errors.ts';
 import { requireOffers } from '../catalogue/require-model.ts';
 import { SPEECH_FORMATS, type SpeechFormat, type SpeechRail } from '../providers/speech-rail.ts';
+import type { Rails } from '../routing/open-rails.ts';
 import { type Offers, planOffers } from '../routing/plan-offers.ts';
 import type { Sellers } from '../routing/sellers.ts';
-import type { SpeechRails } from './speech-rails.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { speechBoundRaw } from './speech-usage.ts';
 
@@ -15,7 +15,7 @@ const UNNAMED: readonly SpeechFormat[] = ['mp3', 'wav'];
  * none can, the refusal names what can be had. Throws it.
  */
 export function planSpeech(
-  rails: Pick<SpeechRails, 'railOf'>,
+  rails: Pick<Rails<SpeechRail>, 'railOf'>,
   sellers: Sellers,
   request: SpeechRequest,
 ): { readonly format: SpeechFormat; readonly offers: Offers<SpeechRail> } {

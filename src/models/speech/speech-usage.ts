@@ -3,8 +3,7 @@ import { priceRaw, type Usage } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { tokensOf } from '../chat/estimate-chat.ts';
 import type { SpeechTokens } from '../providers/speech-rail.ts';
-import { believe } from '../purchase/believe.ts';
-import type { Metered } from '../purchase/charge-row.ts';
+import { believe, type Metered } from '../purchase/believe.ts';
 import { codePointsOf, type SpeechRequest } from './speech-request.ts';
 
 /** What the text of a request comes to. Its characters are counted, everything else is taken for so much. */
@@ -60,11 +59,11 @@ export const speechBoundRaw = (request: SpeechRequest, source: Source): bigint =
  */
 export function meterSpeech(
   request: SpeechRequest,
-  told: SpeechTokens | null,
+  reported: SpeechTokens | null,
   source: Source,
 ): Metered {
-  const usage = speechUsage({ ...estimateSpeech(request), ...told }, source);
-  const isGuessed = told === null && billsTokens(source);
+  const usage = speechUsage({ ...estimateSpeech(request), ...reported }, source);
+  const isGuessed = reported === null && billsTokens(source);
   const estimated = isGuessed || source.rates.audio_second !== undefined;
   return { ...believe(usage, boundUsage(request, source)), estimated };
 }

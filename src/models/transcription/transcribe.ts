@@ -1,14 +1,16 @@
-import { probeDuration } from '../../../media/probe-duration.ts';
-import { assert } from '../../kernel/assert.ts';
+import { probeDuration } from '../../../media/duration/probe-duration.ts';
 import { errors } from '../../kernel/errors.ts';
 import { requireOffers } from '../catalogue/require-model.ts';
-import { deliverEvents, type StreamedAnswer } from '../chat/stream-chat.ts';
-import type { Outcome } from '../providers/outcome.ts';
-import type { TranscriptionCall, TranscriptionRail } from '../providers/transcription-rail.ts';
-import { type BuyDeps, buy, type PurchaseRequest } from '../purchase/buy.ts';
+import type {
+  TranscriptionAnswer,
+  TranscriptionRail,
+  TranscriptStream,
+} from '../providers/transcription-rail.ts';
+import { answerWhole, type Relayed } from '../purchase/answer.ts';
+import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
+import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import { deliverWhole } from '../purchase/deliver-whole.ts';
-import type { Relayed } from '../purchase/purchase.ts';
+import type { Wanted } from '../purchase/order.ts';
 import { planOffers } from '../routing/plan-offers.ts';
 import type { TranscriptionRequest } from './transcription-request.ts';
 import { meterTranscription, transcriptionBoundRaw } from './transcription-usage.ts';
@@ -19,101 +21,71 @@ type TranscriptionPurchase = {
 };
 
 export interface Transcriptions {
-  /** Throws the gateway's refusals. Nothing was charged then, but a payment that the refusal names. */
-  transcribe(purchase: TranscriptionPurchase): Promise<Relayed>;
-  /** The same for a transcript that is relayed while it comes. */
-  stream(purchase: TranscriptionPurchase): Promise<Relayed | StreamedAnswer>;
+  /**
+   * Answers whole, or while the transcript comes where that is asked for. Throws the gateway's refusals. Nothing was charged
+   * then, but a payment that the refusal names.
+   */
+  transcribe(purchase: TranscriptionPurchase): Promise<Relayed | StreamedAnswer>;
 }
 
 /** Buys transcripts of whole files by the second of sound, which is counted in the file before anything is held. */
 export function createTranscriptions(deps: BuyDeps<TranscriptionRail>): Transcriptions {
   return {
-    async transcribe(purchase) {
-      const { buyer } = purchase;
-      const sound = probeOnce(purchase);
-      const wanted = wantedOf(deps, purchase, sound, (rail, call) =>
-        rail.transcribe(call, buyer.signal),
-      );
-      return buy(deps, buyer, wanted, (bought) =>
-        deliverWhole(
-          bought,
-          meterTranscription(sound.found(), bought.outcome.usage, bought.source),
-        ),
-      );
-    },
-    async stream(purchase) {
-      const { buyer } = purchase;
-      const sound = probeOnce(purchase);
-      const wanted = wantedOf(deps, purchase, sound, (rail, call) =>
-        rail.stream(call, buyer.signal),
-      );
-      return buy(deps, buyer, wanted, (bought) => {
-        const { outcome, source } = bought;
-        const meter = () => meterTranscription(sound.found(), outcome.stream.metered(), source);
-        return deliverEvents(deps, bought, meter);
-      });
+    async transcribe({ buyer, request }) {
+      const wanted = wantedOf(deps.rails, request, buyer);
+      const bought = await buy(deps, buyer, wanted);
+      if (bought.kind === 'unsold') return bought.answer;
+      const { outcome } = bought;
+      return 'stream' in outcome
+        ? answerEvents(deps, bought, outcome.stream)
+        : answerWhole(bought, outcome);
     },
   };
 }
 
-type Probe = {
-  run(): Promise<Sound>;
-  /** What it found; only what was bought after it ran is metered. */
-  found(): Sound;
-};
+type Transcript = TranscriptionAnswer | { readonly stream: TranscriptStream };
 
-type Sound = { readonly durationMs: number; readonly prompt: string | undefined };
-
-/** Reads the file when it is known that a source could transcribe it. Throws the refusal of one that is no sound. */
-function probeOnce({ request: { file, prompt } }: TranscriptionPurchase): Probe {
-  let sound: Sound | undefined;
-  return {
-    async run() {
-      if (sound !== undefined) return sound;
-      const probed = await probeDuration(file.bytes);
-      if (probed.kind === 'refused') throw errors.gateway.invalidRequest(probed.reason, 'file');
-      sound = { durationMs: probed.durationMs, prompt };
-      return sound;
-    },
-    found() {
-      assert(sound !== undefined, 'a transcript is bought of a file that was probed');
-      return sound;
-    },
-  };
-}
-
-function wantedOf<T>(
-  { rails }: BuyDeps<TranscriptionRail>,
-  { request, buyer: { spender, workId } }: TranscriptionPurchase,
-  probe: Probe,
-  ask: (rail: TranscriptionRail, call: TranscriptionCall) => Promise<Outcome<T>>,
-): PurchaseRequest<TranscriptionRail, T> {
+function wantedOf(
+  rails: BuyDeps<TranscriptionRail>['rails'],
+  request: TranscriptionRequest,
+  { signal, spender }: Buyer,
+): Wanted<TranscriptionRail, Transcript> {
+  let probing: Promise<number> | undefined;
   return {
     modelId: request.model,
     modality: 'stt',
     async orderOf(sellers) {
       const { model } = sellers;
-      const sound = await probe.run();
-      const file = { ...request.file, durationMs: sound.durationMs };
+      // The file is read when it is known that a source could transcribe it, and once.
+      probing ??= probe(request.file.bytes);
+      const durationMs = await probing;
+      const file = { ...request.file, durationMs };
+      const sound = { durationMs, prompt: request.prompt };
       const offers = planOffers(
         sellers,
         (source) => transcriptionBoundRaw(sound, source),
         (source) => rails.railOf(source),
       );
       return {
-        spender,
         model,
-        workId,
         offers: requireOffers(model, offers),
-        ask: ({ rail, source }, _heldRaw, paymentMethod) =>
-          ask(rail, {
-            ...request,
-            agentId: spender.agentId,
-            file,
-            model: source.upstreamModel,
-            paymentMethod,
-          }),
+        ask({ rail, source }, _heldRaw, paymentMethod) {
+          const { agentId } = spender;
+          const call = { ...request, agentId, file, model: source.upstreamModel, paymentMethod };
+          return request.stream ? rail.stream(call, signal) : rail.transcribe(call, signal);
+        },
+        meter: (answer, source) => {
+          const reported = 'stream' in answer ? answer.stream.metered() : answer.usage;
+          return meterTranscription(sound, reported, source);
+        },
       };
     },
   };
+}
+
+/** How long a file lasts. Throws the refusal of one that is no sound. */
+async function probe(bytes: Buffer): Promise<number> {
+  const probed = await probeDuration(bytes);
+  if (probed.kind === 'refused') throw errors.gateway.invalidRequest(probed.reason, 'file');
+  return probed.durationMs;
 }

@@ -3,30 +3,29 @@ import { priceRaw, type Usage } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { tokensOf } from '../chat/estimate-chat.ts';
 import type { TranscriptionUsage } from '../providers/transcription-rail.ts';
-import { believe } from '../purchase/believe.ts';
-import type { Metered } from '../purchase/charge-row.ts';
+import { believe, type Metered } from '../purchase/believe.ts';
 
-type Sound = { readonly durationMs: number; readonly prompt: string | undefined };
+export type Sound = { readonly durationMs: number; readonly prompt: string | undefined };
 
 /**
- * What a transcription used: the upstream's word on the duration where it gives one, since that is what it bills,
- * and what the file's bytes came to otherwise. Never the caller's. A source that bills tokens is believed in the same
- * way, and estimated by the second where it reports none. Neither is believed beyond what the file can have come to.
+ * What a transcription used: the duration that the upstream reports, since it bills that one, and otherwise the one
+ * that the file's bytes have; never the caller's. Tokens are taken from the upstream in the same way, and estimated by
+ * the second where it reports none. Neither counts beyond the most that the file can use.
  */
 export function meterTranscription(
   sound: Sound,
-  told: TranscriptionUsage,
+  reported: TranscriptionUsage,
   source: Source,
 ): Metered {
   const { rates } = source;
   const isByTokens = rates.audio_input_token !== undefined;
   return {
-    ...believe(usageOf(sound, told, source), boundUsage(sound, source)),
-    estimated: isByTokens && told.tokens === null,
+    ...believe(usageOf(sound, reported, source), boundUsage(sound, source)),
+    estimated: isByTokens && reported.tokens === null,
   };
 }
 
-/** What is held for it. */
+/** What is held for a transcription. */
 export const transcriptionBoundRaw = (sound: Sound, source: Source): bigint =>
   priceRaw(boundUsage(sound, source), source.rates, source.marginBps);
 
@@ -46,11 +45,11 @@ function boundUsage({ durationMs, prompt = '' }: Sound, source: Source): Usage {
 
 function usageOf(
   { durationMs, prompt }: Sound,
-  told: TranscriptionUsage,
+  reported: TranscriptionUsage,
   { rates }: Source,
 ): Usage {
-  const seconds = told.seconds ?? durationMs / 1_000;
-  const tokens = told.tokens ?? {
+  const seconds = reported.seconds ?? durationMs / 1_000;
+  const tokens = reported.tokens ?? {
     inputAudio: Math.ceil(seconds * LIMITS.audioTokensPerSecond),
     inputText: tokensOf(prompt?.length ?? 0),
     output: Math.ceil(seconds * LIMITS.transcriptTokensPerSecond),

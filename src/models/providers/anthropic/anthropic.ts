@@ -1,6 +1,6 @@
 import { type Clock, nowSeconds } from '../../../kernel/clock.ts';
 import type { ChatCall, ChatCompletion, ChatRail } from '../chat-rail.ts';
-import type { Answer } from '../openai/collect-answer.ts';
+import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { wantsUsage } from '../openai/openai.ts';
 import { renameModel } from '../openai/rename-model.ts';
 import { failed, type Outcome } from '../outcome.ts';
@@ -82,7 +82,7 @@ async function inItsWords<T>(ask: () => Promise<Outcome<T>>): Promise<Outcome<T>
 }
 
 function completionOf(
-  { body, status }: Answer,
+  { body, status }: CollectedAnswer,
   { servedAs }: ChatCall,
   createdSec: number,
 ): Outcome<ChatCompletion> {

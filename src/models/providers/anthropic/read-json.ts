@@ -1,6 +1,6 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { tryParseJson } from '../../../kernel/parse-json.ts';
 
 /** What a text of the upstream says; undefined where it is no JSON. */
 export const jsonOf = (text: string): unknown => tryParseJson(text, LIMITS.upstreamJson);

@@ -1,5 +1,5 @@
+import { JsonTooComplex, parseBoundedJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { JsonTooComplex, parseBoundedJson } from '../../../kernel/parse-json.ts';
 import type { CacheMark } from './cache-mark.ts';
 import {
   type ImageBlock,
@@ -25,12 +25,15 @@ type ToolResultBlock = CacheMark & {
 type Block = TextBlock | ImageBlock | ToolUseBlock | ToolResultBlock;
 
 /** What one side says before the other does. */
-export type Turn = { readonly role: 'user' | 'assistant'; readonly content: readonly Block[] };
+export type AnthropicTurn = {
+  readonly role: 'user' | 'assistant';
+  readonly content: readonly Block[];
+};
 
 export type Conversation = {
   readonly system: readonly TextBlock[];
   /** The roles take turns. */
-  readonly turns: readonly Turn[];
+  readonly turns: readonly AnthropicTurn[];
 };
 
 /**
@@ -40,8 +43,8 @@ export type Conversation = {
 export function translateMessages(messages: unknown): Conversation {
   if (!Array.isArray(messages)) return unfit('messages must be a list.');
   const system: TextBlock[] = [];
-  const turns: { role: Turn['role']; content: Block[] }[] = [];
-  const say = (role: Turn['role'], blocks: readonly Block[]) => {
+  const turns: { role: AnthropicTurn['role']; content: Block[] }[] = [];
+  const say = (role: AnthropicTurn['role'], blocks: readonly Block[]) => {
     if (blocks.length === 0) return;
     let turn = turns.at(-1);
     if (turn?.role !== role) {

@@ -2,14 +2,14 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { findUnserved, isSet, UNSERVED, type UnservedFeature } from '../unserved-features.ts';
 import type { TextBlock } from './translate-content.ts';
-import { type Turn, translateMessages } from './translate-messages.ts';
+import { type AnthropicTurn, translateMessages } from './translate-messages.ts';
 import { type ToolFields, translateTools } from './translate-tools.ts';
 import { unfit } from './unfit-request.ts';
 
 export type MessagesRequest = ToolFields & {
   readonly model: unknown;
   readonly max_tokens: number;
-  readonly messages: readonly Turn[];
+  readonly messages: readonly AnthropicTurn[];
   readonly system?: readonly TextBlock[];
   readonly temperature?: number;
   readonly top_p?: number;

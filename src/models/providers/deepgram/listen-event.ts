@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../../kernel/json.ts';
-import { tryParseJson } from '../../../kernel/parse-json.ts';
+import { parseObject } from '../../../kernel/json/parse-json.ts';
+import { isObject } from '../../../kernel/json.ts';
 
 /** What an upstream of Deepgram's live protocol says of the sound that it was sent. */
 export type ListenEvent =
@@ -19,7 +19,7 @@ export type ListenEvent =
 
 /** Reads a text frame of the upstream. Undefined: nothing that words or money depend on. */
 export function readListenEvent(frame: Buffer): ListenEvent | undefined {
-  const event = parse(frame);
+  const event = parseObject(frame);
   if (event.type === 'Metadata') {
     return { kind: 'metadata', seconds: secondsOf(event.duration) ?? null };
   }
@@ -33,11 +33,6 @@ export function readListenEvent(frame: Buffer): ListenEvent | undefined {
     speechFinal: event.speech_final === true,
     endSeconds: (secondsOf(event.start) ?? 0) + duration,
   };
-}
-
-function parse(frame: Buffer): Json {
-  const event = tryParseJson(frame);
-  return isObject(event) ? event : {};
 }
 
 function transcriptOf(channel: unknown): string {

@@ -1,13 +1,12 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { tryParseJson } from '../../../kernel/parse-json.ts';
 import type { TokenUsage } from '../chat-rail.ts';
 import { readUsage } from './read-completion.ts';
 
 /** What is done with an event: it goes on, or it was for us alone. */
 export type Fate = 'relayed' | 'kept' | 'done';
 
-const DONE = /^data: ?\[DONE\]\s*$/m;
 const USAGE = Buffer.from('"usage"');
 const TEXTS = ['"content"', '"arguments"', '"reasoning_content"', '"reasoning"'].map((text) =>
   Buffer.from(text),
@@ -41,7 +40,7 @@ export class ChatTap {
   }
 
   look(event: Buffer): Fate {
-    if (event.length < 64 && DONE.test(event.toString('latin1'))) return 'done';
+    if (isTerminator(event)) return 'done';
     for (const key of TEXTS) this.#answerBytes += textBytes(event, key);
     return carriesUsage(event) && this.#readUsage(event) ? 'kept' : 'relayed';
   }
@@ -89,6 +88,11 @@ function textBytes(event: Buffer, key: Buffer): number {
   }
   return bytes;
 }
+
+const TERMINATOR = /^data: ?\[DONE\]\s*$/m;
+
+export const isTerminator = (event: Buffer): boolean =>
+  event.length < 64 && TERMINATOR.test(event.toString('latin1'));
 
 /** The JSON of an event's data lines, or nothing where it has none. */
 export function parseData(event: Buffer): unknown {

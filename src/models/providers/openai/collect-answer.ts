@@ -3,7 +3,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { joinPieces } from '../../../kernel/long-work.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
 
-export type Answer = {
+export type CollectedAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
@@ -36,7 +36,7 @@ export function collectAnswer(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
   bounds: AnswerBounds,
-): Promise<Answer> {
+): Promise<CollectedAnswer> {
   return new Promise((resolve, reject) => {
     const { clock, signal } = bounds;
     let controller: Dispatcher.DispatchController | undefined;
@@ -59,7 +59,7 @@ export function collectAnswer(
     const chunks: Buffer[] = [];
     let bytes = 0;
     let status = 0;
-    let headers: Answer['headers'] = {};
+    let headers: CollectedAnswer['headers'] = {};
     dispatcher.dispatch(options, {
       onRequestStart(started) {
         controller = started;

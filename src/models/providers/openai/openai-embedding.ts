@@ -5,7 +5,7 @@ import { countInputs } from '../embedding-rail.ts';
 import { openPool } from '../open-pool.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
-import type { Answer } from './collect-answer.ts';
+import type { CollectedAnswer } from './collect-answer.ts';
 import { bearer } from './openai.ts';
 import { readEmbeddings } from './read-embeddings.ts';
 
@@ -37,7 +37,10 @@ export function createOpenAiEmbeddingRail(deps: {
   };
 }
 
-async function outcomeOf(answer: Answer, call: EmbeddingCall): Promise<Outcome<EmbeddingList>> {
+async function outcomeOf(
+  answer: CollectedAnswer,
+  call: EmbeddingCall,
+): Promise<Outcome<EmbeddingList>> {
   const { status, body } = answer;
   const { input, encoding_format: encoding } = call.body;
   const { servedAs } = call;

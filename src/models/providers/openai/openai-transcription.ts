@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '../../../kernel/clock.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { joinPieces } from '../../../kernel/long-work.ts';
-import { parseJsonInTurns } from '../../../kernel/parse-json.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { openPool } from '../open-pool.ts';
@@ -16,7 +16,7 @@ import {
   type TranscriptStream,
 } from '../transcription-rail.ts';
 import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
-import type { Answer } from './collect-answer.ts';
+import type { CollectedAnswer } from './collect-answer.ts';
 import { writeForm } from './form-body.ts';
 import { bearer } from './openai.ts';
 import { RelayedTranscript, streamOfTranscript } from './transcript-stream.ts';
@@ -64,7 +64,7 @@ const inPlural = ([name, value]: TranscriptionCall['fields'][number]): [string, 
 ];
 
 async function outcomeOf(
-  answer: Answer,
+  answer: CollectedAnswer,
   { format }: TranscriptionCall,
 ): Promise<Outcome<TranscriptionAnswer>> {
   const { body, status } = answer;

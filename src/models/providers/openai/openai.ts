@@ -6,7 +6,7 @@ import { openPool } from '../open-pool.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
 import { RelayedChat } from './chat-stream.ts';
-import type { Answer } from './collect-answer.ts';
+import type { CollectedAnswer } from './collect-answer.ts';
 import { readCompletion } from './read-completion.ts';
 import { renameModel } from './rename-model.ts';
 
@@ -15,7 +15,7 @@ export const bearer = (apiKey: string): Record<string, string> => ({
   authorization: `Bearer ${apiKey}`,
 });
 
-/** Chat of an upstream that speaks the OpenAI dialect: its answers go on as they came. */
+/** Chat of an upstream that speaks the OpenAI dialect: its answers are relayed unchanged. */
 export function createOpenAiRail(deps: {
   readonly upstream: Upstream;
   readonly clock: Clock;
@@ -46,13 +46,13 @@ export function createOpenAiRail(deps: {
   };
 }
 
-/** A request in the words that an upstream takes. A caller with a provider key of his own has chosen his. */
+/** A request with its token limit under the upstream's name for it; unchanged with a key of the caller's own. */
 const spellingOf =
   ({ capMember }: Upstream) =>
   ({ body, paymentMethod }: ChatCall): ChatCall['body'] => {
     const { max_tokens: cap, ...rest } = body;
-    const isTold = cap === undefined || cap === null || rest.max_completion_tokens != null;
-    if (capMember === undefined || isTold || paymentMethod?.ownKey !== undefined) return body;
+    const isCapped = cap != null && rest.max_completion_tokens == null;
+    if (capMember === undefined || !isCapped || paymentMethod?.ownKey !== undefined) return body;
     return { ...rest, [capMember]: cap };
   };
 
@@ -72,7 +72,7 @@ const streamedBody = (body: ChatCall['body'], model: string) => ({
 });
 
 async function completionOf(
-  answer: Answer,
+  answer: CollectedAnswer,
   { servedAs }: ChatCall,
 ): Promise<Outcome<ChatCompletion>> {
   const { status } = answer;

@@ -1,6 +1,6 @@
+import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { parseJsonInTurns } from '../../../kernel/parse-json.ts';
 import type { TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
 

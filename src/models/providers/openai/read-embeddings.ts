@@ -1,5 +1,5 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { tryParseJson } from '../../../kernel/parse-json.ts';
 import type { VectorEncoding } from '../embedding-rail.ts';
 import { cutList, joinList } from '../local/cut-list.ts';
 import { takeTurns } from '../local/take-turns.ts';

@@ -6,7 +6,7 @@ import { StreamBroken } from './answer-reader.ts';
 import { parseData } from './chat-tap.ts';
 import { EventReader } from './event-reader.ts';
 
-/** Takes the sound out of the events that an upstream sends it in, and hears from the last one what it used. */
+/** Decodes the sound from the events of an upstream, and reads the usage from the last one. */
 export class SpeechEventReader {
   readonly #events: EventReader;
   #usage: SpeechTokens | null = null;

@@ -1,4 +1,4 @@
-import { TextEnds } from '../../../kernel/parse-json.ts';
+import { TextEnds } from '../../../kernel/json/parse-json.ts';
 
 const QUOTE = 0x22;
 const OPEN = 0x5b;
@@ -8,10 +8,10 @@ const KEY = Buffer.from('model');
 const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
- * Gives the member `model` of a JSON object the name that the catalogue has for it: upstreams answer with names of their
- * own, and a client that stores what it is told must find that model again. The bytes around it stay as they came. Text
- * before the object, such as `data: `, is passed over; what has no such member, or no text under it, comes back as it is.
- * `depth` is how deep the bytes begin, for the end of an object that was cut.
+ * Sets the member `model` of a JSON object to the name that the catalogue has for it: upstreams answer with names of
+ * their own, and a client that stores the name must be able to request it again. All other bytes stay the same. Text
+ * before the object, such as `data: `, is skipped; an object without the member, or with no string in it, is returned
+ * unchanged. `depth` is how many objects enclose the first byte, where the bytes are the end of an object.
  */
 export function renameModel(json: Buffer, name: string | undefined, depth = 0): Buffer {
   if (name === undefined) return json;
@@ -25,7 +25,7 @@ export function renameModel(json: Buffer, name: string | undefined, depth = 0): 
   ]);
 }
 
-/** Where the text under the outermost `model` begins and ends, its quotes with it. */
+/** Where the string of the outermost `model` begins and ends, with its quotes. */
 function modelValue(json: Buffer, from: number): readonly [number, number] | undefined {
   const texts = new TextEnds(json);
   let depth = from;
@@ -46,7 +46,7 @@ function modelValue(json: Buffer, from: number): readonly [number, number] | und
   return undefined;
 }
 
-/** Where the value of a key begins. Undefined: what ended there is no key. */
+/** Where the value of a key begins. Undefined: the string that ended there is no key. */
 function valueBehind(json: Buffer, from: number): number | undefined {
   const colon = pastSpace(json, from);
   return json[colon] === COLON ? pastSpace(json, colon + 1) : undefined;

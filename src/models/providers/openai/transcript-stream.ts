@@ -6,15 +6,14 @@ import {
   type TranscriptStream,
 } from '../transcription-rail.ts';
 import { StreamBroken } from './answer-reader.ts';
-import { parseData } from './chat-tap.ts';
+import { isTerminator, parseData } from './chat-tap.ts';
 import { EventReader } from './event-reader.ts';
 import { deltaEvent, doneEvent } from './transcript-events.ts';
 import { readTranscriptUsage } from './transcript-usage.ts';
 
-const TERMINATOR = /^data: ?\[DONE\]\s*$/m;
 const DONE_TYPE = 'transcript.text.done';
 
-/** Reads an opened answer as a transcript: its events go on as they came. */
+/** Reads an opened answer as a transcript: its events are relayed unchanged. */
 export class RelayedTranscript implements TranscriptStream {
   readonly #events: EventReader;
   #first: Uint8Array | undefined;
@@ -55,17 +54,17 @@ export class RelayedTranscript implements TranscriptStream {
     this.#events.stop();
   }
 
-  /** Whether an event goes on. What ends them all is written behind our own last words. */
+  /** Whether an event is relayed. The terminator is not: we write our own behind our last event. */
   #look(event: Buffer): boolean {
     if (this.#events.isOver) return false;
-    if (event.length < 64 && TERMINATOR.test(event.toString('latin1'))) {
+    if (isTerminator(event)) {
       this.#events.finish();
       return false;
     }
-    const told = event.includes(DONE_TYPE) ? parseData(event) : undefined;
-    if (isObject(told) && told.type === DONE_TYPE) {
+    const data = event.includes(DONE_TYPE) ? parseData(event) : undefined;
+    if (isObject(data) && data.type === DONE_TYPE) {
       this.#isWhole = true;
-      this.#usage = readTranscriptUsage(told);
+      this.#usage = readTranscriptUsage(data);
     }
     return true;
   }

@@ -4,18 +4,17 @@ import { tokenCount } from '../token-count.ts';
 import type { TranscriptionUsage } from '../transcription-rail.ts';
 
 /**
- * What a transcript in JSON says that it used. Of two durations `usage.seconds` wins over `duration`: it is what the
- * upstream bills.
+ * The usage that a transcript in JSON reports. Of two durations `usage.seconds` wins over `duration`: upstreams bill it.
  */
 export function readTranscriptUsage({ duration, usage }: Json): TranscriptionUsage {
-  const told = isObject(usage) ? usage : {};
-  return { seconds: seconds(told.seconds) ?? seconds(duration), tokens: tokensOf(told) };
+  const used = isObject(usage) ? usage : {};
+  return { seconds: seconds(used.seconds) ?? seconds(duration), tokens: tokensOf(used) };
 }
 
 function seconds(value: unknown): number | null {
-  const told = typeof value === 'string' && /^[\d.]{1,16}$/.test(value) ? Number(value) : value;
-  if (typeof told !== 'number' || !(told > 0) || told > LIMITS.upstreamAudioSeconds) return null;
-  return Math.ceil(told * 1_000 - 1e-6) / 1_000;
+  const given = typeof value === 'string' && /^[\d.]{1,16}$/.test(value) ? Number(value) : value;
+  if (typeof given !== 'number' || !(given > 0) || given > LIMITS.upstreamAudioSeconds) return null;
+  return Math.ceil(given * 1_000 - 1e-6) / 1_000;
 }
 
 function tokensOf(usage: Json): TranscriptionUsage['tokens'] {

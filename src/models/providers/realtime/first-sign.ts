@@ -1,6 +1,5 @@
 import { type Clock, within } from '../../../kernel/clock.ts';
-import { isObject } from '../../../kernel/json.ts';
-import { tryParseJson } from '../../../kernel/parse-json.ts';
+import { parseObject } from '../../../kernel/json/parse-json.ts';
 import { type Failed, failed } from '../outcome.ts';
 import type { LiveUpstream } from './upstream-socket.ts';
 
@@ -31,6 +30,6 @@ function problemOf(first: Awaited<ReturnType<LiveUpstream['first']>>): Failed | 
 
 /** `error` in one protocol, `Error` in the other. */
 function isError(frame: Buffer): boolean {
-  const event = tryParseJson(frame);
-  return isObject(event) && (event.type === 'error' || event.type === 'Error');
+  const { type } = parseObject(frame);
+  return type === 'error' || type === 'Error';
 }

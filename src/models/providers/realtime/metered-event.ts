@@ -1,5 +1,5 @@
+import { parseObject } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { tryParseJson } from '../../../kernel/parse-json.ts';
 import { tokenCount } from '../token-count.ts';
 
 /** Tokens of one turn, or of one transcript, as its upstream counted them. The cached ones are part of the others. */
@@ -18,7 +18,7 @@ export type MeteredEvent =
   | {
       readonly kind: 'done';
       readonly id: string | null;
-      /** Whether it may have come to nothing without anything being wrong. */
+      /** The upstream reports that the turn failed: it may report no usage. */
       readonly isFailed: boolean;
       /** Its caller or its client interrupted it. */
       readonly isCancelled: boolean;
@@ -45,7 +45,7 @@ const TYPES = Object.keys(READERS) as EventType[];
 const LEAD = Buffer.from('{"type":"');
 const QUOTE = 0x22;
 const LONGEST_TYPE = 96;
-/** With its quotes: of these there are none in encoded sound, so that it is passed over at the speed of memory. */
+/** With its quotes: encoded sound contains none, so that a search skips it at the speed of memory. */
 const NEEDLES = TYPES.map((type) => Buffer.from(`"${type}"`));
 
 /**
@@ -57,7 +57,7 @@ export function readMeteredEvent(
   type = leadingType(frame),
 ): MeteredEvent | undefined {
   if (!mayBeMetered(frame, type)) return undefined;
-  const event = parse(frame);
+  const event = parseObject(frame);
   const known = TYPES.find((name) => name === event.type);
   return known === undefined ? undefined : READERS[known](event);
 }
@@ -76,30 +76,24 @@ const mayBeMetered = (frame: Buffer, type: string | undefined): boolean =>
     ? NEEDLES.some((needle) => frame.includes(needle))
     : Object.hasOwn(READERS, type);
 
-function parse(frame: Buffer): Json {
-  const event = tryParseJson(frame);
-  return isObject(event) ? event : {};
-}
-
 function readBegan({ response }: Json): MeteredEvent {
   return { kind: 'began', id: idOf(response) };
 }
 
 function readDone({ response }: Json): MeteredEvent {
-  const told = isObject(response) ? response : {};
-  const tokens = isObject(told.usage) ? readTokens(told.usage, 'audio') : null;
-  const { status } = told;
+  const { status, usage } = objectOf(response);
+  const tokens = isObject(usage) ? readTokens(usage, 'audio') : null;
   const isCancelled = status === 'cancelled';
   return { kind: 'done', id: idOf(response), isFailed: status === 'failed', isCancelled, tokens };
 }
 
 function readHeard({ item_id: item, content_index: part, usage }: Json): MeteredEvent {
-  const told = isObject(usage) ? usage : {};
-  const { seconds } = told;
+  const used = objectOf(usage);
+  const { seconds } = used;
   return {
     kind: 'heard',
     id: typeof item === 'string' ? `${item}/${String(part)}` : null,
-    tokens: readTokens(told, 'text'),
+    tokens: readTokens(used, 'text'),
     seconds: typeof seconds === 'number' && seconds > 0 && seconds < 86_400 ? seconds : null,
   };
 }
@@ -108,8 +102,8 @@ const idOf = (response: unknown): string | null =>
   isObject(response) && typeof response.id === 'string' ? response.id : null;
 
 /**
- * Null where input or output are missing, or are more than can have been used. What is not told to be text counts as
- * sound, which is what such a session is for; of the output of a transcript it is the other way around.
+ * Null where input or output are missing, or are more than can have been used. Tokens that are not marked as text count
+ * as sound, which such a session mostly carries; all output of a transcript counts as text.
  */
 function readTokens(usage: Json, output: 'audio' | 'text'): RealtimeTokens | null {
   const input = tokenCount(usage.input_tokens);
@@ -120,11 +114,11 @@ function readTokens(usage: Json, output: 'audio' | 'text'): RealtimeTokens | nul
   const textIn = Math.min(input, heard('text_tokens') + heard('image_tokens'));
   const audioIn = input - textIn;
 
-  const { cached_tokens_details: told } = objectOf(usage.input_token_details);
+  const { cached_tokens_details: cachedParts } = objectOf(usage.input_token_details);
   const cached = Math.min(input, heard('cached_tokens'));
   // Cached tokens that are not marked as audio count as text as far as possible: that saves the buyer less.
-  const toldSound = Math.min(audioIn, cached, partsOf(told)('audio_tokens'));
-  const cachedText = Math.min(textIn, cached - toldSound);
+  const cachedSound = Math.min(audioIn, cached, partsOf(cachedParts)('audio_tokens'));
+  const cachedText = Math.min(textIn, cached - cachedSound);
 
   const said = partsOf(usage.output_token_details);
   const textOut = output === 'text' ? out : Math.min(out, said('text_tokens'));
@@ -139,8 +133,8 @@ function readTokens(usage: Json, output: 'audio' | 'text'): RealtimeTokens | nul
 }
 
 const partsOf = (details: unknown) => {
-  const told = objectOf(details);
-  return (name: string): number => tokenCount(told[name]) ?? 0;
+  const parts = objectOf(details);
+  return (name: string): number => tokenCount(parts[name]) ?? 0;
 };
 
 const objectOf = (value: unknown): Json => (isObject(value) ? value : {});

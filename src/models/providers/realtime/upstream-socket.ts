@@ -3,12 +3,12 @@ import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { UpstreamListener, UpstreamSocket } from './realtime-rail.ts';
 
-/** No close frame came. */
+/** The code where no close frame came. */
 const WITHOUT_A_FRAME = 1006;
-/** The side that closed because of it: a client can ask for such a frame. */
+/** The close code for a frame that is too long, which a client can provoke. */
 const FRAME_TOO_LONG = 1009;
 
-/** What came first of an upstream: words, or its end. */
+/** What came first from an upstream: a frame, or its close. */
 type First =
   | { readonly kind: 'frame'; readonly bytes: Buffer }
   | { readonly kind: 'closed'; readonly code: number };
@@ -21,7 +21,7 @@ export class LiveUpstream implements UpstreamSocket {
   readonly #ws: WebSocket;
   readonly #clock: Clock;
   #listener: UpstreamListener | undefined;
-  /** What it said before anybody listened: it is paused at the first, and at most what was read with that follows. */
+  /** What it sent before a listener was set: it is paused at the first, and at most what was read with that follows. */
   #early: { readonly bytes: Buffer; readonly isBinary: boolean }[] | undefined = [];
   #firstCame: (first: First) => void = () => {};
   #closed: { readonly code: number; readonly reason: string } | undefined;
@@ -48,7 +48,7 @@ export class LiveUpstream implements UpstreamSocket {
       this.#heard = true;
     });
     ws.on('close', (code, reason) => this.#over(code, reason.toString('utf8')));
-    // The close that follows says all there is to know, but that a frame was too long to be taken from it.
+    // The close that follows reports everything except that a frame was too long.
     ws.on('error', ({ code }: Error & { code?: string }) => {
       this.#isOverlong = code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
     });
@@ -105,7 +105,7 @@ export class LiveUpstream implements UpstreamSocket {
   }
 
   #ping(): void {
-    // While nothing is read, no answer can be.
+    // While the socket is paused, it reads no pong.
     if (!this.#heard && !this.#isPaused) {
       this.#ws.terminate();
       return;
@@ -117,8 +117,8 @@ export class LiveUpstream implements UpstreamSocket {
 
   #over(code: number, reason: string): void {
     this.#clock.clearTimeout(this.#timer);
-    const told = code === 0 ? WITHOUT_A_FRAME : code;
-    this.#closed = { code: this.#isOverlong ? FRAME_TOO_LONG : told, reason };
+    const received = code === 0 ? WITHOUT_A_FRAME : code;
+    this.#closed = { code: this.#isOverlong ? FRAME_TOO_LONG : received, reason };
     this.#firstCame({ kind: 'closed', code: this.#closed.code });
     this.#listener?.closed(this.#closed.code, reason);
   }

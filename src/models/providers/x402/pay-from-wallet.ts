@@ -1,38 +1,45 @@
 import { ApiError } from '../../../kernel/api-error.ts';
 import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
 import type { HoldRefusal } from '../../../ledger/rules/requests.ts';
-import {
-  type OpenDeps,
-  type OpenedCall,
-  openCall,
-  type VendorCall,
-} from '../../../payments/proxy/open-call.ts';
 import { type PayDeps, payVendor } from '../../../payments/proxy/pay-vendor.ts';
+import {
+  type QuoteDeps,
+  type Quoted,
+  quoteCall,
+  type VendorCall,
+} from '../../../payments/proxy/quote-call.ts';
+import {
+  AsksTooMuch,
+  type ReserveDeps,
+  type Reserved,
+  reservePayment,
+} from '../../../payments/proxy/reserve-payment.ts';
 import type { VendorTimes } from '../../../payments/proxy/vendor-call.ts';
 import { VendorFailed } from '../../../payments/proxy/vendor-failed.ts';
 import { detailOf } from '../../../payments/quotes/price-quotes.ts';
-import { AsksTooMuch } from '../../../payments/reservations/reserve-payment.ts';
 import type { RailFailure } from '../outcome.ts';
 import type { PaidCalls, PaidOutcome, PaidRequest } from '../paid-calls.ts';
 
-export type PaidCallDeps = Omit<OpenDeps & PayDeps, 'times' | 'refusalOfHold'>;
+export type PaidCallDeps = Omit<QuoteDeps & ReserveDeps & PayDeps, 'times' | 'refusalOfHold'>;
 
 /** Pays the operator's sources as the proxy pays vendors: from the agent's wallet, held first and settled by the chain. */
 export function createPaidCalls(deps: PaidCallDeps): PaidCalls {
   async function send(request: PaidRequest): Promise<PaidOutcome> {
     const call = callOf(request);
-    const paying = { ...deps, times: timesOf(request) };
-    let opened: OpenedCall;
+    const paying = { ...deps, times: timesOf(request), refusalOfHold: unaffordable };
+    let quoted: Quoted;
+    let reserved: Reserved;
     try {
-      opened = await openCall({ ...paying, refusalOfHold: unaffordable }, call);
+      quoted = await quoteCall(paying, call);
+      if (quoted.kind === 'free') {
+        return { kind: 'answered', answer: quoted.answer, payment: undefined };
+      }
+      reserved = await reservePayment(paying, call, quoted);
     } catch (error) {
-      return unopened(error, request.signal);
-    }
-    if (opened.kind === 'free') {
-      return { kind: 'answered', answer: opened.answer, payment: undefined };
+      return unpaid(error, request.signal);
     }
     try {
-      const { destination, reserved } = opened;
+      const { destination } = quoted;
       const { answer, row } = await payVendor(paying, destination, call.request, reserved);
       await deps.onStep('answering');
       const { nonce, validBefore, valueRaw: paidRaw } = row;
@@ -75,7 +82,7 @@ class Unaffordable extends Error {
 const unaffordable = (refusal: HoldRefusal) => new Unaffordable(refusal);
 
 /** What is thrown before anything could be paid. */
-function unopened(error: unknown, signal: StopSignal): PaidOutcome {
+function unpaid(error: unknown, signal: StopSignal): PaidOutcome {
   if (error instanceof Unaffordable) return { kind: 'unaffordable', refusal: error.refusal };
   if (error instanceof AsksTooMuch) {
     return { kind: 'unpaid', failure: 'too_dear', detail: error.message };

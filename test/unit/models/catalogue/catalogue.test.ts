@@ -10,7 +10,14 @@ const vectors = JSON.parse(
 ) as { specification: Row[]; added: Omit<Row, 'section'>[] };
 
 /** Sections of the specification whose routes exist; the others follow with theirs. */
-const BUILT = ['Developer auth', 'Developer keys', 'Agent registration and management', 'Admin'];
+const BUILT = [
+  'Developer auth',
+  'Developer keys',
+  'Agent registration and management',
+  'Admin',
+  'Webhooks',
+  'Phone numbers',
+];
 
 const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   invalid: [[]],
@@ -18,6 +25,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   notAccepted: [402, 'why', {}],
   unknownProvider: [['openai']],
   modelNotFound: ['x', ['a/x', 'b/x']],
+  invalidModel: ['x', ['a/x', 'b/x']],
   rateLimited: [{ retryAfterSeconds: 1 }],
   upstreamRateLimited: [{ seconds: 1 }],
 };

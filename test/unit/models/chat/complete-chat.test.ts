@@ -187,6 +187,14 @@ describe('a chat completion', () => {
     await balanced();
   });
 
+  it('gives the hold back when what was used cannot be counted', async () => {
+    const usage = { inputTokens: Number.NaN, cachedTokens: 0, outputTokens: 1 };
+    const { ask, balanced, ledger } = await world(() => completed({ usage }));
+    await expect(ask()).rejects.toThrow(RangeError);
+    expect(ledger.consumedRaw(AGENT)).toBe(0n);
+    await balanced();
+  });
+
   it('refuses what the balance does not cover before anything is sent', async () => {
     const { asked, balanced, ledger, refusal } = await world(() => completed());
     // What is asked alone comes to more at both sources: no shorter answer helps.

@@ -10,7 +10,10 @@ import type {
   PaymentBudget,
 } from '../../../../src/models/providers/paid-calls.ts';
 import { createPaidPool } from '../../../../src/models/providers/paid-pool.ts';
-import { type Sent, UPSTREAM_LIMITS } from '../../../../src/models/providers/upstream-pool.ts';
+import {
+  type SentRequest,
+  UPSTREAM_LIMITS,
+} from '../../../../src/models/providers/upstream-pool.ts';
 import { SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import {
   type FakeAnswer,
@@ -45,7 +48,7 @@ function pool(
   const made = createPaidPool({
     ...{ paidCalls, baseUrl, path: '/things', headers, clock: new ManualClock() },
   });
-  const whole = (sent: Partial<Sent> = {}, signal = STAYS) =>
+  const whole = (sent: Partial<SentRequest> = {}, signal = STAYS) =>
     made.whole(
       () => ({ body: '{}', paymentMethod: { budget: BUDGET }, ...sent }),
       signal,

@@ -4,7 +4,7 @@ import { believe, believeTokens, isImpossible } from '../../../../src/models/pur
 
 const AROUND = LIMITS.unaskedTokens;
 const most = { inputTokens: 100, cachedTokens: 0, outputTokens: 50 };
-const told = { inputTokens: 100, cachedTokens: 0, outputTokens: 50 };
+const reported = { inputTokens: 100, cachedTokens: 0, outputTokens: 50 };
 
 describe('what is believed of an upstream', () => {
   it('is its word, as far as the request can have come to that', () => {
@@ -13,26 +13,26 @@ describe('what is believed of an upstream', () => {
     });
     expect(believe({ audio_second: 3 }, { audio_second: 2 })).toEqual({
       usage: { audio_second: 2 },
-      told: { usage: { audio_second: 3 }, isImpossible: false },
+      reported: { usage: { audio_second: 3 }, isImpossible: false },
     });
-    expect(believe({ audio_second: 3_600 }, { audio_second: 2 }).told?.isImpossible).toBe(true);
+    expect(believe({ audio_second: 3_600 }, { audio_second: 2 }).reported?.isImpossible).toBe(true);
   });
 
   it('leaves room for what vendors put around a prompt, and none for an answer', () => {
-    expect(believeTokens({ ...told, inputTokens: 100 + AROUND }, most)).toBeUndefined();
-    expect(believeTokens({ ...told, inputTokens: 101 + AROUND }, most)?.tokens).toEqual({
-      ...told,
+    expect(believeTokens({ ...reported, inputTokens: 100 + AROUND }, most)).toBeUndefined();
+    expect(believeTokens({ ...reported, inputTokens: 101 + AROUND }, most)?.tokens).toEqual({
+      ...reported,
       inputTokens: 100 + AROUND,
     });
-    expect(believeTokens({ ...told, outputTokens: 51 }, most)).toEqual({
-      tokens: told,
+    expect(believeTokens({ ...reported, outputTokens: 51 }, most)).toEqual({
+      tokens: reported,
       isImpossible: false,
     });
   });
 
   it('keeps the parts of a prompt within it', () => {
     const lie = { cachedTokens: 9_000, cacheWriteTokens: 9_000, cacheWriteSurcharge: 9_000 };
-    expect(believeTokens({ ...told, ...lie, inputTokens: 9_000 }, most)?.tokens).toEqual({
+    expect(believeTokens({ ...reported, ...lie, inputTokens: 9_000 }, most)?.tokens).toEqual({
       ...{ inputTokens: 100 + AROUND, cachedTokens: 100 + AROUND, outputTokens: 50 },
       ...{ cacheWriteTokens: 100 + AROUND, cacheWriteSurcharge: 0 },
     });

@@ -19,9 +19,12 @@ const offerOf = (heldRaw: bigint): Offer<string> => ({
   ...{ ownKey: undefined, rail: 'rail', priceRaw: heldRaw, heldRaw, mostPaidRaw: undefined },
 });
 const orderOf = (...prices: [bigint, ...bigint[]]): Order<string, never> => ({
-  ...{ spender: { agentId: 1 }, model, offers: prices.map(offerOf) as unknown as Offers<string> },
+  ...{ model, offers: prices.map(offerOf) as unknown as Offers<string> },
   ask: () => Promise.reject(new Error('no source is asked here')),
+  meter: () => ({ usage: {}, estimated: false }),
 });
+
+const BUYER = { spender: { agentId: 1 }, workId: undefined };
 
 /** A ledger with a cap of so much. */
 function capped(capRaw: bigint) {
@@ -44,13 +47,13 @@ function capped(capRaw: bigint) {
 describe('the hold of an order', () => {
   it('is for the dearest source, so that any of them may be asked', async () => {
     const { asked, deps } = capped(100n);
-    const { held, order } = await openHold(deps, orderOf(10n, 90n));
+    const { held, order } = await openHold(deps, BUYER, orderOf(10n, 90n));
     expect([held.hold.amountRaw, order.offers.length, asked]).toEqual([90n, 2, ['90']]);
   });
 
   it('leaves out the sources that a cap leaves too little for', async () => {
     const { asked, deps } = capped(50n);
-    const { order } = await openHold(deps, orderOf(10n, 40n, 90n));
+    const { order } = await openHold(deps, BUYER, orderOf(10n, 40n, 90n));
     expect([order.offers.map(({ heldRaw }) => heldRaw), asked]).toEqual([
       [10n, 40n],
       ['90', '40'],
@@ -60,12 +63,12 @@ describe('the hold of an order', () => {
   it('is shorter where less of it can be had', async () => {
     const { deps } = capped(50n);
     const asked = { ...orderOf(90n), forLess: () => orderOf(49n), atLeast: () => orderOf(5n) };
-    expect((await openHold(deps, asked)).held.hold.amountRaw).toBe(49n);
+    expect((await openHold(deps, BUYER, asked)).held.hold.amountRaw).toBe(49n);
   });
 
   it('suspends over the cheapest alone, and only where that does not fit', async () => {
     const { asked, deps } = capped(5n);
-    await expect(openHold(deps, orderOf(10n, 90n))).rejects.toMatchObject({ status: 402 });
+    await expect(openHold(deps, BUYER, orderOf(10n, 90n))).rejects.toMatchObject({ status: 402 });
     expect(asked).toEqual(['90', '10!']);
   });
 });

@@ -4,8 +4,11 @@ import { checkHeader } from '../../../../src/http/pipeline/output-headers.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { failed } from '../../../../src/models/providers/outcome.ts';
-import { createRateLimitAdvisory } from '../../../../src/models/routing/rate-limit-advisory.ts';
-import type { Tried } from '../../../../src/models/routing/try-sources.ts';
+import {
+  createRateLimitAdvisory,
+  type RateLimitAdvisory,
+} from '../../../../src/models/routing/rate-limit-advisory.ts';
+import type { Attempts, Tried } from '../../../../src/models/routing/try-sources.ts';
 
 const clock = new ManualClock(Date.parse('2026-11-22T06:00:00Z'));
 
@@ -14,13 +17,16 @@ type Headers = Readonly<Record<string, string | string[]>>;
 const source = (provider: string, rail: Source['rail'] = 'direct-account'): Source => ({
   ...{ rail, provider, upstreamModel: 'x', rates: {}, marginBps: 0 },
 });
-const tried = (outcome: Tried<unknown>['outcome'], more: Partial<Tried<unknown>> = {}) => ({
+const tried = (outcome: Tried<unknown>['outcome'], more: Partial<Attempts> = {}) => ({
   ...{ outcome, source: source('acme'), attempts: 1, upstreamMs: 1, ...more },
 });
 const answered = (headers: Headers) =>
   tried({ kind: 'completed', status: 200, headers } as Tried<unknown>['outcome']);
 
-function told(what: Tried<unknown>, nearLimitBps?: number): Record<string, unknown> | undefined {
+function told(
+  what: Parameters<RateLimitAdvisory>[0],
+  nearLimitBps?: number,
+): Record<string, unknown> | undefined {
   const text = createRateLimitAdvisory({ clock, enabled: true, nearLimitBps })?.(what);
   return text === undefined ? undefined : JSON.parse(text);
 }

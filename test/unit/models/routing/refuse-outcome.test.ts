@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type Failed, failed, type RailFailure } from '../../../../src/models/providers/outcome.ts';
 import { refuseOutcome, retryHeaders } from '../../../../src/models/routing/refuse-outcome.ts';
-import type { Tried } from '../../../../src/models/routing/try-sources.ts';
+import type { Attempts } from '../../../../src/models/routing/try-sources.ts';
 
-const sourceOf = (provider: string) => ({ provider }) as Tried<unknown>['source'];
+const sourceOf = (provider: string) => ({ provider }) as Attempts['source'];
 
 /** How a purchase is refused that ended like this. */
-function told(outcome: Failed, more: Partial<Tried<unknown>> & { provider?: string } = {}) {
+function told(outcome: Failed, more: Partial<Attempts> & { provider?: string } = {}) {
   const { provider = 'acme', ...given } = more;
   const tried = { outcome, source: sourceOf(provider), attempts: 1, upstreamMs: 0, ...given };
   const { status, error, fields, headers } = refuseOutcome(outcome, tried, {

@@ -3,9 +3,10 @@ import { silentLog } from '../../../../src/kernel/log.ts';
 import { ratesOf } from '../../../../src/models/catalogue/build-catalogue.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import type { Speech, SpeechTokens } from '../../../../src/models/providers/speech-rail.ts';
-import type { Metered } from '../../../../src/models/purchase/charge-row.ts';
-import type { OpenPurchase } from '../../../../src/models/purchase/purchase.ts';
+import type { Bought } from '../../../../src/models/purchase/answer.ts';
+import type { Metered } from '../../../../src/models/purchase/believe.ts';
 import { deliverSpeech } from '../../../../src/models/speech/deliver-speech.ts';
+import { meterSpeech } from '../../../../src/models/speech/speech-usage.ts';
 import { SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 
 type Piece = string | Error;
@@ -16,7 +17,8 @@ function bargain(pieces: readonly Piece[], options: { tokens?: boolean; fails?: 
   const settled: Metered[] = [];
   const told = { stops: 0, usage: null as SpeechTokens | null };
   let given = 0;
-  const bought: OpenPurchase<Speech> = {
+  const bought: Bought<Speech> = {
+    kind: 'bought',
     outcome: {
       ...{ kind: 'completed', status: 200, contentType: 'audio/mpeg' },
       sound: {
@@ -38,9 +40,9 @@ function bargain(pieces: readonly Piece[], options: { tokens?: boolean; fails?: 
     },
     upstreamMs: 5,
     budget: async () => ({ advisory: undefined, remainingRaw: 9n }),
-    async settle(metered) {
+    async settle() {
       if (fails !== undefined) throw fails;
-      settled.push(metered);
+      settled.push(meterSpeech(request(), told.usage, bought.source));
       return { chargedRaw: 77n };
     },
   };

@@ -5,7 +5,7 @@ import type { Rail, Source } from '../../../../src/models/catalogue/catalogue.ts
 import type { SpeechRail } from '../../../../src/models/providers/speech-rail.ts';
 import { createSpeechRails } from '../../../../src/models/speech/speech-rails.ts';
 
-const localSpeech: SpeechRail = { makes: () => true, speak: async () => ({ kind: 'aborted' }) };
+const local: SpeechRail = { makes: () => true, speak: async () => ({ kind: 'aborted' }) };
 
 it('opens a rail for each provider of speech whose dialect it knows, and for no other', async () => {
   const baseUrl = 'http://127.0.0.1:1/v1';
@@ -24,10 +24,10 @@ it('opens a rail for each provider of speech whose dialect it knows, and for no 
     models: [{ id: 'acme/voice', modality: 'tts', sources }],
     secret: () => undefined,
   });
-  await using rails = createSpeechRails({ catalogue, localSpeech, clock: systemClock });
+  await using rails = createSpeechRails({ catalogue, local, clock: systemClock });
   const railOf = (provider: string, rail: Rail = 'direct-account') =>
     rails.railOf({ ...source(provider, rail), marginBps: 0, rates: {} } satisfies Source);
-  expect(railOf('local', 'self-host')).toBe(localSpeech);
+  expect(railOf('local', 'self-host')).toBe(local);
   expect(railOf('open')).toBeDefined();
   expect(railOf('open')).toBe(railOf('open', 'aggregator'));
   for (const none of [railOf('odd'), railOf('nobody'), railOf('open', 'x402-router')]) {

@@ -11,9 +11,10 @@ import { failed, type Outcome } from '../../../../src/models/providers/outcome.t
 import type {
   TranscriptionAnswer,
   TranscriptionCall,
+  TranscriptionRail,
 } from '../../../../src/models/providers/transcription-rail.ts';
+import type { Rails } from '../../../../src/models/routing/open-rails.ts';
 import { createTranscriptions } from '../../../../src/models/transcription/transcribe.ts';
-import type { TranscriptionRails } from '../../../../src/models/transcription/transcription-rails.ts';
 import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
 import { plainBudgets } from '../../../support/plain-budgets.ts';
@@ -61,7 +62,7 @@ async function world(play: (provider: string) => Outcome<TranscriptionAnswer>) {
     ],
     secret: () => undefined,
   });
-  const rails: TranscriptionRails = {
+  const rails: Rails<TranscriptionRail> = {
     railOf: ({ provider: id }) => ({
       async transcribe(call) {
         asked.push(call);
@@ -142,7 +143,7 @@ describe('a transcript that is bought', () => {
     await expect(transcriptions.transcribe(wanted(Buffer.from('text')))).rejects.toBeInstanceOf(
       ApiError,
     );
-    await expect(transcriptions.stream(wanted(SOUND, 'acme/none'))).rejects.toMatchObject({
+    await expect(transcriptions.transcribe(wanted(SOUND, 'acme/none'))).rejects.toMatchObject({
       status: 404,
     });
     expect(asked).toEqual([]);
@@ -152,7 +153,9 @@ describe('a transcript that is bought', () => {
   it('is settled at the end of its stream, and when its reader leaves', async () => {
     for (const leaves of [false, true]) {
       const { balanced, transcriptions, wanted } = await world(() => answered());
-      const answer = await transcriptions.stream(wanted());
+      const { buyer, request } = wanted();
+      const streamed = { buyer, request: { ...request, stream: true } };
+      const answer = await transcriptions.transcribe(streamed);
       const { body } = answer as { body: AsyncIterable<Uint8Array> };
       for await (const _ of body) if (leaves) break;
       expect(await balanced()).toBe(200n);

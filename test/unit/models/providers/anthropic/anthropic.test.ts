@@ -14,7 +14,7 @@ const call = (more: object = {}) => ({
 });
 
 describe('a Messages upstream as a rail', () => {
-  it('says what it cannot do before it asks anybody', async () => {
+  it('names what it cannot do before it sends a request', async () => {
     await using anthropic = rail();
     const { signal } = new AbortController();
     expect(await anthropic.complete(call({ n: 2 }), signal)).toEqual({

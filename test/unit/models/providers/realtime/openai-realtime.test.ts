@@ -46,7 +46,7 @@ describe('the way to an upstream of the realtime protocol', () => {
     expect(upstream.peers[2]?.headers.authorization).toBeUndefined();
   });
 
-  it('loses nothing that was said before anybody listened', async () => {
+  it('loses no frame that came before a listener was set', async () => {
     upstream.greet = (peer) => {
       peer.say({ n: 1 });
       peer.say({ n: 2 });

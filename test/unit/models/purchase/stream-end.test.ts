@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { brokenEnd, wholeEnd } from '../../../../src/models/chat/stream-end.ts';
+import { brokenEnd, wholeEnd } from '../../../../src/models/purchase/stream-end.ts';
 
 describe('the end of a stream', () => {
   it('has its price in a comment before its terminator', () => {

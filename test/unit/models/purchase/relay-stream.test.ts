@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { relayStream } from '../../../../src/models/chat/relay-stream.ts';
+import { relayStream } from '../../../../src/models/purchase/relay-stream.ts';
 
 type Piece = string | Error | Promise<string | undefined>;
 

@@ -1,0 +1,43 @@
+import type { Log } from '../../kernel/log.ts';
+import type { ChatStream } from '../providers/chat-rail.ts';
+import type { Bought } from './answer.ts';
+import { streamHeaders } from './receipt.ts';
+import { relayStream } from './relay-stream.ts';
+import { brokenEnd, wholeEnd } from './stream-end.ts';
+
+/** A streamed answer under what is known of its price before it begins. */
+export type StreamedAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly upstreamMs: number;
+};
+
+/** Of a stream, what its delivery needs: whole events until there are no more. */
+type Events = Pick<ChatStream, 'next' | 'stop'>;
+
+/**
+ * Relays a stream and settles it when it is over, whichever side ends it: to what its upstream has metered, or to what was
+ * delivered where the upstream does not report it. One that breaks ends with an error event and without the terminator.
+ */
+export async function answerEvents(
+  { log }: { readonly log: Log },
+  bought: Bought<unknown>,
+  events: Events,
+): Promise<StreamedAnswer> {
+  const { served, source, upstreamMs } = bought;
+  const headers = streamHeaders(served, await bought.budget());
+  const settled = async () => (await bought.settle()).chargedRaw;
+  const body = relayStream(events, {
+    piece: (bytes) => bytes,
+    end: async () => wholeEnd(await settled()),
+    async broken(err) {
+      log.warn({ err, provider: source.provider }, 'a streamed answer broke off');
+      return brokenEnd(await settled());
+    },
+    async left() {
+      await settled();
+    },
+  });
+  return { status: 200, headers, body, upstreamMs };
+}

@@ -1,0 +1,48 @@
+import type { BudgetLeft } from '../../spend/awareness/budget-left.ts';
+import type { Source } from '../catalogue/catalogue.ts';
+import type { Completed } from '../providers/outcome.ts';
+import { receiptHeaders, type Served } from './receipt.ts';
+import type { Settled } from './settle.ts';
+
+/** What an upstream has begun to deliver. Its hold is open until it is settled, once. */
+export type Bought<T> = {
+  readonly kind: 'bought';
+  readonly outcome: Completed<T>;
+  readonly served: Served;
+  readonly source: Source;
+  readonly upstreamMs: number;
+  /** What may still be spent, as it stands before this is settled. */
+  budget(): Promise<BudgetLeft>;
+  /** Charges what was used by now. */
+  settle(): Promise<Settled>;
+};
+
+/** An upstream's answer under our receipt. */
+export type Relayed = {
+  readonly status: number;
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+  /** How long the upstreams took. */
+  readonly upstreamMs: number;
+};
+
+type Whole = { readonly body: Uint8Array; readonly contentType: string };
+
+/** Settles an answer that has come whole, and relays it under the receipt of that. */
+export async function answerWhole(bought: Bought<unknown>, whole: Whole): Promise<Relayed> {
+  const { outcome, served, upstreamMs } = bought;
+  const settled = await bought.settle();
+  return relay(outcome.status, whole, receiptHeaders(served, settled), upstreamMs);
+}
+
+export const relay = (
+  status: number,
+  { body, contentType }: Whole,
+  headers: Readonly<Record<string, string>>,
+  upstreamMs: number,
+): Relayed => ({
+  status,
+  body,
+  headers: { 'content-type': contentType, ...headers },
+  upstreamMs,
+});

@@ -1,0 +1,48 @@
+import { paymentHoldId } from '../../ledger/rules/payment.ts';
+import type { StoredKeys } from '../routing/sellers.ts';
+import type { Attempts, Tried, TryDeps } from '../routing/try-sources.ts';
+import { askSellers, type Before } from './ask-sellers.ts';
+import type { Buyer } from './buyer.ts';
+import type { Granted } from './open-hold.ts';
+import type { Order } from './order.ts';
+import type { Served } from './receipt.ts';
+
+export type AskDeps = TryDeps & { readonly providerKeys: Pick<StoredKeys, 'noteUse'> };
+
+/** Asks the sellers of an order until one delivers. */
+export function askOrder<R, T>(
+  deps: AskDeps,
+  { accountId, providerKey }: Pick<Buyer, 'accountId' | 'providerKey'>,
+  { held, order, spender }: Granted<R, T>,
+  before: Before | undefined,
+): Promise<Tried<T>> {
+  const { amountRaw, holdId } = held.hold;
+  return askSellers(
+    deps,
+    {
+      model: order.model,
+      offers: order.offers,
+      spender,
+      ask: (offer, method) => order.ask(offer, amountRaw, method),
+      // One that came with the request is stored nowhere.
+      noteUse: ({ provider }) =>
+        providerKey === undefined ? deps.providerKeys.noteUse(accountId, provider) : undefined,
+      paymentId: () => paymentHoldId(holdId),
+    },
+    before,
+  );
+}
+
+/** Who has answered. */
+export const servedBy = <R, T>(
+  { answerCap, model }: Order<R, T>,
+  { attempts, source }: Attempts,
+  rateLimits: string | undefined,
+): Served => ({
+  model: model.id,
+  retirement: model.retirement,
+  rail: source.rail,
+  attempts,
+  rateLimits,
+  answerCap,
+});

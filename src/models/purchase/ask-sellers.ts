@@ -1,0 +1,57 @@
+import { makerOf } from '../../ledger/rules/destination.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
+import type { Model, Source } from '../catalogue/catalogue.ts';
+import type { Outcome } from '../providers/outcome.ts';
+import type { PaymentMethod } from '../providers/payment-method.ts';
+import type { Offer, Offers } from '../routing/plan-offers.ts';
+import { type Attempts, type Tried, type TryDeps, trySources } from '../routing/try-sources.ts';
+
+/** Something that is asked of sellers under one hold. */
+type Question<R, T> = {
+  readonly model: Model;
+  readonly offers: Offers<R>;
+  readonly spender: Spender;
+  /** Asks one of them, and says how it is paid where this server has no account there. */
+  readonly ask: (offer: Offer<R>, method: PaymentMethod | undefined) => Promise<Outcome<T>>;
+  /** A call goes out with a key of the buyer's own. */
+  readonly noteUse: (source: Source) => Promise<void> | undefined;
+  /** What the hold is called of a source that is paid by itself, beside the one for its margin. */
+  readonly paymentId: () => string;
+};
+
+/** What was tried for the same before. */
+export type Before = Omit<Attempts, 'source'>;
+
+const NOTHING_TRIED: Before = { attempts: 0, upstreamMs: 0 };
+
+/** Asks sellers, cheapest first, until one delivers. */
+export const askSellers = <R, T>(
+  deps: TryDeps,
+  question: Question<R, T>,
+  { attempts, limited, upstreamMs }: Before = NOTHING_TRIED,
+): Promise<Tried<T>> =>
+  trySources(deps, {
+    offers: question.offers,
+    before: { attempts, upstreamMs, limited },
+    ask(offer) {
+      if (offer.ownKey !== undefined) return askWithKey(question, offer, offer.ownKey);
+      return question.ask(offer, paymentTo(question, offer));
+    },
+  });
+
+async function askWithKey<R, T>(
+  { ask, noteUse }: Question<R, T>,
+  offer: Offer<R>,
+  ownKey: string,
+): Promise<Outcome<T>> {
+  await noteUse(offer.source);
+  return ask(offer, { ownKey });
+}
+
+function paymentTo<R, T>(
+  { model, paymentId, spender }: Question<R, T>,
+  { mostPaidRaw: mostRaw }: Offer<R>,
+): PaymentMethod | undefined {
+  if (mostRaw === undefined) return undefined;
+  return { budget: { spender, maker: makerOf(model.id), mostRaw, holdId: paymentId() } };
+}

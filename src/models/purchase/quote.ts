@@ -1,0 +1,42 @@
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { requireModel } from '../catalogue/require-model.ts';
+import type { Rails } from '../routing/open-rails.ts';
+import { findOwnSellers, pooledSellers, type StoredKeys } from '../routing/sellers.ts';
+import { isPassedOver, type Undelivered } from '../routing/try-sources.ts';
+import type { Buyer } from './buyer.ts';
+import type { Order, Wanted } from './order.ts';
+
+export type QuoteDeps<R> = {
+  readonly catalogue: Catalogue;
+  readonly providerKeys: Pick<StoredKeys, 'find'>;
+  readonly rails: Pick<Rails<R>, 'railOf'>;
+};
+
+/** Those who were asked last, and what came of it. */
+type Last<R, T> = { readonly order: Order<R, T>; readonly tried: Undelivered };
+
+/**
+ * Prices what is wanted at those who are asked next: first where the buyer's own keys open the model, then in the pool.
+ * Undefined: no source is left to ask. Throws the refusal where there is none at all.
+ */
+export async function quote<R, T>(
+  { catalogue, providerKeys, rails }: QuoteDeps<R>,
+  buyer: Buyer,
+  { modality, modelId, orderOf }: Wanted<R, T>,
+  last: Last<R, T> | undefined,
+): Promise<Order<R, T> | undefined> {
+  if (last === undefined) {
+    const own = await findOwnSellers({ catalogue, providerKeys }, modelId, buyer);
+    const canServe = own?.sellers.some(({ source }) => rails.railOf(source) !== undefined);
+    if (own?.model.modality === modality && canServe === true) return orderOf(own);
+  } else {
+    if (!isPassedOver(last.tried.outcome, last.tried.source)) return undefined;
+    if (last.order.rest !== undefined) return last.order.rest;
+    // Work under an Idempotency-Key has one hold, which the fee of the own key has taken: it does not change over.
+    const mayChangeOver = last.tried.source.rail === 'byok' && buyer.workId === undefined;
+    if (!mayChangeOver || catalogue.find(modelId) === undefined) return undefined;
+  }
+  const model = requireModel(catalogue, modelId, modality);
+  await buyer.admitPooled();
+  return orderOf(pooledSellers(model));
+}

@@ -1,0 +1,140 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import { marginRaw, priceRaw, type Usage } from '../../kernel/price.ts';
+import type { ChargeRow } from '../../ledger/rules/companion.ts';
+import { makerOf } from '../../ledger/rules/destination.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { SettleRequest } from '../../ledger/rules/requests.ts';
+import type { BudgetLeft, BudgetReports } from '../../spend/awareness/budget-left.ts';
+import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
+import { type Delivered, distrust, type Tried, type Undelivered } from '../routing/try-sources.ts';
+import type { Metered } from './believe.ts';
+import type { Granted } from './open-hold.ts';
+
+export type SettleDeps = {
+  readonly breaker: Pick<CircuitBreaker, 'distrusted'>;
+  readonly budgets: BudgetReports;
+  readonly clock: Clock;
+  readonly ledger: Pick<Ledger, 'settle'>;
+  readonly log: Log;
+};
+
+/** What a purchase came to, and what is left. */
+export type Settled = { readonly chargedRaw: bigint } & Partial<BudgetLeft>;
+
+/** What may still be spent, as it stands before anything is settled. */
+export async function budgetLeft<R, T>(
+  deps: Omit<SettleDeps, 'breaker' | 'log'>,
+  granted: Granted<R, T>,
+): Promise<BudgetLeft> {
+  const { held, spender } = granted;
+  const { funds, after, hold } = held;
+  try {
+    return await deps.budgets.left({ funds, after }, { spender, facts: hold.facts });
+  } catch (error) {
+    await giveUp(deps, granted);
+    throw error;
+  }
+}
+
+/** Charges nothing: no seller has delivered, or there was a bug on the way. */
+export async function giveUp<R, T>(
+  { clock, ledger }: Pick<SettleDeps, 'clock' | 'ledger'>,
+  granted: Granted<R, T>,
+  tried?: Undelivered,
+): Promise<void> {
+  await ledger.settle({
+    hold: granted.held.hold,
+    account: 'gateway',
+    actualRaw: 0n,
+    source: tried?.source.provider ?? granted.order.model.id,
+    ...(tried !== undefined &&
+      tried.attempts > 0 && { charges: chargeRows(clock, granted, tried) }),
+  });
+}
+
+/**
+ * Charges what was used by now. What an upstream reports beyond what can be is a shortfall of its own, and a source that
+ * does so rests.
+ */
+export async function settle<R, T>(
+  deps: SettleDeps,
+  granted: Granted<R, T>,
+  delivered: Delivered<T>,
+): Promise<Settled> {
+  const { budgets, clock, ledger, log } = deps;
+  const { hold } = granted.held;
+  const { outcome, source } = delivered;
+  const { paidRaw } = outcome;
+  const priceOf = ({ usage, rates = source.rates }: Pick<Metered, 'usage' | 'rates'>) =>
+    paidRaw === undefined
+      ? priceRaw(usage, rates, source.marginBps)
+      : marginRaw(paidRaw, source.marginBps);
+  let metered: Metered;
+  let end: SettleRequest;
+  try {
+    metered = granted.order.meter(outcome, source);
+    end = {
+      hold,
+      account: source.rail === 'byok' ? 'byok' : 'gateway',
+      actualRaw: priceOf(metered.reported ?? metered),
+      billableRaw: priceOf(metered),
+      source: source.provider,
+      charges: chargeRows(clock, granted, delivered, metered),
+    };
+  } catch (error) {
+    await giveUp(deps, granted);
+    throw error;
+  }
+  // The price of a call that is paid by itself was agreed on before, whatever usage is reported.
+  if (metered.reported?.isImpossible && paidRaw === undefined) distrust(deps, source);
+  const verdict = await ledger.settle(end);
+  if (verdict.kind !== 'settled') {
+    log.error({ actualRaw: end.actualRaw }, 'a hold was resolved by another process');
+    return { chargedRaw: paidRaw ?? 0n };
+  }
+  const { spender } = granted;
+  const { advisory, remainingRaw } = await budgets.left(verdict, { spender, facts: hold.facts });
+  return { chargedRaw: verdict.chargedRaw + (paidRaw ?? 0n), remainingRaw, advisory };
+}
+
+/** The line of the agent's history that one request leaves, whether it cost something or not. */
+function chargeRows<R, T>(
+  clock: Clock,
+  { arrivedMs, order, spender }: Granted<R, T>,
+  tried: Pick<Tried<unknown>, 'outcome' | 'source' | 'upstreamMs'>,
+  bought?: Metered,
+): (chargedRaw: bigint) => readonly ChargeRow[] {
+  const { model } = order;
+  const { source, outcome, upstreamMs } = tried;
+  // Taken at once, so that the time of the commit itself counts as no latency.
+  const latencyMs = clock.monotonicMs() - arrivedMs;
+  const usage = bought === undefined ? {} : withFlag(bought.usage, bought.estimated);
+  return (costRaw) => [
+    {
+      agentId: spender.agentId,
+      keyId: spender.keyId ?? null,
+      targetUrl: `gateway://${source.provider}/${source.upstreamModel}`,
+      targetHost: makerOf(model.id),
+      method: 'POST',
+      status: bought === undefined ? 'failed' : 'success',
+      costRaw,
+      model: model.id,
+      rail: source.rail,
+      usage,
+      taskId: spender.taskId ?? null,
+      actionId: spender.actionId ?? null,
+      customerId: spender.customerId ?? null,
+      sessionId: null,
+      payee: null,
+      responseStatusCode: 'status' in outcome ? outcome.status : null,
+      latencyMs: Math.round(latencyMs),
+      overheadMs: Math.round(Math.max(0, latencyMs - upstreamMs)),
+      upstreamMs: Math.round(upstreamMs),
+    },
+  ];
+}
+
+/** `estimated` marks a row whose upstream did not say what it used. */
+const withFlag = (usage: Usage, estimated: boolean): Record<string, number> =>
+  estimated ? { ...usage, estimated: 1 } : { ...usage };
