@@ -12,7 +12,7 @@ import type { Balance, BalanceStore } from '../store/balances.ts';
 import type { LedgerCounters } from './ledger-counters.ts';
 import type { BatchSource } from './ledger-writer.ts';
 import { noteReport } from './note-report.ts';
-import { type Pending, type Taken, takeOperations } from './pending-operation.ts';
+import { type Pending, type TakenOperation, takeOperations } from './pending-operation.ts';
 import { resolveBatch } from './resolve-batch.ts';
 import type { Retry } from './retry.ts';
 
@@ -34,7 +34,7 @@ export type BalanceActorDeps = {
   readonly log: Log;
 };
 
-const NONE: readonly Taken[] = [];
+const NONE: readonly TakenOperation[] = [];
 
 /** One agent's inbox and this process's copy of its state. What it decides stands once the database says so. */
 export class BalanceActor implements BatchSource {

@@ -10,7 +10,7 @@ export interface BatchSource {
   readonly agentId: number;
   /** Decides at most `limit` of what waits, now. Undefined: nothing to send at the moment. */
   plan(limit: number): AgentBatch | undefined;
-  /** What it has next must ride in a batch of its own. */
+  /** Its next operation must go in a batch of its own. */
   goesAlone(): boolean;
   answered(outcome: AgentBatchOutcome): void;
   /** The database cannot carry the batch out. */
@@ -18,7 +18,7 @@ export interface BatchSource {
 }
 
 export type LedgerWriter = {
-  /** Something waits at this source. It is asked for it when a call can go out. */
+  /** Something waits at this source, whose `plan` is called when a call can go out. */
   offer(source: BatchSource): void;
   stop(): void;
 };
@@ -110,13 +110,13 @@ export function createLedgerWriter(deps: {
     counters.batches++;
     batch.forEach(({ source }, i) => {
       const outcome = outcomes[i];
-      if (outcome !== undefined) tell(source, outcome);
+      if (outcome !== undefined) answer(source, outcome);
     });
     schedule();
   }
 
-  /** An actor that throws over its answer does not keep others from theirs. */
-  function tell(source: BatchSource, outcome: AgentBatchOutcome): void {
+  /** An actor that throws while it takes its answer does not keep others from theirs. */
+  function answer(source: BatchSource, outcome: AgentBatchOutcome): void {
     try {
       source.answered(outcome);
     } catch (err) {

@@ -8,6 +8,7 @@ import {
   holdVerdict,
   openVerdict,
   settleVerdict,
+  shrinkVerdict,
   withdrawVerdict,
 } from '../rules/answer.ts';
 import type { Ledger } from '../rules/ledger.ts';
@@ -62,26 +63,7 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
     async funds(agentId) {
       return (await inbox.read(() => deps.store.load(agentId)))?.state;
     },
-    async openSession(session) {
-      assert(session.reserveRaw >= 0n, 'a reserve is not negative');
-      return openVerdict(session, await admit(holdOfSession(session), session.isQuiet));
-    },
-    async extend(claim, byRaw, isQuiet = false) {
-      assert(byRaw > 0n, 'an extension adds something');
-      const { agentId } = claim.hold;
-      const extending = { kind: 'extend', agentId, claim, byRaw } as const;
-      return extendVerdict(claim, byRaw, await admit(extending, isQuiet));
-    },
-    async journal(claim, entries) {
-      assert(entries.length <= LIMITS.journalEntriesPerCall, 'a journal entry a piece of work');
-      const { agentId } = claim.hold;
-      const resolution = await inbox.submit({ kind: 'journal', agentId, claim, entries });
-      return resolution.kind === 'applied' ? 'written' : 'lost';
-    },
-    async closeSession({ claim, reason, summary, ...request }) {
-      const ends = { claim, reason, summary };
-      return settleVerdict(await inbox.submit(settlement(claim.hold, request, ends)));
-    },
+    ...sessionsIn(inbox, admit),
     async advance({ agentId, holdId, move, isDeferrable: patient }) {
       assert(isLive(move.from) && isLive(move.to), 'what ends a payment resolves its hold');
       const resolution = await inbox.submit({ kind: 'advance', agentId, holdId, move }, patient);
@@ -102,6 +84,44 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
     invalidate: (agentId) => inbox.forget(agentId),
     recall: (agentId) => inbox.recall(agentId),
     settled: (agentId) => inbox.settled(agentId),
+  };
+}
+
+type Admit = (operation: HoldOperation | ExtendOperation, isQuiet?: boolean) => Promise<Resolution>;
+
+/** What live sessions ask of the ledger. */
+function sessionsIn(
+  inbox: LedgerInbox,
+  admit: Admit,
+): Pick<Ledger, 'openSession' | 'extend' | 'shrink' | 'journal' | 'closeSession'> {
+  return {
+    async openSession(session) {
+      assert(session.reserveRaw >= 0n, 'a reserve is not negative');
+      return openVerdict(session, await admit(holdOfSession(session), session.isQuiet));
+    },
+    async extend(claim, byRaw, isQuiet = false) {
+      assert(byRaw > 0n, 'an extension adds something');
+      const { agentId } = claim.hold;
+      const extending = { kind: 'extend', agentId, claim, byRaw } as const;
+      return extendVerdict(claim, byRaw, await admit(extending, isQuiet));
+    },
+    async shrink(claim, byRaw, forHoldId) {
+      assert(byRaw > 0n && byRaw <= claim.hold.amountRaw, 'a hold gives back what it has');
+      const { agentId } = claim.hold;
+      const shrinking = { kind: 'shrink', agentId, claim, byRaw, forHoldId } as const;
+      const resolution = await inbox.submit(shrinking);
+      return shrinkVerdict(claim, byRaw, resolution);
+    },
+    async journal(claim, entries) {
+      assert(entries.length <= LIMITS.journalEntriesPerCall, 'a journal entry a piece of work');
+      const { agentId } = claim.hold;
+      const resolution = await inbox.submit({ kind: 'journal', agentId, claim, entries });
+      return resolution.kind === 'applied' ? 'written' : 'lost';
+    },
+    async closeSession({ claim, reason, summary, ...request }) {
+      const ends = { claim, reason, summary };
+      return settleVerdict(await inbox.submit(settlement(claim.hold, request, ends)));
+    },
   };
 }
 
@@ -142,7 +162,7 @@ function requireDone(resolution: Resolution): void {
   assert(isDone(resolution), `what the chain has said came to "${resolution.kind}"`);
 }
 
-/** A cap that is a kill switch has suspended its agent before anybody hears of the refusal. */
+/** A cap that is a kill switch has suspended its agent before the refusal is answered. */
 async function admitted(
   inbox: LedgerInbox,
   deps: Pick<LedgerDeps, 'onSuspended'>,

@@ -1,6 +1,6 @@
 import type { Resolution } from '../rules/answer.ts';
 import type { AgentBatch, BalanceState, Change } from '../rules/change.ts';
-import { applyChange, decide, partOf, tellCrossings } from '../rules/decide.ts';
+import { addCrossings, applyChange, decide, partOf } from '../rules/decide.ts';
 import type { Decision } from '../rules/decision.ts';
 import { exclusiveKey, type Operation } from '../rules/operation.ts';
 import { alignCounters, windowPositionAt } from '../rules/window-position.ts';
@@ -9,16 +9,16 @@ import type { Balance } from '../store/balances.ts';
 /** Where an operation is counted while it waits. */
 export type Waiting = { count: number };
 
-/** One operation in a balance actor's inbox, until the database has spoken. */
+/** One operation in a balance actor's inbox, until the database has answered. */
 export class Pending {
   readonly operation: Operation;
   readonly sinceMs: number;
   readonly #waiting: Waiting;
   readonly #fulfil: (resolution: Resolution) => void;
   /** Rejects for its caller, while the operation stays in the inbox. */
-  readonly tell: (error: unknown) => void;
+  readonly fail: (error: unknown) => void;
   misses = 0;
-  /** It has been on its way to the database, so it may stand there. */
+  /** It was sent to the database, so that it may be stored there. */
   sent = false;
   /** Its caller got the error that the database is away; the operation may still be carried out. */
   givenUp = false;
@@ -30,19 +30,19 @@ export class Pending {
     sinceMs: number,
     waiting: Waiting,
     fulfil: (resolution: Resolution) => void,
-    tell: (error: unknown) => void,
+    fail: (error: unknown) => void,
   ) {
     this.operation = operation;
     this.sinceMs = sinceMs;
     this.#waiting = waiting;
     this.#fulfil = fulfil;
-    this.tell = tell;
+    this.fail = fail;
     waiting.count++;
   }
 
   /**
-   * Fails the caller that has waited since before `beforeMs`. True: the operation is dropped, because nothing of it was ever sent and it
-   * only wanted money set aside.
+   * Rejects for a caller that has waited since before `beforeMs`. True: the operation is dropped, because it was never
+   * sent and would only hold money.
    */
   giveUp(beforeMs: number, error: () => Error): boolean {
     if (this.givenUp || this.sinceMs > beforeMs) return false;
@@ -52,7 +52,7 @@ export class Pending {
       return true;
     }
     this.givenUp = true;
-    this.tell(error());
+    this.fail(error());
     return false;
   }
 
@@ -64,14 +64,14 @@ export class Pending {
 
   reject(error: unknown): void {
     this.#waiting.count--;
-    this.tell(error);
+    this.fail(error);
   }
 }
 
-export type Taken = { readonly pending: Pending; readonly decision: Decision };
+export type TakenOperation = { readonly pending: Pending; readonly decision: Decision };
 
 export type Take = {
-  readonly taken: readonly Taken[];
+  readonly taken: readonly TakenOperation[];
   readonly part: AgentBatch;
   readonly rest: Pending[];
 };
@@ -95,7 +95,7 @@ export function takeOperations(
   const position = windowPositionAt(rules, options.nowMs);
   const world = { rules, position, openHolds: options.openHolds };
   const limit = queue[0]?.alone ? 1 : options.limit;
-  const taken: Taken[] = [];
+  const taken: TakenOperation[] = [];
   const changes: Change[] = [];
   const rest: Pending[] = [];
   const busy = new Set<string>();
@@ -104,13 +104,8 @@ export function takeOperations(
     counters: alignCounters(rules, balance.state.counters, position),
   };
   let state: BalanceState = before;
-  for (const pending of queue) {
+  const take = (pending: Pending): void => {
     const key = exclusiveKey(pending.operation);
-    const waits = key !== undefined && busy.has(key);
-    if (taken.length >= limit || waits || (pending.alone && taken.length > 0)) {
-      rest.push(pending);
-      continue;
-    }
     if (key !== undefined) busy.add(key);
     try {
       const decision = decide(state, pending.operation, world);
@@ -119,10 +114,56 @@ export function takeOperations(
       taken.push({ pending, decision });
       changes.push(decision.change);
     } catch (error) {
-      // A charge that its caller could not describe; nothing was sent.
+      // A charge whose caller failed to describe it; nothing was sent.
       pending.reject(error);
     }
+  };
+  const takers = takersIn(queue);
+  const isTaker = new Set(takers?.values());
+  for (const pending of queue) {
+    if (isTaker.has(pending)) continue;
+    const taker = takers?.get(pending);
+    const together = taker === undefined || pending.alone ? [pending] : [pending, taker];
+    const isBusy = busyWith(busy, pending) || (taker !== undefined && busyWith(busy, taker));
+    const hasRoom = taken.length + together.length <= limit || (taken.length === 0 && limit > 0);
+    if (hasRoom && !isBusy && !(pending.alone && taken.length > 0)) {
+      together.forEach(take);
+      if (taker !== undefined && pending.alone) rest.push(taker);
+      continue;
+    }
+    rest.push(pending);
+    if (taker === undefined) continue;
+    rest.push(taker);
+    // What comes later for either hold stays behind.
+    for (const { operation } of [pending, taker]) busy.add(exclusiveKey(operation) ?? '');
   }
-  tellCrossings(rules, agentId, before, state, changes);
+  addCrossings(rules, agentId, before, state, changes);
   return { taken, part: partOf(agentId, before, state, changes), rest };
+}
+
+const busyWith = (busy: ReadonlySet<string>, { operation }: Pending): boolean => {
+  const key = exclusiveKey(operation);
+  return key !== undefined && busy.has(key);
+};
+
+/**
+ * What takes the part of each hold that shrinks, wherever it waits: the two go together, or what is decided between them
+ * takes the money. Undefined: no hold shrinks for another one.
+ */
+function takersIn(queue: readonly Pending[]): Map<Pending, Pending> | undefined {
+  if (!queue.some(({ operation }) => operation.kind === 'shrink')) return undefined;
+  const takers = new Map<Pending, Pending>();
+  /** The first ones behind the place that is looked at, by their holds. */
+  const asking = new Map<string, Pending>();
+  for (const pending of [...queue].reverse()) {
+    const { operation } = pending;
+    if (operation.kind === 'hold' || operation.kind === 'extend') {
+      asking.set(exclusiveKey(operation) ?? '', pending);
+    }
+    if (operation.kind !== 'shrink' || operation.forHoldId === undefined) continue;
+    const taker = asking.get(operation.forHoldId);
+    if (taker !== undefined) takers.set(pending, taker);
+    asking.delete(operation.forHoldId);
+  }
+  return takers;
 }

@@ -6,7 +6,7 @@ import type { Decision } from '../rules/decision.ts';
 import type { HoldRefusal } from '../rules/requests.ts';
 import type { Rules } from '../rules/rules.ts';
 import type { Snapshot } from '../rules/spend-state.ts';
-import type { Pending, Taken } from './pending-operation.ts';
+import type { Pending, TakenOperation } from './pending-operation.ts';
 
 export type Resolved = {
   readonly pending: Pending;
@@ -27,7 +27,7 @@ const NO_HOLDS: ReadonlyMap<string, bigint> = new Map();
 
 /** What the database's answer to an agent's batch means for each operation in it, decided by these rules. */
 export function resolveBatch(
-  taken: readonly Taken[],
+  taken: readonly TakenOperation[],
   outcome: AgentBatchOutcome,
   rules: Rules | undefined,
 ): BatchReport {
@@ -56,7 +56,7 @@ const snapshotOf = (
 
 /** Whatever the database has not spoken about is decided again, on the state that it sent along. */
 function resolveDeclined(
-  taken: readonly Taken[],
+  taken: readonly TakenOperation[],
   outcome: Extract<AgentBatchOutcome, { kind: 'declined' }>,
   rules: Rules | undefined,
 ): BatchReport {

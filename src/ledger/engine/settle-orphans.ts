@@ -15,7 +15,7 @@ import {
   findOrphanHolds,
   type Journal,
   type OrphanSession,
-  sumJournal,
+  readJournal,
 } from '../store/orphan-store.ts';
 import type { LeaseKeeper } from './renew-lease.ts';
 
@@ -68,7 +68,7 @@ export function createSettleOrphans(deps: {
     const hold = await findHold(sql, session.sessionId);
     if (hold === undefined) return endSession(sql, session, REASON);
     // Read after the claim: nothing can be added any more.
-    const journal = await sumJournal(sql, session.sessionId);
+    const journal = await readJournal(sql, session.sessionId);
     const { sessionId, epoch, agentId } = session;
     const verdict = await ledger.closeSession({
       claim: { sessionId, epoch, hold },
@@ -78,8 +78,9 @@ export function createSettleOrphans(deps: {
       source: session.model.split('/')[0] ?? session.model,
       // As its own process would have left it: a session that bought nothing leaves no line.
       ...(journal.costRaw > 0n && {
-        charge: (chargedRaw: bigint) =>
+        charges: (chargedRaw: bigint) => [
           chargeOf(session, journal, chargedRaw, clock.now() - session.openedMs),
+        ],
       }),
     });
     log.warn(

@@ -67,6 +67,15 @@ export function extendVerdict(
   return { kind: 'extended', claim: { ...claim, hold } };
 }
 
+export function shrinkVerdict(
+  claim: SessionClaim,
+  byRaw: bigint,
+  resolution: Resolution,
+): SessionClaim | undefined {
+  if (!done(resolution)) return undefined;
+  return { ...claim, hold: { ...claim.hold, amountRaw: claim.hold.amountRaw - byRaw } };
+}
+
 export function settleVerdict(resolution: Resolution): SettleVerdict {
   if (!done(resolution)) return { kind: 'already_resolved' };
   const { leftRaw: chargedRaw, funds, after } = resolution;

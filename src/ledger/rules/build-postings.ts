@@ -5,6 +5,7 @@ import type { Entry, Posting, PostingCode } from './posting.ts';
 const holdPostingId = (holdId: string): string => `hold:${holdId}`;
 /** Amounts only grow, so the amount before names the extension. */
 const extendPostingId = (holdId: string, fromRaw: bigint): string => `extend:${fromRaw}:${holdId}`;
+const shrinkPostingId = (holdId: string, fromRaw: bigint): string => `shrink:${fromRaw}:${holdId}`;
 /** Settle and release share it: the primary key alone forbids resolving twice. */
 const resolvePostingId = (holdId: string): string => `resolve:${holdId}`;
 const creditPostingId = (reference: string): string => `credit:${reference}`;
@@ -38,6 +39,18 @@ export const extendPosting = (
   code: 'hold.extend',
   askedRaw: byRaw,
   entries: entry(spendable(agentId), held(agentId), byRaw),
+});
+
+/** Gives a part of a hold back. A hold that shrinks never grows again: the amount before names the step. */
+export const shrinkPosting = (
+  agentId: number,
+  hold: { readonly holdId: string; readonly fromRaw: bigint },
+  byRaw: bigint,
+): Posting => ({
+  id: shrinkPostingId(hold.holdId, hold.fromRaw),
+  code: 'hold.shrink',
+  askedRaw: byRaw,
+  entries: entry(held(agentId), spendable(agentId), byRaw),
 });
 
 /** Money came in from outside. */
@@ -98,7 +111,7 @@ export type Settlement = {
   readonly source: string;
 };
 
-export type Settled = {
+export type SettledHold = {
   readonly posting: Posting;
   readonly chargedRaw: bigint;
   readonly returnedRaw: bigint;
@@ -110,7 +123,7 @@ export type Settled = {
  * settlement never takes more than it, nor more than the agent is billed: what lies beyond is a shortfall of the source,
  * never a debt of the agent.
  */
-export function settlePosting(work: Settlement): Settled {
+export function settlePosting(work: Settlement): SettledHold {
   const { agentId, account, actualRaw, billableRaw = actualRaw } = work;
   const fromHoldRaw = minRaw(minRaw(actualRaw, billableRaw), work.heldRaw);
   const returnedRaw = work.heldRaw - fromHoldRaw;

@@ -37,4 +37,6 @@ export type EventRow = {
   readonly agentWallet: string | null;
   readonly correlationId: string | null;
   readonly payload: Readonly<Record<string, unknown>>;
+  /** The one webhook that receives it; absent: every one that subscribed. */
+  readonly webhookId?: number | null;
 };

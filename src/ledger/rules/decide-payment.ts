@@ -2,7 +2,7 @@ import { minRaw } from '../../kernel/amount.ts';
 import { correctPosting, markPosting, withdrawPosting } from './build-postings.ts';
 import type { BalanceState, Companion, Guard } from './change.ts';
 import { countSettled } from './count.ts';
-import { changed, type Decision, NOTHING, type World } from './decision.ts';
+import { changed, type Decision, type DecisionContext, NOTHING } from './decision.ts';
 import type {
   AdvanceOperation,
   CorrectOperation,
@@ -58,7 +58,7 @@ export function decideWithdraw(state: BalanceState, operation: WithdrawOperation
   );
 }
 
-/** What neither the agent nor anybody it has promised it to may claim. */
+/** What neither the agent nor a payee of its open payments may claim. */
 export function decideSweep(state: BalanceState, operation: SweepOperation): Decision {
   const { agentId, payout, leastRaw } = operation;
   // What is held for payments is promised as well, and counted twice here: the next sweep has the rest.
@@ -83,7 +83,7 @@ export function decidePaid({ nonce, amountRaw, txHash }: PaidOperation): Decisio
 export function decideCorrect(
   state: BalanceState,
   operation: CorrectOperation,
-  { rules, position }: World,
+  { rules, position }: DecisionContext,
 ): Decision {
   const { agentId, amountRaw, facts, move, charge } = operation;
   const chargedRaw = minRaw(amountRaw, state.spendableRaw);

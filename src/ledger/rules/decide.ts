@@ -1,5 +1,11 @@
 import { refusalOf } from './admit.ts';
-import { creditPosting, extendPosting, holdPosting, settlePosting } from './build-postings.ts';
+import {
+  creditPosting,
+  extendPosting,
+  holdPosting,
+  settlePosting,
+  shrinkPosting,
+} from './build-postings.ts';
 import type { AgentBatch, BalanceState, Change, Companion, Delta, Guard } from './change.ts';
 import { applyCount, countHeld, countSettled } from './count.ts';
 import {
@@ -12,7 +18,14 @@ import {
   moveGuard,
   walletFreeRaw,
 } from './decide-payment.ts';
-import { changed, type Decision, NO_ROWS, NOTHING, refused, type World } from './decision.ts';
+import {
+  changed,
+  type Decision,
+  type DecisionContext,
+  NO_ROWS,
+  NOTHING,
+  refused,
+} from './decision.ts';
 import {
   type ExtendOperation,
   factsOf,
@@ -20,6 +33,7 @@ import {
   type JournalOperation,
   type Operation,
   type SettleOperation,
+  type ShrinkOperation,
   type SuspendOperation,
 } from './operation.ts';
 import type { SessionClaim } from './requests.ts';
@@ -66,31 +80,37 @@ export function partOf(
   return { agentId, before, after: { ...after, version, rulesVersion }, writes, counted, changes };
 }
 
-/** Adds the events of the thresholds that a batch as a whole crosses to the last change that is written. */
-export function tellCrossings(
+/** Adds the events of the thresholds that a batch crosses as a whole to its last written change. */
+export function addCrossings(
   rules: Rules,
   agentId: number,
   before: BalanceState,
   after: BalanceState,
   changes: Change[],
 ): void {
-  const told = crossedThresholds(rules, agentId, before, after);
-  if (told.length === 0) return;
+  const crossed = crossedThresholds(rules, agentId, before, after);
+  if (crossed.length === 0) return;
   for (let last = changes.length - 1; last >= 0; last--) {
     const change = changes[last] as Change;
     if (change.probe) continue;
-    changes[last] = { ...change, companions: [...change.companions, ...told] };
+    changes[last] = { ...change, companions: [...change.companions, ...crossed] };
     return;
   }
 }
 
 /** Decides one operation on `state`. Pure: the caller carries the state from one to the next. */
-export function decide(state: BalanceState, operation: Operation, world: World): Decision {
+export function decide(
+  state: BalanceState,
+  operation: Operation,
+  world: DecisionContext,
+): Decision {
   switch (operation.kind) {
     case 'hold':
       return decideHold(state, operation, world);
     case 'extend':
       return decideExtend(state, operation, world);
+    case 'shrink':
+      return decideShrink(operation, world);
     case 'settle':
       return decideSettle(operation, world);
     case 'journal':
@@ -131,7 +151,11 @@ const guardOf = (claim: SessionClaim): Guard => ({
   epoch: claim.epoch,
 });
 
-function decideHold(state: BalanceState, operation: HoldOperation, world: World): Decision {
+function decideHold(
+  state: BalanceState,
+  operation: HoldOperation,
+  world: DecisionContext,
+): Decision {
   const { agentId, holdId, amountRaw, session, reservation, spender } = operation;
   const { rules, position } = world;
   const facts = factsOf(operation);
@@ -173,7 +197,11 @@ function rowsOfHold({
   return [{ row: 'reservation.opened', reservation, holdId, spender, valueRaw }];
 }
 
-function decideExtend(state: BalanceState, operation: ExtendOperation, world: World): Decision {
+function decideExtend(
+  state: BalanceState,
+  operation: ExtendOperation,
+  world: DecisionContext,
+): Decision {
   const { agentId, claim, byRaw } = operation;
   const { rules, position } = world;
   const { taskValueBps = null } = claim;
@@ -199,7 +227,21 @@ function decideExtend(state: BalanceState, operation: ExtendOperation, world: Wo
   });
 }
 
-function decideSettle(operation: SettleOperation, world: World): Decision {
+function decideShrink(
+  { agentId, claim, byRaw }: ShrinkOperation,
+  { rules, position }: DecisionContext,
+): Decision {
+  const { holdId, amountRaw: fromRaw, facts } = claim.hold;
+  return changed({
+    posting: shrinkPosting(agentId, { holdId, fromRaw }, byRaw),
+    delta: setAside(-byRaw),
+    hold: { holdId, fromRaw, toRaw: fromRaw - byRaw, sessionId: claim.sessionId, facts },
+    count: countSettled(rules, facts, position, { heldRaw: byRaw, chargedRaw: 0n }),
+    guard: guardOf(claim),
+  });
+}
+
+function decideSettle(operation: SettleOperation, world: DecisionContext): Decision {
   const { agentId, hold, request, ends, move } = operation;
   const heldRaw = world.openHolds.get(hold.holdId) ?? hold.amountRaw;
   const settled = settlePosting({
@@ -212,8 +254,8 @@ function decideSettle(operation: SettleOperation, world: World): Decision {
     source: request.source,
   });
   const companions: Companion[] = [];
-  if (request.charge) {
-    companions.push({ row: 'charge', charge: request.charge(settled.chargedRaw) });
+  for (const charge of request.charges?.(settled.chargedRaw) ?? []) {
+    companions.push({ row: 'charge', charge });
   }
   for (const event of request.events ?? []) companions.push({ row: 'event', event });
   if (ends !== null) {
@@ -265,8 +307,11 @@ function decideJournal(operation: JournalOperation): Decision {
   });
 }
 
-/** One that is not active is as good as suspended: its owner's word stands. */
-function decideSuspend({ agentId, policyId }: SuspendOperation, { rules }: World): Decision {
+/** An agent that is not active is left as its owner set it. */
+function decideSuspend(
+  { agentId, policyId }: SuspendOperation,
+  { rules }: DecisionContext,
+): Decision {
   if (rules.status !== 'active') return changed({});
   return changed({
     companions: [

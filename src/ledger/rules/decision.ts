@@ -14,7 +14,7 @@ export type Decision =
     }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal; readonly change: Change };
 
-export type World = {
+export type DecisionContext = {
   readonly rules: Rules;
   readonly position: WindowPosition;
   /** Amounts of open holds where the database has said that the caller's knowledge is old. */

@@ -116,6 +116,12 @@ export interface Ledger {
    * cap that stops its agent refuses it without doing so.
    */
   extend(claim: SessionClaim, byRaw: bigint, isQuiet?: boolean): Promise<ExtendVerdict>;
+  /**
+   * Gives a part of the session's hold back, which then never grows again. Undefined: another process has the session.
+   * The hold `forHoldId`, where it is asked for in the same turn, takes the part in the same commit, before anything else
+   * of the agent is decided.
+   */
+  shrink(claim: SessionClaim, byRaw: bigint, forHoldId?: string): Promise<SessionClaim | undefined>;
   /** Writes what was bought before the client receives it. `lost` means: close the socket, settle nothing. */
   journal(claim: SessionClaim, entries: readonly JournalEntry[]): Promise<'written' | 'lost'>;
   /** Settles the hold to `actualRaw` and ends the session row. */

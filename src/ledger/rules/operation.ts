@@ -32,6 +32,16 @@ export type ExtendOperation = {
   readonly byRaw: bigint;
 };
 
+/** A part of a session's hold is free again. */
+export type ShrinkOperation = {
+  readonly kind: 'shrink';
+  readonly agentId: number;
+  readonly claim: SessionClaim;
+  readonly byRaw: bigint;
+  /** The hold that takes the part: its operation shares the batch, with none between the two. */
+  readonly forHoldId: string | undefined;
+};
+
 export type SettleOperation = {
   readonly kind: 'settle';
   readonly agentId: number;
@@ -117,6 +127,7 @@ export type CorrectOperation = {
 export type Operation =
   | HoldOperation
   | ExtendOperation
+  | ShrinkOperation
   | SettleOperation
   | CreditOperation
   | WithdrawOperation
@@ -136,6 +147,7 @@ export function exclusiveKey(operation: Operation): string | undefined {
     case 'hold':
       return operation.holdId;
     case 'extend':
+    case 'shrink':
       return operation.claim.hold.holdId;
     case 'settle':
       return operation.hold.holdId;

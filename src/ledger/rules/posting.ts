@@ -26,6 +26,7 @@ export type PostingCode =
   | 'agent.withdraw'
   | 'hold.open'
   | 'hold.extend'
+  | 'hold.shrink'
   | 'hold.settle'
   | 'hold.release'
   | 'wallet.sweep'

@@ -83,8 +83,10 @@ export type SettleRequest = {
   readonly account: SpendAccount;
   /** Names the upstream in `shortfall:<source>`. */
   readonly source: string;
-  /** The row that says what was bought; written in the same commit, with what was really charged. */
-  readonly charge?: (chargedRaw: bigint) => ChargeRow;
+  /**
+   * The rows that say what was bought; written in the same commit. Together they cost what was really charged.
+   */
+  readonly charges?: (chargedRaw: bigint) => readonly ChargeRow[];
   readonly events?: readonly EventRow[];
   /** The end of the reservation that this hold is for: `already_resolved` where its row is not where it starts. */
   readonly move?: ReservationMove;
@@ -118,6 +120,15 @@ export type SessionEnd = {
   readonly claim: SessionClaim;
   readonly reason: string;
   readonly summary?: SessionSummary | undefined;
+};
+
+/** A living session that this process has taken over, and what it had bought by then. */
+export type TakenSession = {
+  readonly claim: SessionClaim;
+  readonly spentRaw: bigint;
+  readonly usage: Readonly<Record<string, number>>;
+  /** The last line of its journal; 0: there is none. */
+  readonly seq: number;
 };
 
 /** One finished piece of a session (a turn, ten seconds of audio), priced. */

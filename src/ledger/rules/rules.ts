@@ -22,7 +22,12 @@ export type Rules = {
   readonly thresholds: readonly Threshold[];
 };
 
-export type Threshold = { readonly id: number; readonly thresholdBps: number };
+export type Threshold = {
+  readonly id: number;
+  readonly thresholdBps: number;
+  /** The one webhook that hears of its crossing; null: every one that subscribed. */
+  readonly webhookId: number | null;
+};
 
 /** The present, as the rules see it. */
 export type WindowPosition = {

@@ -13,12 +13,18 @@ export const STAGES = [
   'answer',
   'journal',
   'forward',
+  'wait',
+  'first_token',
+  'synthesis',
+  'first_frame',
 ] as const;
 
 /**
  * `final`: end of speech to transcript. `answer`: end of speech to the first sound of what answers it. From the begin of
  * an answer: `prompt` until what it answers to is known, `reply` until its words are, `first_audio` until its first sound.
  * `journal`: writing what a turn cost. `forward`: the first sound of a relayed answer, from its arrival to its going on.
+ * Of a call: `wait` is the silence that proves the end of a turn; from the transcript until the `first_token`, from there
+ * the `synthesis` until the first sound is made, and from there until the `first_frame` goes out.
  */
 export type Stage = (typeof STAGES)[number];
 

@@ -35,7 +35,11 @@ const agentEvent = (
 
 /** `agent.suspended`: one of its caps was a kill switch. */
 export const agentSuspended = (rules: Rules, agentId: number, policyId: number): EventRow =>
-  agentEvent('agent.suspended', rules, agentId, { policyId, reason: `policy:${policyId}` });
+  agentEvent('agent.suspended', rules, agentId, {
+    policyId,
+    reason: `policy:${policyId}`,
+    status: 'suspended',
+  });
 
 /** The thresholds that lie between two states, with their events: each crossing once. */
 export function crossedThresholds(
@@ -46,7 +50,7 @@ export function crossedThresholds(
 ): Companion[] {
   if (rules.thresholds.length === 0) return [];
   const [was, is] = [utilizationBps(before), utilizationBps(after)];
-  return rules.thresholds.flatMap(({ id, thresholdBps }): Companion[] => {
+  return rules.thresholds.flatMap(({ id, thresholdBps, webhookId }): Companion[] => {
     const above = is >= thresholdBps;
     if (was >= thresholdBps === above) return [];
     const upwards = thresholdBps >= AT_LIMIT_BPS ? 'credit.at_limit' : 'credit.warning';
@@ -58,7 +62,7 @@ export function crossedThresholds(
     });
     return [
       { row: 'threshold.crossed', thresholdId: id, state: above ? 'above' : 'below' },
-      { row: 'event', event },
+      { row: 'event', event: { ...event, webhookId } },
     ];
   });
 }

@@ -42,8 +42,8 @@ export async function bumpTeamRules(tx: Queryable, accountId: string): Promise<r
 export async function insertEvents(tx: Queryable, events: readonly EventRow[]): Promise<void> {
   for (const event of events) {
     await tx`
-      insert into events (name, account_id, agent_wallet, correlation_id, payload)
+      insert into events (name, account_id, agent_wallet, correlation_id, webhook_id, payload)
       values (${event.name}, ${event.accountId}, ${event.agentWallet}, ${event.correlationId},
-        ${JSON.stringify(event.payload)}::text::jsonb)`;
+        ${event.webhookId ?? null}, ${JSON.stringify(event.payload)}::text::jsonb)`;
   }
 }

@@ -62,7 +62,8 @@ export async function findBalance(sql: Queryable, agentId: number): Promise<Bala
       case when a.funding_mode = 'credit_line' then a.operator_expiry end as operator_expiry,
       array(select k.id from agent_keys k where k.agent_id = f.agent_id and k.revoked_at is null) as keys,
       coalesce(own.policies, '[]') as policies, coalesce(own.quality, '[]') as quality,
-      (select coalesce(json_agg(json_build_object('id', t.id, 'thresholdBps', t.threshold_bps) order by t.id), '[]')
+      (select coalesce(json_agg(json_build_object('id', t.id, 'thresholdBps', t.threshold_bps,
+        'webhookId', t.webhook_id) order by t.id), '[]')
         from credit_thresholds t where t.agent_id = f.agent_id) as thresholds
     from agent_funds f join agents a on a.id = f.agent_id,
     lateral living_policies(f.agent_id, f.account_id) as own

@@ -78,6 +78,7 @@ const eventFields = (op: number, event: EventRow) => ({
   account: event.accountId,
   wallet: event.agentWallet,
   correlation: event.correlationId,
+  webhook: event.webhookId ?? null,
   payload: event.payload,
 });
 

@@ -33,7 +33,7 @@ export async function renewLease(sql: Queryable, node: Node, leaseMs: number): P
   return row.held ? 'renewed' : 'lapsed';
 }
 
-/** Lets go at a clean shutdown: what is left is anybody's at once. */
+/** Gives the lease up at a clean shutdown: any process may take what is left at once. */
 export async function endLease(sql: Queryable, node: Node): Promise<void> {
   await sql`
     update leases set expires_at = clock_timestamp()

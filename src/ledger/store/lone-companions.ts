@@ -112,6 +112,7 @@ const writeEvent = (statement: AloneStatement, { event }: Row<'event'>): void =>
       account_id: text(event.accountId),
       agent_wallet: text(event.agentWallet),
       correlation_id: text(event.correlationId),
+      webhook_id: integer(event.webhookId ?? null),
       payload: json(event.payload),
     },
     // Of payments that are settled side by side, each was the first when it was looked.

@@ -45,6 +45,8 @@ const isAlive = (sql: Sql, node: Node) => sql`exists (
  * epoch 1 and only a claim raises it. A settlement of the earlier claim that is still under way then
  * misses its guard.
  *
+ * A call is left out: its carrier knows how long it lasted, and another process may go on with it.
+ *
  * A row that changed between the look and its lock is looked at once more, alone: a joined lease would
  * still be the one it had before, and what another process has just taken would look orphaned. A subquery
  * in the condition finds the lease it has now.
@@ -59,7 +61,7 @@ export async function claimOrphanSessions(
     set epoch = s.epoch + 1, node_id = ${node.nodeId}, lease_epoch = ${node.leaseEpoch}
     where s.id in (
       select o.id from sessions o
-      where o.ended_at is null and ${isAlive(sql, node)}
+      where o.ended_at is null and o.kind <> 'call' and ${isAlive(sql, node)}
         and (coalesce((select l.expires_at < clock_timestamp() from leases l
             where l.node_id = o.node_id and l.epoch = o.lease_epoch), true)
           or (o.node_id = ${node.nodeId} and o.lease_epoch = ${node.leaseEpoch} and o.epoch > 1))
@@ -83,15 +85,29 @@ export async function claimOrphanSessions(
   }));
 }
 
+/** Takes one living session over. Undefined: it has ended. */
+export async function claimSession(
+  sql: Sql,
+  node: Node,
+  sessionId: string,
+): Promise<number | undefined> {
+  const [row] = await sql<{ epoch: number }[]>`
+    update sessions set epoch = epoch + 1, node_id = ${node.nodeId}, lease_epoch = ${node.leaseEpoch}
+    where id = ${sessionId} and ended_at is null returning epoch`;
+  return row?.epoch;
+}
+
 export type Journal = {
   readonly costRaw: bigint;
   readonly usage: Readonly<Record<string, number>>;
+  /** The last line; 0: there is none. */
+  readonly seq: number;
 };
 
 /** What a session had bought when it was last heard of. Only pieces priced and written count. */
-export async function sumJournal(sql: Sql, sessionId: string): Promise<Journal> {
-  const rows = await sql<{ cost_raw: bigint; usage: Buffer }[]>`
-    select cost_raw, usage from session_journal where session_id = ${sessionId} order by seq`;
+export async function readJournal(sql: Sql, sessionId: string): Promise<Journal> {
+  const rows = await sql<{ seq: number; cost_raw: bigint; usage: Buffer }[]>`
+    select seq, cost_raw, usage from session_journal where session_id = ${sessionId} order by seq`;
   let costRaw = 0n;
   const usage: Record<string, number> = {};
   for (const row of rows) {
@@ -101,7 +117,7 @@ export async function sumJournal(sql: Sql, sessionId: string): Promise<Journal> 
       usage[unit] = (usage[unit] ?? 0) + quantity;
     }
   }
-  return { costRaw, usage };
+  return { costRaw, usage, seq: rows.at(-1)?.seq ?? 0 };
 }
 
 type HoldRow = {
@@ -133,7 +149,10 @@ export async function findHold(sql: Sql, holdId: string): Promise<Hold | undefin
   return row === undefined ? undefined : holdOf(row);
 }
 
-/** Holds of single requests whose process is gone, at most `limit`. What is signed away is the chain's to decide. */
+/**
+ * Holds of single requests whose process is gone, at most `limit`. What is signed away is the chain's to decide, and the
+ * first month of a number that is being bought the carrier's: it may have sold the number.
+ */
 export async function findOrphanHolds(sql: Sql, node: Node, limit: number): Promise<Hold[]> {
   const dead = await sql`
     select 1 from leases where expires_at < clock_timestamp() or epoch > 1 limit 1`;
@@ -144,6 +163,8 @@ export async function findOrphanHolds(sql: Sql, node: Node, limit: number): Prom
     from holds h join leases l on l.node_id = h.node_id
     where h.kind = 'request' and (l.epoch <> h.lease_epoch or l.expires_at < clock_timestamp())
       and not exists (select 1 from reservations r where r.hold_id = h.id)
+      and not exists (
+        select 1 from phone_numbers n where n.purchase_id = h.id and n.status = 'buying')
       and ${isAlive(sql, node)}
     limit ${limit}`;
   return rows.map(holdOf);

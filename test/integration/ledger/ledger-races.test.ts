@@ -164,19 +164,21 @@ describe('two ledgers on one database', () => {
       await ledger.settle({
         hold: { holdId: 'h', agentId, amountRaw: 5n, facts: FACTS },
         ...{ actualRaw: 50n, account: 'gateway', source: 'acme' },
-        charge: (costRaw) => ({
-          ...{ agentId, keyId, targetUrl: 'gateway://acme/m', targetHost: 'acme' },
-          ...{ method: 'POST', status: 'success', costRaw, model: 'm', rail: 'byok' },
-          ...{ usage: { request: 1 }, taskId: 't', actionId: null, customerId: null },
-          ...{
-            sessionId: null,
-            payee: null,
-            responseStatusCode: 200,
-            latencyMs: 1.6,
-            overheadMs: 0.2,
+        charges: (costRaw) => [
+          {
+            ...{ agentId, keyId, targetUrl: 'gateway://acme/m', targetHost: 'acme' },
+            ...{ method: 'POST', status: 'success', costRaw, model: 'm', rail: 'byok' },
+            ...{ usage: { request: 1 }, taskId: 't', actionId: null, customerId: null },
+            ...{
+              sessionId: null,
+              payee: null,
+              responseStatusCode: 200,
+              latencyMs: 1.6,
+              overheadMs: 0.2,
+            },
+            upstreamMs: null,
           },
-          upstreamMs: null,
-        }),
+        ],
       });
     }
     const charges = await db.sql`select posting_id, cost_raw, usage, latency_ms from charges`;
@@ -199,18 +201,20 @@ describe('two ledgers on one database', () => {
     const verdict = await ledger.settle({
       hold: { holdId, agentId, amountRaw: 5n, facts: FACTS },
       ...{ actualRaw: 5n, account: 'gateway', source: 'acme' },
-      charge: (costRaw) => ({
-        ...{ agentId, keyId, targetUrl: 'u', targetHost: 'h', method: 'POST', status: 'success' },
-        ...{ costRaw, model: null, rail: null, usage: {}, taskId, actionId: null },
-        ...{
-          customerId: null,
-          sessionId: null,
-          payee: null,
-          responseStatusCode: 200,
-          latencyMs: 1,
+      charges: (costRaw) => [
+        {
+          ...{ agentId, keyId, targetUrl: 'u', targetHost: 'h', method: 'POST', status: 'success' },
+          ...{ costRaw, model: null, rail: null, usage: {}, taskId, actionId: null },
+          ...{
+            customerId: null,
+            sessionId: null,
+            payee: null,
+            responseStatusCode: 200,
+            latencyMs: 1,
+          },
+          ...{ overheadMs: null, upstreamMs: null },
         },
-        ...{ overheadMs: null, upstreamMs: null },
-      }),
+      ],
     });
     expect(verdict.kind).toBe('settled');
     expect(await db.sql`select task_id from charges`).toEqual([

@@ -195,8 +195,8 @@ describe('the self-check of payments', () => {
     const broken = (sql: Sql) => sql`update agent_funds set wallet_raw = wallet_raw + 1`;
     const only = { fromAgentId: otherId, toAgentId: otherId };
     expect(await foundAfter(broken, only)).toMatchObject([{ invariant: 8, agentId: otherId }]);
-    const nobody = { fromAgentId: otherId + 1, toAgentId: otherId + 100 };
-    expect(await foundAfter(broken, nobody)).toEqual([]);
+    const noAgent = { fromAgentId: otherId + 1, toAgentId: otherId + 100 };
+    expect(await foundAfter(broken, noAgent)).toEqual([]);
   });
 
   it('names no more than so many of a kind', async () => {

@@ -123,10 +123,10 @@ BEGIN
     WHERE standing[x.op] AND t.id = x.id;
   END IF;
   IF companions ? 'events' THEN
-    INSERT INTO events (name, account_id, agent_wallet, correlation_id, payload)
-    SELECT x.name, x.account, x.wallet, x.correlation, x.payload
+    INSERT INTO events (name, account_id, agent_wallet, correlation_id, webhook_id, payload)
+    SELECT x.name, x.account, x.wallet, x.correlation, x.webhook, x.payload
     FROM jsonb_to_recordset(companions -> 'events') AS x(op integer, name text, account text,
-         wallet text, correlation text, payload jsonb)
+         wallet text, correlation text, webhook integer, payload jsonb)
     WHERE standing[x.op]
     -- Of payments that are settled side by side, each was the first when it was looked.
     ON CONFLICT DO NOTHING;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLedgerCounters } from '../../../../src/ledger/engine/ledger-counters.ts';
 import { noteReport } from '../../../../src/ledger/engine/note-report.ts';
-import { Pending, type Taken } from '../../../../src/ledger/engine/pending-operation.ts';
+import { Pending, type TakenOperation } from '../../../../src/ledger/engine/pending-operation.ts';
 import { resolveBatch } from '../../../../src/ledger/engine/resolve-batch.ts';
 import type {
   AgentBatchOutcome,
@@ -22,7 +22,7 @@ const STATE: BalanceState = {
 const WORLD = { rules: ACTIVE, position: momentAt(1_000_000), openHolds: new Map() };
 
 /** A settlement of the hold to so much, on its way; it has met so many misses before. */
-function settling(actualRaw: bigint, misses = 0): Taken {
+function settling(actualRaw: bigint, misses = 0): TakenOperation {
   const operation: SettleOperation = {
     ...{ kind: 'settle', agentId: AGENT, ends: null, move: null },
     hold: { holdId: 'h', agentId: AGENT, amountRaw: 10n, facts: FACTS },
@@ -40,7 +40,7 @@ const declined = (stale: boolean, ...outcomes: ChangeOutcome[]): AgentBatchOutco
 });
 
 /** What is counted and logged of what the database said. */
-function noted(taken: readonly Taken[], outcome: AgentBatchOutcome, mostMisses = 0) {
+function noted(taken: readonly TakenOperation[], outcome: AgentBatchOutcome, mostMisses = 0) {
   const counters = { ...createLedgerCounters(), mostMisses };
   const lines: unknown[] = [];
   const log = { error: (...line: unknown[]) => void lines.push(line) };

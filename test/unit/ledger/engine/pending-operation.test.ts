@@ -81,7 +81,7 @@ describe('takeOperations', () => {
         actualRaw: 0n,
         account: 'gateway',
         source: 's',
-        charge: () => {
+        charges: () => {
           throw new Error('no such model');
         },
       },
@@ -90,5 +90,72 @@ describe('takeOperations', () => {
     const { taken } = takeOperations(1, [first, pending(hold('a', 1n))], balance, options);
     expect(errors).toMatchObject([{ message: 'no such model' }]);
     expect(taken).toHaveLength(1);
+  });
+
+  describe('what a hold gives to another one', () => {
+    const reserve = { holdId: 'call', agentId: 1, amountRaw: 100n, facts: FACTS };
+    const shrink = (byRaw: bigint, forHoldId: string | undefined): Operation => ({
+      kind: 'shrink',
+      agentId: 1,
+      claim: { sessionId: 'call', epoch: 1, hold: reserve },
+      byRaw,
+      forHoldId,
+    });
+    /** All that the agent has is in the reserve of its call. */
+    const spent = {
+      ...balance,
+      state: { ...balance.state, spendableRaw: 0n, heldRaw: 100n },
+    };
+
+    it('is taken by that one, also where a rival waits between the two', () => {
+      const [giving, rival, taking] = [
+        pending(shrink(10n, 'model')),
+        pending(hold('rival', 10n)),
+        pending(hold('model', 10n)),
+      ];
+      const { taken } = takeOperations(1, [giving, rival, taking], spent, options);
+      expect(taken.map((item) => item.pending)).toEqual([giving, taking, rival]);
+      expect(taken.map((item) => item.decision.kind)).toEqual(['change', 'change', 'refused']);
+    });
+
+    it('stays where the batch has no room for both', () => {
+      const others = ['a', 'b'].map((id) => pending(hold(id, 0n)));
+      const [giving, taking] = [pending(shrink(10n, 'model')), pending(hold('model', 10n))];
+      const queue = [...others, giving, taking];
+      const full = takeOperations(1, queue, spent, { ...options, limit: 3 });
+      expect(full.taken.map((item) => item.pending)).toEqual(others);
+      expect(full.rest).toEqual([giving, taking]);
+      const first = takeOperations(1, [giving, taking], spent, { ...options, limit: 1 });
+      expect(first.taken.map((item) => item.pending)).toEqual([giving, taking]);
+    });
+
+    it('stays where the other one is still busy, and so does what comes later for either', () => {
+      const before = pending(hold('model', 0n));
+      const giving = pending(shrink(10n, 'model'));
+      const busy = pending(shrink(1n, undefined));
+      const first = takeOperations(1, [before, giving, busy], spent, options);
+      expect(first.taken.map((item) => item.pending)).toEqual([before, giving]);
+      expect(first.rest).toEqual([busy]);
+      const taking = pending({
+        kind: 'extend',
+        agentId: 1,
+        claim: { sessionId: 'model', epoch: 1, hold: { ...reserve, holdId: 'model' } },
+        byRaw: 10n,
+      });
+      const journal = pending({
+        kind: 'advance',
+        agentId: 1,
+        holdId: 'model',
+        move: { nonce: 'n', from: 'reserved', to: 'sent' },
+      } as Operation);
+      const second = takeOperations(1, [journal, giving, taking, busy], spent, options);
+      expect(second.taken.map((item) => item.pending)).toEqual([journal]);
+      expect(second.rest).toEqual([giving, taking, busy]);
+    });
+
+    it('goes by itself where the other one does not ask for it', () => {
+      const giving = pending(shrink(10n, 'model'));
+      expect(takeOperations(1, [giving], spent, options).taken).toHaveLength(1);
+    });
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { BalanceState, Change } from '../../../../src/ledger/rules/change.ts';
 import { applyChange, decide } from '../../../../src/ledger/rules/decide.ts';
 import { moveGuard, walletFreeRaw } from '../../../../src/ledger/rules/decide-payment.ts';
-import type { World } from '../../../../src/ledger/rules/decision.ts';
+import type { DecisionContext } from '../../../../src/ledger/rules/decision.ts';
 import type { HoldOperation, Operation } from '../../../../src/ledger/rules/operation.ts';
 import { emptyCounter } from '../../../../src/policy/counter.ts';
 import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';
@@ -11,7 +11,11 @@ import { moveOf, nonceOf, paidCharge, payoutOf, reservationOf } from '../../../s
 import { DESTINATION, FACTS, momentAt, policyOf } from '../../../support/spending.ts';
 
 const AGENT = 7;
-const WORLD: World = { rules: ACTIVE, position: momentAt(1_000_000), openHolds: new Map() };
+const WORLD: DecisionContext = {
+  rules: ACTIVE,
+  position: momentAt(1_000_000),
+  openHolds: new Map(),
+};
 
 type Money = Partial<
   Pick<BalanceState, 'spendableRaw' | 'heldRaw' | 'consumedRaw' | 'walletRaw' | 'promisedRaw'>
@@ -39,7 +43,7 @@ const end = (amountRaw: bigint, to: 'settled' | 'expired_unsettled', name = 'h')
   hold: { holdId: name, agentId: AGENT, amountRaw, facts: FACTS },
   request: {
     ...{ actualRaw: to === 'settled' ? amountRaw : 0n, account: 'chain:usdc', source: 'x402' },
-    charge: (chargedRaw) => paidCharge(AGENT, chargedRaw),
+    charges: (chargedRaw) => [paidCharge(AGENT, chargedRaw)],
   },
   move: moveOf(name, 'pending_settlement', to),
 });

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BalanceState } from '../../../../src/ledger/rules/change.ts';
 import { applyChange, decide } from '../../../../src/ledger/rules/decide.ts';
-import type { World } from '../../../../src/ledger/rules/decision.ts';
+import type { DecisionContext } from '../../../../src/ledger/rules/decision.ts';
 import type { Operation } from '../../../../src/ledger/rules/operation.ts';
 import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';
 import { DESTINATION, FACTS, momentAt } from '../../../support/spending.ts';
 
-const WORLD: World = {
+const WORLD: DecisionContext = {
   rules: ACTIVE,
   position: momentAt(1_000_000),
   openHolds: new Map(),
@@ -145,7 +145,7 @@ describe('decide', () => {
       seen.push(chargedRaw);
       throw new Error('no row in this test');
     };
-    const request = { ...operation.request, charge };
+    const request = { ...operation.request, charges: charge };
     expect(() => decide(state(30n, 100n), { ...operation, request }, WORLD)).toThrow('no row');
     expect(seen).toEqual([100n]);
   });

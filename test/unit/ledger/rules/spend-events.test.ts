@@ -18,7 +18,7 @@ const state = (creditedRaw: bigint, consumedRaw: bigint, heldRaw = 0n): BalanceS
 
 const watching = (...bps: number[]): Rules => ({
   ...ACTIVE,
-  thresholds: bps.map((thresholdBps, i) => ({ id: i + 1, thresholdBps })),
+  thresholds: bps.map((thresholdBps, i) => ({ id: i + 1, thresholdBps, webhookId: null })),
 });
 
 /** What is told of the way from one state to another: the state of each threshold and the event's name. */

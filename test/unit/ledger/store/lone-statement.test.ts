@@ -59,7 +59,7 @@ const settle = (
   hold: { holdId: 'h', agentId: AGENT, amountRaw: 10n, facts: FACTS },
   request: {
     ...{ actualRaw: 4n, account: 'gateway', source: 'acme' },
-    charge: (chargedRaw) => ({ ...paidCharge(AGENT, chargedRaw), ...charge }),
+    charges: (chargedRaw) => [{ ...paidCharge(AGENT, chargedRaw), ...charge }],
   },
   ...{ ends: null, move: null },
   ...change,

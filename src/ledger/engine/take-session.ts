@@ -1,0 +1,22 @@
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Node } from '../rules/node.ts';
+import type { TakenSession } from '../rules/requests.ts';
+import { claimSession, findHold, readJournal } from '../store/orphan-store.ts';
+
+/**
+ * Gives this process an open session that another process may still run. The session gets a new epoch, so the ledger
+ * refuses every later write of the other process. Undefined: the session has ended or does not exist.
+ */
+export type TakeSession = (sessionId: string) => Promise<TakenSession | undefined>;
+
+export const createTakeSession =
+  ({ sql, node }: { readonly sql: Sql; readonly node: Node }): TakeSession =>
+  async (sessionId) => {
+    const epoch = await claimSession(sql, node, sessionId);
+    if (epoch === undefined) return undefined;
+    const hold = await findHold(sql, sessionId);
+    if (hold === undefined) return undefined;
+    // Read after the claim: nothing can be added any more.
+    const { costRaw, usage, seq } = await readJournal(sql, sessionId);
+    return { claim: { sessionId, epoch, hold }, spentRaw: costRaw, usage, seq };
+  };
