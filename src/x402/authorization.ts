@@ -8,7 +8,7 @@ export type TokenDomain = {
   readonly verifyingContract: string;
 };
 
-/** One transfer that its payer allows anybody to submit (EIP-3009). */
+/** One transfer that its payer allows any bearer to submit (EIP-3009). */
 export type Authorization = {
   /** Lower case, like every address and the nonce. */
   readonly from: string;

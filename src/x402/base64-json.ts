@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { JsonTooComplex, parseBoundedJson } from '../kernel/json/parse-json.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { JsonTooComplex, parseBoundedJson } from '../kernel/parse-json.ts';
 
 /** What stands in a header, by its name in lower case: one value, or each of several. */
 export type HeaderLookup = (name: string) => string | readonly string[] | undefined;

@@ -1,12 +1,18 @@
 import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { decodeBase64Json, type HeaderLookup, headerValues, parseJson } from './base64-json.ts';
-import { type Offer, type ProtocolVersion, parseOffer, type Terms } from './offer.ts';
+import {
+  type Decoded,
+  decodeBase64Json,
+  type HeaderLookup,
+  headerValues,
+  parseJson,
+} from './base64-json.ts';
+import { type PaymentOffer, type ProtocolVersion, parseOffer, type Terms } from './offer.ts';
 
 /** What a vendor asks for: at least one offer that can be paid here. */
 export type Challenge = {
   readonly version: ProtocolVersion;
-  readonly offers: readonly Offer[];
+  readonly offers: readonly PaymentOffer[];
   /** Both are sent back as they came (version 2). */
   readonly resource: Json | undefined;
   readonly extensions: Json | undefined;
@@ -33,23 +39,30 @@ export type VendorAnswer = {
  * an envelope), or the body that published servers of version 1 send. The header wins. Never throws.
  */
 export function parseChallenge(answer: VendorAnswer, terms: Terms): ParsedChallenge {
-  const [value, another] = headerValues(answer.header, 'payment-required');
-  if (value === undefined) return parseBody(answer.body, terms);
-  // Two headers are two prices: the sender of the second one must not choose.
-  if (another !== undefined) return unreadable('invalid_base64', 'the header stands there twice');
-  const decoded = decodeBase64Json(value);
-  return decoded.kind === 'unreadable' ? decoded : compatible(unwrap(decoded.value), terms);
+  const document = readDocument(answer);
+  return document.kind === 'decoded' ? compatible(unwrap(document.value), terms) : document;
 }
 
-function parseBody(body: Uint8Array | undefined, terms: Terms): ParsedChallenge {
-  if (body === undefined || body.byteLength > LIMITS.challengeBodyBytes) return { kind: 'absent' };
+function readDocument({ body, header }: VendorAnswer): Decoded | typeof ABSENT {
+  const [value, another] = headerValues(header, 'payment-required');
+  // Two headers are two prices: the sender of the second one must not choose.
+  if (another !== undefined) return TWO_HEADERS;
+  if (value !== undefined) return decodeBase64Json(value);
+  if (body === undefined || body.byteLength > LIMITS.challengeBodyBytes) return ABSENT;
   const decoded = parseJson(body);
-  if (decoded.kind === 'unreadable' || !isObject(decoded.value)) return { kind: 'absent' };
+  if (decoded.kind === 'unreadable' || !isObject(decoded.value)) return ABSENT;
   const { x402Version, accepts } = decoded.value;
   // Only what calls itself a challenge is one: a 402 may have any other body.
-  if (x402Version !== 1 || !Array.isArray(accepts)) return { kind: 'absent' };
-  return compatible(unwrap(decoded.value), terms);
+  return x402Version === 1 && Array.isArray(accepts) ? decoded : ABSENT;
 }
+
+const ABSENT = { kind: 'absent' } as const;
+
+const TWO_HEADERS: Decoded = {
+  kind: 'unreadable',
+  code: 'invalid_base64',
+  detail: 'the header stands there twice',
+};
 
 type Envelope = { readonly version: ProtocolVersion; readonly entries: readonly unknown[] } & Pick<
   Challenge,
@@ -75,7 +88,7 @@ function unwrap(document: unknown): Envelope | undefined {
 /** Entries are judged one by one: what is foreign or broken never hides one that can be paid. */
 function compatible(envelope: Envelope | undefined, terms: Terms): ParsedChallenge {
   if (envelope === undefined) {
-    return unreadable('no_compatible_requirement', 'neither a requirement nor a list of them');
+    return incompatible('neither a requirement nor a list of them');
   }
   const { version, entries, resource, extensions } = envelope;
   const offers = entries
@@ -84,7 +97,7 @@ function compatible(envelope: Envelope | undefined, terms: Terms): ParsedChallen
     .filter((offer) => offer !== undefined);
   if (offers.length === 0) {
     const asked = `exact, ${version === 1 ? 'base or ' : ''}eip155:${terms.chainId}, USDC`;
-    return unreadable('no_compatible_requirement', `no usable offer (${asked})`);
+    return incompatible(`no usable offer (${asked})`);
   }
   return { kind: 'challenge', challenge: { version, offers, resource, extensions } };
 }
@@ -92,7 +105,8 @@ function compatible(envelope: Envelope | undefined, terms: Terms): ParsedChallen
 const objectOrNothing = (value: unknown): Json | undefined =>
   isObject(value) && !Array.isArray(value) ? value : undefined;
 
-const unreadable = (
-  code: 'invalid_base64' | 'invalid_json' | 'no_compatible_requirement',
-  detail: string,
-): ParsedChallenge => ({ kind: 'unreadable', code, detail });
+const incompatible = (detail: string): ParsedChallenge => ({
+  kind: 'unreadable',
+  code: 'no_compatible_requirement',
+  detail,
+});

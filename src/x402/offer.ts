@@ -8,7 +8,7 @@ export type ProtocolVersion = 1 | 2;
 export type Terms = { readonly usdc: string; readonly chainId: 8453 };
 
 /** One way to pay a vendor, all of it checked. */
-export type Offer = {
+export type PaymentOffer = {
   readonly version: ProtocolVersion;
   readonly scheme: 'exact';
   /** As the vendor spells it: servers compare it with their own spelling. */
@@ -30,7 +30,7 @@ export function parseOffer(
   entry: unknown,
   version: ProtocolVersion,
   terms: Terms,
-): Offer | undefined {
+): PaymentOffer | undefined {
   if (!isObject(entry) || entry.scheme !== 'exact' || !isPlainUsdc(entry.extra)) return undefined;
   const network = parseNetwork(entry.network, version, terms);
   const amount = entry[AMOUNT_FIELD[version]];
@@ -55,11 +55,11 @@ export function parseOffer(
 }
 
 /** A transfer to oneself succeeds on chain and moves nothing: the payer would have paid no vendor. */
-export const isPayableBy = (offer: Pick<Offer, 'payTo'>, wallet: string): boolean =>
+export const isPayableBy = (offer: Pick<PaymentOffer, 'payTo'>, wallet: string): boolean =>
   offer.payTo !== wallet.toLowerCase();
 
 /** The cheapest, the first among equals. */
-export function chooseOffer<T extends Pick<Offer, 'amountRaw'>>(
+export function chooseOffer<T extends Pick<PaymentOffer, 'amountRaw'>>(
   offers: readonly T[],
 ): T | undefined {
   let best: T | undefined;

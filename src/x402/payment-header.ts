@@ -3,7 +3,7 @@ import { checksumAddress } from './address.ts';
 import { type Authorization, authorizationInWords } from './authorization.ts';
 import { encodeBase64Json } from './base64-json.ts';
 import type { Challenge } from './challenge.ts';
-import type { Offer, ProtocolVersion } from './offer.ts';
+import type { PaymentOffer, ProtocolVersion } from './offer.ts';
 
 export type PaymentHeader = { readonly name: string; readonly value: string };
 
@@ -15,7 +15,7 @@ const PAYMENT_HEADER: Readonly<Record<ProtocolVersion, string>> = {
 /** The header that pays one offer of a challenge, byte for byte as published clients write it. */
 export async function encodePayment(
   challenge: Challenge,
-  offer: Offer,
+  offer: PaymentOffer,
   authorization: Authorization,
   signature: string,
 ): Promise<PaymentHeader> {

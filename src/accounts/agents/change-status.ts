@@ -1,13 +1,15 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { Invalidation } from '../keys/invalidation.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
 import { type Agent, planStatus, type WantedStatus } from './agent.ts';
-import { lockAgent, saveStatus } from './agent-store.ts';
+import { saveStatus } from './agent-store.ts';
+import { requireLockedAgent } from './require-agent.ts';
 
 /**
- * Suspends or resumes an agent that was just read. Takes effect with the next hold in every process;
- * a change that another request made meanwhile wins and this one is told so.
+ * Suspends or resumes an agent that was just read. Takes effect with the next hold in every process. Throws 409 where
+ * another request has changed the status meanwhile.
  */
 export async function changeStatus(
   deps: { readonly clock: Clock; readonly invalidations: Invalidations },
@@ -30,22 +32,26 @@ export async function changeStatus(
   });
 }
 
+export type CloseDeps = {
+  readonly clock: Clock;
+  readonly invalidations: Invalidations;
+  /** Ends what the agent pays for by the month, in the sql transaction that closes it: nothing is charged later. */
+  readonly windDown: (tx: Queryable, agentId: number) => Promise<void>;
+};
+
 /**
- * Closes an agent for good: from the commit on every process refuses its holds. May be repeated; answers the agent as it
- * is closed.
+ * Closes an agent for good: from the commit on every process refuses its holds, and it rents nothing any more. May be
+ * repeated; returns the closed agent.
  */
-export async function markClosed(
-  deps: { readonly clock: Clock; readonly invalidations: Invalidations },
-  agent: Agent,
-): Promise<Agent> {
+export async function markClosed(deps: CloseDeps, agent: Agent): Promise<Agent> {
   const notice: Invalidation = { kind: 'agent_stopped', agentId: agent.id };
   const closed = await deps.invalidations.commit(notice, async (tx) => {
-    const current = await lockAgent(tx, { agentId: agent.id });
-    if (current === undefined) throw errors.agents.notFound();
+    const current = await requireLockedAgent(tx, { agentId: agent.id });
     if (current.status === 'closed') return undefined;
+    await deps.windDown(tx, agent.id);
     return saveStatus(tx, current, 'closed', null, new Date(deps.clock.now()));
   });
-  // Another process may have closed it a moment ago: this one must know before the balance is taken out.
-  if (closed === undefined) deps.invalidations.tell(notice);
+  // Another process may have closed it a moment ago: this one stops its holds before the balance is paid out.
+  if (closed === undefined) deps.invalidations.notify(notice);
   return closed ?? agent;
 }

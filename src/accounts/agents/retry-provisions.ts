@@ -1,14 +1,22 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import type { Worker } from '../../kernel/schedule.ts';
 import { findAgent } from './agent-store.ts';
 import { type ProvisionDeps, provisionAgent } from './provision-agent.ts';
 import { claimProvisions } from './provision-store.ts';
+
+/** Provisions agents again whose wallet or delegation failed. */
+export const retryProvisions = (deps: ProvisionDeps): Worker => ({
+  name: 'retry-delegations',
+  everyMs: LIMITS.provisionPollMs,
+  tick: () => retryDue(deps),
+});
 
 /**
  * One bounded pass over the pending agents that are due. Each is claimed for a lease, so that
  * processes share the work; one that fails comes back, each time later up to a bound, until it succeeds or is closed.
  */
-export async function retryProvisions(deps: ProvisionDeps): Promise<void> {
+async function retryDue(deps: ProvisionDeps): Promise<void> {
   if (deps.wallets === undefined || deps.delegation === undefined) return;
   const now = deps.clock.now();
   const leasedUntil = new Date(now + LIMITS.provisionLeaseMs);

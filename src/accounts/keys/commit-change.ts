@@ -3,8 +3,8 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { Invalidation } from './invalidation.ts';
 import { insertInvalidations, type StoredInvalidation } from './invalidation-store.ts';
 
-/** What work answered, and the notices that were written where it changed anything. */
-export type Committed<T> = { readonly done: T; readonly told: readonly StoredInvalidation[] };
+/** What work returned, and the notices that were written; none where it changed nothing. */
+export type Committed<T> = { readonly done: T; readonly written: readonly StoredInvalidation[] };
 
 /** Undoes the sql transaction of work that changed nothing. */
 class Unchanged extends Error {
@@ -52,15 +52,15 @@ async function commitWith<T>(
 ): Promise<Committed<T>> {
   let done: T | undefined;
   try {
-    const told = (await sql.begin(async (tx) => {
+    const written = (await sql.begin(async (tx) => {
       const notices = await raise(tx);
       done = await work(tx);
       if (done === undefined) throw new Unchanged('nothing was changed');
       return insertInvalidations(tx, notices);
     })) as StoredInvalidation[];
-    return { done: done as T, told };
+    return { done: done as T, written };
   } catch (error) {
-    if (error instanceof Unchanged) return { done: done as T, told: [] };
+    if (error instanceof Unchanged) return { done: done as T, written: [] };
     throw error;
   }
 }

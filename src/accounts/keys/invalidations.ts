@@ -14,25 +14,26 @@ import {
 export type Invalidations = ReturnType<typeof createInvalidations>;
 
 /**
- * Carries "forget this" to every process: written with the fact, told here at once, and read by the
- * other processes within a second. Ids are given out before they commit, so recent ids are read again
- * until none smaller can appear; a notice is told once all the same.
+ * Carries notices that a cached fact has changed to every process: written in the sql transaction of the
+ * change, delivered in this process at once, and read by the others within a second. An id is assigned
+ * before it commits, so recent ids are read again until no smaller one can appear; each notice is still
+ * delivered once.
  */
 export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log }) {
-  const { subscribe, tell } = createAudience(deps.log);
-  const { hear, tick } = createReader(deps.sql, tell);
+  const { subscribe, notify } = createAudience(deps.log);
+  const { hear, tick } = createReader(deps.sql, notify);
 
-  function hearAll<T>({ done, told }: Committed<T>): T {
-    told.forEach(hear);
+  function hearAll<T>({ done, written }: Committed<T>): T {
+    written.forEach(hear);
     return done;
   }
 
   return {
     /**
-     * The one way to change what others remember. In one sql transaction the agent's rules are raised, which
-     * takes its balance's row, `work` makes the change and the notice is written; once that has committed this
-     * process is told at once, so that a revoked key fails with the next request; the poll skips it. Work that
-     * answers undefined changed nothing.
+     * The one way to change what others cache. One sql transaction raises the version of the agent's rules,
+     * which locks the row of its balance, runs `work` and writes the notice. Once that has committed, the
+     * subscribers of this process are called at once, so that a revoked key fails with the next request. Work
+     * that returns undefined changed nothing.
      */
     async commit<T>(notice: Invalidation, work: (tx: Queryable) => Promise<T>): Promise<T> {
       return hearAll(await commitChange(deps.sql, notice, work));
@@ -44,9 +45,9 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
     },
 
     /** Notifies this process alone, of a change that was committed before. */
-    tell,
+    notify,
 
-    /** Hears every notice at least once. Answers how to stop. */
+    /** Calls the subscriber with every notice at least once. Returns how to unsubscribe. */
     subscribe,
 
     /** Reads what other processes wrote. After a failure the first success sends `everything`. */
@@ -54,9 +55,9 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
   };
 }
 
-/** Reads notices, and hands each on once, whether it was read or sent in this process. */
-function createReader(sql: Sql, tell: (notice: Notice) => void) {
-  /** Ids above the floor that were handed on already. */
+/** Reads notices, and passes each on once, whether it was read or written in this process. */
+function createReader(sql: Sql, notify: (notice: Notice) => void) {
+  /** Ids above the floor that were passed on already. */
   const seen = new Set<bigint>();
   let floor: bigint | undefined;
   let missed = false;
@@ -64,7 +65,7 @@ function createReader(sql: Sql, tell: (notice: Notice) => void) {
 
   const hear = ({ id, notice }: StoredInvalidation): void => {
     seen.add(id);
-    tell(notice);
+    notify(notice);
   };
 
   async function readBatch(): Promise<boolean> {
@@ -75,14 +76,14 @@ function createReader(sql: Sql, tell: (notice: Notice) => void) {
     return batch.length === LIMITS.invalidationBatch;
   }
 
-  /** Beyond the bound a late commit may pass unnoticed, so nothing that is cached can be trusted. */
+  /** Beyond the bound a late commit may be missed, so that all caches are dropped. */
   function forgetOldest(): void {
     for (const id of seen) if (floor === undefined || id > floor) floor = id;
     seen.clear();
-    tell({ kind: 'everything' });
+    notify({ kind: 'everything' });
   }
 
-  /** Only what can have no smaller neighbour any more leaves the set, so the set stays as small as a minute. */
+  /** An id leaves the set once no smaller one can appear, so that the set holds about a minute. */
   async function raiseFloor(): Promise<void> {
     const settled = await findSettledId(sql);
     if (floor === undefined || settled <= floor) return;
@@ -94,7 +95,7 @@ function createReader(sql: Sql, tell: (notice: Notice) => void) {
     try {
       let batches = 0;
       while ((await readBatch()) && ++batches < LIMITS.invalidationBatchesPerTick);
-      if (missed) tell({ kind: 'everything' });
+      if (missed) notify({ kind: 'everything' });
       missed = false;
       if (ticks++ % PRUNE_EVERY_TICKS === 0) {
         await pruneInvalidations(sql);
@@ -109,10 +110,10 @@ function createReader(sql: Sql, tell: (notice: Notice) => void) {
   return { hear, tick };
 }
 
-/** The listeners of every notice; one that fails does not keep it from the others. */
+/** The subscribers to every notice; one that fails does not keep it from the others. */
 function createAudience(log: Log) {
   const subscribers = new Set<(notice: Notice) => void>();
-  const tell = (notice: Notice): void => {
+  const notify = (notice: Notice): void => {
     for (const subscriber of subscribers) {
       try {
         subscriber(notice);
@@ -125,12 +126,12 @@ function createAudience(log: Log) {
     subscribers.add(subscriber);
     return () => subscribers.delete(subscriber);
   };
-  return { subscribe, tell };
+  return { subscribe, notify };
 }
 
 const PRUNE_EVERY_TICKS = 16;
 
-/** What other processes revoked, suspended or closed is forgotten here, each second. */
+/** Each second this process drops from its caches what others revoked, suspended or closed. */
 export const pollInvalidations = (deps: { readonly invalidations: Invalidations }): Worker => ({
   name: 'poll-invalidations',
   everyMs: LIMITS.invalidationPollMs,

@@ -8,10 +8,10 @@ import {
   readKeyBudgets,
   setKeyBudget,
 } from '../../spend/limits/key-budgets.ts';
-import { lockAgent } from '../agents/agent-store.ts';
-import { findAgentKeys } from '../keys/agent-key-store.ts';
+import { requireLockedAgent } from '../agents/require-agent.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
 import type { AgentKey, KeyOwner } from '../keys/key.ts';
+import { requireAgentKey } from '../keys/require-agent-key.ts';
 
 export type AgentKeyBudgets = ReturnType<typeof createAgentKeyBudgets>;
 
@@ -31,10 +31,8 @@ export function createAgentKeyBudgets({ invalidations, now }: Deps) {
     work: (tx: Queryable, key: AgentKey) => Promise<T>,
   ): Promise<T> {
     return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
-      const agent = await lockAgent(tx, { agentId, accountId: owner.accountId });
-      if (agent === undefined) throw errors.agents.notFound();
-      const key = (await findAgentKeys(tx, agentId)).find(({ id }) => id === keyId);
-      if (key === undefined) throw errors.keys.notFound();
+      const agent = await requireLockedAgent(tx, { agentId, accountId: owner.accountId });
+      const key = await requireAgentKey(tx, agentId, keyId);
       if (agent.status === 'closed') throw errors.credential.accountClosed();
       return work(tx, key);
     });

@@ -15,7 +15,7 @@ import {
 } from '../../spend/limits/key-budgets.ts';
 import { keyCreated, keyRotated } from '../../webhooks/event.ts';
 import type { Agent } from '../agents/agent.ts';
-import { findAgent, lockAgent } from '../agents/agent-store.ts';
+import { requireAgent, requireLockedAgent } from '../agents/require-agent.ts';
 import {
   findAgentKeys,
   insertAgentKey,
@@ -72,8 +72,7 @@ export function createAgentKeys(deps: Deps) {
     },
 
     async list(owner: KeyOwner, agentId: number): Promise<Budgeted<AgentKey>[]> {
-      const agent = await findAgent(sql, { agentId, accountId: owner.accountId });
-      if (agent === undefined) throw errors.agents.notFound();
+      const agent = await requireAgent(sql, { agentId, accountId: owner.accountId });
       await deps.keyUse.flush();
       const keys = await findAgentKeys(sql, agentId);
       const budgets = await readKeyBudgets(sql, agentOf(agent), deps.now());
@@ -82,8 +81,7 @@ export function createAgentKeys(deps: Deps) {
 
     async revoke(owner: KeyOwner, agentId: number, keyId: number): Promise<void> {
       await invalidations.commit(revoked(agentId, keyId), async (tx) => {
-        const agent = await lockAgent(tx, { agentId, accountId: owner.accountId });
-        if (agent === undefined) throw errors.agents.notFound();
+        const agent = await requireLockedAgent(tx, { agentId, accountId: owner.accountId });
         const key = await requireRevoked(deps, tx, agentId, keyId);
         // A line has one key that works: without it its budget cannot be spent.
         await endKeyBudget(tx, agentOf(agent), key.rootId, deps.now());
@@ -120,8 +118,7 @@ export function createAgentKeys(deps: Deps) {
 
 /** Holds the agent's row, so that its keys are counted and changed by one request at a time. */
 async function requireOpenAgent(tx: Queryable, owner: KeyOwner, agentId: number): Promise<Agent> {
-  const agent = await lockAgent(tx, { agentId, accountId: owner.accountId });
-  if (agent === undefined) throw errors.agents.notFound();
+  const agent = await requireLockedAgent(tx, { agentId, accountId: owner.accountId });
   if (agent.status === 'closed') throw errors.credential.accountClosed();
   return agent;
 }

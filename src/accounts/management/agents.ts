@@ -12,19 +12,21 @@ import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { Agent, WantedStatus } from '../agents/agent.ts';
 import { agentRecord } from '../agents/agent-record.ts';
 import { countRecentCharges, findAgent, findAgents } from '../agents/agent-store.ts';
-import { changeStatus } from '../agents/change-status.ts';
+import { type CloseDeps, changeStatus } from '../agents/change-status.ts';
 import { type AgentRequest, createAgent } from '../agents/create-agent.ts';
 import type { ProvisionDeps } from '../agents/provision-agent.ts';
+import { requireAgent } from '../agents/require-agent.ts';
 import { renewDelegation } from '../wallets/renew-delegation.ts';
 import { readRollups } from './read-rollups.ts';
 
-export type AgentsDeps = ProvisionDeps & {
-  readonly random: Random;
-  readonly ledger: Ledger;
-  readonly payouts: Pick<Payouts, 'payNow'>;
-  readonly balances: UsdcBalances;
-  readonly spendState: SpendStateReader;
-};
+export type AgentsDeps = ProvisionDeps &
+  CloseDeps & {
+    readonly random: Random;
+    readonly ledger: Ledger;
+    readonly payouts: Pick<Payouts, 'payNow'>;
+    readonly balances: UsdcBalances;
+    readonly spendState: SpendStateReader;
+  };
 
 export type Agents = ReturnType<typeof createAgents>;
 
@@ -35,9 +37,7 @@ export function createAgents(deps: AgentsDeps) {
 
   async function requireOwn(accountId: string, agentId: number): Promise<Agent> {
     requireFeatures(deps);
-    const agent = await findAgent(sql, { agentId, accountId });
-    if (agent === undefined) throw errors.agents.notFound();
-    return agent;
+    return requireAgent(sql, { agentId, accountId });
   }
 
   /** An agent that has been admitted already. */

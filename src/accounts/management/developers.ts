@@ -7,10 +7,8 @@ import { findAgents } from '../agents/agent-store.ts';
 import type { Accounts } from '../developers/accounts.ts';
 import { developerRecord } from '../developers/developer.ts';
 import type { Sessions } from '../developers/session.ts';
+import type { KeyOwner } from '../keys/key.ts';
 import { findUsage } from './usage-store.ts';
-
-/** The account that asks, from its credential. */
-export type Owner = { readonly accountId: string; readonly wallet: string };
 
 export type Developers = ReturnType<typeof createDevelopers>;
 
@@ -27,7 +25,7 @@ export function createDevelopers(deps: {
 
   return {
     /** Opens a session for the wallet that has just signed. */
-    async signIn(owner: Owner) {
+    async signIn(owner: KeyOwner) {
       const developer = await deps.accounts.ofWallet(owner.wallet);
       return {
         developer: developerRecord(developer),
@@ -35,7 +33,7 @@ export function createDevelopers(deps: {
       };
     },
 
-    async profile(owner: Owner) {
+    async profile(owner: KeyOwner) {
       const [developer, agents, usage] = await Promise.all([
         deps.accounts.ofWallet(owner.wallet),
         findAgents(sql, owner.accountId),
@@ -58,7 +56,7 @@ export function createDevelopers(deps: {
     },
 
     /** Every amount is a digit string: a wallet's is the last known one, and 0 where it could not be read yet. */
-    async balances(owner: Owner) {
+    async balances(owner: KeyOwner) {
       const agents = (await findAgents(sql, owner.accountId)).filter(isOpen);
       const read = async (wallet: string | null) =>
         wallet === null ? 0n : ((await deps.balances.lastKnown(wallet)) ?? 0n);

@@ -6,7 +6,7 @@ import type { Breaker } from '../../platform/chain/breaker.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { AgentStatus } from '../agents/agent.ts';
-import { findAgent } from '../agents/agent-store.ts';
+import { requireAgent } from '../agents/require-agent.ts';
 
 export type Funding = ReturnType<typeof createFunding>;
 
@@ -24,8 +24,7 @@ export function createFunding(deps: {
   return {
     /** Another developer's agent reads as absent. */
     async read(accountId: string, agentId: number) {
-      const agent = await findAgent(sql, { agentId, accountId });
-      if (agent === undefined) throw errors.agents.notFound();
+      const agent = await requireAgent(sql, { agentId, accountId });
       if (agent.walletAddress === null) throw errors.agents.notProvisioned();
       const found = await spendState.read(agentId);
       assert(found !== undefined, 'every agent has a balance');

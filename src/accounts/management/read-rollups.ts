@@ -4,7 +4,7 @@ import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { Agent } from '../agents/agent.ts';
 import { findRollups } from './rollup-store.ts';
 
-/** Agents at one look. Telephone numbers are not part of this server version. */
+/** Agents at one look. */
 export async function readRollups(
   deps: { readonly sql: Queryable; readonly spendState: SpendStateReader },
   agents: readonly Agent[],
@@ -16,7 +16,7 @@ export async function readRollups(
   ]);
   return agents.map(({ id, name, status }) => {
     const rollup = rollups.get(id);
-    const { recentSpendRaw = 0n, keys = 0 } = rollup ?? {};
+    const { recentSpendRaw = 0n, keys = 0, phone = null } = rollup ?? {};
     return {
       id,
       name,
@@ -24,7 +24,7 @@ export async function readRollups(
       balanceRaw: (available.get(id) ?? 0n).toString(),
       spend30dRaw: recentSpendRaw.toString(),
       utilizationBps: rollup === undefined ? 0 : utilizationBps(rollup),
-      phone: null,
+      phone,
       keysCount: keys,
     };
   });

@@ -6,6 +6,8 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 export type Rollup = Utilized & {
   readonly recentSpendRaw: bigint;
   readonly keys: number;
+  /** The number that it rents, in grace too; null without one. */
+  readonly phone: string | null;
 };
 
 /** Adds up many agents at once, each from its own rows; the days are those of UTC, today among them. */
@@ -21,7 +23,9 @@ export async function findRollups(
          and s.day > (now() at time zone 'utc')::date - ${LIMITS.rollupDays}::int)
         as "recentSpendRaw",
       (select count(*)::int from agent_keys k
-       where k.agent_id = f.agent_id and k.revoked_at is null) as keys
+       where k.agent_id = f.agent_id and k.revoked_at is null) as keys,
+      (select n.phone_number from phone_numbers n
+       where n.agent_id = f.agent_id and n.status in ('active', 'grace')) as phone
     from agent_funds f where f.agent_id = any (${agentIds as number[]}::int[])
   `;
   return new Map(rows.map(({ agentId, ...rollup }) => [agentId, rollup]));

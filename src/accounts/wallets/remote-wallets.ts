@@ -19,7 +19,7 @@ import {
 
 type RemoteWalletDeps = { readonly sql: Sql; readonly provider: WalletProvider };
 
-/** Wallets that a provider holds. Here stands only what it calls them; its signatures are believed once checked. */
+/** Wallets that a provider holds. Only its names for them are stored here; its signatures are checked. */
 export function createRemoteWallets(deps: RemoteWalletDeps): ManagedWallets {
   const { sql, provider } = deps;
   const known = new RecentMap<string, ProvidedWallet>(LIMITS.walletsKept);
@@ -57,11 +57,11 @@ export function createRemoteWallets(deps: RemoteWalletDeps): ManagedWallets {
 /** Providers take letters, digits, `-` and `_`. */
 function externalIdOf(reference: string): string {
   const externalId = reference.replaceAll(':', '-');
-  assert(/^[\w-]{1,64}$/.test(externalId), 'a reference can be told to a provider');
+  assert(/^[\w-]{1,64}$/.test(externalId), 'a reference suits a provider');
   return externalId;
 }
 
-/** A signature of another wallet, or one that the token refuses, would hold funds for a payment that cannot be. */
+/** A signature of another wallet, or one that the token refuses, would hold funds for a payment that cannot succeed. */
 async function requireOwn(
   signature: string,
   domain: TokenDomain,

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
+import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { tryParseJson } from '../../kernel/parse-json.ts';
 import type { Fetch } from '../../platform/egress/fetch.ts';
 import { parseAddress } from '../../x402/address.ts';
 import type { typedTransfer } from '../../x402/authorization.ts';

@@ -1,7 +1,5 @@
 import type { Agent } from '../../accounts/agents/agent.ts';
-import { markClosed } from '../../accounts/agents/change-status.ts';
-import type { Invalidations } from '../../accounts/keys/invalidations.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import { type CloseDeps, markClosed } from '../../accounts/agents/change-status.ts';
 import { type EmptyDeps, emptyClosed } from './empty-closed.ts';
 import { findPaidAtClose } from './payout-store.ts';
 import type { Payouts } from './payouts.ts';
@@ -17,14 +15,10 @@ export type Closed = {
   readonly usdcTransferred: string | null;
 };
 
-type Deps = EmptyDeps & {
-  readonly clock: Clock;
-  readonly invalidations: Invalidations;
-  readonly payouts: Pick<Payouts, 'payNow'>;
-};
+type Deps = EmptyDeps & CloseDeps & { readonly payouts: Pick<Payouts, 'payNow'> };
 
 /**
- * Closes an agent for good: no hold is given from the commit on, then what it has left is taken out of the ledger, and
+ * Closes an agent for good: no hold is given and no number is rented from the commit on, then what it has left is taken out of the ledger, and
  * what of it deposits back is on its way to the developer. Its keys still say who calls, so that they hear
  * `account_closed`. A repeat answers what is known by then; it is not needed for what work in flight, or a late
  * deposit, leaves behind: that is taken out by itself.

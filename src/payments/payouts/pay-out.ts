@@ -26,7 +26,7 @@ export type PayOutDeps = {
 const USED = /authorization is used/i;
 
 /**
- * Hands one payout to the chain. May be done again at any time, by anybody: the chain takes its nonce once. Never
+ * Hands one payout to the chain. May be done again at any time, by any process: the chain takes its nonce once. Never
  * rejects: whatever is in the way, the payout stays open and its next attempt comes.
  */
 export async function payOut(deps: PayOutDeps, payout: ClaimedPayout): Promise<void> {

@@ -53,7 +53,7 @@ const LEAST_RAW = 1n;
 
 /**
  * What can be refused before anything is sent: a host that is on no list, and a cap that is used up. What depends on the
- * price is decided with the hold. What is remembered only lets through: a refusal is by what is so now. It tells the
+ * price is decided with the hold. What is remembered only lets through: a refusal is by what is so now. It names the
  * price that the vendor asked for last, or null where that is not known.
  */
 export async function admitCall(

@@ -2,12 +2,12 @@ import { errors } from '../../kernel/errors.ts';
 import { isObject } from '../../kernel/json.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { Challenge } from '../../x402/challenge.ts';
-import { chooseOffer, type Offer, type Terms } from '../../x402/offer.ts';
+import { chooseOffer, type PaymentOffer, type Terms } from '../../x402/offer.ts';
 import { vendorText } from '../../x402/settlement.ts';
 import { PAYMENT_REQUIRED, type Probe } from '../quotes/probe-target.ts';
 import { openVendor } from './vendor-call.ts';
 
-/** What anybody may know of a target: whether it demands a payment, and which. */
+/** What any caller may know of a target: whether it demands a payment, and which. */
 export type Checked =
   | {
       readonly x402: true;
@@ -47,7 +47,7 @@ export const createTargetCheck =
   };
 
 function describe(challenge: Challenge, { chainId }: Terms) {
-  const offer = chooseOffer(challenge.offers) as Offer;
+  const offer = chooseOffer(challenge.offers) as PaymentOffer;
   const { amountRaw, scheme, maxTimeoutSeconds = null, entry } = offer;
   const { resource } = challenge;
   const described = entry.description ?? (isObject(resource) ? resource.description : undefined);

@@ -1,7 +1,7 @@
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
-import type { Destination } from '../../platform/egress/destination-guard.ts';
+import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { Header } from '../../platform/egress/request-headers.ts';
@@ -35,7 +35,7 @@ export const VENDOR_TIMES: VendorTimes = {
 export async function openVendor(
   client: Pick<GuardedClient, 'open'>,
   url: string,
-): Promise<Destination> {
+): Promise<CheckedDestination> {
   const destination = await openTarget(client, url);
   if (destination !== undefined) return destination;
   throw new VendorFailed('unresolved', errors.proxy.unreachable(UNRESOLVED));
@@ -45,7 +45,7 @@ export async function openVendor(
 export async function openTarget(
   client: Pick<GuardedClient, 'open'>,
   url: string,
-): Promise<Destination | undefined> {
+): Promise<CheckedDestination | undefined> {
   try {
     return await client.open(url);
   } catch (error) {
@@ -60,7 +60,7 @@ export const UNRESOLVED = 'The host name could not be resolved.';
 /** Sends a request that carries no payment. Throws the refusal where no answer comes. */
 export async function askVendor(
   client: Pick<GuardedClient, 'send'>,
-  destination: Destination,
+  destination: CheckedDestination,
   request: OutboundRequest,
   times: Omit<VendorTimes, 'paidMs'>,
   signal: AbortSignal,
@@ -97,7 +97,7 @@ type VendorBounds = Omit<VendorTimes, 'unpaidMs' | 'paidMs'> & { readonly totalM
 /** Sends one request once, in the bounds of the proxy. Rejects as the client does. */
 export const sendVendor = (
   client: Pick<GuardedClient, 'send'>,
-  destination: Destination,
+  destination: CheckedDestination,
   { method, headers, body }: OutboundRequest & { readonly headers: readonly Header[] },
   { totalMs, idleMs, firstByteMs = totalMs, responseBytes }: VendorBounds,
   signal: AbortSignal,

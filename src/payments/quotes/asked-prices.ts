@@ -1,10 +1,10 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
-import { chooseOffer, type Offer } from '../../x402/offer.ts';
+import { chooseOffer, type PaymentOffer } from '../../x402/offer.ts';
 
 /** What vendors have asked for lately, for refusals that come before a vendor is asked again. */
 export type AskedPrices = {
-  note(target: PricedTarget, offers: readonly Offer[]): void;
+  note(target: PricedTarget, offers: readonly PaymentOffer[]): void;
   /** Undefined where this process has not been asked for a payment there. */
   last(target: PricedTarget): bigint | undefined;
 };

@@ -23,8 +23,8 @@ export async function estimateCall(deps: ProspectDeps, spender: Spender, wanted:
   const prospect = prospectOf(said, spendState.rules.walletAddress);
   if (prospect.kind === 'failed') throw errors.proxy.preflightFailed(prospect.detail);
   const { host, cached, atMs } = prospect;
-  const told = { cached, fetchedAt: isoTime(atMs) };
-  if (prospect.kind === 'free') return { url, method, x402: false as const, ...told };
+  const freshness = { cached, fetchedAt: isoTime(atMs) };
+  if (prospect.kind === 'free') return { url, method, x402: false as const, ...freshness };
   const { amountRaw, payTo, scheme, spelled } = prospect.offer;
   const facts = factsOf({ spender, destination: { host, payee: payTo } });
   return {
@@ -36,12 +36,12 @@ export async function estimateCall(deps: ProspectDeps, spender: Spender, wanted:
     network: 'base',
     payTo: spelled.payTo,
     scheme,
-    ...told,
+    ...freshness,
     reflection: reflect(spendState, facts, spender.taskValueBps ?? null, amountRaw),
   };
 }
 
-/** What the payment would meet. Nothing is borrowed by itself, so that the headroom is what is available. */
+/** The payment beside the agent's funds and limits. Nothing is borrowed, so that the headroom is what is available. */
 function reflect(
   spendState: SpendState,
   facts: SpendFacts,

@@ -5,7 +5,7 @@ import { factsOf } from '../../ledger/rules/operation.ts';
 import { payableRaw } from '../../ledger/rules/project.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import { roomFor, type SpendState } from '../../ledger/rules/spend-state.ts';
-import type { Destination } from '../../platform/egress/destination-guard.ts';
+import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import { openTarget } from '../proxy/vendor-call.ts';
 import { type PlannedBreach, type PlannedCalls, planForecast } from './plan-forecast.ts';
 import {
@@ -73,7 +73,7 @@ async function askAll(
     const leftMs = endMs - clock.monotonicMs();
     return leftMs <= 0 ? 'late' : within(clock, leftMs, work(), () => 'late' as const);
   };
-  const judged = new Map<string, Promise<Destination | undefined | 'late'>>();
+  const judged = new Map<string, Promise<CheckedDestination | undefined | 'late'>>();
   const targets = await eachOf(wishes, ({ url }) => {
     const judgement = judged.get(url) ?? inTime(() => openTarget(client, url));
     judged.set(url, judgement);

@@ -1,13 +1,13 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Destination } from '../../platform/egress/destination-guard.ts';
+import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedMethod } from '../../platform/egress/guarded-client.ts';
-import type { Offer } from '../../x402/offer.ts';
+import type { PaymentOffer } from '../../x402/offer.ts';
 import { PAYMENT_REQUIRED, type Probe, type Probed } from './probe-target.ts';
 
 /** An offer without the vendor's own words, which may be long. */
-export type QuotedOffer = Pick<Offer, 'amountRaw' | 'payTo' | 'scheme'> & {
+export type QuotedOffer = Pick<PaymentOffer, 'amountRaw' | 'payTo' | 'scheme'> & {
   /** As the vendor spells them. */
   readonly spelled: { readonly asset: string; readonly payTo: string };
 };
@@ -25,7 +25,7 @@ export type Quoted =
 
 export interface PriceQuotes {
   /** What a call of this kind costs, as the target says. Never rejects but for a bug. */
-  of(destination: Destination, method: GuardedMethod): Promise<Quoted>;
+  of(destination: CheckedDestination, method: GuardedMethod): Promise<Quoted>;
 }
 
 type Entry = { readonly answer: Promise<Quote>; saidMs: number | undefined };
@@ -42,11 +42,11 @@ export function createPriceQuotes(deps: {
   /** The oldest first. */
   const known = new Map<string, Entry>();
 
-  async function ask(destination: Destination, method: GuardedMethod): Promise<Quote> {
+  async function ask(destination: CheckedDestination, method: GuardedMethod): Promise<Quote> {
     return quoteOf(await probe(destination, method, NOBODY_LEAVES), clock.now());
   }
 
-  function begin(key: string, destination: Destination, method: GuardedMethod): Entry {
+  function begin(key: string, destination: CheckedDestination, method: GuardedMethod): Entry {
     const entry: Entry = { answer: ask(destination, method), saidMs: undefined };
     known.delete(key);
     known.set(key, entry);
@@ -109,7 +109,7 @@ function quoteOf(probed: Probed, atMs: number): Quote {
   }
 }
 
-const quotedOffer = ({ amountRaw, payTo, scheme, entry }: Offer): QuotedOffer => ({
+const quotedOffer = ({ amountRaw, payTo, scheme, entry }: PaymentOffer): QuotedOffer => ({
   amountRaw,
   payTo,
   scheme,

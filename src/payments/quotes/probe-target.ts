@@ -1,6 +1,6 @@
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Destination } from '../../platform/egress/destination-guard.ts';
+import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import { type Challenge, type ParsedChallenge, parseChallenge } from '../../x402/challenge.ts';
 import type { Terms } from '../../x402/offer.ts';
@@ -15,7 +15,7 @@ export type Probed =
   | Extract<ParsedChallenge, { kind: 'unreadable' }>;
 
 export type Probe = (
-  destination: Destination,
+  destination: CheckedDestination,
   method: GuardedMethod,
   signal: AbortSignal,
 ) => Promise<Probed>;

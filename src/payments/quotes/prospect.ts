@@ -1,7 +1,7 @@
 import { errors } from '../../kernel/errors.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { SpendState } from '../../ledger/rules/spend-state.ts';
-import type { Destination } from '../../platform/egress/destination-guard.ts';
+import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import { chooseOffer, isPayableBy } from '../../x402/offer.ts';
@@ -17,28 +17,28 @@ export type ProspectDeps = {
 /** A call that an agent has in mind. */
 export type PlannedCall = { readonly url: string; readonly method: GuardedMethod };
 
-type Told = { readonly host: string; readonly cached: boolean; readonly atMs: number };
+type Quoted = { readonly host: string; readonly cached: boolean; readonly atMs: number };
 
 type Failed = { readonly kind: 'failed'; readonly detail: string };
-type Free = Told & { readonly kind: 'free' };
+type Free = Quoted & { readonly kind: 'free' };
 
-/** What the target of such a call says of its price, to everybody. */
+/** The price that the target of such a call quotes to everybody. */
 export type Asked =
   | Failed
   | Free
-  | (Told & { readonly kind: 'priced'; readonly offers: readonly QuotedOffer[] });
+  | (Quoted & { readonly kind: 'priced'; readonly offers: readonly QuotedOffer[] });
 
 /** What such a call would cost one agent. */
 export type Prospect =
   | Failed
   | Free
   /** The offer that a payment would choose. */
-  | (Told & { readonly kind: 'priced'; readonly offer: QuotedOffer });
+  | (Quoted & { readonly kind: 'priced'; readonly offer: QuotedOffer });
 
 /** Asks a target that was judged. Undefined is one whose name does not resolve. */
 export async function askTarget(
   { quotes }: Pick<ProspectDeps, 'quotes'>,
-  destination: Destination | undefined,
+  destination: CheckedDestination | undefined,
   { method }: PlannedCall,
 ): Promise<Asked> {
   if (destination === undefined) return { kind: 'failed', detail: UNRESOLVED };
@@ -51,14 +51,14 @@ export async function askTarget(
 /** What it comes to for an agent with this wallet. */
 export function prospectOf(asked: Asked, wallet: string | null): Prospect {
   if (asked.kind !== 'priced') return asked;
-  const { offers, ...told } = asked;
+  const { offers, ...quoted } = asked;
   const offer = chooseOffer(offers.filter((each) => wallet === null || isPayableBy(each, wallet)));
-  return offer === undefined ? { kind: 'failed', detail: PAYS_ITSELF } : { ...told, offer };
+  return offer === undefined ? { kind: 'failed', detail: PAYS_ITSELF } : { ...quoted, offer };
 }
 
 const PAYS_ITSELF = 'Every usable offer of the target pays the wallet that would pay.';
 
-/** How the agent that asks stands now. */
+/** What the agent may spend now. */
 export async function requireSpendState(
   { spendState }: Pick<ProspectDeps, 'spendState'>,
   { agentId }: Spender,

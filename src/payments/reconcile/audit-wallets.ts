@@ -58,8 +58,8 @@ export async function auditPage(
 }
 
 /**
- * Reads what has moved in some wallets again, and applies what the books do not have. Nearly all of it is known: payments
- * are told by one short log each, and only those that are not are read whole. What was missed is told of in any case.
+ * Reads the movements of some wallets again, and applies those that the books lack. Nearly all are known: one short log
+ * names each payment, and only unknown ones are read whole. Missed movements are logged even where this rejects.
  */
 export async function reread(
   deps: AuditDeps,
@@ -83,8 +83,8 @@ export async function reread(
     await applyOutflow(deps, outflow, NOTHING_KNOWN, applied, { isDoubted: true });
     await takeDeposits(deps, transfers, owners, applied);
   } finally {
-    // It is in the books, so that no later look finds it missing once more.
-    tellMissed(deps, applied);
+    // The books have these now, so that no later look reports them.
+    reportMissed(deps, applied);
   }
   return applied;
 }
@@ -122,7 +122,7 @@ async function compare({ view, audits }: AuditDeps, after: number, at: Block): P
   await audits.openDifferences(differing);
 }
 
-function tellMissed({ log, onAlarm }: AuditDeps, applied: readonly Applied[]): void {
+function reportMissed({ log, onAlarm }: AuditDeps, applied: readonly Applied[]): void {
   if (applied.length === 0) return;
   const agentIds = [...new Set(applied.map(({ agentId }) => agentId))].slice(0, LOGGED_AGENTS);
   const deposits = applied.filter(({ kind }) => kind === 'deposit');

@@ -29,7 +29,7 @@ const groupOf = ({ txHash, to }: Transfer): string => `deposit:${txHash}:${to}`;
 /** The deposits that the chain shows, compared with the books. */
 export type Deposits = {
   readonly fresh: readonly Deposit[];
-  /** They would bring more than their transaction has: something else was credited of it before. */
+  /** Beyond what their transaction holds: another amount was credited for it before. */
   readonly odd: readonly Deposit[];
 };
 
@@ -56,13 +56,13 @@ export async function newDeposits(
   return { fresh: judged.flatMap(({ fresh }) => fresh), odd: judged.flatMap(({ odd }) => odd) };
 }
 
-/** What moves nothing, or to itself, brings nothing. */
+/** A transfer of zero, or from a wallet to itself, brings nothing. */
 const bringsNothing = ({ valueRaw, from, to }: Transfer): boolean => valueRaw === 0n || from === to;
 
 /**
- * By amounts, and not by names alone: a node that once left out the first of two has the second credited under the first
- * one's name. And never more of them than are told: which of two answers is whole, the one before or this one, only an
- * answer with both tells.
+ * Compares amounts, and not references alone: where a node once left out the first of two transfers, the second was
+ * credited under the first one's reference. Credits no more transfers than this answer shows: a mismatch alone does not
+ * show which answer was complete, the earlier one or this.
  */
 function judgeGroup(
   group: string,
@@ -70,15 +70,15 @@ function judgeGroup(
   credited: ReadonlyMap<string, bigint>,
 ): Deposits {
   const amounts = [...credited.values()];
-  const telling = transfers
+  const bringing = transfers
     .map((transfer, nth) => ({ transfer, reference: `${group}:${nth}` }))
     .filter(({ transfer }) => !bringsNothing(transfer));
-  const missing = telling.filter(({ transfer }) => {
+  const missing = bringing.filter(({ transfer }) => {
     const known = amounts.indexOf(transfer.valueRaw);
     if (known >= 0) amounts.splice(known, 1);
     return known < 0;
   });
-  const room = Math.max(0, telling.length - credited.size);
+  const room = Math.max(0, bringing.length - credited.size);
   const fresh = missing.slice(0, room);
   const taken = new Set([...credited.keys(), ...fresh.map(({ reference }) => reference)]);
   let nth = 0;
@@ -104,23 +104,23 @@ export async function takeDeposits(
   applied: Applied[],
 ): Promise<void> {
   if (transfers.length === 0) return;
-  // Names depend on what is credited, so that two readers of different answers must not choose them at once.
+  // References depend on what is credited, so that two processes must not choose them at once.
   await deps.keepClaim();
   const { fresh, odd } = await newDeposits(transfers, deps.findCredited);
-  const tellOdd = (agentId: number, reference: string) => {
+  const logOdd = (agentId: number, reference: string) => {
     deps.log.error({ agentId, reference }, 'a deposit was credited before with another amount');
     deps.onAlarm?.('deposit_conflict');
   };
   for (const { transfer, reference } of odd) {
     const agentId = owners.get(transfer.to);
-    if (agentId !== undefined) tellOdd(agentId, reference);
+    if (agentId !== undefined) logOdd(agentId, reference);
   }
   await inGroups(deps, fresh, async ({ transfer, reference }) => {
     const { to, valueRaw: amountRaw, blockNumber } = transfer;
     const agentId = owners.get(to);
     if (agentId === undefined) return;
     const verdict = await deps.ledger.credit({ agentId, amountRaw, reference, deposit: true });
-    if (verdict.kind === 'conflict') tellOdd(agentId, reference);
+    if (verdict.kind === 'conflict') logOdd(agentId, reference);
     if (verdict.kind !== 'credited') return;
     applied.push({ kind: 'deposit', agentId, nonce: null, blockNumber });
   });

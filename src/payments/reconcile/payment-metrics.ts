@@ -1,6 +1,6 @@
 import type { ReservationState } from '../../../machines/reservation.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
-import type { PaymentStep } from '../proxy/pay-vendor.ts';
+import type { PaymentStep } from '../proxy/payment-steps.ts';
 import type { PaymentAlarm } from './payment-alarm.ts';
 import type { Reconciled } from './reconcile.ts';
 import type { Audited } from './wallet-auditor.ts';

@@ -12,9 +12,8 @@ export type ReconcilePayments = {
 };
 
 /**
- * One process at a time reads the chain for all; a process that dies over it is followed by the next. A reading that fails is
- * followed by a shorter one, since its blocks may hold more than the node tells at once, and one that does not by a
- * longer one.
+ * One process at a time reads the chain for all; when it dies, another takes over. After a failed reading the next one
+ * covers fewer blocks, since these may hold more logs than the node returns at once; after a successful one, more.
  */
 export function createReconcilePayments(
   deps: ReconcileDeps & {

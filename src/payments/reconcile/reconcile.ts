@@ -54,8 +54,8 @@ const NOTHING: Reconciled = {
 /**
  * Reads the chain on from the cursor and does what it says: payments that were made are taken, those that can never be
  * made any more are released, transfers into wallets are credited. Everything in it may be done again. Rejects when the
- * chain or the database is away, or when `mostBlocks` hold more than the node tells; then nothing was released that
- * should not have been.
+ * chain or the database is away, or when `mostBlocks` hold more logs than the node returns; no payment was released
+ * wrongly then.
  */
 export async function reconcile(
   deps: ReconcileDeps,
@@ -124,8 +124,8 @@ async function firstUnread(
 }
 
 /**
- * A node that has not come as far as the cursor says nothing against it, unless it is far behind it with a block of this
- * very time: then the cursor stands on blocks that there never were.
+ * A node behind the cursor may only be slow. But where it is far behind and its newest block is recent, the cursor
+ * stands on blocks that never existed.
  */
 const isInvented = ({ clock }: ReconcileDeps, cursor: ChainCursor, deep: Block): boolean =>
   cursor.number - deep.number > LIMITS.reorgBlocks &&
@@ -157,7 +157,7 @@ async function readOn(
   if (paying.size === 0 && owners.size === 0) return [];
   const { rpc, usdc } = deps.view;
   const witness = await findWitness(rpc, usdc, { fromBlock, to });
-  const range = { fromBlock, to, witness, onFlood: (flood: Flood) => tellFlood(deps, flood) };
+  const range = { fromBlock, to, witness, onFlood: (flood: Flood) => reportFlood(deps, flood) };
   const outflow = await outgoing(rpc, usdc, [...paying], range);
   const transfers = await incoming(rpc, usdc, [...owners.keys()], range);
   const known = {
@@ -165,13 +165,13 @@ async function readOn(
     payouts: new Map(payouts.map((payout) => [payout.nonce, payout])),
   };
   const applied: Applied[] = [];
-  await applyOutflow(deps, outflow, known, applied, { isDoubted: parted, tellsOdd: true });
+  await applyOutflow(deps, outflow, known, applied, { isDoubted: parted, logsOdd: true });
   await takeDeposits(deps, transfers, owners, applied);
   return applied;
 }
 
 /** The reading goes on without them, since one wallet must not keep all others waiting; its balance shows them. */
-function tellFlood({ log, onAlarm }: ReconcileDeps, flood: Flood): void {
+function reportFlood({ log, onAlarm }: ReconcileDeps, flood: Flood): void {
   log.error(flood, 'a wallet has more logs in one block than can be read; they are left out');
   onAlarm?.('wallet_flooded');
 }
@@ -195,10 +195,10 @@ async function decideLapsed(
     if (verdict.kind === 'used') count.settled++;
     else count.released++;
   };
-  // Whatever goes wrong with one of them, it is found again at the next reading; the walk goes on.
-  const tell = (err: unknown) => deps.log.error({ err }, 'a lapsed payment was not decided');
-  await inGroups(deps, unused, (row) => apply(row, { kind: 'void' })).catch(tell);
+  // One that fails is found again at the next reading; the others go on.
+  const report = (err: unknown) => deps.log.error({ err }, 'a lapsed payment was not decided');
+  await inGroups(deps, unused, (row) => apply(row, { kind: 'void' })).catch(report);
   const look = async (row: Reservation) => apply(row, await explain(deps.view, at, row));
-  await inGroups(deps, spent, look, LIMITS.explanationsUnderWay).catch(tell);
+  await inGroups(deps, spent, look, LIMITS.explanationsUnderWay).catch(report);
   return count;
 }

@@ -75,13 +75,13 @@ export interface AuditStore {
   /** Differences whose next look is due, the longest waiting first. */
   findDifferences(limit: number): Promise<readonly Difference[]>;
   saveLooks(looks: readonly LookedAt[]): Promise<void>;
-  /** How many an alarm was raised for and are not explained yet. */
+  /** How many differences raised an alarm and are not explained yet. */
   countTold(): Promise<number>;
 }
 
 /**
  * The round to go on with, as of the newest block that is believed; undefined while none is due. Each begins before the
- * end of the one before, so that a block is read again when the node has had time to come to its senses.
+ * end of the one before, so that a block is read again after the node had time to catch up.
  */
 export function planRound(
   state: AuditState | undefined,
@@ -97,7 +97,7 @@ export function planRound(
   };
   if (state === undefined) return begin(at.number - overlap);
   const { round, isDue, rereadFrom } = state;
-  // It was begun on blocks that there never were, or that a reorganisation has taken away.
+  // It began on blocks that never existed, or that a reorganisation has removed.
   if (round.toBlock > at.number) return begin(Math.min(round.fromBlock, at.number - overlap));
   if (round.afterAgentId !== null) {
     // A node that cuts ranges short would never answer a longer one.
@@ -145,7 +145,7 @@ export function planLook(
     searchedFrom: isWhole ? null : fromBlock,
     passes: isWhole && looks >= looksBeforeAlarm ? passes + 1 : passes,
     toldRaw: looks >= looksBeforeAlarm ? differenceRaw : toldRaw,
-    // What was found is in the book by the next look; a search in vain may go better with a better node.
+    // A transfer that was found is in the book by the next look; a failed search may succeed at a better node.
     afterMs:
       isWhole && looks >= looksBeforeAlarm ? Math.min(retryMaxMs, retryFirstMs * 2 ** passes) : 0,
   };

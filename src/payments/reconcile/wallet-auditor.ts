@@ -7,14 +7,14 @@ import { searchDifferences } from './search-differences.ts';
 export type Audited = {
   /** Deposits that the first reading had missed. */
   readonly deposits: number;
-  /** Wallets that hold something else than by the book, for a reason that was looked for in vain. */
+  /** Wallets that differ from the book for a reason that no search has found. */
   readonly differing: number;
 };
 
 export type WalletAuditor = {
   /**
    * Looks a second time at a bounded number of wallets and blocks, as of a block up to which the books have everything.
-   * Never rejects: what could not be asked is asked again by the next step.
+   * Never rejects: the next step repeats questions that failed.
    */
   run(at: Block): Promise<Audited | undefined>;
 };

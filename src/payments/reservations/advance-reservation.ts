@@ -21,11 +21,11 @@ export type AdvanceDeps = {
 type More = {
   readonly learnt?: ReservationMove['learnt'];
   readonly events?: readonly EventRow[];
-  /** No caller waits for it: it may share the next batch. Means nothing where it ends the payment. */
+  /** No caller waits for it: it may share the next batch. Ignored where it ends the payment. */
   readonly isDeferrable?: boolean;
 };
 
-/** Steps lost to others before it is a bug: there are only three from its beginning to its end. */
+/** So many steps lost to other processes are a bug: a reservation has only three steps. */
 const MOST_LOOKS = 8;
 
 /**
@@ -71,13 +71,14 @@ async function carryOut(
     return (await ledger.advance({ agentId, holdId, move, isDeferrable: patient })) === 'moved';
   }
   const consumed = effect === 'consume';
-  const told = { ...row, responseStatusCode: statusOf(row, move), latencyMs: latencyOf(row, move) };
+  const full = { ...row, responseStatusCode: statusOf(row, move), latencyMs: latencyOf(row, move) };
+  const charge = chargeOf(full, consumed ? 'success' : 'failed');
   const verdict = await ledger.settle({
     hold: holdOf(row),
     actualRaw: consumed ? row.valueRaw : 0n,
     account: 'chain:usdc',
     source: 'x402',
-    charge: chargeOf(told, consumed ? 'success' : 'failed'),
+    charges: (chargedRaw) => [charge(chargedRaw)],
     events,
     move,
   });

@@ -5,7 +5,8 @@ import type { OpenPayout } from '../payouts/payout.ts';
 import type { Applied } from '../reconcile/applied.ts';
 import type { DepositDeps } from '../reconcile/deposits.ts';
 import { inGroups } from '../reconcile/in-groups.ts';
-import { applyVerdict, correct, type VerdictDeps } from './apply-verdict.ts';
+import { applyVerdict, type VerdictDeps } from './apply-verdict.ts';
+import { correctReleased } from './correct-released.ts';
 import type { Reservation } from './reservation.ts';
 
 export type ApplyDeps = VerdictDeps &
@@ -37,7 +38,7 @@ type How = {
   /** Settled payments may have been given back: each is looked up. */
   readonly isDoubted?: boolean;
   /** Logs an unknown authorization and raises an alarm. Off in a second reading, since the first one did so. */
-  readonly tellsOdd?: boolean;
+  readonly logsOdd?: boolean;
 };
 
 /**
@@ -78,14 +79,14 @@ export async function applyOutflow(
   });
 }
 
-/** What was signed is what moved. */
+/** Whether the transfer is the one that was signed. */
 const isOurs = (
   row: { readonly wallet: string; readonly payee: string; readonly valueRaw: bigint },
   { authorizer, transfer }: UsedAuthorization,
 ): boolean =>
   row.wallet === authorizer && transfer?.to === row.payee && transfer.valueRaw === row.valueRaw;
 
-/** Undefined where the books have it already, or where it is not what was signed. */
+/** Undefined where the books have it already, or where another transfer was signed. */
 async function settlePayment(
   deps: ApplyDeps,
   row: Reservation,
@@ -94,7 +95,7 @@ async function settlePayment(
 ): Promise<'settled' | 'corrected' | undefined> {
   const { txHash } = event;
   if (!isOurs(row, event)) {
-    tellOdd(deps, event, how);
+    logOdd(deps, event, how);
     return undefined;
   }
   if (isLive(row.state)) {
@@ -105,7 +106,7 @@ async function settlePayment(
   if (row.state === 'settled') {
     if (!how.isDoubted || !(await deps.wasGivenBack(row.nonce))) return undefined;
   }
-  await correct(deps, row, txHash);
+  await correctReleased(deps, row, txHash);
   return 'corrected';
 }
 
@@ -117,7 +118,7 @@ async function settlePayout(
 ): Promise<boolean> {
   const { nonce, agentId, amountRaw } = payout;
   if (!isOurs({ ...payout, valueRaw: amountRaw }, event)) {
-    tellOdd(deps, event, how);
+    logOdd(deps, event, how);
     return false;
   }
   await deps.ledger.paid({ agentId, nonce, amountRaw, txHash: event.txHash });
@@ -130,13 +131,13 @@ async function settleLatePayout(
   how: How,
 ): Promise<number | undefined> {
   const payout = await deps.findPayout(event.nonce);
-  if (payout === undefined) tellOdd(deps, event, how);
+  if (payout === undefined) logOdd(deps, event, how);
   if (payout === undefined || payout.isDone) return undefined;
   return (await settlePayout(deps, payout, event, how)) ? payout.agentId : undefined;
 }
 
-function tellOdd({ log, onAlarm }: ApplyDeps, event: UsedAuthorization, { tellsOdd }: How): void {
-  if (!tellsOdd) return;
+function logOdd({ log, onAlarm }: ApplyDeps, event: UsedAuthorization, { logsOdd }: How): void {
+  if (!logsOdd) return;
   const { authorizer: wallet, nonce, txHash } = event;
   log.error({ wallet, nonce, txHash }, 'USDC left a wallet by an unknown authorization');
   onAlarm?.('unknown_authorization');

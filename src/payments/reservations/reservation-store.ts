@@ -84,16 +84,26 @@ async function findDecided(
   return rows.map(reservationOf);
 }
 
-/** The account of an agent none of whose payments has been settled yet; undefined for every other one. */
-export async function findUnsettledOwner(
+/** Whose an agent is, and the wallet that it pays from. */
+export async function findOwner(
   sql: Queryable,
   agentId: number,
-): Promise<string | undefined> {
-  const [row] = await sql<{ account_id: string }[]>`
-    select a.account_id from agents a
-    where a.id = ${agentId} and not exists (
-      select 1 from reservations r where r.agent_id = a.id and r.state = 'settled')`;
-  return row?.account_id;
+): Promise<{ readonly accountId: string; readonly wallet: string | null } | undefined> {
+  const [row] = await sql<{ accountId: string; wallet: string | null }[]>`
+    select account_id as "accountId", wallet_address as wallet from agents where id = ${agentId}`;
+  return row;
+}
+
+/** The account of an agent, and whether none of its payments has been settled yet. */
+export async function findPayer(
+  sql: Queryable,
+  agentId: number,
+): Promise<{ readonly accountId: string; readonly isFirst: boolean } | undefined> {
+  const [row] = await sql<{ accountId: string; isFirst: boolean }[]>`
+    select a.account_id as "accountId", not exists (
+      select 1 from reservations r where r.agent_id = a.id and r.state = 'settled') as "isFirst"
+    from agents a where a.id = ${agentId}`;
+  return row;
 }
 
 /** How many payments wait for the chain, by the state that they are in. */

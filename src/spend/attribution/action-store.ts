@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
-import type { Outcome } from './outcome.ts';
+import type { ActionOutcome } from './outcome.ts';
 
 /** What an action cost and what became of it. One may be without the other. */
 export type Action = {
@@ -9,7 +9,7 @@ export type Action = {
   readonly spentRaw: bigint;
   readonly firstSeen: Date | null;
   readonly lastSeen: Date | null;
-  readonly outcome: Outcome | null;
+  readonly outcome: ActionOutcome | null;
 };
 
 type Row = {
@@ -18,7 +18,7 @@ type Row = {
   spent_raw: bigint | null;
   first_seen: Date | null;
   last_seen: Date | null;
-  status: Outcome['status'] | null;
+  status: ActionOutcome['status'] | null;
   score_bps: number | null;
   note: string | null;
   report_count: number;
@@ -68,7 +68,7 @@ const toAction = (row: Row): Action => ({
   outcome: row.status === null ? null : outcomeOf(row, row.status),
 });
 
-const outcomeOf = (row: Row, status: Outcome['status']): Outcome => ({
+const outcomeOf = (row: Row, status: ActionOutcome['status']): ActionOutcome => ({
   status,
   scoreBps: row.score_bps,
   note: row.note,

@@ -9,7 +9,7 @@ import { readLine, type SpendEvent } from './spend-event.ts';
 
 export type LedgerSync = ReturnType<typeof createLedgerSync>;
 
-/** Takes in what agents bought elsewhere, for the reports alone: no balance moves and no policy is asked. */
+/** Takes in what agents bought elsewhere, for the reports alone: no balance moves and no policy applies. */
 export function createLedgerSync({ sql }: { readonly sql: Sql }) {
   return {
     /**
@@ -22,7 +22,7 @@ export function createLedgerSync({ sql }: { readonly sql: Sql }) {
       for await (const piece of pieces) {
         for (const line of splitter.push(piece)) {
           upload.take(line);
-          // Sound is under way in the same thread.
+          // The same thread sends live sound.
           if (upload.lines % LIMITS.syncLinesPerTurn === 0) await new Promise<void>(soon);
         }
       }
@@ -66,7 +66,7 @@ class Upload {
   }
 
   /**
-   * Equal lines of one upload are events of their own, told apart by their number among each other, which is
+   * Equal lines of one upload are separate events. Their number among each other distinguishes them, and is
    * the same when the upload is repeated.
    */
   #digest(event: SpendEvent): string {

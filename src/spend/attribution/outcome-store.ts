@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
-import type { Outcome, OutcomeReport } from './outcome.ts';
+import type { ActionOutcome, OutcomeReport } from './outcome.ts';
 
 /** Keeps the report in place of the one before it; of reports that race the one that is written last stays. */
 export async function saveOutcome(
@@ -7,8 +7,8 @@ export async function saveOutcome(
   agentId: number,
   actionId: string,
   report: OutcomeReport,
-): Promise<Outcome> {
-  const [row] = await sql<Outcome[]>`
+): Promise<ActionOutcome> {
+  const [row] = await sql<ActionOutcome[]>`
     insert into action_outcomes as o (agent_id, action_id, status, score_bps, note)
     values (${agentId}, ${actionId}, ${report.status}, ${report.scoreBps}, ${report.note})
     on conflict (agent_id, action_id) do update
@@ -19,5 +19,5 @@ export async function saveOutcome(
     returning status, score_bps as "scoreBps", note, report_count as "reportCount",
       reported_at as "reportedAt"
   `;
-  return row as Outcome;
+  return row as ActionOutcome;
 }

@@ -6,13 +6,13 @@ export type OutcomeReport = {
 };
 
 /** The last report of an action, and how many there were. */
-export type Outcome = OutcomeReport & {
+export type ActionOutcome = OutcomeReport & {
   readonly reportCount: number;
   readonly reportedAt: Date;
 };
 
 /** An outcome as every route shows it. */
-export const outcomeRecord = (outcome: Outcome) => ({
+export const outcomeRecord = (outcome: ActionOutcome) => ({
   status: outcome.status,
   scoreBps: outcome.scoreBps,
   note: outcome.note,

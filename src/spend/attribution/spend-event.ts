@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { parseUsd } from '../../kernel/amount.ts';
+import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { tryParseJson } from '../../kernel/parse-json.ts';
 import { isStorable } from '../../kernel/storable.ts';
 
 /** Something that an agent bought elsewhere. */

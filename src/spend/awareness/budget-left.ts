@@ -9,7 +9,7 @@ import { binds, type CapState, tightestOf } from '../../policy/evaluate.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
 import type { TeamReadings } from './team-readings.ts';
 
-/** What an answer says of what may still be spent like this. */
+/** What an answer reports on what may still be spent in the same way. */
 export type BudgetLeft = {
   /** The least that the balance and the caps leave; undefined where that is not known. */
   readonly remainingRaw: bigint | undefined;
@@ -76,7 +76,7 @@ const WHOLE_BPS = 10_000;
 export function advisoryOf(tightest: CapState, nearLimitBps: number | undefined): string {
   const { policy, remainingRaw, windowResetsAtMs } = tightest;
   const usedBps = usedBpsOf(tightest);
-  const told = { used_bps: usedBps, remaining_raw: remainingRaw.toString() };
+  const figures = { used_bps: usedBps, remaining_raw: remainingRaw.toString() };
   const resets =
     policy.window.kind === 'rolling' && windowResetsAtMs !== null
       ? { window_resets_at: isoTime(windowResetsAtMs) }
@@ -86,14 +86,14 @@ export function advisoryOf(tightest: CapState, nearLimitBps: number | undefined)
     tightest: {
       scope: policy.kind,
       match: policy.matchKey,
-      ...told,
+      ...figures,
       window_kind: policy.window.kind,
       ...resets,
     },
-    ...told,
+    ...figures,
     ...resets,
   });
-  // A header is read in one encoding or another; escapes are the same in all.
+  // Clients decode headers in different encodings; escapes are the same in all.
   return text.replace(/[\u007f-\uffff]/g, escaped);
 }
 

@@ -34,16 +34,20 @@ export async function findThresholds(sql: Queryable, agentId: number): Promise<C
   return rows.map(toThreshold);
 }
 
+/** Undefined: the account of the agent has no such webhook. */
 export async function insertThreshold(
   tx: Queryable,
   agentId: number,
-  threshold: Pick<CreditThreshold, 'thresholdBps' | 'lastState'>,
-): Promise<CreditThreshold> {
+  threshold: Pick<CreditThreshold, 'thresholdBps' | 'lastState' | 'webhookId'>,
+): Promise<CreditThreshold | undefined> {
+  const { lastState, thresholdBps, webhookId } = threshold;
   const [row] = await tx<Row[]>`
-    insert into credit_thresholds (agent_id, threshold_bps, last_state)
-    values (${agentId}, ${threshold.thresholdBps}, ${threshold.lastState})
+    insert into credit_thresholds (agent_id, threshold_bps, last_state, webhook_id)
+    select a.id, ${thresholdBps}, ${lastState}, ${webhookId} from agents a
+    where a.id = ${agentId} and (${webhookId}::int is null or exists (
+      select 1 from webhooks w where w.id = ${webhookId} and w.account_id = a.account_id))
     returning *`;
-  return toThreshold(row as Row);
+  return row && toThreshold(row);
 }
 
 /** Whether it was there. */

@@ -27,8 +27,7 @@ export function createCreditThresholds(deps: {
 
     /** It begins on the side that the agent is on: what was crossed before is not reported. */
     async create(agentId: number, wanted: { thresholdBps: number; webhookId: number | null }) {
-      if (wanted.webhookId !== null) throw errors.controls.webhookNotFound();
-      const { thresholdBps } = wanted;
+      const { thresholdBps, webhookId } = wanted;
       const made = await invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
         const funding = await lockFunding(tx, agentId);
         assert(funding !== undefined, 'every agent has a balance');
@@ -37,7 +36,13 @@ export function createCreditThresholds(deps: {
           throw errors.agents.limitExceeded(LIMITS.thresholdsPerAgent, 'thresholds for each agent');
         }
         const lastState = utilizationBps(funding) >= thresholdBps ? 'above' : 'below';
-        return insertThreshold(tx, agentId, { thresholdBps, lastState });
+        const threshold = await insertThreshold(tx, agentId, {
+          thresholdBps,
+          lastState,
+          webhookId,
+        });
+        if (threshold === undefined) throw errors.webhooks.notFound();
+        return threshold;
       });
       return thresholdRecord(made);
     },

@@ -14,14 +14,14 @@ export type Counted = Pick<
   readonly startsAtMs: number;
 };
 
-export type Settled = { readonly bucket: number; readonly amountRaw: bigint };
+export type SettledLine = { readonly bucket: number; readonly amountRaw: bigint };
 
 /** What was settled up to a charge of each agent, bucket by bucket. Later ones are still to be added. */
 export type History = {
   readonly of: Counted;
   readonly head: number;
   readonly upTo: readonly (readonly [agentId: number, chargeId: bigint])[];
-  readonly settled: readonly Settled[];
+  readonly settled: readonly SettledLine[];
 };
 
 /**
@@ -52,7 +52,7 @@ export async function readSettled(
   of: Counted,
   nowMs: number,
   known: History | undefined,
-): Promise<readonly Settled[]> {
+): Promise<readonly SettledLine[]> {
   const head = bucketAt(of, nowMs);
   if (known === undefined || !isSame(known, of, head)) {
     return (await readHistory(tx, owner, of, nowMs)).settled;
@@ -83,7 +83,7 @@ function bucketMsOf(of: Counted, head: number): number | undefined {
 
 type Row = { bucket: string; amount: string };
 
-const settledOf = (rows: readonly Row[], of: Counted, head: number): Settled[] =>
+const settledOf = (rows: readonly Row[], of: Counted, head: number): SettledLine[] =>
   rows.map((row) => ({
     bucket: bucketMsOf(of, head) === undefined ? head : Math.min(Number(row.bucket), head),
     amountRaw: BigInt(row.amount),
@@ -106,7 +106,7 @@ async function sumUpTo(
   of: Counted,
   head: number,
   upTo: History['upTo'],
-): Promise<Settled[]> {
+): Promise<SettledLine[]> {
   const { bucket, counts } = conditions(sql, of, head);
   const rows = await sql<Row[]>`
     select ${bucket} as bucket, sum(c.cost_raw)::text as amount
@@ -124,7 +124,7 @@ async function sumAfter(
   of: Counted,
   head: number,
   upTo: History['upTo'],
-): Promise<Settled[]> {
+): Promise<SettledLine[]> {
   const { bucket, counts } = conditions(tx, of, head);
   const rows = await tx<Row[]>`
     select ${bucket} as bucket, sum(c.cost_raw)::text as amount

@@ -10,8 +10,8 @@ type Reading = { readonly atMs: number; readonly counters: Promise<Counters | un
 export type TeamReadings = ReturnType<typeof createTeamReadings>;
 
 /**
- * What counts under the caps of teams, for answers that only tell of it: one reading a second for a team, however
- * many ask. Undefined where the database does not answer soon; its figures are then left out.
+ * What counts under the caps of teams, for answers that only report it: one reading a second for a team, however many
+ * requests need it. Undefined where the database does not answer soon; the answer then omits these figures.
  */
 export function createTeamReadings(deps: {
   readonly read: (policyIds: readonly number[]) => Promise<Counters>;

@@ -47,7 +47,7 @@ export async function changeControls<T>(
   deps: ControlsDeps,
   scope: Scope,
   work: (change: Change, known: History | undefined) => Promise<T>,
-  /** Reads, before anybody has to wait, what the work will want to know. */
+  /** Reads what the work needs before it takes a lock. */
   prepare: () => Promise<History | undefined> = async () => undefined,
 ): Promise<T> {
   const { accountId, agentId } = scope;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { retryProvisions } from '../../../src/accounts/agents/retry-provisions.ts';
 import type { Delegation } from '../../../src/accounts/wallets/delegation.ts';
 import type { ManagedWallets } from '../../../src/accounts/wallets/managed-wallets.ts';
-import { retryDelegations } from '../../../src/accounts/wallets/retry-delegations.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { openSealed } from '../../../src/kernel/seal.ts';
 import { addressOfPrivateKey } from '../../../src/platform/chain/account.ts';
@@ -90,7 +90,7 @@ describe('provisioning', () => {
       world.agents.setStatus(accountId, pending?.id ?? 0, 'suspended'),
     ).rejects.toMatchObject({ status: 409, error: 'invalid_status_transition' });
 
-    const retry = retryDelegations(world.agentsDeps);
+    const retry = retryProvisions(world.agentsDeps);
     await retry.tick();
     expect(state.asked).toBe(1);
     world.clock.advance(LIMITS.provisionRetry.first);
@@ -114,7 +114,7 @@ describe('provisioning', () => {
     const world = accountsWorld(db.sql, { delegation });
     const { accountId } = await world.owner('patient');
     await world.agents.create(accountId, agentWish('patient', BORROWER)).catch(() => {});
-    const retry = retryDelegations(world.agentsDeps);
+    const retry = retryProvisions(world.agentsDeps);
     for (let i = 0; i < 40; i++) {
       world.clock.advance(LIMITS.provisionRetry.max);
       await retry.tick();
@@ -146,7 +146,7 @@ describe('provisioning', () => {
       update agents set provision_next_at = null, provision_attempts = 21
       where id = ${stuck?.id ?? 0}`;
     state.broken = false;
-    await retryDelegations(world.agentsDeps).tick();
+    await retryProvisions(world.agentsDeps).tick();
     expect(await world.agents.list(accountId)).toMatchObject([{ status: 'active' }]);
   });
 
@@ -159,7 +159,7 @@ describe('provisioning', () => {
     const [stuck] = await world.agents.list(accountId);
     expect(await world.agents.close(accountId, stuck?.id ?? 0)).toMatchObject({ status: 'closed' });
     world.clock.advance(LIMITS.provisionRetry.max);
-    await retryDelegations(world.agentsDeps).tick();
+    await retryProvisions(world.agentsDeps).tick();
     expect(state.asked).toBe(1);
     await world.agents.create(accountId, agentWish('hopeless'));
   });
@@ -177,7 +177,7 @@ describe('provisioning', () => {
     void world.agents.create(accountId, agentWish('orphan'));
     await expect.poll(() => world.agents.list(accountId)).toHaveLength(1);
     fail = false;
-    const retry = retryDelegations(world.agentsDeps);
+    const retry = retryProvisions(world.agentsDeps);
     await retry.tick();
     expect(await world.agents.list(accountId)).toMatchObject([{ status: 'pending_delegation' }]);
     world.clock.advance(LIMITS.provisionLeaseMs);

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { verifyTypedData } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { retryProvisions } from '../../../src/accounts/agents/retry-provisions.ts';
 import { createRemoteWallets } from '../../../src/accounts/wallets/remote-wallets.ts';
-import { retryDelegations } from '../../../src/accounts/wallets/retry-delegations.ts';
 import {
   createWalletProvider,
   type ProviderSettings,
@@ -255,7 +255,7 @@ describe('a provider', () => {
       ...{ status: 502, error: 'managed_provisioning_failed' },
     });
     world.clock.advance(LIMITS.provisionRetry.max);
-    await retryDelegations(world.agentsDeps).tick();
+    await retryProvisions(world.agentsDeps).tick();
     const [{ address } = { address: '' }] = provider.wallets.values();
     expect(await world.agents.list(accountId)).toMatchObject([
       { status: 'active', managedWalletAddress: address.toLowerCase() },

@@ -231,7 +231,7 @@ describe('a vendor with several addresses', () => {
 });
 
 describe('events of provider keys', () => {
-  it('tell of each change once, by whom, and of the key its masked prefix', async () => {
+  it('report each change once, with its author and the masked prefix of the key', async () => {
     const { put, patch, remove, events, wallet } = await developer('tells');
     await put('openai', { key: KEY, label: 'ours' });
     await put('openai', { key: 'another-key' });

@@ -116,8 +116,10 @@ describe('POST /v1/admin/reservations/{nonce}/release', () => {
       expect(named(await release(nonce)), nonce).toEqual([404, 'Not found']);
     }
     const { url } = bench.world;
-    const nobody = await ask(`${url}/v1/admin/reservations/${unknown}/release`, { method: 'POST' });
-    expect(named(nobody)).toEqual([401, 'Unauthorized']);
+    const anonymous = await ask(`${url}/v1/admin/reservations/${unknown}/release`, {
+      method: 'POST',
+    });
+    expect(named(anonymous)).toEqual([401, 'Unauthorized']);
   });
 
   it('decides nothing while the chain is away', async () => {

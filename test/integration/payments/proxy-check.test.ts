@@ -28,7 +28,7 @@ function check(target: string | undefined, at = world, headers: Record<string, s
 const named = ({ status, body }: Told) => [status, body.error, body.code];
 
 describe('GET /v1/proxy/check', () => {
-  it('tells anybody what a vendor of either version demands, however it says so', async () => {
+  it('shows any caller what a vendor of either version demands, in whichever form it answers', async () => {
     const forms = [
       [2, { version: 2 }],
       [1, { version: 1, form: 'body' }],

@@ -13,17 +13,17 @@ import {
   requireCursor,
 } from '../../../src/payments/reconcile/chain-cursor-store.ts';
 import { applyVerdict } from '../../../src/payments/reservations/apply-verdict.ts';
-import { firstSettlement } from '../../../src/payments/reservations/first-settlement.ts';
 import type { Reservation } from '../../../src/payments/reservations/reservation.ts';
 import {
   countLive,
   findLive,
+  findPayer,
   findReservation,
   findSettled,
-  findUnsettledOwner,
   findWatched,
   sumPending,
 } from '../../../src/payments/reservations/reservation-store.ts';
+import { settlementEvents } from '../../../src/payments/reservations/settlement-events.ts';
 import { findWalletOwners } from '../../../src/payments/reservations/wallet-store.ts';
 import { findActions } from '../../../src/spend/attribution/action-store.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -183,13 +183,17 @@ describe('the first settlement of an agent', () => {
   it('is told with its payment, and none after it', async () => {
     const own = await payer();
     const row = await pay(own, 'first');
-    expect(await findUnsettledOwner(db.sql, own.agentId)).toMatch(/^acct_/);
-    expect(await firstSettlement(db.sql, row, '0xaa')).toMatchObject([
+    const accountId = expect.stringMatching(/^acct_/);
+    expect(await findPayer(db.sql, own.agentId)).toEqual({ accountId, isFirst: true });
+    expect(await settlementEvents(db.sql, row, '0xaa')).toMatchObject([
       { name: 'x402.first_settlement', correlationId: row.nonce },
+      { name: 'marketplace.payment.settled', correlationId: row.nonce },
     ]);
     await end('first', 'settled');
-    expect(await findUnsettledOwner(db.sql, own.agentId)).toBeUndefined();
-    expect(await firstSettlement(db.sql, row, '0xaa')).toEqual([]);
+    expect(await findPayer(db.sql, own.agentId)).toEqual({ accountId, isFirst: false });
+    expect(await settlementEvents(db.sql, row, '0xaa')).toMatchObject([
+      { name: 'marketplace.payment.settled' },
+    ]);
   });
 
   it('is told once, however many are settled side by side', async () => {
@@ -199,8 +203,8 @@ describe('the first settlement of an agent', () => {
     for (let i = 0; i < 8; i++) rows.push(await pay(own, `side by side ${i}`));
     // Each was the first one when it was looked.
     const found = new Map<string, readonly EventRow[]>();
-    for (const row of rows) found.set(row.nonce, await firstSettlement(sql, row, '0xaa'));
-    expect([...found.values()].flat()).toHaveLength(rows.length);
+    for (const row of rows) found.set(row.nonce, await settlementEvents(sql, row, '0xaa'));
+    expect([...found.values()].flat()).toHaveLength(2 * rows.length);
     const deps = {
       ...{ ledger, log: silentLog, reload: (nonce: string) => findReservation(sql, nonce) },
       eventsOf: async ({ nonce }: Reservation) => found.get(nonce) ?? [],
@@ -268,7 +272,7 @@ describe('how far the chain was read', () => {
 });
 
 describe('wallets', () => {
-  it('are found with whom they belong to, those of closed agents as well', async () => {
+  it('are found with the agents they belong to, closed agents as well', async () => {
     const [open, closed, without] = [await payer(), await payer(), await payer()];
     const wallets = { open: `0x${'0a'.repeat(20)}`, closed: `0x${'0c'.repeat(20)}` };
     await db.sql`update agents set wallet_address = ${wallets.open} where id = ${open.agentId}`;

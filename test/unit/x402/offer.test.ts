@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { minRaw } from '../../../src/kernel/amount.ts';
-import { chooseOffer, isPayableBy, type Offer, parseOffer } from '../../../src/x402/offer.ts';
+import {
+  chooseOffer,
+  isPayableBy,
+  type PaymentOffer,
+  parseOffer,
+} from '../../../src/x402/offer.ts';
 import { entryV1, entryV2, PAYEE, TERMS, USDC } from '../../support/challenges.ts';
 
 const offer = (changes: object) => parseOffer(entryV2(changes), 2, TERMS);
 
-function requireOffer(changes: object): Offer {
+function requireOffer(changes: object): PaymentOffer {
   const found = offer(changes);
   if (found === undefined) throw new Error('expected an offer');
   return found;
@@ -54,10 +59,10 @@ describe('an offer', () => {
 
   it('pays an address, and neither the zero address nor the token itself', () => {
     expect(requireOffer({}).payTo).toBe(PAYEE.toLowerCase());
-    const nobody = `0x${'0'.repeat(40)}`;
+    const zeroAddress = `0x${'0'.repeat(40)}`;
     for (const payTo of [
       'bob',
-      nobody,
+      zeroAddress,
       USDC,
       USDC.toLowerCase(),
       PAYEE.slice(0, -1),

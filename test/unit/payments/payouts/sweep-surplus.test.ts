@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { BalanceState } from '../../../../src/ledger/rules/change.ts';
 import { applyChange, decide } from '../../../../src/ledger/rules/decide.ts';
-import type { World } from '../../../../src/ledger/rules/decision.ts';
+import type { DecisionContext } from '../../../../src/ledger/rules/decision.ts';
 import type { Ledger } from '../../../../src/ledger/rules/ledger.ts';
 import type { Operation } from '../../../../src/ledger/rules/operation.ts';
 import type { NewPayout, NewReservation } from '../../../../src/ledger/rules/payment.ts';
@@ -16,7 +16,11 @@ import { DESTINATION, FACTS, momentAt } from '../../../support/spending.ts';
 const AGENT = 7;
 const WALLET = `0x${'a1'.repeat(20)}`;
 const TREASURY = `0x${'7e'.repeat(20)}`;
-const WORLD: World = { rules: ACTIVE, position: momentAt(1_000_000), openHolds: new Map() };
+const WORLD: DecisionContext = {
+  rules: ACTIVE,
+  position: momentAt(1_000_000),
+  openHolds: new Map(),
+};
 
 const payment = (): NewReservation => ({
   ...{ nonce: newPayout(systemRandom, 'sweep', { wallet: WALLET, payee: TREASURY }).nonce },

@@ -32,7 +32,7 @@ const demanding = (document: object) => ({
   headers: [['payment-required', base64(document)]] as const,
 });
 
-describe('what anybody may know of a target', () => {
+describe('what any caller may know of a target', () => {
   it('is what it demands, by the cheapest of its offers, as the vendor spells it', async () => {
     const accepts = [entryV2({ amount: '20' }), entryV2({ amount: '7', maxTimeoutSeconds: 60 })];
     const resource = { url: 'https://vendor.example/paid', description: 'one fact' };

@@ -167,7 +167,7 @@ describe('a vendor that says it does not take the payment', () => {
   it.each([
     ['nothing', ''],
     ['a page', '<html>no</html>'],
-    ['more than anybody reads', 'x'.repeat(LIMITS.challengeBodyBytes + 1)],
+    ['more than the proxy reads', 'x'.repeat(LIMITS.challengeBodyBytes + 1)],
   ])('with %s for words is told with its status alone', async (_, body) => {
     const { book, pay } = payWorld({ status: 403, body });
     const { fields } = await refused(pay());

@@ -72,7 +72,7 @@ describe('the headers of a vendor', () => {
     ]);
   });
 
-  it('cannot sign anybody in here', () => {
+  it('cannot set a session cookie of this server', () => {
     expect(
       relayedHeaders([
         ['Set-Cookie', 'svc_session=a.b.c; Path=/'],

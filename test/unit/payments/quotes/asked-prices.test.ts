@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { createAskedPrices } from '../../../../src/payments/quotes/asked-prices.ts';
-import type { Offer } from '../../../../src/x402/offer.ts';
+import type { PaymentOffer } from '../../../../src/x402/offer.ts';
 
-const offer = (amountRaw: bigint) => ({ amountRaw }) as Offer;
+const offer = (amountRaw: bigint) => ({ amountRaw }) as PaymentOffer;
 
 describe('prices that vendors asked for', () => {
   it('are the cheapest offer of the last challenge at a target, by verb', () => {

@@ -23,7 +23,7 @@ async function probed(answer: ScriptedAnswer) {
 }
 
 describe('asking a target for its price', () => {
-  it('sends the verb and nothing of anybody, and waits no longer than a client would', async () => {
+  it('sends the method and no header of the caller, and waits no longer than a client would', async () => {
     const { client, sent } = scriptedClient({});
     await createProbe({ client, terms: TERMS, atOnce: 1 })(TARGET, 'POST', STAYS);
     expect(sent).toMatchObject([

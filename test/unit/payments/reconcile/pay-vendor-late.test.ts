@@ -38,7 +38,7 @@ describe('an answer that comes when the payment has lapsed', () => {
       ...{ state: 'settled', txHash: TX, responseStatusCode: 200, latencyMs: 90_000 },
     });
     expect(book.funds).toMatchObject({ spendableRaw: 990_000n, heldRaw: 0n, walletRaw: 990_000n });
-    expect(book.settlements.at(-1)?.charge?.(10_000n)).toMatchObject({
+    expect(book.settlements.at(-1)?.charges?.(10_000n)[0]).toMatchObject({
       ...{ status: 'success', responseStatusCode: 200, latencyMs: 90_000 },
     });
     expect(steps).toEqual(['sending', 'answered', 'booked', 'judged', 'booked']);

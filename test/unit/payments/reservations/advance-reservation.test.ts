@@ -37,7 +37,7 @@ describe('a step of a payment', () => {
     });
     const [settled] = book.settlements;
     expect(settled).toMatchObject({ account: 'chain:usdc', source: 'x402', actualRaw: 10_000n });
-    expect(settled?.charge?.(10_000n)).toMatchObject({
+    expect(settled?.charges?.(10_000n)[0]).toMatchObject({
       ...{ status: 'success', costRaw: 10_000n, targetHost: 'vendor.test', payee: row.payee },
     });
     expect(book.store.events).toBe(1);
@@ -49,7 +49,7 @@ describe('a step of a payment', () => {
     const learnt = { responseStatusCode: 504, latencyMs: 7 };
     expect(await advanceReservation(book, row, VOID, { learnt })).toBe('expired_unsettled');
     expect(book.funds).toMatchObject({ spendableRaw: 1_000_000n, heldRaw: 0n, promisedRaw: 0n });
-    expect(book.settlements[0]?.charge?.(0n)).toMatchObject({
+    expect(book.settlements[0]?.charges?.(0n)[0]).toMatchObject({
       ...{ status: 'failed', responseStatusCode: 504, latencyMs: 7 },
     });
   });
@@ -59,7 +59,7 @@ describe('a step of a payment', () => {
     const learnt = { responseStatusCode: 200, latencyMs: 31 };
     await advanceReservation(book, row, ARRIVED, { learnt });
     await advanceReservation(book, book.row('p'), USED);
-    expect(book.settlements[0]?.charge?.(1n)).toMatchObject(learnt);
+    expect(book.settlements[0]?.charges?.(1n)[0]).toMatchObject(learnt);
   });
 
   it('is told as an end where it is one, and never of a payment that has ended', async () => {

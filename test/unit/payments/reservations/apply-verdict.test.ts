@@ -3,9 +3,9 @@ import type { EventRow } from '../../../../src/ledger/rules/companion.ts';
 import type { CorrectOperation } from '../../../../src/ledger/rules/operation.ts';
 import {
   applyVerdict,
-  correct,
   type VerdictDeps,
 } from '../../../../src/payments/reservations/apply-verdict.ts';
+import { correctReleased } from '../../../../src/payments/reservations/correct-released.ts';
 import { ERROR, logLines } from '../../../support/log-lines.ts';
 import { PaymentBook } from '../../../support/payment-book.ts';
 
@@ -93,8 +93,8 @@ describe('a payment that moved after its release', () => {
     await book.open('p');
     await book.end('p', 'expired_unsettled');
     const row = book.row('p');
-    await correct(deps, row, '0xbb');
-    await correct(deps, row, '0xbb');
+    await correctReleased(deps, row, '0xbb');
+    await correctReleased(deps, row, '0xbb');
     expect(book.row('p')).toMatchObject({
       ...{ state: 'expired_unsettled', isCorrected: true, txHash: '0xbb' },
     });
@@ -108,7 +108,7 @@ describe('a payment that moved after its release', () => {
     await book.open('p', { valueRaw: 600_000n });
     await book.end('p', 'expired_unsettled');
     await book.open('q', { valueRaw: 900_000n });
-    await correct(deps, book.row('p'), '0xbb');
+    await correctReleased(deps, book.row('p'), '0xbb');
     expect(book.funds).toMatchObject({ spendableRaw: 0n, walletRaw: 400_000n });
     expect(book.store.violations()).toEqual([]);
   });
@@ -117,7 +117,7 @@ describe('a payment that moved after its release', () => {
     const { book, deps, lines, corrections } = world();
     await book.open('p', { valueRaw: 0n });
     await book.end('p', 'expired_unsettled');
-    await correct(deps, book.row('p'), '0xbb');
+    await correctReleased(deps, book.row('p'), '0xbb');
     expect([lines.length, corrections.length]).toEqual([1, 0]);
   });
 });

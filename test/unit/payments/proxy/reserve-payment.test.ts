@@ -2,14 +2,15 @@ import { recoverAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { errors } from '../../../../src/kernel/errors.ts';
 import type { Ledger } from '../../../../src/ledger/rules/ledger.ts';
+import type { Priced, VendorCall } from '../../../../src/payments/proxy/quote-call.ts';
 import {
-  type PaidCall,
   type ReserveDeps,
   reservePayment,
-} from '../../../../src/payments/reservations/reserve-payment.ts';
+} from '../../../../src/payments/proxy/reserve-payment.ts';
 import { hashAuthorization } from '../../../../src/x402/authorization.ts';
 import { type Challenge, parseChallenge } from '../../../../src/x402/challenge.ts';
 import { base64, entryV1, entryV2, PAYEE, TERMS, withHeader } from '../../../support/challenges.ts';
+import { placeOf } from '../../../support/fakes/scripted-client.ts';
 import { AGENT } from '../../../support/payment-book.ts';
 import { PAYER, proxyWorld } from '../../../support/proxy-world.ts';
 import { admittedWith, type StandingsWish, standingsWith } from '../../../support/standings.ts';
@@ -28,26 +29,32 @@ const RICH = standingsWith({ spendableRaw: 10n ** 12n });
 
 function world() {
   const all = proxyWorld();
-  const call = (change: Partial<PaidCall> = {}): PaidCall => ({
-    isOperators: false,
+  const call: VendorCall = {
     spender: { agentId: AGENT, keyId: 1, taskId: 't1', actionId: 'a1', customerId: 'c1' },
-    agent: { ...admittedWith(RICH), accountId: 'acct_7', wallet: PAYER.address },
-    ...{ url: 'https://vendor.test/paid?q=1', host: 'vendor.test', method: 'POST' },
+    url: 'https://vendor.test/paid?q=1',
+    request: { method: 'POST', headers: [], body: undefined },
     workId: 'work_1',
-    ...change,
-  });
+    signal: new AbortController().signal,
+  };
+  const destination = placeOf('https://vendor.test/paid?q=1');
+  const rich = { ...admittedWith(RICH), accountId: 'acct_7', wallet: PAYER.address };
   const reserve = (
     challenge = challengeOf(2, {}),
-    change: Partial<PaidCall> = {},
+    { agent = rich, ...change }: Partial<VendorCall & Pick<Priced, 'agent'>> = {},
     deps: Partial<ReserveDeps> = {},
-  ) => reservePayment({ ...all.deps, ...deps }, call(change), challenge);
+  ) =>
+    reservePayment(
+      { ...all.deps, ...deps },
+      { ...call, ...change },
+      { agent, challenge, destination },
+    );
   return { ...all, reserve };
 }
 
 const decode = (value: string) => JSON.parse(Buffer.from(value, 'base64').toString('utf8'));
 
 describe('a payment that can be refused before it is signed', () => {
-  const signed = async (agent: PaidCall['agent']) => {
+  const signed = async (agent: Priced['agent']) => {
     const all = world();
     const { reserve } = all;
     const refusal = await reserve(
@@ -88,7 +95,7 @@ describe('a payment that can be refused before it is signed', () => {
 });
 
 describe('a payment that is reserved', () => {
-  it('stands in the ledger, hold and signature, before anybody has it', async () => {
+  it('is in the ledger, hold and signature, before the payment leaves', async () => {
     const { book, reserve } = world();
     const { row, header, held } = await reserve();
     const sentLater = decode(header.value).payload;
@@ -183,7 +190,7 @@ describe('a payment that may not be made', () => {
     expect(all.book.holds).toEqual([]);
   });
 
-  it('without a wallet, or anybody to sign for one, is neither signed nor held', async () => {
+  it('without a wallet, or a signer for one, is neither signed nor held', async () => {
     const all = world();
     const agent = { ...admittedWith(RICH), wallet: null };
     await expect(all.reserve(undefined, { agent })).rejects.toMatchObject({

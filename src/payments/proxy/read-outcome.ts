@@ -1,0 +1,71 @@
+import type { ReservationEvent } from '../../../machines/reservation.ts';
+import type { ApiError } from '../../kernel/api-error.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { ReservationMove } from '../../ledger/rules/payment.ts';
+import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
+import { BadRequestHeader, SendFailed } from '../../platform/egress/send-failed.ts';
+import { readRefusal } from '../../x402/refusal.ts';
+import { decodeSettlement } from '../../x402/settlement.ts';
+import type { Reservation } from '../reservations/reservation.ts';
+import { valuesOf, vendorAnswer } from './read-challenge.ts';
+import type { Sent } from './send-payment.ts';
+
+/** What is to be written of a payment that was sent. */
+export type PaymentOutcome = {
+  readonly row: Reservation;
+  readonly event: ReservationEvent;
+  readonly learnt: ReservationMove['learnt'];
+} & (
+  | { readonly kind: 'taken'; readonly answer: GuardedAnswer }
+  | { readonly kind: 'refused'; readonly refusal: ApiError }
+);
+
+/** What may be said of a payment that was sent: from its first byte on what a vendor says is a hint. */
+export async function readOutcome(log: Log, sent: Sent): Promise<PaymentOutcome> {
+  if (sent.kind === 'broken') return brokenOff(log, sent.row, sent.error);
+  const { answer, latencyMs, row: known } = sent;
+  const { status } = answer;
+  const claimed = decodeSettlement((name) => valuesOf(answer, name));
+  const learnt = { responseStatusCode: status, latencyMs, txHash: claimed?.transaction };
+  const row = { ...known, responseStatusCode: status, latencyMs };
+  if (status >= 500) {
+    answer.discard();
+    const refusal = errors.proxy.ambiguous(
+      `The vendor failed with ${status} after it had the payment, which may have been taken. Do not send it again: look the reservation up until it is terminal.`,
+      refOf(row),
+    );
+    return { kind: 'refused', row, event: BROKEN, learnt, refusal };
+  }
+  if (status >= 400) {
+    const words = readRefusal(await vendorAnswer(answer)) ?? `The vendor answered ${status}.`;
+    const refusal = errors.proxy.notAccepted(status, words, refOf(row));
+    return { kind: 'refused', row, event: ARRIVED, learnt: { ...learnt, refused: true }, refusal };
+  }
+  return { kind: 'taken', row, event: ARRIVED, learnt, answer };
+}
+
+const ARRIVED: ReservationEvent = { type: 'response.arrived' };
+const BROKEN: ReservationEvent = { type: 'request.broken' };
+const UNSENT: ReservationEvent = { type: 'request.unsent' };
+
+function brokenOff(log: Log, row: Reservation, error: unknown): PaymentOutcome {
+  const told = { kind: 'refused', row, learnt: {} } as const;
+  if (error instanceof SendFailed && error.beforeBytes) {
+    const detail = 'The vendor could not be reached again; nothing was paid.';
+    return { ...told, event: UNSENT, refusal: errors.proxy.unreachable(detail) };
+  }
+  // The payment repeats the vendor's offer, which may leave no room for it beside the caller's own headers.
+  if (error instanceof BadRequestHeader) {
+    const detail = `The request cannot carry its payment (${error.message}); nothing was paid.`;
+    return { ...told, event: UNSENT, refusal: errors.proxy.uncarriable(detail) };
+  }
+  if (!(error instanceof SendFailed)) {
+    log.error({ err: error, nonce: row.nonce }, 'a payment was interrupted by a bug');
+  }
+  const why = error instanceof SendFailed ? error.reason : 'broken';
+  const detail = `The paid request got no whole answer (${why}). Do not send it again: look the reservation up until it is terminal.`;
+  return { ...told, event: BROKEN, refusal: errors.proxy.ambiguous(detail, refOf(row)) };
+}
+
+const refOf = ({ nonce, validBefore }: Reservation) => ({ nonce, validBefore });

@@ -1,0 +1,66 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
+import type { Header } from '../../platform/egress/request-headers.ts';
+import type { Reservation } from '../reservations/reservation.ts';
+import { gatherWhole } from './gather-whole.ts';
+import type { ProxyRequest } from './proxy-request.ts';
+import { valuesOf } from './read-challenge.ts';
+import { relayedHeaders } from './relay-headers.ts';
+
+/** A vendor's answer under our receipt. */
+export type ProxyAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly lines: readonly Header[];
+  readonly body: AsyncIterable<Uint8Array> | Uint8Array;
+  readonly upstreamMs: number;
+};
+
+type Payment = Pick<Reservation, 'nonce' | 'validBefore'>;
+
+/** Better refused whole than cut in the middle; one that does not say how long it is can only be cut. */
+export function requireShort(
+  answer: GuardedAnswer,
+  method: ProxyRequest['method'],
+  paid?: Payment,
+): void {
+  const [length] = valuesOf(answer, 'content-length');
+  const most = LIMITS.vendorResponseBytes;
+  const hasNoBody = method === 'HEAD' || answer.status === 204 || answer.status === 304;
+  if (hasNoBody || Number(length ?? 0) <= most) return;
+  answer.discard();
+  if (paid === undefined) throw errors.proxy.responseTooLarge(most);
+  const { nonce, validBefore } = paid;
+  throw errors.proxy.ambiguous(
+    `The vendor has the payment and answers with more than ${most} bytes, which are not relayed. Do not send it again: look the reservation up until it is terminal.`,
+    { nonce, validBefore },
+  );
+}
+
+export const relayAnswer = (
+  answer: GuardedAnswer,
+  receipt: Readonly<Record<string, string>>,
+  upstreamMs: number,
+): ProxyAnswer => ({
+  status: answer.status,
+  headers: receipt,
+  lines: relayedHeaders(answer.headers),
+  upstreamMs,
+  // One that has come goes out in one piece.
+  body: answer.whole() ?? answer.body,
+});
+
+/** What was paid for under a key must be there for its replay, whether or not its reader is. */
+export async function keepWhole(
+  answer: ProxyAnswer,
+  { nonce, validBefore }: Payment,
+): Promise<ProxyAnswer> {
+  try {
+    return await gatherWhole(answer, LIMITS.idempotencyAnswerBytes);
+  } catch {
+    const detail =
+      'The answer broke off after the payment had been taken. Do not send it again: look the reservation up until it is terminal.';
+    throw errors.proxy.ambiguous(detail, { nonce, validBefore });
+  }
+}

@@ -1,0 +1,58 @@
+import { ApiError } from '../../kernel/api-error.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import { RecentMap } from '../../kernel/recent-map.ts';
+import type { EventRow } from '../../ledger/rules/companion.ts';
+import { spendCapHit } from '../../webhooks/payment-event.ts';
+
+/** A call that was refused, and whose it was. */
+type RefusedCall = { readonly agentId: number; readonly url: string };
+
+/** Writes down that a cap refused a paid call. Resolves in any case, before the refusal is answered. */
+export type ReportCapHit = (call: RefusedCall, refusal: unknown) => Promise<void>;
+
+/** Reports each cap of an agent once a minute: a caller who goes on asking makes no further events. */
+export function createCapHitReports(deps: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly findOwner: (
+    agentId: number,
+  ) => Promise<{ readonly accountId: string; readonly wallet: string | null } | undefined>;
+  readonly insert: (events: readonly EventRow[]) => Promise<void>;
+}): ReportCapHit {
+  const { clock, findOwner, insert, log } = deps;
+  const reportedAt = new RecentMap<string, number>(LIMITS.webhooks.capHitsRemembered);
+
+  return async ({ agentId, url }, refusal) => {
+    if (!(refusal instanceof ApiError) || refusal.error !== 'spend_limit_exceeded') return;
+    const { limit, policyId, required, spent } = refusal.fields;
+    const cap = `${agentId} ${policyId ?? 'session'}`;
+    const nowMs = clock.monotonicMs();
+    const before = reportedAt.get(cap);
+    if (before !== undefined && nowMs - before < LIMITS.webhooks.capHitMs) return;
+    reportedAt.set(cap, nowMs);
+    try {
+      const owner = await findOwner(agentId);
+      if (owner === undefined) return;
+      const amounts = { required: textOf(required), spent: textOf(spent), limit: textOf(limit) };
+      const policy = typeof policyId === 'number' ? policyId : null;
+      const host = URL.canParse(url) ? new URL(url).host : '';
+      const hit = {
+        ...owner,
+        ...amounts,
+        agentId,
+        url,
+        host,
+        error: refusal.error,
+        policyId: policy,
+      };
+      await insert([spendCapHit(hit)]);
+    } catch (err) {
+      reportedAt.delete(cap);
+      log.error({ err, agentId }, 'a spend cap that was hit could not be reported');
+    }
+  };
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);

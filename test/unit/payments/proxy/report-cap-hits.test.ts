@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { errors } from '../../../../src/kernel/errors.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { EventRow } from '../../../../src/ledger/rules/companion.ts';
+import { createCapHitReports } from '../../../../src/payments/proxy/report-cap-hits.ts';
+
+function world() {
+  const clock = new ManualClock();
+  const written: EventRow[] = [];
+  const state = { isAway: false };
+  const report = createCapHitReports({
+    ...{ clock, log: silentLog },
+    findOwner: async () => ({ accountId: 'acct_1', wallet: '0xaa' }),
+    async insert(events) {
+      if (state.isAway) throw new Error('away');
+      written.push(...events);
+    },
+  });
+  return { clock, report, state, written };
+}
+
+const CALL = { agentId: 7, url: 'https://vendor.example/a' };
+const hit = (policyId?: number) =>
+  errors.proxy.spendLimitExceeded('no', { policyId, required: '10', spent: '95', limit: '100' });
+
+describe('a cap that refuses a paid call', () => {
+  it('is an event with the amounts of the refusal, once a minute for each cap of an agent', async () => {
+    const { clock, report, written } = world();
+    for (let n = 0; n < 3; n++) await report(CALL, hit(4));
+    await report(CALL, hit(5));
+    await report({ ...CALL, agentId: 8 }, hit(4));
+    expect(written).toHaveLength(3);
+    expect(written[0]).toEqual({
+      ...{ name: 'marketplace.spend_cap.hit', accountId: 'acct_1', agentWallet: '0xaa' },
+      correlationId: null,
+      payload: {
+        ...{ agentId: 7, agentWalletAddress: '0xaa', url: CALL.url, host: 'vendor.example' },
+        ...{
+          error: 'spend_limit_exceeded',
+          policyId: 4,
+          required: '10',
+          spent: '95',
+          limit: '100',
+        },
+      },
+    });
+    clock.advance(LIMITS.webhooks.capHitMs);
+    await report(CALL, hit(4));
+    expect(written).toHaveLength(4);
+  });
+
+  it('of a session names no policy', async () => {
+    const { report, written } = world();
+    await report(CALL, hit());
+    expect(written[0]?.payload).toMatchObject({ policyId: null });
+  });
+
+  it('is refused all the same where the event cannot be written, and reported at the next refusal', async () => {
+    const { report, state, written } = world();
+    state.isAway = true;
+    await report(CALL, hit(4));
+    state.isAway = false;
+    await report(CALL, hit(4));
+    expect(written).toHaveLength(1);
+  });
+
+  it('is no event where the call was refused for anything else', async () => {
+    const { report, written } = world();
+    await report(CALL, errors.proxy.insufficientBalance('1', '2'));
+    await report(CALL, new Error('a bug'));
+    expect(written).toEqual([]);
+  });
+});
