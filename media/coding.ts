@@ -40,3 +40,13 @@ export class SoundReader {
     this.#halves.reset();
   }
 }
+
+/** Mono sound as one side of a connection writes it. */
+export type SoundFormat = { readonly encoding: SoundCoding; readonly sampleRateHz: number };
+
+export const bytesPerMs = ({ encoding, sampleRateHz }: SoundFormat): number =>
+  (bytesPerSample(encoding) * sampleRateHz) / 1_000;
+
+/** The byte that a silent line consists of. */
+export const silenceOf = ({ encoding }: SoundFormat): number =>
+  ({ linear16: 0x00, mulaw: 0xff, alaw: 0xd5 })[encoding];

@@ -5,7 +5,7 @@
  *
  * One memory serves all streams. Nothing in it outlives one call of what uses it.
  */
-import compile from 'watr/compile';
+import { startWasm } from './wasm.ts';
 
 /** The most samples that `spread` takes, and that `filter` can reach beyond by reading whole vectors. */
 export const MOST_SAMPLES = 736;
@@ -148,14 +148,7 @@ type Exports = {
   squares(count: number): number;
 };
 
-/** The part of WebAssembly that is used here; the types of Node leave it to the browser's. */
-type Api = {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: Exports };
-};
-
-const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: Api }).WebAssembly;
-const { filter, memory, spread, squares } = new Instance(new Module(compile(MODULE))).exports;
+const { filter, memory, spread, squares } = startWasm<Exports>(MODULE);
 
 export const kernel = {
   input: new Int16Array(memory.buffer, INPUT, MOST_SAMPLES),

@@ -51,7 +51,7 @@ export class Pacer {
     this.#silence = options.silence;
   }
 
-  /** Times that the listener had heard everything before the reply was complete. */
+  /** How often playback ran out before the reply was complete. */
   get underruns(): number {
     return this.#underruns;
   }
@@ -103,7 +103,7 @@ export class Pacer {
     if (target.length < this.frameBytes) throw new RangeError('Pacer: target is too short');
     if (!this.#hasFrame()) return false;
     if (this.#heardUntilMs + this.#frameMs - this.#leadMs > nowMs) return false;
-    // What comes too late is still said: the reply is shifted, not cut.
+    // A late frame is still sent: the reply is delayed, not cut.
     if (nowMs > this.#heardUntilMs) {
       if (this.#sentMs > 0) this.#underruns++;
       this.#heardUntilMs = nowMs;
@@ -125,11 +125,11 @@ export class Pacer {
   }
 
   /**
-   * Forgets the reply. The far side must be told to forget its buffer too, so that playing begins
-   * anew with the next frame.
+   * Forgets the reply. The caller also clears the buffer of the far side, so that playback begins anew
+   * with the next frame.
    */
   interrupt(nowMs: number): Interruption {
-    const told = {
+    const interruption = {
       playedMs: this.playedMs(nowMs),
       sentMs: this.#sentMs,
       droppedMs: this.queuedMs,
@@ -139,7 +139,7 @@ export class Pacer {
     this.#queuedBytes = 0;
     this.#heardUntilMs = Number.NEGATIVE_INFINITY;
     this.beginReply();
-    return told;
+    return interruption;
   }
 
   /** Counts `sentMs` and `playedMs` from here. What was sent before is still being heard. */

@@ -1,8 +1,9 @@
-/** The chunks of a RIFF WAVE file. Sizes are claims, and the number of chunks looked at is bounded. */
+/** RIFF WAVE files. Sizes are claims, checked against the bytes that are there; the number of chunks read is bounded. */
 
 type RiffChunk = { readonly name: string; readonly start: number; readonly size: number };
 
 const MAX_CHUNKS = 64;
+const EXTENSIBLE = 0xfffe;
 
 export const isRiffWave = (bytes: Uint8Array): boolean =>
   bytes.length >= 12 && fourLetters(bytes, 0) === 'RIFF' && fourLetters(bytes, 8) === 'WAVE';
@@ -32,6 +33,55 @@ export function dataInFile(
   const wanted = unknown ? there : Math.min(size, there);
   const whole = wanted - (wanted % bytesPerFrame);
   return { data: bytes.subarray(start, start + whole), truncated: !unknown && size > there };
+}
+
+export type WavRefusal = { readonly kind: 'refused'; readonly reason: string };
+
+export const refused = (reason: string): WavRefusal => ({ kind: 'refused', reason });
+
+const isRefused = (parsed: object): parsed is WavRefusal => 'kind' in parsed;
+
+/** What a fmt chunk claims; of the extensible form, the tag inside it. */
+export type FormatClaims = {
+  readonly tag: number;
+  readonly channels: number;
+  readonly sampleRateHz: number;
+  readonly bits: number;
+};
+
+/** Finds the sound of a file held in memory, in the format that `formatOf` makes of the claims or refuses. */
+export function readWave<F extends object>(
+  bytes: Uint8Array,
+  formatOf: (claims: FormatClaims) => F | WavRefusal,
+  bytesPerFrame: (format: F) => number,
+): (F & ReturnType<typeof dataInFile> & { readonly kind: 'parsed' }) | WavRefusal {
+  if (!isRiffWave(bytes)) return refused('not a RIFF WAVE file');
+  let format: F | undefined;
+  for (const chunk of riffChunks(bytes)) {
+    if (chunk.name === 'fmt ') {
+      const claims = readFormat(bytes, chunk);
+      const parsed = isRefused(claims) ? claims : formatOf(claims);
+      if (isRefused(parsed)) return parsed;
+      format = parsed;
+    } else if (chunk.name === 'data') {
+      if (format === undefined) return refused('the data chunk comes before the fmt chunk');
+      return { kind: 'parsed', ...format, ...dataInFile(bytes, chunk, bytesPerFrame(format)) };
+    }
+  }
+  return refused(format === undefined ? 'no fmt chunk' : 'no data chunk');
+}
+
+function readFormat(bytes: Uint8Array, { start, size }: RiffChunk): FormatClaims | WavRefusal {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (size < 16 || start + size > bytes.length) return refused('the fmt chunk is cut short');
+  const outerTag = view.getUint16(start, true);
+  if (outerTag === EXTENSIBLE && size < 40) return refused('the fmt chunk is cut short');
+  return {
+    tag: outerTag === EXTENSIBLE ? view.getUint16(start + 24, true) : outerTag,
+    channels: view.getUint16(start + 2, true),
+    sampleRateHz: view.getUint32(start + 4, true),
+    bits: view.getUint16(start + 14, true),
+  };
 }
 
 const fourLetters = (bytes: Uint8Array, at: number): string =>

@@ -38,7 +38,7 @@ export class VadWindows {
     }
   }
 
-  /** Whether the model is wanted for what came last: to be told after each push. */
+  /** Whether the model is wanted for the newest sound. Call it after each push. */
   want(isWanted: boolean): void {
     const oldest = this.#written - MOST_BEHIND_SAMPLES;
     if (!isWanted) {

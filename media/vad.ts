@@ -16,9 +16,9 @@ export type VadOptions = {
   readonly threshold: number;
   /** Sound before the first speech that belongs to the turn. */
   readonly prefixPaddingMs: number;
-  /** Silence that ends a turn; asked for anew with every frame where what was said may change it. */
+  /** Silence that ends a turn. A function is called for every frame, since the words so far may change the answer. */
   readonly silenceDurationMs: number | (() => number);
-  /** Silence after which a turn has likely ended, and that is told; absent: nothing is. */
+  /** Silence after which `speech_paused` is reported; absent: never. */
   readonly pauseMs?: number;
   /** How long the model's answer is waited for before the gate decides; 0 when there is no model. */
   readonly answerWithinMs: number;
@@ -32,7 +32,7 @@ const SERVER_VAD: VadOptions = {
   answerWithinMs: 160,
 };
 
-/** Says of 20 ms of sound whether they have the shape of speech. */
+/** Judges whether 20 ms of sound have the shape of speech. */
 export type FrameGate = { isSpeech(samples: Int16Array): boolean };
 
 export type VadEvent =

@@ -5,8 +5,7 @@
 import { decodeAlaw } from './alaw.ts';
 import { decodeMulaw } from './mulaw.ts';
 import { clampSample } from './pcm.ts';
-import { dataInFile, isRiffWave, riffChunks } from './riff.ts';
-import type { WavRefusal } from './wav.ts';
+import { type FormatClaims, readWave, refused, type WavRefusal } from './riff.ts';
 
 export type SampleCoding = 'u8' | 's16' | 's24' | 's32' | 'f32' | 'f64' | 'mulaw' | 'alaw';
 
@@ -24,7 +23,6 @@ export type WavSound = Format & {
 
 const RATE_HZ = { min: 1_000, max: 384_000 };
 const MAX_CHANNELS = 32;
-const EXTENSIBLE = 0xfffe;
 
 const BYTES: Readonly<Record<SampleCoding, number>> = {
   u8: 1,
@@ -49,38 +47,14 @@ const CODINGS: Readonly<Record<string, SampleCoding>> = {
   '7/8': 'mulaw',
 };
 
-const refused = (reason: string): WavRefusal => ({ kind: 'refused', reason });
-
 /** Bytes that hold one sample of every channel. */
 export const frameBytes = ({ coding, channels }: Format): number => BYTES[coding] * channels;
 
 /** Reads the head of a file held in memory. Byte rates and lengths that it claims are not believed. */
-export function parseWavSound(bytes: Uint8Array): WavSound | WavRefusal {
-  if (!isRiffWave(bytes)) return refused('not a RIFF WAVE file');
-  let format: Format | undefined;
-  for (const chunk of riffChunks(bytes)) {
-    if (chunk.name === 'fmt ') {
-      const parsed = parseFormat(bytes, chunk.start, chunk.size);
-      if ('kind' in parsed) return parsed;
-      format = parsed;
-    } else if (chunk.name === 'data') {
-      if (format === undefined) return refused('the data chunk comes before the fmt chunk');
-      const { data } = dataInFile(bytes, chunk, frameBytes(format));
-      return { kind: 'parsed', ...format, data };
-    }
-  }
-  return refused(format === undefined ? 'no fmt chunk' : 'no data chunk');
-}
+export const parseWavSound = (bytes: Uint8Array): WavSound | WavRefusal =>
+  readWave(bytes, formatOf, frameBytes);
 
-function parseFormat(bytes: Uint8Array, start: number, size: number): Format | WavRefusal {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (size < 16 || start + size > bytes.length) return refused('the fmt chunk is cut short');
-  const outerTag = view.getUint16(start, true);
-  if (outerTag === EXTENSIBLE && size < 40) return refused('the fmt chunk is cut short');
-  const tag = outerTag === EXTENSIBLE ? view.getUint16(start + 24, true) : outerTag;
-  const channels = view.getUint16(start + 2, true);
-  const sampleRateHz = view.getUint32(start + 4, true);
-  const bits = view.getUint16(start + 14, true);
+function formatOf({ tag, channels, sampleRateHz, bits }: FormatClaims): Format | WavRefusal {
   const coding = CODINGS[`${tag}/${bits}`];
   if (coding === undefined) {
     return refused(`format ${tag} of ${bits} bits is not PCM, float, mu-law or A-law`);

@@ -1,10 +1,7 @@
-/**
- * RIFF WAVE: mono or stereo, 16-bit PCM or G.711. Reading trusts nothing in the header: sizes are
- * checked against the bytes that are there, and the number of chunks looked at is bounded.
- */
+/** RIFF WAVE: mono or stereo, 16-bit PCM or G.711. */
 import { bytesPerSample, SOUND_CODINGS, type SoundCoding, SoundReader } from './coding.ts';
 import { writePcmBytes } from './pcm.ts';
-import { dataInFile, isRiffWave, riffChunks } from './riff.ts';
+import { type FormatClaims, readWave, refused, type WavRefusal } from './riff.ts';
 
 export type Wav = {
   readonly kind: 'parsed';
@@ -17,49 +14,20 @@ export type Wav = {
   readonly truncated: boolean;
 };
 
-export type WavRefusal = { readonly kind: 'refused'; readonly reason: string };
-
 const RATE_HZ = { min: 8_000, max: 48_000 };
 const TAG: Readonly<Record<SoundCoding, number>> = { linear16: 1, alaw: 6, mulaw: 7 };
-const EXTENSIBLE = 0xfffe;
 /** In place of a size. */
 const UNKNOWN_BYTES = 0xffff_ffff;
 
 type Format = Pick<Wav, 'coding' | 'sampleRateHz' | 'channels'>;
 
-const refused = (reason: string): WavRefusal => ({ kind: 'refused', reason });
-
-const viewOf = (bytes: Uint8Array) =>
-  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
 const bytesPerFrame = (format: Format) => bytesPerSample(format.coding) * format.channels;
 
 /** Reads a file held in memory. Every way in which it can be wrong has its own sentence. */
-export function parseWav(bytes: Uint8Array): Wav | WavRefusal {
-  if (!isRiffWave(bytes)) return refused('not a RIFF WAVE file');
-  let format: Format | undefined;
-  for (const chunk of riffChunks(bytes)) {
-    if (chunk.name === 'fmt ') {
-      const parsed = parseFormat(viewOf(bytes), chunk.start, chunk.size);
-      if ('kind' in parsed) return parsed;
-      format = parsed;
-    } else if (chunk.name === 'data') {
-      if (format === undefined) return refused('the data chunk comes before the fmt chunk');
-      return { kind: 'parsed', ...format, ...dataInFile(bytes, chunk, bytesPerFrame(format)) };
-    }
-  }
-  return refused(format === undefined ? 'no fmt chunk' : 'no data chunk');
-}
+export const parseWav = (bytes: Uint8Array): Wav | WavRefusal =>
+  readWave(bytes, formatOf, bytesPerFrame);
 
-function parseFormat(view: DataView, start: number, size: number): Format | WavRefusal {
-  if (size < 16 || start + size > view.byteLength) return refused('the fmt chunk is cut short');
-  const outerTag = view.getUint16(start, true);
-  if (outerTag === EXTENSIBLE && size < 40) return refused('the fmt chunk is cut short');
-  const tag = outerTag === EXTENSIBLE ? view.getUint16(start + 24, true) : outerTag;
-  const channels = view.getUint16(start + 2, true);
-  const sampleRateHz = view.getUint32(start + 4, true);
-  const bits = view.getUint16(start + 14, true);
-
+function formatOf({ tag, channels, sampleRateHz, bits }: FormatClaims): Format | WavRefusal {
   const coding = SOUND_CODINGS.find((name) => TAG[name] === tag);
   if (coding === undefined) return refused(`format ${tag} is not PCM, mu-law or A-law`);
   const wantedBits = 8 * bytesPerSample(coding);
@@ -85,20 +53,23 @@ export function wavSamples(wav: Wav): Int16Array {
 }
 
 /**
- * The bytes that stand before `dataBytes` of mono sound: 44 for PCM, 58 for G.711. Null: it is not known yet how much it
+ * The bytes that stand before `dataBytes` of sound, mono unless it says otherwise: 44 for PCM, 58 for G.711. Null: it is not known yet how much it
  * will be, as in a file that is sent while it is made.
  */
 export function wavHeader(sound: {
   readonly coding: SoundCoding;
   readonly sampleRateHz: number;
   readonly dataBytes: number | null;
+  readonly channels?: 1 | 2;
 }): Uint8Array {
   const linear = sound.coding === 'linear16';
-  const width = bytesPerSample(sound.coding);
+  const { channels = 1 } = sound;
+  const sampleBytes = bytesPerSample(sound.coding);
+  const width = sampleBytes * channels;
   // Anything but PCM owes an extension length and a fact chunk.
   const formatBytes = linear ? 16 : 18;
   const bytes = new Uint8Array(linear ? 44 : 58);
-  const view = viewOf(bytes);
+  const view = new DataView(bytes.buffer);
   let at = 0;
   const letters = (text: string) => {
     for (let i = 0; i < 4; i++) bytes[at++] = text.charCodeAt(i);
@@ -113,15 +84,16 @@ export function wavHeader(sound: {
   letters('WAVE');
   letters('fmt ');
   number(formatBytes);
-  number(TAG[sound.coding] | (1 << 16));
+  number(TAG[sound.coding] | (channels << 16));
   number(sound.sampleRateHz);
   number(sound.sampleRateHz * width);
-  number(width | ((width * 8) << 16));
+  number(width | ((sampleBytes * 8) << 16));
   if (!linear) {
     at += 2;
     letters('fact');
     number(4);
-    number(dataBytes ?? UNKNOWN_BYTES);
+    // Samples of each channel.
+    number(dataBytes === null ? UNKNOWN_BYTES : dataBytes / width);
   }
   letters('data');
   number(dataBytes ?? UNKNOWN_BYTES);

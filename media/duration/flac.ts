@@ -9,8 +9,8 @@ const RATES_HZ = [
 ];
 
 /**
- * FLAC tells its length in STREAMINFO, where anything may be written, 0 for unknown too. So its frames are counted: a
- * header proves itself by its checksum and by the rate that STREAMINFO has.
+ * FLAC states its length in STREAMINFO, which may hold any number, or 0 for unknown. So its frames are counted, whose
+ * headers are recognised by their checksum and by the sample rate of STREAMINFO.
  */
 export async function flacDuration(bytes: Buffer): Promise<Measured> {
   const head = readHead(bytes);
@@ -68,9 +68,9 @@ export function readFlacFrame(
   const crcAt = rateAt + rateBytes;
   if (crcAt >= bytes.length || crc8(bytes, at, crcAt) !== bytes[crcAt]) return undefined;
 
-  const told = rateBytes === 0 ? 0 : bytes.readUIntBE(rateAt, rateBytes);
+  const coded = rateBytes === 0 ? 0 : bytes.readUIntBE(rateAt, rateBytes);
   const rateHz =
-    rateCode < 12 ? (RATES_HZ[rateCode] as number) : told * ([1_000, 1, 10][rateCode - 12] ?? 1);
+    rateCode < 12 ? (RATES_HZ[rateCode] as number) : coded * ([1_000, 1, 10][rateCode - 12] ?? 1);
   if (rateHz !== 0 && rateHz !== streamRateHz) return undefined;
   const samples =
     blockBytes > 0
@@ -79,7 +79,7 @@ export function readFlacFrame(
   return { samples, headBytes: crcAt + 1 - at };
 }
 
-/** How many bytes a number takes that is coded as UTF-8 codes characters, up to seven. */
+/** How many bytes a number takes that is coded in the manner of UTF-8, up to seven. */
 function codedBytes(first: number): number | undefined {
   const ones = Math.clz32(~(first << 24));
   if (ones === 0) return 1;

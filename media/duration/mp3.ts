@@ -1,5 +1,5 @@
 import type { Measured } from './measured.ts';
-import { type Frame, walkFrames } from './walk-frames.ts';
+import { type CodedFrame, walkFrames } from './walk-frames.ts';
 
 /** kbit/s by layer, for MPEG 1 and for its half-rate successors. The first is free, the last is none. */
 const BITRATES: Readonly<Record<string, readonly number[]>> = {
@@ -22,7 +22,7 @@ export const mp3Duration = (bytes: Buffer): Promise<Measured> =>
   walkFrames(bytes, 'MP3', readMp3Frame);
 
 /** The frame of a header of four bytes, where there is one and all of it is there. */
-export function readMp3Frame(bytes: Buffer, at: number): Frame | undefined {
+export function readMp3Frame(bytes: Buffer, at: number): CodedFrame | undefined {
   if (at + 4 > bytes.length || bytes[at] !== 0xff) return undefined;
   const b1 = bytes[at + 1] as number;
   const b2 = bytes[at + 2] as number;

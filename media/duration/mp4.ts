@@ -28,7 +28,7 @@ export function mp4Duration(bytes: Buffer): Measured {
   }
   return seconds > 0 && Number.isFinite(seconds)
     ? measured(seconds)
-    : refused('The MP4 file tells no duration.');
+    : refused('The MP4 file states no duration.');
 }
 
 function readTrack(data: Buffer) {
@@ -60,7 +60,7 @@ function headSeconds(head: Buffer | undefined): number {
   return units >= 0xffff_ffff ? 0 : units / scale;
 }
 
-/** The sum of how long each sample lasts, told in runs. */
+/** The sum of the durations of all samples, which the table lists in runs. */
 function tableUnits(table: Buffer | undefined): number {
   if (table === undefined) return 0;
   let units = 0;
@@ -117,11 +117,11 @@ function boxesOf(bytes: Buffer | undefined): Box[] {
   const boxes: Box[] = [];
   if (bytes === undefined) return boxes;
   for (let at = 0; at + 8 <= bytes.length && boxes.length < MAX_BOXES; ) {
-    const told = bytes.readUInt32BE(at);
-    const isLong = told === 1 && at + 16 <= bytes.length;
+    const stated = bytes.readUInt32BE(at);
+    const isLong = stated === 1 && at + 16 <= bytes.length;
     const head = isLong ? 16 : 8;
-    const size = isLong ? Number(bytes.readBigUInt64BE(at + 8)) : told;
-    const end = told === 0 ? bytes.length : Math.min(at + size, bytes.length);
+    const size = isLong ? Number(bytes.readBigUInt64BE(at + 8)) : stated;
+    const end = stated === 0 ? bytes.length : Math.min(at + size, bytes.length);
     if (end < at + head) break;
     boxes.push({
       type: bytes.toString('latin1', at + 4, at + 8),

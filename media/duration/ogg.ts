@@ -19,8 +19,8 @@ type Page = {
 };
 
 /**
- * Ogg with Opus, whose packets each tell how long they last and are counted, or with Vorbis, which tells it by the
- * granule position of its last page. Streams that are chained add up.
+ * Ogg with Opus, each packet of which states its duration and is counted, or with Vorbis, whose duration is the granule
+ * position of its last page. Chained streams add up.
  */
 export async function oggDuration(bytes: Buffer): Promise<Measured> {
   const streams = new Map<number, OpusStream | VorbisStream>();
@@ -108,9 +108,9 @@ class OpusStream {
 
   /** The last page may cut the last packet short, and no more than that. */
   get seconds(): number {
-    const told = Number(this.#lastGranule);
-    const isTrimmed = told <= this.#samples && told > this.#samples - MAX_OPUS_PACKET;
-    return Math.max(0, (isTrimmed ? told : this.#samples) - this.#preSkip) / OPUS_HZ;
+    const granule = Number(this.#lastGranule);
+    const isTrimmed = granule <= this.#samples && granule > this.#samples - MAX_OPUS_PACKET;
+    return Math.max(0, (isTrimmed ? granule : this.#samples) - this.#preSkip) / OPUS_HZ;
   }
 }
 

@@ -2,14 +2,14 @@ import { type Measured, measured, refused } from './measured.ts';
 import { Steps } from './steps.ts';
 
 /** One coded frame: how many bytes to the next, and what it sounds like. */
-export type Frame = {
+export type CodedFrame = {
   readonly bytes: number;
   readonly samples: number;
   readonly sampleRateHz: number;
 };
 
 /** Reads the frame that begins at a place, or says that none does. */
-export type ReadFrame = (bytes: Buffer, at: number) => Frame | undefined;
+export type ReadFrame = (bytes: Buffer, at: number) => CodedFrame | undefined;
 
 /** Bytes between frames that are looked through before the file is given up as none of its kind. */
 const MAX_JUNK_BYTES = 4 * 1024 * 1024;

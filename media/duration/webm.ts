@@ -12,10 +12,10 @@ const DURATION = 0x4489;
 const CLUSTER_TIME = 0xe7;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK = 0xa1;
-/** What is read inside. Their own lengths are not needed, and a recorder that streams does not know them. */
+/** Elements whose children are read. Their own lengths are not needed, and a streaming recorder does not know them. */
 const ENTERED: ReadonlySet<number> = new Set([SEGMENT, INFO, CLUSTER, BLOCK_GROUP]);
 
-/** What says something of the time. */
+/** Elements that hold times or durations. */
 const READ: ReadonlySet<number> = new Set([
   ...[TIMESTAMP_SCALE, DURATION, TRACKS, CLUSTER_TIME, SIMPLE_BLOCK, BLOCK],
 ]);
@@ -43,7 +43,7 @@ export async function webmDuration(bytes: Buffer): Promise<Measured> {
     at = start + size.value;
   }
   const { seconds } = times;
-  return seconds > 0 ? measured(seconds) : refused('The WebM file tells no duration.');
+  return seconds > 0 ? measured(seconds) : refused('The WebM file states no duration.');
 }
 
 class Times {
@@ -51,7 +51,7 @@ class Times {
   #duration = 0;
   #cluster = 0;
   #lastBlock = 0;
-  /** Of the last block, where its codec tells. */
+  /** Of the last block, where its codec states them. */
   #lastSamples = 0;
   #isOpus = false;
 
@@ -81,7 +81,7 @@ class Times {
   }
 }
 
-/** A number of as many bytes as its first one has leading zeroes, and one. An id keeps the bit that says so. */
+/** A number of one byte more than its first byte has leading zero bits. An id keeps the marker bit behind these. */
 function readNumber(
   bytes: Buffer,
   at: number,

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { TimedWord } from '../engine.ts';
-import { createDither } from '../tts/dither.ts';
 import type { Decoder } from './decoder.ts';
+import { createDither } from './dither.ts';
 
 /** Where the parts of the recogniser are: two packages together make one. */
 export type PocketsphinxFiles = {

@@ -2,8 +2,8 @@ import { HEARING_HZ } from '../../../media/hearing.ts';
 import { Resampler } from '../../../media/resample.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { EngineCrashed, type SttListener, type SttStream, type Transcript } from '../engine.ts';
-import { createSoundPosts } from '../tts/sound-posts.ts';
 import type { DecoderClient } from './decoder-pool.ts';
+import { createSoundPosts } from './sound-posts.ts';
 
 export type SttStreamDeps = {
   readonly client: DecoderClient;

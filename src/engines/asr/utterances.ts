@@ -32,7 +32,7 @@ export function createUtterances(deps: {
   const quiet = createQuietBlock();
   const gate = createSilenceGate();
   const places = createWordPlaces();
-  /** Of the caller's utterance, also where it was cut. */
+  /** Samples of the utterance so far, those before a cut included. */
   let saidSamples = 0;
   let partialAt = PARTIAL_SAMPLES;
   let lastPartial = '';
@@ -47,7 +47,7 @@ export function createUtterances(deps: {
 
   async function finish(): Promise<readonly Transcript[]> {
     if (decoder.heardSamples === 0) return [];
-    const { text, words } = await decoder.ask((current) => told(current, current.end()), {
+    const { text, words } = await decoder.ask((current) => timed(current, current.end()), {
       text: lastPartial,
       words: undefined,
     });
@@ -58,7 +58,7 @@ export function createUtterances(deps: {
   const placed = (words: readonly TimedWord[] | undefined) =>
     words === undefined ? {} : { words: places.place(words) };
 
-  /** What the gate passes on ends with what was said last, without a gap. */
+  /** The blocks follow each other without a gap, and end with the newest sound. */
   async function hear(blocks: readonly Int16Array[]): Promise<void> {
     let at = blocks.reduce((from, block) => from - block.length, saidSamples);
     for (const block of blocks) {
@@ -73,7 +73,7 @@ export function createUtterances(deps: {
     partialAt = Math.min(partialAt, decoder.heardSamples + PARTIAL_SAMPLES);
     if (decoder.heardSamples < partialAt) return [];
     partialAt = decoder.heardSamples + PARTIAL_SAMPLES;
-    const { text, words } = await decoder.ask((current) => told(current, current.hypothesis()), {
+    const { text, words } = await decoder.ask((current) => timed(current, current.hypothesis()), {
       text: '',
       words: undefined,
     });
@@ -108,8 +108,8 @@ export function createUtterances(deps: {
   };
 }
 
-/** With its words where they are those of the text, each with its time. */
-function told(decoder: Decoder, text: string) {
+/** The text, with timed words where the decoder's words match it. */
+function timed(decoder: Decoder, text: string) {
   const words = decoder.words?.();
   const isOfText = words?.map(({ word }) => word).join(' ') === text;
   return { text, words: isOfText ? words : undefined };

@@ -9,7 +9,7 @@ import {
 } from '../engine.ts';
 import { answerSum } from './guide-arithmetic.ts';
 import { askedFact, stateFact } from './guide-facts.ts';
-import { tellResults } from './guide-result.ts';
+import { sayResults } from './guide-result.ts';
 import type { Retriever } from './guide-retrieve.ts';
 
 import { countTokens, type Encoder, firstTokens } from './guide-tokens.ts';
@@ -42,7 +42,7 @@ export async function answerGuide(
   if (said.toolCall !== undefined) {
     const outputTokens = count(said.toolCall.name) + count(said.toolCall.argumentsJson);
     if (outputTokens <= most) return { ...said, usage: { inputTokens, outputTokens } };
-    // A part of a call is none.
+    // A part of a tool call is of no use.
     return { text: '', isCut: true, usage: { inputTokens, outputTokens: 0 } };
   }
   const allowed = firstTokens(encoder, said.text, most);
@@ -51,7 +51,7 @@ export async function answerGuide(
   return { text, isCut, usage: { inputTokens, outputTokens: count(text) } };
 }
 
-/** All that a request says, for its tokens. */
+/** All texts of a request, to count its tokens. */
 function promptOf({ format, messages, tools = [] }: GuideRequest): string[] {
   const schemas = [...tools.map(({ parameters }) => parameters), format?.schema];
   return [
@@ -73,7 +73,7 @@ async function say(
   const { format, messages, mustCall = false, nowMs, tools = [] } = request;
   const most = LIMITS.engines.guideQuestionChars;
   const lastAsked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
-  // What comes last in it is most likely the question.
+  // The question most likely stands at its end.
   const question = lastAsked.trim().slice(-most);
   const results = resultsOf(messages);
 
@@ -82,7 +82,7 @@ async function say(
   if (tool !== undefined) return { text: '', toolCall: callOf(tool, question, nowMs) };
 
   const text =
-    results === undefined ? await prose(question, request, retriever) : tellResults(results, echo);
+    results === undefined ? await prose(question, request, retriever) : sayResults(results, echo);
   if (format === undefined) return { text };
   if (format.schema === undefined) return { text: JSON.stringify({ answer: text }) };
   const heard = [question, ...(results ?? [])].join(' ').slice(-most);
@@ -93,7 +93,7 @@ async function say(
   return { text: JSON.stringify(filled) };
 }
 
-/** What tools have said since anybody else did; nothing where the caller has asked since. */
+/** The newest results of tools; undefined where the caller has asked something since. */
 function resultsOf(messages: readonly ChatMessage[]): string[] | undefined {
   if (messages.findLast(({ role }) => role === 'user' || role === 'tool')?.role !== 'tool') {
     return undefined;
@@ -156,7 +156,7 @@ const ASKS_TIME = /\b(?:what(?: is|s)?(?: the)?(?: current)? time|time is it|the
 const ASKS_DATE =
   /\b(?:what(?: is|s)? (?:the |todays |the current )?date|(?:what|which) day|todays date|what year)\b/;
 
-/** Tells the time or the date, in UTC, when that is what is asked. */
+/** Answers with the time or the date, in UTC, when the question asks for it. */
 export function answerTime(question: string, nowMs: number): string | undefined {
   const plain = question.toLowerCase().replace(/['’]/g, '');
   const today = `${WEEKDAY.format(nowMs)}, ${DATE.format(nowMs)}`;

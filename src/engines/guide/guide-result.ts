@@ -1,13 +1,13 @@
+import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { tryParseJson } from '../../kernel/parse-json.ts';
 import { isList, isRecord } from './schema/json-value.ts';
 
 const MOST_PARTS = 12;
 
 /** What tools have answered, as a sentence: the members of an object one after the other, anything else as it is. */
-export function tellResults(results: readonly string[], echo: (text: string) => string): string {
-  const told = results.map((result) => spoken(result.slice(0, LIMITS.engines.guideResultChars)));
-  const said = told.filter((text) => text.trim() !== '');
+export function sayResults(results: readonly string[], echo: (text: string) => string): string {
+  const phrased = results.map((result) => spoken(result.slice(0, LIMITS.engines.guideResultChars)));
+  const said = phrased.filter((text) => text.trim() !== '');
   if (said.length === 0) return 'The tool answered nothing.';
   return said.map((text) => `The tool answered: ${echo(text)}`).join(' ');
 }

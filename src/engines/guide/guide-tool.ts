@@ -1,6 +1,6 @@
 import { stem, wordsOf } from './guide-words.ts';
 
-/** As much of a tool as tells what it is for. */
+/** The parts of a tool that describe its purpose. */
 type Described = { readonly name: string; readonly description: string };
 
 /** Words that name no subject, whether in a question or in a tool. */

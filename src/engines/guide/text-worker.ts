@@ -1,10 +1,10 @@
-import { loadUseLite, USE_LITE_DIMENSIONS } from '../asr/use-lite.ts';
 import type { EmbeddedText, GuideReply } from '../engine.ts';
 import { serveWorker, workerOptions } from '../threads/worker-host.ts';
 import { answerGuide, type GuideRequest } from './guide-answer.ts';
 import { GUIDE_CORPUS } from './guide-corpus.ts';
 import { createRetriever } from './guide-retrieve.ts';
 import { readTokens } from './guide-tokens.ts';
+import { loadUseLite, USE_LITE_DIMENSIONS } from './use-lite.ts';
 
 export type TextOptions = {
   /** False where the embedding packages were pruned: the guide then goes by words alone. */

@@ -1,7 +1,12 @@
 import { adtsFrame } from '../../../media/adts.ts';
 import { writeFloats } from '../../../media/pcm.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { copyOut, type EncoderModule, FrameCutter, type SoundEncoder } from './sound-encoder.ts';
+import {
+  copyOut,
+  createFrameEncoder,
+  type EncoderModule,
+  type SoundEncoder,
+} from './sound-encoder.ts';
 
 export type AacModule = EncoderModule & {
   _init_encoder(channels: number, sampleRateHz: number, bitsPerSecond: number): number;
@@ -19,49 +24,35 @@ export function createAacEncoder(module: AacModule, sampleRateHz: number): Sound
   const encoder = module._init_encoder(1, sampleRateHz, LIMITS.engines.encoding.bitsPerSecond.aac);
   if (encoder === 0) throw new Error('the AAC encoder does not start');
   const samples = module._get_encoder_frame_size(encoder);
-  const cutter = new FrameCutter(samples);
   const floats = new Float32Array(samples);
   let sent = 0;
-  let made: Uint8Array[] = [];
 
-  function receive() {
+  function receive(): Uint8Array[] {
+    const frames: Uint8Array[] = [];
     for (;;) {
       const length = module._receive_packet(encoder);
       if (length < 0) throw new Error(`the AAC encoder failed with ${length}`);
-      if (length === 0) return;
+      if (length === 0) return frames;
       const payload = copyOut(module, module._get_encoded_data(encoder), length);
-      made.push(adtsFrame(payload, sampleRateHz));
+      frames.push(adtsFrame(payload, sampleRateHz));
     }
   }
 
-  function encode(frame: Int16Array) {
-    writeFloats(frame, floats);
-    const source = module._get_encode_input_ptr(encoder, floats.byteLength);
-    if (source === 0) throw new Error('the AAC encoder has no memory');
-    module.HEAPU8.set(new Uint8Array(floats.buffer), source);
-    const status = module._send_frame(encoder, BigInt(sent));
-    if (status < 0) throw new Error(`the AAC encoder failed with ${status}`);
-    sent += samples;
-    receive();
-  }
-
-  function file() {
-    const all = Buffer.concat(made);
-    made = [];
-    return all;
-  }
-
-  return {
-    push(pcm) {
-      cutter.push(pcm, encode);
-      return file();
+  return createFrameEncoder(samples, {
+    encode(frame) {
+      writeFloats(frame, floats);
+      const source = module._get_encode_input_ptr(encoder, floats.byteLength);
+      if (source === 0) throw new Error('the AAC encoder has no memory');
+      module.HEAPU8.set(new Uint8Array(floats.buffer), source);
+      const status = module._send_frame(encoder, BigInt(sent));
+      if (status < 0) throw new Error(`the AAC encoder failed with ${status}`);
+      sent += samples;
+      return receive();
     },
-    finish() {
-      cutter.flush(encode);
+    flush() {
       module._flush_encoder_start(encoder);
-      receive();
-      return file();
+      return receive();
     },
     close: () => module._close_encoder(encoder),
-  };
+  });
 }

@@ -31,6 +31,18 @@ const PLAIN: Readonly<Record<string, string>> = {
   '—': ', ',
 };
 
+/** Quieter samples are the noise of Flite before its first sound. */
+const SILENT = 200;
+/** What stays before the first sound, so that nothing of its onset is lost. */
+const LEAD_MS = 40;
+
+/** The same sound without the silence that it begins with, but for `LEAD_MS`. */
+export function withoutLead(pcm: Int16Array, sampleRateHz: number): Int16Array {
+  const first = pcm.findIndex((sample) => Math.abs(sample) > SILENT);
+  const from = first - Math.round((sampleRateHz * LEAD_MS) / 1_000);
+  return from > 0 ? pcm.subarray(from) : pcm;
+}
+
 /** Flite knows ASCII alone: accents are dropped, the rest becomes space. */
 export function speakable(text: string): string {
   return text
@@ -80,7 +92,8 @@ export function createFlite({
         next = following === undefined ? undefined : make(following);
         // A caller that stops listening never asks for it again, so its failure is dropped.
         next?.catch(() => {});
-        yield sound;
+        // A listener would wait for the silence before the first words. Before later ones it is a pause.
+        yield i === 1 ? { ...sound, pcm: withoutLead(sound.pcm, sound.sampleRateHz) } : sound;
         if (signal.aborted) return;
       }
     },

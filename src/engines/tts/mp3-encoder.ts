@@ -1,6 +1,11 @@
 import { writePcmBytes } from '../../../media/pcm.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { copyOut, type EncoderModule, FrameCutter, type SoundEncoder } from './sound-encoder.ts';
+import {
+  copyOut,
+  createFrameEncoder,
+  type EncoderModule,
+  type SoundEncoder,
+} from './sound-encoder.ts';
 
 export type LameModule = EncoderModule & {
   _init_lame(channels: number, sampleRateHz: number, bitsPerSecond: number): number;
@@ -26,41 +31,26 @@ export function createMp3Encoder(module: LameModule, sampleRateHz: number): Soun
   const lame = module._init_lame(1, sampleRateHz, LIMITS.engines.encoding.bitsPerSecond.mp3);
   const source = module._malloc(2 * BLOCK_SAMPLES);
   const target = module._malloc(TARGET_BYTES);
-  const cutter = new FrameCutter(BLOCK_SAMPLES);
   const bytes = new Uint8Array(2 * BLOCK_SAMPLES);
-  let made: Uint8Array[] = [];
 
-  function taken(length: number) {
+  function written(length: number): Uint8Array[] {
     if (length < 0) throw new Error(`the MP3 encoder failed with ${length}`);
-    if (length > 0) made.push(copyOut(module, target, length));
+    return [copyOut(module, target, length)];
   }
 
-  function encode(frame: Int16Array) {
-    writePcmBytes(frame, bytes);
-    module.HEAPU8.set(bytes, source);
-    taken(module._encode_samples(lame, source, source, BLOCK_SAMPLES, target, TARGET_BYTES));
-  }
-
-  function file() {
-    const all = Buffer.concat(made);
-    made = [];
-    return all;
-  }
-
-  return {
-    push(pcm) {
-      cutter.push(pcm, encode);
-      return file();
+  return createFrameEncoder(BLOCK_SAMPLES, {
+    encode(frame) {
+      writePcmBytes(frame, bytes);
+      module.HEAPU8.set(bytes, source);
+      return written(
+        module._encode_samples(lame, source, source, BLOCK_SAMPLES, target, TARGET_BYTES),
+      );
     },
-    finish() {
-      cutter.flush(encode);
-      taken(module._flush_lame(lame, target, TARGET_BYTES));
-      return file();
-    },
+    flush: () => written(module._flush_lame(lame, target, TARGET_BYTES)),
     close() {
       module._close_lame(lame);
       module._free(source);
       module._free(target);
     },
-  };
+  });
 }

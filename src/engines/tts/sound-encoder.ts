@@ -23,6 +23,33 @@ export type EncoderModule = {
 export const copyOut = (module: EncoderModule, pointer: number, bytes: number): Uint8Array =>
   module.HEAPU8.slice(pointer, pointer + bytes);
 
+/** A program that encodes frames of one length. */
+export type FrameProgram = {
+  /** The pieces of the file that this frame completes, in order. */
+  encode(frame: Int16Array): readonly Uint8Array[];
+  /** The pieces that the program still holds. */
+  flush(): readonly Uint8Array[];
+  close(): void;
+};
+
+/** Encodes sound in frames of `samples`. The pieces of the file follow each other without a head. */
+export function createFrameEncoder(samples: number, program: FrameProgram): SoundEncoder {
+  const cutter = new FrameCutter(samples);
+  return {
+    push(pcm) {
+      const made: Uint8Array[] = [];
+      cutter.push(pcm, (frame) => made.push(...program.encode(frame)));
+      return Buffer.concat(made);
+    },
+    finish() {
+      const made: Uint8Array[] = [];
+      cutter.flush((frame) => made.push(...program.encode(frame)));
+      return Buffer.concat([...made, ...program.flush()]);
+    },
+    close: () => program.close(),
+  };
+}
+
 /** Cuts sound of any length into frames of the length that an encoder takes. */
 export class FrameCutter {
   readonly #frame: Int16Array;

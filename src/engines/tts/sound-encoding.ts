@@ -25,7 +25,7 @@ export function createSoundEncoding({ client, missing }: SoundEncodingDeps): Sou
     return () => {
       if (isClosed) return;
       isClosed = true;
-      // A thread that was lost has taken its streams with it, and is not started to be told of their end.
+      // A thread that died took its streams with it: no new one is started only to close them.
       if (client.thread === undefined) return closed();
       client.call('close', { stream }).then(closed, closed);
     };

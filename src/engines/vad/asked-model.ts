@@ -3,22 +3,22 @@ import type { TurnDetector, VadEvent } from '../../../media/vad.ts';
 import type { VadWindows } from '../../../media/vad-windows.ts';
 import type { VadEngine, VadStream } from '../engine.ts';
 
-/** Windows on their way to the model. What comes meanwhile waits in the ring, 256 ms at most. */
+/** Windows on their way to the model. Sound that arrives meanwhile waits in the ring, 256 ms at most. */
 const MAX_IN_FLIGHT = 3;
 
 type AskedDeps = {
   readonly engine: VadEngine;
   readonly turns: TurnDetector;
   readonly windows: VadWindows;
-  readonly tell: (event: VadEvent | undefined) => void;
+  readonly report: (event: VadEvent | undefined) => void;
 };
 
-/** The second stage of a listener's detection: hands windows to the model while they are wanted, and its answers on. */
+/** The second stage of a listener's detection: passes windows to the model while they are wanted. */
 export class AskedModel {
   readonly #engine: VadEngine;
   readonly #turns: TurnDetector;
   readonly #windows: VadWindows;
-  readonly #tell: AskedDeps['tell'];
+  readonly #report: AskedDeps['report'];
   readonly #idle: Int16Array[] = Array.from(
     { length: MAX_IN_FLIGHT },
     () => new Int16Array(HEARING_WINDOW),
@@ -29,11 +29,11 @@ export class AskedModel {
   #isGone = false;
   #judged = 0;
 
-  constructor({ engine, tell, turns, windows }: AskedDeps) {
+  constructor({ engine, report, turns, windows }: AskedDeps) {
     this.#engine = engine;
     this.#turns = turns;
     this.#windows = windows;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /** The windows have more sound. */
@@ -76,7 +76,7 @@ export class AskedModel {
       if (this.#isGone) opened.close();
       else this.#stream = opened;
     } catch {
-      // Busy or not installed: said by the engine to who starts the server, of no use to a caller.
+      // Busy or not installed: the engine reports that to the operator; the caller can do nothing about it.
       this.#isGone = true;
     }
     this.#ask();
@@ -91,7 +91,7 @@ export class AskedModel {
         this.#idle.push(window);
         return;
       }
-      // Whatever goes wrong with an answer, what its listener makes of it included, the gate goes on.
+      // If the model or the listener fails, the gate goes on alone.
       this.#lastAnswer = this.#stream
         .probability(window)
         .then((value) => this.#answered(window, value, endMs))
@@ -104,7 +104,7 @@ export class AskedModel {
     const isWhole = window.length === HEARING_WINDOW;
     this.#idle.push(isWhole ? window : new Int16Array(HEARING_WINDOW));
     if (!Number.isNaN(value)) this.#judged++;
-    this.#tell(this.#turns.probability(value, endMs));
+    this.#report(this.#turns.probability(value, endMs));
     this.#ask();
   }
 }

@@ -2,7 +2,7 @@
  * The loop that the voice activity model is made of, in WebAssembly: rows of weights over a vector, eight products at a
  * time. The text below is assembled when a kernel is made.
  */
-import compile from 'watr/compile';
+import { startWasm } from '../../../media/wasm.ts';
 
 /** Vectors and rows are so many floats long, or a multiple: what is shorter ends in zeros. */
 const STEP = 8;
@@ -66,12 +66,6 @@ type Exports = {
   ): void;
 };
 
-/** The part of WebAssembly that is used here; the types of Node leave it to the browser's. */
-type Api = {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: Exports };
-};
-
 /** Rows of weights and a bias each, which lie in a kernel's memory. */
 export type Layer = {
   readonly rows: number;
@@ -90,9 +84,7 @@ export class Kernel {
   #taken = 0;
 
   constructor(floats: number) {
-    const { Instance, Module } = (globalThis as unknown as { WebAssembly: Api }).WebAssembly;
-    const text = textOf(Math.ceil(floats / PAGE_FLOATS));
-    const { apply, memory } = new Instance(new Module(compile(text))).exports;
+    const { apply, memory } = startWasm<Exports>(textOf(Math.ceil(floats / PAGE_FLOATS)));
     this.floats = new Float32Array(memory.buffer);
     this.#apply = apply;
   }

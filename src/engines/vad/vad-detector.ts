@@ -49,15 +49,15 @@ export class VoiceDetector {
     const turns = this.#turns;
     const windows = new VadWindows({ keepSamples });
     this.#windows = windows;
-    const tell = (event: VadEvent | undefined) => this.#tell(event);
-    this.#model = engine && new AskedModel({ engine, tell, turns, windows });
+    const report = (event: VadEvent | undefined) => this.#report(event);
+    this.#model = engine && new AskedModel({ engine, report, turns, windows });
   }
 
   /** Takes the next frame; nothing is kept of the array. Event times count in the frames so far. */
   push(frame: Int16Array): void {
     if (!this.#isOpen) return;
     this.#windows.push(frame);
-    this.#tell(this.#turns.frame(frame, this.#gate));
+    this.#report(this.#turns.frame(frame, this.#gate));
     this.#model?.hear();
   }
 
@@ -95,7 +95,7 @@ export class VoiceDetector {
     };
   }
 
-  #tell(event: VadEvent | undefined): void {
+  #report(event: VadEvent | undefined): void {
     if (event !== undefined && this.#isOpen) this.#onEvent(event);
   }
 }

@@ -39,7 +39,7 @@ describe('a turn that has likely ended', () => {
     ]);
   });
 
-  it('is not told where nobody asks for it, or where it would come after the end', () => {
+  it('is not reported where it is not asked for, or where it would come after the end', () => {
     for (const pauses of [{}, { pauseMs: 900 }]) {
       const detector = new TurnDetector({ ...options, ...pauses });
       const kinds = kindsOf(detector, [quiet(400), loud(600), quiet(700)]);

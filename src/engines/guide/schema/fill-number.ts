@@ -1,4 +1,4 @@
-import type { World } from './schema-world.ts';
+import type { SchemaWorld } from './schema-world.ts';
 import { boundOf } from './schema-world.ts';
 
 /** Steps that are tried before fractions are, and then in all. */
@@ -6,7 +6,7 @@ const FEW = 24;
 const MANY = 5_000;
 
 /** Numbers that may be in a world, the plainest first; whether one is, is for `admits` to say. */
-export function* numbersOf(world: World, isWhole: boolean): Generator<number> {
+export function* numbersOf(world: SchemaWorld, isWhole: boolean): Generator<number> {
   const least = greatestOf([
     boundOf(world, 'minimum', 'greatest'),
     boundOf(world, 'exclusiveMinimum', 'greatest'),

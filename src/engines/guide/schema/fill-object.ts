@@ -24,24 +24,24 @@ export function* objectsOf(spot: Spot): Generator<Candidate> {
   });
 
   const first = named.filter((name) => required.has(name));
-  const told = membersNamed(spot, new Set([...first, ...required]));
-  if (told === undefined) return;
-  const isMeant = [...told.values()].some((one) => one.isMeant);
-  const rest = named.filter((name) => !told.has(name));
-  const more = withOptional(spot, { told, names: rest, most });
-  if (more.size > told.size && more.size >= least) yield objectOf(more, true);
-  if (told.size >= least) yield objectOf(told, isMeant);
+  const base = membersNamed(spot, new Set([...first, ...required]));
+  if (base === undefined) return;
+  const isMeant = [...base.values()].some((one) => one.isMeant);
+  const rest = named.filter((name) => !base.has(name));
+  const more = withOptional(spot, { base, names: rest, most });
+  if (more.size > base.size && more.size >= least) yield objectOf(more, true);
+  if (base.size >= least) yield objectOf(base, isMeant);
   const full = upTo(spot, least, more);
-  if (full.size > told.size) yield objectOf(full, isMeant);
+  if (full.size > base.size) yield objectOf(full, isMeant);
   for (const name of rest) {
-    const one = membersNamed(spot, new Set([...told.keys(), name]));
+    const one = membersNamed(spot, new Set([...base.keys(), name]));
     if (one !== undefined) yield objectOf(one, isMeant);
   }
   if (place.avoid.length === 0) return;
   // An item of a list whose items must differ: the same with another value for one member.
-  for (const name of told.keys()) {
+  for (const name of base.keys()) {
     const other = fillMember(spot, name);
-    if (other !== undefined) yield objectOf(new Map(told).set(name, other), other.isMeant);
+    if (other !== undefined) yield objectOf(new Map(base).set(name, other), other.isMeant);
   }
 }
 
@@ -73,11 +73,11 @@ function withOptional(
   {
     most,
     names,
-    told,
-  }: { readonly told: Members; readonly names: readonly string[]; readonly most: number },
+    base,
+  }: { readonly base: Members; readonly names: readonly string[]; readonly most: number },
 ): Members {
   const { filling, world } = spot;
-  const members = new Map(told);
+  const members = new Map(base);
   for (const name of names) {
     if (members.size >= most) break;
     const schemas = membersOf(filling.root, world, name);
@@ -89,8 +89,8 @@ function withOptional(
 }
 
 /** As many members as there must be, of names that are known and then of others. */
-function upTo(spot: Spot, least: number, told: Members): Members {
-  const members = new Map(told);
+function upTo(spot: Spot, least: number, base: Members): Members {
+  const members = new Map(base);
   const add = (name: string): boolean => {
     if (members.has(name)) return true;
     const filled = fillMember(spot, name);

@@ -10,7 +10,7 @@ import { isList, isOfType, isSame, type JsonType } from './json-value.ts';
 import type { QuestionWords } from './question-words.ts';
 import { type Schema, SchemaRoot, schemaOf } from './schema-root.ts';
 import { SchemaRefused } from './schema-work.ts';
-import { typesOf, type World, worldsOf } from './schema-world.ts';
+import { type SchemaWorld, typesOf, worldsOf } from './schema-world.ts';
 
 /**
  * A value that a schema describes, the same to the same: what must be there, of what the question names where that
@@ -25,7 +25,7 @@ export function fillSchema(schema: unknown, words: QuestionWords, type?: JsonTyp
   try {
     filled = filler.fill(type === undefined ? [root.schema] : [root.schema, { type }], place);
   } catch (error) {
-    // The one error that a program has no measure for beforehand: of the stack.
+    // Stack overflow: how deep a value may nest cannot be known beforehand.
     if (error instanceof RangeError) throw new SchemaRefused('takes too much work to satisfy');
     throw error;
   }
@@ -77,7 +77,7 @@ class Filler implements Filling {
     return branches.some((branch) => this.leadsBack(schemaOf(branch), refs));
   }
 
-  /** What may be null is null where the question names nothing for it, and where it would lead back. */
+  /** A place that may be null is null where the question names nothing for it, and where its schema recurs. */
   #search(
     schemas: readonly Schema[],
     place: Place,
@@ -100,7 +100,7 @@ class Filler implements Filling {
     return nothing;
   }
 
-  *#candidates(world: World, place: Place): Generator<Candidate> {
+  *#candidates(world: SchemaWorld, place: Place): Generator<Candidate> {
     const { schemas } = world;
     const fixed = schemas.find((one) => Object.hasOwn(one, 'const') || isList(one.enum));
     if (fixed !== undefined) return yield* this.#listed(fixed, place);
@@ -115,8 +115,8 @@ class Filler implements Filling {
     for (const type of typesOf(world)) yield* this.#ofType(type, world, place);
   }
 
-  /** Of what a schema lists that which the question says, else what is usual, else one after the other. */
-  *#listed(schema: World['schemas'][number], { path }: Place): Generator<Candidate> {
+  /** The values of an enumeration: first what the question says, then the default, then the others in order. */
+  *#listed(schema: SchemaWorld['schemas'][number], { path }: Place): Generator<Candidate> {
     const values = Object.hasOwn(schema, 'const') ? [schema.const] : (schema.enum as unknown[]);
     this.root.work.spend(values.length);
     const place = path.replace(/\[\d+\]/g, '');
@@ -128,7 +128,7 @@ class Filler implements Filling {
     for (const value of [...usual, ...values]) yield { value, isMeant: false };
   }
 
-  *#ofType(type: JsonType, world: World, place: Place): Generator<Candidate> {
+  *#ofType(type: JsonType, world: SchemaWorld, place: Place): Generator<Candidate> {
     const { name } = place;
     const { words } = this;
     const spot = { filling: this, world, place };
@@ -150,8 +150,8 @@ class Filler implements Filling {
         for (const value of numbersOf(world, type === 'integer')) yield { value, isMeant: false };
         return;
       case 'boolean': {
-        const told = fitSwitch(words, name);
-        if (told !== undefined) yield { value: told, isMeant: true, takes: `switch ${name}` };
+        const asked = fitSwitch(words, name);
+        if (asked !== undefined) yield { value: asked, isMeant: true, takes: `switch ${name}` };
         return yield* [false, true].map((value) => ({ value, isMeant: false }));
       }
       case 'null':
@@ -159,7 +159,7 @@ class Filler implements Filling {
     }
   }
 
-  #examples({ schemas }: World, type: JsonType): Candidate[] {
+  #examples({ schemas }: SchemaWorld, type: JsonType): Candidate[] {
     return schemas
       .flatMap(({ examples }) => (isList(examples) ? examples.slice(0, MOST_EXAMPLES) : []))
       .filter((one) => isOfType(one, type))

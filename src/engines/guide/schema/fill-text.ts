@@ -3,7 +3,7 @@ import { findFormat } from './formats.ts';
 import { charsOf } from './json-value.ts';
 import type { QuestionWords } from './question-words.ts';
 import type { SchemaRoot } from './schema-root.ts';
-import { boundOf, type World } from './schema-world.ts';
+import { boundOf, type SchemaWorld } from './schema-world.ts';
 import { writePattern } from './write-pattern.ts';
 
 /** Texts that see all that a pattern may look ahead for. */
@@ -16,7 +16,7 @@ const STEPS = 8;
 /** Texts that may be in a world, those first that a question has for a member of this name. */
 export function* textsOf(
   root: SchemaRoot,
-  world: World,
+  world: SchemaWorld,
   {
     examples,
     name,
@@ -59,7 +59,7 @@ const plain = (value: string): Candidate => ({ value, isMeant: false });
 
 type Sizes = { readonly least: number; readonly most: number };
 
-const sizesOf = (world: World): Sizes => ({
+const sizesOf = (world: SchemaWorld): Sizes => ({
   least: boundOf(world, 'minLength', 'greatest') ?? 0,
   most: boundOf(world, 'maxLength', 'least') ?? Number.POSITIVE_INFINITY,
 });
@@ -75,7 +75,7 @@ function sized(root: SchemaRoot, text: string, { least, most }: Sizes): string {
 }
 
 /** Texts that a pattern describes: each way through it, and longer ones up to the size that is wanted. */
-function* patternTexts(root: SchemaRoot, world: World, source: string): Generator<Candidate> {
+function* patternTexts(root: SchemaRoot, world: SchemaWorld, source: string): Generator<Candidate> {
   const pattern = root.pattern(source);
   const { least, most } = sizesOf(world);
   root.work.write(least);

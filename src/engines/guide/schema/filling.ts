@@ -1,23 +1,23 @@
 import type { QuestionWords } from './question-words.ts';
 import type { Schema, SchemaRoot } from './schema-root.ts';
-import type { World } from './schema-world.ts';
+import type { SchemaWorld } from './schema-world.ts';
 
 /** Where a value stands. */
 export type Place = {
   readonly name: string;
-  /** As it is told: `address.street`. */
+  /** As the refusal of a schema names it: `address.street`. */
   readonly path: string;
   readonly depth: number;
   /** The references that were followed on the way. */
   readonly refs: ReadonlySet<Schema>;
-  /** Values that it must not have again. */
+  /** Values that are taken: items of a list may have to differ. */
   readonly avoid: readonly unknown[];
 };
 
 /** A value for a place, and whether the question names it. */
 export type Filled = { readonly value: unknown; readonly isMeant: boolean };
 
-/** What fills the parts of a value, as it fills the whole. */
+/** Fills any place of a value: the whole, a member or an item. */
 export interface Filling {
   readonly root: SchemaRoot;
   readonly words: QuestionWords;
@@ -28,4 +28,8 @@ export interface Filling {
 }
 
 /** A place for which one way to satisfy its schemas was chosen. */
-export type Spot = { readonly filling: Filling; readonly world: World; readonly place: Place };
+export type Spot = {
+  readonly filling: Filling;
+  readonly world: SchemaWorld;
+  readonly place: Place;
+};

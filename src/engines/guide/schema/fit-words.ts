@@ -77,7 +77,7 @@ export function fitTexts(words: QuestionWords, name: string): Candidate[] {
   }
   const leads = LEADS.filter(({ of }) => speaksOf(named, of)).flatMap(({ before }) => before);
   const isName = leads.length > 0;
-  // What is said is often what is quoted, and may be in two places.
+  // A spoken text is often quoted too, and may fill two members.
   const isSaying = speaksOf(named, SAYING);
   if (isSaying) found.push(...words.quoted.map((value) => ({ value, isMeant: true })));
   else if (isName) found.push(...words.quoted.map((one) => meant(one, 'text')));
@@ -133,11 +133,11 @@ export function fitNumbers(words: QuestionWords, name: string): Candidate[] {
   const beside = (near: readonly string[]) => near.some((word) => named.includes(word));
   const all = words.numbers.map(({ near, value }, at) => ({ near, value, at }));
   const near = all.filter(({ near: around }) => beside(around));
-  const told = speaksOf(nameWords(name), [...REPLY, 'sum', 'total', 'value', 'amount'])
+  const answers = speaksOf(nameWords(name), [...REPLY, 'sum', 'total', 'value', 'amount'])
     ? [...words.answer.matchAll(/^That is (-?\d+(?:\.\d+)?)\.$/g)]
     : [];
   return [
-    ...told.map(([, value]) => ({ value: Number(value), isMeant: true })),
+    ...answers.map(([, value]) => ({ value: Number(value), isMeant: true })),
     ...near.map(({ at, value }) => candidate(value, at, true)),
     ...all.filter((one) => !near.includes(one)).map(({ at, value }) => candidate(value, at, false)),
   ];
@@ -151,7 +151,7 @@ export function isSaid({ plain }: QuestionWords, text: string): boolean {
 
 const NOT = /^(?:not|no|without|dont|never|off|disable|disabled|exclude|skip)$/;
 
-/** What a question says of something that is or is not. Undefined where it does not speak of it. */
+/** Whether a question switches the member on or off. Undefined where it does not mention it. */
 export function fitSwitch({ plain }: QuestionWords, name: string): boolean | undefined {
   const said = plain.trim().split(' ');
   const named = nameWords(name).filter((word) => !/^(?:is|has|with|use|include)$/.test(word));

@@ -8,7 +8,7 @@ import { namedSchemas, type Schema, type SchemaRoot, schemaOf, schemasOf } from 
 import { SchemaRefused } from './schema-work.ts';
 
 /** One way to satisfy schemas: a list of such as must all hold, with every choice between them made. */
-export type World = {
+export type SchemaWorld = {
   readonly schemas: readonly Json[];
   /** The references that were followed, here and on the way here. */
   readonly refs: ReadonlySet<Schema>;
@@ -22,13 +22,13 @@ export function* worldsOf(
   root: SchemaRoot,
   schemas: readonly Schema[],
   options: { readonly refs: ReadonlySet<Schema>; readonly words: QuestionWords },
-): Generator<World> {
+): Generator<SchemaWorld> {
   const flat = flatten(root, schemas, options.refs);
   if (flat === undefined) return;
   yield* choose(root, flat, options.words);
 }
 
-type Flat = World & { readonly choices: readonly (readonly Schema[])[] };
+type Flat = SchemaWorld & { readonly choices: readonly (readonly Schema[])[] };
 
 /** Undefined: nothing can satisfy them. */
 function flatten(
@@ -77,7 +77,7 @@ function choicesOf(schema: Json): (readonly Schema[])[] {
   return choices;
 }
 
-function* choose(root: SchemaRoot, flat: Flat, words: QuestionWords): Generator<World> {
+function* choose(root: SchemaRoot, flat: Flat, words: QuestionWords): Generator<SchemaWorld> {
   root.work.spend();
   const [first, ...others] = flat.choices;
   if (first === undefined) {
@@ -120,8 +120,8 @@ const constantsOf = (schema: Schema): readonly string[] => {
 const ALL: readonly JsonType[] = [
   ...(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const),
 ];
-/** What is said by words that make sense for one type alone. */
-const TELLING: readonly (readonly [JsonType, readonly string[]])[] = [
+/** Schema keywords that make sense for one type alone. */
+const TYPE_KEYWORDS: readonly (readonly [JsonType, readonly string[]])[] = [
   ['object', ['properties', 'required', 'additionalProperties', 'patternProperties']],
   ['object', ['minProperties', 'propertyNames', 'dependentRequired']],
   ['array', ['items', 'prefixItems', 'minItems', 'maxItems', 'contains', 'uniqueItems']],
@@ -129,8 +129,8 @@ const TELLING: readonly (readonly [JsonType, readonly string[]])[] = [
   ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
 ];
 
-/** The types that a value may have in a world, in the order in which they are tried. */
-export function typesOf({ schemas }: World): readonly JsonType[] {
+/** The types that a value may have in a world, the likeliest first. */
+export function typesOf({ schemas }: SchemaWorld): readonly JsonType[] {
   let types: readonly JsonType[] | undefined;
   for (const { type } of schemas) {
     if (type === undefined) continue;
@@ -141,15 +141,15 @@ export function typesOf({ schemas }: World): readonly JsonType[] {
   if (types !== undefined) {
     return types.includes('null') ? [...types.filter((one) => one !== 'null'), 'null'] : types;
   }
-  const told = TELLING.filter(([, words]) =>
+  const implied = TYPE_KEYWORDS.filter(([, words]) =>
     schemas.some((schema) => words.some((word) => schema[word] !== undefined)),
   ).map(([one]) => one);
-  return [...new Set([...told, 'string' as const, ...ALL])];
+  return [...new Set([...implied, 'string' as const, ...ALL])];
 }
 
 /** The greatest of what the schemas of a world say under a name, or the least. */
 export function boundOf(
-  { schemas }: World,
+  { schemas }: SchemaWorld,
   name: string,
   which: 'greatest' | 'least',
 ): number | undefined {
@@ -159,11 +159,18 @@ export function boundOf(
 }
 
 /** What a member of an object must be, by all schemas of a world. */
-export const membersOf = (root: SchemaRoot, { schemas }: World, name: string): readonly Schema[] =>
-  schemas.flatMap((schema) => memberSchemas(root, schema, name));
+export const membersOf = (
+  root: SchemaRoot,
+  { schemas }: SchemaWorld,
+  name: string,
+): readonly Schema[] => schemas.flatMap((schema) => memberSchemas(root, schema, name));
 
 /** The members that a world wants, with those that they bring along. */
-export function requiredOf(root: SchemaRoot, { schemas }: World, present: Json = {}): string[] {
+export function requiredOf(
+  root: SchemaRoot,
+  { schemas }: SchemaWorld,
+  present: Json = {},
+): string[] {
   const names = new Set<string>(Object.keys(present));
   for (let before = -1; before < names.size; ) {
     before = names.size;
@@ -177,7 +184,7 @@ export function requiredOf(root: SchemaRoot, { schemas }: World, present: Json =
 }
 
 /** The members that the schemas of a world name, in their order. */
-export const namedBy = ({ schemas }: World): readonly string[] => [
+export const namedBy = ({ schemas }: SchemaWorld): readonly string[] => [
   ...new Set(
     schemas.flatMap(({ properties }) => (isRecord(properties) ? Object.keys(properties) : [])),
   ),

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { probeDuration } from '../../../../media/probe-duration.ts';
+import { probeDuration } from '../../../../media/duration/probe-duration.ts';
 import { startEmscripten } from '../../../../src/engines/threads/emscripten-module.ts';
 import { createEngineFiles } from '../../../../src/engines/threads/engine-files.ts';
 import { type AacModule, createAacEncoder } from '../../../../src/engines/tts/aac-encoder.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EngineInputRefused, EngineMissing } from '../../../../src/engines/engine.ts';
-import { createFlite, speakable } from '../../../../src/engines/tts/flite.ts';
+import { createFlite, speakable, withoutLead } from '../../../../src/engines/tts/flite.ts';
 import type { FliteContract } from '../../../../src/engines/tts/flite-worker.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { fakeWorkerClient } from '../../../support/fake-worker-client.ts';
@@ -97,5 +97,25 @@ describe('flite', () => {
 
   it('speaks ASCII alone', () => {
     expect(speakable('Déjà vu — “it’s”…')).toBe('Deja vu , "it\'s"...');
+  });
+});
+
+describe('the silence before speech', () => {
+  const RATE = 16_000;
+  /** So many milliseconds of noise, and then sound. */
+  const speech = (noiseMs: number) =>
+    Int16Array.from({ length: RATE / 2 }, (_, i) => (i < (noiseMs * RATE) / 1_000 ? 90 : 3_000));
+
+  it('is cut to what an onset needs', () => {
+    const heard = withoutLead(speech(180), RATE);
+    expect(heard.findIndex((sample) => sample > 1_000)).toBe((40 * RATE) / 1_000);
+    expect(heard.length).toBe(RATE / 2 - (140 * RATE) / 1_000);
+  });
+
+  it('stays where it is shorter, and where there is nothing else', () => {
+    const short = speech(30);
+    const still = new Int16Array(400);
+    expect(withoutLead(short, RATE)).toBe(short);
+    expect(withoutLead(still, RATE)).toBe(still);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { probeDuration } from '../../../media/probe-duration.ts';
-import * as files from '../../support/sound-files.ts';
+import { probeDuration } from '../../../../media/duration/probe-duration.ts';
+import * as files from '../../../support/sound-files.ts';
 
 const WHOLE: Readonly<Record<string, readonly [Buffer, number]>> = {
   wav: [files.wavFile({ data: new Uint8Array(32_000) }), 1_000],

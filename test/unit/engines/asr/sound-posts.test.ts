@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSoundPosts } from '../../../../src/engines/tts/sound-posts.ts';
+import { createSoundPosts } from '../../../../src/engines/asr/sound-posts.ts';
 
 describe('sound posts', () => {
   it('posts every sample once and in order, in posts of one size and a rest', () => {

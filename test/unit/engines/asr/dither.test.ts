@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createDither } from '../../../../src/engines/tts/dither.ts';
+import { createDither } from '../../../../src/engines/asr/dither.ts';
 
 describe('dither', () => {
   it('leaves no run of digital silence, on which the recogniser would trap', () => {

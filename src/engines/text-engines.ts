@@ -1,15 +1,21 @@
 import { LIMITS } from '../kernel/limits.ts';
-import { USE_LITE_DIMENSIONS } from './asr/use-lite.ts';
-import { type EmbeddedText, type EmbeddingEngine, EngineInputRefused } from './engine.ts';
+import {
+  type EmbeddedText,
+  type EmbeddingEngine,
+  EngineInputRefused,
+  type GuideEngine,
+} from './engine.ts';
 import type { TextContract } from './guide/text-worker.ts';
+import { USE_LITE_DIMENSIONS } from './guide/use-lite.ts';
 import { createFairLine, type FairLine } from './threads/fair-line.ts';
 import type { WorkerClient } from './threads/worker-client.ts';
 
-export type EmbeddingDeps = {
+/** The worker that embeds texts and answers as the guide. */
+type TextEngineDeps = {
   readonly client: WorkerClient<TextContract>;
   /** Throws EngineMissing where the engine's package was pruned. */
   readonly requirePresent: () => void;
-  /** Where agents wait for the thread that embeds and answers. */
+  /** Where agents wait for the worker. */
   readonly line?: FairLine;
 };
 
@@ -20,7 +26,7 @@ export function createUseLite({
   client,
   requirePresent,
   line = createFairLine(LIMITS.engines.line),
-}: EmbeddingDeps): EmbeddingEngine {
+}: TextEngineDeps): EmbeddingEngine {
   return {
     async embed(texts, agentId) {
       requirePresent();
@@ -62,4 +68,18 @@ function batches(texts: readonly EmbeddedText[]): EmbeddedText[][] {
     chars += size;
   }
   return batch.length === 0 ? all : [...all, batch];
+}
+
+/** The guide, which thinks in a worker. */
+export function createGuide({
+  client,
+  requirePresent,
+  line = createFairLine(LIMITS.engines.line),
+}: TextEngineDeps): GuideEngine {
+  return {
+    async reply({ agentId, ...request }) {
+      requirePresent();
+      return line.run(agentId, () => client.call('reply', request));
+    },
+  };
 }

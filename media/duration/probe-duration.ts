@@ -2,15 +2,15 @@
  * How long a file of sound lasts, found out from its bytes: neither its name nor its declared type is asked. What can
  * be counted is counted; what a head merely claims counts only where nothing else is to be had.
  */
-import { adtsDuration } from './duration/adts.ts';
-import { flacDuration } from './duration/flac.ts';
-import { type Measured, refused } from './duration/measured.ts';
-import { mp3Duration } from './duration/mp3.ts';
-import { mp4Duration } from './duration/mp4.ts';
-import { oggDuration } from './duration/ogg.ts';
-import { pastTags } from './duration/walk-frames.ts';
-import { wavDuration } from './duration/wav.ts';
-import { webmDuration } from './duration/webm.ts';
+import { adtsDuration } from './adts.ts';
+import { flacDuration } from './flac.ts';
+import { type Measured, refused } from './measured.ts';
+import { mp3Duration } from './mp3.ts';
+import { mp4Duration } from './mp4.ts';
+import { oggDuration } from './ogg.ts';
+import { pastTags } from './walk-frames.ts';
+import { wavDuration } from './wav.ts';
+import { webmDuration } from './webm.ts';
 
 /** Two days: more than any file that is taken can hold, so that a longer one lies. */
 const MAX_DURATION_MS = 172_800_000;

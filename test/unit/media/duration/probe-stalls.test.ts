@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { probeDuration } from '../../../media/probe-duration.ts';
-import { longestStallMs } from '../../support/longest-stall.ts';
-import { slowness } from '../../support/thread-cpu.ts';
+import { probeDuration } from '../../../../media/duration/probe-duration.ts';
+import { longestStallMs } from '../../../support/longest-stall.ts';
+import { slowness } from '../../../support/thread-cpu.ts';
 
 const MIB = 1024 * 1024;
 const MOST_STALL_MS = 50;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createUseLite } from '../../../src/engines/embedding.ts';
 import { EngineInputRefused, EngineMissing } from '../../../src/engines/engine.ts';
 import type { TextContract } from '../../../src/engines/guide/text-worker.ts';
+import { createGuide, createUseLite } from '../../../src/engines/text-engines.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { fakeWorkerClient } from '../../support/fake-worker-client.ts';
 
@@ -57,6 +57,31 @@ describe('embedding engine', () => {
   it('says what is missing', async () => {
     const { client, engine } = world(pruned);
     await expect(engine.embed(['1'])).rejects.toThrow(new EngineMissing('pruned'));
+    expect(client.calls).toEqual([]);
+  });
+});
+
+const facts = { agentName: '', spendableRaw: 0n, heldRaw: 0n, spentRaw: 0n };
+const request = { messages: [], facts, maxTokens: 1, nowMs: 0 };
+const answer = { text: 'Hello.', usage: { inputTokens: 1, outputTokens: 2 } };
+
+describe('guide engine', () => {
+  it('asks its worker and says what that said', async () => {
+    const client = fakeWorkerClient<TextContract>(() => answer);
+    const guide = createGuide({ client, requirePresent: () => {} });
+    expect(await guide.reply(request)).toEqual(answer);
+    expect(client.calls).toEqual([{ method: 'reply', argument: request }]);
+  });
+
+  it('says what is missing', async () => {
+    const client = fakeWorkerClient<TextContract>(() => answer);
+    const guide = createGuide({
+      client,
+      requirePresent() {
+        throw new EngineMissing('pruned');
+      },
+    });
+    await expect(guide.reply(request)).rejects.toThrow(new EngineMissing('pruned'));
     expect(client.calls).toEqual([]);
   });
 });
