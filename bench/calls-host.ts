@@ -1,16 +1,16 @@
 import { HEARING_HZ } from '../media/hearing.ts';
 import { Resampler } from '../media/resample.ts';
-import type { GuideEngine, TtsEngine } from '../src/engines/engine.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
 import { loadUws } from '../src/http/server/uws.ts';
-import type { AnySocket, SocketHandler } from '../src/http/websocket/socket-route.ts';
+import type { AgentSocket, SocketHandler } from '../src/http/websocket/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';
 import { startEdge } from '../test/support/edge.ts';
-import { createFakeEngines, tone } from '../test/support/voice-fakes.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';
-import { agedMicros } from './frame-stamp.ts';
+import { realtimeStamp } from './frame-stamp.ts';
+import { createLateness } from './lateness.ts';
+import { createPromptEngines, SECOND } from './prompt-engines.ts';
 import { ownAgents } from './relays.ts';
 
 /**
@@ -27,84 +27,18 @@ export type CallsHostOrder = {
   readonly lateMs: number;
 };
 
-/** How long frames took from their client's `send` until they were worked off. */
-export type Lateness = Readonly<Record<'frames' | 'late' | 'p50Ms' | 'p99Ms' | 'mostMs', number>>;
-
 const CREDIT_RAW = 1_000_000_000n;
 const RESAMPLED_FRAMES = 50_000;
-/** How many frames are looked at: of 600 callers for half a minute. */
-const MOST_TIMED = 1_000_000;
 
 process.on('disconnect', () => process.exit(0));
 favourMedia();
 
 const order = JSON.parse(process.argv[2] ?? '{}') as CallsHostOrder;
-/** Outside the heap, and as large from the beginning: what is measured must not collect its measurements. */
-const micros = new Int32Array(order.isTimed ? MOST_TIMED : 0);
-let timed = 0;
-
-function workedOff(event: Uint8Array): void {
-  const aged = agedMicros(event);
-  if (aged !== undefined && timed < micros.length) micros[timed++] = aged;
-}
-
-function lateness(): Lateness {
-  const sorted = micros.subarray(0, timed).sort();
-  const ms = (place: number) => (sorted[Math.floor(place)] ?? Number.NaN) / 1_000;
-  const early = sorted.findIndex((each) => each > order.lateMs * 1_000);
-  return {
-    frames: timed,
-    late: early < 0 ? 0 : timed - early,
-    p50Ms: ms(timed / 2),
-    p99Ms: ms(timed * 0.99),
-    mostMs: ms(timed - 1),
-  };
-}
-
-/** Tells how many frames are forgotten. */
-function forgetLateness(): number {
-  const forgotten = timed;
-  timed = 0;
-  return forgotten;
-}
-
-/** Two sentences, which are spoken for a second each: agents speak about as much as their callers. */
-const guide: GuideEngine = {
-  async reply() {
-    const text = 'You were heard well and this is one second. This is the other one.';
-    return { text, usage: { inputTokens: 10, outputTokens: 15 } };
-  },
-};
-
-/** At the rate of the line: what remains to be resampled is what callers say. */
-const SECOND = tone(1_000, 8_000);
-
-const voice: TtsEngine = {
-  async *speak({ text }) {
-    for (const sentence of text.match(/[^.]+\./g) ?? []) {
-      yield { text: sentence.trim(), sampleRateHz: 8_000, pcm: SECOND };
-    }
-  },
-};
-
-let windows = 0;
-
-/** Loud is speech. It counts how often the model would have been asked. */
-const vad = {
-  open: async () => ({
-    async probability(window: Int16Array) {
-      windows++;
-      let peak = 0;
-      for (let i = 0; i < window.length; i++) peak = Math.max(peak, window[i] as number);
-      return peak > 1_000 ? 0.9 : 0.02;
-    },
-    close() {},
-  }),
-};
+const prompt = createPromptEngines(order.sessions);
+const lateness = createLateness({ ...order, agedMicros: realtimeStamp.agedMicros });
 
 async function openLive({ isTimed, sessions }: CallsHostOrder): Promise<number> {
-  const engines = { ...createFakeEngines(), guide, vad, tts: { flite: voice } };
-  engines.stt.pocketsphinx.places = sessions;
+  const { engines } = prompt;
   const { deps, ledger } = await createVoiceWorld({
     ...{ clock: systemClock, creditRaw: CREDIT_RAW },
     change: { engines, speechGates: await loadSpeechGates() },
@@ -112,8 +46,8 @@ async function openLive({ isTimed, sessions }: CallsHostOrder): Promise<number> 
   for (let agentId = 1; agentId <= sessions; agentId++) {
     await ledger.credit({ agentId, amountRaw: CREDIT_RAW, reference: `bench ${agentId}` });
   }
-  const socket: AnySocket = createRealtimeSocket(deps);
-  const timed: AnySocket = {
+  const socket: AgentSocket = createRealtimeSocket(deps);
+  const timed: AgentSocket = {
     ...socket,
     open: async (context) => timedHandler(await socket.open(context)),
   };
@@ -126,21 +60,21 @@ const timedHandler = (handler: SocketHandler): SocketHandler => ({
   message: (data) => handler.message(data),
   frame(bytes, isBinary) {
     handler.frame?.(bytes, isBinary);
-    workedOff(bytes);
+    lateness.workedOff(bytes);
   },
   drained: () => handler.drained?.(),
   draining: () => handler.draining?.(),
   closed: (code, reason) => handler.closed(code, reason),
 });
 
-async function openBare({ isTimed }: CallsHostOrder): Promise<number> {
+async function openBare(): Promise<number> {
   const uws = loadUws();
   const app = uws.App().ws('/v1/realtime', {
     maxPayloadLength: 1024 * 1024,
     maxBackpressure: 1024 * 1024,
     message(client, data, isBinary) {
       client.send(data, isBinary);
-      if (isTimed) workedOff(new Uint8Array(data));
+      lateness.workedOff(new Uint8Array(data));
     },
   });
   return new Promise((resolve) => {
@@ -164,13 +98,13 @@ function resampling(): number {
 }
 
 const ANSWERS: Readonly<Record<string, () => unknown>> = {
-  lateness,
-  forgetLateness,
-  windows: () => windows,
+  lateness: lateness.figures,
+  forgetLateness: lateness.forget,
+  windows: prompt.windows,
   resampling,
 };
 
 process.on('message', (question) => process.send?.(ANSWERS[String(question)]?.()));
 
-const port = await (order.kind === 'bare' ? openBare(order) : openLive(order));
+const port = await (order.kind === 'bare' ? openBare() : openLive(order));
 process.send?.({ port });

@@ -1,18 +1,16 @@
 import { loadavg } from 'node:os';
-import { encodeMulaw } from '../media/mulaw.ts';
-import { Resampler } from '../media/resample.ts';
-import { loadRecording } from '../test/support/speech.ts';
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';
-import type { CallsHostOrder, Lateness } from './calls-host.ts';
+import { CYCLE_FRAMES, callersSound, FRAME_MS, SPEECH_FRAMES } from './callers-sound.ts';
+import type { CallsHostOrder } from './calls-host.ts';
 import { canPin, stayBeside, UNDER_TEST } from './cores.ts';
 import { stolenMs } from './cpu.ts';
-import { stamped } from './frame-stamp.ts';
+import { realtimeStamp } from './frame-stamp.ts';
+import type { Lateness } from './lateness.ts';
 import { openClients, startHost, takeTurns } from './live-clients.ts';
 
 const KINDS = ['bare', 'live'] as const;
 const ROUNDS = 3;
 const ROUND_MS = 3_500;
-const FRAME_MS = 20;
 const CALLS = 300;
 const MANY_CALLS = 600;
 /** Code that has run so often is compiled; a server has been up for longer. */
@@ -23,14 +21,6 @@ const BAR = 2.5;
 const LATE_MS = 40;
 /** After the last frame: what is still to be heard, answered and billed. */
 const REST_MS = 300;
-
-/** Of each caller's five seconds two are speech. */
-const SPEECH_FRAMES = 100;
-const CYCLE_FRAMES = 250;
-/** Where the recording is well into its sentence. */
-const SPEECH_FROM = 16_000;
-/** A line without speech is not quite still. */
-const HISS = 12;
 
 type Kind = CallsHostOrder['kind'];
 type Calls = Awaited<ReturnType<typeof openCalls>>;
@@ -156,7 +146,9 @@ async function openCalls(order: CallsHostOrder) {
     },
   });
   if (kind === 'live') for (const socket of clients.sockets) socket.send(SETUP);
-  const sound = callersSound();
+  const sound = callersSound().map(
+    (audio) => `","type":"input_audio_buffer.append","audio":"${audio}"}`,
+  );
   /** Where everyone is; far from their neighbours. */
   const places = Uint32Array.from({ length: sessions }, (_, i) => (i * 97) % CYCLE_FRAMES);
   return {
@@ -168,28 +160,12 @@ async function openCalls(order: CallsHostOrder) {
       const sent = await takeTurns({ sessions, frameMs: FRAME_MS, forMs }, (session) => {
         const place = places[session] as number;
         places[session] = (place + 1) % CYCLE_FRAMES;
-        clients.sockets[session]?.send(stamped(sound[place] as string), { binary: false });
+        clients.sockets[session]?.send(realtimeStamp.stamped(sound[place] as string), {
+          binary: false,
+        });
       });
       await new Promise((resolve) => setTimeout(resolve, REST_MS));
       return sent;
     },
   };
-}
-
-/** One round of what a caller's line carries, in frames, each as the rest of its event. */
-function callersSound(): string[] {
-  const speech = loadRecording('librivox-0920.wav').subarray(SPEECH_FROM);
-  const narrow = new Int16Array(speech.length);
-  new Resampler(16_000, 8_000).push(speech, narrow);
-  const samples = FRAME_MS * 8;
-  return Array.from({ length: CYCLE_FRAMES }, (_, frame) => {
-    const pcm =
-      frame < SPEECH_FRAMES
-        ? narrow.subarray(frame * samples, (frame + 1) * samples)
-        : Int16Array.from({ length: samples }, () => Math.round((Math.random() - 0.5) * HISS));
-    const codes = new Uint8Array(samples);
-    encodeMulaw(pcm, codes);
-    const audio = Buffer.from(codes).toString('base64');
-    return `","type":"input_audio_buffer.append","audio":"${audio}"}`;
-  });
 }

@@ -1,28 +1,36 @@
 import { hrtime } from 'node:process';
 
-const PREFIX = '{"event_id":"';
 const DIGITS = 16;
-const END = PREFIX.length + DIGITS;
 const ZERO = '0'.charCodeAt(0);
 
 /** The microseconds of the machine's own clock, which all of its processes share. */
-function nowMicros(): number {
+export function nowMicros(): number {
   const [seconds, nanos] = hrtime();
   return seconds * 1_000_000 + Math.floor(nanos / 1_000);
 }
 
-/** An event whose id is the time at which it is made, for what is `rest` of it, quote and comma first. */
-export const stamped = (rest: string): Buffer =>
-  Buffer.from(`${PREFIX}${String(nowMicros()).padStart(DIGITS, '0')}${rest}`, 'latin1');
-
-/** How many microseconds ago an event was stamped; undefined when it was not. */
-export function agedMicros(event: Uint8Array): number | undefined {
-  if (event.length < END) return undefined;
-  let stamp = 0;
-  for (let at = PREFIX.length; at < END; at++) {
-    const digit = (event[at] as number) - ZERO;
-    if (digit < 0 || digit > 9) return undefined;
-    stamp = stamp * 10 + digit;
-  }
-  return nowMicros() - stamp;
+/** Messages whose first number is the time at which they are made, behind the same `prefix` in all of them. */
+function stampBehind(prefix: string) {
+  const end = prefix.length + DIGITS;
+  return {
+    /** `rest` is what follows the number, its quote first. */
+    stamped: (rest: string): Buffer =>
+      Buffer.from(`${prefix}${String(nowMicros()).padStart(DIGITS, '0')}${rest}`, 'latin1'),
+    /** How many microseconds ago a message was stamped; undefined when it was not. */
+    agedMicros(message: Uint8Array): number | undefined {
+      if (message.length < end) return undefined;
+      let stamp = 0;
+      for (let at = prefix.length; at < end; at++) {
+        const digit = (message[at] as number) - ZERO;
+        if (digit < 0 || digit > 9) return undefined;
+        stamp = stamp * 10 + digit;
+      }
+      return nowMicros() - stamp;
+    },
+  };
 }
+
+/** By the id of an OpenAI realtime event. */
+export const realtimeStamp = stampBehind('{"event_id":"');
+/** By the sequence number of a Twilio message. */
+export const twilioStamp = stampBehind('{"event":"media","sequenceNumber":"');

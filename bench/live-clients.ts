@@ -15,9 +15,16 @@ export type Host = {
   end(): Promise<void>;
 };
 
-/** Starts a module of this folder that says its `port`, answers requests, and ends with its parent process. */
-export async function startHost(module: string, order: object): Promise<Host> {
-  const [command, options] = underTest(process.execPath, []);
+/**
+ * Starts a module of this folder that says its `port`, answers requests, and ends with its parent process. One that is
+ * not pinned has all cores.
+ */
+export async function startHost(
+  module: string,
+  order: object,
+  { isPinned = true }: { readonly isPinned?: boolean } = {},
+): Promise<Host> {
+  const [command, options] = isPinned ? underTest(process.execPath, []) : [process.execPath, []];
   const child = fork(compiled(`bench/${module}.ts`), [JSON.stringify(order)], {
     ...{ execPath: command, execArgv: options },
   });

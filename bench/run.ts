@@ -20,6 +20,12 @@ const BENCHES: readonly Bench[] = [
   { name: 'reconcile', run: async () => (await import('./reconcile.bench.ts')).benchReconcile() },
   { name: 'engines', run: async () => (await import('./engines.bench.ts')).benchEngines() },
   { name: 'calls', run: async () => (await import('./calls.bench.ts')).benchCalls() },
+  {
+    name: 'turn-taking',
+    run: async () => (await import('./turn-taking.bench.ts')).benchTurnTaking(),
+  },
+  { name: 'phone', run: async () => (await import('./phone.bench.ts')).benchPhone() },
+  { name: 'webhooks', run: async () => (await import('./webhooks.bench.ts')).benchWebhooks() },
   { name: 'media', run: async () => (await import('./media.bench.ts')).benchMedia() },
 ];
 

@@ -14,7 +14,7 @@ import { createBalanceStore } from '../src/ledger/store/balances.ts';
 import { openDatabase } from '../src/platform/postgres/database.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';
 import { createTranscriptionSocket } from '../src/sockets/transcriptions-stream.ts';
-import type { VoiceDeps } from '../src/voice/session/voice-deps.ts';
+import type { VoiceDeps } from '../src/voice/live/voice-deps.ts';
 import { startEdge } from '../test/support/edge.ts';
 import { seedAgents } from '../test/support/ledger-world.ts';
 import { DESTINATION } from '../test/support/spending.ts';

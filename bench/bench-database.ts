@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '../src/kernel/log.ts';
+import { openDatabase } from '../src/platform/postgres/database.ts';
+import type { DatabaseTarget, Sql } from '../src/platform/postgres/sql.ts';
+
+/** Runs `work` on an embedded database of its own, which is deleted afterwards. */
+export async function withDatabase<T>(
+  work: (sql: Sql, target: DatabaseTarget) => Promise<T>,
+): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'bench-'));
+  try {
+    await using database = await openDatabase({
+      database: { kind: 'directory', path: join(directory, 'db') },
+      log: silentLog,
+      connections: 4,
+    });
+    await database.migrate();
+    return await work(database.sql, database.target);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,138 @@
+import { createLocalEngines } from '../src/engines/local-engines.ts';
+import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
+import { loadUws } from '../src/http/server/uws.ts';
+import type { CarrierSocket, SocketHandler } from '../src/http/websocket/socket-route.ts';
+import { systemClock } from '../src/kernel/clock.ts';
+import { favourMedia } from '../src/kernel/favour-media.ts';
+import { silentLog } from '../src/kernel/log.ts';
+import { systemRandom } from '../src/kernel/random.ts';
+import { answerMedia } from '../src/phone/calls/answer-media.ts';
+import type { CallDeps } from '../src/phone/calls/call-deps.ts';
+import type { CarrierHooks } from '../src/phone/calls/calls.ts';
+import type { Carrier } from '../src/phone/carriers/carrier.ts';
+import { createTwilioMediaCodec } from '../src/phone/carriers/twilio/media-codec.ts';
+import { RATE_CARD } from '../src/phone/rate-card.ts';
+import { BY_KEY, openSql } from '../src/platform/postgres/sql.ts';
+import { createCarrierMediaSocket } from '../src/sockets/carrier-media.ts';
+import { railsOf } from '../test/support/cascade-world.ts';
+import { startEdge } from '../test/support/edge.ts';
+import { createVoiceWorld } from '../test/support/voice-world.ts';
+import { twilioStamp } from './frame-stamp.ts';
+import { createLateness } from './lateness.ts';
+import { MEDIA_PATH, type PhoneHostOrder } from './phone-order.ts';
+import { createPromptEngines } from './prompt-engines.ts';
+
+/**
+ * A server of telephone calls, in a process and on a core of its own, as its order says. The bench asks by message:
+ * `lateness`, `forgetLateness`.
+ */
+
+const CREDIT_RAW = 1_000_000_000n;
+const CONNECTIONS = 4;
+
+process.on('disconnect', () => process.exit(0));
+favourMedia();
+
+const order = JSON.parse(process.argv[2] ?? '{}') as PhoneHostOrder;
+const lateness = createLateness({ ...order, agedMicros: twilioStamp.agedMicros });
+
+const openEngines = () =>
+  order.engines === 'prompt'
+    ? createPromptEngines(order.calls).engines
+    : createLocalEngines({ clock: systemClock, random: systemRandom, log: silentLog });
+
+/** A carrier of which only the media stream is asked for anything. */
+const carrier = {
+  name: 'twilio',
+  openMedia: createTwilioMediaCodec,
+  calls: { hangUp: async () => {} },
+} as unknown as Carrier;
+
+async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
+  const engines = openEngines();
+  const {
+    deps,
+    engines: fakes,
+    ledger,
+  } = await createVoiceWorld({
+    ...{ clock: systemClock, creditRaw: CREDIT_RAW },
+    change: { engines, speechGates: await loadSpeechGates() },
+  });
+  for (let agentId = 1; agentId <= calls; agentId++) {
+    await ledger.credit({ agentId, amountRaw: CREDIT_RAW, reference: `bench ${agentId}` });
+  }
+  const asked = { ...fakes, guide: engines.guide, tts: engines.tts };
+  const callDeps: CallDeps = {
+    ...deps,
+    sql: openSql(target, CONNECTIONS, BY_KEY),
+    cascades: railsOf(deps.catalogue, { deps, engines: asked as typeof fakes }).cascades,
+    takeSession: async () => undefined,
+    carrier,
+    rateCard: RATE_CARD,
+    models: { stt: 'local/pocketsphinx', tts: 'local/flite', llm: 'local/guide' },
+    voiceOf: async () => {
+      throw new Error('the calls of the bench have their settings');
+    },
+    openBrain: () => undefined,
+    openSound: async () => {
+      throw new Error('no sound is played in the bench');
+    },
+    refusalOf: async () => undefined,
+    enginesOf: () => engines,
+    live: new Map(),
+    recordingDays: 1,
+    // A caller who has hung up gives the recogniser back.
+    lineLostMs: 100,
+    publicUrl: 'http://127.0.0.1',
+  };
+  const hooks: CarrierHooks = {
+    callback: async () => {
+      throw new Error('no callback comes to the bench');
+    },
+    isGenuineUpgrade: () => true,
+    openMedia: () => carrier.openMedia(),
+    answerMedia: (start) => answerMedia(callDeps, start),
+  };
+  const socket = createCarrierMediaSocket(hooks, { publicOrigin: 'http://127.0.0.1' });
+  const timed: CarrierSocket = {
+    ...socket,
+    open: async (context) => timedHandler(await socket.open(context)),
+  };
+  return (await startEdge({ sockets: [order.isTimed ? timed : socket] })).port;
+}
+
+const timedHandler = (handler: SocketHandler): SocketHandler => ({
+  opened: (connection) => handler.opened(connection),
+  message: (data) => handler.message(data),
+  frame(bytes, isBinary) {
+    handler.frame?.(bytes, isBinary);
+    lateness.workedOff(bytes);
+  },
+  draining: () => handler.draining?.(),
+  closed: (code, reason) => handler.closed(code, reason),
+});
+
+async function openBare(): Promise<number> {
+  const uws = loadUws();
+  const app = uws.App().ws(MEDIA_PATH, {
+    maxPayloadLength: 1024 * 1024,
+    maxBackpressure: 1024 * 1024,
+    message(client, data, isBinary) {
+      client.send(data, isBinary);
+      lateness.workedOff(new Uint8Array(data));
+    },
+  });
+  return new Promise((resolve) => {
+    app.listen('127.0.0.1', 0, (socket) => resolve(uws.us_socket_local_port(socket as never)));
+  });
+}
+
+const ANSWERS: Readonly<Record<string, () => unknown>> = {
+  lateness: lateness.figures,
+  forgetLateness: lateness.forget,
+};
+
+process.on('message', (question) => process.send?.(ANSWERS[String(question)]?.()));
+
+const port = await (order.kind === 'bare' ? openBare() : openLive(order));
+process.send?.({ port });
