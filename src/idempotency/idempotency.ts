@@ -1,4 +1,4 @@
-import type { Answer } from '../http/route/answer.ts';
+import type { HttpAnswer } from '../http/route/answer.ts';
 import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
 import type { ApiError } from '../kernel/api-error.ts';
 
@@ -9,7 +9,7 @@ export type KeyedRequest = {
   readonly method: string;
   readonly path: string;
   /** A refusal as this request's route shows it. */
-  readonly render: (refusal: ApiError) => Answer;
+  readonly render: (refusal: ApiError) => HttpAnswer;
 };
 
 /**
@@ -20,7 +20,9 @@ export interface IdempotencyStore {
   begin(request: KeyedRequest): Promise<IdempotencyVerdict>;
 }
 
-export type IdempotencyVerdict = { readonly kind: 'replay'; readonly answer: Answer } | FreshWork;
+export type IdempotencyVerdict =
+  | { readonly kind: 'replay'; readonly answer: HttpAnswer }
+  | FreshWork;
 
 /** The key is this request's. One of the two must be called; neither rejects, nor waits for long. */
 export type FreshWork = {
@@ -28,7 +30,7 @@ export type FreshWork = {
   /** Names the work: what is held for it is held under this id, to be found if this process dies. */
   readonly workId: string;
   /** Keeps the answer and hands it back; of a stream, one that is kept as it is read. */
-  store(answer: Answer): Promise<Answer>;
+  store(answer: HttpAnswer): Promise<HttpAnswer>;
   /** Nothing was decided: the key is free again. */
   abandon(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-import { type Answer, isStream } from '../http/route/answer.ts';
+import { type HttpAnswer, isStream } from '../http/route/answer.ts';
 import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -25,7 +25,7 @@ export type AnswerKeeperDeps = {
   readonly lease: Pick<LeaseKeeper, 'mayReap' | 'tick'>;
   readonly clock: Clock;
   readonly random: Random;
-  /** An answer is written down and not told yet; what it returns is waited for. */
+  /** Called when an answer is stored and not sent yet; its promise is awaited. */
   readonly onKept?: () => Promise<void> | undefined;
 };
 
@@ -76,7 +76,7 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
       const isOurs = await retrying(() => keys.takeOver(claim, standing.workId));
       return isOurs ? freshWork(deps, claim) : undefined;
     }
-    // It stands as long as the answer would have, and is found at the next look.
+    // It is kept as long as the answer would have been; the next look finds it.
     const lost = { ...claim, workId: standing.workId };
     const answer = encodeLost(request, standing.workId, fate);
     await retrying(() => keys.finish(lost, answer, 0));
@@ -101,19 +101,19 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
   };
 }
 
-/** What became of work whose process is gone. From here on it can set no money aside any more. */
+/** What became of work whose process is gone. From here on the work can hold no more money. */
 async function fateOf(
   keys: IdempotencyKeys,
   { caller }: KeyedRequest,
   standing: StandingKey,
 ): Promise<WorkFate> {
   if (caller.kind === 'agent') await keys.forbid(standing.workId, caller.agentId);
-  // Work that holds no money leaves nothing to tell by whether it was done.
+  // Work that holds no money leaves no trace of whether it was done.
   else if (!standing.isOver) return { kind: 'undecided' };
   return keys.fateOf(standing.workId);
 }
 
-/** What is told of work that was paid for by a process that died before its answer was kept. */
+/** The answer to work that was paid for by a process that died before it stored the real one. */
 function encodeLost(
   request: KeyedRequest,
   workId: string,
@@ -135,7 +135,7 @@ const ownerOf = (caller: AgentCaller | DeveloperCaller): string =>
 
 function freshWork({ outcomes, onKept }: AnswerKeeperDeps, work: KeyClaim): FreshWork {
   const most = LIMITS.idempotencyAnswerBytes;
-  const done = async (answer: Answer, body: string | Uint8Array | null): Promise<void> => {
+  const done = async (answer: HttpAnswer, body: string | Uint8Array | null): Promise<void> => {
     const kept = body === null ? null : encodeAnswer(answer, body, most);
     await outcomes.write({ kind: 'done', work, answer: kept });
     await onKept?.();

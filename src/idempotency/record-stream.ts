@@ -1,6 +1,6 @@
 /**
- * The same stream, read along while it is sent. `over` is told once: the whole body when the stream has ended,
- * before its reader is; null when it was longer than the bound, broke, or was left before its end.
+ * The same stream, recorded while it is sent. `over` is called once: with the whole body when the stream has ended,
+ * before its reader sees the end; with null when it was longer than the bound, failed, or was left before its end.
  */
 export function recordStream(
   source: AsyncIterable<Uint8Array>,
@@ -12,7 +12,7 @@ export function recordStream(
   };
 }
 
-// Not a generator: one that is left before it was begun would never say so.
+// Not a generator: one that is left before its first step runs no code at all.
 function recording(
   source: AsyncIterator<Uint8Array>,
   maxBytes: number,
@@ -20,11 +20,11 @@ function recording(
 ): AsyncIterator<Uint8Array> {
   let chunks: Buffer[] | undefined = [];
   let bytes = 0;
-  let told: Promise<void> | undefined;
-  const tell = (body: Buffer | null): Promise<void> => {
+  let reported: Promise<void> | undefined;
+  const report = (body: Buffer | null): Promise<void> => {
     chunks = undefined;
-    told ??= over(body);
-    return told;
+    reported ??= over(body);
+    return reported;
   };
 
   return {
@@ -33,11 +33,11 @@ function recording(
       try {
         step = await source.next();
       } catch (error) {
-        await tell(null);
+        await report(null);
         throw error;
       }
       if (step.done === true) {
-        await tell(chunks === undefined ? null : Buffer.concat(chunks));
+        await report(chunks === undefined ? null : Buffer.concat(chunks));
         return step;
       }
       bytes += step.value.byteLength;
@@ -48,7 +48,7 @@ function recording(
     },
     async return() {
       // A source that hangs in the middle of its work must not keep the key.
-      await Promise.all([tell(null), source.return?.()]);
+      await Promise.all([report(null), source.return?.()]);
       return { done: true, value: undefined };
     },
   };

@@ -1,5 +1,5 @@
 import { pack, unpack } from 'msgpackr';
-import type { Answer, HeaderLine } from '../http/route/answer.ts';
+import type { HeaderLine, HttpAnswer } from '../http/route/answer.ts';
 import { BRAND } from '../kernel/ids.ts';
 
 type Stored = {
@@ -13,7 +13,7 @@ const REPLAY = { [`${BRAND.headerPrefix}idempotent-replay`]: 'true' };
 
 /** The bytes an answer is kept as, or null for one whose body is over the bound. */
 export function encodeAnswer(
-  { status, headers, lines }: Answer,
+  { status, headers, lines }: HttpAnswer,
   body: string | Uint8Array,
   maxBodyBytes: number,
 ): Buffer | null {
@@ -24,7 +24,7 @@ export function encodeAnswer(
 }
 
 /** The first answer, byte for byte, and the header that says that it is a replay. */
-export function decodeReplay(bytes: Uint8Array): Answer {
+export function decodeReplay(bytes: Uint8Array): HttpAnswer {
   const { status, headers, lines, body } = unpack(bytes) as Stored;
   return { status, headers: { ...headers, ...REPLAY }, ...(lines && { lines }), body };
 }

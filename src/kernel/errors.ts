@@ -5,9 +5,11 @@ import { controls } from './errors/controls.ts';
 import { credential } from './errors/credential.ts';
 import { gateway } from './errors/gateway.ts';
 import { keys } from './errors/keys.ts';
+import { phone } from './errors/phone.ts';
 import { providerKeys } from './errors/provider-keys.ts';
 import { proxy } from './errors/proxy.ts';
 import { request } from './errors/request.ts';
+import { webhooks } from './errors/webhooks.ts';
 
 /**
  * Every refusal that a caller can meet, with its wire spelling, by the specification's error tables.
@@ -25,4 +27,6 @@ export const errors = {
   attribution,
   admin,
   gateway,
+  webhooks,
+  phone,
 } as const;

@@ -5,7 +5,7 @@ export function keyedHash(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }
 
-/** Compares two secrets in a time that does not tell how much of them agrees. */
+/** Compares two secrets in constant time, so that the time does not reveal how much of them matches. */
 export function sameSecret(a: string, b: string): boolean {
   const left = createHmac('sha256', 'compare').update(a).digest();
   const right = createHmac('sha256', 'compare').update(b).digest();

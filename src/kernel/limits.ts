@@ -6,9 +6,11 @@ import { LEDGER_LIMITS } from './limits/ledger.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
 import { PAYOUT_LIMITS } from './limits/payouts.ts';
+import { PHONE_LIMITS } from './limits/phone.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
 import { SPEECH_LIMITS } from './limits/speech.ts';
 import { VOICE_LIMITS } from './limits/voice.ts';
+import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
 
 /**
  * Every number of the specification's Limits section, and every default and bound that this server adds, a subject a
@@ -25,5 +27,7 @@ export const LIMITS = {
   ...OUTBOUND_LIMITS,
   ...CHAIN_LIMITS,
   engines: ENGINE_LIMITS,
+  phone: PHONE_LIMITS,
   speech: SPEECH_LIMITS,
+  webhooks: WEBHOOK_LIMITS,
 } as const;

@@ -59,7 +59,7 @@ type Bucket = {
 };
 
 /**
- * Builds the rate-limit step: the route's own bucket first, so that its headers are told either way, then the
+ * Builds the rate-limit step: the route's own bucket first, so that its headers are sent either way, then the
  * server-wide one of `/v1/*`. That one is of this server alone: every request asks it, and it must cost nothing.
  * Requests without a credential have a server-wide one of their own, so that they never take what callers have.
  */
@@ -168,6 +168,20 @@ function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket 
       return agentBucket('ledger', caller, limits.ledgerSyncPerMinute, 'agent_ledger_limit');
     case 'control':
       return agentBucket('control', caller, limits.agentControlPerMinute, 'agent_control_limit');
+    case 'try':
+      if (caller.kind !== 'developer') return undefined;
+      return {
+        name: `try:${caller.accountId}`,
+        perMinute: LIMITS.webhooks.triesPerMinute,
+        reason: 'key_rate_limit',
+      };
+    case 'search':
+      if (caller.kind !== 'developer') return undefined;
+      return {
+        name: `search:${caller.accountId}`,
+        perMinute: LIMITS.phone.searchesPerMinute,
+        reason: 'key_rate_limit',
+      };
     case 'key':
       if (caller.kind !== 'developer') return undefined;
       return {

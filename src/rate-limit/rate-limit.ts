@@ -54,7 +54,7 @@ export function createRateLimiter(
   };
 }
 
-/** What to tell of a window that ends in `leftMs`. */
+/** The allowance of a window that ends in `leftMs`. */
 export const allowanceOf = (
   clock: Clock,
   window: Pick<Allowance, 'allowed' | 'limit' | 'remaining'> & { readonly leftMs: number },

@@ -28,11 +28,11 @@ export function createSharedRateLimiter(deps: {
 }): RateLimiter {
   const { clock, capacity = LIMITS.rateWindows } = deps;
   const buckets = new RecentMap<string, Bucket>(capacity);
-  const tell = ({ share }: Bucket, allowed: boolean, nowMs: number): Allowance => {
+  const allowance = ({ share }: Bucket, allowed: boolean, nowMs: number): Allowance => {
     const { limit, remaining, endsMs } = share;
     return allowanceOf(clock, { allowed, limit, remaining, leftMs: endsMs - nowMs });
   };
-  const claims = createClaims(deps, tell);
+  const claims = createClaims(deps, allowance);
 
   const bucketOf = (name: string, perMinute: number): Bucket => {
     const known = buckets.get(name);
@@ -54,7 +54,7 @@ export function createSharedRateLimiter(deps: {
         });
       }
       if (allowed === undefined || bucket.share.isLow) claims.ask(bucket);
-      return tell(bucket, allowed ?? bucket.share.takeAlone(nowMs), nowMs);
+      return allowance(bucket, allowed ?? bucket.share.takeAlone(nowMs), nowMs);
     },
   };
 }
@@ -75,7 +75,7 @@ type Claims = {
 /** Claims of all buckets that ask, gathered into one statement at a time. */
 function createClaims(
   { windows, clock, log }: Parameters<typeof createSharedRateLimiter>[0],
-  tell: (bucket: Bucket, allowed: boolean, nowMs: number) => Allowance,
+  allowance: (bucket: Bucket, allowed: boolean, nowMs: number) => Allowance,
 ): Claims {
   const asking = new Set<Bucket>();
   let isUnderWay = false;
@@ -122,7 +122,7 @@ function createClaims(
     for (const resolve of waiting) {
       const allowed = share.take(nowMs);
       if (allowed === undefined) break;
-      resolve(tell(bucket, allowed, nowMs));
+      resolve(allowance(bucket, allowed, nowMs));
       served++;
     }
     waiting.splice(0, served);
@@ -137,7 +137,7 @@ function createClaims(
     for (const bucket of all) {
       bucket.isAsking = false;
       for (const resolve of bucket.waiting.splice(0)) {
-        resolve(tell(bucket, bucket.share.takeAlone(nowMs), nowMs));
+        resolve(allowance(bucket, bucket.share.takeAlone(nowMs), nowMs));
       }
     }
   };

@@ -28,17 +28,17 @@ export class TokenShare {
     return this.#endsMs;
   }
 
-  /** What is left as far as is known here. */
+  /** What is left, as far as this process knows. */
   get remaining(): number {
     return Math.max(0, Math.min(this.limit - this.#used, this.#leftForAll + this.#tokens));
   }
 
-  /** Whether the next part should be on its way. */
+  /** Whether it is time to claim the next part. */
   get isLow(): boolean {
     return !this.#isSpent && this.#tokens < Math.floor(this.#size / 2);
   }
 
-  /** False: the window has nothing left for anybody. Undefined: only the shared window can tell. */
+  /** False: the window has nothing left. Undefined: only the shared window can decide. */
   take(nowMs: number): boolean | undefined {
     if (nowMs >= this.#endsMs) this.#close();
     if (this.#tokens === 0) return this.#isSpent ? false : undefined;
@@ -63,7 +63,7 @@ export class TokenShare {
     return Math.max(this.#size, waiting);
   }
 
-  /** The answer to a claim. Claims in vain count, too: what came too late for the window gets nothing. */
+  /** The answer to a claim. Failed claims count, too: one that came too late for the window gets nothing. */
   receive(window: SharedWindow, claimed: number, nowMs: number): void {
     if (window.windowId !== this.#windowId) this.#close();
     const before = window.taken - claimed;

@@ -57,7 +57,7 @@ type Deps = {
 };
 
 const ANONYMOUS: Authenticated = { caller: { kind: 'none' } };
-/** For who shows nothing where agents and developers are both let in. */
+/** To a caller without a credential, where both agents and developers are admitted. */
 const ANY = 'Send Authorization: Bearer with an agent key or a developer key.';
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -225,7 +225,7 @@ function requirePermission(demand: Demand, caller: AgentCaller | DeveloperCaller
   }
 }
 
-/** A browser sends cookies with other sites' requests too; its Origin header tells them apart. */
+/** A browser sends cookies with other sites' requests too; the Origin header names the site. */
 function checkSameOrigin(
   { method, headers }: Asking['request'],
   publicUrl: string | undefined,

@@ -1,11 +1,11 @@
 import { BRAND } from '../../kernel/ids.ts';
-import type { AnySocket } from '../websocket/socket-route.ts';
+import type { AgentSocket } from '../websocket/socket-route.ts';
 import { bearerToken, type Presented, presentKey, schemeToken } from './presented-credential.ts';
 
 /** Finds the key of an upgrade in the places its route allows, in that order. */
 export function socketCredential(
   spec: Pick<
-    AnySocket,
+    AgentSocket,
     'authenticateFrom' | 'keyProtocolPrefix' | 'acceptsTokenScheme' | 'protocols'
   >,
   headers: ReadonlyMap<string, string>,
@@ -53,7 +53,7 @@ function keyAmong(offer: string, prefix: string | undefined): string | undefined
 /** What stands behind the word for a scheme, in the place of a key. */
 function foreignKey(
   offers: readonly string[],
-  { acceptsTokenScheme, protocols }: Pick<AnySocket, 'acceptsTokenScheme' | 'protocols'>,
+  { acceptsTokenScheme, protocols }: Pick<AgentSocket, 'acceptsTokenScheme' | 'protocols'>,
 ): string | undefined {
   if (acceptsTokenScheme !== true) return undefined;
   const word = offers.findIndex((offer) => /^(?:token|bearer)$/i.test(offer));

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { ZodError, ZodType } from 'zod';
 import type { ValidationDetail } from '../../kernel/errors/request.ts';
 import { errors } from '../../kernel/errors.ts';
-import { JsonTooComplex, JsonTooLong, parseJsonInTurns } from '../../kernel/parse-json.ts';
+import { JsonTooComplex, JsonTooLong, parseJsonInTurns } from '../../kernel/json/parse-json.ts';
 import type { Envelope } from '../route/render-error.ts';
 import type { AnyRoute } from '../route/route.ts';
 

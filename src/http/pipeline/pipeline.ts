@@ -6,16 +6,16 @@ import type {
 import { ApiError } from '../../kernel/api-error.ts';
 import { NO_RETRY } from '../../kernel/errors/refusal.ts';
 import { errors } from '../../kernel/errors.ts';
+import { isLongJson } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
-import { isLongJson } from '../../kernel/parse-json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { isProbe, type RateGate } from '../../rate-limit/rate-gate.ts';
 import type { Authenticate, Demand } from '../auth/authenticate.ts';
 import type { BodyReading } from '../body/body.ts';
 import type { BodyBreak, BodyStream } from '../body/body-stream.ts';
-import { type Answer, type HeaderLine, isStream, JSON_TYPE } from '../route/answer.ts';
+import { type HeaderLine, type HttpAnswer, isStream, JSON_TYPE } from '../route/answer.ts';
 import type { Caller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
 import { renderError } from '../route/render-error.ts';
@@ -45,7 +45,7 @@ export type Exchange = {
 };
 
 export type PipelineOutcome = {
-  readonly answer: Answer;
+  readonly answer: HttpAnswer;
   /** Headers that were earned on the way, whatever came of it. */
   readonly earned: readonly HeaderLine[];
   readonly upstreamMs: number;
@@ -97,7 +97,7 @@ export async function runPipeline(
 
     const { caller } = authenticated;
     const admitPooled = () => {
-      // Asked before anything is held under a key: who is turned away here was turned away at the gate.
+      // Before anything is held under a key: a refusal here is like one at the rate limit, and is not stored.
       admitted = false;
       const limited = rateGate.admitPooled(exchange, caller);
       admitted = limited === undefined;
@@ -113,8 +113,8 @@ export async function runPipeline(
     return { answer, earned, upstreamMs: reply.upstreamMs ?? 0 };
   } catch (thrown) {
     const isGone = thrown instanceof ClientGoneError;
-    // A client that is told to come back must not meet this refusal again when it does, and one that left before
-    // anything was bought comes back for an answer that was never given.
+    // A refusal that asks the client to retry is not stored under the key, or the retry would get it again. Nor is that
+    // of a client that left before anything was bought: its retry is a first try.
     const mayPass = mayRetry(thrown) && route.keepsRefusals !== true;
     const isKept = admitted && !isGone && !isClientClosed(thrown) && !mayPass;
     if (!isKept) await reserved?.abandon();
@@ -127,8 +127,8 @@ export async function runPipeline(
   }
 }
 
-/** A refusal stored under a key answers every retry of it, so it tells the SDK not to retry. */
-function final(refusal: Answer): Answer {
+/** Every retry under the key gets the stored refusal, so that it asks the SDK not to retry. */
+function final(refusal: HttpAnswer): HttpAnswer {
   const { headers } = refusal;
   return headers['x-should-retry'] === 'true'
     ? { ...refusal, headers: { ...headers, ...NO_RETRY } }
@@ -148,7 +148,7 @@ const PLAIN_KEY = /^[\x20-\x7e]+$/;
 const isClientClosed = (thrown: unknown): boolean =>
   thrown instanceof ApiError && thrown.status === errors.request.clientClosed().status;
 
-/** Nothing was charged, so that a second try under the same key is a first one. */
+/** Nothing was charged, so that a second try under the same key counts as the first. */
 const mayRetry = (thrown: unknown): boolean =>
   thrown instanceof ApiError && thrown.headers['x-should-retry'] === 'true';
 
@@ -230,6 +230,11 @@ class RequestContext implements Context<any, any, any, any, any> {
     this.signal = exchange.signal;
   }
 
+  get url(): string {
+    const { path, query } = this.#exchange.request;
+    return query === '' ? path : `${path}?${query}`;
+  }
+
   get clientAddress(): string {
     return this.#exchange.clientAddress();
   }
@@ -265,7 +270,7 @@ function refusalOf(route: AnyRoute, how: BodyBreak): Error {
 
 export const bodyLimit = (route: AnyRoute): number => route.maxBodyBytes ?? LIMITS.jsonBodyBytes;
 
-function render(reply: RouteReply): Answer {
+function render(reply: RouteReply): HttpAnswer {
   checkHeaders(reply.headers);
   const { status, body, headers, lines } = reply;
   for (const [name, value] of lines ?? []) checkHeader(name, value);

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import { type Answer, type HeaderLine, isStream } from '../route/answer.ts';
+import { type HeaderLine, type HttpAnswer, isStream } from '../route/answer.ts';
 import { LeaveSignal } from '../server/leave-signal.ts';
 import { untilParserIsDone } from './request.ts';
 
@@ -12,9 +12,9 @@ const STATUS_LINES = new Map(
 );
 
 export type SendOptions = {
-  /** What goes before the answer's own headers. */
+  /** Headers that go before the answer's own. */
   readonly lead: readonly (readonly HeaderLine[])[];
-  /** The answer to a HEAD: the same head, the length told, nothing sent. */
+  /** The answer to a HEAD: the same head with the length of the body, and no body. */
   readonly headOnly: boolean;
   readonly closeConnection: boolean;
 };
@@ -26,7 +26,7 @@ export type SendOptions = {
  * No connection has more than one answer waiting in memory: an answer that its client does not take stays pending,
  * and the library closes a connection on which a further request arrives behind a pending one.
  */
-export class ResponseWriter {
+export class ReplyWriter {
   readonly #res: HttpResponse;
   readonly #clock: Clock;
   readonly #left = new LeaveSignal();
@@ -65,7 +65,7 @@ export class ResponseWriter {
    * Undefined when the client took the answer at once; otherwise settles when it has taken all of it or was cut off.
    * A stream rejects as its source does.
    */
-  send(answer: Answer, options: SendOptions): Promise<void> | undefined {
+  send(answer: HttpAnswer, options: SendOptions): Promise<void> | undefined {
     const { body } = answer;
     if (isStream(body)) return this.#stream(answer, body, options);
     if (options.headOnly || options.closeConnection) return this.#last(answer, body, options);
@@ -86,7 +86,7 @@ export class ResponseWriter {
 
   /** Hands the library no more than the client takes: what `end` is given beyond that would pile up in its buffer. */
   #whole(
-    answer: Answer,
+    answer: HttpAnswer,
     body: string | Uint8Array,
     options: SendOptions,
   ): Promise<void> | undefined {
@@ -132,10 +132,10 @@ export class ResponseWriter {
 
   /**
    * Ends the connection with this answer, after the library has read all that the client has sent so far: while the
-   * answer is pending, a request behind it closes the connection unserved. Only `end` can close a connection or tell
-   * a length without a body, and it takes a body whether or not the client does; so a long one is sent in pieces.
+   * answer is pending, a request behind it closes the connection unserved. Only `end` can close a connection or state
+   * a length without a body, and it buffers a body that the client does not read; so a long one is sent in pieces.
    */
-  async #last(answer: Answer, body: string | Uint8Array, options: SendOptions): Promise<void> {
+  async #last(answer: HttpAnswer, body: string | Uint8Array, options: SendOptions): Promise<void> {
     await untilParserIsDone();
     if (!options.headOnly && body.length > LIMITS.lastAnswerPieceBytes) {
       return this.#stream(answer, piecesOf(body), options);
@@ -151,7 +151,7 @@ export class ResponseWriter {
   }
 
   async #stream(
-    answer: Answer,
+    answer: HttpAnswer,
     body: AsyncIterable<Uint8Array>,
     options: SendOptions,
   ): Promise<void> {
@@ -177,8 +177,8 @@ export class ResponseWriter {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     write(() => {
-      // Told to close, the library would write a header line into the body. What it does not read it cannot serve, and
-      // it closes a connection that has been silent for ten seconds.
+      // `end(…, true)` would write a header line into the body. Paused instead, the library reads no further request,
+      // and closes the connection after ten silent seconds.
       if (options.closeConnection) res.pause();
       res.end();
     });
@@ -199,7 +199,11 @@ const NO_LINES: readonly HeaderLine[] = [];
 /** The library writes it itself where it closes a connection. */
 const LAST: readonly HeaderLine[] = [['connection', 'close']];
 
-function writeHead(res: HttpResponse, answer: Answer, { lead }: Pick<SendOptions, 'lead'>): void {
+function writeHead(
+  res: HttpResponse,
+  answer: HttpAnswer,
+  { lead }: Pick<SendOptions, 'lead'>,
+): void {
   res.writeStatus(STATUS_LINES.get(answer.status) ?? `${answer.status} Status`);
   for (const lines of lead) {
     for (const line of lines) res.writeHeader(line[0], line[1]);
@@ -212,7 +216,7 @@ const abandon = async (source: AsyncIterator<Uint8Array>): Promise<void> => {
   try {
     await source.return?.();
   } catch {
-    // The source is being thrown away; its own failure to stop has no one left to tell.
+    // The source is given up: its failure to stop has no reader any more.
   }
 };
 
@@ -226,7 +230,7 @@ async function pump(
   sink: {
     readonly res: HttpResponse;
     readonly write: Write;
-    readonly reply: ResponseWriter;
+    readonly reply: ReplyWriter;
     readonly clock: Clock;
   },
 ): Promise<void> {

@@ -55,7 +55,8 @@ export function copyRequest(req: HttpRequest): IncomingRequest {
   return {
     method: req.getMethod().toUpperCase(),
     path: req.getUrl(),
-    query: req.getQuery(),
+    // The library has no empty query.
+    query: req.getQuery() ?? '',
     headers,
     doubledHeader,
     framing: framingOf(headers.get('transfer-encoding'), doubledHeader),

@@ -1,5 +1,5 @@
 /** An answer as it goes to the wire: everything decided, nothing written. */
-export type Answer = {
+export type HttpAnswer = {
   readonly status: number;
   /** Names in lower case; `content-type` among them. */
   readonly headers: Readonly<Record<string, string>>;

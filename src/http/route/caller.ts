@@ -1,3 +1,5 @@
+import type { AgentStatus } from '../../accounts/agents/agent.ts';
+
 export type Permission = 'read' | 'read_write';
 
 /** A developer, by whichever management credential: the account and the wallet that owns it. */
@@ -10,8 +12,6 @@ export type DeveloperCaller = {
   readonly keyId: number | null;
   readonly permission: Permission;
 };
-
-export type AgentStatus = 'pending_delegation' | 'active' | 'suspended' | 'closed';
 
 /** What a short-lived key fixes for the one session that it may open. */
 export type ClientSecretGrant = {

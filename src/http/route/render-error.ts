@@ -2,7 +2,7 @@ import { ApiError } from '../../kernel/api-error.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import { isTransient } from '../../platform/postgres/transient.ts';
-import { type Answer, JSON_TYPE } from './answer.ts';
+import { type HttpAnswer, JSON_TYPE } from './answer.ts';
 
 export type Envelope = 'flat' | 'openai';
 
@@ -10,7 +10,7 @@ export type Envelope = 'flat' | 'openai';
  * Turns whatever was thrown into an answer. A refusal is shown as it is and a lost database as one; anything
  * else is a bug, which is logged whole and shown as `Internal error` with nothing of its text.
  */
-export function renderError(thrown: unknown, envelope: Envelope, log: () => Log): Answer {
+export function renderError(thrown: unknown, envelope: Envelope, log: () => Log): HttpAnswer {
   const refusal = thrown instanceof ApiError ? thrown : failureOf(thrown);
   if (refusal !== thrown) log().error({ err: thrown }, 'request failed');
   else if (refusal.cause !== undefined) log().warn({ err: refusal }, 'request refused');

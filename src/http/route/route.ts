@@ -1,6 +1,6 @@
 import type { ZodType, z } from 'zod';
+import type { JsonBounds } from '../../kernel/json/parse-json.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { JsonBounds } from '../../kernel/parse-json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { HeaderLine } from './answer.ts';
 import type { CallerOf, Credential } from './caller.ts';
@@ -18,7 +18,16 @@ export type RouteReply = {
   readonly upstreamMs?: number;
 };
 
-export type RateLimit = 'none' | 'key' | 'gateway' | 'proxy' | 'ledger' | 'control' | 'ip';
+export type RateLimit =
+  | 'none'
+  | 'key'
+  | 'gateway'
+  | 'proxy'
+  | 'ledger'
+  | 'control'
+  | 'try'
+  | 'search'
+  | 'ip';
 
 /** In place of a shape: the handler reads the body while it arrives, and what is wrong with it is its own to say. */
 export type StreamedBody = { readonly streamOf: string; readonly shape?: ZodType };
@@ -44,6 +53,8 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly query: Output<Q>;
   readonly body: Output<B>;
   readonly services: Services;
+  /** Path and query, as they came. */
+  readonly url: string;
   /** Request headers, names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly clientAddress: string;

@@ -3,7 +3,7 @@ import { type ZodType, z } from 'zod';
 import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-header.ts';
 import type { Credential } from '../route/caller.ts';
 import { type AnyRoute, isStreamed, type StreamedBody } from '../route/route.ts';
-import type { AnySocket } from '../websocket/socket-route.ts';
+import type { AgentSocket, AnySocket } from '../websocket/socket-route.ts';
 import { API_VERSION } from './api-version.ts';
 
 export interface ApiDescription {
@@ -13,10 +13,20 @@ export interface ApiDescription {
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** One event that a webhook receives, and the JSON Schema of its body. */
+export type WebhookDescription = {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly schema: Json;
+};
+
 /** Describes the routes and sockets that this very process serves, so that the description cannot drift. */
 export function createApiDescription(served: {
   readonly routes: readonly AnyRoute[];
   readonly sockets: readonly AnySocket[];
+  /** What developers' endpoints receive. */
+  readonly webhooks?: readonly WebhookDescription[];
   readonly publicUrl?: string | undefined;
 }): ApiDescription {
   let bytes: Uint8Array | undefined;
@@ -32,6 +42,7 @@ export function createApiDescription(served: {
 export function describeApi({
   routes,
   sockets,
+  webhooks = [],
   publicUrl,
 }: Parameters<typeof createApiDescription>[0]): Json {
   const paths: Record<string, Record<string, Json>> = {};
@@ -40,18 +51,58 @@ export function describeApi({
     paths[place] = { ...paths[place], [method]: operation };
   };
   for (const route of routes) put(route.path, route.method.toLowerCase(), describeRoute(route));
-  for (const socket of sockets) put(socket.path, 'get', describeSocket(socket));
+  for (const socket of sockets) {
+    if (socket.credential === 'agent') put(socket.path, 'get', describeSocket(socket));
+  }
 
   return {
     openapi: '3.1.0',
     info: { title: 'Agent voice and spend server', version: API_VERSION },
     ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }),
     paths,
+    ...(webhooks.length > 0 && {
+      webhooks: Object.fromEntries(webhooks.map((one) => [one.name, describeWebhook(one)])),
+    }),
     components: {
       securitySchemes: SECURITY_SCHEMES,
       responses: {
         Refusal: { description: 'A refusal', content: json(REFUSAL) },
         GatewayRefusal: { description: 'A refusal', content: json(GATEWAY_REFUSAL) },
+      },
+    },
+  };
+}
+
+/** The headers of both signature schemes. */
+const SIGNATURE_HEADERS: readonly Json[] = [
+  [
+    'X-Svc-Signature',
+    'HMAC-SHA256 in hex of the timestamp, a dot and the body, under the secret as text',
+  ],
+  ['X-Svc-Timestamp', 'Unix seconds of this attempt'],
+  ['X-Svc-Delivery-Id', '32 hex digits, the same in every automatic attempt'],
+  ['webhook-id', 'The delivery id'],
+  ['webhook-timestamp', 'Unix seconds of this attempt'],
+  ['webhook-signature', 'Standard Webhooks: `v1,` and base64, once for each secret that signs'],
+].map(([name, description]) => ({
+  name,
+  description,
+  in: 'header',
+  required: true,
+  schema: { type: 'string' },
+}));
+
+function describeWebhook({ description, name, schema, title }: WebhookDescription): Json {
+  const { $schema: _, ...body } = schema;
+  return {
+    post: {
+      operationId: operationId('webhook', name),
+      summary: title,
+      description,
+      parameters: SIGNATURE_HEADERS,
+      requestBody: { required: true, content: json(body) },
+      responses: {
+        '2XX': { description: 'Received. Any other status is a failure, and retried.' },
       },
     },
   };
@@ -93,7 +144,7 @@ const bodyOf = (body: ZodType | StreamedBody): Json =>
     ? { [body.streamOf]: { schema: body.shape ? shape(body.shape) : { type: 'string' } } }
     : json(shape(body));
 
-function describeSocket(socket: AnySocket): Json {
+function describeSocket(socket: AgentSocket): Json {
   const parameters = parametersOf(socket.query, 'query');
   const protocols = socket.protocols.join(', ');
   return {

@@ -25,8 +25,7 @@ import {
   type SocketCaps,
   type SocketRegistry,
 } from '../websocket/socket-registry.ts';
-import type { AnySocket, SocketSpec } from '../websocket/socket-route.ts';
-import { createTurnBudget } from '../websocket/turn-budget.ts';
+import { type AnySocket, envelopeOf, type SocketSpec } from '../websocket/socket-route.ts';
 import { UpgradeGate } from '../websocket/upgrade-gate.ts';
 import { type SocketDeps, socketBehavior } from '../websocket/web-socket.ts';
 import type { CertificateFiles } from './certificate.ts';
@@ -38,11 +37,12 @@ import {
   descriptorLimit,
 } from './connection-gate.ts';
 import { createHttpMetrics } from './http-metrics.ts';
-import { type Listening, listenOn } from './listen-on.ts';
+import { type ListeningSocket, listenOn } from './listen-on.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRouter } from './router.ts';
 import { type Endpoint, type ServeDeps, serveRequest } from './serve-request.ts';
 import { createStrangerGate } from './stranger-gate.ts';
+import { createTurnBudget } from './turn-budget.ts';
 import { createUnknownRoute } from './unknown-route.ts';
 import { loadUws } from './uws.ts';
 
@@ -144,7 +144,7 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
     });
   });
 
-  let listening: Listening | undefined;
+  let listening: ListeningSocket | undefined;
   let closed = false;
   const stopListening = () => {
     listening?.stop();
@@ -273,11 +273,11 @@ function endpointsOf(routes: readonly AnyRoute[], sockets: readonly AnySocket[])
       envelope: route.envelope ?? 'flat',
       route,
     })),
-    ...sockets.map(({ path, envelope = 'flat' }) => ({
+    ...sockets.map((socket) => ({
       kind: 'socket' as const,
       method: 'GET',
-      path,
-      envelope,
+      path: socket.path,
+      envelope: envelopeOf(socket),
     })),
   ];
 }

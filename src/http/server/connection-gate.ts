@@ -24,8 +24,8 @@ type Holding = { counted: number; openedSince: number };
  * Bounds open connections, in sum and by client network. One too many is closed as it opens, which costs no more than
  * taking it: a server out of descriptors cannot even do that, and spends its whole time finding out.
  *
- * The library tells when a connection closes but not whose it was, so that a network's number is not known here but only
- * what it cannot exceed. Where that reaches the cap, the kernel is asked for the true numbers.
+ * The library reports that a connection closed but not whose it was, so that only an upper bound of a network's number
+ * is known here. Where that nears the cap, the kernel is asked for the true numbers.
  */
 export class ConnectionGate {
   readonly #deps: Deps;
@@ -62,7 +62,7 @@ export class ConnectionGate {
     res.close();
   }
 
-  /** A WebSocket closed, of which the filter hears nothing. */
+  /** A WebSocket closed, which the library does not report to the filter. */
   upgradedClosed(): void {
     this.#open -= 1;
   }

@@ -2,7 +2,7 @@ import { type Clock, isoTime, within } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
 /** Resolves when the part works, and rejects with a sentence when it does not. */
-export type Probe = () => Promise<unknown>;
+export type HealthProbe = () => Promise<unknown>;
 
 export type CheckResult = {
   readonly status: 'ok' | 'degraded' | 'down' | 'skipped';
@@ -29,9 +29,9 @@ export interface HealthChecks {
 export function createHealthChecks(
   clock: Clock,
   probes: {
-    readonly db: Probe;
-    readonly managedWallet: Probe | undefined;
-    readonly indexer: Probe | undefined;
+    readonly db: HealthProbe;
+    readonly managedWallet: HealthProbe | undefined;
+    readonly indexer: HealthProbe | undefined;
   },
 ): HealthChecks {
   let latest: { readonly atMs: number; readonly report: Promise<HealthReport> } | undefined;
@@ -65,7 +65,7 @@ export function createHealthChecks(
 
 async function check(
   clock: Clock,
-  probe: Probe | undefined,
+  probe: HealthProbe | undefined,
   onFailure: 'down' | 'degraded',
 ): Promise<CheckResult> {
   if (probe === undefined) return { status: 'skipped', reason: 'not configured' };

@@ -30,7 +30,7 @@ export class LeaveSignal implements StopSignal {
       try {
         next();
       } catch (error) {
-        // As the platform does it: a bug of one listener is no reason not to tell the next.
+        // As an `AbortSignal` does: the other listeners are called although one of them throws.
         queueMicrotask(() => {
           throw error;
         });

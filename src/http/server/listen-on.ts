@@ -6,7 +6,7 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-export type Listening = { readonly port: number; stop(): void };
+export type ListeningSocket = { readonly port: number; stop(): void };
 
 /** The library takes four arguments here, though its types know three at most. */
 type ListenExclusively = (
@@ -24,7 +24,7 @@ export function listenOn(
   uws: UwsModule,
   app: TemplatedApp,
   { host, port }: { readonly host: string; readonly port: number },
-): Promise<Listening> {
+): Promise<ListeningSocket> {
   const listen = app.listen.bind(app) as unknown as ListenExclusively;
   return new Promise((resolve, reject) => {
     listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (token) => {

@@ -40,7 +40,7 @@ export interface StatusBoard {
 }
 
 /**
- * Puts together what anybody may know. An indexer that is not configured is shown as down, since nothing
+ * Puts together what is public. An indexer that is not configured is shown as down, since nothing
  * is indexed, but does not count for the whole: this server never asks it.
  */
 export function createStatusBoard(deps: {

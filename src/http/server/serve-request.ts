@@ -14,14 +14,14 @@ import {
   type PipelineOutcome,
   runPipeline,
 } from '../pipeline/pipeline.ts';
-import { ResponseWriter } from '../pipeline/reply.ts';
+import { ReplyWriter } from '../pipeline/reply.ts';
 import {
   copyRequest,
   framingRefusal,
   type IncomingRequest,
   untilParserIsDone,
 } from '../pipeline/request.ts';
-import { type Answer, type HeaderLine, JSON_TYPE } from '../route/answer.ts';
+import { type HeaderLine, type HttpAnswer, JSON_TYPE } from '../route/answer.ts';
 import { type Envelope, renderError } from '../route/render-error.ts';
 import { type AnyRoute, isStreamed } from '../route/route.ts';
 import type { HttpMetrics } from './http-metrics.ts';
@@ -55,7 +55,7 @@ export type ServeDeps = PipelineDeps & {
 /** One request from its first byte to its last. */
 type Visit = {
   readonly request: IncomingRequest;
-  readonly reply: ResponseWriter;
+  readonly reply: ReplyWriter;
   readonly requestId: string;
   readonly found: Found;
   readonly body: BodyReading | BodyStream | undefined;
@@ -71,7 +71,7 @@ export async function serveRequest(
   req: HttpRequest,
 ): Promise<void> {
   const startedMs = deps.clock.monotonicMs();
-  const reply = new ResponseWriter(res, deps.clock);
+  const reply = new ReplyWriter(res, deps.clock);
   let visit: Visit | undefined;
   try {
     visit = begin(deps, res, req, reply);
@@ -100,7 +100,7 @@ export async function serveRequest(
 }
 
 /** Everything that must be done before the first await, while the library's memory still stands. */
-function begin(deps: ServeDeps, res: HttpResponse, req: HttpRequest, reply: ResponseWriter): Visit {
+function begin(deps: ServeDeps, res: HttpResponse, req: HttpRequest, reply: ReplyWriter): Visit {
   const request = copyRequest(req);
   const requestId = deps.requestId(request.headers.get('x-request-id'));
   const found = choose(deps, request);
@@ -223,7 +223,7 @@ function answerAtOnce(
   deps: ServeDeps,
   visit: Visit,
   found: Exclude<Found, { kind: 'route' }>,
-): Answer {
+): HttpAnswer {
   const envelope = found.kind === 'refusal' ? found.envelope : 'flat';
   try {
     deps.strangers.admitAnonymous({
@@ -242,7 +242,7 @@ const hasBody = ({ method }: IncomingRequest): boolean => method !== 'GET' && me
 /** What fails outside the pipeline: a stream that broke, which is no failure of ours, or a bug in the edge itself. */
 function answerFailure(
   thrown: unknown,
-  reply: ResponseWriter,
+  reply: ReplyWriter,
   log: () => Log,
   commonHeaders: readonly HeaderLine[],
 ): void {

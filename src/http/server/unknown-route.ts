@@ -37,7 +37,7 @@ export function createUnknownRoute(routes: readonly Known[]) {
     const refusal = () => {
       const nearest = nearestTo(known, method, path);
       const isNear = nearest !== undefined && isSlip(nearest, path);
-      const asked = `${method} ${path.slice(0, LIMITS.pathCharsTold)}`;
+      const asked = `${method} ${path.slice(0, LIMITS.badPathChars)}`;
       return errors.request.notFound(
         `There is no route ${asked}; ${hintOf(nearest, { isNear, isUnderV1 })}`,
       );
@@ -52,7 +52,7 @@ function belowV1(path: string): string {
   return at === -1 ? `/v1${path}` : path.slice(at);
 }
 
-/** Fewer edits than one for every three characters, of the shorter of the two. A parameter is like anything. */
+/** Fewer edits than a third of the characters of the shorter of the two. A parameter matches anything. */
 const isSlip = ({ cost, route }: Nearest, path: string): boolean =>
   cost < Math.min(path.length, route.path.replace(PARAMETERS, '').length) / 3;
 
@@ -79,7 +79,7 @@ type Nearest = { readonly route: Split; readonly cost: number };
 
 /** The route whose path takes the fewest edits; among equals, one of this verb. Undefined: none has about as many segments. */
 function nearestTo(known: readonly Split[], method: string, path: string): Nearest | undefined {
-  if (path.length > LIMITS.pathCharsTold) return undefined;
+  if (path.length > LIMITS.badPathChars) return undefined;
   const kin = KIN[path];
   const words: Words = new Map();
   const asked = (kin ?? path).split('/');
@@ -132,7 +132,7 @@ type Words = Map<string, Map<string, number>>;
 
 function wordEdits(segment: string, pattern: string, learnt: Map<string, number>): number {
   if (segment === pattern || (pattern.startsWith(':') && segment !== '')) return 0;
-  // It is cheaper to leave the one out and to put the other in.
+  // Leaving the one out and putting the other in takes fewer edits.
   if (Math.abs(segment.length - pattern.length) >= TWO_MISSING) return TWO_MISSING;
   let cost = learnt.get(pattern);
   if (cost === undefined) {
@@ -143,7 +143,7 @@ function wordEdits(segment: string, pattern: string, learnt: Map<string, number>
 }
 
 /** Two rows of the usual table; no segment that is compared is longer. */
-const rows = [0, 1].map(() => new Uint8Array(LIMITS.pathCharsTold + 1)) as [Uint8Array, Uint8Array];
+const rows = [0, 1].map(() => new Uint8Array(LIMITS.badPathChars + 1)) as [Uint8Array, Uint8Array];
 
 function editsOf(from: string, to: string): number {
   let [row, next] = rows;

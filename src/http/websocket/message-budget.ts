@@ -1,4 +1,3 @@
-import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
 /** What a bucket holds, and what flows back into it in a second. */
@@ -9,25 +8,22 @@ type Flow = { readonly burst: number; readonly perSecond: number };
  * A count of events bounds neither. Each is a token bucket that may go into debt once.
  */
 export class MessageBudget {
-  readonly #clock: Clock;
   readonly #bytes: Bucket;
   readonly #busyMs: Bucket;
 
-  constructor(clock: Clock) {
-    const nowMs = clock.monotonicMs();
-    this.#clock = clock;
+  /** All times are of the monotonic clock. */
+  constructor(nowMs: number) {
     this.#bytes = new Bucket(LIMITS.socketBytes, nowMs);
     this.#busyMs = new Bucket(LIMITS.socketBusyMs, nowMs);
   }
 
-  /** Counts a message that has come. Answers why the socket must close, in words for its client, or undefined. */
-  arrived(bytes: number): string | undefined {
-    return this.#bytes.take(bytes, this.#clock.monotonicMs()) ? undefined : TOO_MANY_BYTES;
+  /** Counts a message that comes now. Answers why the socket must close, in words for its client, or undefined. */
+  arrived(bytes: number, nowMs: number): string | undefined {
+    return this.#bytes.take(bytes, nowMs) ? undefined : TOO_MANY_BYTES;
   }
 
-  /** Counts the time since a message came, which its handling took. Answers as `arrived` does. */
-  handled(sinceMs: number): string | undefined {
-    const nowMs = this.#clock.monotonicMs();
+  /** Counts the time that the handling of a message took, which ends now. Answers as `arrived` does. */
+  handled(sinceMs: number, nowMs: number): string | undefined {
     return this.#busyMs.take(nowMs - sinceMs, nowMs) ? undefined : TOO_MUCH_WORK;
   }
 }
@@ -39,21 +35,21 @@ const TOO_MUCH_WORK = `messages take the server more than ${socketBusyMs.perSeco
 
 class Bucket {
   readonly #flow: Flow;
-  #left: number;
-  #atMs: number;
+  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0076). */
+  readonly #state: { left: number; atMs: number };
 
   constructor(flow: Flow, nowMs: number) {
     this.#flow = flow;
-    this.#left = flow.burst;
-    this.#atMs = nowMs;
+    this.#state = { left: flow.burst, atMs: nowMs };
   }
 
   /** False: it is in debt, now. */
   take(amount: number, nowMs: number): boolean {
     const { burst, perSecond } = this.#flow;
-    const flowed = ((nowMs - this.#atMs) * perSecond) / 1_000;
-    this.#left = Math.min(burst, this.#left + flowed) - amount;
-    this.#atMs = nowMs;
-    return this.#left >= 0;
+    const state = this.#state;
+    const flowed = ((nowMs - state.atMs) * perSecond) / 1_000;
+    state.left = Math.min(burst, state.left + flowed) - amount;
+    state.atMs = nowMs;
+    return state.left >= 0;
   }
 }

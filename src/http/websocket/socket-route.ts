@@ -102,7 +102,32 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
 
 /** A socket as the edge sees it, whatever services and query it declared. */
 // biome-ignore lint/suspicious/noExplicitAny: the one place where sockets of all shapes meet.
-export type AnySocket<Services = any> = SocketSpec<Services, any>;
+export type AgentSocket<Services = any> = SocketSpec<Services, any>;
+
+/**
+ * A socket of carriers. They have no key and sign the whole request instead: `open` believes nothing before it has
+ * checked that. It is bounded by the sessions of the process, and by no cap of an agent or an address.
+ */
+export type CarrierSocket = {
+  readonly path: `/${string}`;
+  readonly credential: 'carrier';
+  readonly summary: string;
+  readonly protocols: readonly string[];
+  readonly maxMessageBytes?: number;
+  /** Throws the refusal of an upgrade that no carrier has signed. */
+  open(context: CarrierContext): Promise<SocketHandler> | SocketHandler;
+};
+
+export type CarrierContext = {
+  /** Path and query, as they came. */
+  readonly url: string;
+  /** Handshake headers, names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly requestId: string;
+  readonly log: Log;
+};
+
+export type AnySocket = AgentSocket | CarrierSocket;
 
 /** Declares a WebSocket endpoint. The type argument is its whole reach into the world. */
 export const socketRoute =
@@ -111,3 +136,7 @@ export const socketRoute =
     spec: SocketSpec<Services, Q>,
   ): SocketSpec<Services, Q> =>
     spec;
+
+/** How refusals of an upgrade look. */
+export const envelopeOf = (socket: AnySocket): 'flat' | 'openai' =>
+  socket.credential === 'agent' ? (socket.envelope ?? 'flat') : 'flat';

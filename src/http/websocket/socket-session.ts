@@ -61,7 +61,7 @@ export class SocketSession implements SocketConnection {
     this.#handler = options.handler;
     this.#maxMessageBytes = options.maxMessageBytes;
     this.#clock = options.clock;
-    this.#budget = new MessageBudget(options.clock);
+    this.#budget = new MessageBudget(options.clock.monotonicMs());
     this.#line = options.line;
     this.#seat = options.seat;
     this.#log = options.log;
@@ -87,12 +87,14 @@ export class SocketSession implements SocketConnection {
       this.close(1009, `a message may have at most ${this.#maxMessageBytes} bytes`);
       return;
     }
-    const excess = this.#budget.arrived(data.byteLength);
+    const nowMs = this.#clock.monotonicMs();
+    const excess = this.#budget.arrived(data.byteLength, nowMs);
     if (excess !== undefined) {
       this.close(1008, excess);
       return;
     }
-    if (this.#waiting === 0 && this.#line.hasTime) this.#take(new Uint8Array(data), isBinary);
+    if (this.#waiting === 0 && this.#line.hasTime)
+      this.#take(new Uint8Array(data), isBinary, nowMs);
     else this.#wait(new Uint8Array(data.slice(0)), isBinary);
   }
 
@@ -106,15 +108,16 @@ export class SocketSession implements SocketConnection {
     this.#line.later(() => {
       this.#waiting--;
       this.#waitingBytes -= bytes.byteLength;
-      if (!this.#isEnded && !this.#isOver) this.#take(bytes, isBinary);
+      if (this.#isEnded || this.#isOver) return;
+      this.#take(bytes, isBinary, this.#clock.monotonicMs());
     });
   }
 
-  #take(bytes: Uint8Array, isBinary: boolean): void {
-    const startedMs = this.#clock.monotonicMs();
+  #take(bytes: Uint8Array, isBinary: boolean, startedMs: number): void {
     this.#handle(bytes, isBinary);
-    this.#line.used(this.#clock.monotonicMs() - startedMs);
-    const overwork = this.#budget.handled(startedMs);
+    const nowMs = this.#clock.monotonicMs();
+    this.#line.used(nowMs - startedMs);
+    const overwork = this.#budget.handled(startedMs, nowMs);
     if (overwork !== undefined) this.close(1008, overwork);
   }
 

@@ -13,7 +13,7 @@ import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import type { createAdmitAgent } from '../auth/authenticate.ts';
 import { chooseProtocol, socketCredential } from '../auth/socket-credential.ts';
 import { decodeQuery, parseShape } from '../pipeline/parse-input.ts';
-import { ResponseWriter } from '../pipeline/reply.ts';
+import { ReplyWriter } from '../pipeline/reply.ts';
 import {
   copyRequest,
   framingRefusal,
@@ -26,9 +26,14 @@ import { renderError } from '../route/render-error.ts';
 import type { ConnectionGate } from '../server/connection-gate.ts';
 import type { HttpMetrics } from '../server/http-metrics.ts';
 import type { MessageLine } from './message-line.ts';
-import type { SocketRegistry } from './socket-registry.ts';
-import type { AnySocket, SocketHandler } from './socket-route.ts';
-import { type SocketData, SocketSession } from './socket-session.ts';
+import type { Seat, SocketRegistry } from './socket-registry.ts';
+import {
+  type AgentSocket,
+  type AnySocket,
+  type CarrierSocket,
+  envelopeOf,
+} from './socket-route.ts';
+import { type SessionOptions, type SocketData, SocketSession } from './socket-session.ts';
 import type { UpgradeGate } from './upgrade-gate.ts';
 
 export type SocketDeps = {
@@ -51,7 +56,7 @@ export type SocketDeps = {
 type Handshake = {
   readonly spec: AnySocket;
   readonly request: IncomingRequest;
-  readonly reply: ResponseWriter;
+  readonly reply: ReplyWriter;
   readonly requestId: string;
   readonly clientAddress: string;
   readonly log: Log;
@@ -60,7 +65,7 @@ type Handshake = {
   readonly earned: HeaderLine[];
 };
 
-/** What the library is told about one socket endpoint. */
+/** How the library handles one socket endpoint. */
 export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBehavior<SocketData> {
   return {
     // Ours is lower and closes with a frame; what passes even this is cut off without one.
@@ -85,7 +90,7 @@ function beginUpgrade(
   req: HttpRequest,
   context: us_socket_context_t,
 ): void {
-  const reply = new ResponseWriter(res, deps.clock);
+  const reply = new ReplyWriter(res, deps.clock);
   const request = copyRequest(req);
   const requestId = deps.requestId(request.headers.get('x-request-id'));
   const clientAddress = deps.clientAddress(
@@ -98,7 +103,7 @@ function beginUpgrade(
 
   upgrade(deps, handshake)
     .catch((thrown: unknown) => {
-      const answer = renderError(thrown, spec.envelope ?? 'flat', () => log);
+      const answer = renderError(thrown, envelopeOf(spec), () => log);
       deps.metrics.socketRefused(spec.path, answer.status);
       const lead = [deps.commonHeaders, [['x-request-id', requestId]] as const, earned];
       return reply.send(answer, { lead, headOnly: false, closeConnection: true });
@@ -108,17 +113,61 @@ function beginUpgrade(
 
 /** Everything that can be refused is refused here, as a plain HTTP answer; then the socket stands. */
 async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
-  const { spec, request, reply, requestId, clientAddress, log, earned } = handshake;
-  const { headers } = request;
-  const envelope = spec.envelope ?? 'flat';
+  const { spec, request, reply, requestId, log } = handshake;
   if (request.framing !== 'length') {
     await untilParserIsDone();
     throw framingRefusal(request) ?? errors.request.upgradeWithBody();
   }
 
   if (deps.isDraining()) throw errors.request.draining();
-  if (!isHandshake(headers)) throw errors.request.upgradeRequired();
+  if (!isHandshake(request.headers)) throw errors.request.upgradeRequired();
 
+  const opened =
+    spec.credential === 'carrier'
+      ? await openForCarrier(handshake, spec)
+      : await openForAgent(deps, handshake, spec);
+  const protocol = chooseProtocol(spec.protocols, request.headers);
+  const session = new SocketSession({
+    id: requestId,
+    ...opened,
+    protocol,
+    maxMessageBytes: spec.maxMessageBytes ?? LIMITS.socketMessageBytes,
+    clock: deps.clock,
+    line: deps.line,
+    log,
+  });
+  if (!reply.isOpen) {
+    session.closed(1006, 'the client left before the upgrade was done');
+    return;
+  }
+  const { added } = opened;
+  deps.gate.pass(() => handOver(handshake, session, { protocol, added }));
+}
+
+/** A handler, the place that it has taken, and headers for the answer of the upgrade. */
+type Opened = Pick<SessionOptions, 'handler' | 'seat' | 'agentId' | 'keyId'> & {
+  readonly added: HeaderLine[];
+};
+
+const NO_SEAT: Seat = { occupy() {}, release() {} };
+
+async function openForCarrier(
+  { log, request, requestId }: Handshake,
+  spec: CarrierSocket,
+): Promise<Opened> {
+  const { headers, path, query } = request;
+  const url = query === '' ? path : `${path}?${query}`;
+  const handler = await spec.open({ url, headers, requestId, log });
+  return { handler, seat: NO_SEAT, agentId: 0, keyId: 0, added: [] };
+}
+
+async function openForAgent(
+  deps: SocketDeps,
+  { clientAddress, earned, log, reply, request, requestId }: Handshake,
+  spec: AgentSocket,
+): Promise<Opened> {
+  const { headers } = request;
+  const envelope = spec.envelope ?? 'flat';
   const rawQuery = decodeQuery(request.query);
   const counted = {
     route: { ...spec, rateLimit: 'gateway' as const },
@@ -134,12 +183,11 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
     keyId: caller.keyId,
     address: networkOf(clientAddress),
   });
-  let handler: SocketHandler;
-  const told: HeaderLine[] = [];
+  const added: HeaderLine[] = [];
   try {
     const { services } = deps;
     const signal = abortSignalOf(reply.signal);
-    handler = await spec.open({
+    const handler = await spec.open({
       caller,
       query,
       rawQuery: request.query,
@@ -147,42 +195,24 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
       services,
       clientAddress,
       requestId,
-      answerWith: (more) => told.push(...Object.entries(more)),
+      answerWith: (more) => added.push(...Object.entries(more)),
       signal,
       log,
     });
+    return { handler, seat, agentId: caller.agentId, keyId: caller.keyId, added };
   } catch (refusal) {
     seat.release();
     throw refusal;
   }
-
-  const protocol = chooseProtocol(spec.protocols, headers);
-  const session = new SocketSession({
-    id: requestId,
-    agentId: caller.agentId,
-    keyId: caller.keyId,
-    protocol,
-    handler,
-    seat,
-    maxMessageBytes: spec.maxMessageBytes ?? LIMITS.socketMessageBytes,
-    clock: deps.clock,
-    line: deps.line,
-    log,
-  });
-  if (!reply.isOpen) {
-    session.closed(1006, 'the client left before the upgrade was done');
-    return;
-  }
-  deps.gate.pass(() => handOver(handshake, session, { protocol, told }));
 }
 
-/** The library takes whatever has a key for one, and closes at once what asks for a close besides. */
+/** The library checks the key only, and closes at once a request that also asks to close the connection. */
 const isHandshake = (headers: ReadonlyMap<string, string>): boolean =>
   headers.get('sec-websocket-version') === '13' &&
   headers.get('upgrade')?.toLowerCase() === 'websocket' &&
   /(^|[\s,])upgrade($|[\s,])/i.test(headers.get('connection') ?? '');
 
-const demandOf = ({ admitsClientSecrets = false }: AnySocket) =>
+const demandOf = ({ admitsClientSecrets = false }: AgentSocket) =>
   ({
     credential: 'agent',
     permission: 'read_write',
@@ -193,12 +223,13 @@ const demandOf = ({ admitsClientSecrets = false }: AnySocket) =>
 function handOver(
   { spec, request: { headers }, reply, requestId, context }: Handshake,
   session: SocketSession,
-  { protocol, told }: { readonly protocol: string | undefined; readonly told: HeaderLine[] },
+  { protocol, added }: { readonly protocol: string | undefined; readonly added: HeaderLine[] },
 ): void {
   reply.handOver((res) => {
     res.writeStatus('101 Switching Protocols');
     res.writeHeader('x-request-id', requestId);
-    const lines = [...(spec.headers?.(requestId) ?? []), ...told];
+    const own = spec.credential === 'agent' ? spec.headers?.(requestId) : undefined;
+    const lines = [...(own ?? []), ...added];
     for (const [name, value] of lines) res.writeHeader(name, value);
     res.upgrade<SocketData>(
       { session },

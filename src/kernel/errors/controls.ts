@@ -19,7 +19,6 @@ export const controls = {
   noCreditLimit: () =>
     refusal(404, 'no_credit_limit', 'Nothing was provisioned for this agent yet.'),
   thresholdNotFound: () => refusal(404, 'not_found', 'There is no such credit threshold.'),
-  webhookNotFound: () => refusal(404, 'Webhook not found', 'There is no such webhook.'),
   insufficientBalance: (available: string, required: string) =>
     refusal(402, 'insufficient_balance', 'The balance does not cover this.', {
       available,

@@ -29,10 +29,14 @@ export const gateway = {
   /** The same code as for a balance that is empty; the other fields name the cap. */
   capExceeded: (message: string, fields: Fields) =>
     refusal(402, 'budget_exhausted', message, fields),
-  /** `wait`: what the last upstream said that sent its callers away. */
+  /** `wait`: how long the last upstream that limits its callers asked them to wait. */
   allSourcesFailed: (
     attempts: number,
-    told: {
+    {
+      headers,
+      isHopeless = false,
+      wait,
+    }: {
       readonly wait?: Wait | undefined;
       readonly headers?: Readonly<Record<string, string>>;
       /** The same request can only fail again. */
@@ -45,11 +49,11 @@ export const gateway = {
       'No upstream could serve this request; nothing was charged.',
       { attempts },
       {
-        ...told.headers,
-        ...(told.isHopeless === true ? NO_RETRY : mayRetryAfter(told.wait?.seconds, told.wait?.ms)),
+        ...headers,
+        ...(isHopeless ? NO_RETRY : mayRetryAfter(wait?.seconds, wait?.ms)),
       },
     ),
-  /** The one upstream that was asked sends its callers away, as it would send away its own. */
+  /** The one upstream that was asked limits the rate of its callers. */
   upstreamRateLimited: ({ seconds, ms }: Wait, headers: Readonly<Record<string, string>> = {}) =>
     refusal(
       429,

@@ -44,6 +44,7 @@ export const OUTBOUND_LIMITS = {
   upstreamTokens: 10_000_000,
   byokFeeRaw: 2_000n,
   catalogFileBytes: 4 * 1024 * 1024,
+  rateCardFileBytes: 64 * 1024,
   catalogProviders: 256,
   catalogModels: 10_000,
   sourcesPerModel: 16,

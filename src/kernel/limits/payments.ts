@@ -32,7 +32,7 @@ export const PAYMENT_LIMITS = {
   // What is asked about targets before anything is paid
   /** Of a target's answer, to its last byte: clients wait 15 s for ours. */
   probeMs: 10_000,
-  /** Anybody may ask about a target, so that these must leave room for those who pay. */
+  /** Strangers may ask about a target, so that these must leave room for callers who pay. */
   checksUnderWay: 64,
   quotesUnderWay: 128,
   quoteMs: 30_000,

@@ -74,8 +74,8 @@ export const REQUEST_LIMITS = {
   /** Of a body that is read while it arrives: beyond so much unread the connection rests. */
   bodyStreamAheadBytes: 64 * 1024,
   requestIdChars: 128,
-  /** Of a path that no route has: what its refusal repeats, and up to what length it is compared with routes. */
-  pathCharsTold: 128,
+  /** Of a path that no route has: what its refusal quotes, and the longest that is compared with routes. */
+  badPathChars: 128,
   forwardedHops: 32,
   rateWindows: 50_000,
   rateWindowMs: 60_000,
@@ -99,7 +99,7 @@ export const REQUEST_LIMITS = {
   idempotencyAnswerBytes: 5 * 1024 * 1024,
   /** A caller waits no longer than this for his answer to be kept. */
   idempotencyStoreMs: 3_000,
-  /** How often a key is looked at that others take and free in the same instant. */
+  /** How often a request tries for a key that others take and free in the same instant. */
   idempotencyLooks: 5,
   /** Outcomes that the database could not take yet, tried again each second. */
   unwrittenOutcomes: {

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import { inChunks } from './chunks.ts';
-import { askAll, askEach, type Question } from './multicall.ts';
+import { askAll, askEach, type ContractCall } from './multicall.ts';
 import { type CallRpc, RpcReverted } from './rpc.ts';
 import type { Block } from './rpc-answers.ts';
 
@@ -11,7 +11,7 @@ import type { Block } from './rpc-answers.ts';
  */
 export async function askMany(
   rpc: CallRpc,
-  questions: readonly Question[],
+  questions: readonly ContractCall[],
   at: Pick<Block, 'hash'>,
 ): Promise<readonly (string | undefined)[]> {
   const answered: (string | undefined)[] = [];
@@ -30,7 +30,7 @@ export async function askMany(
 /** A chunk that costs more than the node runs at once is asked in halves. */
 async function askChunk(
   rpc: CallRpc,
-  questions: readonly Question[],
+  questions: readonly ContractCall[],
   at: Pick<Block, 'hash'>,
 ): Promise<readonly (string | undefined)[] | 'absent'> {
   try {

@@ -1,6 +1,6 @@
 import { wordOfHex } from './abi.ts';
 import { askMany } from './ask-many.ts';
-import type { Question } from './multicall.ts';
+import type { ContractCall } from './multicall.ts';
 import type { CallRpc } from './rpc.ts';
 import type { Block } from './rpc-answers.ts';
 
@@ -19,7 +19,7 @@ export async function authorizationStates(
   keys: readonly AuthorizationKey[],
 ): Promise<readonly AuthorizationState[]> {
   const questions = keys.map(
-    ({ wallet, nonce }): Question => ({
+    ({ wallet, nonce }): ContractCall => ({
       to: usdc,
       data: `${AUTHORIZATION_STATE}${wordOfHex(wallet)}${wordOfHex(nonce)}`,
     }),

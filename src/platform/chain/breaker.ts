@@ -17,7 +17,7 @@ export type EtherPrice = { readonly priceUsd: string; readonly isStale: boolean 
 
 /** Keeps in mind how the chain stands, so that no paid request asks it. */
 export interface Breaker {
-  /** By the last reading, without a question to anybody. */
+  /** By the last reading, without a request. */
   check(): BreakerVerdict;
   /** Reads once more; call it every `LIMITS.breaker.tickMs`. Never rejects: the second failure in a row makes it stale. */
   tick(): Promise<void>;
@@ -52,7 +52,7 @@ export function createBreaker(deps: {
   let failures = 0;
   let unreadable = stale(rpc ? 'the chain was not read yet' : 'no chain node is configured');
   let reading: Promise<void> | undefined;
-  let told: string | undefined;
+  let reported: string | undefined;
 
   const read = async (node: BreakerRpc): Promise<BreakerVerdict | Reading> => {
     rightChain ||= (await node.chainId()) === chainId;
@@ -79,7 +79,7 @@ export function createBreaker(deps: {
       log.warn({ err }, 'the chain cannot be read for the circuit breaker');
       if (last === undefined) unreadable = stale(BREAKER_REASONS.unreadable.reasonText);
     }
-    tell(check());
+    report(check());
   };
 
   const sinceMs = ({ atMs }: Reading) => clock.monotonicMs() - atMs;
@@ -92,10 +92,10 @@ export function createBreaker(deps: {
     return reason === 'none' ? CLEAR : { kind: 'active', ...BREAKER_REASONS[reason] };
   };
 
-  /** Says in the log when it trips and when it lets through again, and not each time it is read. */
-  const tell = ({ kind, reasonText }: BreakerVerdict): void => {
-    if (told === reasonText) return;
-    told = reasonText;
+  /** Logs when the breaker trips and when it clears, and not at each reading. */
+  const report = ({ kind, reasonText }: BreakerVerdict): void => {
+    if (reported === reasonText) return;
+    reported = reasonText;
     if (kind === 'clear') log.info('paid requests may go out');
     else log.warn({ kind, reasonText }, 'paid requests are refused');
   };

@@ -8,9 +8,9 @@ import { type Rpc, RpcUnavailable } from './rpc.ts';
 /** Carries signed transfers to the chain and pays their gas. It can move no USDC by itself. */
 export interface Facilitator {
   /**
-   * Answers the hash of the chain transaction; whether it is mined, the chain will tell. Rejects with
-   * RpcReverted when the token would refuse the transfer, and with RpcUnavailable when it could not be
-   * handed over, or it is not known whether it was. To submit the same authorization again is safe.
+   * Returns the hash of the chain transaction, which may not be mined yet. Rejects with RpcReverted when
+   * the token would refuse the transfer, and with RpcUnavailable when the node did not take the transaction
+   * or may not have. To submit the same authorization again is safe.
    */
   submitTransfer(authorization: Authorization, signature: string): Promise<string>;
 }
@@ -34,7 +34,7 @@ type Account = Awaited<ReturnType<typeof openAccount>>;
 
 /**
  * Sends one transaction at a time, so that each has the next number of the account. After a failure the
- * number is asked of the chain again: a broadcast that was refused leaves no gap for others to wait behind.
+ * number is read from the chain again: a refused broadcast leaves no gap that would hold up later ones.
  */
 export function createFacilitator(deps: {
   readonly rpc: FacilitatorRpc;

@@ -1,5 +1,5 @@
 import { signed, wordOf, wordsOf } from './abi.ts';
-import { askAll, askEach, askOne, type Question } from './multicall.ts';
+import { askAll, askEach, askOne, type ContractCall } from './multicall.ts';
 import type { CallRpc } from './rpc.ts';
 import type { Block } from './rpc-answers.ts';
 
@@ -42,7 +42,7 @@ export async function readFeeds(
   at: Pick<Block, 'hash'>,
   last: FeedReading | undefined,
 ): Promise<FeedReading | 'price' | 'sequencer'> {
-  const questions: Question[] = [
+  const questions: ContractCall[] = [
     { to: feeds.price, data: LATEST_ROUND_DATA },
     { to: feeds.price, data: DECIMALS },
     { to: feeds.sequencer, data: LATEST_ROUND_DATA },

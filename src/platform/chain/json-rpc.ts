@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { JsonTooComplex, parseBoundedJson } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { JsonTooComplex, parseBoundedJson } from '../../kernel/parse-json.ts';
 import { AnswerTooLarge, type Fetch } from '../egress/fetch.ts';
 
-export type Question = { readonly method: string; readonly params: readonly unknown[] };
+export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
 
 /** What became of one question. Only `error` is the node's own word that it will not answer. */
 export type RpcReply =
@@ -13,9 +13,9 @@ export type RpcReply =
   | { readonly kind: 'lost'; readonly why: string; readonly cause?: unknown };
 
 export type JsonRpc = {
-  ask(question: Question): Promise<RpcReply>;
+  ask(question: RpcCall): Promise<RpcReply>;
   /** Several questions in one exchange, which one node answers; the replies stand in their order. */
-  askTogether(questions: readonly Question[], maxBytes?: number): Promise<readonly RpcReply[]>;
+  askTogether(questions: readonly RpcCall[], maxBytes?: number): Promise<readonly RpcReply[]>;
 };
 
 const Answer = z.object({
@@ -86,7 +86,7 @@ export function createJsonRpc(node: { readonly url: string; readonly fetch: Fetc
 
 const UNREADABLE: RpcReply = { kind: 'lost', why: 'the node did not answer in JSON-RPC' };
 
-const message = ({ method, params }: Question, id: number) => ({
+const message = ({ method, params }: RpcCall, id: number) => ({
   jsonrpc: '2.0',
   id,
   method,

@@ -15,11 +15,11 @@ export type BlockRange<To extends Pick<Block, 'number' | 'hash'> = Pick<Block, '
     readonly witness?: ChainLog | undefined;
     /** The most that is read of one answer, where a smaller question may be asked instead. */
     readonly maxBytes?: number | undefined;
-    /** Hears what no answer holds, which is left out then; without it the reading rejects. */
+    /** Is called with what no answer can hold, which is then left out; without it the reading rejects. */
     readonly onFlood?: ((flood: Flood) => void) | undefined;
   };
 
-/** More logs of one wallet in one block than a node tells or than are read: anybody can cause them for little money. */
+/** More logs of one wallet in one block than a node returns or we read: any stranger can cause them for little money. */
 export type Flood = { readonly wallet: string; readonly blockNumber: number };
 
 /** How many questions one read may still ask. */
@@ -55,9 +55,9 @@ export async function readRange(
     if (onFlood === undefined) throw tooMuch;
     onFlood(query);
   }
-  const told: ChainLog[] = [];
-  for (const part of parts) told.push(...(await readRange(rpc, part, allowance, onFlood)));
-  return told;
+  const found: ChainLog[] = [];
+  for (const part of parts) found.push(...(await readRange(rpc, part, allowance, onFlood)));
+  return found;
 }
 
 /** Smaller questions that ask for the same together; none where there is no smaller one. */
@@ -71,7 +71,7 @@ function partsOf(query: LogQuery): readonly LogQuery[] {
     ];
   }
   if (maxBytes !== undefined) return [{ ...query, maxBytes: undefined }];
-  // The wallets stand behind the events, of which only transfers can be made by strangers.
+  // The wallets follow the events in the topics; of these events strangers can cause transfers only.
   const at = topics.findLastIndex((wanted) => wanted !== null && wanted.length > 1);
   const wanted = topics[at] ?? [];
   const half = Math.ceil(wanted.length / 2);

@@ -8,9 +8,9 @@ import type { Block, ChainLog } from './rpc-answers.ts';
 export type LogWitness = ChainLog;
 
 /**
- * Finds the newest log of a contract near the end of a range, so that an answer which leaves the end out can be told
- * from one that has nothing to say. The headers say in which block there is one: a node that then tells none has logs
- * which end before its blocks, and is refused. Undefined where the headers say that the last blocks have none.
+ * Finds the newest log of a contract near the end of a range. An answer for the range that lacks it is incomplete. The
+ * bloom filters of the headers show which block has such a log. A node that returns none for that block has indexed
+ * fewer logs than blocks, and is refused. Undefined where the filters of the last blocks show no log.
  */
 export async function findWitness(
   rpc: Pick<Rpc, 'block' | 'logs'>,
@@ -24,7 +24,7 @@ export async function findWitness(
     if (block === undefined) {
       throw new RpcUnavailable('the node lacks a block before one that it has');
     }
-    // A node that tells no filter cannot be held to it.
+    // Without a bloom filter there is nothing to check the node against.
     if (block.logsBloom === undefined) return undefined;
     if (mayHoldLogs(block.logsBloom, bits)) return newestLog(rpc, address, block);
   }
@@ -38,15 +38,15 @@ async function newestLog(
 ): Promise<LogWitness | undefined> {
   const { number } = block;
   const range = { fromBlock: number, toBlock: number, knowing: block };
-  let told: readonly ChainLog[];
+  let found: readonly ChainLog[];
   try {
-    told = await rpc.logs({ address, topics: [], ...range });
+    found = await rpc.logs({ address, topics: [], ...range });
   } catch (error) {
-    // It has them, and more than can be read.
+    // The node has logs of this block, but more than one answer can hold.
     if (error instanceof RpcTooMuch) return undefined;
     throw error;
   }
-  const newest = told.at(-1);
+  const newest = found.at(-1);
   if (newest !== undefined) return newest;
-  throw new RpcUnavailable('the node tells no log of a block whose header says that it has some');
+  throw new RpcUnavailable('the node returns no log of a block whose header says that it has some');
 }

@@ -7,7 +7,7 @@ import type { Block } from './rpc-answers.ts';
 /** Stands at this address on nearly every chain: many calls in one, all on the same state. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
 
-export type Question = { readonly to: string; readonly data: `0x${string}` };
+export type ContractCall = { readonly to: string; readonly data: `0x${string}` };
 
 const AGGREGATE3 = '0x82ad56cb';
 const WORD_BYTES = 32;
@@ -18,7 +18,7 @@ const WORD_BYTES = 32;
  */
 export async function askAll(
   rpc: CallRpc,
-  questions: readonly Question[],
+  questions: readonly ContractCall[],
   at: Pick<Block, 'hash'>,
 ): Promise<readonly (string | undefined)[] | 'absent'> {
   const answer = await rpc.call({ to: MULTICALL3, data: encodeCalls(questions) }, at);
@@ -34,7 +34,7 @@ export async function askAll(
 /** The same one by one, where the chain has no multicall contract. */
 export async function askEach(
   rpc: CallRpc,
-  questions: readonly Question[],
+  questions: readonly ContractCall[],
   at: Pick<Block, 'hash'>,
 ): Promise<readonly (string | undefined)[]> {
   const answers: (string | undefined)[] = [];
@@ -47,7 +47,7 @@ export async function askEach(
 /** What the contract answered; nothing when it refused. */
 export async function askOne(
   rpc: CallRpc,
-  question: Question,
+  question: ContractCall,
   at: Pick<Block, 'hash'>,
 ): Promise<string | undefined> {
   try {
@@ -59,7 +59,7 @@ export async function askOne(
 }
 
 /** `aggregate3((address target, bool allowFailure, bytes callData)[])`, where each call may fail. */
-export function encodeCalls(questions: readonly Question[]): `0x${string}` {
+export function encodeCalls(questions: readonly ContractCall[]): `0x${string}` {
   const items = questions.map(({ to, data }) => {
     const bytes = data.slice(2);
     const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0');

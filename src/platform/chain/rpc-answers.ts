@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LogsBloom } from './bloom.ts';
 
-/** A block as far as anybody here cares: its place, its name and its time. */
+/** What this server reads of a block: its number, its hash and its time. */
 export type Block = {
   readonly number: number;
   readonly hash: string;

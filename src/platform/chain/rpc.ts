@@ -173,7 +173,7 @@ function checkedLogs(query: LogQuery, replies: readonly RpcReply[]): readonly Ch
   if (logs.kind === 'error' && TOO_MUCH.test(logs.message) && !OTHERWISE.test(logs.message)) {
     throw new RpcTooMuch(logs.message.slice(0, LIMITS.rpcErrorChars));
   }
-  const told = take(LogAnswers, logs);
+  const found = take(LogAnswers, logs);
   // Logs beside which a proof could not be read may be too few.
   take(BlockAnswer, known);
   const proven = proofs.map((proof) => take(LogAnswers, proof));
@@ -181,8 +181,8 @@ function checkedLogs(query: LogQuery, replies: readonly RpcReply[]): readonly Ch
   if (witness !== undefined && !proven.at(-1)?.some((log) => isSameLog(log, witness))) {
     throw new RpcUnavailable('the logs of the node end before its blocks');
   }
-  if (!told.every((log) => isAskedFor(query, log))) {
+  if (!found.every((log) => isAskedFor(query, log))) {
     throw new RpcUnavailable('the node answered logs that were not asked for');
   }
-  return [...told].sort(byPlace);
+  return [...found].sort(byPlace);
 }

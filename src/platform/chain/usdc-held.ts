@@ -1,6 +1,6 @@
 import { wordOfHex } from './abi.ts';
 import { askMany } from './ask-many.ts';
-import type { Question } from './multicall.ts';
+import type { ContractCall } from './multicall.ts';
 import type { CallRpc } from './rpc.ts';
 import type { Block } from './rpc-answers.ts';
 
@@ -14,7 +14,7 @@ export async function usdcHeld(
   wallets: readonly string[],
 ): Promise<readonly (bigint | undefined)[]> {
   const questions = wallets.map(
-    (wallet): Question => ({ to: usdc, data: `${BALANCE_OF}${wordOfHex(wallet)}` }),
+    (wallet): ContractCall => ({ to: usdc, data: `${BALANCE_OF}${wordOfHex(wallet)}` }),
   );
   return (await askMany(rpc, questions, at)).map((answer) =>
     answer !== undefined && /^0x[0-9a-f]{64}$/.test(answer) ? BigInt(answer) : undefined,

@@ -54,7 +54,7 @@ export function decodeLog(log: ChainLog): UsdcEvent {
       return { kind, event: { ...place, authorizer: who, nonce: second } };
     }
   }
-  throw new RpcUnavailable('the token told an event in an unknown shape');
+  throw new RpcUnavailable('the token emitted an event in an unknown shape');
 }
 
 /**

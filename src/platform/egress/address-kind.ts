@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * `public` is anybody's to call. `local` (private use, loopback, unique-local) is for development. `refused` is never
+ * `public` may be called. `local` (private use, loopback, unique-local) is for development. `refused` is never
  * called: special-purpose ranges, forms that carry another address inside, and what clouds answer for themselves.
  */
 export type AddressKind = 'public' | 'local' | 'refused';

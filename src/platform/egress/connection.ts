@@ -56,7 +56,7 @@ export class Connection implements Carrier {
       // The client takes this one for the end of a body that ends with its connection, whatever is still unread.
       if (error.code === 'ECONNRESET') error.code = 'UND_RESET';
     });
-    // After the client's own listeners, which tell a running request what happened.
+    // After the client's own listeners, which reject a running request with the reason.
     socket.once('close', () => queueMicrotask(() => this.destroy()));
   }
 
@@ -64,13 +64,13 @@ export class Connection implements Carrier {
     return this.#gone || this.#socket.destroyed;
   }
 
-  /** Fulfilled once the socket was looked at after the last exchange: some servers close with their answer, unsaid. */
+  /** Resolves once the socket was polled after the last exchange: some servers close it after an answer unannounced. */
   get rested(): Promise<void> {
     return this.#rested;
   }
 
   rest(): void {
-    // The first turn ends the round in which the answer came; the second comes after the next look at all sockets.
+    // The first turn ends the round in which the answer came; the second comes after the next poll of all sockets.
     this.#rested = new Promise((resolve) => soon(() => soon(resolve)));
   }
 

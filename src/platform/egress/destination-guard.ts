@@ -9,7 +9,7 @@ import { parseDestination } from './parse-destination.ts';
 import type { ResolveHost } from './resolve-host.ts';
 
 /** A place that may be called, and the only addresses at which it is called. */
-export type Destination = {
+export type CheckedDestination = {
   /** In its normal form, without a fragment. */
   readonly url: string;
   /** Scheme, host and port, as in a URL. */
@@ -27,7 +27,7 @@ export interface DestinationGuard {
    * Resolves a name once and checks every address. Rejects with BlockedDestination for what is not called, and with
    * Unreachable for a name that does not resolve; nothing has been connected to in either case.
    */
-  admit(url: string): Promise<Destination>;
+  admit(url: string): Promise<CheckedDestination>;
 }
 
 export type DestinationGuardDeps = {

@@ -1,9 +1,10 @@
+import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { LIMITS } from '../../kernel/limits.ts';
 
 export type OutboundRequest = {
   readonly url: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /** For the whole exchange, from the connection to the last byte. */
@@ -25,11 +26,28 @@ export class AnswerTooLarge extends Error {
 /** One outbound exchange, whole. Rejects on network failure, when time is up, and past the size bound. */
 export type Fetch = (request: OutboundRequest) => Promise<OutboundResponse>;
 
+/** An answer whose body comes while it is read. */
+export type StreamedResponse = Omit<OutboundResponse, 'body'> & {
+  /** For one reader. Throws AnswerTooLarge past the size bound, and rejects when time is up. */
+  readonly body: AsyncIterable<Uint8Array>;
+};
+
+/** The same exchange, which resolves with the head of the answer. */
+export type FetchStream = (request: OutboundRequest) => Promise<StreamedResponse>;
+
 /** The outbound door. Redirects are answers like any other: nothing is ever followed. */
-export function createFetch(): { readonly fetch: Fetch; close(): Promise<void> } {
+export function createFetch(): {
+  readonly fetch: Fetch;
+  readonly fetchStream: FetchStream;
+  /** Resolves once what is under way is over. */
+  close(): Promise<void>;
+  /** Ends what is under way, which rejects. */
+  abort(): Promise<void>;
+} {
   const agent = new Agent({ connect: { timeout: LIMITS.upstreamConnectMs } });
 
-  const fetch: Fetch = async ({ url, method, headers, body, timeoutMs, maxResponseBytes }) => {
+  const fetchStream: FetchStream = async (asked) => {
+    const { url, method, headers, body, timeoutMs, maxResponseBytes } = asked;
     const answer = await request(url, {
       method,
       headers: headers ?? {},
@@ -37,18 +55,43 @@ export function createFetch(): { readonly fetch: Fetch; close(): Promise<void> }
       dispatcher: agent,
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const chunks: Uint8Array[] = [];
-    let seenBytes = 0;
-    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
-      seenBytes += chunk.byteLength;
-      // Leaving the loop destroys the body, which frees the connection.
-      if (seenBytes > maxResponseBytes) {
-        throw new AnswerTooLarge(`the answer has more than ${maxResponseBytes} bytes`);
-      }
-      chunks.push(chunk);
-    }
-    return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks) };
+    const pieces = bounded(answer.body, maxResponseBytes);
+    return { status: answer.statusCode, headers: answer.headers, body: pieces };
   };
 
-  return { fetch, close: () => agent.close() };
+  const fetch: Fetch = async (asked) => {
+    const { body, ...head } = await fetchStream(asked);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return { ...head, body: Buffer.concat(chunks) };
+  };
+
+  return { fetch, fetchStream, close: () => agent.close(), abort: () => agent.destroy() };
+}
+
+/** A body that is read at most to its bound. A reader that leaves frees the connection, also before its first read. */
+function bounded(body: Readable, mostBytes: number): AsyncIterable<Uint8Array> {
+  // One that is destroyed reports it so, and its reader has left.
+  body.on('error', () => {});
+  return {
+    [Symbol.asyncIterator]() {
+      const source = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+      let seenBytes = 0;
+      const leave = async () => {
+        body.destroy();
+        return { done: true, value: undefined } as const;
+      };
+      return {
+        async next() {
+          const step = await source.next();
+          if (step.done) return leave();
+          seenBytes += step.value.byteLength;
+          if (seenBytes <= mostBytes) return step;
+          await leave();
+          throw new AnswerTooLarge(`the answer has more than ${mostBytes} bytes`);
+        },
+        return: leave,
+      };
+    },
+  };
 }

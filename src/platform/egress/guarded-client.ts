@@ -1,11 +1,11 @@
 import { assert } from '../../kernel/assert.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { CONNECTION_BOUNDS, type ConnectionBounds, Connections } from './connections.ts';
-import type { Destination, DestinationGuard } from './destination-guard.ts';
+import type { CheckedDestination, DestinationGuard } from './destination-guard.ts';
 import { exchange, type GuardedAnswer } from './exchange.ts';
 import { type Header, outgoingHeaders } from './request-headers.ts';
 import { SendFailed } from './send-failed.ts';
-import { openConnection, reuseConnection, type Taken } from './take-connection.ts';
+import { openConnection, reuseConnection, type TakenConnection } from './take-connection.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
@@ -35,13 +35,13 @@ export type GuardedRequest = {
 /** The door to addresses that a caller chose. */
 export interface GuardedClient extends AsyncDisposable {
   /** What the guard's `admit` says. A destination serves any number of requests. */
-  open(url: string): Promise<Destination>;
+  open(url: string): Promise<CheckedDestination>;
   /**
    * Sends one request once: to an address of the destination and no other, following nothing, undoing no coding.
-   * Resolves with the head of whatever answer comes. Rejects with BadRequestHeader, or with SendFailed, which tells
-   * whether anything can have left.
+   * Resolves with the head of whatever answer comes. Rejects with BadRequestHeader, or with SendFailed, which says
+   * whether any byte can have been sent.
    */
-  send(destination: Destination, request: GuardedRequest): Promise<GuardedAnswer>;
+  send(destination: CheckedDestination, request: GuardedRequest): Promise<GuardedAnswer>;
 }
 
 export type GuardedClientDeps = {
@@ -57,7 +57,10 @@ export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
   const { guard, clock, ca } = deps;
   const connections = new Connections({ ...CONNECTION_BOUNDS, ...deps.bounds });
 
-  async function send(destination: Destination, request: GuardedRequest): Promise<GuardedAnswer> {
+  async function send(
+    destination: CheckedDestination,
+    request: GuardedRequest,
+  ): Promise<GuardedAnswer> {
     const { signal, maxHeaderBytes, maxResponseBytes, timeouts } = request;
     const dispatch = dispatchOf(destination, request);
     const nowMs = clock.monotonicMs();
@@ -65,7 +68,7 @@ export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
     if (signal.aborted || connections.isClosed) {
       throw new SendFailed('aborted', { beforeBytes: true, cause: signal.reason });
     }
-    const perform = ({ connection, lane }: Taken) =>
+    const perform = ({ connection, lane }: TakenConnection) =>
       exchange(connection, {
         dispatch,
         firstByteMs: timeouts.firstByteMs,
@@ -101,7 +104,7 @@ export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
   };
 }
 
-function dispatchOf({ url }: Destination, { method, headers, body }: GuardedRequest) {
+function dispatchOf({ url }: CheckedDestination, { method, headers, body }: GuardedRequest) {
   assert(METHODS.includes(method), 'a method that opens no tunnel');
   const { pathname, search } = new URL(url);
   const sent = outgoingHeaders(headers);

@@ -20,8 +20,8 @@ const FIND_HOLDER =
 
 /**
  * Brings the schema up to date. Any number of processes may call it at once: one migrates, the others
- * wait and find nothing to do. Everything is applied in one SQL transaction or not at all. Where one
- * waits for too long, the operator is told how to find whom for.
+ * wait and find nothing to do. Everything is applied in one SQL transaction or not at all. One that
+ * waits for too long rejects with a query that finds the holder of the lock.
  */
 export async function migrateDatabase(
   target: DatabaseTarget,

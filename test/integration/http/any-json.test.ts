@@ -13,7 +13,8 @@ import {
 } from '../../support/whole-world.ts';
 
 const RUNS = 40;
-const DEVELOPERS = 8;
+const DEVELOPERS = 22;
+const BUYERS = 4;
 const HANGS_AFTER_MS = 10_000;
 /** What ends agents and developer keys comes last, so that the others meet living ones. */
 const ENDING = /close$|developer\/keys\/:keyId\/rotate$/;
@@ -22,13 +23,13 @@ const WRITING = (ROUTES as readonly AnyRoute[])
   .sort((a, b) => Number(ENDING.test(a.path)) - Number(ENDING.test(b.path)));
 
 let world: WholeWorld;
-let buyer: FundedAgent;
-/** Several, because the rate limit of one would soon be all that the routes see. */
+/** Several of each, because the rate limit of one would soon be all that the routes see. */
+const buyers: FundedAgent[] = [];
 const developers: Developer[] = [];
 const agentIds: number[] = [];
 beforeAll(async () => {
   world = await startWorld({ TRUSTED_PROXIES: '127.0.0.0/8' });
-  buyer = await world.fund('buyer');
+  for (let n = 0; n < BUYERS; n++) buyers.push(await world.fund(`buyer ${n}`));
   for (let n = 0; n < DEVELOPERS; n++) {
     const developer = await newDeveloper(world.api, `any json ${n}`);
     developers.push(developer);
@@ -86,6 +87,7 @@ function bodyOf(route: AnyRoute): fc.Arbitrary<unknown> {
 const segment = fc.oneof(
   { weight: 4, arbitrary: fc.nat(DEVELOPERS - 1).map((n) => String(agentIds[n])) },
   fc.nat(20).map(String),
+  fc.constant('%00'),
   fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).map(percentEncoded),
 );
 
@@ -113,7 +115,7 @@ async function credentialFor(route: AnyRoute): Promise<Record<string, string>> {
     case 'admin':
       return { 'x-admin-key': world.adminApiKey };
     case 'agent':
-      return { authorization: `Bearer ${buyer.agentKey}` };
+      return { authorization: `Bearer ${buyers[turn % BUYERS]?.agentKey}` };
     case 'signature':
       return developer.sign();
     default:

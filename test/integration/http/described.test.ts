@@ -25,7 +25,7 @@ describe('the capabilities of the running server', () => {
     expect(capabilities.llmProxy).toBe(served('/v1/llm/chat/completions'));
     // Its routes are there, and without a chain nothing could be paid by them.
     expect([capabilities.x402Facilitator, served('/proxy/fetch')]).toEqual([false, true]);
-    expect(capabilities.telephony).toBe(served('/phone'));
+    expect(capabilities.telephony).toBe(served('/v1/calls'));
   });
 });
 

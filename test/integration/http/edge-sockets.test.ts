@@ -132,8 +132,8 @@ describe('an upgrade', () => {
   });
 
   it('is refused by a plain HTTP answer in the envelope of its route', async () => {
-    const nobody = await refusal(base + MODEL);
-    expect([nobody.status, nobody.body.error]).toMatchObject([
+    const anonymous = await refusal(base + MODEL);
+    expect([anonymous.status, anonymous.body.error]).toMatchObject([
       401,
       { code: 'missing_or_invalid_authorization_header', type: 'authentication_error' },
     ]);
@@ -256,7 +256,7 @@ describe('messages', () => {
   it('that bring more bytes than a socket may close 1008, and the reason says how many that are', async () => {
     const socket = await connect();
     const most = (2 * LIMITS.socketBytes.burst) / MIB;
-    // Each is waited for: what nobody has read yet would break the connection before its close is read.
+    // The test waits for each: bytes that are not read yet would break the connection before its close is read.
     for (let sent = 1; sent <= most && seen.closed.length === 0; sent++) {
       socket.ws.send(Buffer.alloc(MIB));
       await expect

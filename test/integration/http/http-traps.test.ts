@@ -98,7 +98,7 @@ describe('a handler that fails', () => {
 });
 
 describe('a client that leaves', () => {
-  it('tells the handler by its signal, and the late answer harms nobody', async () => {
+  it('fires the handler’s signal, and the late answer harms no other request', async () => {
     const before = state.aborted;
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('GET /waits'));
@@ -162,7 +162,7 @@ describe('a message that could be two', () => {
     expect(await socket.untilClosed()).toContain('400 Bad Request');
   });
 
-  it('refuses a doubled provider key, which would go out as one key that nobody has', async () => {
+  it('refuses a doubled provider key, which would go out as one key that does not exist', async () => {
     const socket = await RawSocket.open(edge.port);
     const twice = ['X-Svc-Provider-Key: sk-a', 'x-svc-provider-key: sk-b'];
     socket.send(rawRequest('GET /ok', twice));

@@ -44,7 +44,7 @@ describe('migrations', () => {
     await expect.poll(async () => (await scratch.sql.unsafe(lockCount))[0]?.count).toBe(0);
   });
 
-  it('say in one sentence whom they wait for in vain', async () => {
+  it('say in one sentence which session they wait for in vain', async () => {
     await using scratch = await testDatabase(1);
     const holder = openSql(scratch.target, 1);
     try {

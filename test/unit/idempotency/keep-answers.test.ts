@@ -76,7 +76,7 @@ describe('a key', () => {
     expect((await w.fresh()).workId).not.toBe(work.workId);
   });
 
-  it('is told of when its answer stands, before anybody has that answer', async () => {
+  it('is reported when its answer is stored, before a caller has that answer', async () => {
     const w = world();
     const work = await w.fresh();
     const storing = work.store(answer('first')).then(() => w.kept.push('answered'));

@@ -47,7 +47,7 @@ const done = (n: number, bytes = 1) =>
   ({ kind: 'done', work: work(n), answer: Buffer.alloc(bytes, n) }) as const;
 
 describe('the end of keyed work', () => {
-  it('is written again when the connection is lost, and nobody notices', async () => {
+  it('is written again when the connection is lost, and no caller notices', async () => {
     const w = world();
     w.state.mode = 'fails';
     const writing = w.outcomes.write(done(1));
@@ -58,7 +58,7 @@ describe('the end of keyed work', () => {
     expect([w.outcomes.size, w.state.tries]).toEqual([0, 2]);
   });
 
-  it('keeps nobody waiting for a database that is away or hangs, and is written when it is back', async () => {
+  it('keeps no caller waiting for a database that is away or hangs, and is written when it is back', async () => {
     for (const mode of ['fails', 'hangs'] as const) {
       const w = world();
       w.state.mode = mode;

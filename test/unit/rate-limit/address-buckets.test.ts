@@ -29,7 +29,7 @@ describe('a token bucket of a client network', () => {
     expect(buckets.take(A)).toBe(60);
   });
 
-  it('remembers a bounded number of networks, whoever comes by', () => {
+  it('remembers a bounded number of networks, however many come', () => {
     const buckets = new AddressBuckets(new ManualClock(), { burst: 2, perMinute: 1 }, 10);
     for (let i = 0; i < 1_000; i++) buckets.take(`203.0.113.${i}`);
     expect(buckets.size).toBe(10);

@@ -9,7 +9,7 @@ describe('a share of a limit', () => {
     expect(sizes).toEqual([1, 1, 1, 2, 6, 60]);
   });
 
-  it('covers whoever waits already, since they use it up', () => {
+  it('covers the requests that wait already, since they use it up', () => {
     expect(new TokenShare('b', 300).need(40)).toBe(40);
   });
 

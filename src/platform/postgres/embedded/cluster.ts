@@ -110,6 +110,6 @@ export async function handOver(dataDirectory: string, identity: Identity): Promi
   for (const name of await readdir(dataDirectory, { recursive: true })) {
     await lchown(join(dataDirectory, name), uid, gid);
   }
-  // Last, because its owner tells whether all of it was handed over.
+  // Last: the owner of this folder shows whether everything in it was handed over.
   await lchown(dataDirectory, uid, gid);
 }

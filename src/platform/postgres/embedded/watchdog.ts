@@ -1,11 +1,11 @@
 /**
  * Runs PostgreSQL under /bin/sh, which holds one end of a pipe from this process. When this process
- * ends, however it ends, the pipe closes and PostgreSQL is told to stop. The shell also waits for it,
- * so that it never stays behind as a zombie. It is told again and again, because a shell starts its
- * background commands with SIGINT ignored and PostgreSQL listens only a moment later. It waits before it
- * looks, because a program that ended at once may be buried already and only `wait` still knows its code;
- * and again while it is there, because a signal cuts a wait short. The pipe is moved to handle 9: 3 may
- * carry the data folder.
+ * ends, however it ends, the pipe closes and the shell signals PostgreSQL to stop. The shell also waits
+ * for PostgreSQL, so that no zombie stays behind. It repeats the signal, because a shell starts its
+ * background commands with SIGINT ignored and PostgreSQL handles it only a moment later. It waits before
+ * it checks, because a program that ended at once may be reaped already and only `wait` still knows its
+ * exit code; and it waits again while the program runs, because a signal interrupts a wait. The pipe
+ * moves to file descriptor 9, since 3 may hold the data folder.
  */
 const SCRIPT = `
 exec 9<&0

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  bigint,
   bigserial,
   check,
   index,
@@ -126,16 +127,21 @@ export const charges = pgTable(
   ],
 );
 
-/** What became true, written in the commit that made it so; delivery reads it in id order. */
+/** What became true, written in the commit that made it so. Kept for `LIMITS.webhooks.keptDays`. */
 export const events = pgTable(
   'events',
   {
     id: bigserial('id', { mode: 'bigint' }).primaryKey(),
     name: text('name').notNull(),
-    accountId: text('account_id').notNull(),
+    /** Null: an event of this server for all accounts. */
+    accountId: text('account_id'),
     agentWallet: text('agent_wallet'),
     correlationId: text('correlation_id'),
     payload: jsonb('payload').notNull(),
+    /** The one webhook that receives it; null: every one that subscribed. */
+    webhookId: integer('webhook_id'),
+    /** Its place in the order in which events are dispatched, which no later event comes before; null: not dispatched yet. */
+    position: bigint('position', { mode: 'bigint' }),
     createdAt: now('created_at'),
   },
   (table) => [
@@ -143,5 +149,9 @@ export const events = pgTable(
     uniqueIndex('events_first_settlement')
       .on(table.agentWallet)
       .where(sql`name = 'x402.first_settlement'`),
+    index('events_undispatched').on(table.id).where(sql`position is null`),
+    index('events_account').on(table.accountId, table.position),
+    // What is old is pruned in this order.
+    index('events_created').on(table.createdAt),
   ],
 );

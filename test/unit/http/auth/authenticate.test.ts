@@ -48,7 +48,7 @@ describe('a management route', () => {
     expect(await outcome('management', cookie(KEYS.session))).toBe('session');
   });
 
-  it('says which credential it wants of whoever brings another', async () => {
+  it('names the credential that it wants to a caller who brings another', async () => {
     expect(await outcome('management', {})).toBe('401 Unauthorized');
     expect(await outcome('management', { authorization: 'Basic abc' })).toBe('401 Unauthorized');
     expect(await outcome('management', bearer('svc_live_unknown'))).toBe('401 Invalid API key');

@@ -53,7 +53,7 @@ describe('a body that is read while it arrives', () => {
     );
   });
 
-  it('rests while nobody reads it, and goes on when what waited has been read', async () => {
+  it('pauses while it has no reader, and goes on when what waited has been read', async () => {
     const { response, chunks } = streaming(10 * AHEAD);
     response.receive(new Uint8Array(AHEAD), false);
     expect(response.isPaused).toBe(false);
@@ -182,7 +182,7 @@ describe('a body that is read while it arrives', () => {
     await expect(next).rejects.toThrow('gone');
   });
 
-  it('that nobody wants runs on before the answer is written, and leaves nothing', async () => {
+  it('that no handler reads is read to its end before the answer is written, and leaves nothing', async () => {
     const { response, body, budget } = streaming(10 * AHEAD);
     response.receive(new Uint8Array(AHEAD + 1), false);
     body.letGo();

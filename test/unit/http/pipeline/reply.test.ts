@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ResponseWriter } from '../../../../src/http/pipeline/reply.ts';
+import { ReplyWriter } from '../../../../src/http/pipeline/reply.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { FakeResponse } from '../../../support/fake-response.ts';
@@ -9,7 +9,7 @@ const OPTIONS = { lead: [[['x-lead', '1'] as const]], headOnly: false, closeConn
 function replying() {
   const response = new FakeResponse();
   const clock = new ManualClock();
-  return { response, clock, reply: new ResponseWriter(response.asResponse, clock) };
+  return { response, clock, reply: new ReplyWriter(response.asResponse, clock) };
 }
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));

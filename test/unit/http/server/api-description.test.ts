@@ -5,6 +5,8 @@ import { ok, route } from '../../../../src/http/route/route.ts';
 import { createApiDescription } from '../../../../src/http/server/api-description.ts';
 import { socketRoute } from '../../../../src/http/websocket/socket-route.ts';
 import { ROUTES } from '../../../../src/routes/index.ts';
+import { EVENT_KINDS } from '../../../../src/webhooks/catalogue.ts';
+import { eventSchema } from '../../../../src/webhooks/event-schema.ts';
 
 const socket = socketRoute()({
   path: '/v1/listen',
@@ -81,5 +83,32 @@ describe('the API description', () => {
   it('is made once', () => {
     const description = createApiDescription({ routes: [], sockets: [] });
     expect(description.yaml()).toBe(description.yaml());
+  });
+});
+
+describe('the webhooks of the description', () => {
+  it('are every event of the catalogue with its body and both signatures', () => {
+    const webhooks = EVENT_KINDS.map((kind) => ({ ...kind, schema: eventSchema(kind) }));
+    const yaml = createApiDescription({ routes: [], sockets: [], webhooks }).yaml();
+    const described = parse(Buffer.from(yaml).toString()) as {
+      webhooks: Record<string, { post: Record<string, unknown> }>;
+    };
+    expect(Object.keys(described.webhooks)).toEqual(EVENT_KINDS.map(({ name }) => name));
+    const post = described.webhooks['call.ended']?.post ?? {};
+    expect(post).toMatchObject({
+      summary: 'Call ended',
+      requestBody: {
+        content: {
+          'application/json': {
+            schema: {
+              properties: { event: { const: 'call.ended' }, durationSeconds: { type: 'integer' } },
+              required: expect.arrayContaining(['event', 'callId', 'firedAt']),
+            },
+          },
+        },
+      },
+    });
+    const names = (post.parameters as { name: string }[]).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['X-Svc-Signature', 'webhook-signature']));
   });
 });

@@ -21,7 +21,7 @@ test('tells everybody who listens once, and gives the reason that the platform w
   expect(signal.reason).toMatchObject({ name: 'AbortError' });
 });
 
-test('lets whoever is told withdraw itself without hiding the news from the next', () => {
+test('lets a listener withdraw itself while it is called, without skipping the next one', () => {
   const signal = new LeaveSignal();
   const heard: string[] = [];
   const first = () => {

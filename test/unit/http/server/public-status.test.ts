@@ -53,7 +53,7 @@ describe('the public status', () => {
     });
   });
 
-  it('shows an active breaker while nobody can tell, since nobody pays then', async () => {
+  it('shows an active breaker while the chain cannot be read, since no payment is made then', async () => {
     const { board, chain } = setUp();
     chain.verdict = { kind: 'stale', reason: 7, reasonText: 'unread' };
     chain.price = undefined;

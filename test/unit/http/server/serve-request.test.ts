@@ -66,7 +66,10 @@ async function* cutOff(failure: Error) {
 function memoryStore(): IdempotencyStore & { readonly log: string[] } {
   const kept = new Map<string, Parameters<typeof remember>[1]>();
   const log: string[] = [];
-  const remember = (key: string, answer: import('../../../../src/http/route/answer.ts').Answer) => {
+  const remember = (
+    key: string,
+    answer: import('../../../../src/http/route/answer.ts').HttpAnswer,
+  ) => {
     log.push(`store ${answer.status}`);
     kept.set(key, answer);
     return answer;

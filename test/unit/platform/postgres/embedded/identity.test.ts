@@ -22,7 +22,7 @@ const choose = (over: Partial<System>, dataUid?: number) =>
 const closed = { othersMayEnter: () => false };
 const noUnshare = { mayUnshare: async () => false };
 
-describe('as whom the database runs', () => {
+describe('the user that the database runs as', () => {
   it('leaves an ordinary user as he is', async () => {
     const identity = await choose({ uid: 1_000 }, 1_000);
     expect(identity).toMatchObject({ prefix: [], account: undefined, byHandle: false });

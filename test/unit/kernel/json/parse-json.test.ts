@@ -8,8 +8,8 @@ import {
   parseJsonInTurns,
   textOfJson,
   tryParseJson,
-} from '../../../src/kernel/parse-json.ts';
-import { slowness, threadCpuMs } from '../../support/thread-cpu.ts';
+} from '../../../../src/kernel/json/parse-json.ts';
+import { slowness, threadCpuMs } from '../../../support/thread-cpu.ts';
 
 const BOUNDS = { depth: 128, values: 100_000, members: 25_000 };
 const MOST_MS = 50;

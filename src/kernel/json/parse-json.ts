@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer';
-import { LIMITS } from './limits.ts';
-import { turnForLongWork } from './long-work.ts';
+import { isObject, type Json } from '../json.ts';
+import { LIMITS } from '../limits.ts';
+import { turnForLongWork } from '../long-work.ts';
 
 /** What a JSON text may have, so that neither reading it nor walking over it holds anything else up. */
 export type JsonBounds = {
@@ -89,6 +90,12 @@ export function tryParseJson(
   } catch {
     return undefined;
   }
+}
+
+/** The object in a JSON text; one without members where it is no object, or cannot be read. */
+export function parseObject(json: Uint8Array | string): Json {
+  const value = tryParseJson(json);
+  return isObject(value) ? value : {};
 }
 
 /**

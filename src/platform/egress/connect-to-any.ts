@@ -1,0 +1,36 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { CheckedDestination } from './destination-guard.ts';
+import { openSocket } from './open-socket.ts';
+import { SendFailed } from './send-failed.ts';
+
+export type ConnectBounds = {
+  /** By the monotonic clock, for all addresses together. */
+  readonly untilMs: number;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Certificates (PEM) to trust in place of the system's. */
+  readonly ca: string | undefined;
+};
+
+/** Connects to the first address of the destination that takes it. Rejects with SendFailed, nothing sent. */
+export async function connectToAny(
+  { addresses, origin }: CheckedDestination,
+  { untilMs, signal, clock, ca }: ConnectBounds,
+): Promise<{ readonly socket: Socket; readonly address: string }> {
+  const tried = addresses.slice(0, LIMITS.outboundConnectAttempts);
+  let failure: unknown = new SendFailed('unreachable', { beforeBytes: true });
+  for (const [i, address] of tried.entries()) {
+    // An address that does not answer leaves the others their share of the time.
+    const ms = (untilMs - clock.monotonicMs()) / (tried.length - i);
+    try {
+      const socket = await openSocket({ address, origin, ca }, { ms, signal, clock });
+      return { socket, address };
+    } catch (error) {
+      failure = error;
+      if (signal.aborted) break;
+    }
+  }
+  throw failure;
+}

@@ -1,0 +1,68 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { AnswerTooLarge, createFetch } from '../../../src/platform/egress/fetch.ts';
+import { wholeOf } from '../../support/recorded-fetch.ts';
+
+const PIECE = Buffer.alloc(10_000, 7);
+const outbound = createFetch();
+const gone: Promise<void>[] = [];
+let url: string;
+let left = 0;
+
+/** Answers without end, until its reader has left. */
+function pour(response: ServerResponse): void {
+  gone.push(
+    new Promise((resolve) => {
+      response.on('close', () => {
+        left++;
+        resolve();
+      });
+    }),
+  );
+  const pump = () => {
+    while (!response.destroyed && response.write(PIECE));
+    response.once('drain', pump);
+  };
+  pump();
+}
+
+const server = createServer((request, response) => {
+  if (request.url === '/short') response.end(PIECE);
+  else pour(response);
+});
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await outbound.abort();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const ask = (path: string, maxResponseBytes = 50_000) =>
+  outbound.fetchStream({ url: url + path, method: 'GET', timeoutMs: 10_000, maxResponseBytes });
+
+it('an answer that is streamed comes whole, with its head first', async () => {
+  const { body, status } = await ask('/short');
+  expect(status).toBe(200);
+  expect(await wholeOf(body)).toEqual(PIECE);
+});
+
+it('an answer beyond its bound ends there, and its connection is freed', async () => {
+  const { body } = await ask('/long');
+  await expect(wholeOf(body)).rejects.toThrow(AnswerTooLarge);
+  await Promise.all(gone);
+  expect(left).toBe(1);
+});
+
+it('a reader that leaves frees the connection, in the middle and before its first read', async () => {
+  const before = left;
+  const middle = await ask('/long', 1_000_000_000);
+  for await (const _ of middle.body) break;
+  const unread = await ask('/long', 1_000_000_000);
+  await unread.body[Symbol.asyncIterator]().return?.();
+  await Promise.all(gone);
+  expect(left).toBe(before + 2);
+});
