@@ -4,20 +4,20 @@ import { assign, setup } from 'xstate';
 export type BalanceEffects = {
   /** Reads the agent's state and rules. */
   load(): void;
-  /** Tells the writer that operations wait here, if any do. */
+  /** Offers the operations that wait here, if any, to the writer. */
   offer(): void;
   /** Takes the agent's row, decides and commits in one short sql transaction. */
   fence(): void;
-  /** There is no such agent: waiting operations are answered so. */
+  /** There is no such agent: waiting operations get that answer. */
   dismiss(): void;
 };
 
 type Context = {
   readonly effects: BalanceEffects;
-  /** Times in a row that the state turned out to be another process's. */
+  /** Times in a row that another process had changed the state. */
   readonly misses: number;
   readonly missesBeforeFence: number;
-  /** Parts of a busy agent that are still to be decided under the lock: another process is at it, too. */
+  /** Parts of a busy agent to decide under the lock, since another process writes, too. */
   readonly wary: number;
   readonly waryParts: number;
 };
@@ -25,22 +25,22 @@ type Context = {
 export type BalanceEvent =
   | { type: 'balance.loaded' }
   | { type: 'agent.missing' }
-  /** Sent after a miss only: a part that simply stands is nothing to tell. `busy`: much rode in it. */
+  /** Sent after a miss only. `busy`: the part had many operations. */
   | { type: 'part.applied'; busy: boolean }
-  /** The part did not stand. `stale`: another process was faster; `rulesMoved`: the rules are void too. */
+  /** The part was not committed. `stale`: another process was faster; `rulesMoved`: the rules changed, too. */
   | { type: 'part.declined'; stale: boolean; rulesMoved: boolean }
-  /** Nothing is known any more of what was sent. */
+  /** The outcome of the part is unknown. */
   | { type: 'part.broken' }
   | { type: 'rules.changed' }
-  /** Something waits while the machine is wary. */
+  /** Operations wait while the machine is wary. */
   | { type: 'work.waiting' };
 
 const NO_MISSES = { misses: 0 };
 
 /**
- * One agent's balance in one process. While ready it decides on its own copy of the state and writes,
- * and the database has the last word. After two misses in a row it takes the row, so that no process
- * starves; a busy one stays wary for some batches, since a faster process will be faster again. It hears of the exceptions only: an event costs more than deciding an operation.
+ * One agent's balance in one process. While ready it decides on its own copy of the state, and the database has the
+ * last word. After two misses in a row it takes the row, so that no process starves; a busy one stays wary for some
+ * batches. It gets exceptions only: an event costs more than deciding an operation.
  */
 export const balanceMachine = setup({
   types: {

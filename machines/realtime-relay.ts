@@ -4,9 +4,9 @@ import { LIMITS } from '../src/kernel/limits.ts';
 import type { Ending } from './transcription-stream.ts';
 
 export type RealtimeRelayEvent =
-  /** What was under way is billed, and nothing else is. */
+  /** Every turn is billed, and none is in progress. */
   | { type: 'turns.over' }
-  /** What goes on, or would come next, is not covered any more. */
+  /** The hold does not cover the turns in progress, or the next one. */
   | { type: 'budget.spent'; ending: Ending }
   | { type: 'drain.requested' }
   /** The client broke a rule of the socket or is too slow, or the ledger gave up. */
@@ -15,14 +15,14 @@ export type RealtimeRelayEvent =
   | { type: 'upstream.closed'; ending: Ending }
   | { type: 'claim.lost' };
 
-/** What the actor that owns both sockets carries out and answers; given with the input. */
+/** What the actor that owns both sockets executes and answers; given with the input. */
 export type RelayEffects = {
-  /** Says why, and closes the client's socket. */
+  /** Sends the reason and closes the client's socket. */
   readonly hangUp: (ending: Ending) => void;
-  /** Asks the upstream to stop; what it has done until then is still to be heard of. */
+  /** Cancels the turns at the upstream, which still reports their usage. */
   readonly cancelTurns: () => void;
   readonly settle: (ending: Ending) => void;
-  /** Nothing is settled: another process has done so. */
+  /** Leaves without settling: another process has settled. */
   readonly leave: () => void;
   readonly isInTurn: () => boolean;
   /** Milliseconds until the client has been silent for too long; 0 when it has. */
@@ -32,7 +32,7 @@ export type RelayEffects = {
 type Input = { readonly effects: RelayEffects };
 type Context = { readonly effects: RelayEffects; readonly ending: Ending };
 
-/** What ends a session that is live, while it is drained, too. */
+/** What ends a live session, also during a drain. */
 const endsWithWhy = {
   target: 'ending',
   actions: {
@@ -51,8 +51,8 @@ const QUIET: Ending = { code: 1000, reason: 'idle' };
 const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
 
 /**
- * One realtime session at an upstream. An end in the middle of a turn does not end the metering: the upstream
- * is told to stop, and read to its end in `finishing` for what the turn came to. Settled exactly once, in `closed`.
+ * One realtime session at an upstream. An end in the middle of a turn does not end the metering: the server cancels the
+ * turn, and in `finishing` reads what the upstream reports of it. Settled exactly once, in `closed`.
  */
 export const realtimeRelayMachine = setup({
   types: { context: {} as Context, input: {} as Input, events: {} as RealtimeRelayEvent },
@@ -99,7 +99,7 @@ export const realtimeRelayMachine = setup({
         ],
       },
     },
-    /** The turns under way are finished with the client still there. */
+    /** Finishes the turns in progress with the client still there. */
     draining: {
       always: { guard: ({ context }) => !context.effects.isInTurn(), target: 'closed' },
       on: {

@@ -1,6 +1,6 @@
 import { setup, transition } from 'xstate';
 
-/** The words of the specification; `released` is read as `expired_unsettled` by callers. */
+/** The states of the specification; callers read `released` as `expired_unsettled`. */
 export type ReservationState =
   | 'reserved'
   | 'sent'
@@ -19,7 +19,7 @@ export type ReservationEvent =
   | { readonly type: 'request.unsent' }
   /** The vendor has answered. What it says proves nothing, either way. */
   | { readonly type: 'response.arrived' }
-  /** `AuthorizationUsed` stands in a canonical block. */
+  /** A canonical block has `AuthorizationUsed`. */
   | { readonly type: 'authorization.used' }
   /** A canonical block at or after `validBefore` shows it unused, or it was cancelled on chain. */
   | { readonly type: 'authorization.void'; readonly refused: boolean };
@@ -30,7 +30,7 @@ export type ReservationEffect = 'consume' | 'release';
 /** Effects are named here and carried out by the ledger. */
 const effect = () => {};
 
-/** One signed payment, from the moment funds are held until the chain has spoken. */
+/** One signed payment, from its hold until the chain decides. */
 export const reservationMachine = setup({
   types: { events: {} as ReservationEvent },
   actions: { consume: effect, release: effect },
@@ -88,10 +88,10 @@ export type ReservationStep = {
   readonly effect: ReservationEffect | undefined;
 };
 
-/** The machine's answers so far: it has few, and a payment asks for one at each of its steps. */
+/** A cache of the machine's few steps, since a payment asks for one at each of its events. */
 const known = new Map<string, ReservationStep | undefined>();
 
-/** Where an event takes a reservation; undefined where it means nothing to it, as after its end. */
+/** The step that an event causes; undefined where it has no effect, as after the end. */
 export function planReservation(
   from: ReservationState,
   event: ReservationEvent,
@@ -107,10 +107,10 @@ function stepOf(from: ReservationState, event: ReservationEvent): ReservationSte
   const [next, effects] = transition(reservationMachine, stored, event);
   const to = next.value as ReservationState;
   if (to === from) return undefined;
-  const [told] = effects;
-  return { to, effect: told?.type as ReservationEffect | undefined };
+  const [first] = effects;
+  return { to, effect: first?.type as ReservationEffect | undefined };
 }
 
-/** Whether the chain has yet to speak. */
+/** Whether the chain has not decided yet. */
 export const isLive = (state: ReservationState): boolean =>
   state === 'reserved' || state === 'sent' || state === 'pending_settlement';

@@ -2,7 +2,7 @@ import { assign, setup } from 'xstate';
 import { DRAINING } from '../src/kernel/draining.ts';
 import { LIMITS } from '../src/kernel/limits.ts';
 
-/** Why a stream ends, as the client is told: an error event when there is one, then the close frame. */
+/** How a stream ends: with an error event when there is one, then the close frame. */
 export type Ending = {
   readonly code: number;
   readonly reason: string;
@@ -15,13 +15,13 @@ export type Ending = {
 };
 
 export type TranscriptionStreamEvent =
-  /** Less than half of a slice is left of what is held. */
+  /** Less than half of a slice is left in the hold. */
   | { type: 'budget.low' }
-  /** No more can be held, or the ledger cannot say. */
+  /** No more can be held, or the ledger does not answer. */
   | { type: 'budget.spent'; ending: Ending }
-  /** The client said that no more audio comes. */
+  /** The client ends its audio. */
   | { type: 'audio.finished' }
-  /** Everything that came is let through. */
+  /** All audio that arrived is let through. */
   | { type: 'audio.passed' }
   | { type: 'drain.requested' }
   /** The client broke a rule of the socket, or an engine or the ledger gave up. */
@@ -34,21 +34,21 @@ export type TranscriptionStreamEvent =
   | { type: 'claim.lost' };
 
 /**
- * What the actor that owns the socket carries out and answers. They come with the input, so that all
- * streams share one machine: building one for each would cost 30 KB a stream.
+ * What the actor that owns the socket executes and answers. It comes with the input, so that all streams share one
+ * machine: one for each would cost 30 KB a stream.
  */
 export type TranscriptionEffects = {
   readonly extendHold: () => void;
-  /** Tells when everything that came is let through, which may wait for money. */
+  /** Sends `audio.passed` when all audio that arrived is let through, which may wait for a hold. */
   readonly passAudio: () => void;
   readonly finishTranscript: () => void;
-  /** What is not transcribed by now is waited for no longer. */
+  /** Stops waiting for the rest of the transcript. */
   readonly giveUpRest: () => void;
   readonly hangUp: (ending: Ending) => void;
   readonly settle: (ending: Ending) => void;
-  /** Whether the transcriber still owes how much it heard, for which a client that leaves is not needed. */
+  /** Whether the transcriber still has to report how much it heard, also after the client left. */
   readonly isOwed: () => boolean;
-  /** Nothing is settled: another process has done so. */
+  /** Leaves without settling: another process has settled. */
   readonly leave: () => void;
   /** Milliseconds until the stream has been without audio for too long; 0 when it has. */
   readonly quietInMs: () => number;
@@ -58,9 +58,9 @@ type Input = {
   readonly effects: TranscriptionEffects;
   /** How a stream without audio ends. */
   readonly quiet: Ending;
-  /** How one ends whose money was waited for in vain. */
+  /** How a stream ends whose hold did not come in time. */
   readonly unheld: Ending;
-  /** How one ends whose last words were, unless it had another end before. */
+  /** How a stream ends whose last words did not come in time, unless it had another ending. */
   readonly unfinished: Ending;
 };
 type Context = Input & { readonly ending: Ending };
@@ -135,7 +135,7 @@ export const transcriptionStreamMachine = setup({
         ],
       },
     },
-    /** No more audio is taken. What waits for money is bought if it can be, and nothing ahead of it. */
+    /** Takes no more audio. Buys what waits for a hold if it can, and nothing ahead of it. */
     closing: {
       entry: 'passAudio',
       on: {
@@ -159,7 +159,7 @@ export const transcriptionStreamMachine = setup({
       after: { finishMost: GIVEN_UP },
       states: { waiting: { after: { finishLimit: GIVEN_UP } } },
     },
-    /** The client is gone; only the amount that was heard is waited for. */
+    /** The client is gone: waits only for the amount heard. */
     leaving: {
       entry: 'finishTranscript',
       on: { 'transcript.finished': 'closed', 'socket.closed': {} },

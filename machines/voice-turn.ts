@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
 
-/** Why an answer ends before its end, in the words of the realtime protocol. */
+/** Why an answer is cut short, in the words of the realtime protocol. */
 export type CutReason = 'max_output_tokens' | 'content_filter';
 
 /** Why a turn ended early, in the same words. */
@@ -10,15 +10,15 @@ export type TurnCause =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
 export type VoiceTurnEvent =
-  /** The first words to say are known, or that there are none; more may still be thought of. */
+  /** The first words are known, or that there are none; the LLM may still write more. */
   | { type: 'reply.ready' }
-  /** All that was to be said has been sent. */
+  /** All speech has been sent. */
   | { type: 'speech.finished' }
   | { type: 'turn.interrupted'; reason: 'turn_detected' | 'client_cancelled' }
   | { type: 'output.cut'; reason: CutReason }
   | { type: 'engine.failed'; code: string; message: string };
 
-/** What the actor that speaks the turn carries out; given with the input. */
+/** What the actor of the turn executes; given with the input. */
 export type TurnEffects = {
   readonly generate: () => void;
   readonly speak: () => void;
@@ -32,8 +32,8 @@ type Context = { readonly effects: TurnEffects; readonly cause: TurnCause | unde
 type Input = { readonly effects: TurnEffects };
 
 /**
- * One answer of the agent, from the decision to answer until it is said, stopped or given up. Every
- * final state carries `finish`: the turn is closed on the wire and handed to billing exactly once.
+ * One answer of the agent, from the decision to answer until it is spoken, stopped or failed. Every final state has
+ * `finish`: the turn is closed on the wire and handed to billing exactly once.
  */
 export const voiceTurnMachine = setup({
   types: { context: {} as Context, input: {} as Input, events: {} as VoiceTurnEvent },

@@ -1,13 +1,13 @@
-import type { VoiceDeps } from '../voice/session/voice-deps.ts';
+import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 
 type Admitted = {
   drain(): void;
   socketClosed(): void;
-  /** Where there is more to give up than the client. */
+  /** Absent where `socketClosed` does all of it. */
   abandon?(): void;
 };
 
-/** Enters a session whose money is held among those of the process, or ends it with the refusal. */
+/** Registers a session whose money is held; where it is refused, ends it and throws. */
 export function admitSession<T extends Admitted>(
   { sessions }: Pick<VoiceDeps, 'sessions'>,
   sessionId: string,

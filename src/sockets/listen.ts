@@ -8,10 +8,10 @@ import { type Clock, isoTime } from '../kernel/clock.ts';
 import { BRAND, uuidOf } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
-import { EventAllowance } from '../voice/protocols/openai-realtime/event-allowance.ts';
-import type { VoiceDeps } from '../voice/session/voice-deps.ts';
-import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../voice/session/voice-endings.ts';
-import type { ListenParameters } from '../voice/transcription/listen-dialect.ts';
+import { EventAllowance } from '../voice/live/event-allowance.ts';
+import type { VoiceDeps } from '../voice/live/voice-deps.ts';
+import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../voice/live/voice-endings.ts';
+import type { ListenParameters } from '../voice/protocols/deepgram-listen/listen-dialect.ts';
 import type { TranscriptionStream } from '../voice/transcription/transcription-stream.ts';
 
 import { parseClientMessage } from './client-message.ts';
@@ -26,14 +26,14 @@ const Flag = z
   .default('false')
   .transform((value) => value === 'true');
 
-/** What would change what is heard or who hears it, and is not done here. Everything else unknown is passed over. */
+/** A parameter that would change the transcript and is not supported. Other unknown parameters are ignored. */
 const notDone = (why: string) =>
   z
     .string()
     .optional()
     .refine((value) => value === undefined || value === 'false', why);
 
-/** What is not named here means nothing to the recognisers of this server, and may to an upstream. */
+/** Parameters that are not named here mean nothing to the recognisers of this server, but may to an upstream. */
 const Query = z
   .looseObject({
     model: z.string().min(1).max(128),
@@ -63,8 +63,8 @@ const Query = z
 type Context = SocketContext<unknown, typeof Query>;
 
 /**
- * Live transcription as Deepgram's clients speak it: the session of `/v1/audio/transcriptions/stream`, in their words. At
- * an upstream of that protocol its frames pass as they are, both ways.
+ * Live transcription for Deepgram's clients: the session of `/v1/audio/transcriptions/stream` in their protocol. Frames
+ * of an upstream with that protocol pass unchanged, both ways.
  */
 export const createListenSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
   socketRoute()({
@@ -90,7 +90,7 @@ function openListen(
 ): Promise<TranscriptionStream> {
   const { query, rawQuery, requestId } = context;
   const { encoding = 'linear16', endpointing, language, prompt } = query;
-  const wishes: ListenParameters = {
+  const parameters: ListenParameters = {
     interimResults: query.interim_results,
     endpointingMs: endpointingMs(endpointing),
     utteranceEndMs: query.utterance_end_ms,
@@ -109,7 +109,7 @@ function openListen(
     answerWith: context.answerWith,
     dialect: ({ model: { id }, source: { provider, upstreamModel } }) => ({
       kind: 'listen',
-      wishes,
+      parameters,
       stream: {
         requestId: uuidOf(requestId),
         created,
@@ -119,7 +119,7 @@ function openListen(
   });
 }
 
-/** What this server says to an upstream itself, and what is none of its business. */
+/** Parameters that this server sets itself at an upstream, or keeps from it. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   ...['model', 'encoding', 'sample_rate', 'channels', 'language', 'prompt', 'customer_id'],
   ...['multichannel', 'callback', 'callback_method'],
@@ -134,10 +134,7 @@ function endpointingMs(value: 'true' | 'false' | number): number | false {
   return value === 'true' ? LIMITS.listenEndpointingMs.usual : false;
 }
 
-/**
- * These clients name a model without its maker, who to them is only one, and some with the kind that it is when none is
- * named.
- */
+/** Adds the maker that these clients leave out, and drops the kind that some of them add by default. */
 function fullModelId(catalogue: Catalogue, model: string): string {
   if (model.includes('/') || catalogue.find(model) !== undefined) return model;
   const id = `deepgram/${model}`;
@@ -145,12 +142,12 @@ function fullModelId(catalogue: Catalogue, model: string): string {
   return isKnown ? id : id.replace(/-general$/, '');
 }
 
-/** One client of the protocol: what its messages mean to the stream. */
+/** Handles the messages of one client for its stream. */
 class ListenHandler implements SocketHandler {
   readonly #stream: TranscriptionStream;
   readonly #clock: Clock;
   readonly #allowance: EventAllowance;
-  /** Without a declared encoding the first bytes tell whether they are sound at all. */
+  /** Without a declared encoding, the first bytes show whether the audio is raw. */
   #isUnchecked: boolean;
 
   constructor({ clock }: VoiceDeps, stream: TranscriptionStream, isUnchecked: boolean) {
@@ -198,11 +195,11 @@ class ListenHandler implements SocketHandler {
     const problem = this.#stream.isRelayed ? undefined : problemOf(message);
     if (problem !== undefined) this.#stream.misunderstood(problem);
     else if (message.type === 'CloseStream') this.#stream.finish();
-    else this.#stream.word(String(message.type), text);
+    else this.#stream.message(String(message.type), text);
   }
 }
 
-/** Why a message means nothing to a recogniser of this server. */
+/** Why a recogniser of this server cannot handle a message. */
 function problemOf({ channel, type }: Readonly<Record<string, unknown>>): string | undefined {
   if (type === 'Finalize' && channel !== undefined && channel !== 0)
     return 'There is one channel, 0.';
@@ -213,7 +210,7 @@ function problemOf({ channel, type }: Readonly<Record<string, unknown>>): string
 /** How files and recorders begin: RIFF, Ogg, FLAC, Matroska and WebM, ID3. */
 const MAGIC = ['RIFF', 'OggS', 'fLaC', '\x1aE\xdf\xa3', 'ID3'];
 
-/** Whether these bytes begin a container, which is not sound as it is. */
+/** Whether these bytes begin a container, which is no raw audio. */
 export function isContainer(bytes: Uint8Array): boolean {
   const head = Buffer.from(bytes.subarray(0, 4)).toString('latin1');
   return MAGIC.some((magic) => head.startsWith(magic));

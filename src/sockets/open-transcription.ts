@@ -7,6 +7,8 @@ import { refuseHold } from '../models/purchase/refuse-hold.ts';
 import { listenOptions, spokenModel } from '../models/transcription/listen-options.ts';
 import { firstSliceRaw, openStreamHold } from '../voice/billing/paid-audio.ts';
 import type { SessionHoldOwner } from '../voice/billing/session-hold.ts';
+import type { VoiceDeps } from '../voice/live/voice-deps.ts';
+import type { DialectChoice } from '../voice/protocols/create-transcription.ts';
 import { openTranscribed } from '../voice/recording/open-recorded.ts';
 import {
   connectRelay,
@@ -15,8 +17,6 @@ import {
   type RelayKind,
   type Relays,
 } from '../voice/relay/connect-relay.ts';
-import type { VoiceDeps } from '../voice/session/voice-deps.ts';
-import type { DialectChoice } from '../voice/transcription/dialect-of.ts';
 import type {
   TranscriptionInput,
   TranscriptionStream,
@@ -32,7 +32,7 @@ export type TranscriptionQuery = Pick<TranscriptionInput, 'encoding' | 'sampleRa
   readonly language: string | undefined;
   /** A JSGF grammar, for `local/grammar`. */
   readonly prompt: string | undefined;
-  /** What is asked for beside the model, its language and how the sound is written, as upstreams are asked for it. */
+  /** Further parameters, in the form that upstreams take. */
   readonly asked: readonly (readonly [name: string, value: string])[];
   /** Adds headers to the answer of the upgrade. */
   readonly answerWith: (headers: Readonly<Record<string, string>>) => void;
@@ -42,8 +42,8 @@ export type TranscriptionQuery = Pick<TranscriptionInput, 'encoding' | 'sampleRa
 const ID_PREFIX = 'stt_';
 
 /**
- * Opens a live transcription at an upstream that serves its model, or with a recogniser of this process. Its first slice
- * is held before anybody is asked. Throws the refusal of the upgrade.
+ * Opens a live transcription at an upstream that serves its model, or with a recogniser of this process. Holds the
+ * first slice before it asks an upstream. Throws the refusal of the upgrade.
  */
 export async function openTranscription(
   deps: VoiceDeps & { readonly relays?: ListenRelays | undefined },
@@ -54,14 +54,14 @@ export async function openTranscription(
   return relayed ?? openLocal(deps, wanted);
 }
 
-/** Undefined: the model is not served by an upstream that could be relayed. */
+/** Undefined: no upstream that can be relayed serves the model. */
 async function openRelayed(
   deps: VoiceDeps & { readonly relays: ListenRelays },
   wanted: TranscriptionQuery,
 ): Promise<TranscriptionStream | undefined> {
   const { buyer, encoding, sampleRateHz } = wanted;
   const { id, language } = spokenModel(deps.catalogue, wanted.model, wanted.language);
-  const relayKind = relayWishOf(wanted, language);
+  const relayKind = relayKindOf(wanted, language);
   const plan = await planRelay(deps, id, buyer, relayKind);
   if (plan === undefined) return undefined;
   deps.sessions.requireRoom();
@@ -79,7 +79,7 @@ async function openRelayed(
   return admitSession(deps, owner.sessionId, stream);
 }
 
-function relayWishOf(
+function relayKindOf(
   { asked, encoding, sampleRateHz }: TranscriptionQuery,
   language: string | undefined,
 ): RelayKind<ListenRail> {
@@ -150,13 +150,13 @@ async function openLocal(
   }
 }
 
-/** The recognisers of this process hear English; who asks for several languages has it among them. */
+/** The recognisers of this process know English; a request for several languages includes it. */
 function requireEnglish(model: string, language: string | undefined): void {
   if (language === undefined || /^(en(glish)?\b.*|multi|)$/i.test(language)) return;
   throw errors.gateway.invalidRequest(`"${model}" hears English only.`, 'language');
 }
 
-/** Who believes that something was left out of the words must not find it in them. */
+/** A client that relies on redaction must not get the words unredacted. */
 function requireDoable(asked: TranscriptionQuery['asked']): void {
   if (!asked.some(([name, value]) => name === 'redact' && value !== 'false')) return;
   throw errors.gateway.invalidRequest('Nothing is redacted here.', 'redact');

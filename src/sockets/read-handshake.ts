@@ -3,22 +3,22 @@ import { errors } from '../kernel/errors.ts';
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
 import {
   readSession,
-  type SessionConfig,
+  type SessionType,
   sessionType,
-} from '../voice/protocols/openai-realtime/session-config.ts';
+} from '../voice/protocols/openai-realtime/read-session-config.ts';
+import type { SessionConfig } from '../voice/session/session-config.ts';
 
 export type Handshake = {
   /** Undefined: a transcription session names its model later, or not at all. */
   readonly modelId: string | undefined;
-  readonly type: SessionConfig['type'];
-  /** How a session of this server's own begins. Throws the refusal of one that it cannot be: an upstream may do more. */
+  readonly type: SessionType;
+  /** The first settings of a session on this server. Throws the refusal of those that only an upstream may serve. */
   readonly config: () => SessionConfig;
 };
 
 /**
- * The model that a realtime session is opened with, by its catalogue id where the catalogue has it, and how it begins. The
- * model and the type that a client secret names stand; the rest of its session is how it begins. Throws the refusal of an
- * upgrade that contradicts it.
+ * Reads the model of a realtime session, by its catalogue id where it has one, its type and its first settings. A
+ * client secret fixes model and type. Throws the refusal of an upgrade that contradicts it.
  */
 export function readHandshake(
   catalogue: Pick<Catalogue, 'find' | 'findKeyed'>,
@@ -44,7 +44,7 @@ export function readHandshake(
   return { modelId, type, config: () => requireSession(session) };
 }
 
-/** How a session begins that this server serves itself. Throws the refusal of what it cannot be. */
+/** Parses the first settings of a session on this server, or throws the refusal. */
 export function requireSession(session: unknown): SessionConfig {
   const read = readSession(session);
   if ('config' in read) return read.config;

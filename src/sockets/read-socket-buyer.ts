@@ -4,10 +4,7 @@ import { BRAND } from '../kernel/ids.ts';
 import { readSpender } from '../models/purchase/read-spender.ts';
 import type { RelayBuyer } from '../voice/relay/connect-relay.ts';
 
-/**
- * Who spends on a socket, and with whose key at the provider. A browser cannot set headers, so that its customer may
- * stand in the query.
- */
+/** Reads who spends on a socket, and the provider key. A browser sets no headers: its query may name the customer. */
 export function readSocketBuyer(
   {
     caller,

@@ -26,7 +26,9 @@ import {
   planTranscription,
   requireNoParts,
 } from '../voice/cascade/plan-cascade.ts';
-import type { SessionConfig } from '../voice/protocols/openai-realtime/session-config.ts';
+import type { VoiceDeps } from '../voice/live/voice-deps.ts';
+import { memberProblem } from '../voice/protocols/openai-realtime/read-session-config.ts';
+import type { RealtimeSession } from '../voice/protocols/openai-realtime/realtime-session.ts';
 import { openRealtime, openRelayed } from '../voice/recording/open-recorded.ts';
 import {
   connectRelay,
@@ -34,9 +36,9 @@ import {
   REALTIME_RELAY,
   type Relays,
 } from '../voice/relay/connect-relay.ts';
-import { createLocalLegs } from '../voice/session/local-pipeline.ts';
-import type { RealtimeInput, RealtimeSession } from '../voice/session/realtime-session.ts';
-import type { VoiceDeps } from '../voice/session/voice-deps.ts';
+import { createLocalPipeline } from '../voice/session/local-pipeline.ts';
+import { ConfigUnfit, requireServed, type SessionConfig } from '../voice/session/session-config.ts';
+import type { VoiceSessionInput } from '../voice/session/voice-session.ts';
 import { admitSession } from './admit-session.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
@@ -44,9 +46,9 @@ import { requireEngines, requireLiveModel } from './take-engine.ts';
 
 const Query = z.object({
   model: z.string().min(1).max(128).optional(),
-  /** `transcription`: the session hears and does not answer. */
+  /** `transcription`: the session transcribes and does not answer. */
   intent: z.string().max(64).optional(),
-  /** For sessions of text models: what transcribes the caller, and what speaks. */
+  /** For sessions of text models: the transcription model and the speech model. */
   stt_model: z.string().min(1).max(128).optional(),
   tts_model: z.string().min(1).max(128).optional(),
   customer_id: z.string().max(LIMITS.taskIdChars).optional(),
@@ -54,10 +56,28 @@ const Query = z.object({
 
 /**
  * Realtime voice in the vendor's event protocol, metered by the completed turn: with the engines of this server, or at
- * an upstream whose frames are relayed. Without `relays` there is none of those.
+ * an upstream whose frames are relayed. Without `relays`, no upstream is used.
  */
-export const createRealtimeSocket = (deps: VoiceDeps, relays?: Relays, cascades?: Cascades) =>
-  socketRoute()({
+export function createRealtimeSocket(deps: VoiceDeps, relays?: Relays, cascades?: Cascades) {
+  const open = async (context: Context): Promise<SocketHandler> => {
+    const handshake = readHandshake(deps.catalogue, context.query, context.caller.clientSecret);
+    const stt = transcriberOf(deps.catalogue, context.query, handshake);
+    if (stt !== undefined && cascades !== undefined) {
+      const config = handshake.config();
+      const transcribed = await openTranscriber({ ...deps, cascades }, stt, context, config);
+      return new RealtimeHandler(admit(deps, transcribed));
+    }
+    const { modelId = ALL_LOCAL, type } = handshake;
+    const relayed = relays && (await openRelay({ ...deps, relays }, context, { modelId, type }));
+    if (relayed !== undefined) return relayed;
+    const config = handshake.config();
+    const plan = cascades && planCascade(deps.catalogue, modelId, context.query);
+    const input = plan
+      ? await openPlanned({ ...deps, cascades }, plan, context, config)
+      : await openLocal(deps, context, { modelId, config });
+    return new RealtimeHandler(admit(deps, input));
+  };
+  return socketRoute()({
     path: '/v1/realtime',
     credential: 'agent',
     admitsClientSecrets: true,
@@ -67,25 +87,16 @@ export const createRealtimeSocket = (deps: VoiceDeps, relays?: Relays, cascades?
     keyProtocolPrefix: 'openai-insecure-api-key.',
     query: Query,
     envelope: 'openai',
-    async open(context) {
-      const handshake = readHandshake(deps.catalogue, context.query, context.caller.clientSecret);
-      const stt = transcriberOf(deps.catalogue, context.query, handshake);
-      if (stt !== undefined && cascades !== undefined) {
-        const config = handshake.config();
-        const transcribed = await openTranscriber({ ...deps, cascades }, stt, context, config);
-        return new RealtimeHandler(admit(deps, transcribed));
-      }
-      const { modelId = ALL_LOCAL, type } = handshake;
-      const relayed = relays && (await openRelay({ ...deps, relays }, context, { modelId, type }));
-      if (relayed !== undefined) return relayed;
-      const config = handshake.config();
-      const plan = cascades && planCascade(deps.catalogue, modelId, context.query);
-      const input = plan
-        ? await openPlanned({ ...deps, cascades }, plan, context, config)
-        : await openLocal(deps, context, { modelId, config });
-      return new RealtimeHandler(admit(deps, input));
-    },
+    open: (context) => open(context).catch(refuseUnfit),
   });
+}
+
+/** Refuses unusable settings by the name of the client's member. */
+function refuseUnfit(error: unknown): never {
+  if (!(error instanceof ConfigUnfit)) throw error;
+  const { message, param } = memberProblem(error.problem);
+  throw errors.gateway.invalidRequest(message, param);
+}
 
 const ONLY_HEARD =
   'This model converses; a session that only transcribes names a transcription model, such as local/pocketsphinx, or none.';
@@ -93,7 +104,7 @@ const ONLY_HEARD =
 /** The engines of this server as one model. */
 const ALL_LOCAL = 'local/realtime';
 
-/** The model that hears a session which only transcribes. Undefined: it converses, or its model does more than hear. */
+/** The model of a session that only transcribes. Undefined: the session answers, or its model does more. */
 const transcriberOf = (
   catalogue: VoiceDeps['catalogue'],
   query: z.output<typeof Query>,
@@ -106,19 +117,19 @@ async function openTranscriber(
   stt: Model,
   context: Context,
   config: SessionConfig,
-): Promise<RealtimeInput> {
+): Promise<VoiceSessionInput> {
   const buyer = readSocketBuyer(context, context.query.customer_id);
   const { providerKeys } = deps.cascades;
   const ownKeys = await openOwnKeys({ ...deps, providerKeys }, [stt], buyer);
-  await lookUpHearers(deps.catalogue, ownKeys);
+  await lookUpKeyed(deps.catalogue, ownKeys);
   if (localEngineOf(stt)) requireEngines(deps.engines, ['pocketsphinx']);
   deps.sessions.requireRoom();
   context.answerWith(soonestHeaders([stt]));
   return openTranscribing(deps, stt, { spender: buyer.spender, ownKeys, config });
 }
 
-/** Which model the session will name is not known when it begins, and whether a key opens it must be when it does. */
-async function lookUpHearers(catalogue: VoiceDeps['catalogue'], ownKeys: OwnKeys): Promise<void> {
+/** Looks the keys up of every model that only a key opens, since the session may name any of them later. */
+async function lookUpKeyed(catalogue: VoiceDeps['catalogue'], ownKeys: OwnKeys): Promise<void> {
   const unsold = catalogue.keyedModels.filter(
     ({ id, modality }) => modality === 'stt' && catalogue.find(id) === undefined,
   );
@@ -127,7 +138,7 @@ async function lookUpHearers(catalogue: VoiceDeps['catalogue'], ownKeys: OwnKeys
 
 type Context = SocketContext<unknown, typeof Query>;
 
-/** Undefined: the model is not served by an upstream that could be relayed. */
+/** Undefined: no upstream that can be relayed serves the model. */
 async function openRelay(
   deps: VoiceDeps & { readonly relays: Relays },
   context: Context,
@@ -150,7 +161,7 @@ async function openRelay(
   return {
     opened(connection) {
       session.attach(connection);
-      // What a client secret fixes is asked of the upstream before anything that its holder asks.
+      // The settings of a client secret go to the upstream before anything that the client sends.
       const fixed = caller.clientSecret?.session;
       if (isObject(fixed)) session.frame(sessionUpdate(fixed), false);
     },
@@ -162,7 +173,7 @@ async function openRelay(
   };
 }
 
-/** Without the model: the session is open with it, under the upstream's own name. */
+/** Leaves the model out, which the session already has under the upstream's name. */
 const sessionUpdate = ({ model: _, ...session }: Readonly<Record<string, unknown>>): Uint8Array =>
   Buffer.from(
     JSON.stringify({ type: 'session.update', session: { type: 'realtime', ...session } }),
@@ -173,10 +184,9 @@ async function openPlanned(
   plan: CascadePlan,
   context: Context,
   config: SessionConfig,
-): Promise<RealtimeInput> {
+): Promise<VoiceSessionInput> {
   const buyer = readSocketBuyer(context, context.query.customer_id);
-  if (config.type === 'transcription')
-    throw errors.gateway.invalidRequest(ONLY_HEARD, 'session.type');
+  if (!config.isAnswering) throw errors.gateway.invalidRequest(ONLY_HEARD, 'session.type');
   const { providerKeys } = deps.cascades;
   const ownKeys = await openOwnKeys(
     { ...deps, providerKeys },
@@ -198,7 +208,7 @@ async function openLocal(
   deps: VoiceDeps,
   context: Context,
   { modelId, config }: { readonly modelId: string; readonly config: SessionConfig },
-): Promise<RealtimeInput> {
+): Promise<VoiceSessionInput> {
   const { model, source } = requireLiveModel(deps.catalogue, modelId, 'realtime');
   requireNoParts(modelId, context.query);
   requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
@@ -217,15 +227,15 @@ async function openLocal(
     openSessionHold(deps, owner, reserveRaw, isQuiet),
   );
   const engines = enginesFor(deps.engines, owner.spender.agentId);
-  const pipeline = createLocalLegs({ ...deps, engines, cap, source, callerFacts, sessionHolds });
-  const problem = pipeline.problemOf(config);
-  if (problem !== undefined) throw errors.gateway.invalidRequest(problem.message, problem.param);
+  const parts = { engines, cap, source, callerFacts, sessionHolds };
+  const pipeline = createLocalPipeline({ ...deps, ...parts });
+  requireServed(pipeline, config);
   const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);
   const outputTokens = await openTurn(sessionHolds, reservesOf, cap.outputTokens);
   return { owner, sessionHolds, cap, outputTokens, pipeline, config };
 }
 
-function admit(deps: VoiceDeps, input: RealtimeInput): RealtimeSession {
+function admit(deps: VoiceDeps, input: VoiceSessionInput): RealtimeSession {
   const session = openRealtime(deps, input);
   admitSession(deps, input.owner.sessionId, session);
   deps.engines.warmUp();
@@ -245,7 +255,7 @@ class RealtimeHandler implements SocketHandler {
 
   message(): void {}
 
-  /** The protocol is text only, and bytes that spell an event are taken for it. */
+  /** The protocol is text only, and an event in a binary frame counts as text. */
   frame(bytes: Uint8Array): void {
     this.#session.frame(bytes);
   }

@@ -74,7 +74,7 @@ export async function takeRecogniser(
   };
 }
 
-/** An engine's refusal in the words of the gateway. Anything else is a bug and stays what it is. */
+/** Maps an engine's refusal to one of the gateway. Any other error is a bug and stays unchanged. */
 function refuseEngine(error: unknown): unknown {
   if (error instanceof EngineBusy) return errors.gateway.engineBusy(error.retryAfterSeconds);
   if (error instanceof EngineMissing) return errors.gateway.noSourceAvailable(error.message);

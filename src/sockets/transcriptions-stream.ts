@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type SocketHandler, socketRoute } from '../http/websocket/socket-route.ts';
 import { BRAND } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import type { VoiceDeps } from '../voice/session/voice-deps.ts';
-import { PLAIN_DIALECT } from '../voice/transcription/plain-dialect.ts';
+import type { VoiceDeps } from '../voice/live/voice-deps.ts';
+import { PLAIN_DIALECT } from '../voice/protocols/transcript-events/plain-dialect.ts';
 import type { TranscriptionStream } from '../voice/transcription/transcription-stream.ts';
 import { parseClientMessage } from './client-message.ts';
 import { type ListenRelays, openTranscription } from './open-transcription.ts';
@@ -24,7 +24,7 @@ const Query = z.object({
 /** Messages that finish the stream, in this interface's spelling and in the vendor's. */
 const FINISHERS: ReadonlySet<unknown> = new Set(['close_stream', 'CloseStream']);
 
-/** What makes an upstream speak as this route does: as it hears, and of utterances that end as those of its own do. */
+/** Makes an upstream send interim words, and end utterances as this route does. */
 const ASKED = Object.entries({
   interim_results: 'true',
   punctuate: 'true',
@@ -33,7 +33,7 @@ const ASKED = Object.entries({
 
 /**
  * Live transcription: binary audio up, transcript events down, metered by the second of audio. With the recognisers of
- * this server, or at an upstream. Without `relays` there is none of those.
+ * this server, or at an upstream. Without `relays`, no upstream is used.
  */
 export const createTranscriptionSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
   socketRoute()({
@@ -66,7 +66,7 @@ export const createTranscriptionSocket = (deps: VoiceDeps, relays?: ListenRelays
     },
   });
 
-/** Text that is no JSON, or of another type, means nothing here: the vendor's keep-alives among it. */
+/** Ignores text that is no JSON or of another type, such as the vendor's keep-alives. */
 const handlerOf = (stream: TranscriptionStream): SocketHandler => ({
   opened: (connection) => stream.attach(connection),
   message(data) {

@@ -1,20 +1,15 @@
-import type { RealtimeSessionEvent } from '../../../machines/realtime-session.ts';
+import type { VoiceSessionEvent } from '../../../machines/voice-session.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
+import type { SessionTally } from '../live/session-tally.ts';
+import { turnRefused } from '../live/voice-endings.ts';
+import type { AnswerReceipt } from '../session/answer-request.ts';
 import type { FinishedAnswer } from '../session/answering.ts';
-import type { SessionTally } from '../session/session-tally.ts';
-import { turnRefused } from '../session/voice-endings.ts';
+import type { SessionConfig } from '../session/session-config.ts';
 import type { TurnCharge, VoicePipeline } from '../session/voice-pipeline.ts';
 import { beyondRaw, owedRaw, paidRawOf } from './charge-price.ts';
 import { holdTurn } from './hold-turn.ts';
 import { type Bill, MAIN_HOLD, type SessionHolds } from './session-holds.ts';
-import {
-  boughtSoundTokens,
-  renderUsage,
-  soundTokens,
-  type TurnRoom,
-  type TurnUse,
-} from './turn-meter.ts';
+import { boughtSoundTokens, soundTokens, type TurnRoom, type TurnUse } from './turn-meter.ts';
 
 export type BillingDeps = {
   readonly sessionHolds: Pick<SessionHolds, 'journal' | 'makeWhole'>;
@@ -27,43 +22,43 @@ export type BillingDeps = {
 
 export interface TurnBilling {
   /**
-   * Journals what a turn bought, tells the client of it, and makes the reserve whole for the next one
-   * when there `isNext`, with as long an answer as fits. Without an answer it bills speech alone. Resolves to what its session's
-   * machine is to be told.
+   * Journals a turn's charges (of speech alone without an answer), sends the client its receipt and, if `isNext`, holds
+   * the next turn with as long an answer as fits. Resolves to the event for the session's machine.
    */
   bill(
-    answer: FinishedAnswer | undefined,
+    finished: FinishedAnswer | undefined,
     heardMs: number,
     isNext: boolean,
-  ): Promise<RealtimeSessionEvent>;
+  ): Promise<VoiceSessionEvent>;
 }
 
 export function createTurnBilling(deps: BillingDeps): TurnBilling {
   const { cap, sessionHolds, pipeline, clock, tally } = deps;
   return {
-    async bill(answer, heardMs, isNext) {
+    async bill(finished, heardMs, isNext) {
       const use: TurnUse = {
-        textIn: answer?.outcome.textIn ?? 0,
-        cachedIn: answer?.outcome.cachedIn ?? 0,
-        textOut: answer?.outcome.textOut ?? 0,
-        spokenMs: answer?.outcome.spokenMs ?? 0,
-        spokenChars: answer?.outcome.spokenChars ?? 0,
+        textIn: finished?.outcome.textIn ?? 0,
+        cachedIn: finished?.outcome.cachedIn ?? 0,
+        textOut: finished?.outcome.textOut ?? 0,
+        spokenMs: finished?.outcome.spokenMs ?? 0,
+        spokenChars: finished?.outcome.spokenChars ?? 0,
         heardMs,
       };
-      const bought = pipeline.takeBill(use, answer === undefined ? 0 : 1);
+      const bought = pipeline.takeBill(use, finished === undefined ? 0 : 1);
       const bills = billsOf(bought);
       const costRaw = bills.reduce((sumRaw, bill) => sumRaw + bill.costRaw, paidRawOf(bought));
       const journalFromMs = clock.monotonicMs();
       tally.heard(heardMs);
-      if (answer !== undefined) tally.turnEnded();
-      // The client learns of a turn only when its cost can no longer be lost.
+      if (finished !== undefined) tally.turnEnded();
+      // The client learns of a turn only when its charge can no longer be lost.
       if (bills.length > 0 && (await sessionHolds.journal(bills)) === 'lost') return LOST;
       const journalMs = clock.monotonicMs() - journalFromMs;
       const sound = cap.countsSound ? soundTokens(use) : boughtSoundTokens(bought);
-      answer?.writer.done(renderUsage(use, sound), {
-        ...timings(answer, journalMs, tally),
-        ...speculation(bought),
-        cost_raw: String(costRaw),
+      finished?.answer.done({
+        tokens: { cachedIn: 0, ...use, ...sound },
+        costRaw,
+        speculationCostRaw: speculationCostRaw(bought),
+        stagesMs: stagesOf(finished, journalMs, tally),
       });
       if (!isNext) return BILLED;
 
@@ -80,7 +75,7 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
   };
 }
 
-/** What each hold pays of it, where that is anything. */
+/** Splits charges by the hold that pays them, without the holds that owe nothing. */
 function billsOf(bought: readonly TurnCharge[]): Bill[] {
   const shares = new Map<string, TurnCharge[]>();
   for (const one of bought) {
@@ -88,21 +83,25 @@ function billsOf(bought: readonly TurnCharge[]): Bill[] {
     const share = shares.get(sessionHold) ?? [];
     shares.set(sessionHold, [...share, one]);
   }
-  return [...shares]
-    .map(([sessionHold, share]) => ({
-      sessionHold,
-      costRaw: owedRaw(share),
-      beyondRaw: beyondRaw(share),
-      usage: usageOf(share),
-    }))
-    .filter((bill) => bill.costRaw > 0n);
+  return (
+    [...shares]
+      .map(([sessionHold, share]) => ({
+        sessionHold,
+        costRaw: owedRaw(share),
+        beyondRaw: beyondRaw(share),
+        usage: usageOf(share),
+        isPriced: share.some(({ priced }) => priced !== undefined),
+      }))
+      // What was priced as a part of a whole is journaled though its part costs nothing.
+      .filter((bill) => bill.costRaw > 0n || bill.isPriced)
+  );
 }
 
-/** What all of them used together, as the line of the journal has it. */
+/** The summed usage, as a line of the journal has it. */
 function usageOf(bought: readonly TurnCharge[]): Readonly<Record<string, number>> {
   const sum: Record<string, number> = {};
-  for (const { usage, isEstimated } of bought) {
-    for (const [unit, amount] of Object.entries(usage)) {
+  for (const { usage, isEstimated, priced } of bought) {
+    for (const [unit, amount] of Object.entries(priced?.usage ?? usage)) {
       sum[unit] = Math.round(((sum[unit] ?? 0) + amount) * 1_000) / 1_000;
     }
     if (isEstimated === true) sum.estimated = (sum.estimated ?? 0) + 1;
@@ -110,32 +109,32 @@ function usageOf(bought: readonly TurnCharge[]): Readonly<Record<string, number>
   return sum;
 }
 
-/** The cost of a speculated answer that was not used, where there was one. */
-function speculation(bought: readonly TurnCharge[]): Readonly<Record<string, string>> {
-  const vain = bought.filter(({ isSpeculated }) => isSpeculated);
-  return vain.length === 0 ? {} : { speculation_cost_raw: String(owedRaw(vain) + paidRawOf(vain)) };
+/** The cost of speculated answers that were not used, where there were any. */
+function speculationCostRaw(bought: readonly TurnCharge[]): bigint | undefined {
+  const unused = bought.filter(({ isSpeculated }) => isSpeculated);
+  return unused.length === 0 ? undefined : owedRaw(unused) + paidRawOf(unused);
 }
 
-const BILLED: RealtimeSessionEvent = { type: 'turn.billed' };
-const LOST: RealtimeSessionEvent = { type: 'claim.lost' };
+const BILLED: VoiceSessionEvent = { type: 'turn.billed' };
+const LOST: VoiceSessionEvent = { type: 'claim.lost' };
 
-/** Where the time of a turn went, in whole milliseconds since it began; strings, as metadata must be. */
-function timings(
-  answer: FinishedAnswer,
+/** The duration of each stage of a turn, which the session's tally counts, too. */
+function stagesOf(
+  { outcome, promptMs }: FinishedAnswer,
   journalMs: number,
   tally: Pick<SessionTally, 'stage'>,
-): Readonly<Record<string, string>> {
+): AnswerReceipt['stagesMs'] {
   const stages = {
-    prompt: answer.promptMs,
-    reply: answer.outcome.replyMs,
-    first_audio: answer.outcome.firstAudioMs,
+    prompt: promptMs,
+    reply: outcome.replyMs,
+    first_audio: outcome.firstAudioMs,
     journal: journalMs,
   } as const;
-  const shown: Record<string, string> = {};
+  const known: Partial<Record<keyof typeof stages, number>> = {};
   for (const [stage, ms] of Object.entries(stages)) {
     if (ms === undefined) continue;
     tally.stage(stage as keyof typeof stages, ms);
-    shown[`${stage}_ms`] = String(Math.round(ms));
+    known[stage as keyof typeof stages] = ms;
   }
-  return shown;
+  return known;
 }

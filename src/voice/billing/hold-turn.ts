@@ -5,12 +5,12 @@ import { openSessionHolds, type Reserves, type SessionHolds } from './session-ho
 
 type Refused = Extract<Extension, { kind: 'refused' }>;
 
-/** What an ordinary turn can cost whose answer has so many tokens at most. */
+/** The most that an ordinary turn costs, by hold, with an answer of so many tokens. */
 type ReservesOf = (outputTokens: number) => Reserves;
 
 /**
- * Holds a turn with the longest answer, or with as long a one as the balance and every cap leave. Where not even a short
- * one fits, a cap that stops its agent does so.
+ * Holds a turn with the longest answer that the balance and every cap allow. Where not even a short one fits, a cap
+ * that suspends its agent does so.
  */
 export async function holdTurn(
   sessionHolds: Pick<SessionHolds, 'makeWhole'>,
@@ -32,7 +32,7 @@ export async function holdTurn(
   return { verdict, outputTokens: wanted };
 }
 
-/** The same for the first turn of a session, whose holds it opens. Throws the refusal; nothing stays held then. */
+/** The same for the first turn of a session, whose holds it opens. Throws the refusal, with nothing left held. */
 export async function openTurn(
   sessionHolds: SessionHolds,
   reservesOf: ReservesOf,

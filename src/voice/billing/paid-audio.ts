@@ -20,17 +20,14 @@ const onceOf = ({ rates }: Source): Usage => (rates.request === undefined ? {} :
 
 const SLICE: number = LIMITS.transcriptionReserveSeconds;
 
-/** What a first slice costs; all later ones cost no more. */
+/** The price of a first slice; all later ones cost no more. */
 export const firstSliceRaw = (source: Source, seconds = SLICE): bigint =>
   sessionPrice(source, { audio_second: seconds, ...onceOf(source) });
 
 const sliceRaw = (source: Source, seconds: number): bigint =>
   sessionPrice(source, { audio_second: seconds });
 
-/**
- * Opens the hold of a stream with its first slice, or with as much of one as the balance and every cap leave, a second at
- * least.
- */
+/** Opens the hold of a stream: a first slice, or what of it the balance and every cap allow, at least a second. */
 export async function openStreamHold(
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
@@ -48,39 +45,39 @@ export type PaidAudioOptions = {
   readonly sessionHold: SessionHold;
   readonly source: Source;
   readonly bytesPerSecond: number;
-  /** Audio that is held for; it is billed as far as `told` says. The bytes are a view that may be reused after the call. */
+  /** Takes paid audio; `heardUpTo` reports what is billed of it. The bytes are a view that is reused after the call. */
   readonly hear: (bytes: Uint8Array) => void;
   /** Less than half a slice is left: `extend` should be called, off the audio path. */
   readonly low: () => void;
   /** The last slice is used up and there is no further one. */
   readonly spent: (refusal: HoldRefusal) => void;
-  /** The ledger cannot say whether there is a further slice. */
+  /** The ledger did not answer whether there is a further slice. */
   readonly unheld: (error: unknown) => void;
   /** Another process has settled this session. */
   readonly lost: () => void;
-  /** What was let through cannot be written down, or what the ledger's answer set off went wrong. */
+  /** The journal could not be written, or the reaction to the ledger's answer failed. */
   readonly away: (error: unknown) => void;
-  /** The same after a stop. It ends nothing: what was bought is settled all the same. */
+  /** The same after a stop: the charges are settled all the same. */
   readonly awayLate: (error: unknown) => void;
 };
 
 /**
- * Lets through exactly the audio that the session's hold covers. What comes while the next slice is
- * being held waits in order; the pusher bounds it.
+ * Lets through exactly the audio that the session's hold covers. Audio that arrives while the next slice is being held
+ * waits in order; the caller bounds it.
  */
 export class PaidAudio {
   readonly #options: PaidAudioOptions;
   readonly #meter: AudioMeter;
   readonly #backlog = new AudioBacklog();
   #isExtending = false;
-  /** The balance had no further slice when it was asked. It is asked again when the last is used up. */
+  /** The ledger refused a further slice; it is asked again when the last one is used up. */
   #isRefused = false;
   #isStopped = false;
-  /** How much of what had to wait has been let through. */
+  /** Bytes let through of those that had to wait. */
   #passedBytes = 0;
   #cameBytes = 0;
   #letThroughBytes = 0;
-  /** What an upstream has told of beyond it, by its price. */
+  /** The price of what the upstream reported beyond the audio that it got. */
   #disownedRaw = 0n;
   #waiting: { readonly behindBytes: number; readonly callback: () => void }[] = [];
 
@@ -98,12 +95,12 @@ export class PaidAudio {
     });
   }
 
-  /** What is billed, or will be. */
+  /** Seconds of audio that are billed, or will be. */
   get seconds(): number {
     return this.#meter.seconds;
   }
 
-  /** What came and is not let through any more. */
+  /** Audio that arrived and is dropped, in seconds. */
   get droppedSeconds(): number {
     const bytes = this.#isStopped ? this.#cameBytes - this.#letThroughBytes : 0;
     return bytes / this.#options.bytesPerSecond;
@@ -119,7 +116,7 @@ export class PaidAudio {
     if (this.#backlog.bytes > 0) this.extend();
   }
 
-  /** Holds one more slice, or what fits of it, unless that is under way or was refused while there is still some left. */
+  /** Holds one more slice, or what fits of it, unless that is in progress, or was refused while the last one lasts. */
   extend(): void {
     if (this.#isStopped || this.#isExtending) return;
     if (this.#isRefused && !this.#meter.isSpent) return;
@@ -129,7 +126,7 @@ export class PaidAudio {
     holdLargestCount({
       least: 1,
       most: SLICE,
-      // While there is some left, nothing is lost by a refusal.
+      // A refusal is harmless while the last slice lasts.
       isNeeded: isLast,
       priceRaw: (seconds) => sliceRaw(source, seconds),
       hold: (raw, isQuiet) => sessionHold.extend(raw, isQuiet),
@@ -147,30 +144,27 @@ export class PaidAudio {
       .catch((error: unknown) => this.#away(error));
   }
 
-  /** So much was heard of what was let through. More than that counts as all of it, and is nothing that anybody pays. */
-  told(seconds: number): void {
+  /** Counts audio as heard up to `seconds`. What a report claims beyond the audio let through is not charged. */
+  heardUpTo(seconds: number): void {
     if (Number.isFinite(seconds)) this.#disown(seconds);
     this.#meter.hearUpTo(seconds);
     if (this.#meter.sliceIsDue) this.journal();
   }
 
-  /**
-   * Calls back once, when everything pushed so far is let through and nothing that comes later; never after a stop. The
-   * caller bounds how often.
-   */
+  /** Calls back after all audio so far and before any later audio; never after a stop. The caller bounds how often. */
   whenHeard(callback: () => void): void {
     if (this.#backlog.bytes === 0) callback();
     else this.#waiting.push({ behindBytes: this.#passedBytes + this.#backlog.bytes, callback });
   }
 
-  /** Lets no more through and drops what waits, which is not billed. */
+  /** Drops the audio that waits, which is not billed, and lets no more through. */
   stop(): void {
     this.#isStopped = true;
     this.#backlog.clear();
     this.#waiting = [];
   }
 
-  /** Writes what was heard since the last time. Only the settlement waits for it. */
+  /** Journals what was heard since the last call. Only the settlement waits for it. */
   journal(): void {
     const { lost, sessionHold } = this.#options;
     const bill = this.#meter.takeBill();
@@ -183,15 +177,15 @@ export class PaidAudio {
       .catch((error: unknown) => this.#away(error));
   }
 
-  #disown(toldSeconds: number): void {
+  #disown(reportedSeconds: number): void {
     const { bytesPerSecond, sessionHold, source } = this.#options;
     const sentSeconds = this.#letThroughBytes / bytesPerSecond;
-    if (toldSeconds <= sentSeconds + LIMITS.listenRoundingSeconds) return;
+    if (reportedSeconds <= sentSeconds + LIMITS.listenRoundingSeconds) return;
     const priceOf = (seconds: number) => sessionPrice(source, { audio_second: seconds });
-    const beyondRaw = priceOf(toldSeconds) - priceOf(sentSeconds) - this.#disownedRaw;
+    const beyondRaw = priceOf(reportedSeconds) - priceOf(sentSeconds) - this.#disownedRaw;
     if (beyondRaw <= 0n) return;
     this.#disownedRaw += beyondRaw;
-    sessionHold.disown(beyondRaw, isImpossible(toldSeconds, sentSeconds));
+    sessionHold.disown(beyondRaw, isImpossible(reportedSeconds, sentSeconds));
   }
 
   #unheld(error: unknown): void {
@@ -206,7 +200,7 @@ export class PaidAudio {
     else away(error);
   }
 
-  /** Lets through what is paid for and answers the rest. */
+  /** Lets paid bytes through and returns the rest. */
   #take(bytes: Uint8Array): Uint8Array {
     const admitted = this.#meter.admit(bytes.length);
     this.#letThroughBytes += admitted;
@@ -222,7 +216,7 @@ export class PaidAudio {
     if (this.#backlog.bytes > 0) this.extend();
   }
 
-  /** Lets through what is paid for of the oldest block, as far as the first who waits. */
+  /** Lets paid bytes of the oldest block through, as far as the first callback that waits. */
   #pass(): void {
     const block = this.#backlog.shift();
     const [first] = this.#waiting;
@@ -242,7 +236,7 @@ export class PaidAudio {
   }
 }
 
-/** There is less money than was asked for, so that there may still be enough for what waits. */
+/** The balance may still cover what waits, since it was only too low for what was requested. */
 const isShort = (refusal: HoldRefusal): boolean =>
   refusal.reason === 'insufficient_balance' ||
   (refusal.reason === 'cap_exceeded' && !refusal.suspended);

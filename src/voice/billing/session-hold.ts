@@ -1,11 +1,18 @@
+import { minRaw } from '../../kernel/amount.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { priceRaw, type Usage } from '../../kernel/price.ts';
 import type { SpendAccount } from '../../ledger/rules/accounts.ts';
-import { type ChargeRow, latencyOf } from '../../ledger/rules/companion.ts';
+import { type ChargeRow, type EventRow, latencyOf } from '../../ledger/rules/companion.ts';
 import { destinationOf, makerOf } from '../../ledger/rules/destination.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
-import type { HoldRefusal, SessionClaim, Spender } from '../../ledger/rules/requests.ts';
+import type {
+  Destination,
+  HoldRefusal,
+  SessionClaim,
+  Spender,
+  TakenSession,
+} from '../../ledger/rules/requests.ts';
 import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
@@ -15,24 +22,38 @@ export type SessionHoldDeps = {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;
-  /** Undefined: its seller is trusted, such as the engines of this process. */
+  /** Undefined: the seller is trusted, such as the engines of this process. */
   readonly breaker?: Pick<CircuitBreaker, 'distrusted'>;
 };
 
 export type SessionHoldOwner = {
   readonly spender: Spender;
   readonly sessionId: string;
-  /** The session beside whose line in history this hold's stands, where it is another's. */
+  /** The session that history shows the charge with, where this hold belongs to another one. */
   readonly partOf?: string;
-  readonly kind: 'transcription' | 'realtime';
+  readonly kind: 'transcription' | 'realtime' | 'call';
   readonly model: string;
   readonly source: Source;
+  /** How it is booked, where it pays for no model. */
+  readonly booking?: Booking;
+};
+
+/** The lines of a hold that pays for the legs of a call. */
+export type Booking = {
+  readonly target: string;
+  readonly destination: Destination;
+  readonly account: SpendAccount;
+  /** The lines of history of all that it took, and what is reported in the same commit. */
+  readonly charges: (chargedRaw: bigint, status: ChargeRow['status']) => readonly ChargeRow[];
+  readonly events: (chargedRaw: bigint, reason: string) => readonly EventRow[];
+  /** It is settled, by this process. */
+  readonly settled: (chargedRaw: bigint, reason: string) => void;
 };
 
 export type SettleOutcome = {
   readonly reason: string;
   readonly status: ChargeRow['status'];
-  /** How the session went, asked once everything before the settlement is done. */
+  /** Returns the session's summary, once everything before the settlement is done. */
   readonly summary?: () => SessionSummary;
 };
 
@@ -41,7 +62,7 @@ export type Extension =
   | {
       readonly kind: 'refused';
       readonly refusal: HoldRefusal;
-      /** Of several holds, which one it was, and all that may be held in it for what is not billed. */
+      /** Of several holds, the refused one, and the most that it may hold for unbilled charges. */
       readonly short?: { readonly sessionHold: string; readonly roomRaw: bigint } | undefined;
     }
   | { readonly kind: 'lost' };
@@ -50,30 +71,37 @@ export type OpenedSessionHold =
   | { readonly kind: 'opened'; readonly sessionHold: SessionHold }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
 
-/**
- * A session's money: what is held for it and what it has bought. Calls run one after another, so that
- * the settlement always comes last and knows everything.
- */
+/** A session's money: its hold and charges. Calls run one after another, so the settlement includes everything. */
 export interface SessionHold {
   readonly heldRaw: bigint;
   readonly spentRaw: bigint;
   /**
-   * Holds so much more, nothing if it is not above zero; a function is asked when its turn has come. `isQuiet`: no client
-   * wants it yet, and that it is refused has no consequence.
+   * Extends the hold by `wantedRaw`, if that is above zero; a function is called in its turn. `isQuiet`: the extension
+   * is speculative, and a refusal has no consequence.
    */
   extend(wantedRaw: bigint | (() => bigint), isQuiet?: boolean): Promise<Extension>;
-  /** Writes what was bought. `lost`: the session is settled, here or by another process, and this is not in it. */
+  /**
+   * Gives back a part of what is not spent. A hold that gave something back is never extended. `short`: so much is not
+   * left. `lost`: the session is settled. `taking` runs once the ledger has been asked: what it asks for of the hold
+   * `forHoldId` shares the commit, so that no other caller finds the money in between.
+   */
+  shrink(
+    byRaw: bigint,
+    forHoldId: string | undefined,
+    taking: () => void,
+  ): Promise<'given' | 'short' | 'lost'>;
+  /** Journals a charge. `lost`: the session is settled, here or by another process, without this charge. */
   journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
   /**
-   * The upstream tells of so much more than it can have come to. It is never the agent's: it stands as a shortfall of the
-   * source, which rests where its word is impossible.
+   * Books what an upstream reports beyond what is possible. The agent never pays it: it is a shortfall of the source,
+   * which rests where its report `isImpossible`.
    */
   disown(beyondRaw: bigint, isImpossible: boolean): void;
-  /** Settles the hold to everything bought, with one charge row. Safe to call twice. */
+  /** Settles the hold to all charges, with one charge row. Safe to call twice. */
   settle(outcome: SettleOutcome): Promise<void>;
 }
 
-/** Where a model's spend stands in the ledger. */
+/** The target of a model's charges in the ledger. */
 const gatewayTarget = (source: Source): string =>
   `gateway://${source.provider}/${source.upstreamModel}`;
 
@@ -83,47 +111,53 @@ const accountOf = ({ rail }: Source): SpendAccount => (rail === 'byok' ? 'byok' 
 export const sessionPrice = (source: Source, usage: Usage): bigint =>
   priceRaw(usage, source.rates, source.marginBps);
 
-/** Holds `reserveRaw` for a new session, or says why not. Where less may do, it `isQuiet`. */
+/** Holds `reserveRaw` for a new session, or returns the refusal. `isQuiet`: the caller may ask for less next. */
 export async function openSessionHold(
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
   reserveRaw: bigint,
   isQuiet = false,
 ): Promise<OpenedSessionHold> {
-  const { spender, sessionId, kind, model, source } = owner;
-  const target = gatewayTarget(source);
+  const { booking, spender, sessionId, kind, model, source } = owner;
   const opened = await deps.ledger.openSession({
     spender,
     sessionId,
     reserveRaw,
     kind,
-    target,
+    target: booking?.target ?? gatewayTarget(source),
     model,
-    destination: destinationOf(model),
-    account: accountOf(source),
+    destination: booking?.destination ?? destinationOf(model),
+    account: booking?.account ?? accountOf(source),
     isQuiet,
   });
   if (opened.kind === 'refused') return opened;
-  return { kind: 'opened', sessionHold: createPurse(deps, owner, opened.claim) };
+  return { kind: 'opened', sessionHold: createSessionHold(deps, owner, opened.claim) };
 }
 
-function createPurse(
+/** Goes on with the hold of a session that this process has taken over. */
+export const resumeSessionHold = (
+  deps: SessionHoldDeps,
+  owner: SessionHoldOwner,
+  taken: TakenSession,
+): SessionHold => createSessionHold(deps, owner, taken.claim, taken);
+
+function createSessionHold(
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
   opened: SessionClaim,
+  before: Pick<TakenSession, 'spentRaw' | 'usage' | 'seq'> = { spentRaw: 0n, usage: {}, seq: 0 },
 ): SessionHold {
   const { ledger, log } = deps;
   const openedAtMs = deps.clock.monotonicMs();
-  const usage: Record<string, number> = {};
+  const usage: Record<string, number> = { ...before.usage };
   let claim = opened;
-  let spentRaw = 0n;
+  let { spentRaw, seq } = before;
   let beyondRaw = 0n;
-  let seq = 0;
   let isSettled = false;
   let settlement: Promise<void> | undefined;
   const inOrder = oneAfterAnother();
 
-  /** Of an extension that the ledger did not answer in time: it may come to pass, and no other fits behind it. */
+  /** An extension that the ledger did not answer. It may still happen, so it is repeated before the next one. */
   let unansweredRaw = 0n;
   const ask = async (byRaw: bigint, isQuiet: boolean): Promise<Extension> => {
     unansweredRaw = byRaw;
@@ -151,10 +185,24 @@ function createPurse(
         const byRaw = typeof wantedRaw === 'bigint' ? wantedRaw : wantedRaw();
         return byRaw <= 0n ? { kind: 'extended' } : ask(byRaw, isQuiet);
       }),
+    shrink: (byRaw, forHoldId, taking) =>
+      inOrder(async () => {
+        if (isSettled) return 'lost';
+        if (claim.hold.amountRaw - spentRaw < byRaw) return 'short';
+        const giving = ledger.shrink(claim, byRaw, forHoldId);
+        taking();
+        const left = await giving;
+        if (left === undefined) {
+          isSettled = true;
+          return 'lost';
+        }
+        claim = left;
+        return 'given';
+      }),
     journal: (costRaw, bought) =>
       inOrder(async () => {
         if (isSettled) return 'lost';
-        // Counted before the write: what an unanswered append bought is still settled at the end.
+        // Counted before the write: a charge whose append got no answer is still settled at the end.
         spentRaw += costRaw;
         seq += 1;
         addUsage(usage, bought);
@@ -188,7 +236,7 @@ function oneAfterAnother() {
   };
 }
 
-/** What was only late still comes to pass. Otherwise the journal stays, and a reaper settles from it. */
+/** A late settlement may still happen. Otherwise a reaper settles from the journal. */
 function unsettled(log: Log, { sessionId }: SessionHoldOwner, err: unknown): void {
   log.error({ err, sessionId }, 'session is not known to be settled');
 }
@@ -213,20 +261,23 @@ async function closeClaim(
   { claim, spentRaw, beyondRaw, usage, openedAtMs, reason, status, summary }: Closing,
 ): Promise<void> {
   const latencyMs = latencyOf(clock.monotonicMs() - openedAtMs);
+  const { booking } = owner;
+  const line = (costRaw: bigint) => [chargeRow(owner, { costRaw, usage, status, latencyMs })];
+  const charges = booking ? (raw: bigint) => booking.charges(raw, status) : line;
   const verdict = await ledger.closeSession({
     claim,
     reason,
     summary: summary?.(),
     actualRaw: spentRaw + beyondRaw,
     billableRaw: spentRaw,
-    account: accountOf(owner.source),
+    account: booking?.account ?? accountOf(owner.source),
     source: owner.source.provider,
-    // A session that bought nothing leaves no line.
-    ...(spentRaw > 0n && {
-      charge: (costRaw: bigint) => chargeRow(owner, { costRaw, usage, status, latencyMs }),
-    }),
+    // A session without charges leaves no line.
+    ...(spentRaw > 0n && { charges }),
+    ...(booking && { events: booking.events(minRaw(spentRaw, claim.hold.amountRaw), reason) }),
   });
-  if (verdict.kind === 'already_resolved') {
+  if (verdict.kind === 'settled') booking?.settled(verdict.chargedRaw, reason);
+  else {
     log.warn({ sessionId: owner.sessionId }, 'session was settled elsewhere');
   }
 }

@@ -1,3 +1,4 @@
+import { minRaw } from '../../kernel/amount.ts';
 import { assert } from '../../kernel/assert.ts';
 import { roomOf } from '../../ledger/rules/hold-what-fits.ts';
 import { refuseHold } from '../../models/purchase/refuse-hold.ts';
@@ -6,39 +7,60 @@ import type { Extension, OpenedSessionHold, SessionHold, SettleOutcome } from '.
 /** The hold that a session is opened with. */
 export const MAIN_HOLD = '';
 
-/** What was bought out of one hold. */
+/** A charge to one hold. */
 export type Bill = {
   readonly sessionHold: string;
   readonly costRaw: bigint;
-  /** What its upstreams tell of beyond that, and what it was for cannot have come to. */
+  /** The price of what upstreams report beyond what is possible. */
   readonly beyondRaw?: bigint;
   readonly usage: Readonly<Record<string, number>>;
 };
 
-/** So much each of several holds. */
+/** The amount for each hold, by its name. */
 export type Reserves = Readonly<Record<string, bigint>>;
 
-/** Opens one of a session's holds. It `isQuiet` where less may do. */
+/** Opens one of a session's holds. `isQuiet`: the caller may ask for less next. */
 type OpenNamed = (name: string, reserveRaw: bigint, isQuiet: boolean) => Promise<OpenedSessionHold>;
 
 const EXTENDED: Extension = { kind: 'extended' };
 const LOST: Extension = { kind: 'lost' };
 
 /**
- * The money of a session: a hold for each maker that it buys of, since a hold counts under the caps of one alone. They
- * are opened as they are needed, and settled together.
+ * The holds of a session: one for each maker that it buys from, since a hold counts under the caps of one maker. They
+ * are opened on demand and settled together.
  */
 export class SessionHolds {
   readonly #open: OpenNamed;
   readonly #sessionHolds = new Map<string, SessionHold>();
   readonly #opening = new Map<string, Promise<Extension>>();
-  /** Another process has taken one of them, and ends the session: nothing more is held in any. */
+  /** Another process has taken a hold over, and ends the session: nothing more is held. */
   #isTaken = false;
   #ending: Pick<SettleOutcome, 'reason' | 'status'> | undefined;
   #settlement: Promise<void> | undefined;
+  /** Whether the main hold is all that the session may spend: what other holds need is taken out of it. */
+  readonly #hasOneReserve: boolean;
+  readonly #holdIdOf: ((name: string) => string) | undefined;
+  /** What was taken out of the main hold and is in no other. */
+  #looseRaw = 0n;
+  #within: Promise<unknown> = Promise.resolve();
+  #isReserveSpent = false;
 
-  constructor(open: OpenNamed) {
+  constructor(
+    open: OpenNamed,
+    options: {
+      readonly hasOneReserve?: boolean;
+      /** The ids of the holds in the ledger, of a session with one reserve. */
+      readonly holdIdOf?: (name: string) => string;
+    } = {},
+  ) {
     this.#open = open;
+    this.#hasOneReserve = options.hasOneReserve ?? false;
+    this.#holdIdOf = options.holdIdOf;
+  }
+
+  /** Begins with a main hold that is open already. */
+  adopt(main: SessionHold): void {
+    this.#sessionHolds.set(MAIN_HOLD, main);
   }
 
   get heldRaw(): bigint {
@@ -47,17 +69,31 @@ export class SessionHolds {
     return sumRaw;
   }
 
-  /** What of it was bought with. */
+  /** What the main hold has left. */
+  get mainFreeRaw(): bigint {
+    const main = this.#sessionHolds.get(MAIN_HOLD);
+    return main === undefined ? 0n : main.heldRaw - main.spentRaw;
+  }
+
+  /** Whether the one reserve has refused something, not the balance or a cap. */
+  get isReserveSpent(): boolean {
+    return this.#isReserveSpent;
+  }
+
+  /** How much of it is spent. */
   get spentRaw(): bigint {
     let sumRaw = 0n;
     for (const { spentRaw } of this.#sessionHolds.values()) sumRaw += spentRaw;
     return sumRaw;
   }
 
-  /** Holds so much in one of them for what is not billed yet. */
+  /** Holds `totalRaw` for unbilled charges in one of the holds. */
   async hold(name: string, totalRaw: bigint, isQuiet = false): Promise<Extension> {
     if (this.#isTaken) return LOST;
     const sessionHold = this.#sessionHolds.get(name);
+    if (this.#hasOneReserve && this.#sessionHolds.has(MAIN_HOLD)) {
+      return this.#holdWithin(name, totalRaw, isQuiet);
+    }
     const verdict = await (sessionHold === undefined
       ? this.#openOnce(name, totalRaw, isQuiet)
       : this.#extend(sessionHold, totalRaw, isQuiet));
@@ -69,19 +105,70 @@ export class SessionHolds {
     return { ...verdict, short };
   }
 
-  /**
-   * The same for speculative work, answering whether it is held: nothing is opened for it, and a cap that stops its
-   * agent does not do so over it.
-   */
+  /** Holds a part of the one reserve. Each call sees what those before it have taken. */
+  #holdWithin(name: string, totalRaw: bigint, isQuiet: boolean): Promise<Extension> {
+    const held = this.#within.then(() => this.#takeWithin(name, totalRaw, isQuiet));
+    this.#within = held.catch(() => {});
+    return held;
+  }
+
+  async #takeWithin(name: string, totalRaw: bigint, isQuiet: boolean): Promise<Extension> {
+    const main = this.#sessionHolds.get(MAIN_HOLD);
+    assert(main !== undefined, 'the reserve is held first');
+    const freeRaw = main.heldRaw - main.spentRaw;
+    if (name === MAIN_HOLD) {
+      return freeRaw >= totalRaw ? EXTENDED : this.#outOfReserve(name, freeRaw, totalRaw);
+    }
+    const sessionHold = this.#sessionHolds.get(name);
+    const unspentRaw = sessionHold === undefined ? 0n : sessionHold.heldRaw - sessionHold.spentRaw;
+    const missingRaw = totalRaw - unspentRaw;
+    if (missingRaw <= 0n) return EXTENDED;
+    const takenRaw = missingRaw - minRaw(missingRaw, this.#looseRaw);
+    const outOfReserve = () =>
+      this.#outOfReserve(name, unspentRaw + this.#looseRaw + freeRaw, totalRaw);
+    if (takenRaw > freeRaw) return outOfReserve();
+    const take = () =>
+      sessionHold === undefined
+        ? this.#openOnce(name, totalRaw, isQuiet)
+        : this.#extend(sessionHold, totalRaw, isQuiet);
+    let taking: Promise<Extension> | undefined;
+    const given =
+      takenRaw === 0n
+        ? 'given'
+        : await main.shrink(takenRaw, this.#holdIdOf?.(name), () => {
+            taking = take();
+          });
+    if (given === 'lost') this.#isTaken = true;
+    if (given === 'lost') return LOST;
+    if (given === 'short') return outOfReserve();
+    this.#looseRaw += takenRaw;
+    const verdict = await (taking ?? take());
+    if (verdict.kind === 'extended') this.#looseRaw -= missingRaw;
+    return verdict;
+  }
+
+  #outOfReserve(sessionHold: string, availableRaw: bigint, requiredRaw: bigint): Extension {
+    this.#isReserveSpent = true;
+    return {
+      kind: 'refused',
+      refusal: { reason: 'insufficient_balance', availableRaw, requiredRaw },
+      short: { sessionHold, roomRaw: availableRaw },
+    };
+  }
+
+  /** The same for speculative work; returns whether it is held. It opens no hold, and no cap suspends the agent. */
   async holdQuietly(name: string, totalRaw: bigint): Promise<boolean> {
     const sessionHold = this.#isTaken ? undefined : this.#sessionHolds.get(name);
+    if (this.#hasOneReserve && sessionHold !== undefined) {
+      return (await this.#holdWithin(name, totalRaw, true)).kind === 'extended';
+    }
     return (
       sessionHold !== undefined &&
       (await this.#extend(sessionHold, totalRaw, true)).kind === 'extended'
     );
   }
 
-  /** The same for several, all or none of them being of use: answers the first that cannot be. */
+  /** The same for several holds, all of which are needed: returns the first failure. */
   async makeWhole(reserves: Reserves, isQuiet = false): Promise<Extension> {
     const verdicts = await Promise.all(
       Object.entries(reserves).map(([name, totalRaw]) => this.hold(name, totalRaw, isQuiet)),
@@ -89,7 +176,7 @@ export class SessionHolds {
     return verdicts.find(({ kind }) => kind !== 'extended') ?? EXTENDED;
   }
 
-  /** Writes what was bought, at once. `lost`: some of it was bought with what is settled; the rest is written. */
+  /** Journals all bills at once. `lost`: a hold was settled before its bill; the other bills are written. */
   async journal(bills: readonly Bill[]): Promise<'written' | 'lost'> {
     for (const { beyondRaw = 0n, sessionHold } of bills) {
       if (beyondRaw > 0n) this.#sessionHolds.get(sessionHold)?.disown(beyondRaw, false);
@@ -104,10 +191,7 @@ export class SessionHolds {
     return 'lost';
   }
 
-  /**
-   * Settles each to everything bought out of it, with a charge row; one that another process took is left to that process. Safe to
-   * call twice; never rejects.
-   */
+  /** Settles each hold with a charge row, except one that another process took. Safe to call twice; never rejects. */
   settle(outcome: SettleOutcome): Promise<void> {
     this.#settlement ??= this.#settleAll(outcome);
     return this.#settlement;
@@ -125,7 +209,7 @@ export class SessionHolds {
   }
 
   async #extend(sessionHold: SessionHold, totalRaw: bigint, isQuiet: boolean): Promise<Extension> {
-    // Reckoned in its turn: what is being written down is spent as well, and what is being held is held.
+    // Computed in its turn, after the charges and extensions before it.
     const missingRaw = () => totalRaw - (sessionHold.heldRaw - sessionHold.spentRaw);
     const verdict = await sessionHold.extend(missingRaw, isQuiet);
     if (verdict.kind === 'lost') this.#isTaken = true;
@@ -141,7 +225,7 @@ export class SessionHolds {
     }
     const opening = this.#openNow(name, reserveRaw, isQuiet);
     this.#opening.set(name, opening);
-    // One that was not answered may yet come to pass, and is released then: its name is of no use any more.
+    // After a rejection the name stays taken: the hold may still be opened, and is released then.
     const verdict = await opening;
     this.#opening.delete(name);
     return verdict;
@@ -157,7 +241,7 @@ export class SessionHolds {
   }
 }
 
-/** Holds what a session begins with. Throws the refusal where that cannot be; nothing stays held then. */
+/** Holds what a session begins with. Throws the refusal, with nothing left held. */
 export async function openSessionHolds(
   sessionHolds: SessionHolds,
   hold: () => Promise<Extension>,

@@ -1,9 +1,6 @@
 const BLOCK_BYTES = 65_536;
 
-/**
- * Audio that waits for money, first in, first out, gathered into blocks however small the pieces come.
- * The writer bounds it: by how far ahead of real time audio may be.
- */
+/** A queue of audio that waits for a hold. The writer bounds it by how far ahead of real time audio may be. */
 export class AudioBacklog {
   readonly #blocks: { readonly bytes: Uint8Array; filled: number }[] = [];
   #bytes = 0;
@@ -12,7 +9,7 @@ export class AudioBacklog {
     return this.#bytes;
   }
 
-  /** Copies the audio behind what waits already. */
+  /** Appends a copy of the audio. */
   push(audio: Uint8Array): void {
     this.#bytes += audio.length;
     for (let at = 0; at < audio.length; ) {
@@ -28,7 +25,7 @@ export class AudioBacklog {
     }
   }
 
-  /** Takes the oldest block out. */
+  /** Removes the oldest block. */
   shift(): Uint8Array {
     const block = this.#blocks.shift();
     if (block === undefined) return new Uint8Array();
@@ -36,7 +33,7 @@ export class AudioBacklog {
     return block.bytes.subarray(0, block.filled);
   }
 
-  /** Puts back, in front, what could not be used of the last block taken. */
+  /** Puts the unused rest of the last block back in front. */
   unshift(rest: Uint8Array): void {
     if (rest.length === 0) return;
     this.#blocks.unshift({ bytes: rest, filled: rest.length });

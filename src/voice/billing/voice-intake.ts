@@ -1,37 +1,33 @@
-import { SoundReader } from '../../../media/coding.ts';
+import { type SoundCoding, SoundReader } from '../../../media/coding.ts';
 import { HEARING_FRAME, HEARING_HZ } from '../../../media/hearing.ts';
 import { Resampler } from '../../../media/resample.ts';
-import type { AudioEncoding } from '../session/audio-format.ts';
 
 const FRAMES_A_SECOND = HEARING_HZ / HEARING_FRAME;
 
-/** Work memory that all streams of the process share: nothing of it outlives one call. */
+/** Buffers that all streams of the process share, during one call each. */
 let decoded = new Int16Array(8_192);
 let resampled = new Int16Array(16_384);
 let firstFrame = resampled.subarray(0, HEARING_FRAME);
 
-/** Who is given the frames. */
 export type FrameListener = { frame(frame: Int16Array): void };
 
 /**
- * Turns the bytes of one stream, cut at any place, into 20 ms frames of 16 kHz audio. The frame given
- * to the listener is reused: copy what must be kept.
- *
- * The stream begins with as much silence as resampling holds back, 1.5 ms: a client's 20 ms are then heard as a whole
- * frame at once, instead of waiting for the next 20 ms.
+ * Turns the bytes of one stream, cut at any place, into 20 ms frames of 16 kHz audio. The listener's frame is reused:
+ * copy what must be kept. The stream begins with the 1.5 ms of silence that resampling holds back, so that a client's
+ * 20 ms fill a frame at once.
  */
 export class VoiceIntake {
   readonly #reader: SoundReader;
   readonly #resampler: Resampler;
   readonly #listener: FrameListener;
-  /** How much of a frame is padding that the client did not send. */
+  /** Samples of padding in a frame, which the client did not send. */
   readonly #heldBack: number;
-  /** What has come of the next frame. */
+  /** The next frame, so far. */
   readonly #begun = new Int16Array(HEARING_FRAME);
   #filled: number;
 
   constructor(options: {
-    readonly encoding: AudioEncoding;
+    readonly encoding: SoundCoding;
     readonly sampleRateHz: number;
     readonly listener: FrameListener;
   }) {
@@ -54,10 +50,7 @@ export class VoiceIntake {
     this.#cut(resampled, this.#resampler.push(decoded, resampled, samples));
   }
 
-  /**
-   * Ends the stream: what fills no whole frame comes out padded with silence, unless it is less than the silence that
-   * the stream began with.
-   */
+  /** Ends the stream: pads the last partial frame with silence, or drops one no longer than the first silence. */
   flush(): void {
     const tail = new Int16Array(
       this.#resampler.outputSamples(this.#resampler.lookaheadSamples) + HEARING_FRAME,

@@ -1,9 +1,6 @@
 import type { Usage } from '../../kernel/price.ts';
 
-/**
- * Counts the audio of a stream against what is held for it. The hold grows by whole slices; audio
- * beyond it is not admitted, to the byte. What is billed is what was heard of it, as it is told.
- */
+/** Counts a stream's audio against its hold, to the byte. Only audio that was heard is billed. */
 export class AudioMeter {
   readonly #bytesPerSecond: number;
   readonly #sliceBytes: number;
@@ -11,15 +8,15 @@ export class AudioMeter {
   readonly #once: Usage;
   #heldBytes: number;
   #usedBytes = 0;
-  #toldBytes = 0;
+  #heardBytes = 0;
   #billedBytes = 0;
 
   constructor(options: {
     readonly bytesPerSecond: number;
     readonly sliceSeconds: number;
-    /** What is held at first, in whole seconds; a slice where it is not said. */
+    /** The whole seconds held at first; by default a slice. */
     readonly heldSeconds?: number;
-    /** The price of everything so far; must not fall as usage grows. */
+    /** The price of all usage so far; must not fall as usage grows. */
     readonly price: (usage: Usage) => bigint;
     /** What the first audio buys beside its seconds. */
     readonly once?: Usage;
@@ -31,19 +28,19 @@ export class AudioMeter {
     this.#heldBytes = options.bytesPerSecond * (options.heldSeconds ?? options.sliceSeconds);
   }
 
-  /** How many of these bytes are paid for. They count as used from here on. */
+  /** Returns how many of the bytes the hold covers, and counts those as used. */
   admit(bytes: number): number {
     const admitted = Math.min(bytes, this.#heldBytes - this.#usedBytes);
     this.#usedBytes += admitted;
     return admitted;
   }
 
-  /** So many more seconds are held. */
+  /** Adds `seconds` to the hold. */
   grant(seconds: number): void {
     this.#heldBytes += this.#bytesPerSecond * seconds;
   }
 
-  /** Less than half a slice is left, so that the next one is asked for before it is needed. */
+  /** Less than half a slice is left: the next one is to be held before it is needed. */
   get isLow(): boolean {
     return this.#heldBytes - this.#usedBytes < this.#sliceBytes / 2;
   }
@@ -52,31 +49,28 @@ export class AudioMeter {
     return this.#usedBytes === this.#heldBytes;
   }
 
-  /** What is billed, or will be. */
+  /** Seconds of audio that are billed, or will be. */
   get seconds(): number {
-    return this.#toldBytes / this.#bytesPerSecond;
+    return this.#heardBytes / this.#bytesPerSecond;
   }
 
-  /** So much of the stream was heard. It never falls, and never passes what was admitted. */
+  /** Counts the stream as heard up to `seconds`. The count never falls, and never passes what was admitted. */
   hearUpTo(seconds: number): void {
     const bytes = Math.min(Math.round(seconds * this.#bytesPerSecond), this.#usedBytes);
-    this.#toldBytes = Math.max(this.#toldBytes, bytes);
+    this.#heardBytes = Math.max(this.#heardBytes, bytes);
   }
 
-  /** A whole slice waits for its line in the journal. */
+  /** Whether a whole slice waits for its line in the journal. */
   get sliceIsDue(): boolean {
-    return this.#toldBytes - this.#billedBytes >= this.#sliceBytes;
+    return this.#heardBytes - this.#billedBytes >= this.#sliceBytes;
   }
 
-  /**
-   * What was heard since the last call, priced so that all lines add up to the price of the whole:
-   * rounding happens once, however the stream is cut.
-   */
+  /** Prices what was heard since the last call. All lines add up to the price of the whole: rounding happens once. */
   takeBill(): { readonly costRaw: bigint; readonly usage: Usage } | undefined {
-    if (this.#toldBytes === this.#billedBytes) return undefined;
+    if (this.#heardBytes === this.#billedBytes) return undefined;
     const before = this.#secondsAt(this.#billedBytes);
-    const after = this.#secondsAt(this.#toldBytes);
-    this.#billedBytes = this.#toldBytes;
+    const after = this.#secondsAt(this.#heardBytes);
+    this.#billedBytes = this.#heardBytes;
     return {
       costRaw: this.#priceOf(after) - this.#priceOf(before),
       usage: {
@@ -90,7 +84,7 @@ export class AudioMeter {
     return seconds === 0 ? 0n : this.#price({ audio_second: seconds, ...this.#once });
   }
 
-  /** Whole milliseconds, which is what a price can say. */
+  /** In whole milliseconds, the precision of a price. */
   #secondsAt(bytes: number): number {
     return Math.round((bytes / this.#bytesPerSecond) * 1_000) / 1_000;
   }

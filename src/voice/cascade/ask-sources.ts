@@ -5,19 +5,24 @@ import { isObject } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import { makerOf } from '../../ledger/rules/destination.ts';
 import { paymentHoldId } from '../../ledger/rules/payment.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
 import { type Completed, failed, type Outcome } from '../../models/providers/outcome.ts';
 import type { PaymentMethod } from '../../models/providers/payment-method.ts';
-import { holdForRaw, type Offer } from '../../models/routing/plan-offers.ts';
+import { askSellers } from '../../models/purchase/ask-sellers.ts';
+import {
+  holdForRaw,
+  isPaidByItself,
+  type Offer,
+  type Offers,
+} from '../../models/routing/plan-offers.ts';
 import { refuseOutcome } from '../../models/routing/refuse-outcome.ts';
-import { isPassedOver, type Tried, trySources } from '../../models/routing/try-sources.ts';
+import { isPassedOver, type Tried } from '../../models/routing/try-sources.ts';
 import { StageFailed } from '../session/voice-pipeline.ts';
 import type { ChargesOnHold, Holding } from './charges-by-hold.ts';
-import type { ModelBinding, SellerGroup } from './model-binding.ts';
+import type { ModelBinding } from './model-binding.ts';
 import type { Share, UnbilledCharges } from './unbilled-charges.ts';
 
 export type AskDeps = {
@@ -39,8 +44,6 @@ export type Question<R, T> = {
   readonly ask: (offer: Offer<R>, paymentMethod: PaymentMethod | undefined) => Promise<Outcome<T>>;
 };
 
-type Before = Pick<Tried<never>, 'attempts' | 'upstreamMs' | 'limited'>;
-
 export type Asked<T> = {
   readonly outcome: Completed<T>;
   readonly source: Source;
@@ -60,21 +63,22 @@ export async function askSources<R, T>(
   question: Question<R, T>,
 ): Promise<Asked<T> | undefined> {
   const { part, priceRaw, signal } = question;
-  await part.ownKeys.lookUp(part.model.id);
+  const { model, ownKeys } = part;
+  await ownKeys.lookUp(model.id);
   let tried: Tried<T> | undefined;
-  for (const stage of part.stages(priceRaw)) {
+  for (const { offers, sessionHold } of part.stages(priceRaw)) {
     if (tried !== undefined && !isPassedOver(tried.outcome, tried.source)) break;
-    const { hold, tab } = deps.chargesOn(stage.sessionHold);
-    const mostRaw = mostOf(stage, tab.hasFeeOf(part.model.id));
-    const holding = question.holding?.(stage.sessionHold, mostRaw);
-    const isPayment = stage.offers.some(({ mostPaidRaw }) => mostPaidRaw !== undefined);
+    const { hold, tab } = deps.chargesOn(sessionHold);
+    const mostRaw = mostOf(offers, tab.hasFeeOf(model.id));
+    const holding = question.holding?.(sessionHold, mostRaw);
+    const isPayment = offers.some(isPaidByItself);
     // Its own hold is not quiet.
     if (isPayment && holding?.isQuiet) throw new StageFailed('not_begun', 'It is speculative.');
     let share: Share;
     try {
       share = await hold(mostRaw, holding);
     } catch (error) {
-      // What the caller's own account was told stands where the pool may not be paid.
+      // The answer of the caller's own account stands where the pool may not be paid.
       if (tried?.source.rail === 'byok' && error instanceof StageFailed) break;
       throw error;
     }
@@ -82,7 +86,18 @@ export async function askSources<R, T>(
     let isBought = false;
     try {
       if (signal.aborted) return undefined;
-      tried = await tryAll(deps, question, { offers: stage.offers, before: attemptsOf(tried) });
+      tried = await askSellers(
+        deps,
+        {
+          model,
+          offers,
+          spender: deps.spender,
+          ask: (offer, method) => judge(deps.log, offer, question.ask(offer, method)),
+          noteUse: (source) => ownKeys.noteUse(source),
+          paymentId: () => paymentHoldId(newId(deps.random, 'buy_')),
+        },
+        tried,
+      );
       const { outcome, source } = tried;
       isBought = outcome.kind === 'completed';
       if (outcome.kind === 'completed') return { outcome, source, share, tab };
@@ -95,53 +110,22 @@ export async function askSources<R, T>(
   throw failureOf(tried);
 }
 
-const attemptsOf = (tried: Tried<unknown> | undefined): Before => ({
-  attempts: tried?.attempts ?? 0,
-  upstreamMs: tried?.upstreamMs ?? 0,
-  limited: tried?.limited,
-});
-
 /** The most that one purchase adds. A fee that stands on the tab is taken once. */
-const mostOf = ({ offers }: SellerGroup<unknown>, hasFee: boolean): bigint =>
+const mostOf = (offers: Offers<unknown>, hasFee: boolean): bigint =>
   holdForRaw(offers.filter(({ source }) => !hasFee || source.rail !== 'byok'));
-
-function tryAll<R, T>(
-  deps: AskDeps,
-  { ask, part }: Question<R, T>,
-  { before, offers }: Pick<SellerGroup<R>, 'offers'> & { readonly before: Before },
-): Promise<Tried<T>> {
-  return trySources<R, T>(deps, {
-    before,
-    offers,
-    async ask(offer) {
-      const { ownKey, source } = offer;
-      if (ownKey === undefined) {
-        return judge(deps.log, source, await ask(offer, holdNameOf(deps, part, offer)));
-      }
-      await part.ownKeys.noteUse(source);
-      return ask(offer, { ownKey });
-    },
-  });
-}
-
-/** What pays a source by itself, under a hold of its own. Undefined: it has an account that this server has. */
-function holdNameOf<R>(
-  { random, spender }: AskDeps,
-  { model }: ModelBinding<R>,
-  { mostPaidRaw: mostRaw }: Offer<R>,
-): PaymentMethod | undefined {
-  if (mostRaw === undefined) return undefined;
-  const holdId = paymentHoldId(newId(random, 'buy_'));
-  return { budget: { spender, maker: makerOf(model.id), mostRaw, holdId } };
-}
 
 /** What of an answer was paid by itself, where it was. */
 export const paidOf = ({ paidRaw }: { readonly paidRaw?: bigint | undefined }) =>
   paidRaw === undefined ? {} : { paidRaw };
 
 /** A credential of this server that is refused is nothing that its caller could mend: others are asked. */
-function judge<T>(log: Log, { provider }: Source, outcome: Outcome<T>): Outcome<T> {
-  if (outcome.kind !== 'declined') return outcome;
+async function judge<T>(
+  log: Log,
+  { ownKey, source: { provider } }: Offer<unknown>,
+  answer: Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const outcome = await answer;
+  if (ownKey !== undefined || outcome.kind !== 'declined') return outcome;
   const { status } = outcome;
   if (status !== 401 && status !== 403) return outcome;
   log.error({ provider, status }, 'a provider refused the credential of this server');

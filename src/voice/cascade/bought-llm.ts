@@ -5,7 +5,7 @@ import { chatPriceRaw } from '../../models/chat/chat-usage.ts';
 import type { ChatRail, TokenUsage } from '../../models/providers/chat-rail.ts';
 import { holdForRaw } from '../../models/routing/plan-offers.ts';
 import type { Reserves } from '../billing/session-holds.ts';
-import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
+import type { SessionConfig } from '../session/session-config.ts';
 import { type Llm, type LlmRequest, StageFailed } from '../session/voice-pipeline.ts';
 import { type AskDeps, askSources } from './ask-sources.ts';
 import { BoughtReply } from './bought-reply.ts';
@@ -14,67 +14,70 @@ import type { ModelBinding } from './model-binding.ts';
 
 export type BoughtLlmDeps = AskDeps & {
   readonly part: ModelBinding<ChatRail>;
-  /** What an ordinary turn's reserve has for an answer. */
+  /** The part of a turn's reserve for its answer. */
   readonly reserved: () => Reserve;
-  /** All of that reserve. */
+  /** The whole reserve of a turn. */
   readonly reserves: (config: SessionConfig) => Reserves;
-  /** The money of its session. */
+  /** The holds of its session. */
   readonly sessionHolds: OwnHold;
 };
 
-/** What is held out of one hold for a part of an ordinary turn. */
+/** The amount in one hold that a stage needs for an ordinary turn. */
 export type Reserve = { readonly sessionHold: string; readonly raw: bigint };
 
 type Begun = {
   readonly reply: BoughtReply;
-  /** What it may come to is held. */
+  /** Whether its cost is held. */
   readonly isAfforded: () => boolean;
-  /** The caller has asked for it. */
+  /** The answer is requested. */
   want(): void;
 };
 
 type Speculation = Begun & {
   readonly stopping: AbortController;
-  /** What was asked, to be compared with what is asked in the end. */
+  /** The request body, to compare with that of the response. */
   readonly asked: string;
 };
 
-/** The most that an answer of so many tokens costs wherever it is bought. */
+/** The most that an answer of so many tokens costs at the sellers that are asked first. */
 export function dearestChat(part: ModelBinding<ChatRail>, tokens: TokenUsage): Reserve {
   const [{ offers, sessionHold }] = part.stages((source) => chatPriceRaw(tokens, source));
   return { sessionHold, raw: holdForRaw(offers) };
 }
 
-/** What is to be held in a hold where an answer may come to more than its reserve has for one. */
+/** The total that a hold needs where an answer may cost more than its reserve covers. */
 function floorRaw(
   { reserved, reserves }: BoughtLlmDeps,
   asked: {
     readonly config: SessionConfig;
-    readonly isBeside: boolean;
+    readonly isSpeculative: boolean;
     readonly mostRaw: bigint;
     readonly sessionHold: string;
   },
 ): bigint {
-  const { config, isBeside, mostRaw, sessionHold } = asked;
+  const { config, isSpeculative, mostRaw, sessionHold } = asked;
   const { sessionHold: own, raw } = reserved();
-  const beyondRaw = isBeside || own !== sessionHold ? mostRaw : mostRaw - raw;
+  const beyondRaw = isSpeculative || own !== sessionHold ? mostRaw : mostRaw - raw;
   return beyondRaw > 0n ? (reserves(config)[sessionHold] ?? 0n) + beyondRaw : 0n;
 }
 
 /**
- * Begins an answer. `isBeside`: the reserve does not cover it, since the client has not asked for it yet. What is held
- * for it until then is held quietly, and no seller is paid per call: a caller who only pauses must not stop his agent
- * by a cap that he has not come to.
+ * Begins an answer. `isSpeculative`: it is not requested yet and the reserve does not cover it. It is held quietly and
+ * no seller is paid per call, so that a mere pause cannot suspend the agent.
  */
 function begin(
   deps: BoughtLlmDeps,
   body: ChatRequest,
-  { config, isBeside, signal }: Pick<LlmRequest, 'config' | 'signal'> & { isBeside: boolean },
+  {
+    config,
+    isSpeculative,
+    signal,
+  }: Pick<LlmRequest, 'config' | 'signal'> & { isSpeculative: boolean },
 ): Begun {
   const { part, spender } = deps;
   const { tokens } = boundChat(body, part.model);
   let isAfforded = false;
-  let isWanted = !isBeside;
+  let isWanted = !isSpeculative;
   const open = async () => {
     if (body.messages.length === 0) {
       throw new StageFailed('nothing_to_answer', 'Nothing was said and there are no instructions.');
@@ -86,7 +89,7 @@ function begin(
       holding(sessionHold, mostRaw) {
         isAfforded = false;
         return {
-          floorRaw: floorRaw(deps, { config, isBeside, mostRaw, sessionHold }),
+          floorRaw: floorRaw(deps, { config, isSpeculative, mostRaw, sessionHold }),
           isQuiet: !isWanted,
         };
       },
@@ -126,7 +129,7 @@ export function createBoughtLlm(deps: BoughtLlmDeps): Llm {
 
   function forget(): void {
     if (speculation === undefined) return;
-    speculation.reply.isVain = true;
+    speculation.reply.isUnused = true;
     speculation.stopping.abort();
     speculation = undefined;
   }
@@ -149,7 +152,7 @@ export function createBoughtLlm(deps: BoughtLlmDeps): Llm {
       const begun = adopt(body, request.signal);
       if (begun !== undefined) return begun;
       forget();
-      return begin(deps, body, { ...request, isBeside: false }).reply;
+      return begin(deps, body, { ...request, isSpeculative: false }).reply;
     },
     speculate(request) {
       if (hasSpeculated) return;
@@ -157,7 +160,7 @@ export function createBoughtLlm(deps: BoughtLlmDeps): Llm {
       const body = bodyOf(request);
       const stopping = new AbortController();
       const { config } = request;
-      const begun = begin(deps, body, { config, signal: stopping.signal, isBeside: true });
+      const begun = begin(deps, body, { config, signal: stopping.signal, isSpeculative: true });
       speculation = { ...begun, stopping, asked: JSON.stringify(body) };
     },
     forgetSpeculation: forget,

@@ -17,13 +17,13 @@ export type OpenedChat = {
   readonly stream: ChatStream;
   readonly source: Source;
   readonly share: Pick<Share, 'open'>;
-  /** It was paid by itself, so much. */
+  /** The amount paid per call. */
   readonly paidRaw?: bigint | undefined;
 };
 
 /**
- * An answer that a chat model writes at some upstream. It is asked for at once, and stands on the tab from its first
- * word on: by its upstream's count, or by the length of what came where that was not told.
+ * The answer of a chat model at an upstream, which is asked at once. It is charged from its first word on: by the
+ * upstream's usage, or by the length of its text where that is missing.
  */
 export class BoughtReply implements LlmReply, UnbilledCharge {
   readonly #body: ChatRequest;
@@ -36,12 +36,12 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
   #isRefused = false;
   #wake = () => {};
   isOver = false;
-  /** It was begun before the caller had finished, and was of no use. */
-  isVain = false;
+  /** It is a speculative answer that was not used. */
+  isUnused = false;
 
   constructor(options: {
     readonly body: ChatRequest;
-    /** What it was held for. */
+    /** The usage that its hold covers. */
     readonly most: TokenUsage;
     /** Undefined: the request was aborted. Rejects with StageFailed. */
     readonly open: () => Promise<OpenedChat | undefined>;
@@ -103,13 +103,13 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
       model: this.#body.model,
       usage: metered.usage,
       ...paidOf(this.#opened),
-      ...(metered.told && { told: metered.told }),
+      ...(metered.reported && { reported: metered.reported }),
       ...(metered.estimated && { isEstimated: true }),
-      ...(this.isVain && { isSpeculated: true }),
+      ...(this.isUnused && { isSpeculated: true }),
     };
   }
 
-  /** Reads ahead of the synthesis, so that what was written is known whenever it is stopped. */
+  /** Reads ahead of the synthesis, so that all that was written is known whenever it is stopped. */
   async #readAll(stream: ChatStream): Promise<void> {
     try {
       for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {

@@ -7,9 +7,9 @@ import {
   type SttStream,
   UtteranceLost,
 } from '../../engines/engine.ts';
+import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { tryParseJson } from '../../kernel/parse-json.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type {
   TranscriptionCall,
@@ -29,15 +29,14 @@ export type BoughtTranscriberDeps = AskDeps & {
   readonly part: ModelBinding<TranscriptionRail>;
 };
 
-/** What to expect of each utterance. */
 type Expected = Pick<TranscriptionCall, 'language' | 'prompt'>;
 
-/** Of one utterance, as bytes of its file. */
+/** The most bytes of an utterance's audio. */
 const MOST_BYTES = LIMITS.utteranceSeconds * HEARING_HZ * 2;
-/** Two seconds; a longer utterance takes twice as much each time. */
+/** Two seconds; the buffer doubles for longer utterances. */
 const FIRST_BYTES = 2 * HEARING_HZ * 2;
 
-/** Any transcription model of the catalogue: an utterance is sent whole when it has ended, and says nothing before. */
+/** Any transcription model of the catalogue: sends each utterance whole at its end, and reports no interim words. */
 export function createBoughtTranscriber(deps: BoughtTranscriberDeps): SttEngine {
   return {
     open: async ({ language, listener, prompt }) =>
@@ -50,7 +49,7 @@ class RailStream implements SttStream {
   readonly #listener: SttListener;
   readonly #expected: Expected;
   readonly #closing = new AbortController();
-  /** The sound of the utterance that goes on, behind room for the head of its file. */
+  /** The audio of the utterance in progress, behind room for its WAV header. */
   #file = Buffer.alloc(0);
   #soundBytes = 0;
 
@@ -76,7 +75,7 @@ class RailStream implements SttStream {
     try {
       text = await this.#transcribe(file, seconds * 1_000);
     } catch (cause) {
-      // Each is a request of its own.
+      // Each utterance is a request of its own, so the next ones are not lost.
       throw new UtteranceLost('the utterance was not transcribed', { cause });
     }
     if (text !== undefined && text !== '') this.#listener.transcript({ text, isFinal: true });
@@ -116,10 +115,14 @@ class RailStream implements SttStream {
     if (asked === undefined) return undefined;
     const { outcome, share, source, tab } = asked;
     share.drop();
-    const { estimated, told, usage } = meterTranscription(sound, outcome.usage, source);
-    // In the same turn of the loop as the drop: a waiter for that finds the charge.
+    const { estimated, reported, usage } = meterTranscription(sound, outcome.usage, source);
+    // In the same turn of the event loop as the drop: what waits for the drop finds the charge.
     const bought = { source, model: part.model.id, usage, ...paidOf(outcome) };
-    tab.add({ ...bought, ...(told && { told }), ...(estimated && { isEstimated: true }) });
+    tab.add({
+      ...bought,
+      ...(reported && { reported }),
+      ...(estimated && { isEstimated: true }),
+    });
     return textOf(outcome.body);
   }
 
@@ -143,7 +146,7 @@ const headOf = (dataBytes: number): Uint8Array =>
   wavHeader({ coding: 'linear16', sampleRateHz: HEARING_HZ, dataBytes });
 const HEAD_BYTES = headOf(0).length;
 
-/** As a form has them, which is what goes upstream. */
+/** As form fields, which go upstream. */
 function fieldsOf({ language, prompt }: Expected): TranscriptionCall['fields'] {
   return [
     ['response_format', 'json'] as const,
@@ -160,7 +163,7 @@ function textOf(body: Uint8Array): string {
   throw new StageFailed('upstream_broken', 'The transcription model sent no transcript.');
 }
 
-/** The recogniser of this process, billed by the second that it has heard. */
+/** The recogniser of this process, billed by the second heard. */
 export function createLocalTranscriber(
   engine: SttEngine,
   { hold, source, tab }: ChargesOnHold & { readonly source: Source },

@@ -18,14 +18,14 @@ import type { ModelBinding } from './model-binding.ts';
 import { spokenVoice } from './voices.ts';
 
 export type RailVoiceDeps = AskDeps & {
-  /** Who sells it as raw sound. */
+  /** The sellers of raw audio. */
   readonly part: ModelBinding<SpeechRail>;
 };
 
 const FORMAT = 'pcm';
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
-/** Any speech model of the catalogue, a sentence a request. It stands on the tab from its first sound on. */
+/** Any speech model of the catalogue, a sentence a request. It is charged from its first audio on. */
 export function createBoughtTts(deps: RailVoiceDeps): Tts {
   const { part } = deps;
   return {
@@ -61,7 +61,7 @@ export function createBoughtTts(deps: RailVoiceDeps): Tts {
       }
       const line = new SpeechLine(body, sound, { source, ...paidOf(outcome) });
       share.open(line);
-      // A turn that is stopped is billed before this goes on.
+      // A stopped turn is billed before this generator resumes.
       const stopped = () => line.end();
       if (signal.aborted) stopped();
       else signal.addEventListener('abort', stopped, { once: true });
@@ -76,7 +76,7 @@ export function createBoughtTts(deps: RailVoiceDeps): Tts {
   };
 }
 
-/** What one sentence came to. */
+/** The charge of one sentence. */
 class SpeechLine {
   readonly #body: SpeechRequest;
   readonly #sound: SpeechSound;
@@ -99,9 +99,9 @@ class SpeechLine {
 
   bought() {
     const { source } = this.#seller;
-    const { estimated, told, usage } = meterSpeech(this.#body, this.#sound.usage(), source);
+    const { estimated, reported, usage } = meterSpeech(this.#body, this.#sound.usage(), source);
     const { model } = this.#body;
-    const bought = { ...this.#seller, model, usage, ...(told && { told }) };
+    const bought = { ...this.#seller, model, usage, ...(reported && { reported }) };
     return { ...bought, ...(estimated && { isEstimated: true }) };
   }
 }
@@ -135,7 +135,7 @@ async function nextOf(sound: SpeechSound, signal: AbortSignal): Promise<Uint8Arr
   }
 }
 
-/** The engine of this process, billed by the characters that it has spoken. */
+/** The engine of this process, billed by the characters spoken. */
 export function createLocalTts(
   engine: TtsEngine,
   { hold, source, tab }: ChargesOnHold & { readonly source: Source },

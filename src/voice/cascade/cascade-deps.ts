@@ -6,14 +6,14 @@ import type { TranscriptionRail } from '../../models/providers/transcription-rai
 import type { Rails } from '../../models/routing/open-rails.ts';
 import type { StoredKeys } from '../../models/routing/sellers.ts';
 import type { SessionHolds } from '../billing/session-holds.ts';
-import type { VoiceDeps } from '../session/voice-deps.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
 import type { HoldNameOf } from './model-binding.ts';
 import type { OwnKeys } from './own-keys.ts';
 import type { CascadePlan } from './plan-cascade.ts';
 
 export type CanRail<R> = Pick<Rails<R>, 'railOf'>;
 
-/** What sessions of several models buy with, beside what every live session is made of. */
+/** What cascades need beyond `VoiceDeps`. */
 export type Cascades = {
   readonly chat: CanRail<ChatRail>;
   readonly speech: CanRail<SpeechRail>;

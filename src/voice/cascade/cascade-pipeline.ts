@@ -8,8 +8,8 @@ import { holdTurn } from '../billing/hold-turn.ts';
 import type { Reserves } from '../billing/session-holds.ts';
 import { MAIN_HOLD } from '../billing/session-holds.ts';
 import { charsOf, type TurnCap } from '../billing/turn-meter.ts';
-import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
 import { expectedSpeech } from '../session/expected-speech.ts';
+import type { SessionConfig } from '../session/session-config.ts';
 import type { Tts, VoicePipeline } from '../session/voice-pipeline.ts';
 import { createBoughtLlm, dearestChat, type Reserve } from './bought-llm.ts';
 import { createBoughtTts, createLocalTts } from './bought-tts.ts';
@@ -28,14 +28,14 @@ export const cascadeCap = ({ llm }: CascadePlan): TurnCap => ({
   countsSound: false,
 });
 
-/** Of an ordinary turn. */
+/** The most tokens of an ordinary turn. */
 export const mostTokens = (plan: CascadePlan): TokenUsage => ({
   inputTokens: LIMITS.cascadePromptBytes + LIMITS.tokensPerMessage,
   cachedTokens: 0,
   outputTokens: cascadeCap(plan).outputTokens,
 });
 
-/** A session's transcriber, LLM and voice out of the models of a plan, each bought by itself. Throws the refusal of a model that cannot be served here. */
+/** The transcriber, LLM and TTS of a plan, each bought by itself. Throws the refusal of an unusable model. */
 export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
   const { cascades, ownKeys, plan, holdNameOf, sessionHolds } = deps;
   const chargesByHold = createChargesByHold(sessionHolds);
@@ -67,7 +67,7 @@ export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
   };
 }
 
-/** Waits for payments under way, as long as one may take. */
+/** Waits for payments in progress, as long as one may take. */
 export const paymentsKnownIn =
   ({ clock, log }: Pick<CascadeDeps, 'clock' | 'log'>, chargesByHold: ChargesByHold) =>
   (): Promise<void> =>
@@ -75,7 +75,7 @@ export const paymentsKnownIn =
       log.warn('a payment is still under way at the end of its session: it has no margin'),
     );
 
-/** What is over, each once; a source that reports impossible usage rests. */
+/** Takes the finished charges, each once; a source that reports impossible usage rests. */
 export const takeBillFrom =
   (
     deps: Pick<Buying, 'log' | 'breaker'>,
@@ -83,13 +83,13 @@ export const takeBillFrom =
   ): VoicePipeline['takeBill'] =>
   () => {
     const bought = chargesByHold.take();
-    for (const { paidRaw, source, told } of bought) {
-      if (told?.isImpossible && paidRaw === undefined) distrust(deps, source);
+    for (const { paidRaw, source, reported } of bought) {
+      if (reported?.isImpossible && paidRaw === undefined) distrust(deps, source);
     }
     return bought;
   };
 
-/** The hold that a session is opened with is held by, too, where nothing is to be bought out of it. */
+/** Sums reserves by hold. The main hold is always among them, with 0 where nothing is bought from it. */
 export function sumReserves(reserves: readonly Reserve[]): Reserves {
   const sums: Record<string, bigint> = { [MAIN_HOLD]: 0n };
   for (const { sessionHold, raw } of reserves) sums[sessionHold] = (sums[sessionHold] ?? 0n) + raw;

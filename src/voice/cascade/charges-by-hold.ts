@@ -1,29 +1,25 @@
 import type { Extension } from '../billing/session-hold.ts';
 import type { SessionHolds } from '../billing/session-holds.ts';
-import { turnRefused } from '../session/voice-endings.ts';
+import { turnRefused } from '../live/voice-endings.ts';
 import { StageFailed } from '../session/voice-pipeline.ts';
 import { type Share, UnbilledCharges } from './unbilled-charges.ts';
 
-/** How a purchase is held for. */
 export type Holding = {
-  /** So much in all at least. */
+  /** The least to hold in total. */
   readonly floorRaw?: bigint;
-  /** It is speculative: that it cannot be paid has no consequence. */
+  /** It is speculative: a refusal has no consequence. */
   readonly isQuiet?: boolean;
 };
 
-/**
- * Holds what a purchase may come to beside everything that is not billed. Throws StageFailed where that cannot be paid;
- * nothing is expected then.
- */
+/** Holds the most that a purchase may cost, beside all unbilled charges. Throws StageFailed where it cannot. */
 export type HoldShare = (mostRaw: bigint, holding?: Holding) => Promise<Share>;
 
-/** What is bought out of one hold of a session. */
+/** The charges of one hold of a session. */
 export type ChargesOnHold = { readonly tab: UnbilledCharges; readonly hold: HoldShare };
 
 export type ChargesByHold = ReturnType<typeof createChargesByHold>;
 
-/** Everything that a session buys, by the hold that pays it. */
+/** The charges of a session, by the hold that pays them. */
 export function createChargesByHold(sessionHolds: Pick<SessionHolds, 'hold' | 'holdQuietly'>) {
   const chargesByHold = new Map<string, ChargesOnHold>();
   return {
@@ -40,11 +36,11 @@ export function createChargesByHold(sessionHolds: Pick<SessionHolds, 'hold' | 'h
       chargesByHold.set(sessionHold, charges);
       return charges;
     },
-    /** Resolves when it is known what every payment under way has bought. */
+    /** Resolves when the charge of every payment in progress is known. */
     async paymentsKnown(): Promise<void> {
       await Promise.all([...chargesByHold.values()].map(({ tab }) => tab.paymentsKnown()));
     },
-    /** What is over; it is billed now. */
+    /** Takes the finished charges, to be billed. */
     take: () =>
       [...chargesByHold].flatMap(([sessionHold, { tab }]) =>
         tab.take().map((bought) => ({ ...bought, sessionHold })),
@@ -60,10 +56,10 @@ export function requireHeld(verdict: Extension): void {
   throw new StageFailed(error?.code ?? reason, error?.message ?? reason);
 }
 
-/** Holds are made one after another, so that each knows what the one before it may come to. */
+/** Holds run one after another, so that each counts those before it. */
 export function createHolds(
   tab: UnbilledCharges,
-  /** Holds so much for what is not billed yet, or throws StageFailed. */
+  /** Holds `totalRaw` for unbilled charges, or throws StageFailed. */
   afford: (totalRaw: bigint, isQuiet: boolean) => Promise<void>,
 ): HoldShare {
   let tail: Promise<unknown> = Promise.resolve();

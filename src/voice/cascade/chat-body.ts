@@ -1,17 +1,16 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
-import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
 import { type ConversationItem, imagesOf, partText } from '../session/conversation.ts';
+import type { SessionConfig } from '../session/session-config.ts';
 import type { LlmRequest } from '../session/voice-pipeline.ts';
 
 type Message = ChatRequest['messages'][number];
 type Call = Extract<ConversationItem, { type: 'function_call' }>;
 
 /**
- * What is asked of a chat model for one answer: the instructions and as much of the end of the conversation as fits
- * `LIMITS.cascadeConversationBytes`, the last item whatever its size, and what tools answered last with the calls for it
- * and what the caller had asked. Every call stands right before its output, as the dialect wants it, and none without
- * the other.
+ * The chat request for one answer: the instructions, and as many of the last items as fit
+ * `LIMITS.cascadeConversationBytes`. The last item always stays, and with the last tool outputs their calls and the
+ * caller's question. Every call directly precedes its output, and neither comes alone.
  */
 export function chatBody(
   model: string,
@@ -28,12 +27,12 @@ export function chatBody(
   };
 }
 
-/** A caller who says nothing, as the models are told. */
+/** Stands for a silent caller in the prompt. */
 const NO_WORDS: Message = { role: 'user', content: '(silence)' };
 
 /**
- * The same as every model takes it: what a model said first was to a caller who had said nothing, and what is asked for
- * now follows on the caller or on a tool. Some models refuse anything else, or go on with what they said last.
+ * Adds silent callers so that every model accepts the messages: the caller speaks first, and the caller or a tool last.
+ * Some models refuse any other order, or continue their own last words.
  */
 function betweenCallers(messages: readonly Message[], isPrompt: boolean): Message[] {
   const turns = messages.filter(({ role }) => role !== 'system');
@@ -59,19 +58,19 @@ function newest(items: readonly ConversationItem[], room: number): readonly Conv
   return items.slice(from);
 }
 
-/** Where the last item begins to make sense: of outputs of tools, at what the caller said before the calls that they answer. */
+/** The index from which the last item makes sense: tool outputs need their calls, and the caller's words before. */
 function lastAnswers(items: readonly ConversationItem[]): number {
   const unmet = new Set<string>();
   let from = items.length - 1;
   for (; from > 0; from--) {
     const item = items[from];
     if (item?.type !== 'function_call_output') break;
-    unmet.add(item.call_id);
+    unmet.add(item.callId);
   }
   if (unmet.size === 0) return items.length - 1;
   for (let at = from; at >= 0 && unmet.size > 0; at--) {
     const item = items[at];
-    if (item?.type === 'function_call' && unmet.delete(item.call_id)) from = at;
+    if (item?.type === 'function_call' && unmet.delete(item.callId)) from = at;
   }
   const asked = items.findLastIndex((item, at) => at < from && isFromCaller(item));
   return asked === -1 ? from : asked;
@@ -80,7 +79,7 @@ function lastAnswers(items: readonly ConversationItem[]): number {
 const isFromCaller = (item: ConversationItem): boolean =>
   item.type === 'message' && item.role === 'user';
 
-/** Of an item in the prompt; an image is as large as its tokens usually are. */
+/** The bytes of an item in the prompt; an image counts as its usual tokens. */
 const sizeOf = (item: ConversationItem | undefined): number =>
   LIMITS.tokensPerMessage +
   bytesOf(JSON.stringify(wordsOf(item))) +
@@ -88,8 +87,8 @@ const sizeOf = (item: ConversationItem | undefined): number =>
 
 const wordsOf = (item: ConversationItem | undefined): string => {
   if (item?.type === 'message') return item.content.map(partText).join(' ');
-  if (item?.type === 'function_call') return item.call_id + item.name + item.arguments;
-  return item === undefined ? '' : item.call_id + item.output;
+  if (item?.type === 'function_call') return item.callId + item.name + item.arguments;
+  return item === undefined ? '' : item.callId + item.output;
 };
 
 function messagesOf(items: readonly ConversationItem[]): Message[] {
@@ -114,30 +113,30 @@ function messagesOf(items: readonly ConversationItem[]): Message[] {
   return messages;
 }
 
-/** The words of a message; where it shows images, too, all of it in parts. */
+/** The words of a message, or its parts where it has images, too. */
 function contentOf(item: ConversationItem): string | readonly object[] {
   const text = wordsOf(item).trim();
   const images = imagesOf(item);
   if (images.length === 0) return text;
   return [
     ...(text === '' ? [] : [{ type: 'text', text }]),
-    ...images.map(({ detail, image_url: url }) => ({
+    ...images.map(({ detail, url }) => ({
       type: 'image_url',
       image_url: { url, detail },
     })),
   ];
 }
 
-/** Each call with its output. An id may come again: an output is for the last call by it that has none. */
+/** Each call with its output. Ids may repeat: an output belongs to the last call of its id that has none. */
 function outputsOf(items: readonly ConversationItem[]): ReadonlyMap<Call, string> {
   const open = new Map<string, Call>();
   const outputs = new Map<Call, string>();
   for (const item of items) {
-    if (item.type === 'function_call') open.set(item.call_id, item);
+    if (item.type === 'function_call') open.set(item.callId, item);
     if (item.type !== 'function_call_output') continue;
-    const call = open.get(item.call_id);
+    const call = open.get(item.callId);
     if (call !== undefined) outputs.set(call, item.output);
-    open.delete(item.call_id);
+    open.delete(item.callId);
   }
   return outputs;
 }
@@ -145,7 +144,7 @@ function outputsOf(items: readonly ConversationItem[]): ReadonlyMap<Call, string
 const callMessage = (calls: readonly Call[]): Message => ({
   role: 'assistant',
   content: null,
-  tool_calls: calls.map(({ call_id: id, name, arguments: given }) => ({
+  tool_calls: calls.map(({ callId: id, name, arguments: given }) => ({
     id,
     type: 'function',
     function: { name, arguments: given },
@@ -156,7 +155,7 @@ const outputOf =
   (outputs: ReadonlyMap<Call, string>) =>
   (call: Call): Message => ({
     role: 'tool',
-    tool_call_id: call.call_id,
+    tool_call_id: call.callId,
     content: outputs.get(call) ?? '',
   });
 

@@ -1,7 +1,7 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
+import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { tryParseJson } from '../../kernel/parse-json.ts';
 import { StreamBroken } from '../../models/providers/openai/answer-reader.ts';
 import { parseData } from '../../models/providers/openai/chat-tap.ts';
 import { SseEvents } from '../../models/providers/openai/sse-events.ts';
@@ -9,41 +9,38 @@ import type { LlmPiece } from '../session/voice-pipeline.ts';
 
 type PartialCall = { name: string; callId: string; argumentsJson: string };
 
-/**
- * Reads the events of a streamed chat as pieces of an answer: words as they come, calls when they are whole. What is
- * past a bound is not kept.
- */
+/** Parses a streamed chat into pieces: words as they come, calls when they are complete. Drops what exceeds a bound. */
 export class ChatPieces {
   readonly #events = new SseEvents();
-  /** By their number in the answer. */
+  /** By their index in the answer. */
   readonly #calls = new Map<number, PartialCall>();
-  /** What the model said. */
+  /** Characters of words. */
   #textChars = 0;
-  /** All that it wrote: what it said, what it thought, and what it called with. */
+  /** Characters of words, reasoning and call arguments. */
   #chars = 0;
   #isFull = false;
   #cut: CutReason | undefined;
 
-  /** The answer ended because it had become too long, or a call in it is not whole, or its upstream would not have it. */
+  /** Why the answer was cut short: it is too long, a call in it is incomplete, or a content filter stopped it. */
   get cut(): CutReason | undefined {
     return this.#cut ?? (this.#isFull ? 'max_output_tokens' : undefined);
   }
 
-  /** Nothing more of the answer is taken: it is longer than an answer may be. */
+  /** The answer has its longest length; the rest is dropped. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** The words in a chunk of whole events. Throws StreamBroken where the upstream says in one that it cannot go on. */
+  /** Returns the words in a chunk of whole events. Throws StreamBroken at an event that reports an error. */
   push(chunk: Uint8Array): LlmPiece[] {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     return this.#events.push(bytes).flatMap((event) => this.#read(parseData(event)));
   }
 
-  /** The calls that are whole, in their order: a client acts on them as they stand. */
+  /** Returns the complete calls, in order: a client executes them as they are. */
   end(): LlmPiece[] {
     const calls = [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([, call]) => call);
-    // Of an answer that was cut, a call without arguments has yet to get them.
+    // In an answer that was cut, a call without arguments is incomplete.
     const none = this.cut === undefined ? '{}' : '';
     const pieces = calls.map(({ argumentsJson, callId, name }) => ({
       kind: 'call' as const,
@@ -59,7 +56,7 @@ export class ChatPieces {
   #read(event: unknown): LlmPiece[] {
     if (this.#isFull || !isObject(event)) return [];
     const choice = Array.isArray(event.choices) ? event.choices[0] : undefined;
-    // Some then end the stream as if it were whole.
+    // Some upstreams then end the stream as if it were complete.
     if (event.error) throw new StreamBroken('it told of an error');
     if (!isObject(choice)) return [];
     if (choice.finish_reason === 'error') throw new StreamBroken('it ended with an error');
@@ -99,7 +96,7 @@ export class ChatPieces {
       call.argumentsJson += more;
     }
     if (call.argumentsJson.length <= LIMITS.realtimeItemChars) return;
-    // What is longer than an item may be could not be sent back.
+    // A client could not send back a call that is longer than an item.
     this.#calls.delete(index);
     this.#isFull = true;
   }

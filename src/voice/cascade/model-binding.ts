@@ -1,7 +1,7 @@
 import type { Model, Source } from '../../models/catalogue/catalogue.ts';
 import { refuseUnsold } from '../../models/catalogue/require-model.ts';
 import type { Rails } from '../../models/routing/open-rails.ts';
-import { type Offers, planOffers } from '../../models/routing/plan-offers.ts';
+import { byPayment, type Offers, planOffers } from '../../models/routing/plan-offers.ts';
 import type { Seller } from '../../models/routing/sellers.ts';
 import type { OwnKeys } from './own-keys.ts';
 
@@ -24,18 +24,10 @@ export type ModelBinding<R> = {
   readonly ownKeys: OwnKeys;
 };
 
-const byPrice = (
-  { offers: [a] }: SellerGroup<unknown>,
-  { offers: [b] }: SellerGroup<unknown>,
-): number => (a.priceRaw < b.priceRaw ? -1 : a.priceRaw > b.priceRaw ? 1 : 0);
-
 /** Which of a session's holds pays a source of a model. */
 export type HoldNameOf = (model: Model, source: Source) => string;
 
-/**
- * A model as a session buys it. Sources that are paid by themselves are asked apart from those that this server has
- * accounts at, the kind of the cheapest first, as `inStages` has it: a payment has a hold of its own.
- */
+/** A model as a session buys it: of its caller's own keys first, then of the pool, each way to pay under its own hold. */
 export function bindModel<R>(options: {
   readonly model: Model;
   readonly rails: Pick<Rails<R>, 'railOf'>;
@@ -44,28 +36,30 @@ export function bindModel<R>(options: {
   readonly holdNameOf: HoldNameOf;
 }): ModelBinding<R> {
   const { canServe = () => true, model, ownKeys, holdNameOf, rails } = options;
-  const pooled = model.sources
-    .filter(({ rail }) => rail !== 'byok')
-    .map((source) => ({ source, ownKey: undefined }));
-  const isRouter = ({ source }: Seller): boolean => source.rail === 'x402-router';
-  const routers = pooled.filter(isRouter);
-  const accounts = pooled.filter((seller) => !isRouter(seller));
+  const isRouter = ({ rail }: Source): boolean => rail === 'x402-router';
+  const sold = model.sources.filter(({ rail }) => rail !== 'byok');
+  // At one price, where there is an account.
+  const pooled = [...sold.filter((source) => !isRouter(source)), ...sold.filter(isRouter)].map(
+    (source): Seller => ({ source, ownKey: undefined }),
+  );
 
-  function stageOf(sellers: readonly Seller[], priceRaw: PriceRaw): SellerGroup<R>[] {
+  function groupsOf(sellers: readonly Seller[], priceRaw: PriceRaw): SellerGroup<R>[] {
     const [first, ...rest] = planOffers({ model, sellers }, priceRaw, (source) =>
       rails.railOf(source),
     ).filter(({ rail }) => canServe(rail));
     if (first === undefined) return [];
-    return [{ sessionHold: holdNameOf(model, first.source), offers: [first, ...rest] }];
+    return byPayment([first, ...rest]).map((offers) => {
+      const sessionHold = holdNameOf(model, offers[0].source);
+      return { sessionHold, offers };
+    });
   }
 
   return {
     model,
     ownKeys,
     stages(priceRaw) {
-      const own = stageOf(ownKeys.sellersOf(model.id), priceRaw);
-      const pool = [...stageOf(accounts, priceRaw), ...stageOf(routers, priceRaw)];
-      const [first, ...rest] = [...own, ...pool.sort(byPrice)];
+      const own = groupsOf(ownKeys.sellersOf(model.id), priceRaw);
+      const [first, ...rest] = [...own, ...groupsOf(pooled, priceRaw)];
       if (first === undefined) throw refuseUnsold(model);
       return [first, ...rest];
     },

@@ -1,5 +1,4 @@
 import { assert } from '../../kernel/assert.ts';
-import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
@@ -9,10 +8,10 @@ import { openTurn } from '../billing/hold-turn.ts';
 import { openSessionHold, type SessionHoldOwner } from '../billing/session-hold.ts';
 import { MAIN_HOLD, SessionHolds } from '../billing/session-holds.ts';
 import type { TurnCap } from '../billing/turn-meter.ts';
-import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
-import type { RealtimeInput } from '../session/realtime-session.ts';
-import type { VoiceDeps } from '../session/voice-deps.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
+import { requireServed, type SessionConfig } from '../session/session-config.ts';
 import type { VoicePipeline } from '../session/voice-pipeline.ts';
+import type { VoiceSessionInput } from '../session/voice-session.ts';
 import type { CascadeDeps, Cascades } from './cascade-deps.ts';
 import { cascadeCap, createCascadePipeline, mostTokens } from './cascade-pipeline.ts';
 import { bindModel } from './model-binding.ts';
@@ -22,14 +21,14 @@ import { createTranscriptionPipeline } from './transcription-pipeline.ts';
 import { fittingVoice } from './voices.ts';
 
 /**
- * Holds what the first turn of a session of several models can cost, at the maker of each. Throws the refusal where a
- * model of it cannot be served here, or the money is not there; nothing stays held then.
+ * Opens a cascade: holds what its first turn can cost, for each maker. Throws ConfigUnfit, or the refusal of a model
+ * that cannot be served here or of a hold; nothing stays held then.
  */
 export async function openCascade(
   deps: VoiceDeps & { readonly cascades: Cascades },
   plan: CascadePlan,
   opening: Opening,
-): Promise<RealtimeInput> {
+): Promise<VoiceSessionInput> {
   const { ownKeys } = opening;
   const config = fittingVoice(plan, opening.config);
   const thinking = { model: plan.llm, rails: deps.cascades.chat, ownKeys };
@@ -43,12 +42,12 @@ export async function openCascade(
   );
 }
 
-/** The same of a session that only transcribes, with any transcription model. */
+/** The same for a session that only transcribes, with any transcription model. */
 export async function openTranscribing(
   deps: VoiceDeps & { readonly cascades: Cascades },
   stt: Model,
   opening: Opening,
-): Promise<RealtimeInput> {
+): Promise<VoiceSessionInput> {
   const hearing = { model: stt, rails: deps.cascades.hearing, ownKeys: opening.ownKeys };
   const source =
     localEngineOf(stt) ??
@@ -59,7 +58,7 @@ export async function openTranscribing(
   );
 }
 
-/** A session that never answers uses nothing of a turn but what it hears. */
+/** The cap of a session that never answers. */
 const NO_ANSWER: TurnCap = { inputTokens: 0, outputTokens: 0, spokenChars: 0, countsSound: false };
 
 type Opening = {
@@ -68,7 +67,7 @@ type Opening = {
   readonly config: SessionConfig;
 };
 
-/** Opens the holds of a session that buys by parts, and what it buys with them. */
+/** Opens the holds of a session and its pipeline. */
 async function openPipeline(
   deps: VoiceDeps,
   {
@@ -78,10 +77,10 @@ async function openPipeline(
     ownKeys,
     spender,
   }: Opening & { readonly cap: TurnCap; readonly main: Pick<SessionHoldOwner, 'model' | 'source'> },
-  createLegs: (
+  createPipeline: (
     money: Pick<CascadeDeps, 'ownKeys' | 'holdNameOf' | 'sessionHolds' | 'spender'>,
   ) => VoicePipeline,
-): Promise<RealtimeInput> {
+): Promise<VoiceSessionInput> {
   const owner: SessionHoldOwner = {
     ...main,
     spender,
@@ -92,18 +91,14 @@ async function openPipeline(
   const sessionHolds = new SessionHolds((name, reserveRaw, isQuiet) =>
     openSessionHold(deps, ownerOf(name), reserveRaw, isQuiet),
   );
-  const pipeline = createLegs({ ownKeys, holdNameOf, sessionHolds, spender });
-  const problem = pipeline.problemOf(config);
-  if (problem !== undefined) throw errors.gateway.invalidRequest(problem.message, problem.param);
+  const pipeline = createPipeline({ ownKeys, holdNameOf, sessionHolds, spender });
+  requireServed(pipeline, config);
   const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);
   const outputTokens = await openTurn(sessionHolds, reservesOf, cap.outputTokens);
   return { owner, sessionHolds, cap, outputTokens, pipeline, config };
 }
 
-/**
- * Whose the holds of a session are: one a maker, that of the model which it was opened with first, and another one for
- * the fees of what is bought of it with the caller's own keys.
- */
+/** Names the holds of a session: one for each maker, and another for the fees of what the caller's own keys buy. */
 function createOwners(main: SessionHoldOwner) {
   const owners = new Map([[MAIN_HOLD, main]]);
   const { sessionId } = main;

@@ -2,21 +2,21 @@ import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-h
 import { errors } from '../../kernel/errors.ts';
 import { impliedSource, vendorOf } from '../../models/catalogue/byok-source.ts';
 import type { Catalogue, Model, Source } from '../../models/catalogue/catalogue.ts';
+import type { Buyer } from '../../models/purchase/buyer.ts';
 import {
   findOwnSellers,
   requireImplied,
   type Seller,
   type StoredKeys,
 } from '../../models/routing/sellers.ts';
-import type { RelayBuyer } from '../relay/connect-relay.ts';
 
-/** What opens the accounts of a session's caller at providers. */
+/** The caller's own keys at providers, in one session. */
 export interface OwnKeys {
-  /** Who serves a model for them, as was known when they were last looked up. */
+  /** The sellers that the keys open for a model, as of the last look-up. */
   sellersOf(modelId: string): readonly Seller[];
-  /** A developer may change what is stored while a session lasts. */
+  /** Looks the keys up again, since a developer may change them during a session. */
   lookUp(modelId: string): Promise<void>;
-  /** A call goes out with one. */
+  /** Records that a call uses a key. */
   noteUse(source: Source): Promise<void>;
 }
 
@@ -25,11 +25,11 @@ type Deps = {
   readonly providerKeys: StoredKeys;
 };
 
-export type KeyOwner = Pick<RelayBuyer, 'accountId' | 'providerKey'>;
+export type KeyOwner = Pick<Buyer, 'accountId' | 'providerKey'>;
 
 /**
- * The keys that the parts of a session may be bought with: the one that came with its handshake, or all that are stored.
- * Throws the refusal of a part that neither they nor the pool can buy, and of a key whose provider cannot be told.
+ * The keys for the models of a session: the one in its handshake, or all stored ones. Throws the refusal of a model
+ * that neither they nor the pool can buy, and of a key whose provider is ambiguous.
  */
 export async function openOwnKeys(
   deps: Deps,
@@ -53,7 +53,7 @@ function createOwnKeys(
 ): OwnKeys {
   const known = new Map<string, readonly Seller[]>();
 
-  /** A key goes only to the provider that it was taken for when the session was opened. */
+  /** A key goes only to the provider that it was meant for when the session was opened. */
   function broughtFor(model: Model | undefined, ownKey: string): readonly Seller[] {
     const source = model && impliedSource(model);
     const isHolder = source !== undefined && vendorOf(catalogue, source.provider) === holder;
@@ -77,7 +77,7 @@ function createOwnKeys(
   };
 }
 
-/** The one vendor that a brought key can be meant for. Undefined: there is none of either. */
+/** The one vendor that the key in the handshake can be meant for. Undefined: there is no key, or no vendor. */
 function requireOneHolder(
   { catalogue }: Deps,
   parts: readonly Model[],

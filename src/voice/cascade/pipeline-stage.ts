@@ -1,7 +1,7 @@
 import type { Model, Source } from '../../models/catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
 import { holdForRaw } from '../../models/routing/plan-offers.ts';
-import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
+import type { SessionConfig } from '../session/session-config.ts';
 import type { Reserve } from './bought-llm.ts';
 import type { CanRail, CascadeDeps } from './cascade-deps.ts';
 import type { ChargesByHold, ChargesOnHold } from './charges-by-hold.ts';
@@ -22,24 +22,24 @@ export type Buying = Pick<
   | 'spender'
 > & { readonly breaker: CircuitBreaker; readonly chargesOn: ChargesByHold['of'] };
 
-/** One that does a part, and what is held for an ordinary turn of it. */
+/** One stage of a pipeline, and the amount held for an ordinary turn of it. */
 export type PipelineStage<L> = {
   readonly stage: L;
   readonly reserve: (config: SessionConfig, outputTokens?: number) => Reserve;
 };
 
-/** The engine of this process that a model is, or its sellers. Throws the refusal of a model without either. */
+/** Builds a stage from a local engine or the sellers of its model. Throws the refusal of a model without either. */
 export function createPipelineStage<L, R>(
   { ownKeys, chargesOn, holdNameOf }: Buying,
   way: {
     readonly model: Model;
-    /** The engine that can do this part as it is; of others what is local is no use. */
+    /** The only local engine that fits this stage. */
     readonly engine: string;
     readonly local: (at: ChargesOnHold & { readonly source: Source }) => L;
     readonly rails: CanRail<R>;
     readonly canServe?: (rail: R) => boolean;
     readonly remote: (part: ModelBinding<R>) => L;
-    /** What a turn costs of it, with an answer of so many tokens or else the longest. */
+    /** The most that a turn of it costs, with an answer of `outputTokens`, by default the longest. */
     readonly boundRaw: (config: SessionConfig, source: Source, outputTokens?: number) => bigint;
   },
 ): PipelineStage<L> {

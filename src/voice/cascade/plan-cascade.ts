@@ -3,21 +3,21 @@ import type { Catalogue, Model, Source } from '../../models/catalogue/catalogue.
 import { LOCAL_CASCADE } from '../../models/catalogue/catalogue-file.ts';
 import { requireModel } from '../../models/catalogue/require-model.ts';
 
-/** The models that make a session: one that thinks and one that speaks, and the one that hears unless its client says. */
+/** The models of a cascade. A client may choose another `stt` during the session. */
 export type CascadePlan = {
-  /** What the session was opened with. */
+  /** The model that the session was opened with. */
   readonly model: Model;
   readonly llm: Model;
   readonly tts: Model;
   readonly stt: Model;
 };
 
-type Wished = { readonly stt_model?: string | undefined; readonly tts_model?: string | undefined };
+type Parts = { readonly stt_model?: string | undefined; readonly tts_model?: string | undefined };
 
-/** Throws the refusal of a request for parts of a model that has none: it would go unheard. */
-export function requireNoParts(modelId: string, wished: Wished): void {
-  const param = wished.stt_model === undefined ? 'tts_model' : 'stt_model';
-  if (wished[param] === undefined) return;
+/** Refuses `stt_model` and `tts_model` for a speech-to-speech model, which would ignore them. */
+export function requireNoParts(modelId: string, requested: Parts): void {
+  const param = requested.stt_model === undefined ? 'tts_model' : 'stt_model';
+  if (requested[param] === undefined) return;
   throw errors.gateway.invalidRequest(
     `"${modelId}" hears and speaks by itself: ${param} is for sessions of text models.`,
     param,
@@ -25,15 +25,15 @@ export function requireNoParts(modelId: string, wished: Wished): void {
 }
 
 /**
- * The models of a session that is opened with a chat model, or with one that is made of others. Undefined: it is neither.
- * Throws the refusal where one of them cannot be.
+ * Plans a session that is opened with a chat model, or with a model that is made of others. Undefined: it is neither.
+ * Throws the refusal of a part that cannot be used.
  */
 export function planCascade(
   catalogue: Catalogue,
   modelId: string,
-  { stt_model: stt, tts_model: tts }: Wished,
+  { stt_model: stt, tts_model: tts }: Parts,
 ): CascadePlan | undefined {
-  // What the pool does not sell may be for a key of the caller's own.
+  // The caller's own key may buy what the pool does not sell.
   const known = {
     ...catalogue,
     find: (id: string) => catalogue.find(id) ?? catalogue.findKeyed(id),
@@ -50,8 +50,8 @@ export function planCascade(
 }
 
 /**
- * The model that hears a session which only transcribes: any transcription model, or without a name the recogniser of
- * this process. Undefined: what was named does more than hear.
+ * The model of a session that only transcribes: the named one, by default the recogniser of this process. Undefined:
+ * the named model does more than transcribe.
  */
 export function planTranscription(
   catalogue: Catalogue,
@@ -62,6 +62,6 @@ export function planTranscription(
   return model?.modality === 'stt' ? model : undefined;
 }
 
-/** The engine of this process that a model is, where it is one. */
+/** The source of a model in this process, if it has one. */
 export const localEngineOf = ({ sources }: Model): Source | undefined =>
   sources.find(({ provider }) => provider === 'local');

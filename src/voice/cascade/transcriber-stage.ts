@@ -3,20 +3,20 @@ import { ApiError } from '../../kernel/api-error.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
 import type { TranscriptionRail } from '../../models/providers/transcription-rail.ts';
 import { transcriptionBoundRaw } from '../../models/transcription/transcription-usage.ts';
-import type { ConfigProblem, SessionConfig } from '../protocols/openai-realtime/session-config.ts';
-import { RESERVED_MS } from '../protocols/openai-realtime/sound-refusals.ts';
 import { foreignSpeech } from '../session/expected-speech.ts';
+import type { ConfigProblem, SessionConfig } from '../session/session-config.ts';
+import { RESERVED_MS } from '../session/sound-refusals.ts';
 import { createBoughtTranscriber, createLocalTranscriber } from './bought-transcriber.ts';
 import { type Buying, createPipelineStage, type PipelineStage } from './pipeline-stage.ts';
 import { localEngineOf } from './plan-cascade.ts';
 
-/** What hears in this process; what needs a grammar has none here. */
-const LOCAL_EAR = 'pocketsphinx';
+/** The local recogniser. The other one needs a grammar, which a session does not have. */
+const LOCAL_RECOGNISER = 'pocketsphinx';
 
 const createTranscriber = (deps: Buying, model: Model): PipelineStage<SttEngine> =>
   createPipelineStage<SttEngine, TranscriptionRail>(deps, {
     model,
-    engine: LOCAL_EAR,
+    engine: LOCAL_RECOGNISER,
     rails: deps.cascades.hearing,
     local: (at) => createLocalTranscriber(deps.engines.stt.pocketsphinx, at),
     remote: (part) => createBoughtTranscriber({ ...deps, part }),
@@ -26,7 +26,7 @@ const createTranscriber = (deps: Buying, model: Model): PipelineStage<SttEngine>
     },
   });
 
-/** Hears with the model that a session names for it, or else with the usual one. */
+/** Transcribes with the model that the session's settings name, or else with the usual one. */
 export function createTranscriberStage(
   deps: Buying,
   {
@@ -34,13 +34,13 @@ export function createTranscriberStage(
     usual,
   }: {
     readonly usual: Model;
-    /** Whether `nova-3` names a model: conversing clients send such names by default, without choosing a model. */
+    /** Whether `nova-3` names a model: clients of answering sessions send such names without choosing one. */
     readonly takesBareNames?: boolean;
   },
 ) {
   const { catalogue, ownKeys } = deps;
   const known = new Map([[usual.id, createTranscriber(deps, usual)]]);
-  /** One that a key has opened stays what it is when the key is gone: its utterances fail, and are heard by no other. */
+  /** Models that a key has opened. They stay when it is gone: their utterances fail, and no other model gets them. */
   const opened = new Map<string, Model>();
 
   function find(id: string): Model | undefined {
@@ -55,7 +55,7 @@ export function createTranscriberStage(
     return model;
   }
 
-  /** A name that is not known here is passed over. */
+  /** Ignores an unknown name. */
   function modelOf({ transcriptionModel: id }: SessionConfig): Model {
     const named = id === null || id === usual.id ? undefined : find(id);
     return named?.modality === 'stt' ? named : usual;
@@ -63,9 +63,9 @@ export function createTranscriberStage(
 
   function of(config: SessionConfig): PipelineStage<SttEngine> {
     const model = modelOf(config);
-    const hearer = known.get(model.id) ?? createTranscriber(deps, model);
-    known.set(model.id, hearer);
-    return hearer;
+    const stage = known.get(model.id) ?? createTranscriber(deps, model);
+    known.set(model.id, stage);
+    return stage;
   }
 
   function unknownModel(config: SessionConfig): ConfigProblem | undefined {
@@ -90,11 +90,10 @@ export function createTranscriberStage(
     reserve: (config: SessionConfig) => of(config).reserve(config),
     problemOf(config: SessionConfig): ConfigProblem | undefined {
       const model = modelOf(config);
-      const isLocal = localEngineOf(model)?.upstreamModel === LOCAL_EAR;
+      const isLocal = localEngineOf(model)?.upstreamModel === LOCAL_RECOGNISER;
       return unknownModel(config) ?? (isLocal ? foreignSpeech(model.id, config) : undefined);
     },
   };
 }
 
-const PATH = 'session.audio.input.transcription.model';
-const problem = (why: string): ConfigProblem => ({ param: PATH, message: `${PATH}: ${why}` });
+const problem = (message: string): ConfigProblem => ({ setting: 'transcriptionModel', message });

@@ -8,8 +8,8 @@ import { createChargesByHold, requireHeld } from './charges-by-hold.ts';
 import { createTranscriberStage } from './transcriber-stage.ts';
 
 /**
- * A session that only transcribes: each utterance is heard by the transcription model that its client names, or else by
- * the one that the session was opened with. It never answers, so that nothing is held for an answer.
+ * The pipeline of a session that only transcribes, with the model that its client names, or else the one that the
+ * session was opened with. It never answers, so nothing is held for an answer.
  */
 export function createTranscriptionPipeline(
   deps: Omit<CascadeDeps, 'plan'> & { readonly stt: Model },

@@ -1,32 +1,31 @@
 import { owedRaw } from '../billing/charge-price.ts';
 import type { TurnCharge } from '../session/voice-pipeline.ts';
 
-/** Something that a session buys while its turns go on. */
+/** An open charge of a session. */
 export type UnbilledCharge = {
   /** Nothing more is bought on it. */
   readonly isOver: boolean;
-  /** What it has come to. Undefined: nothing. */
+  /** The charge so far. Undefined: none. */
   bought(): TurnCharge | undefined;
 };
 
-/** What a purchase may come to at most. It counts as unbilled until its line is over, or it is dropped. */
+/** The most that a purchase may cost. It counts as unbilled until its line is over, or it is dropped. */
 export type Share = {
   readonly mostRaw: bigint;
-  /** It is paid per call: once the payment is under way it is bought, also where it is not needed any more. */
+  /** It is paid per call: a payment in progress is charged, also where it is not needed any more. */
   isPayment: boolean;
-  /** Opens the line of what is bought. What it has come to counts once. */
+  /** Opens the line of the purchase, whose charge so far counts once. */
   open(line: UnbilledCharge): void;
   drop(): void;
 };
 
-/** A share as its tab has it. */
 type Expected = {
   readonly share: Share;
   line: UnbilledCharge | undefined;
   readonly known: Promise<void>;
 };
 
-/** Everything that a session has bought and that is not billed yet, each purchase once. */
+/** All charges of a session that are not billed yet, each purchase once. */
 export class UnbilledCharges {
   #lines: UnbilledCharge[] = [];
   readonly #expected = new Set<Expected>();
@@ -35,16 +34,16 @@ export class UnbilledCharges {
     this.#lines.push(line);
   }
 
-  /** Something whose price is known already. */
+  /** Adds a charge whose price is known already. */
   add(bought: TurnCharge): void {
     this.open({ isOver: true, bought: () => bought });
   }
 
-  /** Counts what is about to be bought. */
+  /** Counts a purchase that is about to happen. */
   expect(mostRaw: bigint): Share {
-    let tell = () => {};
+    let resolveKnown = () => {};
     const known = new Promise<void>((resolve) => {
-      tell = resolve;
+      resolveKnown = resolve;
     });
     const share: Share = {
       mostRaw,
@@ -52,11 +51,11 @@ export class UnbilledCharges {
       open: (line) => {
         expected.line = line;
         this.open(line);
-        tell();
+        resolveKnown();
       },
       drop: () => {
         this.#expected.delete(expected);
-        tell();
+        resolveKnown();
       },
     };
     const expected: Expected = { share, line: undefined, known };
@@ -64,13 +63,13 @@ export class UnbilledCharges {
     return share;
   }
 
-  /** Resolves when it is known what every payment under way has bought. */
+  /** Resolves when the charge of every payment in progress is known. */
   async paymentsKnown(): Promise<void> {
     const payments = [...this.#expected].filter(({ share }) => share.isPayment);
     await Promise.all(payments.map(({ known }) => known));
   }
 
-  /** The fee for a model that is bought with the caller's own keys stands on it. */
+  /** Whether a fee for a model that the caller's own keys buy is among the charges. */
   hasFeeOf(model: string): boolean {
     return this.#lines.some((line) => {
       const bought = line.bought();
@@ -78,7 +77,7 @@ export class UnbilledCharges {
     });
   }
 
-  /** What all of it can come to, with what goes on and what is only expected. */
+  /** The most that all charges can cost, open and expected ones among them. */
   unbilledRaw(): bigint {
     let sumRaw = 0n;
     for (const one of feeOnce(this.#lines.flatMap((line) => line.bought() ?? []))) {
@@ -94,7 +93,7 @@ export class UnbilledCharges {
     return sumRaw;
   }
 
-  /** What is over; it is billed now. */
+  /** Takes the finished charges, to be billed. */
   take(): TurnCharge[] {
     const over = this.#lines.filter(({ isOver }) => isOver);
     this.#lines = this.#lines.filter((line) => !over.includes(line));
@@ -106,10 +105,7 @@ export class UnbilledCharges {
 const feeFor = ({ model, source }: TurnCharge): string | undefined =>
   source.rail === 'byok' ? model : undefined;
 
-/**
- * The fee for a part that was bought with the caller's own keys is one a turn, whatever the number of requests and of
- * the providers that took them.
- */
+/** The fee for a model that the caller's own keys buy is one a turn, whatever the number of requests and providers. */
 function feeOnce(bought: readonly TurnCharge[]): TurnCharge[] {
   const payers = new Map<string | undefined, TurnCharge>();
   for (const one of bought) {

@@ -1,19 +1,20 @@
-import { DEFAULT_CONFIG, type SessionConfig } from '../protocols/openai-realtime/session-config.ts';
+import type { Model } from '../../models/catalogue/catalogue.ts';
+import { DEFAULT_CONFIG, type SessionConfig } from '../session/session-config.ts';
 import { type CascadePlan, localEngineOf } from './plan-cascade.ts';
 
 /** The voice that every speech model of the dialect has. */
 const USUAL_VOICE = 'alloy';
 
-/** A session that names no voice begins with one of the local engine's, which no other model has. */
+/** Replaces the default voice, which only the local engine has. */
 export const fittingVoice = ({ tts }: CascadePlan, config: SessionConfig): SessionConfig =>
   localEngineOf(tts) === undefined && config.voice === DEFAULT_CONFIG.voice
     ? { ...config, voice: spokenVoice(tts.id, USUAL_VOICE) }
     : config;
 
-/** Which voices a speech model has of its own, and what stands for the others. */
+/** The voices that a speech model has of its own, and what replaces others. */
 type Voices = {
   readonly has: (voice: string) => boolean;
-  /** Of OpenAI's names, which clients send by default, those that sound alike here. */
+  /** Similar voices here for OpenAI's names, which clients send by default. */
   readonly alike: Readonly<Record<string, string>>;
   readonly usual: string;
 };
@@ -40,14 +41,48 @@ const KOKORO: Voices = {
   usual: 'af_heart',
 };
 
-/** Models that refuse what other speech models know; every other one is asked for what the session names. */
+/** The first letters of Kokoro's voices by language, and a voice of each. */
+const KOKORO_LANGUAGES: Readonly<
+  Record<string, { readonly begins: string; readonly usual: string }>
+> = {
+  en: { begins: 'ab', usual: 'af_heart' },
+  es: { begins: 'e', usual: 'ef_dora' },
+  fr: { begins: 'f', usual: 'ff_siwis' },
+  hi: { begins: 'h', usual: 'hf_alpha' },
+  it: { begins: 'i', usual: 'if_sara' },
+  ja: { begins: 'j', usual: 'jf_alpha' },
+  pt: { begins: 'p', usual: 'pf_dora' },
+  zh: { begins: 'z', usual: 'zf_xiaobei' },
+};
+
+/**
+ * What a session changes to hear and speak a language, named by a tag such as `es-ES`. Undefined: the TTS does not speak
+ * it. Models that are not known here speak the language of their text.
+ */
+export function inLanguage(
+  tts: Model,
+  { voice }: Pick<SessionConfig, 'voice'>,
+  tag: string,
+): Pick<SessionConfig, 'transcriptionLanguage' | 'voice'> | undefined {
+  const language = tag.split('-', 1)[0]?.toLowerCase() ?? '';
+  if (language.length !== 2) return undefined;
+  const change = { transcriptionLanguage: language, voice };
+  if (localEngineOf(tts) !== undefined) return language === 'en' ? change : undefined;
+  if (tts.id !== 'kokoro/kokoro-82m') return change;
+  const spoken = Object.hasOwn(KOKORO_LANGUAGES, language) ? KOKORO_LANGUAGES[language] : undefined;
+  if (spoken === undefined) return undefined;
+  const present = spokenVoice(tts.id, voice);
+  return spoken.begins.includes(present.charAt(0)) ? change : { ...change, voice: spoken.usual };
+}
+
+/** Models that refuse unknown voices; every other one gets the voice that the session names. */
 const VOICES: ReadonlyMap<string, Voices> = new Map([
   ['openai/tts-1', TTS_1],
   ['openai/tts-1-hd', TTS_1],
   ['kokoro/kokoro-82m', KOKORO],
 ]);
 
-/** The voice that a speech model is asked for where a session names this one. */
+/** The voice to request of a speech model where the session names `wanted`. */
 export function spokenVoice(modelId: string, wanted: string): string {
   const voices = VOICES.get(modelId);
   return voices === undefined || voices.has(wanted)

@@ -1,11 +1,11 @@
 import type { Difference } from './player.ts';
 import type { Replay } from './replay-tape.ts';
-import type { Sent, Tape } from './tape.ts';
+import type { SentRecord, Tape } from './tape.ts';
 
 /** How much of a frame is shown around the place where it differs. */
 const SHOWN_CHARS = 80;
 
-/** What a replay came to, in a sentence or three. It quotes what was said only where frames differ. */
+/** Describes the result of a replay. Quotes speech only where frames differ. */
 export function describeReplay({ header, isFull }: Tape, { difference, frames }: Replay): string {
   if (difference !== undefined) return describeDifference(difference);
   const extent = isFull ? '; the recording was full before the session was over' : '';
@@ -36,7 +36,7 @@ function describeDifference(difference: Difference): string {
   ].join('\n');
 }
 
-function textOf(sent: Sent | undefined): string {
+function textOf(sent: SentRecord | undefined): string {
   if (sent === undefined) return 'nothing';
   const [, path, args] = sent;
   const texts = args.map((arg) => (arg instanceof Uint8Array ? Buffer.from(arg).toString() : arg));

@@ -1,13 +1,13 @@
-import { parseBoundedJson } from '../../kernel/parse-json.ts';
+import { parseBoundedJson } from '../../kernel/json/parse-json.ts';
 
-/** A session that names a tool may carry its credential: these are the names that it goes by. */
+/** Member names of credentials, which a session may carry for its tools. */
 const NAMES = '(?:x-)?(?:authorization|api[-_]?key|(?:access_|client_)?(?:token|secret)|password)';
 const NAME = new RegExp(`^${NAMES}$`, 'i');
 const NAMED = new RegExp(`("${NAMES}"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi');
 const USER_OF_URL = /^([a-z][a-z\d+.-]*:\/\/)[^/?#\s]*@/i;
 const MASK = '***';
 
-/** Text or bytes of an event without the credentials that it may carry. The same masked twice is the same. */
+/** Masks the credentials in the text or bytes of an event. Masking twice changes nothing. */
 export function maskSecrets<T>(value: T): T | string | Buffer {
   if (typeof value === 'string') return maskText(value);
   if (!(value instanceof Uint8Array) || value[0] !== OPENING) return value;
@@ -24,12 +24,12 @@ function maskText(text: string): string {
     const event = parseBoundedJson(text);
     return mask(event) ? JSON.stringify(event) : text;
   } catch {
-    // No event, or one that is nested too deeply to be looked through.
+    // Not JSON, or nested too deeply to parse.
     return text.replace(NAMED, `$1"${MASK}"`);
   }
 }
 
-/** Masks what is in `value`, and answers whether there was anything. */
+/** Masks credentials in `value`, and returns whether there were any. */
 function mask(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   let found = false;

@@ -1,31 +1,28 @@
-import { type RelayDeps, type RelayInput, RelaySession } from '../relay/relay-session.ts';
-import {
-  type RealtimeDeps,
-  type RealtimeInput,
-  RealtimeSession,
-} from '../session/realtime-session.ts';
-import type { VoiceDeps } from '../session/voice-deps.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
 import {
   createTranscription,
   type HeardBy,
   type TranscriptionDeps,
   type TranscriptionParts,
-} from '../transcription/create-transcription.ts';
+} from '../protocols/create-transcription.ts';
+import { RealtimeSession } from '../protocols/openai-realtime/realtime-session.ts';
+import { type RelayDeps, type RelayInput, RelaySession } from '../relay/relay-session.ts';
+import type { VoiceSessionDeps, VoiceSessionInput } from '../session/voice-session.ts';
 import type { TranscriptionStream } from '../transcription/transcription-stream.ts';
 import { Recorder } from './recorder.ts';
 import type { RecordingStage } from './stage.ts';
 import type { TapedInput } from './tape.ts';
 
-/** A session at the engines of this server, recorded where this process records. */
-export function openRealtime(deps: VoiceDeps, input: RealtimeInput): RealtimeSession {
-  const { pipeline: _legs, sessionHolds: _purses, ...begun } = input;
+/** Opens a session on this server's engines, recorded where this process records. */
+export function openRealtime(deps: VoiceDeps, input: VoiceSessionInput): RealtimeSession {
+  const { pipeline: _pipeline, sessionHolds: _holds, ...begun } = input;
   const hasGates = deps.speechGates !== undefined;
   const recorder = record(deps, input, { kind: 'realtime', hasGates, input: begun });
   if (recorder === undefined) return new RealtimeSession(deps, input);
   return recorder.driven(stageRealtime(recorder, deps, input));
 }
 
-/** A session at an upstream, recorded where this process records. */
+/** Opens a relayed session, recorded where this process records. */
 export function openRelayed(
   deps: RelayDeps & Pick<VoiceDeps, 'tapes'>,
   input: RelayInput,
@@ -36,9 +33,9 @@ export function openRelayed(
   return recorder.driven(stageRelayed(recorder, deps, input));
 }
 
-/** A live transcription, recorded where this process records. */
+/** Opens a live transcription, recorded where this process records. */
 export function openTranscribed(deps: VoiceDeps, parts: TranscriptionParts): TranscriptionStream {
-  const { heardBy, sessionHold: _purse, ...input } = parts;
+  const { heardBy, sessionHold: _hold, ...input } = parts;
   const hasGates = deps.speechGates !== undefined;
   const taped = { kind: 'transcription', input, heardBy: heardBy.kind, hasGates } as const;
   const recorder = record(deps, parts, taped);
@@ -46,23 +43,37 @@ export function openTranscribed(deps: VoiceDeps, parts: TranscriptionParts): Tra
   return recorder.driven(stageTranscription(recorder, deps, parts));
 }
 
-/** The same session on a stage: all that it talks to stands behind that. */
+/** Builds the same session with all its dependencies behind a stage. */
 export function stageRealtime(
   stage: RecordingStage,
-  deps: RealtimeDeps,
-  input: RealtimeInput,
+  deps: VoiceSessionDeps,
+  input: VoiceSessionInput,
 ): RealtimeSession {
+  const staged = stageVoice(stage, deps, input);
+  return new RealtimeSession(staged.deps, staged.input);
+}
+
+/** What a voice session depends on, behind a stage. */
+export function stageVoice(
+  stage: RecordingStage,
+  deps: VoiceSessionDeps,
+  input: VoiceSessionInput,
+): { readonly deps: VoiceSessionDeps; readonly input: VoiceSessionInput } {
   const { engines, speechGates } = deps;
-  const staged: RealtimeDeps = {
-    ...deps,
-    clock: stage.clock,
-    random: stage.random,
-    engines: { vad: stage.between('vad', engines.vad) },
-    speechGates: speechGates && stage.between('gates', speechGates),
+  return {
+    deps: {
+      ...deps,
+      clock: stage.clock,
+      random: stage.random,
+      engines: { vad: stage.between('vad', engines.vad) },
+      speechGates: speechGates && stage.between('gates', speechGates),
+    },
+    input: {
+      ...input,
+      sessionHolds: stage.between('sessionHold', input.sessionHolds),
+      pipeline: stage.between('pipeline', input.pipeline),
+    },
   };
-  const sessionHolds = stage.between('sessionHold', input.sessionHolds);
-  const pipeline = stage.between('pipeline', input.pipeline);
-  return new RealtimeSession(staged, { ...input, sessionHolds, pipeline });
 }
 
 export function stageRelayed(
@@ -105,9 +116,10 @@ function stageHearing(
     : { kind: 'recogniser', recogniser: stage.between('recogniser', heardBy.recogniser) };
 }
 
-function record(
+/** Begins the recording of a session. Undefined: this process does not record, or its folder is full. */
+export function record(
   { clock, log, random, tapes }: Pick<VoiceDeps, 'clock' | 'log' | 'random' | 'tapes'>,
-  { owner }: Pick<RealtimeInput, 'owner'>,
+  { owner }: Pick<VoiceSessionInput, 'owner'>,
   taped: TapedInput,
 ): Recorder | undefined {
   const sink = tapes?.begin(owner.sessionId);

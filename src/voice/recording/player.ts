@@ -7,25 +7,25 @@ import { maskSecrets } from './mask-secrets.ts';
 import {
   type ClosableSocket,
   type Driven,
-  OUTPUTS,
+  drive,
+  isOutput,
   PASSED_ON,
   type RecordingStage,
   replaceListeners,
-  tell,
 } from './stage.ts';
-import type { Arrival, Failure, Sent, Tape } from './tape.ts';
+import type { Arrival, Failure, SentRecord, Tape } from './tape.ts';
 
-/** Where a replay first came to something else than its recording. */
+/** Where a replay first differs from its recording. */
 export type Difference =
   | {
       readonly kind: 'frame';
       /** Counted from 1, over everything that the session sent. */
       readonly frame: number;
       readonly atMs: number;
-      readonly expected: Sent | undefined;
-      readonly actual: Sent | undefined;
+      readonly expected: SentRecord | undefined;
+      readonly actual: SentRecord | undefined;
     }
-  /** The session asked for something else than it had: its code is another by now. */
+  /** The session made another call than the recorded one: its code has changed. */
   | {
       readonly kind: 'course';
       readonly afterFrame: number;
@@ -42,13 +42,13 @@ type Call = {
 type Method = (...args: readonly unknown[]) => unknown;
 type Methods = Readonly<Record<string, Method>>;
 
-/** What a session that went another way is answered: something that can be asked and awaited, and never comes. */
+/** The result of a call that is not in the recording: it can be called and awaited, and never resolves. */
 const NEVER: object = new Proxy(() => {}, {
   get: (_, key) => (key === Symbol.toPrimitive ? () => 0 : NEVER),
   apply: () => NEVER,
 });
 
-/** The outside of a session as its recording has it: the same answers to the same questions, on a clock of its own. */
+/** Replays a recording to a session: returns the recorded results, on a clock of its own. */
 export class Player implements RecordingStage {
   readonly clock: Clock;
   readonly random: Random;
@@ -78,23 +78,23 @@ export class Player implements RecordingStage {
     };
   }
 
-  /** Where it first went another way, if it has. */
+  /** The first difference, if there is one. */
   get difference(): Difference | undefined {
     return this.#difference;
   }
 
-  /** How many frames were sent as they are recorded. */
+  /** The number of frames sent so far as recorded. */
   get framesSent(): number {
     return this.#sent;
   }
 
-  /** Everything is played: what was recorded and not sent is missing. */
+  /** Ends the replay: a recorded frame that was not sent is a difference. */
   finish(): void {
     const expected = this.#tape.sent[this.#sent];
     if (expected !== undefined) this.#differs(expected, undefined);
   }
 
-  /** Nothing of the target is needed: its answers are recorded. */
+  /** Ignores the target: its results are recorded. */
   between<T extends object>(name: string, _target: T): T {
     return new Proxy({} as T, {
       get: (_, key) => {
@@ -114,7 +114,7 @@ export class Player implements RecordingStage {
     });
   }
 
-  /** Lets one arrival happen to the session. */
+  /** Delivers one arrival to the session. */
   deliver(arrival: Arrival, session: Driven): void {
     this.#nowMs = arrival[1];
     switch (arrival[0]) {
@@ -122,7 +122,7 @@ export class Player implements RecordingStage {
         const [, , name, args] = arrival;
         if (name === 'attach') this.#client = this.between<ClosableSocket>('client', NO_SOCKET);
         const given = name === 'attach' ? [this.#client] : args;
-        tell(session, { name, args: given, client: this.#client, failed() {} });
+        drive(session, { name, args: given, client: this.#client, failed() {} });
         break;
       }
       case 'timer':
@@ -147,7 +147,7 @@ export class Player implements RecordingStage {
 
   #call(path: string, args: readonly unknown[]): unknown {
     if (PASSED_ON.has(path)) return (args[0] as () => void)();
-    if (OUTPUTS.has(path)) return this.#send(['out', path, args]);
+    if (isOutput(path)) return this.#send(['out', path, args]);
     replaceListeners(path, args, (listener) => {
       this.#listeners.push(listener as Methods);
       return listener;
@@ -173,9 +173,9 @@ export class Player implements RecordingStage {
     }
   }
 
-  #send(actual: Sent): true {
+  #send(actual: SentRecord): true {
     const expected = this.#tape.sent[this.#sent];
-    // The tape was full before the last arrival was dealt with.
+    // The tape was full before the last arrival was handled.
     if (expected === undefined && this.#tape.isFull) return true;
     if (expected !== undefined && isSame(expected, actual)) this.#sent++;
     else this.#differs(expected, actual);
@@ -201,13 +201,13 @@ export class Player implements RecordingStage {
     return waiting;
   }
 
-  #differs(expected: Sent | undefined, actual: Sent | undefined): void {
+  #differs(expected: SentRecord | undefined, actual: SentRecord | undefined): void {
     const frame = this.#sent + 1;
     this.#difference ??= { kind: 'frame', frame, atMs: this.#sinceMs, expected, actual };
   }
 
   #astray(expected: string, actual: string): void {
-    // The tape was full before the last arrival was dealt with.
+    // The tape was full before the last arrival was handled.
     if (this.#tape.isFull && this.#answered > this.#tape.answers.length) return;
     const place = { afterFrame: this.#sent, atMs: this.#sinceMs };
     this.#difference ??= { kind: 'course', ...place, expected, actual };
@@ -220,8 +220,8 @@ export class Player implements RecordingStage {
 
 const NO_SOCKET: ClosableSocket = { close() {} };
 
-/** By what went over the wire: text, or bytes, and what goes with them. */
-function isSame([, path, args]: Sent, [, otherPath, otherArgs]: Sent): boolean {
+/** Compares what went over the wire: text or bytes, and the other arguments. */
+function isSame([, path, args]: SentRecord, [, otherPath, otherArgs]: SentRecord): boolean {
   if (path !== otherPath || args.length !== otherArgs.length) return false;
   return args.every((arg, i) => {
     const other = maskSecrets(otherArgs[i]);
@@ -236,7 +236,7 @@ function revived(arg: unknown): unknown {
   return isFailure ? errorOf(arg.failure as Failure) : arg;
 }
 
-/** As the session tells it from others. */
+/** Rebuilds the error class that the session checks for. */
 function errorOf({ cause, code, name, message, retryAfterSeconds }: Failure): Error {
   if (cause !== undefined) return new UtteranceLost(message, { cause: errorOf(cause) });
   if (code !== undefined) return new StageFailed(code, message);

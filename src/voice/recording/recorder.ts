@@ -2,18 +2,19 @@ import { UtteranceLost } from '../../engines/engine.ts';
 import { type Clock, soon, type TimerHandle } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { createSeededRandom, type Random } from '../../kernel/random.ts';
+import type { TapeSink } from '../live/tape-folder.ts';
 import { StageFailed } from '../session/voice-pipeline.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import {
   type ClosableSocket,
   type Driven,
+  drive,
   isInPieces,
   isLive,
-  OUTPUTS,
+  isOutput,
   PASSED_ON,
   type RecordingStage,
   replaceListeners,
-  tell,
 } from './stage.ts';
 import {
   type Arrival,
@@ -23,14 +24,13 @@ import {
   type TapedInput,
   type TapeRecord,
 } from './tape.ts';
-import type { TapeSink } from './tape-folder.ts';
 
 type Timer = { readonly id: number; handle: TimerHandle | undefined };
 type Method = (...args: never[]) => unknown;
 
 /**
- * Writes down everything that reaches one live session, and what it sends. Arrivals are passed on one at a time, each
- * in a turn of the event loop of its own and at an instant of its own, which is how they are replayed.
+ * Records everything that reaches one live session, and what it sends. Each arrival is delivered in an event loop turn
+ * and at a time of its own, which is how it is replayed.
  */
 export class Recorder implements RecordingStage {
   readonly clock: Clock;
@@ -70,7 +70,7 @@ export class Recorder implements RecordingStage {
     this.#put(encodeHeader({ seed, epochMs, monotonicMs, ...taped }));
   }
 
-  /** The session as its driver sees it: each call arrives in its turn and is recorded. */
+  /** Wraps the session for its socket: each call is recorded and delivered in its turn. */
   driven<T extends Driven & { readonly settled: Promise<void> }>(session: T): T {
     void session.settled.then(() => this.#end('settled'));
     return new Proxy(session, {
@@ -109,14 +109,17 @@ export class Recorder implements RecordingStage {
     const given = isAttach ? [this.#client] : kept;
     const failed = (err: unknown) => this.#log.error({ err }, 'a recorded session failed');
     this.#arrive(
-      (atMs) => ['in', atMs, name, isAttach ? [] : kept.map(maskSecrets)],
-      () => tell(session, { name, args: given, client: this.#client, failed }),
+      (atMs) => {
+        const taped = session.taped?.(name, kept) ?? kept;
+        return ['in', atMs, name, isAttach ? [] : taped.map(maskSecrets)];
+      },
+      () => drive(session, { name, args: given, client: this.#client, failed }),
     );
   }
 
   #call(path: string, target: object, method: Method, args: readonly unknown[]): unknown {
     if (PASSED_ON.has(path)) return Reflect.apply(method, target, args);
-    if (OUTPUTS.has(path)) {
+    if (isOutput(path)) {
       this.#write(['out', path, args.map(maskSecrets)]);
       return Reflect.apply(method, target, args);
     }
@@ -203,7 +206,7 @@ export class Recorder implements RecordingStage {
     if (timer.handle !== undefined) this.#real.clearTimeout(timer.handle);
   }
 
-  /** `still`: asked when its turn comes, whether it is wanted yet. */
+  /** `still` returns false at delivery where the arrival is no longer wanted. */
   #arrive(record: (atMs: number) => Arrival, pass: () => void, still = () => true): void {
     soon(() => {
       if (!still()) return;
@@ -235,7 +238,7 @@ export class Recorder implements RecordingStage {
   }
 }
 
-/** A failure that a listener is told of is no data; it is told again as what it says. */
+/** Records an error for a listener by its fields, which the replay rebuilds it from. */
 const recordable = (value: unknown): unknown =>
   value instanceof Error ? { failure: failureOf(value) } : maskSecrets(value);
 

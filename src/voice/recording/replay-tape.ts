@@ -1,27 +1,28 @@
 import { soon } from '../../kernel/clock.ts';
 import { silentLog } from '../../kernel/log.ts';
 import { noMetrics } from '../../kernel/metrics.ts';
-import { createVoiceMetrics } from '../session/voice-metrics.ts';
-import { createVoiceSessions } from '../session/voice-sessions.ts';
-import type { HeardBy } from '../transcription/create-transcription.ts';
+import { createVoiceMetrics } from '../live/voice-metrics.ts';
+import { createVoiceSessions } from '../live/voice-sessions.ts';
+import type { HeardBy } from '../protocols/create-transcription.ts';
+import type { VoiceSessionDeps } from '../session/voice-session.ts';
 import { stageRealtime, stageRelayed, stageTranscription } from './open-recorded.ts';
 import { type Difference, Player } from './player.ts';
-import type { Driven } from './stage.ts';
+import type { Driven, RecordingStage } from './stage.ts';
 import type { Tape, TapeHeader } from './tape.ts';
 
 export type Replay = {
-  /** How many frames were sent as they are recorded. */
+  /** The number of frames sent as recorded. */
   readonly frames: number;
   readonly difference: Difference | undefined;
 };
 
 /**
- * Plays a recording to the code of a session as it is now, each arrival at its time on a clock that stands still in
- * between, and compares what it sends. Nothing outside is touched; it takes as long as the code does.
+ * Replays a recording to the current code of a session, and compares what it sends. The clock stands still between
+ * arrivals, and nothing outside is called. Without `stageCall` it throws for the recording of a phone call.
  */
-export async function replayTape(tape: Tape): Promise<Replay> {
+export async function replayTape(tape: Tape, stageCall: StageCall = noCalls): Promise<Replay> {
   const player = new Player(tape);
-  const session = stage(player, tape.header);
+  const session = stage(player, tape.header, stageCall);
   await pause();
   for (const arrival of tape.arrivals) {
     player.deliver(arrival, session);
@@ -32,13 +33,26 @@ export async function replayTape(tape: Tape): Promise<Replay> {
   return { frames: player.framesSent, difference: player.difference };
 }
 
-/** Everything runs that waits for nothing outside. */
+export type CallHeader = Extract<TapeHeader, { kind: 'call' }>;
+
+/** Builds a recorded phone call behind a stage. An argument, since this domain knows no phone calls. */
+export type StageCall = (
+  stage: RecordingStage,
+  deps: VoiceSessionDeps,
+  header: CallHeader,
+) => Driven;
+
+const noCalls: StageCall = () => {
+  throw new Error('This is the recording of a phone call, which is not replayed here.');
+};
+
+/** Lets all work run that waits for nothing outside. */
 const pause = (): Promise<void> => new Promise(soon);
 
-/** Stands for what is played: it is never asked. */
+/** A placeholder for what the player replaces. */
 const PLAYED = {} as never;
 
-function stage(player: Player, header: TapeHeader): Driven {
+function stage(player: Player, header: TapeHeader, stageCall: StageCall): Driven {
   const { clock, random } = player;
   const deps = {
     clock,
@@ -52,6 +66,7 @@ function stage(player: Player, header: TapeHeader): Driven {
   }
   const engines = { vad: PLAYED };
   const heard = { ...deps, engines, speechGates: header.hasGates ? PLAYED : undefined };
+  if (header.kind === 'call') return stageCall(player, heard, header);
   if (header.kind === 'realtime') {
     return stageRealtime(player, heard, {
       ...header.input,

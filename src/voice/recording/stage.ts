@@ -2,42 +2,45 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Random } from '../../kernel/random.ts';
 
 /**
- * What stands between a session and everything outside of it: live while it is recorded, or its recording. Time stands
- * still while one arrival is dealt with, so that what a session does follows from its arrivals alone.
+ * Stands between a session and everything outside it: the recorder, or the player. Time stands still while one arrival
+ * is handled, so that a session's behaviour follows from its arrivals alone.
  */
 export interface RecordingStage {
   readonly clock: Clock;
   readonly random: Random;
-  /**
-   * `target` as the session may see it, under a name that recordings know it by. Calls, and what they answer now or
-   * later, pass through; so do those of what is answered that can be called itself.
-   */
+  /** Wraps `target` under its name in recordings. Passes calls through, and those of results that have methods. */
   between<T extends object>(name: string, target: T): T;
 }
 
-/** Calls that are a session's output: replayed, they must come to the same, byte for byte. */
-export const OUTPUTS: ReadonlySet<string> = new Set([
+const SENT: ReadonlySet<string> = new Set([
   ...['client.send', 'client.close', 'upstream.send', 'upstream.close'],
 ]);
 
-/** Work that is done while it is called, and is not recorded. */
+/** Whether a call is a session's output: what it sends, and the events of a phone call. A replay must repeat it. */
+export const isOutput = (path: string): boolean => SENT.has(path) || path.startsWith('events.');
+
+/** Calls that run their argument at once, and are not recorded. */
 export const PASSED_ON: ReadonlySet<string> = new Set(['client.batch']);
 
 /** A session as its socket drives it. */
-export type Driven = { socketClosed(): void };
+export type Driven = {
+  socketClosed(): void;
+  /** What a recording keeps of the arguments of a call, where that is not all. Called right before the call. */
+  taped?(name: string, args: readonly unknown[]): readonly unknown[];
+};
 export type ClosableSocket = { close(code: number, reason?: string): void };
 
-/** Tells a session something that its socket heard. One that fails over it is closed, as its socket would have it. */
-export function tell(
+/** Calls a method of a session for its socket. Closes a session that throws, as the socket would. */
+export function drive(
   session: Driven,
-  told: {
+  call: {
     readonly name: string;
     readonly args: readonly unknown[];
     readonly client: ClosableSocket | undefined;
     readonly failed: (error: unknown) => void;
   },
 ): void {
-  const { args, client, failed, name } = told;
+  const { args, client, failed, name } = call;
   try {
     Reflect.apply(Reflect.get(session, name, session), session, args);
   } catch (error) {
@@ -47,7 +50,7 @@ export function tell(
   }
 }
 
-/** Arguments with those replaced that will be called back: what is called `listener`, and what a `listen` is given. */
+/** Replaces the arguments that are called back later: members named `listener`, and the argument of a `listen`. */
 export function replaceListeners(
   path: string,
   args: readonly unknown[],
@@ -60,7 +63,7 @@ export function replaceListeners(
   });
 }
 
-/** Whether something can be called, and is therefore more than what it reads as. */
+/** Whether a value has methods, so that it is more than data. */
 export function isLive(value: unknown): value is object {
   if (!isRecord(value) || ArrayBuffer.isView(value) || value instanceof Date) return false;
   for (let at: object = value; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
@@ -71,7 +74,6 @@ export function isLive(value: unknown): value is object {
   return false;
 }
 
-/** Whether it comes piece by piece. */
 export const isInPieces = (value: unknown): value is AsyncIterable<unknown> =>
   isRecord(value) && Symbol.asyncIterator in value;
 

@@ -1,14 +1,14 @@
 import { Packr } from 'msgpackr';
 import type { Model } from '../../models/catalogue/catalogue.ts';
 import type { SessionHoldOwner } from '../billing/session-hold.ts';
-import type { RealtimeInput } from '../session/realtime-session.ts';
-import type { HeardBy, TranscriptionParts } from '../transcription/create-transcription.ts';
+import type { HeardBy, TranscriptionParts } from '../protocols/create-transcription.ts';
+import type { VoiceSessionInput } from '../session/voice-session.ts';
 
-/** What a session was made of, beside what its tape holds. */
+/** How the recorded session began. */
 export type TapeHeader = {
-  /** Of everything by chance that the session spells. */
+  /** The seed of all random values of the session. */
   readonly seed: Uint8Array;
-  /** When it began: since the Unix epoch, and by the clock that the times of the tape are read off. */
+  /** When the session began: since the Unix epoch, and on the monotonic clock of the tape. */
   readonly epochMs: number;
   readonly monotonicMs: number;
 } & TapedInput;
@@ -16,8 +16,15 @@ export type TapeHeader = {
 export type TapedInput =
   | {
       readonly kind: 'realtime';
-      readonly input: Omit<RealtimeInput, 'sessionHolds' | 'pipeline'>;
+      readonly input: Omit<VoiceSessionInput, 'sessionHolds' | 'pipeline'>;
       readonly hasGates: boolean;
+    }
+  | {
+      readonly kind: 'call';
+      readonly input: Omit<VoiceSessionInput, 'sessionHolds' | 'pipeline'>;
+      readonly hasGates: boolean;
+      /** How the call began, beside its voice session. Phone calls know its type. */
+      readonly call: unknown;
     }
   | {
       readonly kind: 'relay';
@@ -30,7 +37,6 @@ export type TapedInput =
       readonly hasGates: boolean;
     };
 
-/** What a failure says of itself. */
 export type Failure = {
   readonly name: string;
   readonly message: string;
@@ -39,7 +45,7 @@ export type Failure = {
   readonly cause?: Failure | undefined;
 };
 
-/** Something that came from outside at its time, one at a time: everything that happens follows from one of them. */
+/** Something that reached the session from outside, with its time. Everything else follows from the arrivals. */
 export type Arrival =
   | readonly ['in', atMs: number, method: string, args: readonly unknown[]]
   | readonly ['timer', atMs: number, timer: number]
@@ -47,7 +53,7 @@ export type Arrival =
   | readonly ['failed', atMs: number, call: number, failure: Failure]
   | readonly ['heard', atMs: number, channel: number, method: string, args: readonly unknown[]];
 
-/** What the session was told at once when it asked: what stands somewhere (a `part` can be called), or what a call came to. */
+/** What the session got at once: the value of a member (`part`: one with methods), or the result of a call. */
 export type RecordedAnswer =
   | readonly ['get', path: string, value: unknown]
   | readonly ['part', path: string]
@@ -56,20 +62,18 @@ export type RecordedAnswer =
   | readonly ['call', path: string, kind: 'live' | 'pieces']
   | readonly ['call', path: string, kind: 'thrown', failure: Failure];
 
-/** What the session sent. */
-export type Sent = readonly ['out', path: string, args: readonly unknown[]];
+export type SentRecord = readonly ['out', path: string, args: readonly unknown[]];
 
 /** `full`: the session went on when the tape was full. */
 export type End = readonly ['end', 'settled' | 'full'];
 
-export type TapeRecord = Arrival | RecordedAnswer | Sent | End;
+export type TapeRecord = Arrival | RecordedAnswer | SentRecord | End;
 
-const MAGIC = Buffer.from('voice-tape 1\n');
+const MAGIC = Buffer.from('voice-tape 3\n');
 const LENGTH_BYTES = 4;
 
 const packr = new Packr({ moreTypes: true, useRecords: false });
 
-/** The beginning of a tape. */
 export const encodeHeader = (header: TapeHeader): Buffer =>
   Buffer.concat([MAGIC, encodeRecord(header)]);
 
@@ -81,7 +85,7 @@ export function encodeRecord(record: TapeHeader | TapeRecord): Buffer {
   return Buffer.concat([length, packed]);
 }
 
-/** A tape that is none, or not whole. The message says where it breaks off. */
+/** Not a tape, or not a whole one. The message says where it ends. */
 class TapeError extends Error {
   override readonly name = 'TapeError';
 }
@@ -90,11 +94,11 @@ export type Tape = {
   readonly header: TapeHeader;
   readonly arrivals: readonly Arrival[];
   readonly answers: readonly RecordedAnswer[];
-  readonly sent: readonly Sent[];
+  readonly sent: readonly SentRecord[];
   readonly isFull: boolean;
 };
 
-/** Reads a whole tape. Throws TapeError where it is cut short or no tape at all. */
+/** Reads a whole tape. Throws TapeError where it is cut short or no tape. */
 export function readTape(bytes: Buffer): Tape {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
     throw new TapeError('This is no recording of a session, or one of another format.');
@@ -111,7 +115,7 @@ export function readTape(bytes: Buffer): Tape {
     header: header as TapeHeader,
     arrivals: of<Arrival>('in', 'timer', 'result', 'failed', 'heard'),
     answers: of<RecordedAnswer>('get', 'part', 'call'),
-    sent: of<Sent>('out'),
+    sent: of<SentRecord>('out'),
     isFull: end[1] === 'full',
   };
 }

@@ -31,26 +31,26 @@ import type {
   SessionHoldDeps,
   SessionHoldOwner,
 } from '../billing/session-hold.ts';
-import type { VoiceDeps } from '../session/voice-deps.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
 import { heldTimeRaw, openTimeHold } from './time-meter.ts';
 import { openTurnHold } from './turn-hold.ts';
 import { isBilledByTime, relayTurnRaw } from './turn-price.ts';
 
-/** What sessions at upstreams are made of, beside what every live session is. */
+/** What relayed sessions need beyond `VoiceDeps`. */
 export type Relays<R = RealtimeRail> = {
   readonly rails: Pick<Rails<R>, 'railOf'>;
   readonly breaker: CircuitBreaker;
   readonly providerKeys: StoredKeys;
 };
 
-/** What kind of session is asked for, and how a source of it is opened. */
+/** A kind of relayed session: how to hold its money and how to connect to a source. */
 export type RelayKind<R> = {
   readonly modality: Modality;
   readonly kind: SessionHoldOwner['kind'];
   readonly idPrefix: string;
-  /** What is held before an upstream is asked. Undefined: nothing here could bill such a source. */
+  /** The amount to hold before the upstream is asked. Undefined: this server cannot bill the source. */
   readonly reserveRaw: (model: Model, source: Source) => bigint | undefined;
-  /** Holds that, or as much of it as the balance and every cap leave. */
+  /** Holds that amount, or as much of it as the balance and every cap allow. */
   readonly openHold: (
     deps: SessionHoldDeps,
     owner: SessionHoldOwner,
@@ -63,7 +63,7 @@ export type RelayKind<R> = {
   ) => Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
 };
 
-/** A session that converses, billed by its turns or its time. */
+/** A speech-to-speech session, billed by the turn or by time. */
 export const REALTIME_RELAY: RelayKind<RealtimeRail> = {
   modality: 'realtime',
   kind: 'realtime',
@@ -78,10 +78,10 @@ export const REALTIME_RELAY: RelayKind<RealtimeRail> = {
 
 export type RelayBuyer = Pick<Buyer, 'accountId' | 'providerKey' | 'signal' | 'spender'>;
 type RelayStage<R> = { readonly model: Model; readonly offers: Offers<R> };
-/** Whom to ask, first to last: at most those that the buyer has keys of, and those of the pool. */
+/** Groups of offers in the order to ask them: those of the buyer's own keys, then those of the pool. */
 export type RelayPlan<R> = readonly [RelayStage<R>, ...RelayStage<R>[]];
 
-/** The upstreams that could serve a live model. Undefined: there is none, or this server runs the model itself. */
+/** Plans which upstreams can serve a live model. Undefined: none can, or this server runs the model itself. */
 export async function planRelay<R>(
   { catalogue, relays }: { readonly catalogue: Catalogue; readonly relays: Relays<R> },
   modelId: string,
@@ -124,8 +124,8 @@ type Deps<R> = Pick<VoiceDeps, 'ledger' | 'clock' | 'random' | 'log'> & {
 };
 
 /**
- * Opens a session at the first upstream of a plan that answers, with its reserve held before it is asked. Throws the
- * refusal when none does; nothing stays held then, and nothing was charged.
+ * Holds the reserve and connects to the first upstream of the plan that accepts. Throws the refusal when none does,
+ * with nothing held and nothing charged.
  */
 export async function connectRelay<R>(
   deps: Deps<R>,
@@ -184,7 +184,7 @@ async function openAt<R>(
   }
 }
 
-/** What is wrong with this server's own account is nothing that its caller could mend: others are asked. */
+/** Statuses that blame this server's own account. Its caller cannot fix that, so the next source is asked. */
 const ACCOUNT_REFUSALS: ReadonlySet<number> = new Set([401, 402, 403]);
 
 function judge(

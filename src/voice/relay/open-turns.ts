@@ -1,10 +1,10 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 
-/** The turns of a relayed session as its upstream tells of them: those under way, and those that are over. */
+/** The turns of a relayed session as the upstream reports them: those in progress and those that ended. */
 export class OpenTurns {
   readonly #open = new Set<string>();
-  /** Of an upstream that does not name its turns. */
+  /** Turns in progress of an upstream that sends no turn ids. */
   #nameless = 0;
   readonly #over = new RecentMap<string, true>(LIMITS.relayKnownTurns);
 
@@ -12,7 +12,7 @@ export class OpenTurns {
     return this.#open.size + this.#nameless;
   }
 
-  /** Those under way, by their names. */
+  /** Ids of the turns in progress. */
   get ids(): Iterable<string> {
     return this.#open;
   }
@@ -21,14 +21,14 @@ export class OpenTurns {
     return this.#nameless > 0;
   }
 
-  /** False: there are more than a session may have. */
+  /** Returns false when more turns are in progress than a session may have. */
   begin(id: string | null): boolean {
     if (id === null) this.#nameless++;
     else if (this.#over.get(id) === undefined) this.#open.add(id);
     return this.size <= LIMITS.relayResponses;
   }
 
-  /** False: it was over already, and is not to be billed again. */
+  /** Returns false for a turn that has already ended and must not be billed again. */
   end(id: string | null): boolean {
     if (id === null) {
       this.#nameless = Math.max(0, this.#nameless - 1);

@@ -3,8 +3,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
 import type { MeteredEvent } from '../../models/providers/realtime/metered-event.ts';
 import type { SessionHold, SessionHoldOwner } from '../billing/session-hold.ts';
-import { LEDGER_AWAY } from '../session/voice-endings.ts';
-import type { VoiceLife } from '../session/voice-life.ts';
+import { LEDGER_AWAY } from '../live/voice-endings.ts';
+import type { VoiceLife } from '../live/voice-life.ts';
 
 export type RelayMeterDeps = {
   readonly owner: SessionHoldOwner;
@@ -12,7 +12,7 @@ export type RelayMeterDeps = {
   readonly sessionHold: SessionHold;
   readonly clock: Clock;
   readonly life: Pick<VoiceLife, 'logError'>;
-  readonly tell: (event: RealtimeRelayEvent) => void;
+  readonly send: (event: RealtimeRelayEvent) => void;
 };
 
 type Done = Extract<MeteredEvent, { kind: 'done' }>;
@@ -20,40 +20,40 @@ type Heard = Extract<MeteredEvent, { kind: 'heard' }>;
 
 export type CarriedFrame = {
   readonly bytes: number;
-  /** Of the client's frames alone. */
+  /** Set for client frames only. */
   readonly isSound?: boolean;
   /** About how many tokens it adds to the conversation. */
   readonly tokens: number;
 };
 
-/** What a relayed session has bought, in the way that its source bills it. */
+/** Meters a relayed session the way its source bills: by tokens or by time. */
 export interface RelayMeter {
-  /** A frame was carried from the client (`up`) or from the upstream (`down`). */
+  /** The relay forwarded a frame from the client (`up`) or from the upstream (`down`). */
   carried(direction: 'up' | 'down', frame: CarriedFrame): void;
-  /** A turn has begun, so that there are so many under way. */
+  /** A turn began; `underWay` turns are now in progress. */
   began(underWay: number): void;
-  /** A turn is over. Resolves, and never rejects, when its price can no longer be lost. Undefined: it had none. */
+  /** A turn ended. Resolves, and never rejects, once the ledger has answered; undefined where nothing is charged. */
   done(turn: Done): Promise<void> | undefined;
-  /** Resolves as `done` does. */
+  /** The upstream transcribed caller audio. Resolves as `done` does. */
   heard(transcript: Heard): Promise<void> | undefined;
-  /** Holds what the next turn may cost, or all that are under way. */
+  /** Holds the cost of the next turn, or of all turns in progress. */
   makeWhole(underWay: number): void;
-  /** The upstream is gone: what there is to bill is what was until now. */
+  /** The upstream closed: time is billed up to here. */
   stopped(): void;
-  /** Bills what is left. `unheardOf`: how many turns were bought whose usage the upstream will not report. */
-  end(unheardOf: number): void;
+  /** Bills the rest. `unreported`: turns in progress whose usage the upstream will not report. */
+  end(unreported: number): void;
 }
 
-/** Writes what was bought, and tells the session when its money is another's or cannot be reached. */
+/** Journals a charge. Sends `claim.lost` where another process has the session, or `session.failed`. */
 export async function journalBought(
-  { sessionHold, life, tell }: Pick<RelayMeterDeps, 'sessionHold' | 'life' | 'tell'>,
+  { sessionHold, life, send }: Pick<RelayMeterDeps, 'sessionHold' | 'life' | 'send'>,
   costRaw: bigint,
   usage: Readonly<Record<string, number>>,
 ): Promise<void> {
   try {
-    if ((await sessionHold.journal(costRaw, usage)) === 'lost') tell({ type: 'claim.lost' });
+    if ((await sessionHold.journal(costRaw, usage)) === 'lost') send({ type: 'claim.lost' });
   } catch (error) {
     life.logError(error, 'ledger is away from a relayed session');
-    tell({ type: 'session.failed', ending: LEDGER_AWAY });
+    send({ type: 'session.failed', ending: LEDGER_AWAY });
   }
 }

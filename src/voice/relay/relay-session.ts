@@ -14,10 +14,10 @@ import {
 } from '../../models/providers/realtime/metered-event.ts';
 import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
 import type { SessionHold, SessionHoldOwner } from '../billing/session-hold.ts';
-import { EventAllowance } from '../protocols/openai-realtime/event-allowance.ts';
-import { EventSender } from '../protocols/openai-realtime/event-sender.ts';
-import { SessionTally } from '../session/session-tally.ts';
-import type { VoiceDeps } from '../session/voice-deps.ts';
+import { Downlink, type RelayClient, type SocketFrame } from '../live/downlink.ts';
+import { EventAllowance } from '../live/event-allowance.ts';
+import { SessionTally } from '../live/session-tally.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
 import {
   BROKEN,
   CLIENT_SLOW,
@@ -25,18 +25,17 @@ import {
   TOO_MANY_RESPONSES,
   UPSTREAM_SLOW,
   upstreamClosed,
-} from '../session/voice-endings.ts';
-import { VoiceLife } from '../session/voice-life.ts';
-import { Downlink, type Frame, type RelayClient } from './downlink.ts';
+} from '../live/voice-endings.ts';
+import { VoiceLife } from '../live/voice-life.ts';
+import { EventSender } from '../protocols/openai-realtime/event-sender.ts';
 import { OpenTurns } from './open-turns.ts';
 import type { RelayMeter } from './relay-meter.ts';
-import { nameAsked, nameTold } from './session-name.ts';
+import { nameForClient, nameForUpstream } from './session-name.ts';
 import { createTimeMeter } from './time-meter.ts';
 import { createTokenMeter } from './token-meter.ts';
 import { isBilledByTime } from './turn-price.ts';
 import { isAppend, TurnSigns } from './turn-signs.ts';
 
-/** What a relayed session needs of what live sessions are made of. */
 export type RelayDeps = Pick<VoiceDeps, 'clock' | 'random' | 'sessions' | 'metrics' | 'log'>;
 
 export type RelayInput = {
@@ -49,21 +48,20 @@ export type RelayInput = {
 const cancelOf = (response_id?: string): Uint8Array =>
   Buffer.from(JSON.stringify({ type: 'response.cancel', response_id }));
 
-/** Closes by which an upstream says that it is at fault or at its end; any other a client can bring about. */
+/** Close codes that mean the upstream failed or ended. A client can cause any other code. */
 const BREAKDOWNS: ReadonlySet<number> = new Set([1000, 1001, 1006, 1011, 1012, 1013, 1014]);
 
-/** A frame of the upstream, and when it came by the monotonic clock. */
-type Arrived = Frame & { readonly arrivedAtMs: number };
+/** An upstream frame, with its arrival time on the monotonic clock. */
+type Arrived = SocketFrame & { readonly arrivedAtMs: number };
 
 /**
- * A live realtime session at an upstream, as its client's socket drives it. Frames pass as they are, both ways, but for
- * the name of the model where the session is described; only what the upstream says of its turns is read. A turn is
- * journaled before the client hears that it is over. The reserve is settled exactly once, however the session ends.
+ * Relays a live realtime session. Frames pass unchanged both ways, except for the model's name in session events. A
+ * turn is journaled before the client receives its end, and the reserve is settled exactly once.
  */
 export class RelaySession {
   readonly #deps: Pick<VoiceDeps, 'clock'>;
   readonly #upstream: UpstreamSocket;
-  /** Of the model: as the catalogue has it, and as the upstream does. */
+  /** The model's name in the catalogue (`here`) and at the upstream (`there`). */
   readonly #names: { readonly here: string; readonly there: string };
   readonly #life: VoiceLife;
   readonly #tally: SessionTally;
@@ -78,7 +76,7 @@ export class RelaySession {
   /** A turn is being journaled. */
   #isBilling = false;
   #upstreamEnding: Ending | undefined;
-  /** The upstream broke down by itself: turns under way are nothing that was delivered. */
+  /** The upstream failed by itself: it did not deliver the turns in progress, which are not billed. */
   #isBrokenDown = false;
 
   constructor(deps: RelayDeps, input: RelayInput) {
@@ -99,9 +97,9 @@ export class RelaySession {
       wentOn: () => this.#lookOver(),
       stalled: () => this.#fail(CLIENT_SLOW),
     });
-    const tell = (event: RealtimeRelayEvent) => this.#tell(event);
+    const send = (event: RealtimeRelayEvent) => this.#send(event);
     const createMeter = isBilledByTime(owner.source) ? createTimeMeter : createTokenMeter;
-    this.#meter = createMeter({ ...input, clock, life: this.#life, tell });
+    this.#meter = createMeter({ ...input, clock, life: this.#life, send });
     const effects = this.#effects();
     this.#actor = createActor(realtimeRelayMachine, { clock, input: { effects } });
     this.#actor.subscribe({
@@ -133,7 +131,7 @@ export class RelaySession {
     });
   }
 
-  /** The bytes may be gone when this returns. */
+  /** The caller may reuse the bytes after this returns. */
   frame(bytes: Uint8Array, isBinary: boolean): void {
     if (this.#isHungUp) return;
     const nowMs = this.#deps.clock.monotonicMs();
@@ -141,9 +139,9 @@ export class RelaySession {
       this.#fail(TOO_MANY_EVENTS);
       return;
     }
-    // What it said last may still wait for the client.
+    // The upstream has closed, and its last frames may still wait for the client.
     if (this.#upstreamEnding !== undefined) return;
-    this.#upstream.send(isBinary ? bytes : nameAsked(bytes, this.#names.there), isBinary);
+    this.#upstream.send(isBinary ? bytes : nameForUpstream(bytes, this.#names.there), isBinary);
     const isSound = !isBinary && isAppend(bytes);
     const tokens = this.#signs.inputTokens(bytes);
     this.#meter.carried('up', { bytes: bytes.length, isSound, tokens });
@@ -151,18 +149,18 @@ export class RelaySession {
     if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.#fail(UPSTREAM_SLOW);
   }
 
-  /** The client has taken what was unsent. */
+  /** The client's send buffer has room again. */
   drained(): void {
     this.#guard(() => this.#downlink.caughtUp());
   }
 
   drain(): void {
-    this.#tell({ type: 'drain.requested' });
+    this.#send({ type: 'drain.requested' });
   }
 
-  /** The client is gone, or is given up: a socket that still stands is closed. */
+  /** The client disconnected, or the server gives it up and closes its socket. */
   socketClosed(): void {
-    this.#tell({ type: 'socket.closed' });
+    this.#send({ type: 'socket.closed' });
   }
 
   #effects(): RelayEffects {
@@ -186,7 +184,7 @@ export class RelaySession {
     };
   }
 
-  /** A frame of the upstream whose turn it is. */
+  /** Handles the next upstream frame. */
   #take(frame: Arrived): void {
     const type = frame.isBinary ? undefined : leadingType(frame.bytes);
     const tokens = this.#signs.answerTokens(type, frame.bytes);
@@ -194,7 +192,7 @@ export class RelaySession {
     const event = frame.isBinary ? undefined : readMeteredEvent(frame.bytes, type);
     const billed = event === undefined ? undefined : this.#meterEvent(event);
     if (billed === undefined) {
-      this.#send(frame, type);
+      this.#forward(frame, type);
       if (event?.kind === 'done') this.#turnIsOver();
       return;
     }
@@ -203,15 +201,15 @@ export class RelaySession {
     void billed.then(() =>
       this.#guard(() => {
         this.#isBilling = false;
-        this.#send(frame, type);
-        // What waited may begin the next turn, or end it.
+        this.#forward(frame, type);
+        // A waiting frame may begin the next turn, or end it.
         this.#downlink.release();
         this.#turnIsOver();
       }),
     );
   }
 
-  /** Resolves when a turn that ended here is journaled. */
+  /** Resolves when the turn that this event ends is journaled; undefined where it ends none. */
   #meterEvent(event: MeteredEvent): Promise<void> | undefined {
     switch (event.kind) {
       case 'began':
@@ -235,7 +233,7 @@ export class RelaySession {
       ?.then(() => this.#tally.stage('journal', this.#deps.clock.monotonicMs() - startedAtMs));
   }
 
-  /** A transcript is no turn, and takes from what is held for the next one. */
+  /** A transcript is paid from the hold of the next turn, which is then topped up. */
   #heard(event: Extract<MeteredEvent, { kind: 'heard' }>): void {
     const billed = this.#meter.heard(event);
     void billed?.then(() => this.#guard(() => this.#makeWhole()));
@@ -245,7 +243,7 @@ export class RelaySession {
     if (!this.#isHungUp) this.#meter.makeWhole(this.#turns.size);
   }
 
-  /** Each by its name: without one an upstream stops none but the conversation's own. */
+  /** Sends each id: without one, an upstream cancels only the response of the conversation. */
   #cancelTurns(): void {
     for (const id of this.#turns.ids) this.#upstream.send(cancelOf(id), false);
     if (this.#turns.hasNameless) this.#upstream.send(cancelOf(), false);
@@ -256,30 +254,30 @@ export class RelaySession {
     this.#lookOver();
   }
 
-  /** What has come and was not looked at may be of a turn. */
+  /** Waiting frames may belong to a turn. */
   get #isInTurn(): boolean {
     return this.#isBilling || this.#turns.size > 0 || this.#downlink.hasWaiting;
   }
 
   #lookOver(): void {
-    if (!this.#isInTurn) this.#tell({ type: 'turns.over' });
+    if (!this.#isInTurn) this.#send({ type: 'turns.over' });
     if (this.#upstreamEnding !== undefined) this.#upstreamClosed(this.#upstreamEnding);
   }
 
-  #send(frame: Arrived, type: string | undefined): void {
+  #forward(frame: Arrived, type: string | undefined): void {
     if (this.#isHungUp) return;
     const { bytes, isBinary } = frame;
     this.#downlink.send(
-      isBinary ? frame : { isBinary, bytes: nameTold(bytes, type, this.#names.here) },
+      isBinary ? frame : { isBinary, bytes: nameForClient(bytes, type, this.#names.here) },
     );
     if (type !== undefined) this.#signs.down(type, frame.bytes, frame.arrivedAtMs);
   }
 
-  /** What it said before its close is looked at before. */
+  /** Frames from before the close are handled first. */
   #upstreamClosed(ending: Ending): void {
     this.#upstreamEnding = ending;
     if (this.#isBilling || this.#downlink.hasWaiting) return;
-    this.#tell({ type: 'upstream.closed', ending });
+    this.#send({ type: 'upstream.closed', ending });
   }
 
   #hangUp(ending: Ending): void {
@@ -289,7 +287,7 @@ export class RelaySession {
     this.#guard(() => this.#downlink.abandon());
   }
 
-  /** Errors of a frame of the upstream are caught here, since no caller is above it. */
+  /** Catches errors in upstream frames, since no caller would. */
   #guard(work: () => void): void {
     try {
       work();
@@ -300,11 +298,11 @@ export class RelaySession {
   }
 
   #fail(ending: Ending): void {
-    this.#tell({ type: 'session.failed', ending });
+    this.#send({ type: 'session.failed', ending });
   }
 
-  /** What is told to a session that is over means nothing any more. */
-  #tell(event: RealtimeRelayEvent): void {
+  /** An actor that has ended takes no events. */
+  #send(event: RealtimeRelayEvent): void {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
   }
 }

@@ -8,14 +8,14 @@ import {
   type SessionHoldOwner,
   sessionPrice,
 } from '../billing/session-hold.ts';
-import { LEDGER_AWAY, turnRefused } from '../session/voice-endings.ts';
+import { LEDGER_AWAY, turnRefused } from '../live/voice-endings.ts';
 import { journalBought, type RelayMeter, type RelayMeterDeps } from './relay-meter.ts';
 
 const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
-/** The next slice, and a second for the ledger to bill it. */
+/** The next slice, plus a second in which the ledger bills it. */
 const LEAST_SECONDS = LIMITS.relaySliceSeconds + 1;
 
-/** What is held for a session that is billed by its time. */
+/** The amount held for a session that is billed by time. */
 export const heldTimeRaw = ({ source }: Pick<SessionHoldOwner, 'source'>): bigint =>
   timeRaw({ source }, MOST_SECONDS);
 
@@ -23,8 +23,8 @@ const timeRaw = ({ source }: Pick<SessionHoldOwner, 'source'>, seconds: number):
   sessionPrice(source, { audio_second: seconds });
 
 /**
- * Opens the hold of a session that is billed by time: `MOST_SECONDS` of it, or as many as the balance and every cap
- * leave. Refused where not even `LEAST_SECONDS` fit.
+ * Opens the hold of a session that is billed by time: `MOST_SECONDS`, or as many as the balance and every cap allow.
+ * Refused where not even `LEAST_SECONDS` fit.
  */
 export async function openTimeHold(
   deps: SessionHoldDeps,
@@ -40,11 +40,11 @@ export async function openTimeHold(
 }
 
 /**
- * Bills the time that a session lasts, to the millisecond, a slice at a time; all slices add up to the price of the
- * whole. It ends when less is held than another slice may cost.
+ * Bills session time to the millisecond, slice by slice; all slices add up to the price of the whole. Ends the session
+ * when the hold does not cover another slice.
  */
 export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
-  const { clock, life, owner, sessionHold, tell } = deps;
+  const { clock, life, owner, sessionHold, send } = deps;
   const startedMs = clock.monotonicMs();
   let billedSeconds = 0;
   let isOver = false;
@@ -66,14 +66,14 @@ export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
     const { verdict } = await holdLargestCount({
       least: LEAST_SECONDS,
       most: MOST_SECONDS,
-      // While there is some left, nothing is lost by a refusal.
+      // A refusal is harmless while the hold covers another slice.
       isNeeded: isLast,
       priceRaw: (seconds) => timeRaw(owner, seconds) - leftRaw,
       hold: (raw, isQuiet) => sessionHold.extend(raw, isQuiet),
     });
-    if (verdict.kind === 'lost') tell({ type: 'claim.lost' });
+    if (verdict.kind === 'lost') send({ type: 'claim.lost' });
     if (verdict.kind !== 'refused' || !isLast) return;
-    tell({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
+    send({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
   }
 
   function schedule(): void {
@@ -81,7 +81,7 @@ export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
       slice()
         .catch((error: unknown) => {
           life.logError(error, 'ledger is away from a relayed session');
-          tell({ type: 'session.failed', ending: LEDGER_AWAY });
+          send({ type: 'session.failed', ending: LEDGER_AWAY });
         })
         .finally(() => {
           if (!isOver) schedule();

@@ -7,9 +7,8 @@ import { TurnHold } from './turn-hold.ts';
 import { carriedTokens, heardTokens, tokenUsage } from './turn-price.ts';
 
 /**
- * Bills each turn by the tokens that its upstream counts, as far as it can have had them, and each transcript of what was
- * heard. A turn that it does not count is estimated by the sound that was carried, for no more than was held for it, and
- * marked; one that failed then was none.
+ * Bills turns and transcripts by the tokens that the upstream reports, as far as possible. Without a report, a turn is
+ * estimated from the audio carried, up to its hold, and marked; one that failed is free.
  */
 export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
   const { model, owner, sessionHold } = deps;
@@ -18,7 +17,7 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
   const hold = new TurnHold(deps);
   const carried = { upBytes: 0, downBytes: 0 };
 
-  /** An estimate comes to no more than what is held for its turns. */
+  /** An estimate never exceeds the hold of its turns. */
   function bill(tokens: RealtimeTokens, turns: number, isEstimated: boolean) {
     const usage = tokenUsage(source, tokens, turns);
     const pricedRaw = sessionPrice(source, usage);
@@ -27,16 +26,16 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
     return journalBought(deps, costRaw, isEstimated ? { ...usage, estimated: 1 } : usage);
   }
 
-  /** As far as it can be; the rest is not the agent's. */
-  function billTold(told: RealtimeTokens, turns: number, believed: BelievedTurn) {
+  /** Bills the possible part of a report. The rest is a shortfall of the source, not the agent's. */
+  function billReported(reported: RealtimeTokens, turns: number, believed: BelievedTurn) {
     const priceOf = (tokens: RealtimeTokens) =>
       sessionPrice(source, tokenUsage(source, tokens, turns));
-    const beyondRaw = priceOf(told) - priceOf(believed.tokens);
+    const beyondRaw = priceOf(reported) - priceOf(believed.tokens);
     if (beyondRaw > 0n) sessionHold.disown(beyondRaw, believed.isImpossible);
     return bill(believed.tokens, turns, false);
   }
 
-  function billUntold(turns: number) {
+  function billEstimated(turns: number) {
     const promise = bill(carriedTokens(carried), turns, true);
     forgetCarried();
     hold.turnEnded();
@@ -49,7 +48,7 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
   }
 
   function billTurn(tokens: RealtimeTokens | null, isFailed: boolean) {
-    if (tokens === null && !isFailed) return billUntold(1);
+    if (tokens === null && !isFailed) return billEstimated(1);
     forgetCarried();
     if (tokens === null) {
       hold.turnEnded();
@@ -57,7 +56,7 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
     }
     const believed = bound.turn(tokens);
     const { textIn, audioIn, textOut, audioOut } = believed.tokens;
-    const promise = billTold(tokens, 1, believed);
+    const promise = billReported(tokens, 1, believed);
     hold.turnEnded(textIn + audioIn + textOut + audioOut);
     return promise;
   }
@@ -72,13 +71,13 @@ export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
     began: (underWay) => hold.makeWhole(underWay),
     done: ({ tokens, isFailed }) => billTurn(tokens, isFailed),
     heard({ tokens, seconds }) {
-      const told = tokens ?? (seconds === null ? null : heardTokens(seconds));
-      return told === null ? undefined : billTold(told, 0, bound.heard(told));
+      const reported = tokens ?? (seconds === null ? null : heardTokens(seconds));
+      return reported === null ? undefined : billReported(reported, 0, bound.heard(reported));
     },
     makeWhole: (underWay) => hold.makeWhole(underWay),
     stopped() {},
-    end(unheardOf) {
-      if (unheardOf > 0) void billUntold(unheardOf);
+    end(unreported) {
+      if (unreported > 0) void billEstimated(unreported);
     },
   };
 }

@@ -3,20 +3,19 @@ import type { Model } from '../../models/catalogue/catalogue.ts';
 import type { RealtimeTokens } from '../../models/providers/realtime/metered-event.ts';
 import { isImpossible } from '../../models/purchase/believe.ts';
 
-/** What of an upstream's count can be, and whether the rest of it is no matter of how one counts. */
+/** The possible part of an upstream's count. `isImpossible`: the count exceeds any difference in how one counts. */
 export type BelievedTurn = { readonly tokens: RealtimeTokens; readonly isImpossible: boolean };
 
 const inputOf = ({ audioIn, textIn }: RealtimeTokens): number => audioIn + textIn;
 const outputOf = ({ audioOut, textOut }: RealtimeTokens): number => audioOut + textOut;
 
 /**
- * Knows the most tokens that turns of a relayed session can have had: all that was carried to its upstream and written by
- * it before, within the model's window, and for an answer the model's longest, or what was carried of it where no longest
- * is known.
+ * Bounds the tokens of a relayed turn. Input: all that was sent and answered before, within the context window. Output:
+ * the model's longest answer or, where that is unknown, the bytes received.
  */
 export class TurnBound {
   readonly #model: Model;
-  /** Of what its client has sent, and of all answers. */
+  /** Tokens of everything that the client sent, and of all answers. */
   #conversationTokens: number = LIMITS.realtimeInputTokens;
   #soundTokens = 0;
   #heardTokens = 0;
@@ -36,24 +35,24 @@ export class TurnBound {
     this.#conversationTokens += isSound ? soundTokens : bytes;
   }
 
-  /** A turn as its upstream has counted it. */
-  turn(told: RealtimeTokens): BelievedTurn {
+  /** Bounds the report of a turn. */
+  turn(reported: RealtimeTokens): BelievedTurn {
     const { contextWindow, maxOutputTokens } = this.#model;
     const most = {
       input: Math.ceil(Math.min(this.#conversationTokens, contextWindow ?? Infinity)),
       output: maxOutputTokens ?? this.#outputSeen(),
     };
     this.#downBytes = 0;
-    const believed = within(told, most);
+    const believed = within(reported, most);
     this.#conversationTokens += outputOf(believed.tokens);
     return believed;
   }
 
-  /** A transcript of what was heard: of all sound together no more than was carried. */
-  heard(told: RealtimeTokens): BelievedTurn {
+  /** Bounds the report of a transcript: all transcripts together cover no more than the audio sent. */
+  heard(reported: RealtimeTokens): BelievedTurn {
     const input = Math.ceil(this.#soundTokens) + LIMITS.unaskedTokens - this.#heardTokens;
     const output = 2 * input;
-    const believed = within(told, { input, output });
+    const believed = within(reported, { input, output });
     this.#heardTokens += inputOf(believed.tokens);
     return believed;
   }
@@ -64,25 +63,25 @@ export class TurnBound {
   }
 }
 
-/** Of what is too much the dearer kind goes first. */
+/** Cuts audio before text, since audio costs more. */
 function within(
-  told: RealtimeTokens,
+  reported: RealtimeTokens,
   most: { readonly input: number; readonly output: number },
 ): BelievedTurn {
-  const textIn = Math.min(told.textIn, most.input);
-  const audioIn = Math.min(told.audioIn, most.input - textIn);
-  const textOut = Math.min(told.textOut, most.output);
+  const textIn = Math.min(reported.textIn, most.input);
+  const audioIn = Math.min(reported.audioIn, most.input - textIn);
+  const textOut = Math.min(reported.textOut, most.output);
   const tokens = {
     textIn,
     audioIn,
     textOut,
-    audioOut: Math.min(told.audioOut, most.output - textOut),
-    cachedText: Math.min(told.cachedText, textIn),
-    cachedAudio: Math.min(told.cachedAudio, audioIn),
+    audioOut: Math.min(reported.audioOut, most.output - textOut),
+    cachedText: Math.min(reported.cachedText, textIn),
+    cachedAudio: Math.min(reported.cachedAudio, audioIn),
   };
   return {
     tokens,
     isImpossible:
-      isImpossible(inputOf(told), most.input) || isImpossible(outputOf(told), most.output),
+      isImpossible(inputOf(reported), most.input) || isImpossible(outputOf(reported), most.output),
   };
 }

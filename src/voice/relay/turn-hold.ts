@@ -9,19 +9,19 @@ import {
   type SessionHoldOwner,
 } from '../billing/session-hold.ts';
 import { turnCap } from '../billing/turn-meter.ts';
-import { LEDGER_AWAY, turnRefused } from '../session/voice-endings.ts';
+import { LEDGER_AWAY, turnRefused } from '../live/voice-endings.ts';
 import type { RelayMeterDeps } from './relay-meter.ts';
 import { relayTurnRaw, sizeOf, type TurnSize } from './turn-price.ts';
 
-/** Tokens of the shortest answer that is of use, and of the longest that the model has. */
+/** Tokens of the shortest useful answer, and of the model's longest. */
 function answersOf(model: Model): { readonly least: number; readonly most: number } {
   const { outputTokens: most } = turnCap(model);
   return { least: Math.min(LIMITS.relayLeastTurn.outputTokens, most), most };
 }
 
 /**
- * Opens the hold of a session that is billed by tokens: one turn with the model's longest answer, or with as long an
- * answer as the balance and every cap leave. Refused where not even the smallest turn fits.
+ * Opens the hold of a session that is billed by tokens: one turn with the longest answer that the model has and that
+ * the balance and every cap allow. Refused where not even the smallest turn fits.
  */
 export async function openTurnHold(
   deps: SessionHoldDeps,
@@ -37,9 +37,9 @@ export async function openTurnHold(
 }
 
 /**
- * Holds money for every turn of a relayed session that is under way, and for one at least. The relay forwards frames
- * unchanged, so it cannot tell the upstream to answer briefly. Where the balance or a cap leaves less than a full turn, it
- * holds a smaller one, and ends the session when the input or the answer outgrows what is held.
+ * Holds money for every turn in progress, and for one at least. The relay forwards frames unchanged, so it cannot ask
+ * the upstream for a short answer. Where the balance or a cap allows less than a full turn, it holds a smaller one, and
+ * ends the session when the input or the answer outgrows the hold.
  */
 export class TurnHold {
   readonly #deps: RelayMeterDeps;
@@ -64,12 +64,12 @@ export class TurnHold {
     this.#held = sizeOf(model, largestFitting(this.#answers, isHeld) ?? least);
   }
 
-  /** What is held for one turn, in raw units: the most that it can cost. */
+  /** The amount held for one turn, in raw units: the most that it can cost. */
   get turnRaw(): bigint {
     return this.#turnRaw(this.#held);
   }
 
-  /** Counts tokens that were carried, and ends the session where they go beyond a hold of less than a full turn. */
+  /** Counts carried tokens, and ends the session where they exceed a hold of less than a full turn. */
   carried(direction: 'up' | 'down', tokens: number): void {
     this.#carried[direction] += tokens;
     if (this.#short === undefined) return;
@@ -77,13 +77,13 @@ export class TurnHold {
     const { up, down } = this.#carried;
     const isWithin = up <= inputTokens && down <= outputTokens * this.#turns;
     if (!isWithin) {
-      this.#deps.tell({ type: 'budget.spent', ending: turnRefused(this.#short) });
+      this.#deps.send({ type: 'budget.spent', ending: turnRefused(this.#short) });
     }
   }
 
   /**
-   * Starts counting anew when a turn ends. `conversationTokens` is the upstream's count of the whole conversation, which
-   * the next turn reads again; without it the carried tokens are added to the count before.
+   * Restarts the count when a turn ends. `conversationTokens` is the upstream's count of the whole conversation, which
+   * the next turn reads again; without it, the carried tokens are added to the count before.
    */
   turnEnded(conversationTokens?: number): void {
     const { up, down } = this.#carried;
@@ -93,7 +93,7 @@ export class TurnHold {
     this.#carried.down = 0;
   }
 
-  /** Holds what the turns under way may cost, asking once at a time. */
+  /** Holds the cost of the turns in progress. Asks the ledger once at a time. */
   makeWhole(underWay: number): void {
     this.#turns = Math.max(1, underWay);
     if (this.#isAsking) {
@@ -104,7 +104,7 @@ export class TurnHold {
     this.#extend()
       .catch((error: unknown) => {
         this.#deps.life.logError(error, 'ledger is away from a relayed session');
-        this.#deps.tell({ type: 'session.failed', ending: LEDGER_AWAY });
+        this.#deps.send({ type: 'session.failed', ending: LEDGER_AWAY });
       })
       .finally(() => {
         this.#isAsking = false;
@@ -115,8 +115,9 @@ export class TurnHold {
   }
 
   async #extend(): Promise<void> {
-    const { model, sessionHold, tell } = this.#deps;
-    // Read once: a turn that ends while the ledger is asked calls `makeWhole` after its client has got `response.done`.
+    const { model, sessionHold, send } = this.#deps;
+    // Read once: a turn that ends during the ledger call calls `makeWhole` after its client has received
+    // `response.done`.
     const turns = BigInt(this.#turns);
     const conversationTokens = this.#conversationTokens;
     const leftRaw = sessionHold.heldRaw - sessionHold.spentRaw;
@@ -132,10 +133,10 @@ export class TurnHold {
         this.#held = sizeOf(model, wanted);
         break;
       case 'lost':
-        tell({ type: 'claim.lost' });
+        send({ type: 'claim.lost' });
         break;
       case 'refused':
-        tell({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
+        send({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
         break;
     }
   }

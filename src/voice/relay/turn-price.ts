@@ -9,7 +9,7 @@ import { SPOKEN_TOKEN_MS, turnCap } from '../billing/turn-meter.ts';
 export const isBilledByTime = ({ rates }: Source): boolean =>
   rates.audio_second !== undefined && rates.text_output_token === undefined;
 
-/** The units that this source charges for; cached tokens as any others where it has no rate for them. */
+/** The usage in the units that the source has rates for; cached tokens count as others where it has none for them. */
 export function tokenUsage({ rates }: Source, tokens: RealtimeTokens, requests: number): Usage {
   const isCached = rates.cached_input_token !== undefined;
   const cachedText = isCached ? tokens.cachedText : 0;
@@ -28,13 +28,13 @@ export function tokenUsage({ rates }: Source, tokens: RealtimeTokens, requests: 
   return Object.fromEntries(billed);
 }
 
-/** What a transcript used that its upstream counted in seconds. */
+/** The tokens of a transcript that the upstream reports in seconds. */
 export const heardTokens = (seconds: number): RealtimeTokens => ({
   ...NO_TOKENS,
   audioIn: Math.ceil(seconds * LIMITS.audioTokensPerSecond),
 });
 
-/** What a turn is taken for that its upstream did not count: all that was carried was sound. */
+/** Estimates a turn that the upstream did not report: counts all bytes carried as audio. */
 export const carriedTokens = (carried: {
   readonly upBytes: number;
   readonly downBytes: number;
@@ -48,10 +48,10 @@ const NO_TOKENS = { textIn: 0, audioIn: 0, cachedText: 0, cachedAudio: 0, textOu
 
 const secondsOf = (bytes: number): number => bytes / LIMITS.relaySoundBytesPerSecond;
 
-/** The most tokens of new input and of answer that one turn is held for. */
+/** The most tokens of new input and of answer that the hold of a turn covers. */
 export type TurnSize = { readonly inputTokens: number; readonly outputTokens: number };
 
-/** The turn whose answer has so many tokens. A shorter answer leaves less room for new input, too. */
+/** The turn size for an answer of `outputTokens`. A shorter answer leaves less room for new input, too. */
 export function sizeOf(model: Model, outputTokens: number): TurnSize {
   const { inputTokens: most } = turnCap(model);
   const said = Math.max(

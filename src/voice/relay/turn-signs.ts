@@ -1,26 +1,27 @@
+import { bytesPerMs } from '../../../media/coding.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { tryParseJson } from '../../kernel/parse-json.ts';
 import { HEARD_TOKEN_MS, SPOKEN_TOKEN_MS } from '../billing/turn-meter.ts';
-import { parseAudioFormat, samplesOf } from '../session/audio-format.ts';
-import type { SessionTally } from '../session/session-tally.ts';
+import type { SessionTally } from '../live/session-tally.ts';
+import { parseAudioFormat } from '../protocols/openai-realtime/audio-format.ts';
 
 /** Longer descriptions of a session are not read. */
 const MOST_SESSION_BYTES = 65_536;
 /** Base64 of 24 kHz and 16 bits, which is what a session begins with. */
 const USUAL_BYTES_PER_MS = 64;
 
-/** How clients write their sound, without blanks and with one. */
+/** How clients begin a frame: without a blank after the colon, or with one. */
 const APPENDS = ['{"type":"input_audio_buffer.append"', '{"type": "input_audio_buffer.append"'].map(
   (lead) => Buffer.from(lead),
 );
 const COMMITS = ['{"type":"input_audio_buffer.commit"', '{"type": "input_audio_buffer.commit"'].map(
   (lead) => Buffer.from(lead),
 );
-/** The quotes and names around the sound of an `append`. */
+/** The bytes of an `append` frame around its base64. */
 const APPEND_FRAME_BYTES = '{"type":"input_audio_buffer.append","audio":""}'.length;
-/** Sound of an answer, as vendors name it now and did before. */
+/** Audio of an answer: the current event type, and the older one. */
 const SOUND_TYPES: ReadonlySet<string> = new Set([
   'response.output_audio.delta',
   'response.audio.delta',
@@ -28,20 +29,19 @@ const SOUND_TYPES: ReadonlySet<string> = new Set([
 const DELTA = Buffer.from('"delta":"');
 const QUOTE = 0x22;
 
-/** Whether a client's frame is sound and nothing else, written with its type first. */
+/** Whether a client's frame is an audio event that begins with its type. */
 export const isAppend = (bytes: Uint8Array): boolean => begins(bytes, APPENDS);
 
 /**
- * Reads off the frames of a relayed session how its turns go. It knows only frames that are written with their type
- * first, as vendors and their clients write them, and reads sound by its length. No price depends on it, only where an
- * answer is broken off that less is held for than it may come to.
+ * Derives the timing and approximate tokens of turns from relayed frames. It reads only frames that begin with their
+ * type, as vendors and clients write them. No price depends on it, only where an answer with a small hold is cut.
  */
 export class TurnSigns {
   readonly #tally: SessionTally;
   readonly #clock: Clock;
   #inBytesPerMs = USUAL_BYTES_PER_MS;
   #outBytesPerMs = USUAL_BYTES_PER_MS;
-  /** When the answer began whose sound has not. */
+  /** When the answer began; undefined once its audio has begun. */
   #begunAtMs: number | undefined;
 
   constructor({ tally, clock }: { readonly tally: SessionTally; readonly clock: Clock }) {
@@ -49,7 +49,7 @@ export class TurnSigns {
     this.#clock = clock;
   }
 
-  /** A frame of the client came at `atMs`. */
+  /** Records a client frame that arrived at `atMs`. */
   up(bytes: Uint8Array, atMs: number): void {
     if (isAppend(bytes)) {
       const ms = this.#appendedMs(bytes);
@@ -60,15 +60,15 @@ export class TurnSigns {
     }
   }
 
-  /** About how many tokens a frame of the client adds to the conversation: sound by its length, text by its bytes. */
+  /** Estimates the tokens of a client frame: audio by its length, text by its bytes. */
   inputTokens(bytes: Uint8Array): number {
     if (!isAppend(bytes)) return bytes.length / LIMITS.charsPerToken;
     return this.#appendedMs(bytes) / HEARD_TOKEN_MS;
   }
 
   /**
-   * About how many tokens of an answer a frame of the upstream has: those of its sound, and one for each piece of text.
-   * Of a frame whose type does not come first, all bytes count as sound.
+   * Estimates the answer tokens in an upstream frame: audio by its length, one for each piece of text. A frame that
+   * does not begin with its type counts as audio.
    */
   answerTokens(type: string | undefined, bytes: Buffer): number {
     if (type === undefined) return bytes.length / this.#outBytesPerMs / SPOKEN_TOKEN_MS;
@@ -76,7 +76,7 @@ export class TurnSigns {
     return type.startsWith('response.') && type.endsWith('.delta') ? 1 : 0;
   }
 
-  /** A frame of the upstream has gone on that came at `arrivedAtMs`. */
+  /** Records an upstream frame that arrived at `arrivedAtMs` and was forwarded. */
   down(type: string, bytes: Buffer, arrivedAtMs: number): void {
     if (SOUND_TYPES.has(type)) this.#spoke(bytes, arrivedAtMs);
     switch (type) {
@@ -117,8 +117,8 @@ export class TurnSigns {
     if (!isObject(session)) return;
     const { audio, input_audio_format: oldIn, output_audio_format: oldOut } = session;
     const { input, output } = isObject(audio) ? audio : {};
-    this.#inBytesPerMs = bytesPerMs(isObject(input) ? input.format : oldIn);
-    this.#outBytesPerMs = bytesPerMs(isObject(output) ? output.format : oldOut);
+    this.#inBytesPerMs = charsPerMs(isObject(input) ? input.format : oldIn);
+    this.#outBytesPerMs = charsPerMs(isObject(output) ? output.format : oldOut);
   }
 }
 
@@ -130,11 +130,11 @@ function soundBytes(frame: Buffer): number {
   return at === -1 ? 0 : Math.max(0, frame.lastIndexOf(QUOTE) - at - DELTA.length);
 }
 
-/** In base64. */
-function bytesPerMs(format: unknown): number {
+/** Base64 characters per millisecond of audio. */
+function charsPerMs(format: unknown): number {
   const known = parseAudioFormat(format);
   if (known === undefined) return USUAL_BYTES_PER_MS;
-  return (samplesOf(known).bytesPerSecond * 4) / 3 / 1_000;
+  return (bytesPerMs(known) * 4) / 3;
 }
 
 function parse(bytes: Buffer): Json {

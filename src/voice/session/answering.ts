@@ -1,21 +1,18 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
-import { NO_USAGE, outputCapOf, type TurnRoom } from '../billing/turn-meter.ts';
-import type { EventSender } from '../protocols/openai-realtime/event-sender.ts';
-import {
-  type ResponseRequest,
-  readsConversation,
-} from '../protocols/openai-realtime/response-request.ts';
-import { ResponseWriter } from '../protocols/openai-realtime/response-writer.ts';
-import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
-import type { Conversation } from './conversation.ts';
+import { outputCapOf, type TurnRoom } from '../billing/turn-meter.ts';
+import type { SessionTally } from '../live/session-tally.ts';
+import { Answer } from './answer.ts';
+import { type AnswerRequest, readsConversation } from './answer-request.ts';
+import type { Conversation, ConversationItem } from './conversation.ts';
 import type { SpokenText } from './heard-words.ts';
-import type { SessionTally } from './session-tally.ts';
+import type { SessionConfig } from './session-config.ts';
+import type { VoiceClient } from './voice-client.ts';
 import type { Llm, Tts } from './voice-pipeline.ts';
 import { type TurnOutcome, VoiceTurn } from './voice-turn.ts';
 
-/** Answers whose spoken words are remembered, so that they can still be cut to what was heard. */
+/** The number of answers whose spoken words are kept, so that they can still be truncated. */
 const SPOKEN_KEPT = 16;
 
 export type AnsweringDeps = {
@@ -24,10 +21,9 @@ export type AnsweringDeps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly sender: EventSender;
+  readonly client: VoiceClient;
   readonly tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
   readonly conversation: Conversation;
-  readonly conversationId: string;
   readonly cap: TurnRoom;
   /** Resolves when everything said before is in the conversation. */
   readonly transcribed: () => Promise<void>;
@@ -35,53 +31,45 @@ export type AnsweringDeps = {
 };
 
 export type FinishedAnswer = {
-  readonly writer: ResponseWriter;
+  readonly answer: Answer;
   readonly outcome: TurnOutcome;
   readonly promptMs: number | undefined;
-  readonly request: ResponseRequest;
+  readonly request: AnswerRequest;
 };
 
-/** The answering half of a realtime session: at most one response at a time. */
+/** The answering half of a voice session: at most one answer at a time. */
 export interface Answering {
   readonly activeId: string | undefined;
-  /** A response is in progress that belongs to the conversation. */
+  /** An answer is in progress that belongs to the conversation. */
   readonly isConversing: boolean;
-  /** It has not read the conversation yet, and will answer whatever is said until then. */
+  /** The answer has not read the conversation yet, and will include what is said until then. */
   readonly isUnread: boolean;
-  /** Nothing of it was told yet. */
+  /** The client has received nothing of the answer yet. */
   readonly isUnheard: boolean;
-  start(request: ResponseRequest): void;
-  /** Tells of a response that its client cancelled before it began. */
-  skip(request: ResponseRequest): void;
-  /** The caller has likely said so: the answer to it is begun, and told when it is asked for. */
+  start(request: AnswerRequest): void;
+  /** Reports an answer that its client cancelled before it began. */
+  skip(request: AnswerRequest): void;
+  /** The caller has likely finished with `text`: begins an answer to it, which is sent once a response is requested. */
   speculate(text: string, config: SessionConfig): void;
-  /** A caller who speaks breaks off only what was meant for the conversation. */
+  /** Stops the answer; a barge-in stops only one that belongs to the conversation. */
   interrupt(reason: 'turn_detected' | 'client_cancelled'): void;
-  /** Ends the response for a reason of the server's own. */
+  /** Fails the answer for a reason of the server. */
   stop(code: string, message: string): void;
   spoken(itemId: string): SpokenText | undefined;
 }
 
-const createWriter = (deps: AnsweringDeps, request: ResponseRequest): ResponseWriter =>
-  new ResponseWriter({
-    sender: deps.sender,
-    tally: deps.tally,
-    conversation: deps.conversation,
-    conversationId: deps.conversationId,
-    random: deps.random,
-    config: request.config,
-    metadata: request.metadata,
-    isInConversation: request.isInConversation,
-    outputCap: deps.cap.outputTokens,
-    isShortened: deps.cap.outputTokens < deps.cap.mostOutputTokens,
-  });
+function createAnswer(deps: AnsweringDeps, request: AnswerRequest): Answer {
+  const { outputTokens, mostOutputTokens } = deps.cap;
+  const room = { outputCap: outputTokens, isShortened: outputTokens < mostOutputTokens };
+  return new Answer({ ...deps, request, client: deps.client.createAnswer(request, room) });
+}
 
-/** Remembers what was spoken of the latest answers. */
+/** Keeps what was spoken of the latest answers. */
 function createKept() {
   const kept = new Map<string, SpokenText>();
   return {
     of: (itemId: string) => kept.get(itemId),
-    keep({ messageId, spoken }: ResponseWriter): void {
+    keep({ messageId, spoken }: Answer): void {
       if (messageId === undefined || spoken.durationMs === 0) return;
       kept.set(messageId, spoken);
       const oldest = kept.keys().next().value;
@@ -93,15 +81,15 @@ function createKept() {
 export function createAnswering(deps: AnsweringDeps): Answering {
   const { clock, conversation, cap } = deps;
   const kept = createKept();
-  let writer: ResponseWriter | undefined;
+  let answer: Answer | undefined;
   let turn: VoiceTurn | undefined;
   let isConversing = false;
   let isUnread = false;
 
-  function start(request: ResponseRequest): void {
+  function start(request: AnswerRequest): void {
     const { config, isInConversation, isPrompt = false } = request;
-    const begun = createWriter(deps, request);
-    writer = begun;
+    const begun = createAnswer(deps, request);
+    answer = begun;
     isConversing = isInConversation;
     isUnread = readsConversation(request);
     const startedAtMs = clock.monotonicMs();
@@ -111,11 +99,11 @@ export function createAnswering(deps: AnsweringDeps): Answering {
       voice: deps.voice,
       clock,
       log: deps.log,
-      sender: deps.sender,
+      client: deps.client,
       cap,
       config,
       isPrompt,
-      writer: begun,
+      answer: begun,
       items: async () => {
         await deps.transcribed();
         promptMs = clock.monotonicMs() - startedAtMs;
@@ -124,11 +112,11 @@ export function createAnswering(deps: AnsweringDeps): Answering {
       },
       finished: (outcome) => {
         turn = undefined;
-        writer = undefined;
+        answer = undefined;
         isConversing = false;
         isUnread = false;
         if (isInConversation) kept.keep(begun);
-        deps.finished({ writer: begun, outcome, promptMs, request });
+        deps.finished({ answer: begun, outcome, promptMs, request });
       },
     });
     turn.start();
@@ -136,7 +124,7 @@ export function createAnswering(deps: AnsweringDeps): Answering {
 
   return {
     get activeId() {
-      return turn?.responseId;
+      return turn && answer?.id;
     },
     get isConversing() {
       return isConversing;
@@ -145,10 +133,10 @@ export function createAnswering(deps: AnsweringDeps): Answering {
       return isUnread;
     },
     get isUnheard() {
-      return isConversing && writer?.isEmpty === true;
+      return isConversing && answer?.isEmpty === true;
     },
     start,
-    skip: (request) => tellSkipped(deps, request),
+    skip: (request) => reportSkipped(deps, request),
     speculate(text, config) {
       if (turn === undefined) speculate(deps, text, config);
     },
@@ -156,16 +144,16 @@ export function createAnswering(deps: AnsweringDeps): Answering {
       if (isConversing || reason === 'client_cancelled') turn?.interrupt(reason);
     },
     stop: (code, message) => turn?.fail(code, message),
-    spoken: (itemId) => (writer?.messageId === itemId ? writer.spoken : kept.of(itemId)),
+    spoken: (itemId) => (answer?.messageId === itemId ? answer.spoken : kept.of(itemId)),
   };
 }
 
-function tellSkipped(deps: AnsweringDeps, request: ResponseRequest): void {
-  const skipped = createWriter(deps, request);
-  deps.sender.batch(() => {
+function reportSkipped(deps: AnsweringDeps, request: AnswerRequest): void {
+  const skipped = createAnswer(deps, request);
+  deps.client.batch(() => {
     skipped.created();
     skipped.finish({ kind: 'cancelled', reason: 'client_cancelled' }, '');
-    skipped.done(NO_USAGE, {});
+    skipped.done(undefined);
   });
 }
 
@@ -174,8 +162,13 @@ function speculate(
   text: string,
   config: SessionConfig,
 ): void {
-  const said = { type: 'message', role: 'user', id: '', object: 'realtime.item' } as const;
-  const content = [{ type: 'input_audio', transcript: text }] as const;
-  const items = [...conversation.items, { ...said, status: 'completed' as const, content }];
+  const said: ConversationItem = {
+    id: '',
+    type: 'message',
+    role: 'user',
+    status: 'completed',
+    content: [{ type: 'speech', transcript: text }],
+  };
+  const items = [...conversation.items, said];
   llm.speculate?.({ config, items, outputCap: outputCapOf(cap, config) });
 }

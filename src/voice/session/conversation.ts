@@ -1,26 +1,24 @@
 import type { ChatMessage } from '../../engines/engine.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** What a caller shows: a data: URL, or one that the model's vendor can fetch. */
+/** An image from the caller: a data: URL, or one that the model's vendor can fetch. */
 export type ImagePart = {
-  readonly type: 'input_image';
-  readonly image_url: string;
+  readonly type: 'image';
+  readonly url: string;
   readonly detail: 'auto' | 'low' | 'high';
 };
 
 export type ContentPart =
-  | { readonly type: 'input_text'; readonly text: string }
-  | { readonly type: 'input_audio'; readonly transcript: string | null }
-  | ImagePart
-  | { readonly type: 'output_text'; readonly text: string }
-  | { readonly type: 'output_audio'; readonly transcript: string };
+  | { readonly type: 'text'; readonly text: string }
+  /** Null: not transcribed yet. */
+  | { readonly type: 'speech'; readonly transcript: string | null }
+  | ImagePart;
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 export type ConversationItem =
   | {
       readonly id: string;
-      readonly object: 'realtime.item';
       readonly type: 'message';
       readonly role: 'system' | 'user' | 'assistant';
       readonly status: ItemStatus;
@@ -28,43 +26,50 @@ export type ConversationItem =
     }
   | {
       readonly id: string;
-      readonly object: 'realtime.item';
       readonly type: 'function_call';
       readonly status: ItemStatus;
-      readonly call_id: string;
+      readonly callId: string;
       readonly name: string;
       readonly arguments: string;
     }
   | {
       readonly id: string;
-      readonly object: 'realtime.item';
       readonly type: 'function_call_output';
       readonly status: ItemStatus;
-      readonly call_id: string;
+      readonly callId: string;
       readonly output: string;
     };
 
+/** An item that has entered the conversation, and where. */
+export type AddedItem = {
+  readonly item: ConversationItem;
+  /** The id of the item before it; null at the front. */
+  readonly previousId: string | null;
+  /** Ids of the oldest items, which left to make room. */
+  readonly evictedIds: readonly string[];
+};
+
 /**
- * What was said and done in a session, in order. It holds a bounded number of items, of characters and of images: when
- * one more would not fit, the oldest leave; for an image those with images.
+ * The items of a session, in order. It holds a bounded number of items, of characters and of images: when one more
+ * would not fit, it evicts the oldest items, for an image those with images.
  */
 export class Conversation {
   /** In conversation order. */
   readonly #items: ConversationItem[] = [];
   #chars = 0;
   #imageChars = 0;
-  /** By their call ids, latest last: the calls that had to leave, whose tools may still be at work. */
+  /** Call ids of evicted calls, latest last: their tools may still be running. */
   readonly #evictedCalls = new Set<string>();
 
   find(id: string): ConversationItem | undefined {
     return this.#items.find((item) => item.id === id);
   }
 
-  /** Whether a tool was called so here. That its call had to leave meanwhile is no fault of who answers it. */
+  /** Whether the conversation has this call, or has evicted it, so that its output is accepted. */
   hasCall(callId: string): boolean {
     return (
       this.#evictedCalls.has(callId) ||
-      this.#items.some((item) => item.type === 'function_call' && item.call_id === callId)
+      this.#items.some((item) => item.type === 'function_call' && item.callId === callId)
     );
   }
 
@@ -78,8 +83,8 @@ export class Conversation {
     return this.#items[at - 1]?.id ?? null;
   }
 
-  /** Puts an item at the end, or behind `afterId` (`root` is the front). Answers the ids that had to leave. */
-  add(item: ConversationItem, afterId?: string): readonly string[] {
+  /** Puts an item at the end, or behind `afterId` (`root` is the front). */
+  add(item: ConversationItem, afterId?: string): AddedItem {
     const at =
       afterId === undefined
         ? this.#items.length
@@ -89,7 +94,8 @@ export class Conversation {
     this.#items.splice(at, 0, item);
     this.#chars += wordChars(item);
     this.#imageChars += imageChars(item);
-    return this.#evict(item.id);
+    const evictedIds = this.#evict(item.id);
+    return { item, previousId: this.before(item.id), evictedIds };
   }
 
   /** Puts a newer version of an item in its place. */
@@ -126,7 +132,7 @@ export class Conversation {
       const oldest = this.#items.find((item) => item.id !== keepId && mayGo(item));
       if (oldest === undefined) break;
       this.remove(oldest.id);
-      if (oldest.type === 'function_call') this.#rememberCall(oldest.call_id);
+      if (oldest.type === 'function_call') this.#rememberCall(oldest.callId);
       gone.push(oldest.id);
     }
     return gone;
@@ -142,7 +148,7 @@ export class Conversation {
   }
 }
 
-/** The newest messages among items that fit into `maxChars`, oldest first; always the last one. */
+/** The newest messages that fit into `maxChars`, oldest first; always the last one. */
 export function messagesOf(
   items: readonly ConversationItem[],
   maxChars: number,
@@ -159,7 +165,7 @@ export function messagesOf(
   return messages.reverse();
 }
 
-/** The words of a message, whichever way they came. */
+/** The words of a part, written or spoken. */
 export const partText = ({ text, transcript }: Words): string => text ?? transcript ?? '';
 
 type Words = {
@@ -170,13 +176,13 @@ type Words = {
 
 /** The images of a message. */
 export const imagesOf = (item: ConversationItem | undefined): readonly ImagePart[] =>
-  item?.type === 'message' ? item.content.filter((part) => part.type === 'input_image') : [];
+  item?.type === 'message' ? item.content.filter((part) => part.type === 'image') : [];
 
-/** Of its images, as URLs. */
+/** Characters of its image URLs. */
 export const imageChars = (item: ConversationItem): number =>
-  imagesOf(item).reduce((sum, { image_url: url }) => sum + url.length, 0);
+  imagesOf(item).reduce((sum, { url }) => sum + url.length, 0);
 
-/** Of its words. */
+/** Characters of its words. */
 export const wordChars = (item: ConversationItem): number => {
   switch (item.type) {
     case 'message':

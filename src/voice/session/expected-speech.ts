@@ -1,9 +1,9 @@
 import type { SttEngine } from '../../engines/engine.ts';
-import type { ConfigProblem, SessionConfig } from '../protocols/openai-realtime/session-config.ts';
+import type { ConfigProblem, SessionConfig } from './session-config.ts';
 
 type Expected = Pick<SessionConfig, 'transcriptionLanguage' | 'transcriptionPrompt'>;
 
-/** What a recogniser is told to expect, as its session is set up. */
+/** The language and the words that a session's settings let its recogniser expect. */
 export const expectedSpeech = ({
   transcriptionLanguage: language,
   transcriptionPrompt: prompt,
@@ -12,13 +12,11 @@ export const expectedSpeech = ({
   ...(prompt !== null && { prompt }),
 });
 
-const PATH = 'session.audio.input.transcription.language';
-
-/** The recognisers of this process know English alone: of another language they would report wrong words. */
+/** Rejects another language than English: the recognisers of this process would report wrong words. */
 export function foreignSpeech(
   transcriber: string,
   { transcriptionLanguage: language }: Expected,
 ): ConfigProblem | undefined {
   if (language === null || language === 'en') return undefined;
-  return { param: PATH, message: `${PATH}: "${transcriber}" hears English only.` };
+  return { setting: 'transcriptionLanguage', message: `"${transcriber}" hears English only.` };
 }

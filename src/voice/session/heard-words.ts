@@ -1,8 +1,8 @@
-/** What was spoken of an answer so far, and when: enough to say which words a listener has heard. */
+/** What was spoken of an answer so far, and when: enough to compute which words the caller has heard. */
 export class SpokenText {
   readonly #pieces: { readonly text: string; endMs: number }[] = [];
   #endMs = 0;
-  /** How long the last sentence is taken to be, while more of its sound is to come. */
+  /** The estimated end of the last sentence, while more of its audio is to come. */
   #expectedEndMs = 0;
   #cutAtMs: number | undefined;
 
@@ -19,32 +19,32 @@ export class SpokenText {
     return this.#pieces.map((piece) => piece.text).join(' ');
   }
 
-  /** A sentence begins whose sound is still coming, and which lasts about so long. */
+  /** Begins a sentence of about `expectedMs`, whose audio is still to come. */
   begin(text: string, expectedMs: number): void {
     this.#expectedEndMs = this.#endMs + expectedMs;
     this.#pieces.push({ text, endMs: this.#endMs });
   }
 
-  /** So much more of the last sentence was spoken. */
+  /** Adds `ms` of audio to the last sentence. */
   lasted(ms: number): void {
     this.#endMs += ms;
     const last = this.#pieces.at(-1);
     if (last !== undefined) last.endMs = this.#endMs;
   }
 
-  /** The last sentence has all of its sound. */
+  /** The last sentence has all its audio. */
   ended(): void {
     this.#expectedEndMs = 0;
   }
 
-  /** The listener interrupted at `atMs`: what was spoken after it was not heard, and no later cut adds to it. */
+  /** The caller interrupted at `atMs`, and heard nothing after it. A later cut adds no words. */
   cutAt(atMs: number): void {
     this.#cutAtMs = Math.min(atMs, this.#cutAtMs ?? atMs);
   }
 
   /**
-   * The words heard by `atMs`: whole sentences before it, and of the sentence it falls into the share
-   * of words that its share of the time has covered. A word that was cut off was not heard.
+   * The words heard by `atMs`: whole sentences, and of the sentence in progress a share of its words, in proportion to
+   * time. A word that was cut off does not count.
    */
   heardBy(atMs: number): string {
     const heard: string[] = [];

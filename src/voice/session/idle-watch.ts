@@ -1,11 +1,8 @@
-/**
- * Notices a caller who says nothing after an answer, on the clock of the sound that comes in: a line
- * that sends none is not waited for.
- */
+/** Notices a caller who is silent after an answer. Time is the audio received: a line that sends none never lapses. */
 export class IdleWatch {
   #fromMs: number | undefined;
 
-  /** The answer will have been heard when so much sound has come in. */
+  /** Starts to wait at `atMs` of received audio, when the answer has been played. */
   begin(atMs: number): void {
     this.#fromMs = atMs;
   }
@@ -15,12 +12,12 @@ export class IdleWatch {
     this.#fromMs = undefined;
   }
 
-  /** Whether anybody is waited for. */
+  /** Whether the session waits for the caller. */
   get isOn(): boolean {
     return this.#fromMs !== undefined;
   }
 
-  /** Tells once, when `nowMs` of sound have come in and the caller has been silent for `timeoutMs`. */
+  /** Returns a result once, when `nowMs` of audio have arrived and the caller has been silent for `timeoutMs`. */
   lapsed(nowMs: number, timeoutMs: number): { readonly sinceMs: number } | undefined {
     const sinceMs = this.#fromMs;
     if (sinceMs === undefined || nowMs - sinceMs < timeoutMs) return undefined;

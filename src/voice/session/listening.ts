@@ -1,3 +1,4 @@
+import { bytesPerMs } from '../../../media/coding.ts';
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import type { SttEngine, VadEngine } from '../../engines/engine.ts';
 import type { SpeechGates } from '../../engines/vad/fvad-gate.ts';
@@ -7,46 +8,38 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { AudioAllowance } from '../billing/audio-allowance.ts';
 import { UnpaidSound } from '../billing/unpaid-sound.ts';
-import type { EventProblem } from '../protocols/openai-realtime/client-event.ts';
-import type { EventSender } from '../protocols/openai-realtime/event-sender.ts';
-import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
-import {
-  NOTHING_TO_COMMIT,
-  OVER_RESERVE,
-  RESERVED_MS,
-  TOO_FAST,
-} from '../protocols/openai-realtime/sound-refusals.ts';
-import { tellFailure, tellTranscript } from '../protocols/openai-realtime/tell-transcript.ts';
+import type { SessionTally } from '../live/session-tally.ts';
 import { Transcriber } from '../stt/transcriber.ts';
 import type { Heard } from '../stt/transcriber-events.ts';
-import { samplesOf } from './audio-format.ts';
-import { commitItem } from './commit-item.ts';
+import type { SessionProblem } from './answer-request.ts';
 import type { Conversation } from './conversation.ts';
 import { IdleWatch } from './idle-watch.ts';
-import type { SessionTally } from './session-tally.ts';
+import type { SessionConfig } from './session-config.ts';
+import { NOTHING_TO_COMMIT, OVER_RESERVE, RESERVED_MS, SOUND_TOO_FAST } from './sound-refusals.ts';
 import { endpointingOf } from './turn-detection.ts';
+import type { UtteranceEnd, VoiceClient } from './voice-client.ts';
 
 export type ListeningDeps = {
-  /** What hears the session as it is set up now. */
+  /** The STT engine for the current settings. */
   readonly stt: () => SttEngine;
   readonly vad: VadEngine;
   readonly gates: SpeechGates | undefined;
   readonly clock: Clock;
   readonly random: Random;
-  readonly sender: EventSender;
+  readonly client: VoiceClient;
   readonly tally: Pick<SessionTally, 'arrived'>;
   readonly conversation: Conversation;
   readonly config: () => SessionConfig;
   /** The caller began to speak. */
   readonly speechStarted: () => void;
   /**
-   * An utterance is in the conversation, with its words when any were transcribed. `wantsAnswer`: so said
-   * the turn detection that found its end.
+   * An utterance is in the conversation, with its words when any were transcribed. `wantsAnswer`: the turn detection
+   * that found its end requests a response.
    */
   readonly heard: (heard: Heard, wantsAnswer: boolean) => void;
-  /** The caller does not speak any more, and nothing is heard of what he had begun to say. */
+  /** The utterance in progress was dropped. */
   readonly forgotten: () => void;
-  /** The caller has likely said all, which is this, and is to be answered; or goes on after all. */
+  /** The caller has likely finished with `text`, and a response would follow; or goes on after all. */
   readonly paused: (text: string) => void;
   readonly resumed: () => void;
   /** The caller stayed silent after the last answer for as long as the client allows. */
@@ -54,20 +47,20 @@ export type ListeningDeps = {
 };
 
 /**
- * The listening half of a realtime session: the input audio buffer, and the caller's items. It listens
- * from the first audio on: a session that sends none holds no recogniser and no buffers.
+ * The listening half of a voice session: the input audio buffer, and the caller's items. It takes a recogniser and
+ * buffers only with the first audio.
  */
 export class Listening {
   readonly #deps: ListeningDeps;
   readonly #tally: ListeningDeps['tally'];
   readonly #allowance: AudioAllowance;
   #transcriber: Transcriber | undefined;
-  /** Transcribers that take no more audio and still transcribe what they were given. */
+  /** Transcribers that take no more audio and still transcribe. */
   readonly #retiring = new Set<Transcriber>();
   #retired: Promise<void> = Promise.resolve();
-  /** Of the sound that this transcriber hears. */
+  /** Of the input format. */
   #bytesPerMs = 1;
-  /** Where in the session's audio this transcriber began to listen. */
+  /** Where in the session's audio this transcriber began. */
   #transcriberOpenedAtMs = 0;
   #itemId = '';
   readonly #unpaid = new UnpaidSound();
@@ -82,13 +75,13 @@ export class Listening {
     this.#allowance = new AudioAllowance(deps.clock.monotonicMs());
   }
 
-  /** Sound that came at `nowMs`; nothing is kept of the array. */
-  append(audio: Uint8Array, nowMs: number): EventProblem | undefined {
+  /** Takes audio that arrived at `nowMs`; does not keep the array. */
+  append(audio: Uint8Array, nowMs: number): SessionProblem | undefined {
     if (audio.length === 0) return undefined;
     this.#transcriber ??= this.#openTranscriber();
     const ms = audio.length / this.#bytesPerMs;
     if (this.#unpaid.ms + this.#transcriber.unheardMs + ms > RESERVED_MS) return OVER_RESERVE;
-    if (!this.#allowance.take(ms, nowMs)) return TOO_FAST;
+    if (!this.#allowance.take(ms, nowMs)) return SOUND_TOO_FAST;
 
     this.#tally.arrived(ms, nowMs);
     this.#receivedMs += ms;
@@ -97,7 +90,7 @@ export class Listening {
     return undefined;
   }
 
-  commit(): EventProblem | undefined {
+  commit(): SessionProblem | undefined {
     if (this.#transcriber === undefined || this.#transcriber.pendingMs < LIMITS.commitMinMs) {
       return NOTHING_TO_COMMIT;
     }
@@ -109,13 +102,9 @@ export class Listening {
 
   clear(): void {
     this.#transcriber?.clear();
-    this.#deps.sender.send('input_audio_buffer.cleared');
   }
 
-  /**
-   * The audio format or the turn detection changed: the utterance that goes on is forgotten, and what
-   * was committed is still transcribed.
-   */
+  /** For a new audio format or turn detection: drops the utterance in progress, but transcribes what was committed. */
   restart(): void {
     const transcriber = this.#transcriber;
     if (transcriber === undefined) return;
@@ -128,16 +117,16 @@ export class Listening {
     });
   }
 
-  /** The caller is speaking, as far as the server is to know. */
+  /** Whether turn detection hears the caller speak. */
   get isSpeaking(): boolean {
     return this.#deps.config().turnDetection !== null && this.#transcriber?.isHearing === true;
   }
 
   /** The caller speaks, or speech is being transcribed; audio that the client may yet commit does not count. */
   get isBusy(): boolean {
-    const ears =
+    const transcribers =
       this.#transcriber === undefined ? this.#retiring : [this.#transcriber, ...this.#retiring];
-    return this.isSpeaking || [...ears].some((transcriber) => transcriber.isMakingOut);
+    return this.isSpeaking || [...transcribers].some((transcriber) => transcriber.isTranscribing);
   }
 
   /** Resolves when everything that was committed is transcribed. */
@@ -145,7 +134,7 @@ export class Listening {
     await Promise.all([this.#retired, this.#transcriber?.transcribed()]);
   }
 
-  /** Of what the caller said. */
+  /** The caller's speech that is not billed yet. */
   get unpaid(): Pick<UnpaidSound, 'take' | 'billed'> {
     return this.#unpaid;
   }
@@ -167,25 +156,23 @@ export class Listening {
   }
 
   #openTranscriber(): Transcriber {
-    const { clock, gates, vad } = this.#deps;
+    const { client, clock, gates, vad } = this.#deps;
     const stt = this.#deps.stt();
     const { inputFormat, turnDetection } = this.#deps.config();
     const retired = this.#retired;
-    /** Utterances whose words this transcriber transcribes, oldest first. */
+    /** Utterances that wait for their transcript, oldest first. */
     const awaiting: { readonly itemId: string; readonly wantsAnswer: boolean }[] = [];
-    const samples = samplesOf(inputFormat);
-    this.#bytesPerMs = samples.bytesPerSecond / 1_000;
+    this.#bytesPerMs = bytesPerMs(inputFormat);
     this.#transcriberOpenedAtMs = this.#receivedMs;
     this.#armIdleTimer();
     return new Transcriber({
-      encoding: samples.encoding,
-      sampleRateHz: samples.sampleRateHz,
+      ...inputFormat,
       endpointing: endpointingOf(turnDetection),
       vad,
       gates,
       clock,
       async openStt(listener) {
-        // One recogniser a session, however often its client changes how it is listened to.
+        // A session has one recogniser at a time, however often its settings change.
         await retired;
         return stt.open({ sampleRateHz: HEARING_HZ, listener });
       },
@@ -193,7 +180,7 @@ export class Listening {
         began: (atMs) => this.#began(atMs),
         ended: (atMs, heardMs) =>
           awaiting.push({ itemId: this.#ended(atMs, heardMs), wantsAnswer: this.#wantsAnswer }),
-        segment: () => {},
+        segment: ({ text }) => client.interim?.(this.#itemId, text),
         heard: (heard) => {
           const { itemId = '', wantsAnswer = false } = awaiting.shift() ?? {};
           this.#heard(itemId, heard);
@@ -203,43 +190,52 @@ export class Listening {
         forgotten: () => this.#deps.forgotten(),
         paused: (text) => this.#wantsAnswer && this.#deps.paused(text),
         resumed: () => this.#deps.resumed(),
-        failed: (error) => tellFailure(this.#deps.sender, error),
+        failed: (error) => client.transcriberFailed(error),
       },
     });
   }
 
   #began(atMs: number): void {
-    const { config, sender, random, speechStarted } = this.#deps;
+    const { client, config, random, speechStarted } = this.#deps;
     this.#itemId = newId(random, 'item_');
     this.#awaited.end();
     if (config().turnDetection === null) return;
-    sender.send('input_audio_buffer.speech_started', {
-      audio_start_ms: Math.round(this.#transcriberOpenedAtMs + atMs),
-      item_id: this.#itemId,
-    });
+    client.speechStarted(this.#itemId, this.#transcriberOpenedAtMs + atMs);
     speechStarted();
   }
 
-  /** Answers the id of the item that the utterance became. */
+  /** Returns the id of the utterance's item. */
   #ended(atMs: number, heardMs: number): string {
-    const { config, sender } = this.#deps;
     this.#unpaid.add(heardMs);
     const itemId = this.#itemId;
-    commitItem(this.#deps, itemId, () => {
-      if (config().turnDetection === null || this.#isCommitting) return;
-      sender.send('input_audio_buffer.speech_stopped', {
-        audio_end_ms: Math.round(this.#transcriberOpenedAtMs + atMs),
-        item_id: itemId,
-      });
-    });
+    const isCommitted = this.#deps.config().turnDetection === null || this.#isCommitting;
+    this.#addUtterance(
+      itemId,
+      isCommitted
+        ? { kind: 'committed' }
+        : { kind: 'stopped', atMs: this.#transcriberOpenedAtMs + atMs },
+    );
     return itemId;
   }
 
-  /** A caller who says nothing to an answer for as long as the client allows is spoken to again. */
+  /** Adds an utterance to the conversation, still without words. */
+  #addUtterance(itemId: string, end: UtteranceEnd): void {
+    const { client, conversation } = this.#deps;
+    const added = conversation.add({
+      id: itemId,
+      type: 'message',
+      role: 'user',
+      status: 'completed',
+      content: [{ type: 'speech', transcript: null }],
+    });
+    client.utterance(added, end);
+  }
+
+  /** Prompts a caller who was silent after an answer for as long as the client allows. */
   #lookAwaited(): void {
     if (!this.#awaited.isOn) return;
-    const { config, sender, random, timedOut } = this.#deps;
-    // A caller who spoke when the answer ended has the timeout from the end of that speech on.
+    const { config, random, timedOut } = this.#deps;
+    // A caller who spoke when the answer ended gets the timeout after that speech.
     if (this.#transcriber?.isHearing) {
       this.#awaited.begin(this.#receivedMs);
       return;
@@ -248,30 +244,24 @@ export class Listening {
     if (turnDetection?.type !== 'server_vad' || turnDetection.idleTimeoutMs === null) return;
     const lapsed = this.#awaited.lapsed(this.#receivedMs, turnDetection.idleTimeoutMs);
     if (lapsed === undefined) return;
-    const itemId = newId(random, 'item_');
-    commitItem(this.#deps, itemId, () =>
-      sender.send('input_audio_buffer.timeout_triggered', {
-        audio_start_ms: Math.round(lapsed.sinceMs),
-        audio_end_ms: Math.round(this.#receivedMs),
-        item_id: itemId,
-      }),
-    );
+    const end = { kind: 'silent', fromMs: lapsed.sinceMs, toMs: this.#receivedMs } as const;
+    this.#addUtterance(newId(random, 'item_'), end);
     if (this.#wantsAnswer) timedOut();
   }
 
   get #wantsAnswer(): boolean {
-    const { turnDetection, type } = this.#deps.config();
-    return type === 'realtime' && turnDetection?.createResponse === true;
+    const { isAnswering, turnDetection } = this.#deps.config();
+    return isAnswering && turnDetection?.createResponse === true;
   }
 
   #heard(id: string, heard: Heard): void {
-    const { config, conversation, sender } = this.#deps;
-    this.#unpaid.told(heard.heardMs, heard.failed);
+    const { client, config, conversation } = this.#deps;
+    this.#unpaid.transcribed(heard.heardMs, heard.failed);
     const item = conversation.find(id);
     if (item?.type === 'message') {
-      conversation.replace({ ...item, content: [{ type: 'input_audio', transcript: heard.text }] });
+      conversation.replace({ ...item, content: [{ type: 'speech', transcript: heard.text }] });
     }
-    if (config().transcription) tellTranscript(sender, id, heard);
+    if (config().transcription) client.transcript(id, heard);
     this.#armIdleTimer();
   }
 
@@ -283,7 +273,7 @@ export class Listening {
     this.#idleTimer = clock.setTimeout(look, LIMITS.realtimeDecoderIdleMs);
   }
 
-  /** A recogniser without speech goes back to the pool, and a line without sound keeps nothing. */
+  /** Returns an unused recogniser to the pool; a line without audio keeps nothing. */
   #lookIdle(isSilent: boolean): void {
     if (this.#transcriber === undefined) return;
     if (isSilent && !this.#transcriber.isBusy) {
@@ -291,7 +281,7 @@ export class Listening {
       return;
     }
     if (!isSilent) this.#transcriber.rest();
-    // A caller who fell silent in the middle of a word has said all there is, unless his client takes the turns.
+    // Audio stopped within an utterance, which ends here; where the client commits turns, it decides.
     else if (this.isSpeaking) this.#transcriber.commit({ asked: false });
     this.#armIdleTimer();
   }

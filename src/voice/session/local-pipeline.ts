@@ -11,10 +11,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import { MAIN_HOLD } from '../billing/session-holds.ts';
 import { type TurnCap, turnReserveRaw, turnUsage } from '../billing/turn-meter.ts';
-import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
 import { messagesOf } from './conversation.ts';
 import { foreignSpeech } from './expected-speech.ts';
-
+import type { SessionConfig } from './session-config.ts';
 import {
   type Llm,
   type LlmPiece,
@@ -23,7 +22,7 @@ import {
   type VoicePipeline,
 } from './voice-pipeline.ts';
 
-/** English has about as many characters to a token. */
+/** The approximate length of an English token. */
 const PROMPT_CHARS_PER_TOKEN = 4;
 
 /** The model that transcribes the caller in a session of the local engines. */
@@ -32,14 +31,14 @@ export const TRANSCRIBER = 'local/pocketsphinx';
 type GuideDeps = {
   readonly guide: GuideEngine;
   readonly callerFacts: () => Promise<CallerFacts>;
-  /** The money of its session. */
+  /** The holds of its session. */
   readonly sessionHolds: OwnHold;
   readonly clock: Clock;
   readonly cap: TurnCap;
 };
 
 /** The engines of this process, billed as one model. */
-export function createLocalLegs(
+export function createLocalPipeline(
   deps: Omit<GuideDeps, 'guide'> & {
     readonly engines: Pick<LocalEngines, 'stt' | 'tts' | 'guide'>;
     readonly source: Source;
@@ -48,7 +47,7 @@ export function createLocalLegs(
   const { cap, engines, source } = deps;
   return {
     stt: () => engines.stt.pocketsphinx,
-    llm: createGuideBrain({ ...deps, guide: engines.guide }),
+    llm: createGuideLlm({ ...deps, guide: engines.guide }),
     voice: engines.tts.flite,
     transcriberModel: () => TRANSCRIBER,
     problemOf: (config) => foreignSpeech(TRANSCRIBER, config),
@@ -59,7 +58,7 @@ export function createLocalLegs(
 }
 
 /** The built-in responder: it knows its whole answer at once. */
-function createGuideBrain(deps: GuideDeps): Llm {
+function createGuideLlm(deps: GuideDeps): Llm {
   return {
     reply(request) {
       let tokens = { input: 0, cached: 0, output: 0 };
@@ -99,10 +98,10 @@ async function ask(
   const { instructions } = config;
   const system: ChatMessage[] =
     instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  // By length and not by token: counting belongs to the engine's own thread, and bills are capped.
+  // Cut by length: tokens are counted in the engine's own thread, and bills are capped.
   const room = Math.max(0, cap.inputTokens * PROMPT_CHARS_PER_TOKEN - instructions.length);
   const request: Parameters<GuideEngine['reply']>[0] = {
-    // It answers what was said last, and that is answered.
+    // The guide answers the last message, which a prompt must not answer again.
     messages: [...system, ...messagesOf(isPrompt ? [] : items, room)],
     facts: settleOwn(await callerFacts(), sessionHolds),
     tools: offeredTools(config),

@@ -1,4 +1,4 @@
-/** What is to be said, in order, from the one who thinks of it to the one who says it. */
+/** A queue of text between the LLM and the TTS. */
 export class Passages {
   readonly #waiting: string[] = [];
   #isEnded = false;
@@ -19,7 +19,7 @@ export class Passages {
     this.#wake();
   }
 
-  /** The next one, once it is there. Undefined: that was all. For one reader. */
+  /** Resolves to the next passage; undefined: there is no more. For one reader. */
   async next(): Promise<string | undefined> {
     for (;;) {
       const text = this.#waiting.shift();

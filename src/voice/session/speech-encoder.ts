@@ -1,22 +1,22 @@
 import { encodeAlaw } from '../../../media/alaw.ts';
+import type { SoundFormat } from '../../../media/coding.ts';
 import { encodeMulaw } from '../../../media/mulaw.ts';
 import { writePcmBytes } from '../../../media/pcm.ts';
 import { Resampler } from '../../../media/resample.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { type AudioFormat, samplesOf } from './audio-format.ts';
 
 /** Turns synthesised speech into deltas of the client's format, each at most `LIMITS.speechDeltaMs` long. */
 export class SpeechEncoder {
-  readonly #format: AudioFormat;
+  readonly #format: SoundFormat;
   #resampler: Resampler | undefined;
 
-  constructor(format: AudioFormat) {
+  constructor(format: SoundFormat) {
     this.#format = format;
   }
 
-  /** A piece of a sentence whose sound is still coming, as far as it can be told without the rest. */
+  /** Encodes a piece of a sentence, without the samples that resampling holds back. */
   *piece(pcm: Int16Array, sampleRateHz: number): Generator<Uint8Array> {
-    const { sampleRateHz: toHz } = samplesOf(this.#format);
+    const { sampleRateHz: toHz } = this.#format;
     if (this.#resampler?.fromHz !== sampleRateHz) {
       this.#resampler = new Resampler(sampleRateHz, toHz);
     }
@@ -39,18 +39,18 @@ export class SpeechEncoder {
   }
 
   #encode(samples: Int16Array): Uint8Array {
-    switch (this.#format.type) {
-      case 'audio/pcm': {
+    switch (this.#format.encoding) {
+      case 'linear16': {
         const bytes = new Uint8Array(samples.length * 2);
         writePcmBytes(samples, bytes);
         return bytes;
       }
-      case 'audio/pcmu': {
+      case 'mulaw': {
         const bytes = new Uint8Array(samples.length);
         encodeMulaw(samples, bytes);
         return bytes;
       }
-      case 'audio/pcma': {
+      case 'alaw': {
         const bytes = new Uint8Array(samples.length);
         encodeAlaw(samples, bytes);
         return bytes;

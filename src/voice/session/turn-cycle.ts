@@ -1,15 +1,11 @@
-import type { RealtimeSessionEvent } from '../../../machines/realtime-session.ts';
+import type { VoiceSessionEvent } from '../../../machines/voice-session.ts';
 import type { TurnBilling } from '../billing/bill-turn.ts';
-import type { EventProblem } from '../protocols/openai-realtime/client-event.ts';
-import {
-  type ResponseRequest,
-  readsConversation,
-} from '../protocols/openai-realtime/response-request.ts';
+import { BROKEN, LEDGER_AWAY } from '../live/voice-endings.ts';
+import type { VoiceLife } from '../live/voice-life.ts';
+import { type AnswerRequest, readsConversation, type SessionProblem } from './answer-request.ts';
 import type { Answering, FinishedAnswer } from './answering.ts';
 import type { Listening } from './listening.ts';
-import type { Settings } from './settings.ts';
-import { BROKEN, LEDGER_AWAY } from './voice-endings.ts';
-import type { VoiceLife } from './voice-life.ts';
+import type { SessionConfig } from './session-config.ts';
 
 /** Responses that may wait for the one in progress, so that a client's requests hold a bounded memory. */
 const MOST_WAITING = 8;
@@ -18,21 +14,21 @@ export type TurnCycleDeps = {
   readonly answering: Answering;
   readonly listening: Listening;
   readonly billing: TurnBilling;
-  readonly settings: Settings;
+  readonly config: () => SessionConfig;
   readonly life: VoiceLife;
   /** The session is over or was ended in the middle: no turn starts any more. */
   readonly isEnding: () => boolean;
-  readonly tell: (event: RealtimeSessionEvent) => void;
+  readonly send: (event: VoiceSessionEvent) => void;
 };
 
-/** The turns of a session, one after another: asked for, answered, billed. Its machine says when. */
+/** The turns of a session, one after another: requested, answered, billed. The session's machine decides when. */
 export class TurnCycle {
   readonly #deps: TurnCycleDeps;
-  /** Asked for and not begun, in order. Undefined: an answer to the caller, as the session then says. */
-  #waiting: (ResponseRequest | undefined)[] = [];
-  /** The caller said something that no response that has begun answers. */
+  /** Requests that have not begun, in order. Undefined: an answer to the caller, with the settings of that time. */
+  #waiting: (AnswerRequest | undefined)[] = [];
+  /** The caller said something that no response answers yet. */
   #isOwed = false;
-  /** The response in progress does. */
+  /** The response in progress answers the caller. */
   #isToCaller = false;
   /** The answer that is not billed yet. */
   #finished: FinishedAnswer | undefined;
@@ -41,14 +37,14 @@ export class TurnCycle {
     this.#deps = deps;
   }
 
-  /** What the caller said is in the conversation, or was forgotten. What `wantsAnswer` is answered once. */
+  /** An utterance is in the conversation, or was dropped. One that `wantsAnswer` gets one response. */
   heard(wantsAnswer: boolean): void {
     this.#isOwed ||= wantsAnswer;
     if (this.#isOwed) this.#answerCaller();
-    else this.#deps.tell({ type: 'speech.heard' });
+    else this.#deps.send({ type: 'speech.heard' });
   }
 
-  /** The caller speaks: what is being said to him is broken off, and what was about to be waits for his words. */
+  /** The caller interrupts: stops the answer in progress, and delays an answer that was about to start. */
   bargeIn(): void {
     const { answering } = this.#deps;
     this.#waiting = this.#waiting.filter((request) => request && !request.isPrompt);
@@ -56,7 +52,7 @@ export class TurnCycle {
     answering.interrupt('turn_detected');
   }
 
-  /** Cancels the response of the conversation that waits. In its turn its client hears of it as of one that began. */
+  /** Cancels the waiting response of the conversation. In its turn, the client receives it as created and cancelled. */
   cancelWaiting(): boolean {
     const at = this.#waiting.findIndex(belongs);
     if (at === -1) return false;
@@ -67,12 +63,11 @@ export class TurnCycle {
   }
 
   /**
-   * A response is wanted. In the conversation there is one at a time; those on the side wait for their
-   * turn. It answers to what the caller said, too, if that was not begun.
+   * Queues a response. The conversation has one at a time; out-of-band responses wait for their turn. It also answers
+   * the caller where that response has not begun.
    */
-  request(request: ResponseRequest): EventProblem | undefined {
-    const { answering, settings, tell } = this.#deps;
-    if (settings.current.type === 'transcription') return ONLY_TRANSCRIBES;
+  request(request: AnswerRequest): SessionProblem | undefined {
+    const { answering, send } = this.#deps;
     if (request.isInConversation) {
       const isWaiting = this.#waiting.some((other) => other !== undefined && belongs(other));
       if (answering.isConversing || isWaiting) {
@@ -83,15 +78,15 @@ export class TurnCycle {
     const waiting = this.#waiting.filter((other) => other !== undefined || !isForCaller);
     if (waiting.length >= MOST_WAITING) return TOO_MANY_WAIT;
     this.#waiting = [...waiting, request];
-    tell({ type: 'response.requested' });
+    send({ type: 'response.requested' });
     return undefined;
   }
 
   start(): void {
-    const { answering, isEnding, life, listening, tell } = this.#deps;
-    // What was asked for may wait for the caller since.
+    const { answering, isEnding, life, listening, send } = this.#deps;
+    // A barge-in may have withdrawn the request.
     if (isEnding() || this.#waiting.length === 0) {
-      tell({ type: 'turn.finished' });
+      send({ type: 'turn.finished' });
       return;
     }
     const request = this.#waiting.shift();
@@ -101,12 +96,12 @@ export class TurnCycle {
       if (this.#isToCaller) this.#isOwed = false;
       if (request?.isCancelled) answering.skip(request);
       else answering.start(request ?? this.#answerAsSet());
-      if (this.#waiting.length > 0) tell({ type: 'response.requested' });
-      if (request?.isCancelled) tell({ type: 'turn.finished' });
+      if (this.#waiting.length > 0) send({ type: 'response.requested' });
+      if (request?.isCancelled) send({ type: 'turn.finished' });
     } catch (error) {
       life.logError(error, 'a turn could not be started');
-      tell({ type: 'session.failed', ending: BROKEN });
-      tell({ type: 'turn.finished' });
+      send({ type: 'session.failed', ending: BROKEN });
+      send({ type: 'turn.finished' });
     }
   }
 
@@ -114,46 +109,47 @@ export class TurnCycle {
     this.#deps.answering.stop('turn_stopped', 'The server ended this response.');
   }
 
-  finished(answer: FinishedAnswer): void {
-    this.#finished = answer;
-    const { listening, tell } = this.#deps;
-    if (answer.request.isInConversation) listening.awaitCaller(answer.outcome.unplayedMs);
-    tell({ type: 'turn.finished' });
+  finished(finished: FinishedAnswer): void {
+    this.#finished = finished;
+    const { listening, send } = this.#deps;
+    const { outcome, request } = finished;
+    if (request.isInConversation) listening.awaitCaller(outcome.unplayedMs);
+    send({ type: 'turn.finished' });
   }
 
   /** Bills the answer and what was heard, and holds the next turn unless the session `isEnding`. */
   bill(isEnding: boolean): void {
-    const { billing, life, listening, tell } = this.#deps;
-    const answer = this.#finished;
+    const { billing, life, listening, send } = this.#deps;
+    const finished = this.#finished;
     const heardMs = listening.unpaid.take();
     this.#finished = undefined;
     billing
-      .bill(answer, heardMs, !isEnding)
-      .then((told) => {
+      .bill(finished, heardMs, !isEnding)
+      .then((event) => {
         listening.unpaid.billed(heardMs);
-        tell(told);
+        send(event);
       })
       .catch((error: unknown) => {
         life.logError(error, 'ledger is away from a realtime session');
-        tell({ type: 'budget.spent', ending: LEDGER_AWAY });
+        send({ type: 'budget.spent', ending: LEDGER_AWAY });
       });
   }
 
   /** What was bought and not yet billed goes into the journal; the settlement waits for it. */
   billRest(): void {
     const { billing, life, listening } = this.#deps;
-    const answer = this.#finished;
+    const finished = this.#finished;
     const heardMs = listening.unpaid.take();
     this.#finished = undefined;
     billing
-      .bill(answer, heardMs, false)
+      .bill(finished, heardMs, false)
       .catch((error: unknown) => life.logError(error, 'the rest of a session was not journaled'));
   }
 
-  /** Once he has finished, where he may interrupt, and by an answer that knows all that he said. */
+  /** Requests an answer, unless a waiting one will include the words, or a caller who may interrupt still speaks. */
   #answerCaller(): void {
-    const { answering, listening, settings, tell } = this.#deps;
-    if (listening.isSpeaking && settings.current.turnDetection?.interruptResponse) return;
+    const { answering, config, listening, send } = this.#deps;
+    if (listening.isSpeaking && config().turnDetection?.interruptResponse) return;
     if (answering.isUnread) {
       this.#isToCaller = true;
       this.#isOwed = false;
@@ -161,21 +157,21 @@ export class TurnCycle {
     }
     if (this.#waiting.some(answersCaller)) return;
     this.#waiting.push(undefined);
-    tell({ type: 'response.requested' });
+    send({ type: 'response.requested' });
   }
 
-  #answerAsSet(): ResponseRequest {
-    return { config: this.#deps.settings.current, metadata: {}, isInConversation: true };
+  #answerAsSet(): AnswerRequest {
+    return { config: this.#deps.config(), metadata: {}, isInConversation: true };
   }
 }
 
-const belongs = (request: ResponseRequest | undefined): boolean =>
+const belongs = (request: AnswerRequest | undefined): boolean =>
   request === undefined || (request.isInConversation && !request.isCancelled);
 
-const answersCaller = (request: ResponseRequest | undefined): boolean =>
+const answersCaller = (request: AnswerRequest | undefined): boolean =>
   request === undefined || readsConversation(request);
 
-const alreadyActive = (activeId: string | undefined): EventProblem => ({
+const alreadyActive = (activeId: string | undefined): SessionProblem => ({
   code: 'conversation_already_has_active_response',
   message:
     activeId === undefined
@@ -183,13 +179,7 @@ const alreadyActive = (activeId: string | undefined): EventProblem => ({
       : `The response ${activeId} is still in progress.`,
 });
 
-const TOO_MANY_WAIT: EventProblem = {
+const TOO_MANY_WAIT: SessionProblem = {
   code: 'too_many_responses',
   message: `At most ${MOST_WAITING} responses may wait for the one in progress.`,
-};
-
-const ONLY_TRANSCRIBES: EventProblem = {
-  code: 'invalid_value',
-  message: 'This is a transcription session: it hears and does not answer.',
-  param: 'type',
 };

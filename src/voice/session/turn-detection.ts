@@ -1,23 +1,24 @@
-import { z } from 'zod';
-
-const EAGERNESS = ['low', 'medium', 'high', 'auto'] as const;
+export const EAGERNESS = ['low', 'medium', 'high', 'auto'] as const;
 type Eagerness = (typeof EAGERNESS)[number];
 
-type Answers = { readonly createResponse: boolean; readonly interruptResponse: boolean };
+/** What the session does by itself when the caller begins or ends a turn. */
+export type TurnAnswers = { readonly createResponse: boolean; readonly interruptResponse: boolean };
 
-/** How the server finds the end of what a caller says, in the two ways of the realtime protocol. */
+/** How the server finds the end of an utterance: by silence, or by silence and the words before it. */
 export type TurnDetection =
-  | (Answers & {
+  | (TurnAnswers & {
       readonly type: 'server_vad';
       readonly threshold: number;
       readonly prefixPaddingMs: number;
       readonly silenceDurationMs: number;
-      /** The caller is prompted after so long a silence behind an answer; null: never. */
+      /** Silence that ends an unfinished sentence; absent: all utterances end alike. */
+      readonly unfinishedSilenceMs?: number;
+      /** Silence after an answer until the caller is prompted; null: never. */
       readonly idleTimeoutMs: number | null;
-      /** Silence after which an answer is begun, should the turn have ended; null: none is. */
+      /** Silence after which a speculative answer is begun; null: never. */
       readonly speculateAfterMs: number | null;
     })
-  | (Answers & { readonly type: 'semantic_vad'; readonly eagerness: Eagerness });
+  | (TurnAnswers & { readonly type: 'semantic_vad'; readonly eagerness: Eagerness });
 
 export const SERVER_VAD = {
   type: 'server_vad',
@@ -30,11 +31,8 @@ export const SERVER_VAD = {
   interruptResponse: true,
 } as const satisfies TurnDetection;
 
-/**
- * What eagerness means here: the silence that ends a turn whose words could stand as they are, and the
- * one that ends it when they trail off in the middle of a thought. The longer ones are the protocol's.
- */
-const PATIENCE = {
+/** The silence that ends a complete or an unfinished sentence, by eagerness. The longer values are the protocol's. */
+const SILENCES = {
   high: { silenceDurationMs: 300, unfinishedSilenceMs: 2_000 },
   medium: { silenceDurationMs: 500, unfinishedSilenceMs: 4_000 },
   auto: { silenceDurationMs: 500, unfinishedSilenceMs: 4_000 },
@@ -46,7 +44,7 @@ export type Endpointing = {
   readonly threshold: number;
   readonly prefixPaddingMs: number;
   readonly silenceDurationMs: number;
-  /** Silence that ends an utterance whose last words ask for more; without it all end alike. */
+  /** Silence that ends an unfinished sentence; without it, all utterances end alike. */
   readonly unfinishedSilenceMs?: number;
   /** Silence after which an utterance has likely ended. */
   readonly speculateAfterMs?: number | undefined;
@@ -56,7 +54,9 @@ export function endpointingOf(detection: TurnDetection | null): Endpointing | nu
   if (detection === null) return null;
   if (detection.type === 'server_vad') {
     const { prefixPaddingMs, silenceDurationMs, speculateAfterMs, threshold } = detection;
+    const { unfinishedSilenceMs } = detection;
     return {
+      ...(unfinishedSilenceMs !== undefined && { unfinishedSilenceMs }),
       threshold,
       prefixPaddingMs,
       silenceDurationMs,
@@ -64,75 +64,5 @@ export function endpointingOf(detection: TurnDetection | null): Endpointing | nu
     };
   }
   const { threshold, prefixPaddingMs } = SERVER_VAD;
-  return { threshold, prefixPaddingMs, ...PATIENCE[detection.eagerness] };
-}
-
-const answers = {
-  create_response: z.boolean().nullish(),
-  interrupt_response: z.boolean().nullish(),
-};
-
-export const Detection = z
-  .discriminatedUnion('type', [
-    z.object({
-      type: z.literal('server_vad'),
-      threshold: z.number().min(0).max(1).nullish(),
-      prefix_padding_ms: z.number().int().min(0).max(2_000).nullish(),
-      silence_duration_ms: z.number().int().min(100).max(5_000).nullish(),
-      idle_timeout_ms: z.number().int().min(5_000).max(30_000).nullish(),
-      speculate_after_ms: z.number().int().min(100).max(5_000).nullish(),
-      ...answers,
-    }),
-    z.object({
-      type: z.literal('semantic_vad'),
-      eagerness: z.enum(EAGERNESS).nullish(),
-      idle_timeout_ms: z.null({ error: 'is for server_vad only' }).optional(),
-      ...answers,
-    }),
-  ])
-  .nullable();
-
-export function readDetection(detection: z.output<typeof Detection>): TurnDetection | null {
-  if (detection === null) return null;
-  const wanted: Answers = {
-    createResponse: detection.create_response ?? true,
-    interruptResponse: detection.interrupt_response ?? true,
-  };
-  if (detection.type === 'semantic_vad') {
-    return { type: 'semantic_vad', eagerness: detection.eagerness ?? 'auto', ...wanted };
-  }
-  return {
-    type: 'server_vad',
-    threshold: detection.threshold ?? SERVER_VAD.threshold,
-    prefixPaddingMs: detection.prefix_padding_ms ?? SERVER_VAD.prefixPaddingMs,
-    silenceDurationMs: detection.silence_duration_ms ?? SERVER_VAD.silenceDurationMs,
-    idleTimeoutMs: detection.idle_timeout_ms ?? null,
-    speculateAfterMs: detection.speculate_after_ms ?? null,
-    ...wanted,
-  };
-}
-
-/** The detection as a session shows it. In a transcription session nothing is answered. */
-export function renderDetection(
-  detection: TurnDetection | null,
-  { isAnswering }: { readonly isAnswering: boolean },
-): Record<string, unknown> | null {
-  if (detection === null) return null;
-  const wanted = isAnswering && {
-    create_response: detection.createResponse,
-    interrupt_response: detection.interruptResponse,
-  };
-  if (detection.type === 'semantic_vad') {
-    return { type: 'semantic_vad', eagerness: detection.eagerness, ...wanted };
-  }
-  return {
-    type: 'server_vad',
-    threshold: detection.threshold,
-    prefix_padding_ms: detection.prefixPaddingMs,
-    silence_duration_ms: detection.silenceDurationMs,
-    idle_timeout_ms: detection.idleTimeoutMs,
-    // No member of the protocol: clients that do not ask for it do not see it.
-    ...(detection.speculateAfterMs !== null && { speculate_after_ms: detection.speculateAfterMs }),
-    ...wanted,
-  };
+  return { threshold, prefixPaddingMs, ...SILENCES[detection.eagerness] };
 }

@@ -5,30 +5,35 @@ import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { Disbelieved } from '../../models/purchase/believe.ts';
 import type { Reserves } from '../billing/session-holds.ts';
 import type { TurnUse } from '../billing/turn-meter.ts';
-import type { ConfigProblem, SessionConfig } from '../protocols/openai-realtime/session-config.ts';
 import type { ConversationItem } from './conversation.ts';
+import type { ConfigProblem, SessionConfig } from './session-config.ts';
 
-/** What a turn used of one source. */
+/** A charge of a turn for the use of one source. */
 export type TurnCharge = {
   readonly source: Source;
-  /** Which of the session's holds pays it; the one that it was opened with where none is named. */
+  /** The hold that pays; by default the one that the session was opened with. */
   readonly sessionHold?: string;
-  /** The model that was bought, where it could be of several sources. */
+  /** The model that was bought, where several sources sell it. */
   readonly model?: string;
   readonly usage: Usage;
-  /** All that its upstream tells of, where it cannot have come to that much. */
-  readonly told?: Disbelieved;
-  /** It was paid by itself, so much; its hold pays the margin. */
+  /** The price by another card than the source's, and the use as the journal has it. */
+  readonly priced?: {
+    readonly costRaw: bigint;
+    readonly usage: Readonly<Record<string, number>>;
+  };
+  /** The whole report of the upstream, where it exceeds what is possible. */
+  readonly reported?: Disbelieved;
+  /** The amount paid per call, outside the hold, which pays the margin. */
   readonly paidRaw?: bigint;
-  /** The upstream did not say what it used. */
+  /** The upstream reported no usage. */
   readonly isEstimated?: boolean;
-  /** It was asked before the turn had ended, and in vain. */
+  /** It is for a speculative answer that was not used. */
   readonly isSpeculated?: boolean;
 };
 
 export type LlmRequest = {
   readonly config: SessionConfig;
-  /** What was said so far, oldest first; a LLM takes as much of the end as fits it. */
+  /** The conversation, oldest item first; an LLM reads as much of its end as fits. */
   readonly items: readonly ConversationItem[];
   /** The caller did not respond to the last answer and is prompted again. */
   readonly isPrompt?: boolean;
@@ -46,33 +51,32 @@ export type LlmPiece =
       readonly callId?: string;
     };
 
-/** An answer while it is being thought of. For one reader. */
+/** An answer in progress. For one reader. */
 export interface LlmReply {
-  /** Undefined: that was all. Throws StageFailed. */
+  /** Undefined: there is no more. Throws StageFailed. */
   next(): Promise<LlmPiece | undefined>;
-  /** What it has come to so far. */
+  /** Tokens used so far. */
   readonly tokens: { readonly input: number; readonly cached: number; readonly output: number };
-  /** Why it ended before its end, known when it is over. Undefined: it did not. */
+  /** Why the answer was cut short, known at its end; undefined: it was not. */
   readonly cut: CutReason | undefined;
 }
 
-/** What answers. */
 export interface Llm {
   reply(request: LlmRequest): LlmReply;
-  /** The caller may have finished: the answer is begun, at most once a turn, and not sent yet. */
+  /** The caller may have finished: begins an answer, at most one a turn, and does not send it yet. */
   speculate?(request: Omit<LlmRequest, 'signal'>): void;
-  /** The caller has not: what was begun is given up. */
+  /** The caller goes on: drops the speculative answer. */
   forgetSpeculation?(): void;
 }
 
 export type TtsPiece = {
   readonly pcm: Int16Array;
   readonly sampleRateHz: number;
-  /** The words that begin with this piece; empty where it goes on with the ones before. */
+  /** The words that begin with this piece; empty where it continues the ones before. */
   readonly text: string;
 };
 
-/** What speaks: a sentence at a time, first sound first. Stops buying when `signal` fires. Throws StageFailed. */
+/** Synthesizes speech, first audio first. Stops buying when `signal` fires. Throws StageFailed. */
 export interface Tts {
   speak(request: {
     readonly text: string;
@@ -82,33 +86,33 @@ export interface Tts {
   }): AsyncIterable<TtsPiece>;
 }
 
-/** The three that make a session, and what they cost. */
+/** The transcriber, LLM and TTS of a session, and what they cost. */
 export type VoicePipeline = {
-  /** What hears a session that is set up like that. */
+  /** The STT engine for these settings. */
   stt(config: SessionConfig): SttEngine;
   readonly llm: Llm;
   readonly voice: Tts;
-  /** The model that transcribes the caller, under a session as its client has set it up. */
+  /** The model that transcribes the caller with these settings. */
   transcriberModel(config: SessionConfig): string;
-  /** Why a session cannot be set up like that, or a response asked for. */
+  /** Why the stages cannot serve these settings of a session or a response. */
   problemOf(config: SessionConfig): ConfigProblem | undefined;
   /**
-   * The most that one ordinary turn can cost as the session is set up, with an answer of so many tokens, or else the
-   * longest: held before each one begins.
+   * The most that a turn costs with these settings and so long an answer, by default the longest; held before each
+   * turn.
    */
   reserves(config: SessionConfig, outputTokens?: number): Reserves;
-  /** What a turn has bought. The caller of this function bills it. */
+  /** Takes the charges of a turn, which the caller of this function bills. */
   takeBill(use: TurnUse, requests: 0 | 1): readonly TurnCharge[];
   /**
-   * Resolves when it is known what every payment under way has bought, or the wait is over: one that
-   * is paid by itself is bought though its caller has left. It is in the next bill then.
+   * Resolves when the charge of every payment in progress is known, or the wait is over. A payment per call is charged
+   * though its caller has left; the next bill includes it.
    */
   paymentsKnown(): Promise<void>;
 };
 
-/** One of the three could not do its part; the session goes on. */
+/** A stage failed; the session goes on. */
 export class StageFailed extends Error {
-  override readonly name = 'LegFailed';
+  override readonly name = 'StageFailed';
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {

@@ -10,12 +10,12 @@ import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { outputCapOf, SPOKEN_TOKEN_MS, type TurnCap } from '../billing/turn-meter.ts';
-import type { EventSender } from '../protocols/openai-realtime/event-sender.ts';
-import type { ResponseWriter } from '../protocols/openai-realtime/response-writer.ts';
-import type { SessionConfig } from '../protocols/openai-realtime/session-config.ts';
+import type { Answer } from './answer.ts';
 import type { ConversationItem } from './conversation.ts';
 import { Passages } from './passages.ts';
+import type { SessionConfig } from './session-config.ts';
 import { SpeechEncoder } from './speech-encoder.ts';
+import type { VoiceClient } from './voice-client.ts';
 import { type Llm, type LlmPiece, type LlmReply, StageFailed, type Tts } from './voice-pipeline.ts';
 
 const SPEECH_BOUNDS = {
@@ -31,15 +31,15 @@ type Call = Extract<LlmPiece, { kind: 'call' }>;
 export type TurnOutcome = {
   readonly cause: TurnCause | undefined;
   readonly textIn: number;
-  /** Of `textIn`, what the upstream had kept from before. */
+  /** The part of `textIn` that the upstream had cached. */
   readonly cachedIn: number;
   readonly textOut: number;
   readonly spokenMs: number;
   readonly spokenChars: number;
-  /** Milliseconds from the turn's begin: the reply known, the first sound sent. */
+  /** Milliseconds from the turn's start: until the reply is known, and until the first audio is sent. */
   readonly replyMs: number | undefined;
   readonly firstAudioMs: number | undefined;
-  /** How long a client that plays what it gets is still busy with it; nothing is played of what was broken off. */
+  /** How long a client that plays in real time still has audio; 0 where the turn ended early. */
   readonly unplayedMs: number;
 };
 
@@ -52,15 +52,15 @@ export type VoiceTurnOptions = {
   /** The caller did not respond to the last answer. */
   readonly isPrompt: boolean;
   readonly cap: TurnCap;
-  readonly writer: ResponseWriter;
-  readonly sender: EventSender;
-  /** What the turn answers to, known once everything that was said before it is transcribed. */
+  readonly answer: Answer;
+  readonly client: Pick<VoiceClient, 'batch' | 'room'>;
+  /** Resolves to what the LLM reads, once all speech before the turn is transcribed. */
   readonly items: () => Promise<readonly ConversationItem[]>;
-  /** Called exactly once, when the response is closed on the wire and only its `done` is owed. */
+  /** Called exactly once, when the answer is closed but for its `done`. */
   readonly finished: (outcome: TurnOutcome) => void;
 };
 
-/** One running answer: conversation → LLM → speech sentence by sentence → deltas. */
+/** One answer in progress: conversation → LLM → TTS, sentence by sentence → deltas. */
 export class VoiceTurn {
   readonly #options: VoiceTurnOptions;
   readonly #actor: ActorRefFrom<typeof voiceTurnMachine>;
@@ -93,23 +93,19 @@ export class VoiceTurn {
     this.#actor.subscribe({ error: (error) => this.#broke(error) });
   }
 
-  get responseId(): string {
-    return this.#options.writer.id;
-  }
-
   start(): void {
-    const { sender, writer } = this.#options;
-    sender.batch(() => writer.created());
+    const { answer, client } = this.#options;
+    client.batch(() => answer.created());
     this.#actor.start();
   }
 
-  /** Ends it at once: what was bought so far is reported, nothing more is bought. */
+  /** Ends the turn at once: reports what was bought so far, and buys nothing more. */
   interrupt(reason: 'turn_detected' | 'client_cancelled'): void {
-    this.#tell({ type: 'turn.interrupted', reason });
+    this.#send({ type: 'turn.interrupted', reason });
   }
 
   fail(code: string, message: string): void {
-    this.#tell({ type: 'engine.failed', code, message });
+    this.#send({ type: 'engine.failed', code, message });
   }
 
   async #generate(): Promise<void> {
@@ -132,7 +128,7 @@ export class VoiceTurn {
       chars += piece.text.length;
       if (chars > LIMITS.realtimeReplyChars) {
         this.#ready();
-        return this.#tell({ type: 'output.cut', reason: 'max_output_tokens' });
+        return this.#send({ type: 'output.cut', reason: 'max_output_tokens' });
       }
       this.#say(isText ? [piece.text] : cutter.push(piece.text));
     }
@@ -142,9 +138,9 @@ export class VoiceTurn {
     this.#ready();
   }
 
-  /** Calls stand behind the words that were said before them, and those take a while. */
+  /** A function call follows the words before it, which take time to speak. */
   #call(call: Call): void {
-    if (this.#passages.isEmpty) this.#options.writer.callFunction(call);
+    if (this.#passages.isEmpty) this.#options.answer.callFunction(call);
     else this.#calls.push(call);
   }
 
@@ -153,20 +149,20 @@ export class VoiceTurn {
     if (passages.length > 0) this.#ready();
   }
 
-  /** The first words are there, or it is known that none come. */
+  /** The first words are known, or that there are none. */
   #ready(): void {
     if (this.#replyMs !== undefined) return;
     this.#replyMs = this.#sinceStart();
-    this.#tell({ type: 'reply.ready' });
+    this.#send({ type: 'reply.ready' });
   }
 
   async #speak(): Promise<void> {
-    const { config, writer } = this.#options;
+    const { answer, config } = this.#options;
     const isText = config.outputModality === 'text';
     let isFull = false;
     for (let passage = await this.#passages.next(); passage !== undefined && !isFull; ) {
       if (this.#isStopped) return;
-      if (writer.messageId === undefined) writer.beginMessage();
+      if (answer.messageId === undefined) answer.beginMessage();
       if (isText) this.#write(passage);
       else isFull = await this.#speakPassage(passage);
       if (this.#isStopped) return;
@@ -174,23 +170,23 @@ export class VoiceTurn {
     }
     if (this.#isStopped) return;
     const reason = isFull ? 'max_output_tokens' : this.#reply?.cut;
-    if (reason !== undefined) return this.#tell({ type: 'output.cut', reason });
-    if (this.#calls.length > 0) writer.endMessage(undefined, this.#sent);
-    for (const call of this.#calls) writer.callFunction(call);
-    this.#tell({ type: 'speech.finished' });
+    if (reason !== undefined) return this.#send({ type: 'output.cut', reason });
+    if (this.#calls.length > 0) answer.endMessage(undefined, this.#sent);
+    for (const call of this.#calls) answer.callFunction(call);
+    this.#send({ type: 'speech.finished' });
   }
 
   #write(text: string): void {
     this.#sent += text;
-    this.#options.writer.text(text);
+    this.#options.answer.text(text);
   }
 
-  /** Answers whether the output cap cut the speech short. */
+  /** Returns whether the output cap cut the speech short. */
   async #speakPassage(passage: string): Promise<boolean> {
-    const { cap, config, voice, writer } = this.#options;
+    const { answer, cap, config, voice } = this.#options;
     const { signal } = this.#stopped;
     const { speed, outputFormat } = config;
-    // Synthesis is paid for by what it is asked for.
+    // Synthesis is billed by the text that is requested.
     if (this.#spokenChars + passage.length > cap.spokenChars) return true;
     this.#encoder ??= new SpeechEncoder(outputFormat);
     const speech = voice.speak({ text: passage, voice: config.voice, speed, signal });
@@ -198,64 +194,64 @@ export class VoiceTurn {
       if (this.#isStopped) return false;
       const pieceMs = (pcm.length / sampleRateHz) * 1_000;
       if (this.#spokenMs + pieceMs > this.#capMs) return true;
-      // Synthesis has happened: the piece is bought, and is sent whole or until it is interrupted.
+      // The piece is bought already, so it is sent, whole or until an interruption.
       this.#spokenMs += pieceMs;
       if (text !== '') {
         if (!(await this.#sendAll(this.#encoder.end()))) return false;
         this.#spokenChars += text.length;
-        writer.spoken.begin(text, (Buffer.byteLength(text) * 1_000) / TEXT_BYTES_PER_SECOND);
+        answer.spoken.begin(text, (Buffer.byteLength(text) * 1_000) / TEXT_BYTES_PER_SECOND);
         this.#write(this.#sent === '' ? text : ` ${text}`);
       }
-      writer.spoken.lasted(pieceMs);
+      answer.spoken.lasted(pieceMs);
       if (!(await this.#sendAll(this.#encoder.piece(pcm, sampleRateHz)))) return false;
     }
-    writer.spoken.ended();
+    answer.spoken.ended();
     await this.#sendAll(this.#encoder.end());
     return false;
   }
 
-  /** Tokens of sound count as output where they are billed as such. */
+  /** Audio tokens count against the output cap where they are billed as output. */
   get #capMs(): number {
     if (!this.#options.cap.countsSound) return Number.POSITIVE_INFINITY;
     return (this.#outputCap - (this.#reply?.tokens.output ?? 0)) * SPOKEN_TOKEN_MS;
   }
 
-  /** False: the turn was stopped meanwhile. */
+  /** Returns false when the turn was stopped. */
   async #sendAll(deltas: Iterable<Uint8Array>): Promise<boolean> {
     for (const bytes of deltas) if (!(await this.#sendAudio(bytes))) return false;
     return true;
   }
 
-  /** False: the turn was stopped while it waited for the client to take what it has. */
+  /** Waits until the client has room. Returns false when the turn was stopped meanwhile. */
   async #sendAudio(bytes: Uint8Array): Promise<boolean> {
-    const { sender, writer } = this.#options;
-    await sender.room(this.#stopped.signal);
+    const { answer, client } = this.#options;
+    await client.room(this.#stopped.signal);
     if (this.#isStopped) return false;
     this.#firstAudioMs ??= this.#sinceStart();
-    writer.audio(bytes);
+    answer.audio(bytes);
     return true;
   }
 
   #finish(cause: TurnCause | undefined): void {
-    const { sender, writer } = this.#options;
-    sender.batch(() => writer.finish(cause, this.#sent));
+    const { answer, client } = this.#options;
+    client.batch(() => answer.finish(cause, this.#sent));
     this.#report(cause);
   }
 
-  /** What was bought is reported in any case: it may be the wire that broke, and cannot be closed. */
+  /** Reports what was bought in any case: sending to the client may be what failed. */
   #broke(error: unknown): void {
     this.#stopped.abort();
-    this.#options.log.error({ err: error, responseId: this.responseId }, 'voice turn broke');
+    this.#options.log.error({ err: error, answerId: this.#options.answer.id }, 'voice turn broke');
     if (this.#isReported) return;
     try {
       this.#finish(BROKE);
     } catch (again) {
-      this.#options.log.error({ err: again, responseId: this.responseId }, 'turn not closed');
+      this.#options.log.error({ err: again, answerId: this.#options.answer.id }, 'turn not closed');
     }
     this.#report(BROKE);
   }
 
-  /** The one report of this turn, whichever way it ended. */
+  /** Reports this turn exactly once, however it ended. */
   #report(cause: TurnCause | undefined): void {
     if (this.#isReported) return;
     this.#isReported = true;
@@ -277,13 +273,16 @@ export class VoiceTurn {
     work.catch((error: unknown) => {
       if (this.#isStopped) return;
       if (error instanceof StageFailed) return this.fail(error.code, error.message);
-      this.#options.log.error({ err: error, responseId: this.responseId }, 'voice turn failed');
+      this.#options.log.error(
+        { err: error, answerId: this.#options.answer.id },
+        'voice turn failed',
+      );
       this.fail('engine_failed', 'An engine could not finish this response.');
     });
   }
 
-  /** What comes after the end of a turn means nothing any more. */
-  #tell(event: VoiceTurnEvent): void {
+  /** An actor that has ended takes no events. */
+  #send(event: VoiceTurnEvent): void {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
   }
 

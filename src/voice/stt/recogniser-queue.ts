@@ -3,9 +3,9 @@ import type { SttListener, SttStream } from '../../engines/engine.ts';
 type QueueOptions = {
   readonly open: (listener: SttListener) => Promise<SttStream>;
   readonly transcript: SttListener['transcript'];
-  /** Told once of each recogniser that fails; whatever waited for it fails with it. */
+  /** Called once for each recogniser that fails; the steps that wait for it fail, too. */
   readonly lost: (error: Error) => void;
-  /** What is done between its steps has failed. */
+  /** Work between the steps has failed. */
   readonly failed: (error: Error) => void;
 };
 
@@ -16,28 +16,28 @@ type Recogniser = {
 };
 
 /**
- * The recogniser of one transcriber, and what is to be done with it, one thing after another: steps wait while it is being
- * opened, and while one finishes. It is opened when it is first needed, and again after it was lost or given back.
+ * Runs the steps of one transcriber on its recogniser, one after another. It opens the recogniser when it is first
+ * needed, and again after it was lost or released.
  */
 export class RecogniserQueue {
   readonly #options: QueueOptions;
   #stt: Recogniser | undefined;
   #work: Promise<void> = Promise.resolve();
-  /** Steps of it that are not done yet. */
+  /** Steps that are not done yet. */
   #waiting = 0;
 
   constructor(options: QueueOptions) {
     this.#options = options;
   }
 
-  /** Resolves when everything is done that was asked for until now. */
+  /** Resolves when all steps queued so far are done. */
   get done(): Promise<void> {
     return this.#work;
   }
 
   /**
-   * Has the recogniser hear more sound: at once when nothing waits, which is how nearly all of it is heard, or else a
-   * copy of it in its turn. Until then copies wait in `waiting`, whose owner bounds it: what is taken out is not heard.
+   * Pushes audio to the recogniser: at once when no step waits, else a copy of it in its turn. Copies wait in
+   * `waiting`, whose owner bounds it and may remove them.
    */
   hear(frame: Int16Array, waiting: Int16Array[]): void {
     const stt = this.#stt;
@@ -63,12 +63,12 @@ export class RecogniserQueue {
     );
   }
 
-  /** Does something else in its turn. */
+  /** Does other work in its turn. */
   after(work: () => void): void {
     this.#inTurn(work, (error) => this.#options.failed(asError(error)));
   }
 
-  /** Gives the recogniser back. */
+  /** Releases the recogniser. */
   release(): void {
     const stt = this.#stt;
     this.#stt = undefined;

@@ -10,20 +10,17 @@ import { isUnfinished } from './unfinished-speech.ts';
 import { newUtterance, textOf, type Utterance, wordsOf, wordsSoFar } from './utterance.ts';
 
 const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
-/** How late the detector may know that speech began, beyond its padding; older sound is gone. */
+/** How late the detector may report the start of speech, beyond its padding; older audio is gone. */
 const ONSET_MS = 320;
 const NOTHING = new Int16Array(0);
 const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
 
-/**
- * One stream's hearing: bytes in, utterances out. Audio goes decode → 16 kHz → speech detector →
- * recogniser; nothing of it is kept but the last moments before speech.
- */
+/** Turns a stream's bytes into utterances: decode → 16 kHz → VAD → recogniser. Keeps only the audio before speech. */
 export class Transcriber {
   readonly #options: TranscriberOptions;
   readonly #intake: VoiceIntake;
   readonly #detector: VoiceDetector | undefined;
-  /** How much of what was heard last the utterance that comes next may begin with, and how much of it there is. */
+  /** How many earlier frames an utterance may begin with, and how many of them there are. */
   readonly #mostLead: number;
   #lead = 0;
   #frames = 0;
@@ -74,17 +71,17 @@ export class Transcriber {
     if (!this.#closed) this.#intake.push(bytes);
   }
 
-  /** Audio of the utterance that goes on. */
+  /** Audio of the utterance in progress. */
   get pendingMs(): number {
     return (this.#utterance?.frames ?? 0) * FRAME_MS;
   }
 
-  /** All that can yet be heard of what came: the utterance, or the lead of one, and a frame half full. */
+  /** The most audio that can still be transcribed: the utterance, or the lead of one, and part of a frame. */
   get unheardMs(): number {
     return ((this.#utterance?.frames ?? this.#lead) + 1) * FRAME_MS;
   }
 
-  /** Ends the utterance here, whatever the detector thinks; `asked`: by its client's request. False when there is none. */
+  /** Ends the utterance here; `asked`: its client requests it. Returns false when there is none. */
   commit({ asked = true } = {}): boolean {
     if (this.#utterance === undefined) return false;
     this.#detector?.reset();
@@ -97,7 +94,7 @@ export class Transcriber {
     return Math.round(this.#frames * FRAME_MS);
   }
 
-  /** Forgets the utterance that goes on. */
+  /** Drops the utterance in progress. */
   clear(): void {
     this.#lead = 0;
     this.#detector?.reset();
@@ -108,7 +105,7 @@ export class Transcriber {
     this.#end();
   }
 
-  /** No more audio comes: what is left is heard, then this resolves. */
+  /** Ends the stream; resolves when the rest is transcribed. */
   async finish(): Promise<void> {
     this.#intake.flush();
     this.#detector?.reset();
@@ -121,27 +118,27 @@ export class Transcriber {
     await this.#queue.done;
   }
 
-  /** An utterance goes on. */
+  /** An utterance is in progress. */
   get isHearing(): boolean {
     return this.#utterance !== undefined;
   }
 
-  /** What was said is being transcribed. */
-  get isMakingOut(): boolean {
+  /** An utterance that has ended is being transcribed. */
+  get isTranscribing(): boolean {
     return this.#ending.length > 0;
   }
 
   /** The caller speaks, or speech is being transcribed. */
   get isBusy(): boolean {
-    return this.isHearing || this.isMakingOut;
+    return this.isHearing || this.isTranscribing;
   }
 
-  /** Gives the recogniser back to the pool; the next speech takes another. */
+  /** Returns an unused recogniser to the pool; the next speech takes another. */
   rest(): void {
     if (!this.isBusy) this.#queue.release();
   }
 
-  /** Forgets the utterance that goes on, and closes once those that have ended are transcribed. */
+  /** Drops the utterance in progress, and closes once those that have ended are transcribed. */
   async retire(): Promise<void> {
     this.clear();
     this.#detector?.close();
@@ -155,7 +152,7 @@ export class Transcriber {
     this.#queue.release();
   }
 
-  /** The next 20 ms: told by the intake. */
+  /** Takes the next 20 ms from the intake. */
   frame(frame: Int16Array): void {
     if (this.#closed) return;
     this.#frames += 1;
@@ -186,18 +183,18 @@ export class Transcriber {
     }
   }
 
-  /** What was said so far may be all. It is told when the recogniser has had it, unless there is more by then. */
+  /** Sends `paused` with the words so far once the recogniser has had them, unless the caller goes on by then. */
   #paused(): void {
     const utterance = this.#utterance;
     if (utterance === undefined) return;
     utterance.isPausing = true;
-    const tell = () => {
+    const report = () => {
       if (this.#utterance !== utterance || !utterance.isPausing || this.#closed) return;
       const text = wordsSoFar(utterance);
-      // A recogniser that says nothing before the end has nothing to tell.
+      // Some recognisers report no words before the end of an utterance.
       if (text !== '') this.#options.events.paused?.(text);
     };
-    this.#queue.after(tell);
+    this.#queue.after(report);
   }
 
   #resumed(): void {
@@ -245,7 +242,7 @@ export class Transcriber {
           : stream.endUtterance().catch((error: unknown) => this.#missed(utterance, error)),
       );
     }
-    const tell = () => {
+    const report = () => {
       this.#ending.shift();
       if (this.#closed) return;
       if (utterance.dropped) {
@@ -254,26 +251,26 @@ export class Transcriber {
       }
       const { failed, segments, tailFrom, tailStartMs: startMs } = utterance;
       const latencyMs = Math.round(clock.monotonicMs() - endedAtMs);
-      const told = segments.slice(tailFrom);
-      const [tail, text] = [textOf(told), textOf(segments)];
-      const words = wordsOf(utterance, told);
+      const unsent = segments.slice(tailFrom);
+      const [tail, text] = [textOf(unsent), textOf(segments)];
+      const words = wordsOf(utterance, unsent);
       const endMs = Math.max(startMs, voiceEndMs);
-      // Nothing is answered that has no words.
+      // An utterance without words gets no answer.
       if (text === '') events.resumed?.();
       const times = { heardMs, startMs, endMs, latencyMs };
       events.heard({ text, tail, words, ...times, asked, isCut, failed });
     };
-    this.#queue.after(tell);
+    this.#queue.after(report);
   }
 
-  /** Where the recogniser goes on, nothing else is lost. */
+  /** The recogniser goes on, and loses nothing else. */
   #missed(utterance: Utterance, error: unknown): void {
     if (!(error instanceof UtteranceLost)) throw error;
     utterance.failed = true;
     if (!this.#closed) this.#options.events.failed(asError(error.cause));
   }
 
-  /** Whatever waited for a lost recogniser fails with it. */
+  /** The utterances that wait for a lost recogniser fail, too. */
   #lost(error: Error): void {
     for (const utterance of this.#ending) utterance.failed = true;
     if (this.#utterance !== undefined) this.#utterance.failed = true;

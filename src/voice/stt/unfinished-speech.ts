@@ -5,7 +5,7 @@ const LEADING_ON = new Set(
   um uh uhm umm er erm hmm`.split(/\s+/),
 );
 
-/** Whether what was said so far breaks off in the middle of a thought, judged by its last word. */
+/** Whether the text breaks off in the middle of a sentence, by its last word. */
 export function isUnfinished(text: string): boolean {
   const last = /([\p{L}']+)\W*$/u.exec(text.toLowerCase())?.[1];
   return last !== undefined && LEADING_ON.has(last);

@@ -8,11 +8,11 @@ export type Utterance = {
   /** Words that may still change, behind the segments. */
   guess: string;
   isPausing: boolean;
-  /** Index into `segments` of the first that was not yet told. */
+  /** Index into `segments` of the first that was not yet sent. */
   tailFrom: number;
   tailStartMs: number;
   frames: number;
-  /** Sound that the recogniser has not had yet; of one that is dropped, none. */
+  /** Audio that the recogniser has not had yet; none of an utterance that is dropped. */
   readonly waiting: Int16Array[];
   dropped: boolean;
   failed: boolean;
@@ -31,14 +31,14 @@ export const newUtterance = (beganMs: number): Utterance => ({
   failed: false,
 });
 
-/** Of one that goes on, with what may still change. */
+/** The words so far, with those that may still change. */
 export const wordsSoFar = ({ guess, segments }: Utterance): string =>
   [textOf(segments), guess].filter((part) => part !== '').join(' ');
 
 export const textOf = (segments: readonly Transcript[]): string =>
   segments.map(({ text }) => text).join(' ');
 
-/** The words of some of its segments by the stream's clock, where the recogniser knows when each was said. */
+/** The words of some segments on the stream's clock, where the recogniser reports their times. */
 export const wordsOf = (
   { beganMs }: Utterance,
   segments: readonly Transcript[],

@@ -1,7 +1,7 @@
+import type { SoundCoding } from '../../../media/coding.ts';
 import type { SttListener, SttStream } from '../../engines/engine.ts';
-import type { AudioEncoding } from '../session/audio-format.ts';
-import type { VoiceDeps } from '../session/voice-deps.ts';
-import { ENGINE_FAILED } from '../session/voice-endings.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
+import { ENGINE_FAILED } from '../live/voice-endings.ts';
 import { Transcriber } from '../stt/transcriber.ts';
 import type { TranscriberEvents } from '../stt/transcriber-events.ts';
 import type { StreamTranscriber, StreamTranscriberEvents } from './stream-transcriber.ts';
@@ -9,12 +9,12 @@ import type { StreamTranscriber, StreamTranscriberEvents } from './stream-transc
 /** The recogniser that was taken for one stream before it was accepted. */
 export type TakenRecogniser = {
   readonly stt: SttStream;
-  /** Tells the recogniser's listener, which had to exist before the stream; throws if it is gone by now. */
+  /** Sets the recogniser's listener once the stream exists; throws if the recogniser has failed by then. */
   readonly listen: (listener: SttListener) => void;
 };
 
 export type LocalHearingInput = {
-  readonly encoding: AudioEncoding;
+  readonly encoding: SoundCoding;
   readonly sampleRateHz: number;
   readonly silenceDurationMs: number;
   readonly recogniser: TakenRecogniser;
@@ -23,12 +23,12 @@ export type LocalHearingInput = {
 const SPEECH = { threshold: 0.5, prefixPaddingMs: 300 };
 
 /**
- * A stream heard by a recogniser of this process. Silence is heard as it comes, and speech when it is transcribed: what a
- * recogniser fails to transcribe was not heard.
+ * Transcribes a stream with a recogniser of this process. Silence counts as heard when it arrives, speech when it is
+ * transcribed: speech that fails is not billed.
  */
 export class LocalTranscriber implements StreamTranscriber {
   readonly isOwed = false;
-  readonly hasToldTotal = false;
+  readonly hasReportedTotal = false;
   readonly #stt: SttStream;
   readonly #stage: StreamTranscriberEvents;
   readonly #transcriber: Transcriber;
@@ -55,12 +55,12 @@ export class LocalTranscriber implements StreamTranscriber {
       vad: deps.engines.vad,
       gates: deps.speechGates,
       openStt: async (listener) => {
-        // One recogniser a stream: it was taken at the upgrade, and a second is not to be had.
+        // A stream has one recogniser, taken at the upgrade.
         if (this.#engineFailed) throw new Error('the recogniser of this stream is gone');
         listen(listener);
         return stt;
       },
-      events: this.#earEvents(),
+      events: this.#transcriberEvents(),
     });
   }
 
@@ -72,13 +72,13 @@ export class LocalTranscriber implements StreamTranscriber {
 
   hear(bytes: Uint8Array): void {
     this.#transcriber.push(bytes);
-    // Hearing it may have ended the stream.
+    // The audio may have ended the stream.
     if (this.#isOver) return;
-    if (!this.#transcriber.isBusy) this.#stage.told(Number.POSITIVE_INFINITY);
+    if (!this.#transcriber.isBusy) this.#stage.heardUpTo(Number.POSITIVE_INFINITY);
     this.#stage.writer.took(bytes, this.#transcriber.nowMs);
   }
 
-  word(type: string): void {
+  message(type: string): void {
     if (type === 'Finalize') this.#finalize();
   }
 
@@ -93,7 +93,7 @@ export class LocalTranscriber implements StreamTranscriber {
     this.#isGivenUp = true;
   }
 
-  /** Who leaves in the middle of his words has had those so far. */
+  /** A client that leaves within an utterance pays for its audio so far. */
   get heardSeconds(): number {
     return this.#engineFailed || this.#isGivenUp ? 0 : Number.POSITIVE_INFINITY;
   }
@@ -115,8 +115,8 @@ export class LocalTranscriber implements StreamTranscriber {
       .catch((error: unknown) => this.#stage.failed(ENGINE_FAILED, error));
   }
 
-  #earEvents(): TranscriberEvents {
-    const { madeOut, progressed, told, writer } = this.#stage;
+  #transcriberEvents(): TranscriberEvents {
+    const { transcribed, progressed, heardUpTo, writer } = this.#stage;
     return {
       began: (atMs) => writer.began(atMs),
       ended: () => {},
@@ -124,8 +124,8 @@ export class LocalTranscriber implements StreamTranscriber {
       working: progressed,
       heard: (heard) => {
         if (!heard.failed)
-          told(this.#transcriber.isBusy ? heard.endMs / 1_000 : Number.POSITIVE_INFINITY);
-        madeOut(heard.latencyMs);
+          heardUpTo(this.#transcriber.isBusy ? heard.endMs / 1_000 : Number.POSITIVE_INFINITY);
+        transcribed(heard.latencyMs);
         writer.heard(heard);
       },
       failed: (error) => {

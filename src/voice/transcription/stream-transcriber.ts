@@ -1,42 +1,42 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
-import type { RelayClient } from '../relay/downlink.ts';
+import type { RelayClient } from '../live/downlink.ts';
 import type { TranscriptWriter } from './dialect.ts';
 
-/** What the transcriber of a stream reports of it. */
+/** What the transcriber of a stream reports. */
 export type StreamTranscriberEvents = {
   readonly writer: TranscriptWriter;
-  /** So much of the stream was heard, in seconds; of what was let through so far, Infinity is all. */
-  readonly told: (seconds: number) => void;
-  /** It goes on with what it was given, though it has nothing to tell yet. */
+  /** The stream was heard up to `seconds`; Infinity is all that was let through so far. */
+  readonly heardUpTo: (seconds: number) => void;
+  /** The transcriber makes progress, without words yet. */
   readonly progressed: () => void;
-  /** What was said up to a pause is transcribed, so long after its end. */
-  readonly madeOut: (latencyMs: number) => void;
-  /** It can hear no more. */
+  /** An utterance is transcribed, `latencyMs` after its end. */
+  readonly transcribed: (latencyMs: number) => void;
+  /** The transcriber failed. */
   readonly failed: (ending: Ending, error?: unknown) => void;
 };
 
-/** Who transcribes the caller on one stream: a recogniser of this process, or an upstream. */
+/** Transcribes one stream: a recogniser of this process, or an upstream. */
 export interface StreamTranscriber {
   attach(client: RelayClient): void;
-  /** The client hears no more. */
+  /** The client takes no more messages. */
   detach(): void;
-  /** The client has taken what was unsent. */
+  /** The client's send buffer has room again. */
   drained(): void;
-  /** Audio that is paid for. The bytes are a view: nothing of it is kept. */
+  /** Takes paid audio. The bytes are a view: do not keep them. */
   hear(bytes: Uint8Array): void;
-  /** A word of the client beside its audio, of this type and as it came. */
-  word(type: string, text: string): void;
-  /** Its client has no more to say, but there may be audio yet that waits for money. */
+  /** Takes a client message beside the audio: its type, and its text. */
+  message(type: string, text: string): void;
+  /** The client sends no more, but audio may still wait for a hold. */
   keep(): void;
-  /** No more audio comes. Resolves when everything is told; asking again changes nothing. */
+  /** Ends the audio. Resolves when the whole transcript is sent. Safe to call twice. */
   finish(): Promise<void>;
-  /** Drops the rest: it is not waited for any more. */
+  /** Stops waiting for the rest of the transcript. */
   giveUp(): void;
-  /** Whether it will still report how much it has heard, also without a client. */
+  /** Whether it still has to report how much it heard, also without a client. */
   readonly isOwed: boolean;
-  /** The client was told what the stream came to. */
-  readonly hasToldTotal: boolean;
-  /** How much of the audio is to be billed, at least what was told and at most all let through; Infinity is all of it. */
+  /** The total was reported, to the client, too. */
+  readonly hasReportedTotal: boolean;
+  /** The seconds to bill, at least those reported and at most those let through; Infinity is all of them. */
   readonly heardSeconds: number;
   close(): void;
 }

@@ -5,14 +5,13 @@ import {
   type TranscriptionStreamEvent,
   transcriptionStreamMachine,
 } from '../../../machines/transcription-stream.ts';
-import { bytesPerSample } from '../../../media/coding.ts';
+import { bytesPerSample, type SoundCoding } from '../../../media/coding.ts';
 import { AudioAllowance } from '../billing/audio-allowance.ts';
 import { PaidAudio } from '../billing/paid-audio.ts';
 import type { SessionHold, SessionHoldOwner } from '../billing/session-hold.ts';
-import type { RelayClient } from '../relay/downlink.ts';
-import type { AudioEncoding } from '../session/audio-format.ts';
-import { SessionTally } from '../session/session-tally.ts';
-import type { VoiceDeps } from '../session/voice-deps.ts';
+import type { RelayClient } from '../live/downlink.ts';
+import { SessionTally } from '../live/session-tally.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
 import {
   audioRefused,
   BROKEN,
@@ -21,18 +20,18 @@ import {
   leavingOut,
   TOO_FAST,
   TRANSCRIPT_UNFINISHED,
-} from '../session/voice-endings.ts';
-import { VoiceLife } from '../session/voice-life.ts';
+} from '../live/voice-endings.ts';
+import { VoiceLife } from '../live/voice-life.ts';
 import type { TranscriptDialect, TranscriptWriter } from './dialect.ts';
 import type { StreamTranscriber, StreamTranscriberEvents } from './stream-transcriber.ts';
 
 export type TranscriptionInput = {
   readonly owner: SessionHoldOwner;
   readonly sessionHold: SessionHold;
-  readonly encoding: AudioEncoding;
+  readonly encoding: SoundCoding;
   readonly sampleRateHz: number;
   readonly dialect: TranscriptDialect;
-  /** Whether an upstream hears it: its client's every word goes on. */
+  /** Whether an upstream transcribes it, and gets all its client's messages. */
   readonly isRelayed: boolean;
   readonly openTranscriber: (stage: StreamTranscriberEvents) => StreamTranscriber;
 };
@@ -42,8 +41,8 @@ type StreamDeps = Pick<VoiceDeps, 'clock' | 'sessions' | 'metrics' | 'log'>;
 const wholeMs = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;
 
 /**
- * A live transcription as its socket drives it. Its actor decides what happens when; it owns
- * its transcriber and the reserve, and is settled exactly once, however it ends.
+ * A live transcription as its socket drives it. Its actor orders events; the stream owns the transcriber and the
+ * reserve, and is settled exactly once, however it ends.
  */
 export class TranscriptionStream {
   readonly #deps: StreamDeps;
@@ -58,7 +57,7 @@ export class TranscriptionStream {
   readonly #writer: TranscriptWriter;
   #isFinishing = false;
   #socket: RelayClient | undefined;
-  #lastWordAtMs: number;
+  #lastSeenAtMs: number;
 
   constructor(deps: StreamDeps, input: TranscriptionInput) {
     const { clock } = deps;
@@ -66,18 +65,18 @@ export class TranscriptionStream {
     this.#input = input;
     this.#bytesPerSecond = input.sampleRateHz * bytesPerSample(input.encoding);
     this.#allowance = new AudioAllowance(clock.monotonicMs());
-    this.#lastWordAtMs = this.#allowance.lastAtMs;
+    this.#lastSeenAtMs = this.#allowance.lastAtMs;
     this.#writer = input.dialect.writer((message) => this.#socket?.send(JSON.stringify(message)));
     this.#tally = new SessionTally({ ...deps, kind: 'transcription' });
     this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
     this.#hearing = input.openTranscriber({
       writer: this.#writer,
-      told: (seconds) => {
-        this.#audio.told(seconds);
+      heardUpTo: (seconds) => {
+        this.#audio.heardUpTo(seconds);
         this.#progressed();
       },
       progressed: () => this.#progressed(),
-      madeOut: (latencyMs) => {
+      transcribed: (latencyMs) => {
         this.#tally.stage('final', latencyMs);
         this.#tally.turnEnded();
       },
@@ -88,13 +87,13 @@ export class TranscriptionStream {
       source: input.owner.source,
       bytesPerSecond: this.#bytesPerSecond,
       hear: (bytes) => this.#hearing.hear(bytes),
-      low: () => this.#tell({ type: 'budget.low' }),
-      spent: (refusal) => this.#tell({ type: 'budget.spent', ending: audioRefused(refusal) }),
+      low: () => this.#send({ type: 'budget.low' }),
+      spent: (refusal) => this.#send({ type: 'budget.spent', ending: audioRefused(refusal) }),
       unheld: (error) => {
         this.#life.logError(error, 'a further slice of a transcription could not be held');
-        this.#tell({ type: 'budget.spent', ending: LEDGER_AWAY });
+        this.#send({ type: 'budget.spent', ending: LEDGER_AWAY });
       },
-      lost: () => this.#tell({ type: 'claim.lost' }),
+      lost: () => this.#send({ type: 'claim.lost' }),
       away: (error) => this.#fail(LEDGER_AWAY, error),
       awayLate: (error) =>
         this.#life.logError(error, 'the ledger failed a transcription that was ending'),
@@ -130,7 +129,7 @@ export class TranscriptionStream {
     this.#hearing.attach(socket);
   }
 
-  /** The client has taken what was unsent. */
+  /** The client's send buffer has room again. */
   drained(): void {
     this.#hearing.drained();
   }
@@ -147,43 +146,43 @@ export class TranscriptionStream {
     }
   }
 
-  /** A message of the client beside its audio, of this type, for the transcriber, in the order of its arrival. */
-  word(type: string, text: string): void {
+  /** Passes a client message on to the transcriber, in order with the audio. */
+  message(type: string, text: string): void {
     this.#isStillThere();
-    if (this.#isStreaming) this.#audio.whenHeard(() => this.#hearing.word(type, text));
+    if (this.#isStreaming) this.#audio.whenHeard(() => this.#hearing.message(type, text));
   }
 
-  /** A message that means nothing: the client is told so, and the stream goes on. */
+  /** Reports an invalid message to the client; the stream goes on. */
   misunderstood(reason: string): void {
     this.#isStillThere();
     if (this.#isStreaming) this.#writer.misunderstood(reason);
   }
 
-  /** The client broke a rule of its socket. */
+  /** Ends a stream whose client broke a rule of the socket. */
   cutOff(ending: Ending): void {
-    this.#tell({ type: 'stream.failed', ending });
+    this.#send({ type: 'stream.failed', ending });
   }
 
   /**
-   * No more audio comes, and what comes all the same is ignored. What waits for money is heard if there is some within
-   * so long; the remaining finals are sent, then a close 1000, or with what was left out.
+   * Ends the audio, and ignores later audio. Audio that waits for a hold is transcribed if the hold comes in time; then
+   * the remaining finals are sent, and the close.
    */
   finish(): void {
-    this.#tell({ type: 'audio.finished' });
+    this.#send({ type: 'audio.finished' });
   }
 
   drain(): void {
-    this.#tell({ type: 'drain.requested' });
+    this.#send({ type: 'drain.requested' });
   }
 
-  /** The client is gone, or is given up: a socket that still stands is closed when all is heard. */
+  /** The client disconnected, or the server gives it up and closes its socket once all audio is heard. */
   socketClosed(): void {
     this.#hearing.detach();
-    this.#tell({ type: 'socket.closed' });
+    this.#send({ type: 'socket.closed' });
   }
 
   #isStillThere(): void {
-    this.#lastWordAtMs = this.#deps.clock.monotonicMs();
+    this.#lastSeenAtMs = this.#deps.clock.monotonicMs();
   }
 
   #effects(): TranscriptionEffects {
@@ -191,7 +190,7 @@ export class TranscriptionStream {
       extendHold: () => this.#audio.extend(),
       passAudio: () => {
         this.#hearing.keep();
-        this.#audio.whenHeard(() => this.#tell({ type: 'audio.passed' }));
+        this.#audio.whenHeard(() => this.#send({ type: 'audio.passed' }));
       },
       finishTranscript: () => this.#finishTranscript(),
       giveUpRest: () => this.#hearing.giveUp(),
@@ -206,10 +205,10 @@ export class TranscriptionStream {
     };
   }
 
-  /** Words put the end off, but not for ever. */
+  /** Messages delay the end, but not forever. */
   get #quietAtMs(): number {
     const { keptMs, quietMs } = this.#input.dialect;
-    const keptUntilMs = Math.min(this.#lastWordAtMs + quietMs, this.#allowance.lastAtMs + keptMs);
+    const keptUntilMs = Math.min(this.#lastSeenAtMs + quietMs, this.#allowance.lastAtMs + keptMs);
     return Math.max(this.#allowance.lastAtMs + quietMs, keptUntilMs);
   }
 
@@ -217,9 +216,9 @@ export class TranscriptionStream {
     return this.#actor.getSnapshot().value === 'streaming';
   }
 
-  /** Asked while the last words are waited for only: before that there are too many events to report each. */
+  /** Sent only while the last words are awaited: before that, there would be too many events. */
   #progressed(): void {
-    if (this.#isFinishing) this.#tell({ type: 'transcript.progressed' });
+    if (this.#isFinishing) this.#send({ type: 'transcript.progressed' });
   }
 
   #finishTranscript(): void {
@@ -227,22 +226,22 @@ export class TranscriptionStream {
     this.#audio.stop();
     this.#hearing
       .finish()
-      .then(() => this.#tell({ type: 'transcript.finished' }))
+      .then(() => this.#send({ type: 'transcript.finished' }))
       .catch((error: unknown) => this.#fail(ENGINE_FAILED, error));
   }
 
   #hangUp(ending: Ending): void {
     this.#audio.stop();
-    // What was kept back for a client that is behind tells what was heard, too.
+    // Frames that wait for a slow client report what was heard, too.
     this.#hearing.detach();
-    this.#audio.told(this.#hearing.heardSeconds);
+    this.#audio.heardUpTo(this.#hearing.heardSeconds);
     const total = { seconds: wholeMs(this.#audio.seconds) };
-    const told = leavingOut(ending, wholeMs(this.#audio.droppedSeconds));
-    this.#writer.ended(told, this.#hearing.hasToldTotal ? undefined : total);
+    const final = leavingOut(ending, wholeMs(this.#audio.droppedSeconds));
+    this.#writer.ended(final, this.#hearing.hasReportedTotal ? undefined : total);
     this.#socket?.close(ending.code, ending.reason);
   }
 
-  /** Audio that was heard since the last line of the journal goes before the settlement, which waits. */
+  /** Journals the last audio before the settlement, which waits for it. */
   #settle(ending: Ending): void {
     this.#audio.journal();
     this.#hearing.close();
@@ -254,11 +253,11 @@ export class TranscriptionStream {
     if (error !== undefined) {
       this.#life.logError(error, `transcription failed: ${ending.reason}`);
     }
-    this.#tell({ type: 'stream.failed', ending });
+    this.#send({ type: 'stream.failed', ending });
   }
 
-  /** What is told to a stream that is over means nothing any more. */
-  #tell(event: TranscriptionStreamEvent): void {
+  /** An actor that has ended takes no events. */
+  #send(event: TranscriptionStreamEvent): void {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
   }
 }

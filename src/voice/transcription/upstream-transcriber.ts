@@ -2,8 +2,8 @@ import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { readListenEvent } from '../../models/providers/deepgram/listen-event.ts';
 import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
-import { Downlink, type Frame, type RelayClient } from '../relay/downlink.ts';
-import { BROKEN, CLIENT_SLOW, UPSTREAM_SLOW } from '../session/voice-endings.ts';
+import { Downlink, type RelayClient, type SocketFrame } from '../live/downlink.ts';
+import { BROKEN, CLIENT_SLOW, UPSTREAM_SLOW } from '../live/voice-endings.ts';
 import type { TranscriptDialect } from './dialect.ts';
 import type { StreamTranscriber, StreamTranscriberEvents } from './stream-transcriber.ts';
 
@@ -19,8 +19,8 @@ const KEEP_ALIVE = Buffer.from('{"type":"KeepAlive"}');
 const NORMAL_CLOSES: ReadonlySet<number> = new Set([1000, 1005]);
 
 /**
- * A stream heard by an upstream of Deepgram's live protocol, whose frames go to the client as its dialect has them. It
- * is billed as it tells, at the end of the whole, and until then of each result; what broke off untold was not heard.
+ * Transcribes a stream with an upstream of Deepgram's live protocol, whose frames the dialect passes on. Billed by the
+ * total that it reports, until then by its results; audio that it never reports before it breaks off is not billed.
  */
 export class UpstreamTranscriber implements StreamTranscriber {
   readonly #input: UpstreamHearingInput;
@@ -30,10 +30,10 @@ export class UpstreamTranscriber implements StreamTranscriber {
   #hasSound = false;
   #isClosed = false;
   #sentAtMs: number;
-  /** What it heard in all, where it has said so since the last audio. */
+  /** The total that it reported since the last audio. */
   #totalSeconds: number | undefined;
   #isBrokenOff = false;
-  /** How it closed, while something that it said before waits for its client. */
+  /** How it closed, while earlier frames wait for the client. */
   #closedAs: { readonly code: number; readonly reason: string } | undefined;
   #finished: Promise<void> | undefined;
   #finishedNow = () => {};
@@ -57,13 +57,13 @@ export class UpstreamTranscriber implements StreamTranscriber {
     return this.#hasSound && this.#totalSeconds === undefined && !this.#isBrokenOff;
   }
 
-  get hasToldTotal(): boolean {
+  get hasReportedTotal(): boolean {
     return this.#totalSeconds !== undefined;
   }
 
   get heardSeconds(): number {
     if (this.#totalSeconds !== undefined) return this.#totalSeconds;
-    // What its results told of was let through when they came, and is billed.
+    // What its results reported was let through then, and is billed.
     return this.#isBrokenOff ? 0 : Number.POSITIVE_INFINITY;
   }
 
@@ -88,7 +88,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     this.#send(bytes, true);
   }
 
-  word(_type: string, text: string): void {
+  message(_type: string, text: string): void {
     this.#send(Buffer.from(text), false);
   }
 
@@ -106,7 +106,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     return this.#finished;
   }
 
-  /** It was sent all the same, and is paid for as it was. */
+  /** The upstream has the audio already, and is paid for it. */
   giveUp(): void {}
 
   close(): void {
@@ -116,7 +116,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     this.#input.upstream.close();
   }
 
-  /** Once, and also of a client that left before its socket stood. */
+  /** Listens once, also for a client that left before its socket was attached. */
   #listen(): void {
     if (this.#isListening) return;
     this.#isListening = true;
@@ -143,16 +143,16 @@ export class UpstreamTranscriber implements StreamTranscriber {
     }
   }
 
-  #take(frame: Frame): void {
+  #take(frame: SocketFrame): void {
     if (this.#isClosed) return;
     const event = frame.isBinary ? undefined : readListenEvent(frame.bytes);
     if (event?.kind === 'metadata') this.#totalSeconds = event.seconds ?? undefined;
-    if (event?.kind === 'results') this.#stage.told(event.endSeconds);
+    if (event?.kind === 'results') this.#stage.heardUpTo(event.endSeconds);
     const relayed = this.#input.dialect.relayed(frame, event);
     if (relayed !== undefined) this.#downlink.send(relayed);
   }
 
-  /** What it said before its close is looked at before. */
+  /** Frames from before the close are handled first. */
   #lookOver(): void {
     if (this.#closedAs === undefined || this.#downlink.hasWaiting) return;
     const { code, reason } = this.#closedAs;
@@ -166,9 +166,9 @@ export class UpstreamTranscriber implements StreamTranscriber {
     }
   }
 
-  /** An upstream takes a client without audio for gone after some seconds. */
+  /** An upstream ends a stream without audio after some seconds. */
   #keepUpstream(): void {
-    // Listening to it, or the last word sent to it, may have ended all.
+    // Listening or sending may have ended the stream.
     if (this.#isClosed || this.#finished !== undefined) return;
     const { clock } = this.#input;
     this.#keepAlive = clock.setTimeout(() => {
@@ -183,7 +183,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     if (this.#keepAlive !== undefined) this.#input.clock.clearTimeout(this.#keepAlive);
   }
 
-  /** Errors of a frame of the upstream are caught here, since no caller is above it. */
+  /** Catches errors in upstream frames, since no caller would. */
   #guard(work: () => void): void {
     try {
       work();

@@ -25,7 +25,7 @@ type Case = {
   readonly play: (scene: Scene) => unknown;
   /** What is billed; 0 leaves no row. */
   readonly seconds: number;
-  /** What nobody bills. */
+  /** What is not billed. */
   readonly beyondSeconds?: number;
   readonly code?: number;
 };
@@ -46,7 +46,7 @@ const CASES: readonly Case[] = [
     seconds: 34.568,
   },
   {
-    name: 'an upstream that never tells a total has heard all that it was sent',
+    name: 'an upstream that never reports a total has heard all that it was sent',
     play: ({ client, script }) => {
       script.totals = () => [];
       client.ws.send(sound(12));
@@ -55,7 +55,7 @@ const CASES: readonly Case[] = [
     seconds: 12,
   },
   {
-    name: 'a total that comes twice counts once',
+    name: 'a total that is reported twice counts once',
     play: ({ client, script }) => {
       script.totals = (seconds) => [seconds, seconds];
       client.ws.send(sound(12));
@@ -64,7 +64,7 @@ const CASES: readonly Case[] = [
     seconds: 12,
   },
   {
-    name: 'a total that is more than was sent is believed as far as that, and the rest is its upstream’s',
+    name: 'a total above what was sent counts up to that, and the rest is a shortfall of its upstream',
     play: ({ client, script }) => {
       script.totals = () => [86_400];
       client.ws.send(sound(3));
@@ -74,7 +74,7 @@ const CASES: readonly Case[] = [
     beyondSeconds: 86_397,
   },
   {
-    name: 'a total that is less than was sent is what is billed',
+    name: 'a total below what was sent is what is billed',
     play: ({ client, script }) => {
       script.heard = () => {};
       script.lastWord = () => {};
@@ -85,7 +85,7 @@ const CASES: readonly Case[] = [
     seconds: 1.25,
   },
   {
-    name: 'a total that is less than its own results spoke of takes nothing of them back',
+    name: 'a total below the earlier results takes nothing of them back',
     play: ({ client, script }) => {
       script.totals = () => [1.25];
       client.ws.send(sound(25));
@@ -94,7 +94,7 @@ const CASES: readonly Case[] = [
     seconds: 25,
   },
   {
-    name: 'a total that is none is no word at all',
+    name: 'a total that is no number is ignored',
     play: ({ client, script }) => {
       script.totals = () => [-4, 'many', null];
       client.ws.send(sound(3));
@@ -103,7 +103,7 @@ const CASES: readonly Case[] = [
     seconds: 3,
   },
   {
-    name: 'a total in the middle says nothing of what comes behind it',
+    name: 'a total in the middle does not cover what comes after it',
     play: async ({ client, peer, script }) => {
       script.totals = () => [];
       client.ws.send(sound(2));
@@ -117,7 +117,7 @@ const CASES: readonly Case[] = [
     seconds: 4,
   },
   {
-    name: 'what is answered behind the total still arrives, and is billed once',
+    name: 'what is sent after the total still arrives, and is billed once',
     play: ({ client, peer, script }) => {
       script.closeCode = null;
       script.totals = (seconds) => {
@@ -133,7 +133,7 @@ const CASES: readonly Case[] = [
     seconds: 5,
   },
   {
-    name: 'an upstream that dies is paid for what it has told of, and for nothing behind',
+    name: 'an upstream that dies is paid for what it has reported, and for nothing after that',
     play: async ({ client, peer, script }) => {
       script.heard = (_, seconds) => {
         if (seconds <= 11) peer.say(resultOf(seconds, {}));
@@ -145,7 +145,7 @@ const CASES: readonly Case[] = [
     ...{ seconds: 11, code: 1011 },
   },
   {
-    name: 'an upstream that dies before it has told of anything is not paid',
+    name: 'an upstream that dies before it has reported anything is not paid',
     play: async ({ client, peer, script }) => {
       script.heard = (_, seconds) => {
         if (seconds === 5) peer.ws.terminate();
@@ -155,7 +155,7 @@ const CASES: readonly Case[] = [
     ...{ seconds: 0, code: 1011 },
   },
   {
-    name: 'an upstream that dies after it was told that no more comes is paid for what it has told of',
+    name: 'an upstream that dies after the end of the audio is paid for what it has reported',
     play: ({ client, script }) => {
       script.totals = () => [];
       script.closeCode = 1011;
@@ -165,7 +165,7 @@ const CASES: readonly Case[] = [
     ...{ seconds: 5, code: 1011 },
   },
   {
-    name: 'a client that vanishes pays for what its upstream then says that it heard',
+    name: 'a client that vanishes pays for what its upstream then reports',
     play: async ({ client, script }) => {
       script.heard = (peer, seconds) => {
         if (seconds === 3) peer.say(resultOf(1, {}));
@@ -177,7 +177,7 @@ const CASES: readonly Case[] = [
     ...{ seconds: 3, code: 1006 },
   },
   {
-    name: 'a client that goes in order pays the same',
+    name: 'a client that closes in order pays the same',
     play: async ({ client }) => {
       client.ws.send(sound(3));
       await heard(client, 3);
@@ -186,7 +186,7 @@ const CASES: readonly Case[] = [
     seconds: 3,
   },
   {
-    name: 'a client that has said nothing pays nothing',
+    name: 'a client that has sent nothing pays nothing',
     play: ({ client }) => {
       client.ws.send(new Uint8Array());
       finish(client);
@@ -231,7 +231,7 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
     await books(world, seconds, { beyondSeconds });
   });
 
-  it('hears what the balance holds, tells all of it, then why, and closes 1008', async () => {
+  it('hears what the balance covers, sends all of it, then the reason, and closes 1008', async () => {
     const creditRaw = 250n;
     const { client, peer, world } = await open(path, { creditRaw });
     await using _world = world;
@@ -247,7 +247,7 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
     await books(world, 25, { creditRaw });
   });
 
-  it('goes on where money comes in time, whatever the ledger takes to say so', async () => {
+  it('goes on where money comes in time, however slow the ledger is', async () => {
     let extensions = 0;
     const { client, world } = await open(path, {
       creditRaw: 100n,
@@ -270,7 +270,7 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
     await books(world, 35, { creditRaw: 1_000n });
   });
 
-  it('cuts off who sends further ahead of real time than anybody may, paid as far as was heard', async () => {
+  it('disconnects a client that sends further ahead of real time than it may, and charges what was heard', async () => {
     const { client, world } = await open(path);
     await using _world = world;
     for (let n = 0; n < 5; n++) client.ws.send(sound(LIMITS.audioAheadSeconds / 4));
@@ -282,7 +282,7 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
     );
   });
 
-  it('leaves to another process what that has settled', async () => {
+  it('leaves its settlement to another process that has settled it', async () => {
     const { client, world } = await open(path, {
       change: () => ({
         journal: async () => 'lost',
@@ -297,8 +297,8 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
   });
 });
 
-describe('what a client of /v1/listen is told at the end', () => {
-  it('is the total by this server where its upstream had none, and one total in any case', async () => {
+describe('the end of a client of /v1/listen', () => {
+  it('has the total of this server where its upstream had none, and one total in any case', async () => {
     for (const totals of [() => [], (seconds: number) => [seconds]]) {
       const { client, script, world } = await open(`${LISTEN}alone`);
       await using _world = world;
@@ -311,7 +311,7 @@ describe('what a client of /v1/listen is told at the end', () => {
     }
   });
 
-  it('is how its upstream closed, in the words of that', async () => {
+  it('has the close code and reason of its upstream', async () => {
     const { client, peer, world } = await open(`${LISTEN}alone`);
     await using _world = world;
     peer.ws.close(1011, 'NET-0001');
@@ -320,7 +320,7 @@ describe('what a client of /v1/listen is told at the end', () => {
     await books(world, 0);
   });
 
-  it('is what was wrong with a flood of its words', async () => {
+  it('has the reason for a flood of messages', async () => {
     const { client, world } = await open(`${LISTEN}alone`);
     await using _world = world;
     for (let n = 0; n < 2 * LIMITS.realtimeEventBurst; n++) client.say({ type: 'KeepAlive' });

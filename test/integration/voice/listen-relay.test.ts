@@ -17,7 +17,7 @@ const DEATHS: [string, (peer: UpstreamPeer) => void][] = [
   ['closes at once', (peer) => peer.ws.close(1011, 'out of order')],
   ['closes a little later', (peer) => void setTimeout(() => peer.ws.close(1000), 30)],
   ['breaks the connection', (peer) => peer.ws.terminate()],
-  ['tells of an error', (peer) => peer.say({ type: 'Error', description: 'no sk-server' })],
+  ['reports an error', (peer) => peer.say({ type: 'Error', description: 'no sk-server' })],
 ];
 
 let world: ListenWorld;
@@ -29,7 +29,7 @@ async function start(options: Parameters<typeof listenWorld>[0] = {}) {
 }
 
 describe('live transcription at an upstream, on /v1/listen', () => {
-  it('asks for the bare model as its client does, with the credential of this server as a Token', async () => {
+  it('requests the bare model as its client does, with the credential of this server as a Token', async () => {
     const { connect, upstream } = await start();
     const query = 'punctuate=true&utterance_end_ms=1000&tag=mine&customer_id=c&search=a&search=b';
     await connect(`${LISTEN}nova-3&language=de&${query}`);
@@ -45,14 +45,14 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     expect(JSON.stringify(headers)).not.toContain(KEYS.agent);
   });
 
-  it('knows a model by the kind that it is when none is named', async () => {
+  it('finds a model whose client adds the default suffix', async () => {
     const { connect, upstream } = await start();
     await connect(`${LISTEN}nova-3-general`);
     const { searchParams } = new URL((await upstream.peer()).path, upstream.baseUrl);
     expect(searchParams.get('model')).toBe('nova-3');
   });
 
-  it('bills several languages at once as the model that they are, under the upstream’s one name', async () => {
+  it('bills several languages at once as their own model, under the upstream’s one name', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(`${LISTEN}nova-3&language=multi`);
     const { searchParams } = new URL((await upstream.peer()).path, upstream.baseUrl);
@@ -66,7 +66,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     ]);
   });
 
-  it('leaves every frame as it is, both ways and in order', async () => {
+  it('passes every frame unchanged, both ways and in order', async () => {
     const { upstream, url } = await start();
     upstream.script.heard = () => {};
     const client = new TestSocket(url(`${LISTEN}nova-3`), [], bearer(KEYS.agent));
@@ -94,7 +94,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     expect(client.binaries).toEqual([Buffer.from([0, 255])]);
   });
 
-  it('passes Finalize and CloseStream on, and what is answered to them, and closes as it is closed', async () => {
+  it('passes Finalize and CloseStream on, and their answers, and closes as its upstream closes', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(`${LISTEN}nova-3`);
     client.ws.send(sound(1.5));
@@ -114,7 +114,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     expect((await upstream.peer()).frames.at(-1)?.bytes.toString()).toBe('{"type":"CloseStream"}');
   });
 
-  it('goes to the buyer’s own account with everything that was asked, for the fixed fee a stream', async () => {
+  it('uses the buyer’s own account with every requested option, for the fixed fee a stream', async () => {
     const { connect, ledger, upstream, usedKeys } = await start({
       storedKeys: { deepgram: 'dg-own' },
     });
@@ -132,7 +132,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     ]);
   });
 
-  it('refuses to buy from the pool what the upstream bills apart, and says what it was', async () => {
+  it('refuses to buy from the pool what the upstream bills apart, and names it', async () => {
     const { ledger, upstream, url } = await start();
     for (const param of ['diarize', 'redact']) {
       const path = `${LISTEN}nova-3&${param}=true`;
@@ -144,7 +144,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
 });
 
 describe('live transcription at an upstream, on /v1/audio/transcriptions/stream', () => {
-  it('tells results in the messages of this route, and silence only where it ends an utterance', async () => {
+  it('sends results in the messages of this route, and silence only where it ends an utterance', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(`${STREAM}deepgram/nova-3`);
     const peer = await upstream.peer();
@@ -158,21 +158,21 @@ describe('live transcription at an upstream, on /v1/audio/transcriptions/stream'
     client.ws.send(sound(1));
     client.say({ type: 'close_stream' });
     expect(await client.closed).toEqual({ code: 1000, reason: 'done' });
-    const told = (text: string, is_final: boolean, speech_final: boolean) => ({
+    const transcript = (text: string, is_final: boolean, speech_final: boolean) => ({
       ...{ type: 'transcript', text, is_final, speech_final },
     });
     expect(client.events).toEqual([
-      told('', true, true),
-      told('w1', false, false),
-      told('w1 w2', false, false),
-      told('w1 w2', true, true),
+      transcript('', true, true),
+      transcript('w1', false, false),
+      transcript('w1 w2', false, false),
+      transcript('w1 w2', true, true),
     ]);
     expect(client.binaries).toEqual([]);
     await settled(ledger);
     expect(ledger.consumedRaw(AGENT)).toBe(10n);
   });
 
-  it('keeps the upstream with its own word while the client has no sound', async () => {
+  it('keeps the upstream alive with messages of its own while the client has no sound', async () => {
     const { connect, upstream } = await start();
     const client = await connect(`${STREAM}deepgram/nova-3`);
     const peer = await upstream.peer();
@@ -181,7 +181,7 @@ describe('live transcription at an upstream, on /v1/audio/transcriptions/stream'
     await client.until(({ text }) => text === wordsUpTo(1));
   });
 
-  it('still hears with the recognisers of this process what is theirs', async () => {
+  it('still uses the recognisers of this process for their models', async () => {
     const { connect, upstream } = await start();
     const client = await connect(`${STREAM}local/pocketsphinx`);
     client.ws.send(sound(1));
@@ -190,7 +190,7 @@ describe('live transcription at an upstream, on /v1/audio/transcriptions/stream'
     expect([client.types().at(-1), upstream.asked.count]).toEqual(['transcript', 0]);
   });
 
-  it('does not buy what is billed in tokens, which nobody tells', async () => {
+  it('does not buy what is billed in tokens, which no upstream reports', async () => {
     const { upstream, url } = await start();
     const path = `${STREAM}deepgram/by-token`;
     expect((await refusal(url(path), [], bearer(KEYS.agent))).status).toBe(503);
@@ -207,29 +207,35 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     ['an account of this server that is empty', 402, 502, 'all_sources_failed'],
     ['too many requests', 429, 429, 'upstream_rate_limited'],
     ['a query that it does not take', 400, 502, 'upstream_declined'],
-  ])('reads %s as a refusal of the upgrade, nothing charged', async (_, told, status, code) => {
-    const { ledger, upstream, url } = await start(told === -1 ? { connectMs: 300 } : {});
-    upstream.refusals.push(told);
-    const answer = await refusal(url(path), [], bearer(KEYS.agent));
-    expect([answer.status, answer.body.error]).toMatchObject([status, { code }]);
-    expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 0n]);
-  });
+  ])(
+    'turns %s into a refusal of the upgrade, nothing charged',
+    async (_, failure, status, code) => {
+      const { ledger, upstream, url } = await start(failure === -1 ? { connectMs: 300 } : {});
+      upstream.refusals.push(failure);
+      const answer = await refusal(url(path), [], bearer(KEYS.agent));
+      expect([answer.status, answer.body.error]).toMatchObject([status, { code }]);
+      expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 0n]);
+    },
+  );
 
-  it.each([401, 402, 429, 500, 0])('gives way to the next source when it says %d', async (told) => {
-    const { connect, ledger, second, upstream } = await start();
-    upstream.refusals.push(told);
-    const client = await connect(path.replace('alone', 'nova-3'));
-    expect((await second.peer()).path).toMatch(/model=nova-3-hosted/);
-    expect(ledger.openHolds()).toBe(1);
-    client.ws.send(sound(1));
-    client.ws.send('{"type":"CloseStream"}');
-    await client.closed;
-    await settled(ledger);
-    expect(ledger.consumedRaw(AGENT)).toBe(11n);
-  });
+  it.each([401, 402, 429, 500, 0])(
+    'is followed by the next source when it answers %d',
+    async (failure) => {
+      const { connect, ledger, second, upstream } = await start();
+      upstream.refusals.push(failure);
+      const client = await connect(path.replace('alone', 'nova-3'));
+      expect((await second.peer()).path).toMatch(/model=nova-3-hosted/);
+      expect(ledger.openHolds()).toBe(1);
+      client.ws.send(sound(1));
+      client.ws.send('{"type":"CloseStream"}');
+      await client.closed;
+      await settled(ledger);
+      expect(ledger.consumedRaw(AGENT)).toBe(11n);
+    },
+  );
 
   it.each(DEATHS)(
-    'gives way to the next source when it takes the upgrade and %s, with nothing paid for it',
+    'is followed by the next source when it takes the upgrade and %s, with nothing paid for it',
     async (_, die) => {
       const { connect, ledger, second, upstream } = await start();
       upstream.greet = die;
@@ -246,7 +252,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
   );
 
   it.each(DEATHS)(
-    'refuses the upgrade when every source takes it and %s, nothing charged',
+    'ends in a refusal when every source takes the upgrade and %s, nothing charged',
     async (_, die) => {
       const { ledger, second, upstream, url } = await start();
       upstream.greet = die;
@@ -269,7 +275,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);
   });
 
-  it('is read no faster than its client takes what it says, and nothing is lost', async () => {
+  it('is read no faster than its client takes the frames, and nothing is lost', async () => {
     const { connect, upstream } = await start();
     const client = await connect(path);
     const peer = await upstream.peer();
@@ -288,7 +294,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     expect(client.texts.every((text, at) => text.includes(`"${at} a`))).toBe(true);
   });
 
-  it('finishes what was said when the server drains, then closes 1012', async () => {
+  it('finishes the transcript when the server drains, then closes 1012', async () => {
     const { connect, ledger, sessions } = await start();
     const client = await connect(path);
     client.ws.send(sound(1));
@@ -299,7 +305,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 10n]);
   });
 
-  it('hears what was paid for when the ledger fails behind the last audio, and its client is told the rest', async () => {
+  it('transcribes what was paid for when the ledger fails behind the last audio, and its client gets the rest', async () => {
     const { connect, ledger } = await start({
       change: () => ({ extend: () => Promise.reject(new Error('the ledger is away')) }),
     });
@@ -316,7 +322,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     expect(ledger.consumedRaw(AGENT)).toBe(100n);
   });
 
-  it('is told that no more comes when its client leaves, and then closed', async () => {
+  it('gets CloseStream when its client leaves, and is then closed', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(path);
     const peer = await upstream.peer();

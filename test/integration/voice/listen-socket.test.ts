@@ -32,7 +32,7 @@ async function start(creditRaw = 1_000_000n) {
 }
 
 describe('the listen socket', () => {
-  it('speaks of one utterance in the order of its protocol, and at the end of what it cost', async () => {
+  it('sends one utterance in the order of its protocol, and its cost at the end', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(2_000, RATE)));
@@ -49,7 +49,7 @@ describe('the listen socket', () => {
     expect(ledger.charges).toMatchObject([{ agentId: AGENT, usage: { audio_second: 4 } }]);
   });
 
-  it('tells the end of an utterance behind its last words, however long those wait for silence', async () => {
+  it('sends UtteranceEnd after the last words, however long those wait for silence', async () => {
     const { connect } = await start();
     const client = await connect(`${FULL}&endpointing=3000`);
     client.ws.send(bytesOf(tone(1_500, RATE)));
@@ -67,7 +67,7 @@ describe('the listen socket', () => {
     await client.closed;
   });
 
-  it('answers each Finalize once, with what was said or with nothing', async () => {
+  it('answers each Finalize once, with the words or with none', async () => {
     const { connect } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(1_500, RATE)));
@@ -84,7 +84,7 @@ describe('the listen socket', () => {
   });
 
   it.each(['hello', '[]', '{"type":"Configure"}', '{"type":"Finalize","channel":1}', '{}'])(
-    'says that %s means nothing, and goes on',
+    'rejects %s, and goes on',
     async (text) => {
       const { connect } = await start();
       const client = await connect();
@@ -97,7 +97,7 @@ describe('the listen socket', () => {
     },
   );
 
-  it('cuts off a client that floods it with messages, settled', async () => {
+  it('disconnects a client that floods it with messages, and settles', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     for (let i = 0; i < 4_000; i++) client.say({ type: 'KeepAlive' });
@@ -106,7 +106,7 @@ describe('the listen socket', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(0n);
   });
 
-  it('tells of its seconds before it tells that the balance is used up', async () => {
+  it('sends its seconds before the error that the balance is used up', async () => {
     const { connect, ledger } = await start(250n);
     const client = await connect();
     client.ws.send(bytesOf(tone(30_000, RATE)));
@@ -119,7 +119,7 @@ describe('the listen socket', () => {
     expect(ledger.charges).toMatchObject([{ usage: { audio_second: 23 } }]);
   });
 
-  it('refuses a recording where raw audio should be, unless its encoding was named', async () => {
+  it('rejects a recording where raw audio should be, unless its encoding was named', async () => {
     const { connect, ledger } = await start();
     const wav = Buffer.concat([Buffer.from('RIFF'), Buffer.alloc(32_000)]);
     const client = await connect(LOCAL);
@@ -134,7 +134,7 @@ describe('the listen socket', () => {
     expect((await named.closed).code).toBe(1000);
   });
 
-  it('names its stream by one UUID, in the answer to the upgrade and in what it tells', async () => {
+  it('names its stream by one UUID, in the answer to the upgrade and in its messages', async () => {
     const { url } = await start();
     const client = new RealtimeClient(url(FULL), [], token(KEYS.agent));
     const answered = new Promise<unknown>((resolve) =>
@@ -149,7 +149,7 @@ describe('the listen socket', () => {
     expect(client.of('Metadata')).toMatchObject([{ request_id: id }]);
   });
 
-  it('takes the key of a browser beside the word token, and answers with that word alone', async () => {
+  it('takes a browser’s key beside the subprotocol token, and answers with that subprotocol alone', async () => {
     const { url } = await start();
     const client = new RealtimeClient(url(FULL), ['token', KEYS.agent]);
     await client.opened();
@@ -161,16 +161,16 @@ describe('the listen socket', () => {
 
   it.each([
     ['no model', `encoding=linear16`, 400],
-    ['an encoding that it cannot hear', `${LOCAL}&encoding=opus`, 400],
+    ['an unknown encoding', `${LOCAL}&encoding=opus`, 400],
     ['two channels', `${LOCAL}&channels=2`, 400],
-    ['channels apart', `${LOCAL}&multichannel=true`, 400],
-    ['what it would not keep silent', `${LOCAL}&redact=pci`, 400],
-    ['results for somebody else', `${LOCAL}&callback=https://example.com`, 400],
+    ['separate channels', `${LOCAL}&multichannel=true`, 400],
+    ['redaction, which it cannot do', `${LOCAL}&redact=pci`, 400],
+    ['results at another address', `${LOCAL}&callback=https://example.com`, 400],
     ['utterance ends without interim results', `${LOCAL}&utterance_end_ms=1000`, 400],
     ['utterance ends after no time', `${LOCAL}&utterance_end_ms=10&interim_results=true`, 400],
-    ['a language that it cannot hear', `${LOCAL}&language=de`, 400],
+    ['an unsupported language', `${LOCAL}&language=de`, 400],
     ['a model of another kind', 'model=local/flite', 400],
-    ['a model that nobody sells here', 'model=nova-3', 404],
+    ['a model that is not sold here', 'model=nova-3', 404],
     ['a key in the query', `${LOCAL}&token=${KEYS.agent}`, 401],
   ])('refuses %s before the upgrade, holding nothing', async (_, query, status) => {
     const { url, engines, ledger } = await start();
@@ -192,7 +192,7 @@ describe('the listen socket', () => {
     expect((await client.closed).code).toBe(1000);
   });
 
-  it('drains: what was said is sent, then Metadata, then 1012', async () => {
+  it('drains: it sends what was said, then Metadata, then 1012', async () => {
     const { deps, connect, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(1_500, RATE)));

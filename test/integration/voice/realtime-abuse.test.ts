@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 describe('a realtime session on the real ledger', () => {
-  it('that floods is cut off 1008, local or relayed, and pays for the turns that it was told of', async () => {
+  it('that floods is closed 1008, local or relayed, and pays for the turns that its client received', async () => {
     const local = await world.connect('local');
     local.say(TEXT_TURN);
     await local.until(isDone);
@@ -41,7 +41,7 @@ describe('a realtime session on the real ledger', () => {
     await world.expectBooks(chargedRaw + TURN_COST_RAW);
   });
 
-  it('that sends sound far faster than it lasts is told so, stays, and pays for its turn alone', async () => {
+  it('that gets sound far faster than it lasts reports that, stays, and pays for its turn alone', async () => {
     const client = await world.connect('local');
     // Ten seconds of silence each, and two minutes may be ahead.
     const audio = Buffer.alloc(24_000 * 2 * 10).toString('base64');
@@ -55,7 +55,7 @@ describe('a realtime session on the real ledger', () => {
     await world.expectBooks(chargedRaw + toldCostRaw(client.of('response.done')));
   });
 
-  it('that vanishes behind any of its events pays what is in its journal, all that it was told among it', async () => {
+  it('that loses its client after any of its events pays what is in its journal, which has all that the client received', async () => {
     const whole = await world.connect('local');
     whole.say(TEXT_TURN);
     await whole.until(isDone);
@@ -72,8 +72,8 @@ describe('a realtime session on the real ledger', () => {
       leave();
       await client.closed;
       const nowRaw = await world.chargedRaw();
-      const told = client.of('response.done');
-      if (told.length > 0) expect(nowRaw - chargedRaw).toBe(toldCostRaw(told));
+      const turns = client.of('response.done');
+      if (turns.length > 0) expect(nowRaw - chargedRaw).toBe(toldCostRaw(turns));
       chargedRaw = nowRaw;
       await world.expectBooks(chargedRaw);
     }

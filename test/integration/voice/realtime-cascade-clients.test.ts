@@ -7,8 +7,8 @@ const { leave, start } = cascadeStage();
 
 const SILENCE = { role: 'user', content: '(silence)' };
 
-describe('what clients of the protocol send to a session of several models', () => {
-  it('is taken with every member written out, as those do that know them all', async () => {
+describe('the messages of clients to a session of several models', () => {
+  it('may have every member written out, as some clients do', async () => {
     const { chat, connect } = await start();
     const client = await connect();
     const nothing = { format: null, transcription: null, turn_detection: null };
@@ -32,7 +32,7 @@ describe('what clients of the protocol send to a session of several models', () 
     await leave(client);
   });
 
-  it('may be a picture, which the chat model is shown', async () => {
+  it('may have a picture, which the chat model gets', async () => {
     const { chat, connect } = await start();
     const client = await connect();
     const url = `data:image/png;base64,${'A'.repeat(400_000)}`;
@@ -56,7 +56,7 @@ describe('what clients of the protocol send to a session of several models', () 
     await leave(client);
   });
 
-  it('may have the agent speak first, and speak again where nobody has answered', async () => {
+  it('may let the agent speak first, and speak again to a silent caller', async () => {
     const { chat, connect } = await start();
     const client = await connect();
     client.say({ type: 'session.update', session: { instructions: 'Greet him.' } });
@@ -73,7 +73,7 @@ describe('what clients of the protocol send to a session of several models', () 
     await leave(client);
   });
 
-  it('may be long: instructions, tools and what they answer, and the question is remembered', async () => {
+  it('may be long: instructions, tools and their outputs, and the question stays in the prompt', async () => {
     const { chat, connect } = await start();
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
     chat.play(({ messages }) => ({

@@ -39,7 +39,7 @@ function capMaker(ledger: FakeLedger, host: string, capRaw: bigint): void {
   };
 }
 
-describe('what a realtime session of several models spends at whom', () => {
+describe('the spending of a realtime session of several models', () => {
   it('counts under the caps of the maker of each part, from its first purchase to its last', async () => {
     const { chat, connect, ledger, speech } = await start();
     capMaker(ledger, 'other', 12_000n);
@@ -67,7 +67,7 @@ describe('what a realtime session of several models spends at whom', () => {
     expect(ledger.summaries).toHaveLength(1);
   });
 
-  it('is told, where the guide answers, as it will be once the session is settled', async () => {
+  it('is what the guide reports, as it will be once the session is settled', async () => {
     const { connect, engines, ledger } = await start();
     const client = await connect({ model: 'local/guide', tts_model: 'acme/say' });
     for (const nth of [1, 2]) {
@@ -83,7 +83,7 @@ describe('what a realtime session of several models spends at whom', () => {
     await leave(client);
   });
 
-  it('is by a source’s word as far as a turn can have come to, and that source is asked no more', async () => {
+  it('follows a source’s report as far as a turn can have used, and that source is asked no more', async () => {
     const { chat, connect, ledger, second } = await start();
     chat.play({ pieces: answer(['Good day.'], [1_000_000, 1_000_000]) });
     const client = await connect();
@@ -91,18 +91,18 @@ describe('what a realtime session of several models spends at whom', () => {
       say(client, 'hello');
       await done(client, nth);
     }
-    const told = client.of('response.done').map((event) => response(event).metadata.cost_raw);
+    const costs = client.of('response.done').map((event) => response(event).metadata.cost_raw);
     client.ws.close();
     await settled(ledger);
     expect([chat.seen.length, second.seen.length]).toEqual([1, 1]);
-    const toldRaw = told.reduce((sum, raw) => sum + BigInt(raw ?? '0'), 0n);
-    expect(ledger.consumedRaw(AGENT)).toBe(toldRaw);
-    // As told, the first turn comes to three million raw.
-    expect(toldRaw).toBeLessThan(50_000n);
+    const receiptsRaw = costs.reduce((sum, raw) => sum + BigInt(raw ?? '0'), 0n);
+    expect(ledger.consumedRaw(AGENT)).toBe(receiptsRaw);
+    // By its report, the first turn costs three million raw.
+    expect(receiptsRaw).toBeLessThan(50_000n);
     expect(ledger.shortfalls.get('shortfall:chat')).toBeGreaterThan(2_950_000n);
   });
 
-  it('is refused before anybody is asked where a cap of one maker leaves no turn', async () => {
+  it('is refused before any source is asked where a cap of one maker leaves no turn', async () => {
     const { chat, ledger, url } = await start();
     capMaker(ledger, 'other', 4_000n);
     const refused = await refusal(url({ tts_model: 'other/orator' }), [], bearer(KEYS.agent));
@@ -115,8 +115,8 @@ describe('what a realtime session of several models spends at whom', () => {
   });
 });
 
-describe('a realtime session of which another process has taken one hold', () => {
-  it('ends, and is charged for all that it bought of the others', async () => {
+describe('a realtime session that has lost one hold to another process', () => {
+  it('ends, and is charged for all that it bought from the others', async () => {
     const { chat, connect, ledger } = await start();
     const words = Array.from({ length: 6 }, (_, i) => `This is the long sentence number ${i}. `);
     chat.play({ pieces: answer(words) });
@@ -143,7 +143,7 @@ describe('a realtime session of several models on provider keys of its caller', 
     const accounts: string[] = [];
     const { closeSession } = ledger;
     ledger.closeSession = async (request) => {
-      if (request.charge !== undefined) accounts.push(request.account);
+      if (request.charges !== undefined) accounts.push(request.account);
       return closeSession(request);
     };
     const client = await connect(KEYED);
@@ -164,7 +164,7 @@ describe('a realtime session of several models on provider keys of its caller', 
     expect(accounts).toEqual(['byok']);
   });
 
-  it('costs it once, too, where the providers of one part take turns in a turn', async () => {
+  it('costs it once, too, where several providers serve one part in a turn', async () => {
     const storedKeys = { ...OWN, 'other-voice': 'sk-other-voice' };
     const { connect, speech } = await start({ storedKeys });
     speech.plays.push(sends(speech.sound, speech.contentType), answers(500));
@@ -177,20 +177,20 @@ describe('a realtime session of several models on provider keys of its caller', 
     await leave(client);
   });
 
-  it('holds no more than the fee for what they buy', async () => {
+  it('holds no more than the fee for what those keys buy', async () => {
     const { chat, ledger, speech, url } = await start({ creditRaw: 8_000n });
     const poor = await refusal(url({ model: 'keyed/chat' }), [], bearer(KEYS.agent));
     expect([poor.status, ledger.openHolds()]).toEqual([402, 0]);
     const client = await stage.world.connect({ model: 'keyed/chat' }, brought);
     say(client, 'hello');
     expect(await done(client)).toMatchObject({ status: 'completed' });
-    // Nobody else is shown it.
+    // No other provider gets it.
     expect(chat.authorizations).toEqual(['Bearer sk-brought']);
     expect([stage.world.usedKeys, speech.seen]).toEqual([[], []]);
     await leave(client);
   });
 
-  it('refuses a brought key that could be one of several providers’, and shows it to none', async () => {
+  it('refuses a key in the header that could be for several providers, and sends it to none', async () => {
     const { chat, ledger, speech, url } = await start();
     const headers = { ...bearer(KEYS.agent), ...brought };
     for (const query of [KEYED, { model: 'acme/shared' }]) {
@@ -201,7 +201,7 @@ describe('a realtime session of several models on provider keys of its caller', 
     expect([chat.seen, speech.seen, ledger.openHolds()]).toEqual([[], [], 0]);
   });
 
-  it('is served by the pool, at its price, where an own key is refused or is stored no more', async () => {
+  it('is served by the pool, at its price, where its own key is refused or is not stored any more', async () => {
     const { chat, connect, ledger, storedKeys } = await start({ storedKeys: { keyed: 'sk-own' } });
     chat.play(() =>
       chat.authorizations.at(-1) === 'Bearer sk-own'
@@ -221,7 +221,7 @@ describe('a realtime session of several models on provider keys of its caller', 
     expect(ledger.charges).toMatchObject([{ costRaw: 72n, rail: 'direct-account' }]);
   });
 
-  it('tells what the own account was told where the pool cannot be paid', async () => {
+  it('reports the refusal of its own account where the pool cannot be paid', async () => {
     const { chat, connect } = await start({ creditRaw: 8_000n, storedKeys: { keyed: 'sk-own' } });
     chat.play({ status: 401, pieces: ['{}'] });
     const client = await connect({ model: 'keyed/chat' });

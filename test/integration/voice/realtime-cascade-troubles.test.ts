@@ -42,8 +42,8 @@ describe('a realtime session of several models in trouble', () => {
   });
 
   it.each<[string, string]>([
-    ['tells of an error', `data: ${JSON.stringify({ error: { message: 'overloaded' } })}\n\n`],
-    ['tells of an error in a word', 'data: {"error":"overloaded"}\n\n'],
+    ['reports an error', `data: ${JSON.stringify({ error: { message: 'overloaded' } })}\n\n`],
+    ['reports an error as text', 'data: {"error":"overloaded"}\n\n'],
     ['ends with an error', finishEvent('error')],
   ])('fails a response whose model %s, however well the stream ends', async (_, event) => {
     const { chat, connect } = await start();
@@ -73,7 +73,7 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client);
   });
 
-  it('says that an answer was filtered, and charges what came of it', async () => {
+  it('reports that an answer was filtered, and charges what came of it', async () => {
     const { chat, connect } = await start();
     chat.play({ pieces: [textEvent('Well. '), finishEvent('content_filter'), DONE] });
     const client = await connect();
@@ -86,7 +86,7 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client);
   });
 
-  it('calls nothing with arguments that were cut, and says that the answer is', async () => {
+  it('makes no call whose arguments were cut, and reports that the answer is cut', async () => {
     const { chat, connect } = await start();
     const pay = callEvent(0, { name: 'pay', arguments: '{"amount": 1' }, { id: 'call_1' });
     chat.play({ pieces: [pay, finishEvent('length'), usageEvent(), DONE] });
@@ -113,7 +113,7 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client);
   });
 
-  it('charges nothing for an answer that nobody gives', async () => {
+  it('charges nothing for an answer that no source gives', async () => {
     const { chat, connect, second } = await start();
     for (const peer of [chat, second]) {
       peer.play({ status: 503, headers: { 'content-type': 'application/json' }, pieces: ['{}'] });
@@ -128,7 +128,7 @@ describe('a realtime session of several models in trouble', () => {
     expect(await leave(client)).toBe(0n);
   });
 
-  it('estimates what an upstream does not tell, and marks it', async () => {
+  it('estimates what an upstream does not report, and marks it', async () => {
     const { chat, connect, ledger } = await start();
     chat.play({ pieces: [...wordEvents(['Twelve chars']), DONE] });
     const client = await connect();
@@ -143,23 +143,20 @@ describe('a realtime session of several models in trouble', () => {
   it.each([
     ['refuses', () => answers(500)],
     ['breaks off', () => breaksAfter(Buffer.from(bytesOf(tone(300, RATE))))],
-  ])(
-    'fails a response whose speech model %s, and still charges what was thought',
-    async (_, play) => {
-      const { connect, speech } = await start();
-      speech.plays.push(play());
-      const client = await connect({ tts_model: 'acme/say' });
-      say(client, 'hello');
-      const turn = await done(client);
-      expect(turn.status).toBe('failed');
-      expect(Number(turn.metadata.cost_raw)).toBeGreaterThanOrEqual(20);
-      say(client, 'again');
-      expect(await done(client, 2)).toMatchObject({ status: 'completed' });
-      await leave(client);
-    },
-  );
+  ])('fails a response whose speech model %s, and still charges its LLM', async (_, play) => {
+    const { connect, speech } = await start();
+    speech.plays.push(play());
+    const client = await connect({ tts_model: 'acme/say' });
+    say(client, 'hello');
+    const turn = await done(client);
+    expect(turn.status).toBe('failed');
+    expect(Number(turn.metadata.cost_raw)).toBeGreaterThanOrEqual(20);
+    say(client, 'again');
+    expect(await done(client, 2)).toMatchObject({ status: 'completed' });
+    await leave(client);
+  });
 
-  it('tells of speech that could not be made out, charges nothing for it, and goes on', async () => {
+  it('reports speech that could not be transcribed, charges nothing for it, and goes on', async () => {
     const { chat, connect, hearing } = await start();
     hearing.script.push(jsonAnswer({}, 500));
     const client = await connect(VOICES);
@@ -174,11 +171,16 @@ describe('a realtime session of several models in trouble', () => {
   });
 
   it.each([
-    ['a model that there is none of', { model: 'acme/nobody' }, 404, 'model_not_found'],
-    ['a model that neither thinks nor is live', { model: 'acme/say' }, 400, 'invalid_request'],
-    ['a voice that is none', { tts_model: 'acme/hear' }, 400, 'invalid_request'],
-    ['an ear that there is none of', { stt_model: 'acme/nobody' }, 404, 'model_not_found'],
-    ['an ear that wants a grammar', { stt_model: 'local/grammar' }, 503, 'no_source_available'],
+    ['an unknown model', { model: 'acme/nobody' }, 404, 'model_not_found'],
+    ['a model that neither writes nor is live', { model: 'acme/say' }, 400, 'invalid_request'],
+    ['a voice that is no speech model', { tts_model: 'acme/hear' }, 400, 'invalid_request'],
+    ['an unknown transcriber', { stt_model: 'acme/nobody' }, 404, 'model_not_found'],
+    [
+      'a transcriber that needs a grammar',
+      { stt_model: 'local/grammar' },
+      503,
+      'no_source_available',
+    ],
     [
       'a part for a model that needs none',
       { model: 'local/realtime', tts_model: 'acme/say' },
@@ -193,7 +195,7 @@ describe('a realtime session of several models in trouble', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('refuses a balance that does not cover one turn of all three, before anybody is asked', async () => {
+  it('refuses a balance that does not cover one turn of all three, before it asks any source', async () => {
     const { chat, ledger, url } = await start({ creditRaw: 20_000n });
     const refused = await refusal(url(VOICES), [], bearer(KEYS.agent));
     expect([refused.status, refused.body.error]).toMatchObject([402, { code: 'budget_exhausted' }]);
@@ -208,12 +210,12 @@ describe('a realtime session of several models in trouble', () => {
     client.say({ type: 'session.update', session });
     say(client, 'hello');
     await client.until(({ type }) => type === 'response.output_text.delta');
-    const told = () => client.of('error').find((event) => codeOf(event) === 'budget_exhausted');
+    const refusal = () => client.of('error').find((event) => codeOf(event) === 'budget_exhausted');
     for (let i = 0; i < 40; i++) {
       hear(client, [tone(100, RATE)]);
       client.say({ type: 'input_audio_buffer.commit' });
     }
-    await expect.poll(told, { timeout: 10_000 }).toMatchObject({ error: QUOTA });
+    await expect.poll(refusal, { timeout: 10_000 }).toMatchObject({ error: QUOTA });
     client.say({ type: 'response.cancel' });
     const turn = await done(client);
     expect(hearing.seen.length).toBeGreaterThan(1);

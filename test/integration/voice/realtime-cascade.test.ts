@@ -12,7 +12,7 @@ const stage = cascadeStage();
 const { leave, start } = stage;
 
 describe('a realtime session of several models', () => {
-  it('answers speech: heard, thought of and spoken upstream, and charged what each of them took', async () => {
+  it('answers speech: with an upstream’s transcriber, LLM and TTS, and charges each of them', async () => {
     const { chat, connect, hearing, speech } = await start();
     hearing.script.push(
       jsonAnswer({ text: 'how are you', usage: { type: 'duration', seconds: 2 } }),
@@ -39,7 +39,7 @@ describe('a realtime session of several models', () => {
     ]);
     // 2 s heard, 20 tokens read and 8 written, 9 and 12 characters spoken.
     expect(turn.metadata.cost_raw).toBe(String(20 + 20 + 2 * 8 + 9 + 12));
-    // Sound is text to a chat model, and nobody here bills it by tokens.
+    // Sound is text to a chat model, and no source here bills it by tokens.
     expect(turn.usage).toMatchObject({
       ...{ total_tokens: 28, input_tokens: 20, output_tokens: 8 },
       input_token_details: { text_tokens: 20, audio_tokens: 0 },
@@ -71,7 +71,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('is spoken as soon as its first sentence is whole, whatever else is still being written', async () => {
+  it('speaks as soon as its first sentence is complete, while the rest is still being written', async () => {
     const { chat, connect } = await start();
     chat.play({ pieces: [textEvent('First of all. '), textEvent('And')], ends: 'hang' });
     const client = await connect({ tts_model: 'acme/say' });
@@ -85,7 +85,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('writes text as it comes, and hears and speaks with the local engines when nobody else is named', async () => {
+  it('writes text as it comes, and uses the local engines where no other models are named', async () => {
     const { chat, connect, engines } = await start();
     const client = await connect();
     client.say({
@@ -115,7 +115,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('calls a tool and answers with what it gave', async () => {
+  it('calls a tool and answers with its output', async () => {
     const { chat, connect } = await start();
     const call = {
       id: 'call_abc',
@@ -160,7 +160,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('says what its model says before it calls a tool, and tells of the call behind that', async () => {
+  it('speaks what its model writes before a tool call, and sends the call after that', async () => {
     const { chat, connect } = await start();
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
     chat.play({ pieces: [textEvent('One moment'), ...toolCallEvents(call), DONE] });
@@ -178,7 +178,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('stops buying at once when its caller speaks over it, and charges what was produced', async () => {
+  it('stops buying at once when the caller interrupts, and charges what was produced', async () => {
     const { chat, connect, ledger, speech } = await start();
     chat.play({
       pieces: [textEvent('One two three. '), textEvent('Four five six. ')],
@@ -210,7 +210,7 @@ describe('a realtime session of several models', () => {
     expect(ledger.charges.map(({ targetHost }) => targetHost).sort()).toEqual(['acme', 'local']);
   });
 
-  it('hears with whom the session names, once that is held for too', async () => {
+  it('transcribes with the model that the session names, once that is held for, too', async () => {
     const { chat, connect, engines, hearing } = await start();
     const client = await connect();
     const hears = (model: string) =>
@@ -244,7 +244,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('tells whoever hears which language and words to expect, and promises none that nobody hears', async () => {
+  it('passes the expected language and words to the transcriber, and rejects what it cannot serve', async () => {
     const { connect, hearing } = await start();
     const client = await connect();
     const expects = (transcription: object) =>
@@ -264,15 +264,15 @@ describe('a realtime session of several models', () => {
     expects({ language: 'fr', prompt: null });
     speak(client);
     await done(client, 2);
-    const told = hearing.seen.map(({ form }) => [form.get('language'), form.get('prompt')]);
-    expect(told).toEqual([
+    const sent = hearing.seen.map(({ form }) => [form.get('language'), form.get('prompt')]);
+    expect(sent).toEqual([
       ['de', 'Frau Müller'],
       ['fr', null],
     ]);
     await leave(client);
   });
 
-  describe('that is asked to begin its answer early', () => {
+  describe('with speculation', () => {
     const EAGER = { type: 'server_vad', silence_duration_ms: 600, speculate_after_ms: 200 };
 
     async function startEager(words: readonly string[]) {
@@ -289,7 +289,7 @@ describe('a realtime session of several models', () => {
       return client;
     }
 
-    it('has asked when the turn ends, tells nothing before, and asks and charges once', async () => {
+    it('has asked when the turn ends, sends nothing before, and asks and charges once', async () => {
       const client = await startEager(['w1 w2']);
       hear(client, [tone(1_000, RATE), silence(300, RATE)]);
       await expect.poll(() => stage.world.chat.seen.length).toBe(1);
@@ -303,7 +303,7 @@ describe('a realtime session of several models', () => {
       expect(await leave(client)).toBeGreaterThan(0n);
     });
 
-    it('stops no agent over a cap that only the answer begun early would come to', async () => {
+    it('suspends no agent over a cap that only the speculative answer would reach', async () => {
       const client = await startEager(['w1 w2']);
       const { chat, ledger } = stage.world;
       const { extend } = ledger;
@@ -327,7 +327,7 @@ describe('a realtime session of several models', () => {
       await leave(client);
     });
 
-    it('gives up an answer whose caller goes on, once a turn, and tells what that cost', async () => {
+    it('drops an answer whose caller goes on, once a turn, and reports its cost', async () => {
       const client = await startEager(['w1 w2 w3 w4']);
       stage.world.chat.play({ pieces: [textEvent('Too soon')], ends: 'hang' });
       hear(client, [tone(1_000, RATE), silence(300, RATE)]);
@@ -355,7 +355,7 @@ describe('a realtime session of several models', () => {
     });
   });
 
-  it('opens a model of the catalogue that is made of others, and the models a query names instead', async () => {
+  it('opens a model of the catalogue that is made of others, and the models that a query names instead', async () => {
     const { connect, engines, speech } = await start();
     const client = await connect({ model: 'acme/talker' });
     say(client, 'hello');

@@ -30,7 +30,7 @@ async function start() {
   return { ...world, url: `ws://127.0.0.1:${edge.port}/v1/realtime?model=local/realtime` };
 }
 
-/** An unmodified agents client, and everything it was told. */
+/** An unmodified agents client, and everything it received. */
 async function agentsClient(url: string, agent: RealtimeAgent) {
   const transport = new OpenAIRealtimeWebSocket({ url });
   const session = new RealtimeSession(agent, { transport, model: 'local/realtime' });
@@ -47,7 +47,7 @@ const play = (session: RealtimeSession, pcm: Int16Array) =>
   session.sendAudio(bytesOf(pcm).slice().buffer);
 
 describe('the agents client', () => {
-  it('runs the tool that it is told to call, and is answered with what it gave', async () => {
+  it('runs the tool that it is asked to call, and gets an answer with its output', async () => {
     const { url, engines, ledger } = await start();
     engines.guide.answers.push(
       { text: '', toolCall: { name: 'weather', argumentsJson: '{"city":"Bern"}' }, usage: USAGE },
@@ -79,7 +79,7 @@ describe('the agents client', () => {
     await settled(ledger);
   });
 
-  it('has the arguments of its tool filled in by the guide, so that they parse', async () => {
+  it('gets arguments for its tool from the guide that parse', async () => {
     const { url, engines, ledger } = await start();
     const retriever = createRetriever(GUIDE_CORPUS);
     engines.guide.reply = (request) => answerGuide(request, retriever, encoder);
@@ -104,7 +104,7 @@ describe('the agents client', () => {
     await settled(ledger);
   });
 
-  it('breaks in on an answer: it ends there, and what was not heard is forgotten', async () => {
+  it('interrupts an answer: it ends there, and what was not heard is dropped', async () => {
     const { url, engines, ledger } = await start();
     engines.guide.answers.push({ text: 'One two three four. Five six seven eight.', usage: USAGE });
     engines.tts.flite.between = () => new Promise(() => {});
@@ -136,7 +136,7 @@ describe('the agents client', () => {
 });
 
 describe('a browser', () => {
-  it('offers its key among the sub-protocols, and never sees it echoed', async () => {
+  it('offers its key among the sub-protocols, and does not get it back', async () => {
     const { url, ledger } = await start();
     const offers = [
       'realtime',

@@ -65,7 +65,7 @@ const CASES: Case[] = [
     ...{ costRaw: COST, usage: UNITS },
   },
   {
-    name: 'a turn counts whose beginning was never told',
+    name: 'a turn counts whose beginning was never reported',
     upstream: (peer) => peer.finish('r9', USAGE),
     ...{ costRaw: COST, usage: UNITS },
   },
@@ -78,7 +78,7 @@ const CASES: Case[] = [
     ...{ costRaw: COST, usage: UNITS },
   },
   {
-    name: 'who says the words of an event has said nothing else',
+    name: 'an event that only contains the words of another one is not that one',
     upstream: (peer) => {
       const words = JSON.stringify({ type: 'response.done', response: { id: 'x', usage: USAGE } });
       peer.say({ type: 'response.output_text.delta', delta: words });
@@ -88,7 +88,7 @@ const CASES: Case[] = [
     costRaw: 0n,
   },
   {
-    name: 'a cancelled turn is charged for what it came to, once, whatever is said after',
+    name: 'a cancelled turn is charged for its usage, once, whatever is reported after',
     upstream: async (peer, client) => {
       peer.begin('r1');
       client.say({ type: 'response.cancel' });
@@ -100,7 +100,7 @@ const CASES: Case[] = [
     ...{ costRaw: 10n, usage: { audio_output_token: 5 } },
   },
   {
-    name: 'a turn that its upstream did not count is estimated by the sound that was carried, and marked',
+    name: 'a turn without a report is estimated by the sound that was carried, and marked',
     upstream: (peer) => {
       peer.begin('r1');
       peer.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(64_000) });
@@ -110,7 +110,7 @@ const CASES: Case[] = [
     ...{ costRaw: 42n, usage: { audio_output_token: 21, estimated: 1 } },
   },
   {
-    name: 'an estimate is never more than was held for the turn',
+    name: 'an estimate is never above the hold of the turn',
     upstream: (peer) => {
       peer.begin('r1');
       for (let n = 0; n < 20; n++) {
@@ -121,7 +121,7 @@ const CASES: Case[] = [
     ...{ costRaw: TURN_RAW, usage: { estimated: 1 } },
   },
   {
-    name: 'usage that nobody can have had is no word at all',
+    name: 'usage that is impossible is ignored',
     upstream: (peer) => {
       peer.begin('r1');
       peer.finish('r1', { input_tokens: -5, output_tokens: 1e15, total_tokens: 'many' });
@@ -129,7 +129,7 @@ const CASES: Case[] = [
     ...{ costRaw: 2n, usage: { estimated: 1 } },
   },
   {
-    name: 'a turn that failed uncounted was none',
+    name: 'a turn that failed without a report costs nothing',
     upstream: (peer) => {
       peer.begin('r1');
       peer.finish('r1', undefined, { status: 'failed' });
@@ -148,7 +148,7 @@ const CASES: Case[] = [
     ...{ costRaw: COST, usage: UNITS },
   },
   {
-    name: 'a turn is charged when its upstream closes right behind it',
+    name: 'a turn is charged when its upstream closes right after it',
     upstream: (peer) => {
       peer.begin('r1');
       peer.finish('r1', USAGE);
@@ -157,7 +157,7 @@ const CASES: Case[] = [
     ...{ costRaw: COST, usage: UNITS },
   },
   {
-    name: 'a client that vanishes in the middle of a turn is charged for what it came to until then',
+    name: 'a client that vanishes in the middle of a turn is charged for its usage until then',
     upstream: async (peer, client) => {
       peer.begin('r1');
       await client.until(({ type }) => type === 'response.created');
@@ -205,7 +205,7 @@ describe('the metering of a relayed session', () => {
     expect([...world.ledger.shortfalls.values()]).toEqual([]);
   });
 
-  it('ends with the words of the contract when the next turn does not fit, the last one told and paid', async () => {
+  it('ends with the error of the contract when the next turn does not fit, the last one sent and paid', async () => {
     await using world = await relayWorld({ creditRaw: LEAST_TURN_RAW + COST - 1n });
     const client = await world.connect('acme/alone');
     const peer = await world.upstream.peer();
@@ -224,7 +224,7 @@ describe('the metering of a relayed session', () => {
     expect(world.ledger.consumedRaw(AGENT)).toBe(COST);
   });
 
-  it('holds for every response that is under way', async () => {
+  it('holds for every response in progress', async () => {
     await using world = await relayWorld({ creditRaw: 3n * TURN_RAW });
     await world.connect('acme/alone');
     const peer = await world.upstream.peer();
@@ -233,7 +233,7 @@ describe('the metering of a relayed session', () => {
     await expect.poll(async () => (await world.ledger.funds(AGENT))?.heldRaw).toBe(2n * TURN_RAW);
   });
 
-  it('stops all that are under way where not even small ones fit beside each other', async () => {
+  it('cancels all responses in progress where not even small ones fit beside each other', async () => {
     await using world = await relayWorld({ creditRaw: 3n * LEAST_TURN_RAW - 1n });
     const client = await world.connect('acme/alone');
     const peer = await world.upstream.peer();
@@ -250,7 +250,7 @@ describe('the metering of a relayed session', () => {
     expect(world.ledger.consumedRaw(AGENT)).toBe(60n);
   });
 
-  it('charges of a turn no more than it can have come to, whatever there is, and the rest to its upstream', async () => {
+  it('charges no more of a turn than is possible, and makes the rest a shortfall of its upstream', async () => {
     const chargedRaw = 2_048n;
     for (const creditRaw of [60_000n, 10_000n]) {
       await using world = await relayWorld({ creditRaw });
@@ -267,7 +267,7 @@ describe('the metering of a relayed session', () => {
     }
   });
 
-  it('journals a turn before the client hears that it is over; what comes after waits in order', async () => {
+  it('journals a turn before the client receives its end; what comes after waits in order', async () => {
     const ledger = createFakeLedger();
     await ledger.credit({ agentId: AGENT, amountRaw: 1_000_000n, reference: 'start' });
     let commit: (() => void) | undefined;

@@ -32,13 +32,13 @@ const DEATHS: [string, (peer: UpstreamPeer) => void][] = [
   ['closes as if all were well', (peer) => peer.ws.close(1000)],
   ['breaks the connection', (peer) => peer.ws.terminate()],
   [
-    'tells of an error and closes',
+    'reports an error and closes',
     (peer) => {
       peer.say({ type: 'error', error: { code: 'invalid_api_key', message: 'not sk-server' } });
       peer.ws.close(3000);
     },
   ],
-  ['tells of an error and stays', (peer) => peer.say({ type: 'error', error: {} })],
+  ['reports an error and stays', (peer) => peer.say({ type: 'error', error: {} })],
   ['says nothing', () => {}],
 ];
 
@@ -65,7 +65,7 @@ describe('a relayed realtime session', () => {
     expect(JSON.stringify(peer.headers)).not.toContain(KEYS.agent);
   });
 
-  it('leaves every frame as it is, text and binary, both ways and in order', async () => {
+  it('passes every frame unchanged, text and binary, both ways and in order', async () => {
     const { upstream, url } = await start();
     const [greeting = '', ...frames] = ODD_FRAMES;
     upstream.greet = (peer) => peer.ws.send(greeting);
@@ -143,10 +143,10 @@ describe('a relayed realtime session', () => {
     ['too many requests', 429, 429, 'upstream_rate_limited'],
     ['a model that it does not have', 404, 502, 'upstream_declined'],
   ])(
-    'answers %s of the only source with a refusal of the upgrade, nothing charged',
-    async (_, told, status, code) => {
-      const { ledger, upstream, url } = await start(told === -1 ? { connectMs: 300 } : {});
-      upstream.refusals.push(told);
+    'turns %s of the only source into a refusal of the upgrade, nothing charged',
+    async (_, failure, status, code) => {
+      const { ledger, upstream, url } = await start(failure === -1 ? { connectMs: 300 } : {});
+      upstream.refusals.push(failure);
       const answer = await refusal(url('acme/alone'), [], bearer(KEYS.agent));
       expect(answer.status).toBe(status);
       expect(answer.body.error).toMatchObject({ code, message: expect.any(String) });
@@ -194,7 +194,7 @@ describe('a relayed realtime session', () => {
     },
   );
 
-  it('lets go of an upstream that has not greeted when its client gives up', async () => {
+  it('closes an upstream that has not greeted when its client gives up', async () => {
     const { ledger, upstream, url } = await start();
     upstream.greet = () => {};
     const client = new TestSocket(url(), [], bearer(KEYS.agent));
@@ -205,7 +205,7 @@ describe('a relayed realtime session', () => {
     expect(ledger.charges).toEqual([]);
   });
 
-  it('refuses 402 before the upstream is asked when not even the smallest turn fits', async () => {
+  it('refuses with 402 before the upstream is asked when not even the smallest turn fits', async () => {
     const { ledger, upstream, url } = await start({ creditRaw: LEAST_TURN_RAW - 1n });
     const answer = await refusal(url('acme/alone'), [], bearer(KEYS.agent));
     expect(answer.status).toBe(402);
@@ -240,7 +240,7 @@ describe('a relayed realtime session', () => {
     expect(usedKeys).toEqual([]);
   });
 
-  it('still serves what is live inside this server itself', async () => {
+  it('still serves the live models of this server itself', async () => {
     const { connect, upstream } = await start();
     const client = await connect('local/realtime');
     const created = await client.until(({ type }) => type === 'session.created');
@@ -252,16 +252,19 @@ describe('a relayed realtime session', () => {
     ['acme/voice', 'stt_model'],
     ['acme/voice', 'tts_model'],
     ['local/realtime', 'tts_model'],
-  ])('refuses 400 a part for %s, which hears and speaks by itself: %s', async (model, param) => {
-    const { ledger, upstream, url } = await start();
-    const answer = await refusal(`${url(model)}&${param}=local/flite`, [], bearer(KEYS.agent));
-    expect(answer.status).toBe(400);
-    expect(answer.body.error).toMatchObject({ code: 'invalid_request', param });
-    expect(ledger.openHolds()).toBe(0);
-    expect(upstream.asked.count).toBe(0);
-  });
+  ])(
+    'refuses with 400 a part for %s, which transcribes and speaks by itself: %s',
+    async (model, param) => {
+      const { ledger, upstream, url } = await start();
+      const answer = await refusal(`${url(model)}&${param}=local/flite`, [], bearer(KEYS.agent));
+      expect(answer.status).toBe(400);
+      expect(answer.body.error).toMatchObject({ code: 'invalid_request', param });
+      expect(ledger.openHolds()).toBe(0);
+      expect(upstream.asked.count).toBe(0);
+    },
+  );
 
-  it('closes as its upstream closed, and says so when that was no normal end', async () => {
+  it('closes as its upstream closed, and reports an abnormal end', async () => {
     const { connect, ledger, upstream } = await start();
     const normal = await connect();
     (await upstream.peer(0)).ws.close(1000, 'session is over');
@@ -284,7 +287,7 @@ describe('a relayed realtime session', () => {
     expect((await peer.closed).code).toBe(1000);
   });
 
-  it('finishes the turn under way when the server drains, then closes 1012', async () => {
+  it('finishes the turn in progress when the server drains, then closes 1012', async () => {
     const { connect, ledger, sessions, upstream } = await start();
     const idle = await connect();
     const client = await connect();
@@ -322,7 +325,7 @@ describe('a relay between peers of unequal speed', () => {
     expect(numbers).toEqual(Array.from({ length: sent }, (_, n) => n));
   });
 
-  it('cuts a client off 1013 whose upstream does not take what it sends', async () => {
+  it('closes 1013 when its upstream does not take what the client sends', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect();
     const peer = await upstream.peer();
@@ -340,7 +343,7 @@ describe('a relay between peers of unequal speed', () => {
     await settled(ledger);
   });
 
-  it('cuts off 1008 a client that floods its upstream with events, and 1009 one whose frame is too long', async () => {
+  it('closes 1008 for a client that floods its upstream with events, and 1009 for a frame that is too long', async () => {
     const { connect, ledger } = await start();
     const flooding = await connect();
     for (let n = 0; n < 2 * LIMITS.realtimeEventBurst; n++) flooding.ws.send('{}');

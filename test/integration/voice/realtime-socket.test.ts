@@ -37,7 +37,7 @@ const append = (client: RealtimeClient, pcm: Int16Array) =>
   });
 
 describe('the realtime socket', () => {
-  it('introduces itself with the session that it will keep', async () => {
+  it('begins with the session that it will keep', async () => {
     const { connect } = await start();
     const client = await connect();
     const created = await client.until(({ type }) => type === 'session.created');
@@ -71,7 +71,7 @@ describe('the realtime socket', () => {
     });
   });
 
-  it('hears, answers, and charges one row for the sum of its turns', async () => {
+  it('transcribes, answers, and charges one row for the sum of its turns', async () => {
     const { connect, engines, ledger } = await start();
     engines.stt.pocketsphinx.script.push('what is my balance');
     const client = await connect();
@@ -97,7 +97,7 @@ describe('the realtime socket', () => {
     });
   });
 
-  it('lets a vendor-made client hold a conversation', async () => {
+  it('lets a vendor’s client hold a conversation', async () => {
     const { url, engines, ledger } = await start();
     const transport = new OpenAIRealtimeWebSocket({ url: url() });
     const agent = new RealtimeAgent({ name: 'helper', instructions: 'Be brief.' });
@@ -149,7 +149,7 @@ describe('the realtime socket', () => {
     ['no key', 'model=local/realtime', 401],
     ['no model', 'x=1', 400],
     ['a model of another kind', 'model=local/guide', 400],
-    ['a model that is not there', 'model=local/nothing', 404],
+    ['an unknown model', 'model=local/nothing', 404],
   ])('refuses %s before the upgrade', async (why, query, status) => {
     const { url } = await start();
     const answer = await refusal(url(query), [], why === 'no key' ? {} : bearer(KEYS.agent));
@@ -157,7 +157,7 @@ describe('the realtime socket', () => {
     expect(answer.body.error).toMatchObject({ message: expect.any(String) });
   });
 
-  it('refuses 402 when not even one turn fits, and 503 when an engine is missing', async () => {
+  it('refuses with 402 when not even one turn fits, and with 503 when an engine is missing', async () => {
     const { url, engines, ledger } = await start(100n);
     const poor = await refusal(url(), [], bearer(KEYS.agent));
     expect([poor.status, ledger.openHolds()]).toEqual([402, 0]);
@@ -179,7 +179,7 @@ describe('the realtime socket', () => {
     await client.until(({ type }) => type === 'session.updated');
   });
 
-  it('cuts off a client with a 10 MB message, and settles', async () => {
+  it('disconnects a client with a 10 MB message, and settles', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     client.ws.send('x'.repeat(10_000_000));

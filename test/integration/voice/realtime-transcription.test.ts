@@ -84,7 +84,7 @@ const LIVEKIT: [
 
 describe('a realtime session that only transcribes', () => {
   it.each(LIVEKIT)(
-    'is opened without a model, and heard by the one that the update of LiveKit’s %s names',
+    'is opened without a model, and uses the one that the update of LiveKit’s %s names',
     async (_version, more, update, names) => {
       for (const name of names) {
         const world = await start();
@@ -110,7 +110,7 @@ describe('a realtime session that only transcribes', () => {
     },
   );
 
-  it('is heard by a model that a stored key alone opens, which its update names', async () => {
+  it('uses a model that a stored key alone opens, which its update names', async () => {
     const world = await start({ storedKeys: { 'shut-ears': 'sk-own' } });
     const client = await connect(world, 'intent=transcription');
     const transcription = { model: 'scribe' };
@@ -137,10 +137,10 @@ describe('a realtime session that only transcribes', () => {
   });
 
   it.each([
-    ['the recogniser of this process where nobody is named', 'intent=transcription'],
+    ['the recogniser of this process where no model is named', 'intent=transcription'],
     ['the recogniser that the handshake names', 'intent=transcription&model=local/pocketsphinx'],
     ['its bare name', 'intent=transcription&model=pocketsphinx'],
-  ])('is heard by %s', async (_who, query) => {
+  ])('uses %s', async (_who, query) => {
     const world = await start();
     const client = await connect(world, query);
     expect(transcriberOf(client.of('session.created')[0] ?? {})).toBe('local/pocketsphinx');
@@ -151,7 +151,7 @@ describe('a realtime session that only transcribes', () => {
     expect(world.ledger.consumedRaw(AGENT)).toBeGreaterThan(0n);
   });
 
-  it('is held for what it hears alone', async () => {
+  it('holds money for its transcriber alone', async () => {
     // Two minutes of sound at ten raw units a second, and nothing of an answer.
     const world = await start({ creditRaw: 1_200n });
     const client = await connect(world, 'intent=transcription&model=acme/hear');
@@ -167,7 +167,7 @@ describe('a realtime session that only transcribes', () => {
     await world[Symbol.asyncDispose]();
   });
 
-  it('names its choices where its model converses', async () => {
+  it('names its alternatives where its model answers', async () => {
     const world = await start();
     const { body, status } = await refusal(
       urlOf(world, 'intent=transcription&model=acme/chat'),

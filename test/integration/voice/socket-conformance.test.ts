@@ -63,7 +63,7 @@ const CASES: readonly Case[] = [
   ['a ping of 125 bytes', [frame(FIRST.ping, letters(125))], 'open'],
   ['a ping of 126 bytes', [frame(FIRST.ping, letters(126))], 'cut'],
   ['a ping in pieces', [frame(BEGINS.ping, letters(1))], 'cut'],
-  ['a pong that nobody asked for', [frame(FIRST.pong, letters(9))], 'open'],
+  ['an unsolicited pong', [frame(FIRST.pong, letters(9))], 'open'],
   ...RESERVED_OPCODES.map(
     (opcode): Case => [`the opcode ${opcode}`, [frame(0x80 | opcode, letters(1))], 'cut'],
   ),
@@ -106,25 +106,25 @@ const CASES: readonly Case[] = [
 ];
 
 let world: AbusedWorld;
-let toldRaw = 0n;
+let expectedRaw = 0n;
 beforeAll(async () => {
   world = await abusedWorld();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
-  toldRaw = await world.chargedRaw();
+  expectedRaw = await world.chargedRaw();
 });
 
 /** The socket serves another, who alone has paid since the test began. */
 async function stillServes(name: SocketName): Promise<void> {
-  toldRaw += await world.serve(name);
-  await world.expectBooks(toldRaw);
+  expectedRaw += await world.serve(name);
+  await world.expectBooks(expectedRaw);
 }
 
 const NAMES = Object.keys(SOCKETS) as SocketName[];
 
 describe.each(NAMES)('the %s socket', (name) => {
-  it('takes every frame as the protocol says, or as docs/decisions/0072 says of its library', async () => {
+  it('takes every frame as the protocol, or docs/decisions/0072, says', async () => {
     const wrong: string[] = [];
     for (const [what, frames, outcome] of CASES) {
       const found = await world.raw(name, async (raw) => {
@@ -140,7 +140,7 @@ describe.each(NAMES)('the %s socket', (name) => {
     await stillServes(name);
   });
 
-  it('reads a message in pieces, with pings between them and byte by byte, as it reads a whole one', async () => {
+  it('reads a message in pieces, with pings between them and byte by byte, like a whole one', async () => {
     const event = EVENTS[name];
     const bytes = Buffer.concat([
       frame(BEGINS.text, event.subarray(0, 5)),
@@ -170,7 +170,7 @@ describe.each(NAMES)('the %s socket', (name) => {
     await stillServes(name);
   });
 
-  it('answers a flood of pings, and remembers little for who does not read the answers', async () => {
+  it('answers a flood of pings, and stores little for a client that does not read the answers', async () => {
     const pings = Array.from({ length: 20_000 }, (_, n) => frame(FIRST.ping, Buffer.from(`${n}`)));
     await world.raw(name, async (raw) => {
       raw.send(...pings);
@@ -196,7 +196,7 @@ describe.each(NAMES)('the %s socket', (name) => {
     await stillServes(name);
   });
 
-  it('lets go of who falls silent for good: half closed, or gone in the middle of a frame', async () => {
+  it('closes a connection that falls silent for good: half closed, or gone in the middle of a frame', async () => {
     await world.raw(name, async (raw) => {
       raw.socket.half();
       expect(await raw.fate()).toBe('cut');

@@ -19,7 +19,7 @@ import type { RawWebSocket } from '../../support/raw-web-socket.ts';
 const RUNS = 300;
 
 let world: AbusedWorld;
-let toldRaw = 0n;
+let expectedRaw = 0n;
 beforeAll(async () => {
   world = await abusedWorld();
 });
@@ -49,7 +49,7 @@ async function abuse(
   });
 }
 
-it('a relay passes on the messages of any frames, and nothing of what the protocol forbids', async () => {
+it('a relay passes on the messages of any frames, and nothing that the protocol forbids', async () => {
   const { upstream } = world.relay;
   await fc.assert(
     fc.asyncProperty(wildFrames, wildWrites, async (frames, sizes) => {
@@ -58,12 +58,12 @@ it('a relay passes on the messages of any frames, and nothing of what the protoc
       const peer = await upstream.peer(nth);
       await peer.closed;
       expect(peer.frames).toEqual(messages);
-      expect(await world.chargedRaw()).toBe(toldRaw);
+      expect(await world.chargedRaw()).toBe(expectedRaw);
     }),
     { numRuns: RUNS },
   );
-  toldRaw += await world.serve('relayed');
-  await world.expectBooks(toldRaw);
+  expectedRaw += await world.serve('relayed');
+  await world.expectBooks(expectedRaw);
 }, 120_000);
 
 it.each(['transcribed', 'listened'] as const)(
@@ -73,14 +73,14 @@ it.each(['transcribed', 'listened'] as const)(
       fc.asyncProperty(wildFrames, wildWrites, async (frames, sizes) => {
         const messages = await abuse(name, frames, sizes);
         const sound = messages.filter(({ isBinary }) => isBinary);
-        toldRaw += soundRaw(sound.reduce((sum, { bytes }) => sum + bytes.length, 0));
-        expect(await world.chargedRaw()).toBe(toldRaw);
+        expectedRaw += soundRaw(sound.reduce((sum, { bytes }) => sum + bytes.length, 0));
+        expect(await world.chargedRaw()).toBe(expectedRaw);
       }),
       // What a run has charged stays charged, so that a counterexample is not made smaller.
       { numRuns: RUNS, endOnFailure: true },
     );
-    toldRaw += await world.serve(name);
-    await world.expectBooks(toldRaw);
+    expectedRaw += await world.serve(name);
+    await world.expectBooks(expectedRaw);
   },
   120_000,
 );
@@ -89,10 +89,10 @@ it('a local session answers whatever messages any frames make, or closes, and ch
   await fc.assert(
     fc.asyncProperty(wildFrames, wildWrites, async (frames, sizes) => {
       await abuse('local', frames, sizes);
-      expect(await world.chargedRaw()).toBe(toldRaw);
+      expect(await world.chargedRaw()).toBe(expectedRaw);
     }),
     { numRuns: RUNS },
   );
-  toldRaw += await world.serve('local');
-  await world.expectBooks(toldRaw);
+  expectedRaw += await world.serve('local');
+  await world.expectBooks(expectedRaw);
 }, 120_000);

@@ -80,7 +80,7 @@ async function settled() {
 }
 
 describe('voice sessions on the real ledger', () => {
-  it('cuts a transcription at the last second that is held, the row saying what the balance lost', async () => {
+  it('end a transcription at the last second that is held, and the row has what the balance lost', async () => {
     await start(250n);
     const client = await connect('/v1/audio/transcriptions/stream?model=local/pocketsphinx');
     client.ws.send(bytesOf(tone(30_000, RATE)));
@@ -91,7 +91,7 @@ describe('voice sessions on the real ledger', () => {
     expect(charges[0]).toMatchObject({ cost_raw: 242n, usage: { audio_second: 23 } });
   });
 
-  it('settles a conversation to the sum of its turns', async () => {
+  it('settle a conversation to the sum of its turns', async () => {
     await start(1_000_000n);
     const client = await connect('/v1/realtime?model=local/realtime');
     for (const turn of [1, 2, 3]) {
@@ -106,7 +106,7 @@ describe('voice sessions on the real ledger', () => {
     expect((funds?.spendableRaw ?? 0n) + (charges[0]?.cost_raw ?? 0n)).toBe(1_000_000n);
   });
 
-  it('leave their tags in the line of either socket, normalized, and none for a tag that is none', async () => {
+  it('leave their tags in the row on either socket, normalized, and none for an empty tag', async () => {
     await start(1_000_000n);
     const tags = {
       'x-svc-task-id': ' Errand-7 ',
@@ -157,10 +157,11 @@ const priceOf = (seconds: number) =>
   priceRaw({ audio_second: seconds }, { audio_second: 10_000_000n }, 500);
 
 describe.each(PATHS)('a client that misbehaves on %s', (path) => {
-  const told = (client: RealtimeClient) => client.of('Metadata').map(({ duration }) => duration);
+  const durations = (client: RealtimeClient) =>
+    client.of('Metadata').map(({ duration }) => duration);
   const isListen = path.startsWith('/v1/listen');
 
-  it('pays for what was heard of it when it vanishes after any of its messages', async () => {
+  it('pays for what was heard when it vanishes after any of its messages', async () => {
     await start(1_000_000n);
     const pieces = [tone(400, RATE), tone(9_000, RATE), tone(700, RATE), tone(1, RATE)];
     const messages = [...pieces.map(bytesOf), '{"type":"Finalize"}', '{"type":"CloseStream"}'];
@@ -189,10 +190,10 @@ describe.each(PATHS)('a client that misbehaves on %s', (path) => {
     client.say({ type: 'CloseStream' });
     expect((await client.closed).code).toBe(1000);
     expect(await wholeBooks(1_000_000n)).toEqual({ seconds: 0.25 });
-    expect(told(client)).toEqual(isListen ? [0.25] : []);
+    expect(durations(client)).toEqual(isListen ? [0.25] : []);
   });
 
-  it('is cut off when it floods, and pays for what it was let in with', async () => {
+  it('is disconnected when it floods, and pays for what was let in', async () => {
     await start(1_000_000n);
     const client = await connect(path);
     const tenSeconds = bytesOf(tone(10_000, RATE));
@@ -200,21 +201,21 @@ describe.each(PATHS)('a client that misbehaves on %s', (path) => {
     expect(await client.closed).toMatchObject({ code: 1008, reason: 'audio_too_fast' });
     const { seconds } = await wholeBooks(1_000_000n);
     expect(seconds).toBeLessThanOrEqual(125);
-    expect(told(client)).toEqual(isListen ? [seconds] : []);
+    expect(durations(client)).toEqual(isListen ? [seconds] : []);
   });
 
-  it('that is faster than its money is told what it paid for, to the second', async () => {
+  it('gets the seconds that it paid for when it is faster than its money', async () => {
     await start(250n);
     const client = await connect(path);
     for (let i = 0; i < 10; i++) client.ws.send(bytesOf(tone(10_000, RATE)));
     expect((await client.closed).code).toBe(1008);
     expect(await wholeBooks(250n)).toEqual({ seconds: 23 });
-    expect(told(client)).toEqual(isListen ? [23] : []);
+    expect(durations(client)).toEqual(isListen ? [23] : []);
   });
 });
 
-describe('the line of a session', () => {
-  it('says how it went and how it ended, on either socket, for its developer to read', async () => {
+describe('the row of a session', () => {
+  it('shows its developer how it went and how it ended, on either socket', async () => {
     await start(1_000_000n);
     const realtime = await connect('/v1/realtime?model=local/realtime');
     for (const turn of [1, 2]) {

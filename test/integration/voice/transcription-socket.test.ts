@@ -35,7 +35,7 @@ const audioPrice = (seconds: number) =>
   priceRaw({ audio_second: seconds }, { audio_second: 10_000_000n }, 500);
 
 describe('the transcription socket', () => {
-  it('turns audio into transcript events and closes 1000 when asked to finish', async () => {
+  it('turns audio into transcript events and closes 1000 on close_stream', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(2_000, 16_000)));
@@ -71,7 +71,7 @@ describe('the transcription socket', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(audioPrice(7));
   });
 
-  it('hears the same of odd pieces as of whole samples', async () => {
+  it('transcribes odd pieces like whole samples', async () => {
     const { connect, engines, ledger } = await start();
     const client = await connect();
     const bytes = bytesOf(tone(2_000, 16_000));
@@ -83,7 +83,7 @@ describe('the transcription socket', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(audioPrice(2));
   });
 
-  it('is cut at the last slice that the balance held, the charge being what was held', async () => {
+  it('ends at the last slice that the balance covered, the charge being what was held', async () => {
     // Two slices, and a last one of the four seconds that the rest is enough for.
     const { connect, ledger } = await start(2n * SLICE_RAW + 50n);
     const client = await connect();
@@ -120,7 +120,7 @@ describe('the transcription socket', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(audioPrice(1));
   });
 
-  it('ends with a message beyond a mebibyte, and settles', async () => {
+  it('closes at a message beyond a mebibyte, and settles', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     client.ws.send(new Uint8Array(1_100_000));
@@ -145,11 +145,11 @@ describe('the transcription socket', () => {
 
   it.each([
     ['a sample rate out of bounds', 'model=local/pocketsphinx&sample_rate=4000', 400],
-    ['a sample rate that is none', 'model=local/pocketsphinx&sample_rate=loud', 400],
+    ['an invalid sample rate', 'model=local/pocketsphinx&sample_rate=loud', 400],
     ['an unknown encoding', 'model=local/pocketsphinx&encoding=opus', 400],
     ['no model', 'encoding=linear16', 400],
     ['a model of another kind', 'model=local/flite', 400],
-    ['a model that is not there', 'model=local/nothing', 404],
+    ['an unknown model', 'model=local/nothing', 404],
     ['a key in the query', `model=local/pocketsphinx&api_key=${KEYS.agent}`, 401],
   ])('refuses %s before the upgrade', async (_, query, status) => {
     const { url, ledger } = await start();
@@ -160,7 +160,7 @@ describe('the transcription socket', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('refuses 402 when not one second fits, and holds nothing', async () => {
+  it('refuses with 402 when not one second fits, and holds nothing', async () => {
     const { url, engines, ledger } = await start(audioPrice(1) - 1n);
     const answer = await refusal(url(), [], bearer(KEYS.agent));
     expect(answer.status).toBe(402);
@@ -171,7 +171,7 @@ describe('the transcription socket', () => {
     expect([ledger.openHolds(), engines.stt.pocketsphinx.inUse]).toEqual([0, 0]);
   });
 
-  it('refuses 503 with Retry-After when every recogniser is in use', async () => {
+  it('refuses with 503 and Retry-After when every recogniser is in use', async () => {
     const { url, connect, engines } = await start();
     engines.stt.pocketsphinx.places = 1;
     await connect();
@@ -179,7 +179,7 @@ describe('the transcription socket', () => {
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
   });
 
-  it('says which package is missing', async () => {
+  it('names the package that is missing', async () => {
     const { url, engines } = await start();
     engines.gone.add('pocketsphinx');
     const answer = await refusal(url(), [], bearer(KEYS.agent));
@@ -190,14 +190,14 @@ describe('the transcription socket', () => {
     });
   });
 
-  it('hands a grammar to the engine that takes one', async () => {
+  it('passes a grammar to the engine that takes one', async () => {
     const { connect, engines } = await start();
     const grammar = '#JSGF V1.0; grammar g; public <g> = go;';
     await connect(`model=local/grammar&prompt=${encodeURIComponent(grammar)}`);
     expect(engines.stt.grammar.grammar).toBe(grammar);
   });
 
-  it('drains: what was said is sent, then the socket closes 1012, settled', async () => {
+  it('drains: it sends what was said, then closes 1012, settled', async () => {
     const { deps, connect, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(1_500, 16_000)));

@@ -48,7 +48,7 @@ const sumOf = (numbers: readonly bigint[]): bigint => numbers.reduce((sum, n) =>
 
 const isDone = ({ type }: { readonly type: string }) => type === 'response.done';
 
-it(`admits of ${SESSIONS} sessions at once what the balance covers, and charges what they were told`, async () => {
+it(`the server admits as many of ${SESSIONS} sessions at once as the balance covers, and charges what their clients received`, async () => {
   const { agentId, keyId } = await seedAgent(database.sql);
   await ledger.credit({ agentId, amountRaw: CREDIT_RAW, reference: 'start' });
   await using world = await relayWorld({
@@ -105,8 +105,8 @@ it(`admits of ${SESSIONS} sessions at once what the balance covers, and charges 
   }
   await expect.poll(() => sessions.size, { timeout: 20_000 }).toBe(0);
 
-  const toldByLocal = local.map((client) => toldCostRaw(client.of('response.done')));
-  const toldRaw = BigInt(relayed.length) * TURN_COST_RAW + sumOf(toldByLocal);
+  const costsOfLocal = local.map((client) => toldCostRaw(client.of('response.done')));
+  const expectedRaw = BigInt(relayed.length) * TURN_COST_RAW + sumOf(costsOfLocal);
   const [row] = await database.sql<
     { charged: bigint; lines: number; ended: number; all: number }[]
   >`
@@ -115,9 +115,9 @@ it(`admits of ${SESSIONS} sessions at once what the balance covers, and charges 
       (select count(ended_at)::int from sessions where agent_id = ${agentId}) as ended,
       (select count(*)::int from sessions where agent_id = ${agentId}) as all`;
   const admitted = relayed.length + local.length;
-  expect(row).toEqual({ charged: toldRaw, lines: admitted, ended: admitted, all: admitted });
+  expect(row).toEqual({ charged: expectedRaw, lines: admitted, ended: admitted, all: admitted });
   expect(await ledger.funds(agentId)).toMatchObject({
-    ...{ heldRaw: 0n, spendableRaw: CREDIT_RAW - toldRaw },
+    ...{ heldRaw: 0n, spendableRaw: CREDIT_RAW - expectedRaw },
   });
   expect(await checkInvariants(database.sql)).toEqual([]);
 }, 60_000);

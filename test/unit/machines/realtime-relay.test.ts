@@ -60,7 +60,7 @@ describe('a relayed realtime session', () => {
     );
   });
 
-  it('always ends in the end, whoever stays silent', () => {
+  it('always ends in the end, whichever side stays silent', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.subarray([...EVENTS]), (isInTurn, sent) => {
         const { actor, clock, send } = start(isInTurn);

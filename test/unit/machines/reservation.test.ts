@@ -109,14 +109,14 @@ const DEPARTURES: readonly (Row & { readonly instead: string })[] = [
   },
   {
     name: 'sent | 402 to the paid request -> payment_rejected, funds released',
-    instead: 'whoever has the signature can still use it: the refusal is noted, the chain decides',
+    instead: 'a holder of the signature can still use it: the refusal is noted, the chain decides',
     from: ['sent'],
     on: 'response.arrived',
     to: 'pending_settlement',
   },
   {
     name: 'sent | stopped before any byte was sent -> payment_rejected, funds released',
-    instead: 'nobody has refused anything: it is released, and reads as expired_unsettled',
+    instead: 'the vendor refused nothing: it is released, and reads as expired_unsettled',
     from: UNANSWERED,
     on: 'request.unsent',
     to: 'released',

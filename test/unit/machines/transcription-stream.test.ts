@@ -80,7 +80,7 @@ describe('transcription stream', () => {
     expect(actor.getSnapshot().context.ending).toEqual(ending);
   });
 
-  it('hears out who owes it a word when its client leaves, once, and only so long', () => {
+  it('waits for a transcriber that owes its report when the client leaves, once, and up to a limit', () => {
     const finished = [{ type: 'audio.finished' }, { type: 'audio.passed' }] as const;
     for (const before of [[], finished.slice(0, 1), finished]) {
       const { effects, actor, clock } = start(undefined, true);
@@ -100,7 +100,7 @@ describe('transcription stream', () => {
     const { effects, actor, clock } = start();
     actor.send({ type: 'audio.finished' });
     actor.send({ type: 'audio.passed' });
-    for (let told = 0; told < 3; told++) {
+    for (let times = 0; times < 3; times++) {
       clock.advance(LIMITS.transcriptFinishMs - 1);
       actor.send({ type: 'transcript.progressed' });
     }

@@ -1,36 +1,24 @@
-import type { Ending } from '../../../../machines/transcription-stream.ts';
-import type { Clock } from '../../../kernel/clock.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Random } from '../../../kernel/random.ts';
-import type { Answering } from '../../session/answering.ts';
-import type { Conversation } from '../../session/conversation.ts';
-import type { Listening } from '../../session/listening.ts';
-import type { SessionTally } from '../../session/session-tally.ts';
-import type { Settings } from '../../session/settings.ts';
-import { TOO_MANY_EVENTS } from '../../session/voice-endings.ts';
+import type { EventAllowance } from '../../live/event-allowance.ts';
+import { TOO_MANY_EVENTS } from '../../live/voice-endings.ts';
 import type { VoicePipeline } from '../../session/voice-pipeline.ts';
+import type { VoiceSession } from '../../session/voice-session.ts';
 import { type ClientEvent, type EventProblem, parseClientEvent } from './client-event.ts';
-import { EventAllowance } from './event-allowance.ts';
 import type { EventSender } from './event-sender.ts';
-import { applyItemEvent, type ItemEvent } from './item-commands.ts';
+import { applyItemEvent } from './item-commands.ts';
 import { readAppend } from './read-append.ts';
-import { type ResponseRequest, readResponseRequest } from './response-request.ts';
-import { updateFitting } from './session-config.ts';
+import { updateFitting } from './read-session-config.ts';
+import { readResponseRequest } from './response-request.ts';
 
 export type CommandDeps = {
-  readonly clock: Clock;
+  readonly allowance: EventAllowance;
   readonly random: Random;
   readonly sender: EventSender;
-  readonly tally: Pick<SessionTally, 'interrupted'>;
-  readonly conversation: Conversation;
-  readonly listening: Listening;
-  readonly answering: Answering;
-  readonly settings: Settings;
+  readonly session: VoiceSession;
   readonly pipeline: Pick<VoicePipeline, 'problemOf'>;
-  readonly respond: (request: ResponseRequest) => EventProblem | undefined;
-  /** Answers whether a response of the conversation waited. */
-  readonly cancelWaiting: () => boolean;
-  readonly fail: (ending: Ending) => void;
+  /** The session as its client sees it. */
+  readonly render: () => Readonly<Record<string, unknown>>;
 };
 
 const HEARD_ELSEWHERE: EventProblem = {
@@ -40,30 +28,30 @@ const HEARD_ELSEWHERE: EventProblem = {
   param: 'type',
 };
 
-/** Carries out what the client sends. What cannot be is answered by an `error` event; the socket stays. */
+const ONLY_TRANSCRIBES: EventProblem = {
+  code: 'invalid_value',
+  message: 'This is a transcription session: it hears and does not answer.',
+  param: 'type',
+};
+
+/** Executes what the client sends. Answers an invalid event with an `error` event; the socket stays open. */
 export class ClientCommands {
   readonly #deps: CommandDeps;
-  readonly #listening: Listening;
-  readonly #allowance: EventAllowance;
+  readonly #session: VoiceSession;
 
   constructor(deps: CommandDeps) {
     this.#deps = deps;
-    this.#listening = deps.listening;
-    this.#allowance = new EventAllowance(deps.clock.monotonicMs());
+    this.#session = deps.session;
   }
 
-  get lastEventAtMs(): number {
-    return this.#allowance.lastAtMs;
-  }
-
-  /** One frame, which came at `nowMs`. Its bytes may be gone when this returns. */
+  /** Handles a frame that arrived at `nowMs`. The caller may reuse its bytes after this returns. */
   handle(frame: Uint8Array, nowMs: number): void {
-    if (!this.#allowance.take(nowMs)) {
-      this.#deps.fail(TOO_MANY_EVENTS);
+    if (!this.#deps.allowance.take(nowMs)) {
+      this.#session.fail(TOO_MANY_EVENTS);
       return;
     }
     const sound = readAppend(frame);
-    const refused = sound && this.#listening.append(sound, nowMs);
+    const refused = sound && this.#session.append(sound, nowMs);
     if (sound !== undefined && refused === undefined) return;
 
     const { sender } = this.#deps;
@@ -79,7 +67,8 @@ export class ClientCommands {
   }
 
   #apply(event: ClientEvent, nowMs: number): EventProblem | undefined {
-    const listening = this.#listening;
+    const { sender } = this.#deps;
+    const session = this.#session;
     switch (event.type) {
       case 'session.update':
       case 'transcription_session.update':
@@ -87,9 +76,10 @@ export class ClientCommands {
       case 'input_audio_buffer.append':
         return this.#append(event.audio, nowMs);
       case 'input_audio_buffer.commit':
-        return listening.commit();
+        return session.commit();
       case 'input_audio_buffer.clear':
-        listening.clear();
+        session.clearInput();
+        sender.send('input_audio_buffer.cleared');
         return undefined;
       case 'output_audio_buffer.clear':
         return HEARD_ELSEWHERE;
@@ -98,64 +88,49 @@ export class ClientCommands {
       case 'response.cancel':
         return this.#cancel(event.response_id);
       default:
-        return this.#applyItem(event);
+        return applyItemEvent(this.#deps, event);
     }
   }
 
-  /** An answer is cut to what was heard of it because its caller interrupted it, also when all of it had been sent. */
-  #applyItem(event: ItemEvent): EventProblem | undefined {
-    const { answering, tally } = this.#deps;
-    const deps = { ...this.#deps, spoken: (id: string) => answering.spoken(id) };
-    const problem = applyItemEvent(deps, event);
-    if (problem === undefined && event.type === 'conversation.item.truncate') tally.interrupted();
-    return problem;
-  }
-
   #update(session: unknown): EventProblem | undefined {
-    const { pipeline, listening, sender, settings } = this.#deps;
-    const updated = updateFitting(pipeline, settings.current, session);
+    const { pipeline, render, sender } = this.#deps;
+    const updated = updateFitting(pipeline, this.#session.config, session);
     if ('problem' in updated) return { code: 'invalid_value', ...updated.problem };
-    if (settings.change(updated.config)) listening.restart();
-    sender.send('session.updated', { session: settings.render() });
+    this.#session.configure(updated.config);
+    sender.send('session.updated', { session: render() });
     return undefined;
   }
 
   #append(base64: string, nowMs: number): EventProblem | undefined {
     const audio = Buffer.from(base64, 'base64');
-    // The decoder skips what is no base64, so that a wrong length is the sign of it.
+    // The decoder skips invalid characters, so that a wrong length reveals them.
     if (audio.length < Math.floor((base64.length * 3) / 4) - 2) {
       return { code: 'invalid_value', message: 'audio is not base64.', param: 'audio' };
     }
-    return this.#listening.append(audio, nowMs);
+    return this.#session.append(audio, nowMs);
   }
 
   #respond(response: unknown): EventProblem | undefined {
-    const { conversation, pipeline, random, respond, settings } = this.#deps;
+    const { pipeline, random } = this.#deps;
+    const { config, conversation } = this.#session;
     const read = readResponseRequest(response, {
-      config: settings.current,
+      config,
       pipeline,
       conversation,
       newItemId: () => newId(random, 'item_'),
     });
-    return 'problem' in read ? read.problem : respond(read.request);
+    if ('problem' in read) return read.problem;
+    return config.isAnswering ? this.#session.respond(read.request) : ONLY_TRANSCRIBES;
   }
 
   #cancel(responseId: string | undefined): EventProblem | undefined {
-    const { answering, cancelWaiting } = this.#deps;
-    const active = answering.activeId;
-    // Without an id it is the response of the conversation that is meant.
-    const isMeant = responseId === undefined ? answering.isConversing : responseId === active;
-    if (active === undefined || !isMeant) {
-      if (responseId === undefined && cancelWaiting()) return undefined;
-      return {
-        code: 'response_cancel_not_active',
-        // Clients know by these first words that they may pass over it.
-        message: 'Cancellation failed: no such response is in progress.',
-        param: responseId === undefined ? null : 'response_id',
-      };
-    }
-    answering.interrupt('client_cancelled');
-    return undefined;
+    if (this.#session.cancel(responseId)) return undefined;
+    return {
+      code: 'response_cancel_not_active',
+      // Clients recognise these first words, and ignore the error.
+      message: 'Cancellation failed: no such response is in progress.',
+      param: responseId === undefined ? null : 'response_id',
+    };
   }
 }
 

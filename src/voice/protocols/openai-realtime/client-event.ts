@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { JsonTooComplex, parseBoundedJson } from '../../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { JsonTooComplex, parseBoundedJson } from '../../../kernel/parse-json.ts';
+import type { SessionProblem } from '../../session/answer-request.ts';
 import { partText } from '../../session/conversation.ts';
 
 const Id = z.string().min(1).max(64);
-/** Null is an id left out: some clients write every member they know. */
+/** Null counts as absent: some clients write every member they know. */
 const OptionalId = Id.nullable()
   .transform((id) => id ?? undefined)
   .optional();
@@ -79,7 +80,7 @@ const Event = z.discriminatedUnion('type', [
     type: z.literal('session.update'),
     session: z.unknown().refine((session) => session !== undefined, 'is needed'),
   }),
-  // What clients of the first version of transcription sessions say for `session.update`.
+  // The `session.update` of the first transcription sessions.
   z.object({
     ...base,
     type: z.literal('transcription_session.update'),
@@ -111,10 +112,8 @@ const Event = z.discriminatedUnion('type', [
 export type ClientEvent = z.output<typeof Event>;
 export type ClientItem = z.output<typeof Item>;
 
-/** What an event was refused for, as `error` tells it. */
-export type EventProblem = {
-  readonly code: string;
-  readonly message: string;
+/** Why an event was refused, as `error` shows it. */
+export type EventProblem = SessionProblem & {
   readonly param?: string | null;
   /** The client's own id of the event, when it could be read. */
   readonly eventId?: string | null;
@@ -122,7 +121,7 @@ export type EventProblem = {
 
 const NAMES: ReadonlySet<string> = new Set(Event.options.map((option) => option.shape.type.value));
 
-/** Reads one text frame of a client: an event of the protocol, or why it is none. */
+/** Parses one text frame of a client into an event, or returns the problem. */
 export function parseClientEvent(
   text: string,
 ): { readonly event: ClientEvent } | { readonly problem: EventProblem } {
@@ -173,7 +172,7 @@ function describeProblem(value: unknown, error: z.ZodError): EventProblem {
   };
 }
 
-/** Whether nothing stands at the place where something else was to be. */
+/** Whether `value` has nothing at `path`. */
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
   let at = value;
   for (const key of path) {

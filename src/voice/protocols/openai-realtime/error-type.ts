@@ -1,4 +1,4 @@
-/** The type that a code is told under, wherever it ends something: money that is used up is not an error of this server. */
+/** The error type that clients receive for a code: a used-up budget is not an error of this server. */
 export const errorType = <T extends string>(
   code: string,
   otherwise: T,

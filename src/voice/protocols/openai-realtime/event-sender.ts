@@ -5,7 +5,7 @@ import type { Random } from '../../../kernel/random.ts';
 import type { EventProblem } from './client-event.ts';
 import { errorType } from './error-type.ts';
 
-/** What a session needs of its socket; `SocketConnection` is one. */
+/** The socket that a session needs; `SocketConnection` implements it. */
 export interface ClientSocket {
   readonly isOpen: boolean;
   readonly bufferedAmount: number;
@@ -16,7 +16,7 @@ export interface ClientSocket {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The client's end of a realtime session: events go out numbered, and no faster than they are taken. */
+/** Sends events to the client of a realtime session, each with an id, and waits for room in its send buffer. */
 export class EventSender {
   readonly #random: Random;
   #socket: ClientSocket | undefined;
@@ -40,12 +40,12 @@ export class EventSender {
     );
   }
 
-  /** Says what was wrong with an event; the session goes on. */
+  /** Sends the problem of a client event; the session goes on. */
   refuse(problem: EventProblem): void {
     this.error('invalid_request_error', problem);
   }
 
-  /** Says what could not be done for the client; the session goes on. */
+  /** Sends a failure of the server; the session goes on. */
   failed(problem: Pick<EventProblem, 'code' | 'message'>): void {
     this.error(errorType(problem.code, 'server_error'), problem);
   }
@@ -67,7 +67,7 @@ export class EventSender {
     else this.#socket.batch(work);
   }
 
-  /** Says why the session ends, when there is more to say than its close frame does, and closes. */
+  /** Sends the error of an ending, if it has one, and closes. */
   end({ code, reason, error }: Ending): void {
     const fault = code === 1011 ? 'server_error' : 'invalid_request_error';
     if (error !== undefined) this.error(errorType(error.code, fault), error);
@@ -75,21 +75,25 @@ export class EventSender {
     this.drained();
   }
 
-  /** Resolves when the client has taken enough for more speech to be sent, or when `signal` fires. */
+  /** Resolves when the send buffer has room for more speech, or when `signal` fires. */
   async room(signal: AbortSignal): Promise<void> {
     while (
       !signal.aborted &&
       this.isOpen &&
       (this.#socket?.bufferedAmount ?? 0) > LIMITS.speechUnsentBytes
     ) {
+      let resume = () => {};
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
+        resume = resolve;
+        this.#waiting.push(resume);
+        signal.addEventListener('abort', resume);
       });
+      // A slow client makes one answer wait many times.
+      signal.removeEventListener('abort', resume);
     }
   }
 
-  /** The client caught up, or is gone: writers that wait for room look again. */
+  /** The send buffer has room, or the client is gone: waiting writers check again. */
   drained(): void {
     const waiting = this.#waiting;
     this.#waiting = [];

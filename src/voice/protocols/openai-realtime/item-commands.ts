@@ -1,35 +1,34 @@
 import { newId } from '../../../kernel/ids.ts';
 import type { Random } from '../../../kernel/random.ts';
-import type { Conversation } from '../../session/conversation.ts';
-import type { SpokenText } from '../../session/heard-words.ts';
+import type { VoiceSession } from '../../session/voice-session.ts';
 import type { ClientEvent, ClientItem, EventProblem } from './client-event.ts';
 import type { EventSender } from './event-sender.ts';
-import { readItem, withoutImageData } from './read-item.ts';
+import { readItem } from './read-item.ts';
+import { renderItem, renderOwnItem } from './render-item.ts';
 
 export type ItemEvent = Extract<ClientEvent, { type: `conversation.item.${string}` }>;
 
 export type ItemDeps = {
   readonly sender: EventSender;
-  readonly conversation: Conversation;
   readonly random: Random;
-  /** What was spoken of an item, while its session still knows. */
-  readonly spoken: (itemId: string) => SpokenText | undefined;
+  readonly session: Pick<VoiceSession, 'conversation' | 'heardUntil' | 'spoken'>;
 };
 
-/** Carries out what a client asks of its conversation, or says why it cannot be. */
+/** Executes a client's event about the conversation, or returns the problem. */
 export function applyItemEvent(deps: ItemDeps, event: ItemEvent): EventProblem | undefined {
+  const { sender, session } = deps;
   switch (event.type) {
     case 'conversation.item.create':
       return createItem(deps, event.item, event.previous_item_id ?? undefined);
     case 'conversation.item.retrieve': {
-      const item = deps.conversation.find(event.item_id);
+      const item = session.conversation.find(event.item_id);
       if (item === undefined) return unknownItem('retrieve', event.item_id);
-      deps.sender.send('conversation.item.retrieved', { item });
+      sender.send('conversation.item.retrieved', { item: renderItem(item) });
       return undefined;
     }
     case 'conversation.item.delete':
-      if (!deps.conversation.remove(event.item_id)) return unknownItem('delete', event.item_id);
-      deps.sender.send('conversation.item.deleted', { item_id: event.item_id });
+      if (!session.conversation.remove(event.item_id)) return unknownItem('delete', event.item_id);
+      sender.send('conversation.item.deleted', { item_id: event.item_id });
       return undefined;
     case 'conversation.item.truncate':
       return truncateItem(deps, event);
@@ -41,7 +40,8 @@ function createItem(
   wanted: ClientItem,
   afterId: string | undefined,
 ): EventProblem | undefined {
-  const { conversation, sender } = deps;
+  const { sender } = deps;
+  const { conversation } = deps.session;
   if (afterId !== undefined && afterId !== 'root' && conversation.find(afterId) === undefined) {
     const param = 'previous_item_id';
     return { code: 'item_not_found', message: noSuchItem(afterId), param };
@@ -61,24 +61,24 @@ function createItem(
     };
   }
   const item = readItem(wanted, wanted.id ?? newId(deps.random, 'item_'));
-  const gone = conversation.add(item, afterId);
-  const told = { previous_item_id: conversation.before(item.id), item: withoutImageData(item) };
+  const { evictedIds, previousId } = conversation.add(item, afterId);
+  const added = { previous_item_id: previousId, item: renderOwnItem(item) };
   sender.batch(() => {
-    sender.send('conversation.item.added', told);
-    sender.send('conversation.item.done', told);
-    for (const goneId of gone) sender.send('conversation.item.deleted', { item_id: goneId });
+    sender.send('conversation.item.added', added);
+    sender.send('conversation.item.done', added);
+    for (const id of evictedIds) sender.send('conversation.item.deleted', { item_id: id });
   });
   return undefined;
 }
 
-/** Puts exactly the words that were heard into the history. */
+/** Truncates an answer to exactly the words that were heard. */
 function truncateItem(
-  deps: ItemDeps,
+  { sender, session }: ItemDeps,
   event: Extract<ItemEvent, { type: 'conversation.item.truncate' }>,
 ): EventProblem | undefined {
-  const item = deps.conversation.find(event.item_id);
+  const item = session.conversation.find(event.item_id);
   if (item === undefined) return unknownItem('truncate', event.item_id);
-  const spoken = deps.spoken(event.item_id);
+  const spoken = session.spoken(event.item_id);
   if (item.type !== 'message' || item.role !== 'assistant' || spoken === undefined) {
     return {
       code: 'invalid_value',
@@ -93,10 +93,8 @@ function truncateItem(
       param: event.content_index === 0 ? 'audio_end_ms' : 'content_index',
     };
   }
-  spoken.cutAt(event.audio_end_ms);
-  const transcript = spoken.cut ?? '';
-  deps.conversation.replace({ ...item, content: [{ type: 'output_audio', transcript }] });
-  deps.sender.send('conversation.item.truncated', {
+  session.heardUntil(event.item_id, event.audio_end_ms);
+  sender.send('conversation.item.truncated', {
     item_id: event.item_id,
     content_index: 0,
     audio_end_ms: event.audio_end_ms,

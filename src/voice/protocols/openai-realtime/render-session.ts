@@ -1,22 +1,23 @@
-import { renderDetection } from '../../session/turn-detection.ts';
-import type { SessionConfig } from './session-config.ts';
+import type { SessionConfig } from '../../session/session-config.ts';
+import { renderAudioFormat } from './audio-format.ts';
+import { renderDetection } from './detection.ts';
 
 export type SessionIdentity = {
   readonly id: string;
-  /** Undefined: it is the handshake that will say. */
+  /** Undefined: the handshake will name it. */
   readonly model: string | undefined;
   /** The model that transcribes the caller. */
   readonly transcriber: string;
 };
 
-/** The session as `session.created` and `session.updated` show it: what stands, not what was asked for. */
+/** The session as `session.created` and `session.updated` show it: the settings in effect. */
 export function renderSession(
   config: SessionConfig,
   identity: SessionIdentity,
 ): Record<string, unknown> {
-  const isAnswering = config.type === 'realtime';
+  const { isAnswering } = config;
   const input = {
-    format: config.inputFormat,
+    format: renderAudioFormat(config.inputFormat),
     transcription: config.transcription
       ? {
           model: identity.transcriber,
@@ -52,7 +53,11 @@ export function renderSession(
     prompt: null,
     audio: {
       input,
-      output: { format: config.outputFormat, voice: config.voice, speed: config.speed },
+      output: {
+        format: renderAudioFormat(config.outputFormat),
+        voice: config.voice,
+        speed: config.speed,
+      },
     },
   };
 }

@@ -1,36 +1,17 @@
 import { z } from 'zod';
 import { LIMITS } from '../../../kernel/limits.ts';
+import type { AnswerRequest } from '../../session/answer-request.ts';
 import {
   type Conversation,
   type ConversationItem,
   imageChars,
   wordChars,
 } from '../../session/conversation.ts';
+import type { SessionConfig } from '../../session/session-config.ts';
 import type { VoicePipeline } from '../../session/voice-pipeline.ts';
 import { type EventProblem, Item } from './client-event.ts';
 import { readItem } from './read-item.ts';
-import { type SessionConfig, updateFitting } from './session-config.ts';
-
-/** What a response is asked with, beyond what the session says. */
-export type ResponseRequest = {
-  readonly config: SessionConfig;
-  readonly metadata: Readonly<Record<string, string>>;
-  /** False: an answer on the side, of which the conversation never hears. */
-  readonly isInConversation: boolean;
-  /** All that the answer knows of, in place of the conversation. */
-  readonly context?: readonly ConversationItem[];
-  /** The caller did not respond to the last answer and is prompted again. */
-  readonly isPrompt?: boolean;
-  /** Its client cancelled it before it began. */
-  readonly isCancelled?: boolean;
-};
-
-/** Whether an answer to it is one to all that the caller has said by then. */
-export const readsConversation = (request: ResponseRequest): boolean =>
-  request.isInConversation &&
-  request.context === undefined &&
-  !request.isPrompt &&
-  !request.isCancelled;
+import { updateFitting } from './read-session-config.ts';
 
 const INPUT_ITEMS = 256;
 
@@ -51,7 +32,7 @@ const ResponseBody = z.object({
     .nullish(),
 });
 
-/** Reads what a client asks of one response; `newItemId` names the items of its input that have no id. */
+/** Parses a client's request for a response; `newItemId` names the items of its input that have no id. */
 export function readResponseRequest(
   value: unknown,
   deps: {
@@ -60,7 +41,7 @@ export function readResponseRequest(
     readonly conversation: Conversation;
     readonly newItemId: () => string;
   },
-): { readonly request: ResponseRequest } | { readonly problem: EventProblem } {
+): { readonly request: AnswerRequest } | { readonly problem: EventProblem } {
   const updated = updateFitting(deps.pipeline, deps.config, value);
   if ('problem' in updated) {
     const inResponse = (text: string) => text.replace(/^session/, 'response');

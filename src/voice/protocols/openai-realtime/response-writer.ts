@@ -1,101 +1,52 @@
 import type { TurnCause } from '../../../../machines/voice-turn.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Random } from '../../../kernel/random.ts';
-import { samplesOf } from '../../session/audio-format.ts';
-import type { ContentPart, Conversation, ConversationItem } from '../../session/conversation.ts';
-import { SpokenText } from '../../session/heard-words.ts';
-import type { SessionTally } from '../../session/session-tally.ts';
+import type { AnswerReceipt, AnswerRequest } from '../../session/answer-request.ts';
+import { type AddedItem, type ConversationItem, partText } from '../../session/conversation.ts';
+import type { AnswerClient } from '../../session/voice-client.ts';
+import { renderAudioFormat } from './audio-format.ts';
 import { errorType } from './error-type.ts';
 import type { EventSender } from './event-sender.ts';
-import type { SessionConfig } from './session-config.ts';
+import { renderItem } from './render-item.ts';
+import { NO_USAGE, renderUsage } from './response-usage.ts';
 
-/** The vendor's usage block, as `response.done` carries it. */
-export type ResponseUsage = {
-  readonly total_tokens: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly input_token_details: {
-    readonly text_tokens: number;
-    readonly audio_tokens: number;
-    readonly image_tokens: number;
-    readonly cached_tokens: number;
-    readonly cached_tokens_details: {
-      readonly text_tokens: number;
-      readonly audio_tokens: number;
-      readonly image_tokens: number;
-    };
-  };
-  readonly output_token_details: { readonly text_tokens: number; readonly audio_tokens: number };
-};
-
-export type ResponseStatus = 'completed' | 'cancelled' | 'failed' | 'incomplete';
-
+type Fields = Readonly<Record<string, unknown>>;
 type Message = Extract<ConversationItem, { type: 'message' }>;
+type Call = Extract<ConversationItem, { type: 'function_call' }>;
 
-/**
- * Writes one response to the client in the order that the protocol fixes, and into the conversation
- * as it grows. `finish` closes whatever is open; `done` is last and waits for the journal.
- */
-export class ResponseWriter {
+/** Writes one response to the client, in the order that the protocol fixes. */
+export class ResponseWriter implements AnswerClient {
   readonly id: string;
-  readonly spoken = new SpokenText();
   readonly #sender: EventSender;
-  readonly #tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
-  readonly #bytesPerMs: number;
-  /** Undefined: the response is out of band, and only its client hears of it. */
-  readonly #conversation: Conversation | undefined;
-  readonly #config: SessionConfig;
-  readonly #random: Random;
   readonly #conversationId: string;
-  readonly #metadata: Readonly<Record<string, string>>;
+  readonly #request: AnswerRequest;
   readonly #outputCap: number;
   readonly #isShortened: boolean;
-  readonly #output: ConversationItem[] = [];
-  #message: Message | undefined;
-  #isMessageOver = false;
-  #cause: TurnCause | undefined;
+  /** The items that are complete. */
+  readonly #output: Fields[] = [];
+  /** The item that is being written. */
+  #itemId: string | undefined;
 
   constructor(options: {
     readonly sender: EventSender;
-    readonly tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
-    readonly conversation: Conversation;
-    readonly conversationId: string;
-    readonly config: SessionConfig;
     readonly random: Random;
-    readonly metadata: Readonly<Record<string, string>>;
+    readonly conversationId: string;
+    readonly request: AnswerRequest;
     readonly outputCap: number;
-    /** Less is held for than the models could say: the response tells its limit. */
-    readonly isShortened?: boolean;
-    readonly isInConversation: boolean;
+    readonly isShortened: boolean;
   }) {
     this.#sender = options.sender;
-    this.#tally = options.tally;
-    this.#bytesPerMs = samplesOf(options.config.outputFormat).bytesPerSecond / 1_000;
-    this.#conversation = options.isInConversation ? options.conversation : undefined;
-    this.#config = options.config;
-    this.#random = options.random;
     this.#conversationId = options.conversationId;
-    this.#metadata = options.metadata;
+    this.#request = options.request;
     this.#outputCap = options.outputCap;
-    this.#isShortened = options.isShortened ?? false;
+    this.#isShortened = options.isShortened;
     this.id = newId(options.random, 'resp_');
   }
 
-  /** The item that is being spoken or written, if one was begun. */
-  get messageId(): string | undefined {
-    return this.#message?.id;
-  }
-
-  /** Nothing of the answer was told yet. */
-  get isEmpty(): boolean {
-    return this.#message === undefined && this.#output.length === 0;
-  }
-
   created(): void {
-    this.#tally.answerBegan();
-    this.#sender.send('response.created', { response: this.#render('in_progress', null, {}) });
+    this.#sender.send('response.created', { response: this.#render('in_progress', undefined) });
     this.#sender.send('rate_limits.updated', {
-      // What this answer may use: the whole of it is reserved before it begins.
+      // What this answer may use: all of it is reserved before it begins.
       rate_limits: [
         {
           name: 'tokens',
@@ -107,197 +58,148 @@ export class ResponseWriter {
     });
   }
 
-  beginMessage(): void {
-    const item: Message = {
-      id: newId(this.#random, 'item_'),
-      object: 'realtime.item',
-      type: 'message',
-      role: 'assistant',
-      status: 'in_progress',
-      content: [],
-    };
-    this.#message = item;
-    this.#addItem(item);
-    this.#send('response.content_part.added', {
+  itemAdded({ evictedIds, item, previousId }: AddedItem): void {
+    this.#itemId = item.id;
+    const shown = renderItem(item);
+    this.#sender.send('response.output_item.added', {
+      response_id: this.id,
+      output_index: this.#output.length,
+      item: shown,
+    });
+    if (this.#request.isInConversation) {
+      const added = { previous_item_id: previousId, item: shown };
+      this.#sender.send('conversation.item.added', added);
+      for (const id of evictedIds) this.#sender.send('conversation.item.deleted', { item_id: id });
+    }
+    if (item.type !== 'message') return;
+    this.#sender.send('response.content_part.added', {
       ...this.#place(),
       part: this.#speaks ? { type: 'audio', transcript: '' } : { type: 'text', text: '' },
     });
   }
 
-  /** The words come before their sound; `text` continues what was sent before. */
   text(delta: string): void {
     const type = this.#speaks
       ? 'response.output_audio_transcript.delta'
       : 'response.output_text.delta';
-    this.#send(type, { ...this.#place(), delta });
+    this.#sender.send(type, { ...this.#place(), delta });
   }
 
   audio(bytes: Uint8Array): void {
-    this.#tally.spoke(bytes.length / this.#bytesPerMs);
-    // Written out: an object that is spread and then added to has a shape of its own each time.
-    this.#send('response.output_audio.delta', {
+    // Written out: a spread object that grows afterwards has a shape of its own each time.
+    this.#sender.send('response.output_audio.delta', {
       response_id: this.id,
-      item_id: this.#message?.id,
+      item_id: this.#itemId,
       output_index: this.#output.length,
       content_index: 0,
       delta: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
     });
   }
 
-  callFunction(call: {
-    readonly name: string;
-    readonly argumentsJson: string;
-    /** The upstream's own. */
-    readonly callId?: string;
-  }): void {
-    const item: ConversationItem = {
-      id: newId(this.#random, 'item_'),
-      object: 'realtime.item',
-      type: 'function_call',
-      status: 'in_progress',
-      call_id: call.callId ?? newId(this.#random, 'call_'),
-      name: call.name,
-      arguments: '',
-    };
-    this.#addItem(item);
+  itemDone(item: ConversationItem, previousId: string | null): void {
+    if (item.type === 'message') this.#messageDone(item);
+    if (item.type === 'function_call') this.#callDone(item);
+    const shown = renderItem(item);
+    this.#sender.send('response.output_item.done', {
+      response_id: this.id,
+      output_index: this.#output.length,
+      item: shown,
+    });
+    this.#output.push(shown);
+    if (!this.#request.isInConversation) return;
+    const done = { previous_item_id: previousId, item: shown };
+    this.#sender.send('conversation.item.done', done);
+  }
+
+  done(cause: TurnCause | undefined, receipt: AnswerReceipt | undefined): void {
+    this.#sender.send('response.done', {
+      response: this.#render(cause?.kind ?? 'completed', cause, receipt),
+    });
+  }
+
+  #messageDone({ content }: Message): void {
+    const text = content.map(partText).join('');
+    const place = this.#place();
+    if (this.#speaks) {
+      this.#sender.send('response.output_audio.done', place);
+      this.#sender.send('response.output_audio_transcript.done', { ...place, transcript: text });
+    } else {
+      this.#sender.send('response.output_text.done', { ...place, text });
+    }
+    this.#sender.send('response.content_part.done', {
+      ...place,
+      part: this.#speaks ? { type: 'audio', transcript: text } : { type: 'text', text },
+    });
+  }
+
+  #callDone(call: Call): void {
     const place = {
       response_id: this.id,
-      item_id: item.id,
+      item_id: call.id,
       output_index: this.#output.length,
-      call_id: item.call_id,
+      call_id: call.callId,
     };
-    this.#sender.send('response.function_call_arguments.delta', {
-      ...place,
-      delta: call.argumentsJson,
-    });
+    const { arguments: given, name } = call;
+    this.#sender.send('response.function_call_arguments.delta', { ...place, delta: given });
     this.#sender.send('response.function_call_arguments.done', {
       ...place,
-      name: call.name,
-      arguments: call.argumentsJson,
-    });
-    this.#itemDone({ ...item, status: 'completed', arguments: call.argumentsJson });
-  }
-
-  /** Closes what is open, with the text that was really sent. Nothing but `done` may follow. */
-  finish(cause: TurnCause | undefined, sentText: string): void {
-    this.#cause = cause;
-    this.endMessage(cause, sentText);
-  }
-
-  /** Closes the message alone, if it is open: calls may follow. */
-  endMessage(cause: TurnCause | undefined, sentText: string): void {
-    const message = this.#message;
-    if (message === undefined || this.#isMessageOver) return;
-    const part: ContentPart = this.#speaks
-      ? { type: 'output_audio', transcript: sentText }
-      : { type: 'output_text', text: sentText };
-    if (this.#speaks) {
-      this.#send('response.output_audio.done', this.#place());
-      this.#send('response.output_audio_transcript.done', {
-        ...this.#place(),
-        transcript: sentText,
-      });
-    } else {
-      this.#send('response.output_text.done', { ...this.#place(), text: sentText });
-    }
-    this.#send('response.content_part.done', {
-      ...this.#place(),
-      part: this.#speaks
-        ? { type: 'audio', transcript: sentText }
-        : { type: 'text', text: sentText },
-    });
-    this.#itemDone({
-      ...message,
-      status: cause === undefined ? 'completed' : 'incomplete',
-      content: [part],
-    });
-    this.#isMessageOver = true;
-    const heard = this.spoken.cut;
-    if (heard === undefined) return;
-    // Truncated while it was still being spoken: the history keeps what was heard, not what was sent.
-    const content: ContentPart[] = [{ type: 'output_audio', transcript: heard }];
-    this.#conversation?.replace({ ...message, status: 'incomplete', content });
-  }
-
-  done(usage: ResponseUsage, timings: Readonly<Record<string, string>>): void {
-    this.#sender.send('response.done', {
-      response: this.#render(this.#cause?.kind ?? 'completed', usage, timings),
+      name,
+      arguments: given,
     });
   }
 
   get #speaks(): boolean {
-    return this.#config.outputModality === 'audio';
+    return this.#request.config.outputModality === 'audio';
   }
 
-  #place() {
+  #place(): Fields {
     return {
       response_id: this.id,
-      item_id: this.#message?.id,
+      item_id: this.#itemId,
       output_index: this.#output.length,
       content_index: 0,
     };
   }
 
-  #send(type: string, fields: Readonly<Record<string, unknown>>): void {
-    this.#sender.send(type, fields);
-  }
-
-  #addItem(item: ConversationItem): void {
-    const previous = this.#conversation?.lastId ?? null;
-    const gone = this.#conversation?.add(item) ?? [];
-    this.#send('response.output_item.added', {
-      response_id: this.id,
-      output_index: this.#output.length,
-      item,
-    });
-    if (this.#conversation === undefined) return;
-    this.#send('conversation.item.added', { previous_item_id: previous, item });
-    for (const itemId of gone) this.#send('conversation.item.deleted', { item_id: itemId });
-  }
-
-  #itemDone(item: ConversationItem): void {
-    this.#conversation?.replace(item);
-    this.#send('response.output_item.done', {
-      response_id: this.id,
-      output_index: this.#output.length,
-      item,
-    });
-    this.#output.push(item);
-    if (this.#conversation === undefined) return;
-    this.#send('conversation.item.done', {
-      previous_item_id: this.#conversation.before(item.id),
-      item,
-    });
-  }
-
   #render(
-    status: ResponseStatus | 'in_progress',
-    usage: ResponseUsage | null,
-    timings: Readonly<Record<string, string>>,
-  ): Readonly<Record<string, unknown>> {
-    const { outputModality, outputFormat, voice, maxOutputTokens } = this.#config;
+    status: TurnCause['kind'] | 'in_progress' | 'completed',
+    cause: TurnCause | undefined,
+    receipt?: AnswerReceipt,
+  ): Fields {
+    const { config, isInConversation, metadata } = this.#request;
+    const { outputModality, outputFormat, voice, maxOutputTokens } = config;
+    const usage = status === 'in_progress' ? null : NO_USAGE;
     return {
       id: this.id,
       object: 'realtime.response',
       status,
-      status_details: this.#statusDetails(),
+      status_details: renderCause(cause),
       output: this.#output,
-      conversation_id: this.#conversation === undefined ? null : this.#conversationId,
+      conversation_id: isInConversation ? this.#conversationId : null,
       output_modalities: [outputModality],
       max_output_tokens: this.#isShortened
         ? Math.min(this.#outputCap, maxOutputTokens === 'inf' ? Infinity : maxOutputTokens)
         : maxOutputTokens,
-      audio: { output: { format: outputFormat, voice } },
-      metadata: { ...this.#metadata, ...timings },
-      usage,
+      audio: { output: { format: renderAudioFormat(outputFormat), voice } },
+      metadata: { ...metadata, ...(receipt && renderReceipt(receipt)) },
+      usage: receipt === undefined ? usage : renderUsage(receipt.tokens),
     };
   }
+}
 
-  #statusDetails(): Readonly<Record<string, unknown>> | null {
-    const cause = this.#cause;
-    if (cause === undefined) return null;
-    if (cause.kind !== 'failed') return { type: cause.kind, reason: cause.reason };
-    const { code, message } = cause;
-    return { type: 'failed', error: { type: errorType(code, 'server_error'), code, message } };
-  }
+/** The time of each stage in whole milliseconds and the cost, as strings, which metadata must be. */
+function renderReceipt(receipt: AnswerReceipt): Readonly<Record<string, string>> {
+  const { costRaw, speculationCostRaw, stagesMs } = receipt;
+  const shown: Record<string, string> = {};
+  for (const [stage, ms] of Object.entries(stagesMs)) shown[`${stage}_ms`] = String(Math.round(ms));
+  if (speculationCostRaw !== undefined) shown.speculation_cost_raw = String(speculationCostRaw);
+  shown.cost_raw = String(costRaw);
+  return shown;
+}
+
+function renderCause(cause: TurnCause | undefined): Fields | null {
+  if (cause === undefined) return null;
+  if (cause.kind !== 'failed') return { type: cause.kind, reason: cause.reason };
+  const { code, message } = cause;
+  return { type: 'failed', error: { type: errorType(code, 'server_error'), code, message } };
 }

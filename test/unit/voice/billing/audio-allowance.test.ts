@@ -12,7 +12,7 @@ describe('AudioAllowance', () => {
     expect([take(5_001), take(5_000)]).toEqual([false, true]);
   });
 
-  it('saves nothing up while nobody speaks', () => {
+  it('earns no credit during silence', () => {
     const clock = new ManualClock();
     const allowance = new AudioAllowance(clock.monotonicMs());
     clock.advance(3_600_000);

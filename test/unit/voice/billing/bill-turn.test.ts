@@ -4,18 +4,18 @@ import { silence, tone } from '../../../support/voice-fakes.ts';
 import { AGENT } from '../../../support/voice-world.ts';
 
 describe('billing a turn', () => {
-  it('journals a turn before it is told of, and settles to the sum of its turns in one row', async () => {
+  it('journals each turn before the client receives its end, and settles to the sum of the turns in one row', async () => {
     const { ledger, session, socket, say } = await openSession();
     let journaled = 0;
-    let told = 0;
+    let sent = 0;
     const { journal } = ledger;
     ledger.journal = async (claim, entries) => {
-      told = Math.max(told, socket.of('response.done').length);
+      sent = Math.max(sent, socket.of('response.done').length);
       journaled += 1;
       return journal(claim, entries);
     };
     await say('one');
-    expect([journaled, told]).toEqual([1, 0]);
+    expect([journaled, sent]).toEqual([1, 0]);
     await say('two');
     session.socketClosed();
     await session.settled;
@@ -27,7 +27,7 @@ describe('billing a turn', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('holds a turn before each one, as long as fits, and ends when the shortest does not', async () => {
+  it('holds the next turn after each one, as long as fits, and ends the session when the shortest does not fit', async () => {
     const probe = await openSession();
     await probe.say('hello');
     probe.session.socketClosed();
@@ -51,7 +51,7 @@ describe('billing a turn', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('bills speech that nobody answered by itself', async () => {
+  it('bills speech that got no answer by itself', async () => {
     const { ledger, session, send, speak } = await openSession();
     send({
       type: 'session.update',

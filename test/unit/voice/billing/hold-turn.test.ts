@@ -23,8 +23,8 @@ function holdNameOf(mostRaw: bigint) {
 
 const reservesOf = (tokens: number) => ({ p: BigInt(100 + tokens) });
 
-describe('a turn that is held for', () => {
-  it('has the longest answer, or as long a one as fits', async () => {
+describe('the hold of a turn', () => {
+  it('covers the longest answer, or as long a one as fits', async () => {
     const full = holdNameOf(2_000n);
     expect(await holdTurn(full, reservesOf, 1_000)).toMatchObject({ outputTokens: 1_000 });
     const short = holdNameOf(300n);
@@ -33,7 +33,7 @@ describe('a turn that is held for', () => {
     expect(short.asked).toEqual(['1100', '300']);
   });
 
-  it('is refused with its consequences where the shortest does not fit', async () => {
+  it('is refused, and suspends the agent, where the shortest does not fit', async () => {
     const sessionHold = holdNameOf(100n);
     const { verdict } = await holdTurn(sessionHold, reservesOf, 1_000);
     expect([verdict.kind, sessionHold.asked]).toEqual([
@@ -42,15 +42,15 @@ describe('a turn that is held for', () => {
     ]);
   });
 
-  it('says in its response how long its answer may be', async () => {
+  it('shows in the response how long the answer may be', async () => {
     const full = await openSession();
     const { reserveRaw } = full;
     const short = await openSession({ creditRaw: reserveRaw - 1n });
     await short.say('What can you do?');
     const created = short.socket.events.find(({ type }) => type === 'response.created');
-    const told = response(created) as unknown as { max_output_tokens: number };
-    expect(told.max_output_tokens).toBeGreaterThanOrEqual(LIMITS.leastOutputTokens);
-    expect(told.max_output_tokens).toBeLessThan(LIMITS.defaultOutputTokens);
+    const shown = response(created) as unknown as { max_output_tokens: number };
+    expect(shown.max_output_tokens).toBeGreaterThanOrEqual(LIMITS.leastOutputTokens);
+    expect(shown.max_output_tokens).toBeLessThan(LIMITS.defaultOutputTokens);
     expect((await short.ledger.funds(AGENT))?.spendableRaw).toBeGreaterThanOrEqual(0n);
   });
 });

@@ -19,12 +19,13 @@ const sessionHold: SessionHold = {
   heldRaw: 10n,
   spentRaw: 0n,
   extend: async () => ({ kind: 'extended' }),
+  shrink: async () => 'given',
   journal: async () => 'written',
   disown() {},
   settle: async () => {},
 };
 
-/** Nobody is told of anything that a test does not ask for. */
+/** Callbacks that do nothing, except those that a test gives. */
 const paidAudio = (change: Partial<PaidAudioOptions>): PaidAudio =>
   new PaidAudio({
     ...{ sessionHold, source, bytesPerSecond: BYTES_PER_SECOND },
@@ -39,22 +40,22 @@ const paidAudio = (change: Partial<PaidAudioOptions>): PaidAudio =>
   });
 
 describe('PaidAudio', () => {
-  it('ends its stream, and not the process, when hearing what was just paid for throws', async () => {
+  it('ends its stream, and not the process, when the transcriber throws at paid audio', async () => {
     const away: unknown[] = [];
     let heardBytes = 0;
     const audio = paidAudio({
       hear(bytes) {
-        if (heardBytes > 0) throw new Error('the ear broke');
+        if (heardBytes > 0) throw new Error('the transcriber broke');
         heardBytes += bytes.length;
       },
       away: (error) => away.push(error),
     });
     audio.push(new Uint8Array(SLICE + 1));
     await settleAll();
-    expect(away).toMatchObject([{ message: 'the ear broke' }]);
+    expect(away).toMatchObject([{ message: 'the transcriber broke' }]);
   });
 
-  it('calls back between what was pushed before and what after, however long it waits', async () => {
+  it('calls back after the audio pushed before and before the audio pushed later, however long that waits', async () => {
     const heard: (number | string)[] = [];
     const audio = paidAudio({ hear: (bytes) => heard.push(bytes.length) });
     const say = (word: string) => audio.whenHeard(() => heard.push(word));
@@ -70,7 +71,7 @@ describe('PaidAudio', () => {
     expect(heard.slice(3)).toEqual([50, 'one', 'two', 50, 20, 'three']);
   });
 
-  it('holds no more, and lets no more through, once hearing it has stopped it', async () => {
+  it('holds no more, and lets no more through, once the transcriber has stopped it', async () => {
     let extended = 0;
     let heardBytes = 0;
     const audio: PaidAudio = paidAudio({
@@ -91,7 +92,7 @@ describe('PaidAudio', () => {
     expect([heardBytes, extended]).toEqual([SLICE, 0]);
   });
 
-  it('ends its stream when telling it that another process settled it throws', async () => {
+  it('ends its stream when the callback for a settlement by another process throws', async () => {
     const away: unknown[] = [];
     const audio = paidAudio({
       sessionHold: { ...sessionHold, journal: async () => 'lost' },
@@ -101,13 +102,13 @@ describe('PaidAudio', () => {
       away: (error) => away.push(error),
     });
     audio.push(new Uint8Array(1));
-    audio.told(1);
+    audio.heardUpTo(1);
     audio.journal();
     await settleAll();
     expect(away).toMatchObject([{ message: 'the actor broke' }]);
   });
 
-  it('tells how much of what came it has dropped when it is stopped', () => {
+  it('reports how much audio it has dropped when it is stopped', () => {
     const audio = paidAudio({
       sessionHold: { ...sessionHold, extend: () => new Promise<never>(() => {}) },
     });
@@ -120,13 +121,13 @@ describe('PaidAudio', () => {
     expect(audio.droppedSeconds).toBe(2.5);
   });
 
-  it('counts as dropped what came with the sound whose hearing stopped it', () => {
+  it('counts as dropped the rest of the audio at which the transcriber stopped it', () => {
     const audio: PaidAudio = paidAudio({ hear: () => audio.stop() });
     audio.push(new Uint8Array(SLICE + 50));
     expect(audio.droppedSeconds).toBe(5);
   });
 
-  it('counts as dropped the rest of what waited when hearing some of it stopped it', async () => {
+  it('counts as dropped the rest of the waiting audio when the transcriber stops it in the middle', async () => {
     let heardBytes = 0;
     const audio: PaidAudio = paidAudio({
       hear(bytes) {
@@ -139,23 +140,23 @@ describe('PaidAudio', () => {
     expect([heardBytes, audio.droppedSeconds]).toEqual([2 * SLICE, 12]);
   });
 
-  it('says that a further slice could not be held, and after a stop only that it was late', async () => {
-    const told: string[] = [];
+  it('reports that a further slice could not be held, and after a stop only that the answer was late', async () => {
+    const calls: string[] = [];
     for (const isStopped of [false, true]) {
       const audio = paidAudio({
         sessionHold: { ...sessionHold, extend: () => Promise.reject(new Error('away')) },
-        unheld: () => told.push('unheld'),
-        away: () => told.push('away'),
-        awayLate: () => told.push('late'),
+        unheld: () => calls.push('unheld'),
+        away: () => calls.push('away'),
+        awayLate: () => calls.push('late'),
       });
       audio.push(new Uint8Array(SLICE + 1));
       if (isStopped) audio.stop();
       await settleAll();
     }
-    expect(told).toEqual(['unheld', 'late']);
+    expect(calls).toEqual(['unheld', 'late']);
   });
 
-  it('holds fewer seconds where a whole slice does not fit, and stops its agent over the last second alone', async () => {
+  it('holds fewer seconds where a whole slice does not fit, and suspends its agent only over the last second', async () => {
     const asked: string[] = [];
     let leftRaw = 13n;
     const policy = policyOf();
@@ -194,20 +195,20 @@ describe('PaidAudio', () => {
     expect(asked.filter((ask) => ask.endsWith('!'))).toEqual(['1!']);
   });
 
-  it('leaves what an upstream says it has heard beyond what it was sent with that upstream', () => {
+  it('does not charge what an upstream reports beyond the audio that it was sent', () => {
     const disowned: [bigint, boolean][] = [];
-    const told: SessionHold = {
+    const watched: SessionHold = {
       ...sessionHold,
       disown: (raw, isFar) => disowned.push([raw, isFar]),
     };
-    const audio = paidAudio({ sessionHold: told });
+    const audio = paidAudio({ sessionHold: watched });
     audio.push(new Uint8Array(SLICE));
-    audio.told(10);
-    audio.told(11);
+    audio.heardUpTo(10);
+    audio.heardUpTo(11);
     expect(disowned).toEqual([]);
-    audio.told(30);
-    audio.told(30);
-    audio.told(1_000);
+    audio.heardUpTo(30);
+    audio.heardUpTo(30);
+    audio.heardUpTo(1_000);
     expect(disowned).toEqual([
       [20n, false],
       [970n, true],

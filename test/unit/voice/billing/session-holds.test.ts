@@ -53,7 +53,7 @@ async function world() {
 }
 
 describe('the holds of a session', () => {
-  it('are opened once each however many ask at the same time, hold what is asked, and settle to what was bought', async () => {
+  it('are opened once each, however many ask at the same time, and settle to what was bought', async () => {
     const { ledger, opened, sessionHolds } = await world();
     await Promise.all([
       sessionHolds.hold('a', 10n),
@@ -75,7 +75,7 @@ describe('the holds of a session', () => {
     expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 25n]);
   });
 
-  it('say that nothing is written behind their settlement', async () => {
+  it('report that nothing is written after their settlement', async () => {
     const { ledger, sessionHolds } = await world();
     await sessionHolds.hold('a', 10n);
     await sessionHolds.settle(OUTCOME);
@@ -93,7 +93,7 @@ describe('the holds of a session', () => {
     expect([ledger.openHolds(), ledger.charges]).toEqual([0, []]);
   });
 
-  it('settle one that is opened while they are settled, and open none after', async () => {
+  it('settle one that is opened during the settlement, and open none after it', async () => {
     const { holdOpening, ledger, opened, sessionHolds } = await world();
     let open = () => {};
     holdOpening(new Promise((resolve) => (open = resolve)));
@@ -107,7 +107,7 @@ describe('the holds of a session', () => {
     expect(opened()).toBe(1);
   });
 
-  it('hold nothing more where another process has taken one, and settle the rest with what is still bought', async () => {
+  it('hold nothing more where another process has taken one, and settle the others with what is still bought', async () => {
     const { ledger, sessionHolds } = await world();
     await sessionHolds.makeWhole({ a: 10n, b: 10n });
     await sessionHolds.journal([{ sessionHold: 'b', costRaw: 4n, usage: {} }]);
@@ -142,7 +142,7 @@ async function ledgerWorld({
       await settleAll();
     }
   };
-  /** What is asked while the store is away for longer than anybody waits; then it is back, and has what was sent to it. */
+  /** What is asked while the store is away for longer than the callers wait; then it is back, with what was sent to it. */
   async function unanswered(ask: () => Promise<unknown>): Promise<void> {
     const { apply } = store;
     store.apply = () => Promise.reject(new CallTimeout('away'));
@@ -156,7 +156,7 @@ async function ledgerWorld({
 }
 
 describe('the holds of a session whose ledger did not answer in time', () => {
-  it('go on behind an extension that came to pass all the same, and settle to what was bought', async () => {
+  it('go on after a late extension that happened all the same, and settle to what was bought', async () => {
     const { sessionHolds, store, unanswered } = await ledgerWorld();
     await sessionHolds.hold('a', 100n);
     await sessionHolds.journal([{ sessionHold: 'a', costRaw: 40n, usage: {} }]);
@@ -167,7 +167,7 @@ describe('the holds of a session whose ledger did not answer in time', () => {
     expect([store.holds.size, store.require(AGENT).state.consumedRaw]).toEqual([0, 40n]);
   });
 
-  it('settle such an extension, too, where nothing was asked behind it', async () => {
+  it('settle such an extension, too, where nothing followed it', async () => {
     const { sessionHolds, store, unanswered } = await ledgerWorld();
     await sessionHolds.hold('a', 100n);
     await sessionHolds.journal([{ sessionHold: 'a', costRaw: 40n, usage: {} }]);
@@ -176,7 +176,7 @@ describe('the holds of a session whose ledger did not answer in time', () => {
     expect([store.holds.size, store.require(AGENT).state.consumedRaw]).toEqual([0, 40n]);
   });
 
-  it('buy nothing out of one whose opening came to pass when nobody waited any more', async () => {
+  it('buy nothing out of one that was opened after its caller had stopped waiting', async () => {
     const { sessionHolds, store, unanswered } = await ledgerWorld();
     await unanswered(() => sessionHolds.hold('b', 100n));
     await expect(sessionHolds.hold('b', 100n)).rejects.toThrow();
@@ -186,7 +186,7 @@ describe('the holds of a session whose ledger did not answer in time', () => {
 });
 
 describe('two calls that fill a hold at once', () => {
-  it('hold what is wanted once, of a balance and under a cap that have no more', async () => {
+  it('hold the amount once where the balance and the cap allow no more', async () => {
     const policy = policyOf({ limitRaw: 170n, action: 'suspend_agent' });
     const rules = { ...ACTIVE, policies: [policy] };
     const { sessionHolds, store } = await ledgerWorld({ creditRaw: 170n, rules });
@@ -200,8 +200,8 @@ describe('two calls that fill a hold at once', () => {
   });
 });
 
-describe('a hold under a cap that stops its agent', () => {
-  it('is not filled beyond it for what nobody wants yet, and stops nobody over that', async () => {
+describe('a hold under a cap that suspends its agent', () => {
+  it('is not filled beyond the cap for speculation, which suspends no agent', async () => {
     const policy = policyOf({ limitRaw: 170n, action: 'suspend_agent' });
     const { sessionHolds, store } = await ledgerWorld({ rules: { ...ACTIVE, policies: [policy] } });
     const status = () => store.require(AGENT).rules.status;
@@ -215,7 +215,7 @@ describe('a hold under a cap that stops its agent', () => {
   });
 });
 
-describe('a hold whose caller says what the task is worth', () => {
+describe('a hold of a caller who names the value of the task', () => {
   it.each([
     [5_000, 10n],
     [undefined, 20n],

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  boughtSoundTokens,
-  renderUsage,
-  soundTokens,
-} from '../../../../src/voice/billing/turn-meter.ts';
+import { boughtSoundTokens, soundTokens } from '../../../../src/voice/billing/turn-meter.ts';
+import { renderUsage } from '../../../../src/voice/protocols/openai-realtime/response-usage.ts';
 
 const amount = fc.nat(1_000_000);
 const use = fc.record({
@@ -12,14 +9,15 @@ const use = fc.record({
   ...{ heardMs: amount, spokenMs: amount, spokenChars: amount },
 });
 
-test('every sum of the usage of a turn is that of its details', () => {
+test('every sum in the usage of a turn is that of its details', () => {
   fc.assert(
     fc.property(use, fc.boolean(), (used, isText) => {
       const bought = [
         { usage: { audio_output_token: used.spokenMs } },
         { usage: { character: 1 } },
       ];
-      const usage = renderUsage(used, isText ? boughtSoundTokens(bought) : soundTokens(used));
+      const sound = isText ? boughtSoundTokens(bought) : soundTokens(used);
+      const usage = renderUsage({ ...used, ...sound });
       const { input_token_details: input, output_token_details: output } = usage;
       expect(usage.total_tokens).toBe(usage.input_tokens + usage.output_tokens);
       expect(usage.input_tokens).toBe(input.text_tokens + input.audio_tokens + input.image_tokens);
@@ -28,12 +26,12 @@ test('every sum of the usage of a turn is that of its details', () => {
   );
 });
 
-test('sound that was text to its model counts as tokens where its voice bills it by tokens', () => {
+test('the sound of a cascade counts as tokens where its TTS bills it by tokens', () => {
   const bought = [
     { usage: { text_input_token: 20, text_output_token: 8 } },
     { usage: { character: 9, audio_output_token: 30 } },
     { usage: { character: 12, audio_output_token: 40 } },
-    // Whoever heard it: told with the transcript.
+    // The transcript reports the sound heard.
     { usage: { audio_input_token: 50 } },
   ];
   expect(boughtSoundTokens(bought)).toEqual({ heard: 0, spoken: 70 });

@@ -22,7 +22,7 @@ function framesOf(bytes: Uint8Array, cuts: readonly number[], sampleRateHz: numb
 }
 
 describe('VoiceIntake', () => {
-  it('hears the same however the bytes are cut', () => {
+  it('makes the same frames however the bytes are cut', () => {
     const bytes = bytesOf(tone(180, 24_000));
     const whole = framesOf(bytes, [], 24_000);
     expect(whole).toHaveLength(9);
@@ -34,7 +34,7 @@ describe('VoiceIntake', () => {
     );
   });
 
-  it('gives 20 ms of 16 kHz a frame at every rate, the last one filled with silence', () => {
+  it('makes frames of 20 ms at 16 kHz from every rate, and fills the last one with silence', () => {
     for (const rate of [8_000, 11_025, 16_000, 48_000]) {
       const frames = framesOf(bytesOf(tone(90, rate)), [], rate);
       expect(frames.map(({ length }) => length)).toEqual(Array(5).fill(HEARING_FRAME));
@@ -42,7 +42,7 @@ describe('VoiceIntake', () => {
     }
   });
 
-  it('has every 20 ms heard as soon as they are there, at every rate', () => {
+  it('completes every frame as soon as its 20 ms are there, at every rate', () => {
     for (const sampleRateHz of [8_000, 16_000, 24_000, 48_000]) {
       let frames = 0;
       const intake = new VoiceIntake({

@@ -11,8 +11,8 @@ import { createBoughtLlm } from '../../../../src/voice/cascade/bought-llm.ts';
 import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
-import { DEFAULT_CONFIG } from '../../../../src/voice/protocols/openai-realtime/session-config.ts';
 import type { ConversationItem } from '../../../../src/voice/session/conversation.ts';
+import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts';
 import {
   type Llm,
   type LlmPiece,
@@ -34,8 +34,8 @@ const model: Model = {
 /** Of a whole turn. */
 const RESERVE_RAW = 2_000_000n;
 
-/** A LLM at a rail in memory that answers `hello` and tells no usage. */
-function openBrain({
+/** An LLM at a rail in memory that answers `hello` and reports no usage. */
+function openLlm({
   reservedRaw = 1_000_000n,
   rail: kind = 'direct-account' as Source['rail'],
   afford = async (_totalRaw: bigint, _isQuiet: boolean) => {},
@@ -80,8 +80,8 @@ function openBrain({
 }
 
 const said = (text: string): ConversationItem => ({
-  ...{ id: 'i', object: 'realtime.item', status: 'completed', type: 'message', role: 'user' },
-  content: [{ type: 'input_text', text }],
+  ...{ id: 'i', status: 'completed', type: 'message', role: 'user' },
+  content: [{ type: 'text', text }],
 });
 
 const request = (text: string) => ({
@@ -98,9 +98,9 @@ async function textOf(llm: Llm, text: string): Promise<string> {
   return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }
 
-describe('a brain at a rail', () => {
-  it('adopts what it began when the same is asked in the end, and asks and bills that once', async () => {
-    const { llm, asked, tab } = openBrain();
+describe('a bought LLM', () => {
+  it('adopts its speculative answer when the request is the same, and asks and bills that once', async () => {
+    const { llm, asked, tab } = openLlm();
     llm.speculate?.(request('one'));
     await settleAll();
     expect(await textOf(llm, 'one')).toBe('hello');
@@ -110,8 +110,8 @@ describe('a brain at a rail', () => {
     expect(bought[0]?.isSpeculated).toBeUndefined();
   });
 
-  it('gives up what it began when something else is asked, and marks what that cost', async () => {
-    const { llm, asked, tab } = openBrain();
+  it('drops its speculative answer when the request differs, and marks its cost', async () => {
+    const { llm, asked, tab } = openLlm();
     llm.speculate?.(request('one'));
     await settleAll();
     expect(await textOf(llm, 'two')).toBe('hello');
@@ -119,8 +119,8 @@ describe('a brain at a rail', () => {
     expect(tab.take().map(({ isSpeculated = false }) => isSpeculated)).toEqual([true, false]);
   });
 
-  it('begins one answer a turn, whatever is hoped for', async () => {
-    const { llm, asked } = openBrain();
+  it('begins at most one speculative answer a turn', async () => {
+    const { llm, asked } = openLlm();
     llm.speculate?.(request('one'));
     llm.forgetSpeculation?.();
     llm.speculate?.(request('two'));
@@ -132,26 +132,26 @@ describe('a brain at a rail', () => {
     expect(asked.at(-1)?.call.body.messages).toEqual([{ role: 'user', content: 'three' }]);
   });
 
-  it('holds all of an answer that is begun early beside the reserve, and of others what is beyond it', async () => {
-    const early = openBrain();
+  it('holds a speculative answer in full beside the reserve, and only the excess of another', async () => {
+    const early = openLlm();
     early.llm.speculate?.(request('12345678'));
     await settleAll();
     // A token a byte, eight for the message, ten to answer with.
     expect(early.afforded).toEqual([RESERVE_RAW + 8n + 8n + 10n]);
-    const small = openBrain({ reservedRaw: 20n });
+    const small = openLlm({ reservedRaw: 20n });
     await textOf(small.llm, '12345678');
     expect(small.afforded).toEqual([RESERVE_RAW + 6n]);
-    const plenty = openBrain();
+    const plenty = openLlm();
     await textOf(plenty.llm, '12345678');
     expect(plenty.afforded).toEqual([26n]);
   });
 
-  it('counts an answer that goes on at the most it can come to, and one that is billed not at all', async () => {
+  it('counts an answer in progress at its most, and a billed one not at all', async () => {
     let end = () => {};
     const ends = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const { llm, tab } = openBrain({ ends });
+    const { llm, tab } = openLlm({ ends });
     const reply = llm.reply(request('12345678'));
     await settleAll();
     expect(tab.unbilledRaw()).toBe(26n);
@@ -164,8 +164,8 @@ describe('a brain at a rail', () => {
     expect(tab.unbilledRaw()).toBe(0n);
   });
 
-  it('holds nothing more for an answer begun in vain once that is billed', async () => {
-    const { llm, afforded, tab } = openBrain({ reservedRaw: 20n });
+  it('holds nothing for a dropped speculative answer once that is billed', async () => {
+    const { llm, afforded, tab } = openLlm({ reservedRaw: 20n });
     llm.speculate?.(request('s'.repeat(1_000)));
     await settleAll();
     llm.forgetSpeculation?.();
@@ -176,12 +176,12 @@ describe('a brain at a rail', () => {
     expect(afforded.slice(1)).toEqual([RESERVE_RAW + 6n, RESERVE_RAW + 6n]);
   });
 
-  it('does not fail an answer that its reserve covers by the refusal of one begun early', async () => {
+  it('does not fail an answer within its reserve by the refusal of a speculative one', async () => {
     let decide = () => {};
     const decided = new Promise<void>((resolve) => {
       decide = resolve;
     });
-    const { llm, asked } = openBrain({
+    const { llm, asked } = openLlm({
       async afford(totalRaw) {
         if (totalRaw <= RESERVE_RAW) return;
         await decided;
@@ -196,9 +196,9 @@ describe('a brain at a rail', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('holds quietly for an answer that is begun early, until it is wanted', async () => {
+  it('holds quietly for a speculative answer, until it is requested', async () => {
     const quiet: boolean[] = [];
-    const { llm, asked } = openBrain({
+    const { llm, asked } = openLlm({
       async afford(_, isQuiet) {
         quiet.push(isQuiet);
         if (isQuiet && quiet.length > 1) throw new StageFailed('not_begun', 'no');
@@ -215,8 +215,8 @@ describe('a brain at a rail', () => {
     expect([quiet, asked.length]).toEqual([[true, true, false], 2]);
   });
 
-  it('pays nobody call by call for an answer before it is wanted', async () => {
-    const { llm, asked, afforded } = openBrain({ rail: 'x402-router' });
+  it('pays no seller per call for an answer before it is requested', async () => {
+    const { llm, asked, afforded } = openLlm({ rail: 'x402-router' });
     llm.speculate?.(request('one'));
     await settleAll();
     expect([asked, afforded]).toEqual([[], []]);
@@ -224,15 +224,15 @@ describe('a brain at a rail', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('fails an answer that cannot be paid, and asks nobody', async () => {
+  it('fails an answer that cannot be paid, and asks no source', async () => {
     const afford = () => Promise.reject(new StageFailed('budget_exhausted', 'no'));
-    const { llm, asked, tab } = openBrain({ afford });
+    const { llm, asked, tab } = openLlm({ afford });
     await expect(textOf(llm, 'one')).rejects.toMatchObject({ code: 'budget_exhausted' });
     expect([asked, tab.take(), tab.unbilledRaw()]).toEqual([[], [], 0n]);
   });
 
-  it('asks nobody when there is nothing to answer', async () => {
-    const { llm, asked } = openBrain();
+  it('asks no source when there is nothing to answer', async () => {
+    const { llm, asked } = openLlm();
     await expect(textOf(llm, '')).rejects.toMatchObject({ code: 'nothing_to_answer' });
     expect(asked).toEqual([]);
   });

@@ -11,7 +11,7 @@ const source: Source = {
   rates: { text_input_token: 1n, text_output_token: 1n },
 };
 
-/** An answer of ten tokens at most, at an upstream in memory that says what it is told and no usage. */
+/** An answer of ten tokens at most, at an upstream in memory that sends a script and no usage. */
 function openReply(eventOf: (nth: number) => string, count = 10_000) {
   const upstream = { events: 0, chars: 0, isStopped: false };
   const tab = new UnbilledCharges();
@@ -50,7 +50,7 @@ const KILO = 'y'.repeat(1_000);
 const most = (chars: number) => Math.floor(chars / 1_000) + 1;
 const once = (nth: number, given: object) => (nth === 0 ? given : { arguments: KILO });
 
-describe('RailReply', () => {
+describe('BoughtReply', () => {
   it.each<[string, (nth: number) => string, number]>([
     ['words', () => textEvent(KILO), most(LIMITS.realtimeReplyChars)],
     [
@@ -64,10 +64,10 @@ describe('RailReply', () => {
       (nth) => callEvent(nth, { name: 'f', arguments: JSON.stringify(KILO.repeat(10)) }),
       Math.ceil(LIMITS.realtimeAnswerChars / 10_002),
     ],
-    ['thoughts', () => deltaEvent({ reasoning_content: KILO }), most(LIMITS.realtimeAnswerChars)],
-    ['thoughts', () => deltaEvent({ reasoning: KILO }), most(LIMITS.realtimeAnswerChars)],
+    ['reasoning', () => deltaEvent({ reasoning_content: KILO }), most(LIMITS.realtimeAnswerChars)],
+    ['reasoning', () => deltaEvent({ reasoning: KILO }), most(LIMITS.realtimeAnswerChars)],
   ])(
-    'stops buying an answer of %s without end, and says that it is cut',
+    'stops buying an answer of %s without end, and reports it as cut',
     async (_, eventOf, events) => {
       const { reply, upstream } = openReply(eventOf);
       await read(reply);
@@ -76,7 +76,7 @@ describe('RailReply', () => {
     },
   );
 
-  it('bills no more tokens than were asked for where nobody has counted them', async () => {
+  it('bills no more tokens than were requested where the upstream reports none', async () => {
     const { reply, tab } = openReply(() => textEvent(KILO));
     await read(reply);
     expect(tab.take()).toMatchObject([
@@ -84,7 +84,7 @@ describe('RailReply', () => {
     ]);
   });
 
-  it('stops buying from an upstream that says it cannot go on, behind the words before it', async () => {
+  it('stops buying from an upstream that reports an error, after the words before it', async () => {
     const { reply, upstream } = openReply((nth) =>
       nth === 0 ? textEvent('a') : finishEvent('error'),
     );
@@ -93,7 +93,7 @@ describe('RailReply', () => {
     expect(upstream).toMatchObject({ events: 2, isStopped: true });
   });
 
-  it('takes an answer whole that is as long as one may be', async () => {
+  it('takes an answer of the longest length in full', async () => {
     const { reply, upstream } = openReply(
       () => textEvent('x'.repeat(LIMITS.realtimeReplyChars)),
       1,

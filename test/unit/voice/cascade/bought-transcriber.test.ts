@@ -79,8 +79,8 @@ async function openTranscriber(
   return { stream, push, sounds, calls, heard, tab };
 }
 
-describe('an ear at a rail', () => {
-  it('sends each utterance whole, sample for sample, and puts its seconds on the tab', async () => {
+describe('a bought transcriber', () => {
+  it('sends each utterance whole, sample for sample, and charges its seconds', async () => {
     const { stream, push, sounds, heard, tab } = await openTranscriber();
     const [long, short] = [tone(5_000, RATE), tone(200, RATE)];
     for (const pcm of [long, short]) {
@@ -92,7 +92,7 @@ describe('an ear at a rail', () => {
     expect(tab.take().map(({ usage }) => usage.audio_second)).toEqual([5, 0.2]);
   });
 
-  it('says what to expect, in the fields of a form as any other request does', async () => {
+  it('sends the expected language and words, in the fields of a form as any other request does', async () => {
     const expected = { language: 'de', prompt: 'Müller' };
     const { stream, push, calls } = await openTranscriber(undefined, expected);
     push(tone(200, RATE));
@@ -102,7 +102,7 @@ describe('an ear at a rail', () => {
     ]);
   });
 
-  it('sends nothing of what is dropped, or of an utterance without sound', async () => {
+  it('sends nothing of a dropped utterance, or of one without sound', async () => {
     const { stream, push, sounds, tab } = await openTranscriber();
     push(tone(500, RATE));
     await stream.dropUtterance?.();
@@ -110,7 +110,7 @@ describe('an ear at a rail', () => {
     expect([sounds, tab.take()]).toEqual([[], []]);
   });
 
-  it('buys only what can be paid beside all that is not billed, in whole seconds', async () => {
+  it('buys only what can be paid beside all unbilled charges, in whole seconds', async () => {
     const { stream, push, sounds, tab } = await openTranscriber(2n);
     for (const ms of [200, 1_000]) {
       push(tone(ms, RATE));
@@ -128,8 +128,8 @@ describe('an ear at a rail', () => {
   });
 });
 
-describe('an ear of this process', () => {
-  it('is billed by what it has heard to an end, and hears nothing that cannot be paid', async () => {
+describe('a local transcriber', () => {
+  it('is billed by the sound of finished utterances, and transcribes nothing that cannot be paid', async () => {
     const tab = new UnbilledCharges();
     const { listener, finals } = listening();
     const hold = createHolds(tab, spending(2n));

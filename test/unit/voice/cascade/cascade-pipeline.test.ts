@@ -13,7 +13,7 @@ import { createCascadePipeline } from '../../../../src/voice/cascade/cascade-pip
 import {
   DEFAULT_CONFIG,
   type SessionConfig,
-} from '../../../../src/voice/protocols/openai-realtime/session-config.ts';
+} from '../../../../src/voice/session/session-config.ts';
 import { NO_KEYS } from '../../../support/cascade-world.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { createFakeEngines } from '../../../support/voice-fakes.ts';
@@ -54,7 +54,7 @@ function legsOf(speech: Rates) {
   return { reserveRaw: (config: SessionConfig) => pipeline.reserves(config)[MAIN_HOLD] ?? 0n };
 }
 
-test('a voice that is billed by its seconds is held for as slowly as it may speak', () => {
+test('the reserve for a voice that is billed by its seconds covers its slowest speech', () => {
   const pipeline = legsOf({ audio_second: 1_000_000n });
   const atOnce = pipeline.reserveRaw(DEFAULT_CONFIG);
   expect(atOnce).toBeGreaterThan(0n);
@@ -63,7 +63,7 @@ test('a voice that is billed by its seconds is held for as slowly as it may spea
   );
 });
 
-test('and for text of any script: three bytes a character', () => {
+test('the reserve for a voice covers text of any script: three bytes a character', () => {
   const rates = { audio_second: 1_000_000n };
   const [source] = model('tts', rates).sources as [Source];
   const input = 'x'.repeat(3 * LIMITS.cascadeSpokenChars);

@@ -3,25 +3,25 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { boundChat } from '../../../../src/models/chat/bound-chat.ts';
 import { chatBody } from '../../../../src/voice/cascade/chat-body.ts';
-import { DEFAULT_CONFIG } from '../../../../src/voice/protocols/openai-realtime/session-config.ts';
 import type { ConversationItem } from '../../../../src/voice/session/conversation.ts';
+import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts';
 
-const common = { object: 'realtime.item', status: 'completed' } as const;
+const common = { status: 'completed' } as const;
 const said = (text: string, role: 'user' | 'assistant' | 'system' = 'user'): ConversationItem => ({
-  ...{ ...common, id: 'i', type: 'message', role, content: [{ type: 'input_text', text }] },
+  ...{ ...common, id: 'i', type: 'message', role, content: [{ type: 'text', text }] },
 });
 const call = (id: string): ConversationItem => ({
-  ...{ ...common, id, type: 'function_call', call_id: id, name: 'f', arguments: '{}' },
+  ...{ ...common, id, type: 'function_call', callId: id, name: 'f', arguments: '{}' },
 });
 const output = (id: string): ConversationItem => ({
-  ...{ ...common, id: `${id}o`, type: 'function_call_output', call_id: id, output: id },
+  ...{ ...common, id: `${id}o`, type: 'function_call_output', callId: id, output: id },
 });
 const SILENCE = { role: 'user', content: '(silence)' };
 const bodyOf = (items: readonly ConversationItem[], config = DEFAULT_CONFIG) =>
   chatBody('acme/chat', { config, items, outputCap: 100 });
 
-describe('what a chat model is asked with', () => {
-  it('puts every call right before its output, and asks with none without the other', () => {
+describe('the chat request of an answer', () => {
+  it('puts every call right before its output, and has neither without the other', () => {
     const items = [call('a'), call('lost'), said('wait'), output('a'), output('unknown')];
     expect(bodyOf(items).messages).toEqual([
       SILENCE,
@@ -34,7 +34,7 @@ describe('what a chat model is asked with', () => {
     ]);
   });
 
-  it('keeps what tools answered last with the calls for it and the question, whatever their size', () => {
+  it('keeps the last tool outputs with their calls and the question, whatever their size', () => {
     const large = { ...output('a'), output: 'x'.repeat(LIMITS.realtimeItemChars) } as const;
     const config = { ...DEFAULT_CONFIG, instructions: 'y'.repeat(LIMITS.realtimeItemChars) };
     const items = [said('older'), said('asked'), call('a'), call('b'), output('b'), large];
@@ -46,7 +46,7 @@ describe('what a chat model is asked with', () => {
     expect(messages.at(-2)).toMatchObject({ tool_call_id: 'a', content: large.output });
   });
 
-  it('gives an output to the last call by its id, where an upstream uses one again', () => {
+  it('puts an output with the last call of its id, where an upstream uses one again', () => {
     const first = { ...output('a'), output: 'first' } as ConversationItem;
     const second = { ...output('a'), output: 'second' } as ConversationItem;
     const { messages } = bodyOf([call('a'), first, said('again'), call('a'), second]);
@@ -60,7 +60,7 @@ describe('what a chat model is asked with', () => {
     ]);
   });
 
-  it('asks with the instructions, the tools and the choice of the session, and with its cap', () => {
+  it('has the instructions, the tools and the choice of the session, and its cap', () => {
     const tool = { type: 'function', name: 'f', description: 'd', parameters: {} } as const;
     const config = {
       ...{ ...DEFAULT_CONFIG, instructions: 'Be kind.', tools: [tool] },
@@ -77,7 +77,7 @@ describe('what a chat model is asked with', () => {
     });
   });
 
-  it('asks for something to say to a caller who says nothing, knowing what was said', () => {
+  it('asks for a prompt to a silent caller, with what was said before', () => {
     const items = [said('hello'), said('Hello!', 'assistant'), said('')];
     const asked = { config: DEFAULT_CONFIG, items, isPrompt: true, outputCap: 100 };
     expect(chatBody('acme/chat', asked).messages).toEqual([
@@ -87,7 +87,7 @@ describe('what a chat model is asked with', () => {
     ]);
   });
 
-  it('begins with the caller, and ends with him or a tool, whoever spoke', () => {
+  it('begins with the caller, and ends with the caller or a tool', () => {
     const greeted = [said('Good morning!', 'assistant')];
     const instructed = { ...DEFAULT_CONFIG, instructions: 'Greet him.' };
     const system = { role: 'system', content: 'Greet him.' };
@@ -104,11 +104,11 @@ describe('what a chat model is asked with', () => {
     expect(bodyOf([]).messages).toEqual([]);
   });
 
-  it('shows what the caller shows, with what he says to it', () => {
+  it("has the caller's images, with the words beside them", () => {
     const url = 'data:image/png;base64,AAAA';
-    const image = { type: 'input_image', image_url: url, detail: 'low' } as const;
+    const image = { type: 'image', url, detail: 'low' } as const;
     const shown = (...content: object[]) => ({ ...said(''), content }) as ConversationItem;
-    const items = [shown(image), shown({ type: 'input_text', text: 'what is it?' }, image)];
+    const items = [shown(image), shown({ type: 'text', text: 'what is it?' }, image)];
     const part = { type: 'image_url', image_url: { url, detail: 'low' } };
     expect(bodyOf(items).messages.map(({ content }) => content)).toEqual([
       [part],
@@ -121,7 +121,7 @@ describe('what a chat model is asked with', () => {
     expect(kept * LIMITS.tokensPerOpaquePart).toBeLessThanOrEqual(LIMITS.cascadeConversationBytes);
   });
 
-  it('remembers as much of the conversation, however long its instructions and tools are', () => {
+  it('has as much of the conversation, however long the instructions and tools are', () => {
     const items = Array.from({ length: 20 }, (_, i) => said(`${i}${'x'.repeat(1_000)}`));
     const tools = [
       { type: 'function', name: 'f', description: 'd'.repeat(60_000), parameters: {} },

@@ -15,7 +15,7 @@ const LONG = ' '.repeat(LIMITS.realtimeItemChars);
 const push = (pieces: ChatPieces, text: string) => pieces.push(Buffer.from(text));
 
 describe('ChatPieces', () => {
-  it('gives words as they come, however many events a chunk holds, and passes over what is none', () => {
+  it('returns words as they come, however many events a chunk has, and ignores other data', () => {
     const pieces = new ChatPieces();
     expect(push(pieces, textEvent('a') + deltaEvent({ role: 'assistant', content: '' }))).toEqual([
       { kind: 'text', text: 'a' },
@@ -26,7 +26,7 @@ describe('ChatPieces', () => {
     expect(pieces.end()).toEqual([]);
   });
 
-  it('gives calls whole, in their order, under their own ids', () => {
+  it('returns calls complete, in their order, under their own ids', () => {
     const pieces = new ChatPieces();
     const calls = (...tool_calls: object[]) => push(pieces, deltaEvent({ tool_calls }));
     calls({ index: 1, id: 'b', function: { name: 'second' } });
@@ -41,7 +41,7 @@ describe('ChatPieces', () => {
     ]);
   });
 
-  it('reads a call without arguments as one of none', () => {
+  it('reads a call without arguments as one with none', () => {
     const pieces = new ChatPieces();
     push(pieces, callEvent(0, { name: 'f' }) + finishEvent('tool_calls'));
     expect(pieces.end()).toEqual([{ kind: 'call', name: 'f', argumentsJson: '{}' }]);
@@ -58,14 +58,14 @@ describe('ChatPieces', () => {
       'longer than an item, and whole before',
       callEvent(1, { name: 'g', arguments: '{}' }) + callEvent(1, { arguments: LONG }),
     ],
-  ])('keeps a call %s to itself, and gives the whole one beside it', (_, events) => {
+  ])('drops a call %s, and returns the complete one beside it', (_, events) => {
     const pieces = new ChatPieces();
     push(pieces, callEvent(0, { name: 'f', arguments: '{}' }) + events);
     expect(pieces.end()).toEqual([{ kind: 'call', name: 'f', argumentsJson: '{}' }]);
     expect(pieces.cut).toBe('max_output_tokens');
   });
 
-  it('gives as many calls as there may be tools, and nothing behind them', () => {
+  it('returns as many calls as there may be tools, and nothing after them', () => {
     const pieces = new ChatPieces();
     const call = { name: 'f', arguments: '{}' };
     for (let i = 0; i < LIMITS.realtimeTools; i++) push(pieces, callEvent(i, call));
@@ -75,25 +75,25 @@ describe('ChatPieces', () => {
     expect([pieces.isFull, pieces.cut]).toEqual([true, 'max_output_tokens']);
   });
 
-  it('breaks off where the upstream says that it cannot go on, and at no empty error', () => {
-    const told = (error: unknown) => chunkEvent([], { error });
-    for (const event of [told({ code: 502 }), told('overloaded'), finishEvent('error')]) {
+  it('breaks off where the upstream reports an error, and not at an empty one', () => {
+    const failed = (error: unknown) => chunkEvent([], { error });
+    for (const event of [failed({ code: 502 }), failed('overloaded'), finishEvent('error')]) {
       expect(() => push(new ChatPieces(), event)).toThrow(StreamBroken);
     }
-    expect(push(new ChatPieces(), told(null) + textEvent('a'))).toHaveLength(1);
+    expect(push(new ChatPieces(), failed(null) + textEvent('a'))).toHaveLength(1);
   });
 
   it.each([
     ['length', 'max_output_tokens'],
     ['content_filter', 'content_filter'],
     ['stop', undefined],
-  ])('goes on reading behind the end for %s, since the usage comes then', (reason, cut) => {
+  ])('goes on reading after the end for %s, since the usage comes then', (reason, cut) => {
     const pieces = new ChatPieces();
     push(pieces, finishEvent(reason));
     expect([pieces.isFull, pieces.cut]).toEqual([false, cut]);
   });
 
-  it('keeps a call of a filtered answer to itself, and still says why it was cut', () => {
+  it('drops a call of a filtered answer, and still has the reason of the cut', () => {
     const pieces = new ChatPieces();
     push(pieces, callEvent(0, { name: 'f', arguments: '{' }) + finishEvent('content_filter'));
     expect([pieces.end(), pieces.cut]).toEqual([[], 'content_filter']);

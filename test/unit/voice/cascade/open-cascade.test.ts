@@ -1,32 +1,37 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../../../src/kernel/api-error.ts';
+
 import { assert } from '../../../../src/kernel/assert.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { openCascade } from '../../../../src/voice/cascade/open-cascade.ts';
 import { planCascade } from '../../../../src/voice/cascade/plan-cascade.ts';
-import { readSession } from '../../../../src/voice/protocols/openai-realtime/session-config.ts';
+import {
+  memberProblem,
+  readSession,
+} from '../../../../src/voice/protocols/openai-realtime/read-session-config.ts';
+import { ConfigUnfit } from '../../../../src/voice/session/session-config.ts';
 import { NO_KEYS } from '../../../support/cascade-world.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { AGENT, createVoiceWorld } from '../../../support/voice-world.ts';
 
-test('a session that begins with an ear that there is none of is refused, and nothing is held', async () => {
+test('a session whose transcription model does not exist is refused by the name of the member, and nothing is held', async () => {
   const clock = new ManualClock();
   const { deps, ledger } = await createVoiceWorld({ clock, creditRaw: 10_000_000n });
   const rails = { railOf: () => ({ makes: () => true }) as never };
   const breaker = createSourceRests({ clock });
   const cascades = { chat: rails, speech: rails, hearing: rails, breaker, providerKeys: NO_KEYS };
   const plan = planCascade(deps.catalogue, 'local/guide', {});
-  const transcription = { model: 'nobody/hears' };
+  const transcription = { model: 'acme/deaf' };
   const read = readSession({ audio: { input: { transcription } } });
   assert(plan !== undefined && 'config' in read, 'it is a session of several models');
   const { config } = read;
   const opening = { spender: { agentId: AGENT }, ownKeys: NO_OWN_KEYS, config };
   const opened = openCascade({ ...deps, cascades }, plan, opening);
   const refusal = await opened.catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(ApiError);
-  expect((refusal as ApiError).fields).toMatchObject({
+  assert(refusal instanceof ConfigUnfit, 'it is refused for its settings');
+  expect(memberProblem(refusal.problem)).toEqual({
     param: 'session.audio.input.transcription.model',
+    message: 'session.audio.input.transcription.model: there is no stt model "acme/deaf".',
   });
   expect(ledger.openHolds()).toBe(0);
 });

@@ -6,8 +6,8 @@ const source: Source = {
   ...{ rail: 'self-host', provider: 'p', upstreamModel: 'm', rates: {}, marginBps: 0 },
 };
 
-describe('Tab', () => {
-  it('bills everything once, and nothing that goes on', () => {
+describe('UnbilledCharges', () => {
+  it('bills each charge once, and none in progress', () => {
     const tab = new UnbilledCharges();
     const line = {
       isOver: false,
@@ -24,7 +24,7 @@ describe('Tab', () => {
     expect(tab.take()).toEqual([]);
   });
 
-  it('has the fee for an own key once a model, whoever of several providers it was for', () => {
+  it('has the fee for an own key once a model, whichever of several providers it was for', () => {
     const own = (provider: string): Source => ({
       ...{ ...source, rail: 'byok', provider },
       rates: { request: 2_000_000n },
@@ -35,13 +35,13 @@ describe('Tab', () => {
     expect(['acme/say', 'acme/chat'].map((model) => tab.hasFeeOf(model))).toEqual([true, false]);
     tab.add({ source: own('q'), model: 'acme/say', usage });
     tab.add({ source: own('q'), model: 'acme/chat', usage });
-    // Nobody else is paid by the request.
+    // No other source is paid by the request.
     tab.add({ source, model: 'acme/say', usage });
     expect(tab.unbilledRaw()).toBe(4n);
     expect(tab.take().map((one) => one.usage)).toEqual([usage, { character: 4 }, usage, usage]);
   });
 
-  it('knows what everything on it can come to: what it has, and the rest of what is expected', () => {
+  it('knows the most that all charges can cost: what they have, and the rest of what is expected', () => {
     const priced: Source = { ...source, rates: { character: 1_000_000n } };
     const tab = new UnbilledCharges();
     tab.add({ source: priced, usage: { character: 3 } });
@@ -63,7 +63,7 @@ describe('Tab', () => {
     expect(tab.unbilledRaw()).toBe(0n);
   });
 
-  it('waits for what each payment under way has bought, and for nothing else', async () => {
+  it('waits for the charge of each payment in progress, and for nothing else', async () => {
     const tab = new UnbilledCharges();
     tab.expect(1n);
     await tab.paymentsKnown();

@@ -8,7 +8,7 @@ import {
   encodeHeader,
   encodeRecord,
   readTape,
-  type Sent,
+  type SentRecord,
   type Tape,
 } from '../../../../src/voice/recording/tape.ts';
 import { StageFailed, type VoicePipeline } from '../../../../src/voice/session/voice-pipeline.ts';
@@ -56,12 +56,12 @@ async function recorded(tapes = memoryTapes()) {
 }
 
 /** The same tape with one frame of the session, counted from 1, as another. */
-function altered(tape: Tape, frame: number, change: (sent: Sent) => Sent): Tape {
+function altered(tape: Tape, frame: number, change: (sent: SentRecord) => SentRecord): Tape {
   return { ...tape, sent: tape.sent.map((sent, i) => (i === frame - 1 ? change(sent) : sent)) };
 }
 
 /** What they answer cannot be read in full. */
-const oddLegs = (pipeline: VoicePipeline): VoicePipeline => ({
+const oddPipeline = (pipeline: VoicePipeline): VoicePipeline => ({
   ...pipeline,
   llm: {
     reply(request) {
@@ -83,8 +83,8 @@ const oddLegs = (pipeline: VoicePipeline): VoicePipeline => ({
   },
 });
 
-/** The first utterance is not made out; the recogniser goes on. */
-const lossyLegs = (pipeline: VoicePipeline): VoicePipeline => ({
+/** The first utterance is not transcribed; the recogniser goes on. */
+const lossyPipeline = (pipeline: VoicePipeline): VoicePipeline => ({
   ...pipeline,
   stt(config) {
     const engine = pipeline.stt(config);
@@ -95,7 +95,7 @@ const lossyLegs = (pipeline: VoicePipeline): VoicePipeline => ({
         const endUtterance = async () => {
           if (lost-- <= 0) return stt.endUtterance();
           const cause = new StageFailed('ear_away', 'the recogniser could not be asked');
-          throw new UtteranceLost('not made out', { cause });
+          throw new UtteranceLost('not transcribed', { cause });
         };
         return { push: (pcm) => stt.push(pcm), close: () => stt.close(), endUtterance };
       },
@@ -128,7 +128,7 @@ describe('a recorded session', () => {
     }
   });
 
-  it('is found to differ at the very frame that is another in its recording', async () => {
+  it('is found to differ at the first frame that is another in its recording', async () => {
     const { tapes } = await recorded();
     const tape = tapes.tape();
     const at =
@@ -147,14 +147,14 @@ describe('a recorded session', () => {
       expected: other.sent[at - 1],
       actual: tape.sent[at - 1],
     });
-    const told = describeReplay(other, { difference, frames });
-    expect(told).toMatch(
+    const text = describeReplay(other, { difference, frames });
+    expect(text).toMatch(
       new RegExp(`^frame ${at}, at \\d+\\.\\d{3} s, differs from character \\d+ on`),
     );
-    expect(told).toMatch(/recorded: .*"delta":"AAAA.*\n {2}replayed: .*"delta":"(?!AAAA)/s);
+    expect(text).toMatch(/recorded: .*"delta":"AAAA.*\n {2}replayed: .*"delta":"(?!AAAA)/s);
   });
 
-  it('is found to differ where it was told something else, or told nothing of what it then said', async () => {
+  it('is found to differ where it gets another arrival, or sends fewer or more frames', async () => {
     const { tapes } = await recorded();
     const tape = tapes.tape();
     const arrivals = tape.arrivals.map((arrival) =>
@@ -178,7 +178,7 @@ describe('a recorded session', () => {
     });
   });
 
-  it('is said to have gone another way where its code asks for something else', async () => {
+  it('is reported to have gone another way where its code makes another call', async () => {
     const { tapes } = await recorded();
     const tape = tapes.tape();
     const asked = tape.answers.findIndex(([, path]) => path === 'pipeline.llm.reply');
@@ -205,11 +205,12 @@ describe('a recorded session', () => {
     expect(describeReplay(tape, replay)).toMatch(/frames, all as recorded; the recording was full/);
   });
 
-  it('outlives an answer that no recording can hold', async () => {
+  it('goes on after a result that no recording can hold', async () => {
     const tapes = memoryTapes();
     const { say, session, socket } = await openSession({
       change: { tapes },
-      open: (deps, input) => openRealtime(deps, { ...input, pipeline: oddLegs(input.pipeline) }),
+      open: (deps, input) =>
+        openRealtime(deps, { ...input, pipeline: oddPipeline(input.pipeline) }),
     });
     await say('hello');
     await settleAll();
@@ -221,11 +222,12 @@ describe('a recorded session', () => {
     expect(await replayTape(tape)).toMatchObject({ difference: undefined });
   });
 
-  it('goes on behind an utterance that was lost, and is replayed so', async () => {
+  it('goes on after an utterance that was lost, and is replayed so', async () => {
     const tapes = memoryTapes();
     const { say, session, socket, speak } = await openSession({
       change: { tapes },
-      open: (deps, input) => openRealtime(deps, { ...input, pipeline: lossyLegs(input.pipeline) }),
+      open: (deps, input) =>
+        openRealtime(deps, { ...input, pipeline: lossyPipeline(input.pipeline) }),
     });
     for (let turn = 0; turn < 2; turn++) {
       await speak(tone(1_000, RATE));
@@ -257,8 +259,8 @@ describe('a recorded session', () => {
   });
 });
 
-describe('a recording that is not whole', () => {
-  it('is refused with the place where it breaks off, wherever that is', async () => {
+describe('an incomplete recording', () => {
+  it('is rejected with the place where it ends, wherever that is', async () => {
     const bytes = (await recorded()).tapes.bytes();
     expect(() => readTape(bytes.subarray(0, -1))).toThrow(
       /cut short: record \d+ begins at byte \d+/,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import type { DialectChoice } from '../../../../src/voice/protocols/create-transcription.ts';
 import { describeReplay } from '../../../../src/voice/recording/describe-replay.ts';
 import { openTranscribed } from '../../../../src/voice/recording/open-recorded.ts';
 import { replayTape } from '../../../../src/voice/recording/replay-tape.ts';
-import type { DialectChoice } from '../../../../src/voice/transcription/dialect-of.ts';
 import { holdBack } from '../../../support/fake-ledger.ts';
 import {
   LISTEN,
@@ -48,15 +48,15 @@ async function expectReplays(tapes: MemoryTapes) {
 }
 
 describe.each(DIALECTS)('a recorded transcription in the dialect %s', (_, dialect) => {
-  it('is replayed to the same frames, heard by a recogniser here, by its frames and times alone', async () => {
+  it('is replayed to the same frames from a recogniser of this process, by its frames and times alone', async () => {
     const tapes = memoryTapes();
     const { clock, ledger, send, socket, stream } = await openLocal(tapes, dialect);
     await send(tone(1_500, RATE));
     await send(silence(800, RATE));
-    stream.word('KeepAlive', '{"type":"KeepAlive"}');
+    stream.message('KeepAlive', '{"type":"KeepAlive"}');
     stream.misunderstood('what?');
     await send(tone(700, RATE));
-    stream.word('Finalize', '{"type":"Finalize"}');
+    stream.message('Finalize', '{"type":"Finalize"}');
     await settleAll();
     // Money is waited for in the middle.
     const extension = holdBack(ledger);
@@ -78,14 +78,14 @@ describe.each(DIALECTS)('a recorded transcription in the dialect %s', (_, dialec
     );
   });
 
-  it('is replayed to the same frames on both sides, heard by an upstream', async () => {
+  it('is replayed to the same frames on both sides from an upstream', async () => {
     const tapes = memoryTapes();
     const { client, pass, stream, upstream, words } = await openUpstream(tapes, dialect);
     stream.audio(sound(4));
     await settleAll();
     upstream.say(resultOf(2, {}));
     upstream.say({ type: 'Made.Up', text: '漢字 🙂' });
-    stream.word('Finalize', '{"type":"Finalize"}');
+    stream.message('Finalize', '{"type":"Finalize"}');
     await pass(LIMITS.listenKeepAliveMs + 1_000);
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
     upstream.say(resultOf(4, { is_final: true, speech_final: true }));
@@ -108,7 +108,7 @@ describe.each(DIALECTS)('a recorded transcription in the dialect %s', (_, dialec
     await expectReplays(tapes);
   });
 
-  it('is found to differ where other sound is played', async () => {
+  it('is found to differ where other audio is played', async () => {
     const tapes = memoryTapes();
     const { send, stream } = await openLocal(tapes, dialect);
     await send(tone(1_500, RATE));
@@ -127,7 +127,7 @@ describe('a recorded transcription', () => {
   it('holds no credential that its client or its upstream named', async () => {
     const tapes = memoryTapes();
     const { client, stream, upstream } = await openUpstream(tapes, LISTEN);
-    stream.word('Configure', '{"type":"Configure","api_key":"sk-hidden-1"}');
+    stream.message('Configure', '{"type":"Configure","api_key":"sk-hidden-1"}');
     await settleAll();
     upstream.say({ type: 'Configured', headers: { authorization: 'Token sk-hidden-2' } });
     await settleAll();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { maskSecrets } from '../../../../src/voice/recording/mask-secrets.ts';
 import {
+  drive,
   isInPieces,
   isLive,
   replaceListeners,
-  tell,
 } from '../../../../src/voice/recording/stage.ts';
 
 class Engine {
@@ -12,8 +12,8 @@ class Engine {
   speak() {}
 }
 
-describe('what stands between a session and its outside', () => {
-  it('tells what can be called from what is only read', () => {
+describe('the stage between a session and its outside', () => {
+  it('distinguishes objects with methods from plain data', () => {
     const live = [
       new Engine(),
       { close() {} },
@@ -35,7 +35,7 @@ describe('what stands between a session and its outside', () => {
     expect([live[3], {}, 'text'].map(isInPieces)).toEqual([true, false, false]);
   });
 
-  it('replaces who is called back, and nothing else', () => {
+  it('replaces listeners, and nothing else', () => {
     const listener = { failed() {} };
     const other = { other: true };
     const replace = () => other;
@@ -48,7 +48,7 @@ describe('what stands between a session and its outside', () => {
     expect(replaceListeners('sessionHold.settle', [request], replace)[0]).toBe(request);
   });
 
-  it('closes a session that fails over what its client sent, as its socket would', () => {
+  it('closes a session that throws at what its client sent, as its socket would', () => {
     const log: unknown[] = [];
     const session = {
       message(text: string) {
@@ -57,7 +57,7 @@ describe('what stands between a session and its outside', () => {
       socketClosed: () => log.push('gone'),
     };
     const client = { close: (...args: unknown[]) => void log.push(args) };
-    tell(session, {
+    drive(session, {
       name: 'message',
       args: ['x'],
       client,
@@ -68,7 +68,7 @@ describe('what stands between a session and its outside', () => {
 });
 
 describe('masking', () => {
-  it('takes credentials out of events, text and bytes, and leaves all else as it is', () => {
+  it('removes credentials from events, text and bytes, and leaves all else as it is', () => {
     const event = (value: string) =>
       `{"type":"session.update","Authorization": "${value}","api_key":"${value}","headers":{"x":"${value}"},"text":"token"}`;
     const masked =

@@ -24,7 +24,7 @@ const seconds = async (clock: ManualClock, count: number) => {
 };
 
 describe('a relayed session', () => {
-  it('hears an upstream out whose client has left in the middle of a turn', async () => {
+  it('waits for the usage of a turn whose client left in the middle of it', async () => {
     const { ledger, session, upstream } = await start();
     upstream.begin('r1');
     session.socketClosed();
@@ -35,7 +35,7 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), upstream.isClosed]).toEqual([60n, true]);
   });
 
-  it('waits no longer for it than so long, and estimates the turn then', async () => {
+  it('stops waiting for usage after the limit, and estimates the turn', async () => {
     const { clock, ledger, session, upstream } = await start();
     upstream.begin('r1');
     upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(128_000) });
@@ -50,7 +50,7 @@ describe('a relayed session', () => {
     ]);
   });
 
-  it('stops every turn by its name, and takes for all of them what was carried', async () => {
+  it('cancels every turn by its id, and estimates all of them from what was carried', async () => {
     const { clock, ledger, session, upstream } = await start();
     for (const id of ['r1', 'r2', 'r3']) upstream.begin(id);
     await settleAll();
@@ -66,7 +66,7 @@ describe('a relayed session', () => {
     expect(charge?.costRaw).toBe(2_402n);
   });
 
-  it('takes what a turn came to whose upstream was made to close, and nothing is free by that', async () => {
+  it('charges an open turn at a close that its client can bring about', async () => {
     for (const code of [1003, 1007, 1008, 1009]) {
       const { ledger, session, upstream } = await start();
       upstream.begin('r1');
@@ -77,7 +77,7 @@ describe('a relayed session', () => {
     }
   });
 
-  it('takes each turn once whose upstream closed behind it while another was being journaled', async () => {
+  it('charges each turn once when the upstream closes while another turn is being journaled', async () => {
     const { ledger, session, upstream } = await start({ request: '2000' });
     for (const id of ['r1', 'r2']) upstream.begin(id);
     for (const id of ['r1', 'r2']) upstream.finish(id, usageOf({ audioOut: 100 }));
@@ -87,25 +87,25 @@ describe('a relayed session', () => {
     expect(ledger.charges[0]?.usage.estimated).toBeUndefined();
   });
 
-  it('keeps back what comes for a client that is behind, in order and to the end', async () => {
+  it('keeps frames for a client that is behind, in order and to the end', async () => {
     const { client, ledger, session, upstream } = await start();
-    const told = () => client.types().slice(0, 4);
+    const received = () => client.types().slice(0, 4);
     client.bufferedAmount = LIMITS.relayFrameBytes;
     upstream.begin('r1');
     for (const delta of ['a', 'b']) upstream.say({ type: 'response.output_text.delta', delta });
     upstream.finish('r1', usageOf({ audioOut: 30 }));
     upstream.leave(1006);
     await settleAll();
-    expect([told(), client.closed]).toEqual([['response.created'], undefined]);
+    expect([received(), client.closed]).toEqual([['response.created'], undefined]);
     client.bufferedAmount = 0;
     session.drained();
     await session.settled;
     const delta = 'response.output_text.delta';
-    expect(told()).toEqual(['response.created', delta, delta, 'response.done']);
+    expect(received()).toEqual(['response.created', delta, delta, 'response.done']);
     expect(ledger.consumedRaw(AGENT)).toBe(60n);
   });
 
-  it('bills no time behind the close of an upstream whose client is behind, and sends it no more', async () => {
+  it('bills no time after the close of an upstream whose client is behind, and sends the upstream no more', async () => {
     const { client, clock, ledger, session, upstream } = await start(TIME_RATES);
     await seconds(clock, 25);
     client.bufferedAmount = LIMITS.relayFrameBytes;
@@ -119,7 +119,7 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds(), upstream.sent]).toEqual([25n, 0, []]);
   });
 
-  it('takes what was kept back for a client that is given up', async () => {
+  it('charges the turns in frames that waited for a client that the server gives up', async () => {
     const { client, clock, ledger, session, upstream } = await start();
     client.bufferedAmount = LIMITS.relayFrameBytes;
     for (const id of ['r1', 'r2']) upstream.begin(id);
@@ -140,13 +140,13 @@ describe('a relayed session', () => {
     return settleAll();
   };
 
-  it('holds the next turn beside every transcript', async () => {
+  it('tops up the hold of the next turn after every transcript', async () => {
     const world = await start(TOKEN_RATES, TURN_RAW + 2_000n);
     await hear(world, 'i1');
     expect((await world.ledger.funds(AGENT))?.heldRaw).toBe(TURN_RAW + 1_000n);
   });
 
-  it('ends behind a transcript when not even the smallest turn is left', async () => {
+  it('ends after a transcript when not even the smallest turn is left', async () => {
     const world = await start(TOKEN_RATES, LEAST_TURN_RAW + 1_999n);
     const { client, ledger, session } = world;
     await hear(world, 'i1');
@@ -157,7 +157,7 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([2_000n, 0]);
   });
 
-  it('bills of a turn no more than it can have had, and leaves the rest with an upstream that rests', async () => {
+  it('bills no more of a turn than is possible, and makes the rest a shortfall of the upstream, which then rests', async () => {
     const { client, distrusted, ledger, session, upstream } = await start();
     upstream.begin('r1');
     upstream.finish('r1', usageOf({ textIn: 1_000_000, audioOut: 1_000_000 }));
@@ -173,7 +173,7 @@ describe('a relayed session', () => {
     expect(distrusted).toEqual(['acme/v']);
   });
 
-  it('bills of transcripts no more sound than was carried', async () => {
+  it('bills transcripts for no more sound than was carried', async () => {
     const { ledger, session, upstream } = await start();
     const usage = { type: 'duration', seconds: 80_000 };
     const type = 'conversation.item.input_audio_transcription.completed';
@@ -192,7 +192,7 @@ describe('a relayed session', () => {
     expect(client.closed).toBeDefined();
   });
 
-  it('takes nothing for the turn of an upstream that was lost', async () => {
+  it('charges nothing for a turn whose upstream was lost', async () => {
     const { client, ledger, session, upstream } = await start();
     upstream.begin('r1');
     upstream.leave(1006);
@@ -201,7 +201,7 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([0n, 0]);
   });
 
-  it('reads on only when its client has caught up, and cuts off one that does not', async () => {
+  it('reads on only when its client has caught up, and disconnects one that does not', async () => {
     const { client, clock, session, upstream } = await start();
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
     upstream.say({ type: 'a' });
@@ -220,7 +220,7 @@ describe('a relayed session', () => {
     expect(client.closed).toEqual({ code: 1013, reason: 'client_too_slow' });
   });
 
-  it('cuts a client off whose upstream does not take what it is sent', async () => {
+  it('disconnects a client whose upstream does not take what it sends', async () => {
     const { client, session, upstream } = await start();
     upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
     session.frame(APPEND, false);
@@ -228,7 +228,7 @@ describe('a relayed session', () => {
     expect(client.closed).toEqual({ code: 1013, reason: 'upstream_too_slow' });
   });
 
-  it('bounds what waits behind a turn that is being journaled', async () => {
+  it('bounds what waits while a turn is being journaled', async () => {
     const { client, session, upstream } = await start();
     upstream.begin('r1');
     upstream.finish('r1', usageOf({ audioOut: 5 }));
@@ -239,7 +239,7 @@ describe('a relayed session', () => {
     expect(client.closed).toEqual({ code: 1011, reason: 'internal_error' });
   });
 
-  it('ends when its client has said nothing for too long', async () => {
+  it('ends when its client has sent nothing for too long', async () => {
     const { client, clock, session } = await start();
     clock.advance(LIMITS.realtimeIdleSeconds * 1_000 - 1);
     session.frame(APPEND, false);
@@ -250,7 +250,7 @@ describe('a relayed session', () => {
     expect(client.closed).toEqual({ code: 1000, reason: 'idle' });
   });
 
-  it('leaves its hold to the process that has taken it over', async () => {
+  it('leaves its hold to the process that has taken the session over', async () => {
     const { client, ledger, session, upstream } = await start();
     ledger.takeOver('sess_t');
     upstream.begin('r1');
@@ -267,7 +267,7 @@ describe('a relayed session', () => {
     expect(client.closed).toEqual({ code: 1008, reason: 'too_many_responses' });
   });
 
-  it('passes on what comes while it ends to nobody', async () => {
+  it('sends its client nothing of what comes while it ends', async () => {
     const { client, session, upstream } = await start();
     upstream.begin('r1');
     session.socketClosed();
@@ -279,7 +279,7 @@ describe('a relayed session', () => {
 });
 
 describe('a relayed session that is billed by its time', () => {
-  it('charges for the time it lasted, to the millisecond, and not for tokens', async () => {
+  it('charges for the time that it lasted, to the millisecond, and not for tokens', async () => {
     const { clock, ledger, session, upstream } = await start(TIME_RATES);
     upstream.begin('r1');
     upstream.finish('r1', usageOf({ audioOut: 5_000 }));
@@ -291,19 +291,19 @@ describe('a relayed session that is billed by its time', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('ends before it outlasts what there is', async () => {
+  it('ends before it outlasts its hold', async () => {
     const { client, clock, ledger, session } = await start(TIME_RATES, 55n);
     await seconds(clock, 60);
     await session.settled;
     expect(client.closed).toEqual({ code: 1008, reason: 'budget_exhausted' });
-    // After fifty there is less left than the next ten seconds and a moment.
+    // After fifty there is less left than for the next ten seconds and the settlement.
     expect(ledger.consumedRaw(AGENT)).toBe(50n);
     expect(ledger.shortfalls.size).toBe(0);
   });
 });
 
 describe('the summary of a relayed session', () => {
-  it('counts its turns, what broke into them, and how long a held frame was kept', async () => {
+  it('counts its turns, its interruptions, and how long a held frame waited', async () => {
     const { clock, ledger, session, upstream } = await start();
     const { journal } = ledger;
     ledger.journal = async (claim, entries) => {

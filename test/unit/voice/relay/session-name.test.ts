@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { leadingType } from '../../../../src/models/providers/realtime/metered-event.ts';
-import { nameAsked, nameTold } from '../../../../src/voice/relay/session-name.ts';
+import { nameForClient, nameForUpstream } from '../../../../src/voice/relay/session-name.ts';
 
-const told = (json: string) => {
+const forClient = (json: string) => {
   const frame = Buffer.from(json);
-  return nameTold(frame, leadingType(frame), 'acme/voice').toString();
+  return nameForClient(frame, leadingType(frame), 'acme/voice').toString();
 };
-const asked = (json: string) =>
-  Buffer.from(nameAsked(new Uint8Array(Buffer.from(json)), 'voice-1')).toString();
+const forUpstream = (json: string) =>
+  Buffer.from(nameForUpstream(new Uint8Array(Buffer.from(json)), 'voice-1')).toString();
 
 describe('the name of the model in a relayed session', () => {
   it.each([
     '{"type":"session.created","session":{"id":"s","model":"voice-1"}}',
     '{"session": {"id":"s","model":"voice-1"}, "type": "session.updated"}',
-  ])('is the catalogue’s in what the upstream tells of it: %s', (json) => {
-    expect(told(json)).toBe(json.replace('voice-1', 'acme/voice'));
+  ])('is the catalogue’s in an event of the upstream: %s', (json) => {
+    expect(forClient(json)).toBe(json.replace('voice-1', 'acme/voice'));
   });
 
   it.each([
     '{"type":"session.update","session":{"model":"acme/voice"}}',
     '{"type": "session.update", "event_id": "e", "session": {"model": "acme/voice"}}',
-  ])('is the upstream’s in what the client asks of it: %s', (json) => {
-    expect(asked(json)).toBe(json.replace('acme/voice', 'voice-1'));
+  ])('is the upstream’s in an event of the client: %s', (json) => {
+    expect(forUpstream(json)).toBe(json.replace('acme/voice', 'voice-1'));
   });
 
   it.each([
@@ -32,7 +32,7 @@ describe('the name of the model in a relayed session', () => {
     '{"response":{"model":"m","text":"\\"session.created\\""},"type":"response.done"}',
     'session.created',
     '',
-  ])('is not what else is called a model: %s', (json) => {
-    expect([told(json), asked(json)]).toEqual([json, json]);
+  ])('replaces no other name: %s', (json) => {
+    expect([forClient(json), forUpstream(json)]).toEqual([json, json]);
   });
 });

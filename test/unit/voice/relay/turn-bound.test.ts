@@ -11,7 +11,7 @@ const boundOf = (more: Partial<Model> = {}) =>
   });
 
 describe('the bound of a relayed turn', () => {
-  it('is what was carried to the upstream and written by it before', () => {
+  it('is what the client sent and the upstream answered before', () => {
     const bound = boundOf();
     bound.carried('up', 1_000, false);
     bound.carried('up', 2_000_000, true);
@@ -25,16 +25,16 @@ describe('the bound of a relayed turn', () => {
     expect(bound.turn(lie).tokens.audioIn).toBe(most + 500);
   });
 
-  it('is the window and the longest answer of the model where these are known', () => {
+  it('is the context window and the longest answer of the model where these are known', () => {
     const bound = boundOf({ contextWindow: 200, maxOutputTokens: 50 });
     bound.carried('down', 1_000_000, false);
-    const told = { ...NONE, textIn: 150, audioIn: 150, textOut: 40, audioOut: 40 };
-    expect(bound.turn({ ...told, cachedAudio: 100 }).tokens).toEqual({
+    const reported = { ...NONE, textIn: 150, audioIn: 150, textOut: 40, audioOut: 40 };
+    expect(bound.turn({ ...reported, cachedAudio: 100 }).tokens).toEqual({
       ...{ textIn: 150, audioIn: 50, cachedText: 0, cachedAudio: 50, textOut: 40, audioOut: 10 },
     });
   });
 
-  it('believes an answer that was carried, where the longest is not known', () => {
+  it('allows the length of the answer that was carried, where the longest is not known', () => {
     const bound = boundOf();
     bound.carried('down', 100_000, false);
     expect(bound.turn({ ...NONE, audioOut: 1_000_000 }).tokens.audioOut).toBe(3_125);

@@ -7,7 +7,7 @@ import { LEAST_TURN_RAW, TIME_RATES, TURN_RAW } from '../../../support/relay-wor
 import { policyOf } from '../../../support/spending.ts';
 import { AGENT, settleAll } from '../../../support/voice-world.ts';
 
-/** A cap on all that is held, which suspends its agent. Tells what was asked for, loud with a mark. */
+/** A cap on all that is held, which suspends its agent. Returns the requested amounts, with a mark at those that are not quiet. */
 function cap(ledger: FakeLedger, capRaw: bigint) {
   const asked: string[] = [];
   const { extend, openSession } = ledger;
@@ -44,7 +44,7 @@ const said = (tokens: number) =>
   Buffer.from(`{"type":"input_audio_buffer.append","audio":"${'A'.repeat(tokens * 6_400)}"}`);
 
 describe('the turns of a relayed session under a cap', () => {
-  it('are held for as far as the cap leaves, and stop no agent that a smaller one fits', async () => {
+  it('are held as far as the cap allows, and suspend no agent where a smaller one fits', async () => {
     const { asked, client, ledger, sessionHold, session, upstream } = await startUnder(600n);
     expect(asked).toEqual([`${TURN_RAW}`, '600']);
     upstream.begin('r1');
@@ -62,7 +62,7 @@ describe('the turns of a relayed session under a cap', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(80n);
   });
 
-  it('are refused with their consequences where not even the smallest fits', async () => {
+  it('are refused, and suspend the agent, where not even the smallest fits', async () => {
     let asked: string[] = [];
     const bind = (ledger: FakeLedger) => {
       asked = cap(ledger, LEAST_TURN_RAW - 1n);
@@ -71,7 +71,7 @@ describe('the turns of a relayed session under a cap', () => {
     expect(asked).toEqual([`${TURN_RAW}`, `${LEAST_TURN_RAW}!`]);
   });
 
-  it('end the session where an answer reaches what is held for it', async () => {
+  it('end the session where an answer reaches the end of its hold', async () => {
     const { client, ledger, session, upstream } = await startUnder(600n);
     upstream.begin('r1');
     await settleAll();
@@ -87,7 +87,7 @@ describe('the turns of a relayed session under a cap', () => {
     expect(ledger.shortfalls.get('shortfall:acme')).toBe(2n);
   });
 
-  it('end it there, too, where the upstream does not write the type of its frames first', async () => {
+  it('end it there, too, where the upstream does not begin its frames with their type', async () => {
     const { client, upstream } = await startUnder(600n);
     upstream.begin('r1');
     await settleAll();
@@ -96,7 +96,7 @@ describe('the turns of a relayed session under a cap', () => {
     expect(client.closed).toMatchObject({ code: 1008 });
   });
 
-  it('end it where more is said than is held for, in sound or in text', async () => {
+  it('end it where the caller says more than the hold covers, in sound or in text', async () => {
     for (const frame of [said(401), Buffer.from(JSON.stringify({ text: 'x'.repeat(1_610) }))]) {
       const { client, session, upstream } = await startUnder(600n);
       upstream.begin('r1');
@@ -106,7 +106,7 @@ describe('the turns of a relayed session under a cap', () => {
     }
   });
 
-  it('are as long as ever again when the cap leaves more', async () => {
+  it('have their full length again when the cap allows more', async () => {
     const { client, ledger, sessionHold, upstream } = await startRelaySession({ creditRaw: 600n });
     expect(sessionHold.heldRaw).toBe(600n);
     await ledger.credit({ agentId: AGENT, amountRaw: 100_000n, reference: 'more' });
@@ -118,7 +118,7 @@ describe('the turns of a relayed session under a cap', () => {
 });
 
 describe('a relayed session that is billed by its time under a cap', () => {
-  it('holds what fits, and is stopped only where the next ten seconds do not', async () => {
+  it('holds what fits, and suspends its agent only where the next ten seconds do not fit', async () => {
     const { asked, client, clock, session } = await startUnder(25n, { rates: TIME_RATES });
     expect(asked).toEqual(['30', '25']);
     for (let second = 0; second < 20; second++) {

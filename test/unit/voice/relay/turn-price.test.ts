@@ -24,21 +24,21 @@ const TOKENS = {
 };
 
 describe('the price of a relayed turn', () => {
-  it('takes cached tokens out of those that they are part of', () => {
+  it('counts cached tokens at their own rate, and not at that of the tokens that they are part of', () => {
     expect(tokenUsage(SOUND, TOKENS, 1)).toEqual({
       ...{ text_input_token: 40, audio_input_token: 150, cached_input_token: 110 },
       ...{ text_output_token: 10, audio_output_token: 20 },
     });
   });
 
-  it('leaves them there where a source has no rate for them', () => {
+  it('counts them at the full rate where a source has no rate for them', () => {
     const { cached_input_token: _, ...rates } = TOKEN_RATES as Record<string, string>;
     expect(tokenUsage(source(rates), TOKENS, 1)).toMatchObject({
       ...{ text_input_token: 100, audio_input_token: 200 },
     });
   });
 
-  it('is the fee where the buyer pays for the tokens', () => {
+  it('is the fee alone where the buyer pays for the tokens', () => {
     expect(tokenUsage(byokSource('acme', 'v'), TOKENS, 1)).toEqual({ request: 1 });
     expect(relayTurnRaw(model, byokSource('acme', 'v'), 50_000)).toBe(LIMITS.byokFeeRaw);
   });
@@ -50,7 +50,7 @@ describe('the price of a relayed turn', () => {
     expect(relayTurnRaw(short, SOUND, 90_000)).toBe(2_020n);
   });
 
-  it('is by time where there is a rate for nothing else', () => {
+  it('is by time where the source has a rate for nothing else', () => {
     expect(isBilledByTime(source({ audio_second: '1' }))).toBe(true);
     expect(isBilledByTime(SOUND)).toBe(false);
     expect(isBilledByTime(byokSource('acme', 'v'))).toBe(false);

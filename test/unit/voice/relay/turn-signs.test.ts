@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { noMetrics } from '../../../../src/kernel/metrics.ts';
+import { SessionTally } from '../../../../src/voice/live/session-tally.ts';
+import { createVoiceMetrics } from '../../../../src/voice/live/voice-metrics.ts';
 import { TurnSigns } from '../../../../src/voice/relay/turn-signs.ts';
-import { SessionTally } from '../../../../src/voice/session/session-tally.ts';
-import { createVoiceMetrics } from '../../../../src/voice/session/voice-metrics.ts';
 
 function start() {
   const clock = new ManualClock(0);
@@ -34,9 +34,9 @@ const FORMATS = [
   [800, { input_audio_format: 'g711_alaw', output_audio_format: 'g711_alaw' }],
 ] as const;
 
-describe('the signs of a relayed turn', () => {
+describe('the frames of a relayed turn', () => {
   it.each(FORMATS)(
-    'give its stages and its sound, %d bytes a tenth of a second',
+    'show its stages and its sound, %d bytes a tenth of a second',
     (bytes, session) => {
       const { append, clock, down, sound, tally } = start();
       if (session !== undefined) down('session.updated', { session });
@@ -68,7 +68,7 @@ describe('the signs of a relayed turn', () => {
     },
   );
 
-  it('are read of clients that write blanks, and of those that end their speech themselves', () => {
+  it('are read with blanks in them, and with clients that commit their speech themselves', () => {
     const { append, clock, down, sound, tally, up } = start();
     append(4_800, '{"type": "input_audio_buffer.append"');
     up('{"type": "input_audio_buffer.commit"}');
@@ -80,7 +80,7 @@ describe('the signs of a relayed turn', () => {
     });
   });
 
-  it('tell of a caller who breaks in, and of frames that mean nothing tell nothing', () => {
+  it('show an interruption, and nothing where they mean nothing', () => {
     const { down, signs, tally, up } = start();
     down('response.created');
     down('conversation.item.truncated');

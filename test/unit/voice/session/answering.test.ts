@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { openSession, response } from '../../../support/realtime-session.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 
-describe('answering', () => {
-  it('puts exactly the heard words into the history on truncate', async () => {
+describe('an answer', () => {
+  it('leaves exactly the heard words in the history on truncate', async () => {
     const { engines, socket, send, say } = await openSession();
     engines.guide.answers.push({
       text: 'One two three four. Five six seven eight.',
@@ -25,7 +25,7 @@ describe('answering', () => {
     expect(socket.of('error')).toHaveLength(1);
   });
 
-  it('keeps the heard words of an answer that was truncated while it was still being spoken', async () => {
+  it('keeps the heard words where it was truncated while it was still being spoken', async () => {
     const { engines, socket, send, say } = await openSession();
     engines.guide.answers.push({
       text: 'One two three four. Five six seven eight.',
@@ -49,7 +49,7 @@ describe('answering', () => {
     });
   });
 
-  it('cancels on request, and refuses to cancel what is not running', async () => {
+  it('is cancelled on request, and cannot be cancelled when it is over', async () => {
     const { engines, socket, send, say } = await openSession();
     send({ type: 'response.cancel', event_id: 'mine' });
     expect(socket.of('error')[0]).toMatchObject({
@@ -65,7 +65,7 @@ describe('answering', () => {
     });
   });
 
-  it('has one response at a time', async () => {
+  it('is the only one in the conversation at a time', async () => {
     const { engines, socket, send, say } = await openSession();
     engines.guide.thinking = () => new Promise(() => {});
     await say('hello');
@@ -76,7 +76,7 @@ describe('answering', () => {
     expect(socket.of('response.created')).toHaveLength(1);
   });
 
-  it('calls a tool, takes its output and answers with it', async () => {
+  it('calls a tool, and its output gets the next answer', async () => {
     const { engines, socket, send } = await openSession();
     engines.guide.answers.push({
       text: '',
@@ -100,7 +100,7 @@ describe('answering', () => {
     expect(engines.guide.asked.at(-1)?.messages.at(-1)).toEqual({ role: 'tool', content: 'sunny' });
   });
 
-  it('takes no output into the conversation of a call that was made on the side', async () => {
+  it('takes no tool output into the conversation for a call that was made out of band', async () => {
     const { engines, socket, send } = await openSession();
     engines.guide.answers.push({
       text: '',

@@ -9,15 +9,14 @@ import {
 
 const message = (id: string, text: string): ConversationItem => ({
   id,
-  object: 'realtime.item',
   type: 'message',
   role: 'user',
   status: 'completed',
-  content: [{ type: 'input_text', text }],
+  content: [{ type: 'text', text }],
 });
 
 describe('Conversation', () => {
-  it('holds a bounded number of items and characters, the oldest leaving first', () => {
+  it('holds a bounded number of items and characters, and evicts the oldest first', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: LIMITS.realtimeItemChars }), { maxLength: 400 }),
@@ -27,10 +26,10 @@ describe('Conversation', () => {
           let chars = 0;
           for (const [index, size] of sizes.entries()) {
             const id = `item_${index}`;
-            const gone = conversation.add(message(id, 'x'.repeat(size)));
+            const { evictedIds } = conversation.add(message(id, 'x'.repeat(size)));
             alive.push(id);
             chars += size;
-            for (const goneId of gone) {
+            for (const goneId of evictedIds) {
               expect(goneId).toBe(alive.shift());
               chars -= sizes[Number(goneId.slice(5))] ?? 0;
             }
@@ -44,11 +43,11 @@ describe('Conversation', () => {
     );
   });
 
-  it('lets the oldest images go for a new one, and keeps what was said', () => {
+  it('evicts the oldest images for a new one, and keeps what was said', () => {
     const conversation = new Conversation();
-    const part = { type: 'input_image', image_url: 'x'.repeat(LIMITS.realtimeImageChars) } as const;
+    const part = { type: 'image', url: 'x'.repeat(LIMITS.realtimeImageChars) } as const;
     const shown = (id: string) => ({ ...message(id, ''), content: [{ ...part, detail: 'auto' }] });
-    const add = (item: object) => conversation.add(item as ConversationItem);
+    const add = (item: object) => conversation.add(item as ConversationItem).evictedIds;
     expect([add(message('said', 'said')), add(shown('a')), add(shown('b'))].flat()).toEqual([]);
     expect(add(shown('c'))).toEqual(['a']);
     conversation.remove('b');
@@ -56,7 +55,7 @@ describe('Conversation', () => {
     expect(conversation.items.map(({ id }) => id)).toEqual(['said', 'c', 'd']);
   });
 
-  it('puts an item where it is told to, and knows what stands before it', () => {
+  it('puts an item behind the named one, and knows the item before it', () => {
     const conversation = new Conversation();
     conversation.add(message('a', 'a'));
     conversation.add(message('c', 'c'));
@@ -73,7 +72,7 @@ describe('Conversation', () => {
     expect(conversation.before('b')).toBe('front');
   });
 
-  it('gives the newest messages that fit, oldest of them first, and always the last', () => {
+  it('returns the newest messages that fit, oldest of them first, and always the last', () => {
     const conversation = new Conversation();
     for (const id of ['one', 'two', 'three']) conversation.add(message(id, id));
     const said = (chars: number) =>

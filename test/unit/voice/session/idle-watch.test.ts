@@ -12,8 +12,8 @@ async function answered(change: Record<string, unknown> = {}) {
 
 const TIMEOUT = 'input_audio_buffer.timeout_triggered';
 
-describe('a caller who says nothing to an answer', () => {
-  it('is spoken to again once the answer was played and the timeout is over', async () => {
+describe('a caller who is silent after an answer', () => {
+  it('is prompted once the answer was played and the timeout is over', async () => {
     const { engines, ledger, session, socket, speak } = await answered();
     // "You said hello. Is that so?" plays for 600 ms.
     await speak(silence(5_500, RATE));
@@ -29,7 +29,7 @@ describe('a caller who says nothing to an answer', () => {
     expect(ledger.charges[0]?.usage.audio_second).toBeUndefined();
   });
 
-  it('is left in peace when he speaks, when none is to be created, and when the line is dead', async () => {
+  it('is not prompted after speaking, where no response is to be created, and on a dead line', async () => {
     const speaking = await answered();
     await speaking.speak(silence(3_000, RATE));
     await speaking.speak(tone(3_000, RATE));

@@ -16,7 +16,7 @@ const codes = (socket: Session['socket']) =>
   socket.of('error').map(({ error }) => (error as { code: string }).code);
 
 describe('Listening', () => {
-  it('waits for the words of a commit before it answers, when the client takes the turns', async () => {
+  it('waits for the words of a commit before it answers, where the client commits turns', async () => {
     const { engines, socket, send, speak } = await openSession();
     takeTurnsByHand(send);
     engines.stt.pocketsphinx.script.push('by hand');
@@ -30,7 +30,7 @@ describe('Listening', () => {
     expect(socket.of('input_audio_buffer.committed')).toHaveLength(1);
   });
 
-  it('says when there is nothing to commit, and forgets on clear', async () => {
+  it('reports when there is nothing to commit, and drops the audio on clear', async () => {
     const { socket, send, speak } = await openSession();
     send({ type: 'input_audio_buffer.commit' });
     expect(socket.of('error')[0]).toMatchObject({
@@ -43,7 +43,7 @@ describe('Listening', () => {
     expect(socket.of('input_audio_buffer.committed')).toEqual([]);
   });
 
-  it('gives its recogniser back when nobody speaks, and takes another when somebody does', async () => {
+  it('returns its recogniser during silence, and takes another for the next speech', async () => {
     const { clock, engines, socket, speak } = await openSession();
     const { pocketsphinx } = engines.stt;
     await speak(tone(800, RATE));
@@ -59,7 +59,7 @@ describe('Listening', () => {
     expect(starts[1]).toBeGreaterThanOrEqual(1_300);
   });
 
-  it('hears out a caller who falls silent in the middle of a word, and then gives the recogniser back', async () => {
+  it('transcribes a caller whose audio stops in the middle of a word, and then returns the recogniser', async () => {
     const { clock, engines, socket, speak } = await openSession();
     const { pocketsphinx } = engines.stt;
     await speak(tone(800, RATE));
@@ -72,7 +72,7 @@ describe('Listening', () => {
     expect(socket.of('conversation.item.input_audio_transcription.completed')).toHaveLength(1);
   });
 
-  it('commits nothing that its client has not, when that takes the turns', async () => {
+  it('commits nothing by itself where the client commits turns', async () => {
     const { clock, engines, socket, send, speak } = await openSession();
     takeTurnsByHand(send);
     engines.stt.pocketsphinx.script.push('all of it');
@@ -90,7 +90,7 @@ describe('Listening', () => {
     ]);
   });
 
-  it('hears on when only what follows an utterance changes, and keeps to what its end found', async () => {
+  it('keeps the utterance when only settings for after it change, and applies those at its end', async () => {
     const { socket, send, speak } = await openSession();
     const set = (change: Record<string, unknown>) =>
       send({
@@ -108,9 +108,9 @@ describe('Listening', () => {
     expect(socket.of('response.created')).toHaveLength(1);
   });
 
-  it('gives its recogniser back after an utterance that was cleared', async () => {
+  it('returns its recogniser after an utterance that was cleared', async () => {
     const { clock, engines, send, speak } = await openSession();
-    // Longer than it takes to look whether anybody speaks, so that one look finds it busy.
+    // Longer than the interval of the idle check, so that one check finds it busy.
     await speak(tone(31_000, RATE));
     send({ type: 'input_audio_buffer.clear' });
     await settleAll();
@@ -185,7 +185,7 @@ describe('Listening', () => {
     expect(ledger.charges).toEqual([]);
   });
 
-  it('still makes out and answers what was committed when the turn detection changes', async () => {
+  it('still transcribes and answers what was committed when the turn detection changes', async () => {
     const { engines, socket, send, speak } = await openSession();
     takeTurnsByHand(send);
     engines.stt.pocketsphinx.script.push('by hand');
@@ -201,7 +201,7 @@ describe('Listening', () => {
     expect(engines.stt.pocketsphinx.inUse).toBe(0);
   });
 
-  it('keeps the words of two utterances apart when the way of listening changes between them', async () => {
+  it('keeps the words of two utterances apart when the settings change between them', async () => {
     const { engines, socket, send, speak } = await openSession();
     const { pocketsphinx } = engines.stt;
     const open = pocketsphinx.open.bind(pocketsphinx);
@@ -226,15 +226,15 @@ describe('Listening', () => {
     decode();
     await settleAll();
     const items = socket.of('input_audio_buffer.committed').map((event) => event.item_id);
-    const told = socket.of('conversation.item.input_audio_transcription.completed');
-    expect(told.map((event) => [event.item_id, event.transcript])).toEqual([
+    const completed = socket.of('conversation.item.input_audio_transcription.completed');
+    expect(completed.map((event) => [event.item_id, event.transcript])).toEqual([
       [items[0], 'first'],
       [items[1], 'second'],
     ]);
     expect(most).toBe(1);
   });
 
-  it('says that all recognisers are busy and stays usable for text', async () => {
+  it('reports that all recognisers are busy, and stays usable for text', async () => {
     const { engines, socket, speak, say } = await openSession();
     engines.stt.pocketsphinx.places = 0;
     await speak(tone(800, RATE));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Passages } from '../../../../src/voice/session/passages.ts';
 
 describe('Passages', () => {
-  it('gives what was put in, in order, waits for more, and ends when it is told to', async () => {
+  it('returns what was put in, in order, waits for more, and ends when it is ended', async () => {
     const passages = new Passages();
     expect(passages.isEmpty).toBe(true);
     passages.push('one');

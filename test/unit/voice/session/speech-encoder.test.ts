@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { decodeAlaw } from '../../../../media/alaw.ts';
+import { bytesPerMs, type SoundFormat } from '../../../../media/coding.ts';
 import { decodeMulaw } from '../../../../media/mulaw.ts';
 import { PcmByteReader, rms } from '../../../../media/pcm.ts';
-import { type AudioFormat, PCM_24K } from '../../../../src/voice/session/audio-format.ts';
+import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts';
 import { SpeechEncoder } from '../../../../src/voice/session/speech-encoder.ts';
 import { tone } from '../../../support/voice-fakes.ts';
 
+const PCM_24K = DEFAULT_CONFIG.outputFormat;
+
 const decoders = {
-  'audio/pcm': (bytes: Uint8Array, target: Int16Array) => new PcmByteReader().push(bytes, target),
-  'audio/pcmu': decodeMulaw,
-  'audio/pcma': decodeAlaw,
+  linear16: (bytes: Uint8Array, target: Int16Array) => new PcmByteReader().push(bytes, target),
+  mulaw: decodeMulaw,
+  alaw: decodeAlaw,
 };
 
 const sentence = (encoder: SpeechEncoder, pcm: Int16Array, sampleRateHz: number) => [
@@ -18,11 +21,13 @@ const sentence = (encoder: SpeechEncoder, pcm: Int16Array, sampleRateHz: number)
 ];
 
 describe('SpeechEncoder', () => {
-  it.each<[AudioFormat, number]>([
-    [PCM_24K, 48_000],
-    [{ type: 'audio/pcmu' }, 8_000],
-    [{ type: 'audio/pcma' }, 8_000],
-  ])('speaks %o at its own length and loudness, in deltas of 200 ms', (format, bytesPerSecond) => {
+  it.each<SoundFormat>([
+    PCM_24K,
+    { encoding: 'linear16', sampleRateHz: 16_000 },
+    { encoding: 'mulaw', sampleRateHz: 8_000 },
+    { encoding: 'alaw', sampleRateHz: 8_000 },
+  ])('speaks %o at its own length and loudness, in deltas of 200 ms', (format) => {
+    const bytesPerSecond = bytesPerMs(format) * 1_000;
     const spoken = tone(1_300, 16_000);
     const deltas = sentence(new SpeechEncoder(format), spoken, 16_000);
     const bytes = Buffer.concat(deltas);
@@ -31,7 +36,7 @@ describe('SpeechEncoder', () => {
       bytesPerSecond * 0.21,
     );
     const heard = new Int16Array(bytes.length);
-    const count = decoders[format.type](bytes, heard);
+    const count = decoders[format.encoding](bytes, heard);
     expect(rms(heard.subarray(0, count)) / rms(spoken)).toBeCloseTo(1, 1);
   });
 
@@ -44,7 +49,7 @@ describe('SpeechEncoder', () => {
     expect(again.equals(once)).toBe(true);
   });
 
-  it('makes the same of a sentence that comes in pieces', () => {
+  it('encodes a sentence that comes in pieces the same', () => {
     const spoken = tone(300, 16_000);
     const whole = Buffer.concat(sentence(new SpeechEncoder(PCM_24K), spoken, 16_000));
     const encoder = new SpeechEncoder(PCM_24K);

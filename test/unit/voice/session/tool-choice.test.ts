@@ -33,7 +33,7 @@ describe('tool_choice', () => {
     expect(await ask('required')).toMatchObject({ item: { ...call, name: 'weather' } });
   });
 
-  it('demands nothing that is not there', () => {
+  it('requires no call of a tool that does not exist', () => {
     const named = { tools: [], toolChoice: { type: 'function', name: 'time' } } as const;
     expect([offeredTools(named), mustCall(named)]).toEqual([[], false]);
   });

@@ -3,7 +3,7 @@ import { openSession, RATE, response } from '../../../support/realtime-session.t
 import { silence, tone } from '../../../support/voice-fakes.ts';
 import { type SentEvent, settleAll } from '../../../support/voice-world.ts';
 
-/** A session whose recogniser makes out an utterance when it is told to. */
+/** A session whose recogniser transcribes an utterance when the test says so. */
 async function opened(turnDetection: Record<string, unknown> = {}) {
   const session = await openSession();
   const turn_detection = { type: 'server_vad', ...turnDetection };
@@ -11,7 +11,7 @@ async function opened(turnDetection: Record<string, unknown> = {}) {
   const { guide, stt } = session.engines;
   const decoding: (() => void)[] = [];
   stt.pocketsphinx.decoding = () => new Promise<void>((resolve) => decoding.push(resolve));
-  const makeOut = async () => {
+  const transcribe = async () => {
     await settleAll();
     decoding.shift()?.();
     await settleAll();
@@ -22,7 +22,7 @@ async function opened(turnDetection: Record<string, unknown> = {}) {
   };
   const words = () => guide.asked.map(({ messages }) => messages.map(({ content }) => content));
   const script = (...texts: string[]) => stt.pocketsphinx.script.push(...texts);
-  /** Holds what is written down next until it is told to go on. */
+  /** Holds what is written down next until the test lets it go on. */
   const holdJournal = () => {
     const { journal } = session.ledger;
     let written = () => {};
@@ -36,124 +36,124 @@ async function opened(turnDetection: Record<string, unknown> = {}) {
     return () => written();
   };
   const count = (type: string) => session.socket.of(type).length;
-  return { ...session, count, holdJournal, makeOut, script, utter, words };
+  return { ...session, count, holdJournal, transcribe, script, utter, words };
 }
 
 const statuses = (events: SentEvent[]) => events.map((event) => response(event).status);
 
-describe('a caller whose words are not made out yet', () => {
-  it('is not talked over when he goes on, and has one answer to all of it', async () => {
-    const { count, makeOut, script, speak, utter, words } = await opened();
+describe('a caller whose words are not transcribed yet', () => {
+  it('who goes on gets one answer to everything', async () => {
+    const { count, transcribe, script, speak, utter, words } = await opened();
     script('what is', 'the time');
     await utter();
     await speak(tone(400, RATE));
-    await makeOut();
+    await transcribe();
     expect(count('response.created')).toBe(0);
     await speak(silence(800, RATE));
-    await makeOut();
+    await transcribe();
     expect(words()).toEqual([['what is', 'the time']]);
     expect(count('response.done')).toBe(1);
   });
 
-  it('is answered although what followed was no word, or was forgotten', async () => {
+  it('is answered although the next utterance had no words, or was dropped', async () => {
     for (const end of ['noise', 'clear'] as const) {
-      const { makeOut, script, send, speak, utter, words } = await opened();
+      const { transcribe, script, send, speak, utter, words } = await opened();
       script('hello', '');
       await utter();
       await speak(tone(400, RATE));
-      await makeOut();
+      await transcribe();
       expect(words()).toEqual([]);
       if (end === 'clear') send({ type: 'input_audio_buffer.clear' });
       else await speak(silence(800, RATE));
-      await makeOut();
+      await transcribe();
       expect([end, ...words()]).toEqual([end, ['hello']]);
     }
   });
 
-  it('is answered at once all the same when he may not break in', async () => {
-    const { count, makeOut, speak, utter } = await opened({ interrupt_response: false });
+  it('is answered at once all the same where callers may not interrupt', async () => {
+    const { count, transcribe, speak, utter } = await opened({ interrupt_response: false });
     await utter();
     await speak(tone(400, RATE));
-    await makeOut();
+    await transcribe();
     expect(count('response.created')).toBe(1);
   });
 
-  it('has one answer to all that he had said before it is thought of', async () => {
-    const { count, makeOut, script, utter, words } = await opened();
+  it('gets one answer to everything said before the LLM reads it', async () => {
+    const { count, transcribe, script, utter, words } = await opened();
     script('one', 'two');
     await utter();
     await utter();
-    await makeOut();
+    await transcribe();
     expect(count('response.created')).toBe(1);
-    await makeOut();
+    await transcribe();
     expect(words()).toEqual([['one', 'two']]);
     expect(count('response.created')).toBe(1);
   });
 
-  it('has one answer when his client asks for it first', async () => {
-    const { count, makeOut, script, send, utter, words } = await opened();
+  it('gets one answer where the client requests it first', async () => {
+    const { count, transcribe, script, send, utter, words } = await opened();
     script('one');
     await utter();
     send({ type: 'response.create' });
-    await makeOut();
+    await transcribe();
     expect(words()).toEqual([['one']]);
     expect([count('response.created'), count('response.done')]).toEqual([1, 1]);
   });
 });
 
-describe('a caller who breaks in', () => {
-  it('before an answer has said anything is answered, also when he said no word', async () => {
-    const { engines, makeOut, script, socket, utter, words } = await opened();
+describe('a caller who interrupts', () => {
+  it('before an answer is heard is answered, also without saying a word', async () => {
+    const { engines, transcribe, script, socket, utter, words } = await opened();
     script('hello', '');
     engines.guide.thinking = () => new Promise(() => {});
     await utter();
-    await makeOut();
+    await transcribe();
     engines.guide.thinking = undefined;
     await utter();
     expect(statuses(socket.of('response.done'))).toEqual(['cancelled']);
-    await makeOut();
+    await transcribe();
     expect(words()).toEqual([['hello'], ['hello']]);
     expect(statuses(socket.of('response.done'))).toEqual(['cancelled', 'completed']);
   });
 
-  it('is answered although his client had asked for the answer that he broke into', async () => {
-    const { engines, makeOut, script, send, socket, utter, words } = await opened();
+  it('is answered although the client had requested the interrupted answer', async () => {
+    const { engines, transcribe, script, send, socket, utter, words } = await opened();
     script('are you there', '');
     engines.guide.thinking = () => new Promise(() => {});
     await utter();
     send({ type: 'response.create' });
-    await makeOut();
+    await transcribe();
     engines.guide.thinking = undefined;
     await utter();
-    await makeOut();
+    await transcribe();
     expect(words()).toEqual([['are you there'], ['are you there']]);
     expect(statuses(socket.of('response.done'))).toEqual(['cancelled', 'completed']);
   });
 
-  it('after it has said something is not spoken to again for a noise', async () => {
-    const { engines, makeOut, script, socket, utter } = await opened();
+  it('after an answer is heard is not answered again for a noise', async () => {
+    const { engines, transcribe, script, socket, utter } = await opened();
     script('hello', '');
     engines.tts.flite.between = () => new Promise(() => {});
     await utter();
-    await makeOut();
+    await transcribe();
     await utter();
-    await makeOut();
+    await transcribe();
     expect(statuses(socket.of('response.done'))).toEqual(['cancelled']);
   });
 
-  it('while an answer waits for the one before it to be billed, has it when he has finished', async () => {
-    const { count, holdJournal, makeOut, say, script, speak, utter, words } = await opened();
+  it('while an answer waits for the one before it to be billed gets it after speaking', async () => {
+    const { count, holdJournal, transcribe, say, script, speak, utter, words } = await opened();
     const written = holdJournal();
     script('one', 'two');
     await say('hello');
     await utter();
-    await makeOut();
+    await transcribe();
     await speak(tone(400, RATE));
     written();
     await settleAll();
     expect([count('response.created'), words().length]).toEqual([1, 1]);
     await speak(silence(800, RATE));
-    await makeOut();
+    await transcribe();
     expect(words().at(-1)?.slice(-2)).toEqual(['one', 'two']);
     expect(count('response.created')).toBe(2);
   });
@@ -162,9 +162,9 @@ describe('a caller who breaks in', () => {
 describe('a caller and the idle timeout', () => {
   const LAPSED = 'input_audio_buffer.timeout_triggered';
 
-  it('is heard out however long he speaks who broke in', async () => {
+  it('who interrupts is heard to the end, however long that takes', async () => {
     for (const interrupt_response of [true, false]) {
-      const { count, engines, makeOut, speak, utter } = await opened({
+      const { count, engines, transcribe, speak, utter } = await opened({
         ...{ idle_timeout_ms: 5_000, interrupt_response },
       });
       let goOn = () => {};
@@ -173,18 +173,18 @@ describe('a caller and the idle timeout', () => {
           goOn = resolve;
         });
       await utter();
-      await makeOut();
+      await transcribe();
       await speak(tone(1_000, RATE));
       goOn();
       await speak(tone(7_000, RATE));
       expect([count(LAPSED), count('response.created')]).toEqual([0, 1]);
       await speak(silence(800, RATE));
-      await makeOut();
+      await transcribe();
       expect([count(LAPSED), count('response.created')]).toEqual([0, 2]);
     }
   });
 
-  it('is spoken to again although an answer on the side was given meanwhile', async () => {
+  it('is prompted although an out-of-band answer came in between', async () => {
     const { count, say, send, speak } = await opened({ idle_timeout_ms: 5_000 });
     await say('hello');
     send({ type: 'response.create', response: { conversation: 'none' } });
@@ -194,18 +194,18 @@ describe('a caller and the idle timeout', () => {
 });
 
 describe('a caller of a server that drains', () => {
-  it('is hung up on at once when what he said was forgotten', async () => {
+  it('is disconnected at once when the utterance was dropped', async () => {
     for (const end of ['input_audio_buffer.clear', 'session.update']) {
-      const { makeOut, send, session, socket, speak } = await opened();
+      const { transcribe, send, session, socket, speak } = await opened();
       await speak(tone(1_000, RATE));
       session.drain();
       send({ type: end, session: { turn_detection: null } });
-      await makeOut();
+      await transcribe();
       expect([end, socket.closed?.code]).toEqual([end, 1012]);
     }
   });
 
-  it('is not waited for where his client may yet commit something', async () => {
+  it('is not waited for where the client may yet commit something', async () => {
     const { send, session, socket, speak } = await opened();
     send({ type: 'session.update', session: { turn_detection: null } });
     await speak(tone(1_000, RATE));
@@ -213,26 +213,26 @@ describe('a caller of a server that drains', () => {
     expect(socket.closed?.code).toBe(1012);
   });
 
-  it('is heard on and answered when he pauses and goes on', async () => {
-    const { engines, ledger, makeOut, script, session, socket, speak, utter, words } =
+  it('who pauses and goes on is heard and answered', async () => {
+    const { engines, ledger, transcribe, script, session, socket, speak, utter, words } =
       await opened();
     script('i would like', 'a table');
     engines.guide.thinking = () => new Promise(() => {});
     await speak(tone(500, RATE));
     session.drain();
     await speak(silence(800, RATE));
-    await makeOut();
+    await transcribe();
     engines.guide.thinking = undefined;
     await utter();
     expect(socket.closed).toBeUndefined();
-    await makeOut();
+    await transcribe();
     await session.settled;
     expect(words().at(-1)).toEqual(['i would like', 'a table']);
     expect(statuses(socket.of('response.done'))).toEqual(['cancelled', 'completed']);
     expect([socket.closed?.code, ledger.openHolds()]).toEqual([1012, 0]);
   });
 
-  it('is told of the drain when it takes too long', async () => {
+  it('gets the drain as the reason when it takes too long', async () => {
     const { clock, deps, engines, say, session, socket } = await opened();
     deps.sessions.enter('sess_test', {
       drain: () => session.drain(),
@@ -250,11 +250,11 @@ describe('a caller of a server that drains', () => {
 });
 
 describe('the client', () => {
-  it('that commits itself asks itself for an answer', async () => {
-    const { count, makeOut, send, speak } = await opened();
+  it('that commits turns itself requests its answers itself', async () => {
+    const { count, transcribe, send, speak } = await opened();
     await speak(tone(600, RATE));
     send({ type: 'input_audio_buffer.commit' });
-    await makeOut();
+    await transcribe();
     expect(count('conversation.item.input_audio_transcription.completed')).toBe(1);
     expect(count('response.created')).toBe(0);
     send({ type: 'response.create' });
@@ -262,7 +262,7 @@ describe('the client', () => {
     expect(count('response.done')).toBe(1);
   });
 
-  it('cancels a response that waits, and no other follows in its place', async () => {
+  it('can cancel a response that waits, and no other follows in its place', async () => {
     const { count, holdJournal, ledger, say, send, session, socket, words } = await opened();
     const written = holdJournal();
     await say('hello');

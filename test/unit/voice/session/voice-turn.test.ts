@@ -4,7 +4,7 @@ import { tone } from '../../../support/voice-fakes.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 
 describe('VoiceTurn', () => {
-  it('fails the response and stays when the speech engine breaks', async () => {
+  it('fails the response and keeps the session when the speech engine breaks', async () => {
     const { engines, socket, say } = await openSession();
     engines.tts.flite.between = async () => {
       throw new Error('trap');
@@ -20,7 +20,7 @@ describe('VoiceTurn', () => {
     [1, ['incomplete']],
     [Number.POSITIVE_INFINITY, []],
   ])(
-    'is told as failed, closed and billed when its own end breaks, %s times',
+    'is reported as failed, closed and billed when its own end breaks, %s times',
     async (times, ends) => {
       const { engines, ledger, session, socket, send } = await openSession();
       const answer = () => send({ type: 'response.create', response: { modalities: ['text'] } });
@@ -65,7 +65,7 @@ describe('VoiceTurn', () => {
     expect(socket.of('response.done')).toHaveLength(1);
   });
 
-  it('is silent at once when the caller speaks over it, and charges what was bought', async () => {
+  it('stops at once when the caller interrupts it, and charges what was bought', async () => {
     const { engines, ledger, session, socket, speak, say } = await openSession();
     let go = () => {};
     engines.tts.flite.between = () =>
@@ -88,7 +88,7 @@ describe('VoiceTurn', () => {
     expect(ledger.charges[0]?.usage).toMatchObject({ character: 'You said hello.'.length });
   });
 
-  it('is incomplete where what answers had more to say than it might', async () => {
+  it('is incomplete where the LLM had more to say than it might', async () => {
     const { engines, socket, send } = await openSession();
     const usage = { inputTokens: 1, outputTokens: 3 };
     const wanted = { max_output_tokens: 3, output_modalities: ['text'] };
@@ -103,7 +103,7 @@ describe('VoiceTurn', () => {
     expect(whole).toMatchObject({ status: 'completed', status_details: null });
   });
 
-  it('is cut at a sentence when the output cap is reached, and says so', async () => {
+  it('is cut at a sentence when the output cap is reached, with that as the reason', async () => {
     const { engines, socket, send } = await openSession();
     engines.guide.answers.push({
       text: 'One two three. Four five six. Seven eight nine.',

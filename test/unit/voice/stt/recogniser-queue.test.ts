@@ -5,7 +5,7 @@ import { settleAll } from '../../../support/voice-world.ts';
 
 function start(change: Partial<SttStream> = {}) {
   const heard: number[][] = [];
-  const told: string[] = [];
+  const reports: string[] = [];
   let opened: (stream: SttStream) => void = () => {};
   const queue = new RecogniserQueue({
     open: () =>
@@ -13,22 +13,22 @@ function start(change: Partial<SttStream> = {}) {
         opened = resolve;
       }),
     transcript() {},
-    lost: (error) => void told.push(`lost: ${error.message}`),
-    failed: (error) => void told.push(`failed: ${error.message}`),
+    lost: (error) => void reports.push(`lost: ${error.message}`),
+    failed: (error) => void reports.push(`failed: ${error.message}`),
   });
   const stream: SttStream = {
     push: (pcm) => void heard.push([...pcm]),
     async endUtterance() {},
-    close: () => void told.push('closed'),
+    close: () => void reports.push('closed'),
     ...change,
   };
   const waiting: Int16Array[] = [];
   const hear = (frame: Int16Array) => queue.hear(frame, waiting);
-  return { heard, hear, told, queue, waiting, open: () => opened(stream) };
+  return { heard, hear, reports, queue, waiting, open: () => opened(stream) };
 }
 
 describe('RecogniserQueue', () => {
-  it('keeps what is heard while the recogniser opens, whatever becomes of the array', async () => {
+  it('keeps the sound while the recogniser opens, whatever happens to the array', async () => {
     const { hear, heard, open } = start();
     const frame = new Int16Array(2);
     for (const sample of [1, 2, 3]) hear(frame.fill(sample));
@@ -42,7 +42,7 @@ describe('RecogniserQueue', () => {
     ]);
   });
 
-  it('has an open recogniser hear at once, and behind an end in its turn', async () => {
+  it('pushes sound to an open recogniser at once, and after an utterance end in its turn', async () => {
     let end = () => {};
     const ended = new Promise<void>((resolve) => {
       end = resolve;
@@ -66,10 +66,10 @@ describe('RecogniserQueue', () => {
     expect(heard.at(-1)).toEqual([4]);
   });
 
-  it('tells once of a recogniser that fails while it hears, gives it back and opens another', async () => {
+  it('reports once a recogniser that fails at sound, releases it and opens another', async () => {
     let isBroken = false;
     const pushed: number[] = [];
-    const { hear, open, told } = start({
+    const { hear, open, reports } = start({
       push(pcm) {
         if (isBroken) throw new Error('trapped');
         pushed.push(pcm[0] as number);
@@ -84,11 +84,11 @@ describe('RecogniserQueue', () => {
     hear(Int16Array.of(3));
     open();
     await settleAll();
-    expect(told).toEqual(['lost: trapped', 'closed']);
+    expect(reports).toEqual(['lost: trapped', 'closed']);
     expect(pushed).toEqual([1, 3]);
   });
 
-  it('does not hear what its owner takes back before its turn', async () => {
+  it('does not push what its owner removes before its turn', async () => {
     const { hear, heard, open, waiting } = start();
     for (const sample of [1, 2]) hear(Int16Array.of(sample));
     waiting.length = 0;

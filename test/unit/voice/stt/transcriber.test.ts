@@ -51,8 +51,8 @@ function openTranscriber(
   return { transcriber, clock, pocketsphinx, heard, failures, hear, resumed: () => resumed };
 }
 
-describe('VoiceEar', () => {
-  it('gives back a recogniser that could not take sound, and says once that it is gone', async () => {
+describe('Transcriber', () => {
+  it('releases a recogniser that could not take sound, and reports its loss once', async () => {
     const broken = openTranscriber(null, (stream) => ({
       ...stream,
       push: () => {
@@ -67,7 +67,7 @@ describe('VoiceEar', () => {
     expect(broken.pocketsphinx.inUse).toBe(0);
   });
 
-  it('gives back a recogniser that told of its failure, and hears the next speech with another', async () => {
+  it('releases a recogniser that reported its failure, and uses another for the next speech', async () => {
     let opened = 0;
     const { transcriber, failures, hear, heard, pocketsphinx } = openTranscriber(
       null,
@@ -90,7 +90,7 @@ describe('VoiceEar', () => {
     expect([pocketsphinx.opened, pocketsphinx.inUse]).toEqual([2, 1]);
   });
 
-  it("tells when words were said by the stream's clock, whatever was said before", async () => {
+  it("reports word times on the stream's clock, whatever was said before", async () => {
     const { transcriber, hear, heard, pocketsphinx } = openTranscriber(
       ENDPOINTING,
       (stream, listener) => ({
@@ -115,7 +115,7 @@ describe('VoiceEar', () => {
     expect(pocketsphinx.opened).toBe(1);
   });
 
-  it('loses one utterance with a recogniser that goes on, and makes out the next that was spoken meanwhile', async () => {
+  it('loses one utterance where the recogniser goes on, and transcribes the next one, spoken meanwhile', async () => {
     let refuse = (_: Error) => {};
     let ended = 0;
     const { transcriber, failures, hear, heard, pocketsphinx } = openTranscriber(
@@ -144,7 +144,7 @@ describe('VoiceEar', () => {
     expect(pocketsphinx.opened).toBe(1);
   });
 
-  it('says that nothing is to be answered yet of an utterance that is forgotten or had no words', async () => {
+  it('withdraws a pause for an utterance that is dropped or has no words', async () => {
     const forgotten = openTranscriber(null);
     await forgotten.hear(tone(600, RATE));
     forgotten.transcriber.clear();
@@ -158,7 +158,7 @@ describe('VoiceEar', () => {
     expect([wordless.heard.length, wordless.resumed()]).toEqual([1, 1]);
   });
 
-  it('counts the silence that proved the end as latency, and none that nobody waited for', async () => {
+  it('counts the silence that proved the end as latency, and no other silence', async () => {
     const ended = openTranscriber(ENDPOINTING);
     await ended.hear(tone(1_000, RATE));
     await ended.hear(silence(900, RATE));
@@ -181,7 +181,7 @@ describe('VoiceEar', () => {
     }
   });
 
-  it('waits longer for a caller whose last word asks for more, where its endpointing says so', async () => {
+  it('waits longer for a caller whose last word is unfinished, where its endpointing has a time for that', async () => {
     const isDeferrable = { ...ENDPOINTING, unfinishedSilenceMs: 2_000 };
     const afterSilence = async (said: string, silenceMs: number) => {
       const { heard, hear } = openTranscriber(isDeferrable, (stream, listener) => ({

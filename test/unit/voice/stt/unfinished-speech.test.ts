@@ -8,6 +8,6 @@ it.each([
   ['what is my balance', false],
   ['come in', false],
   ['', false],
-])('tells by its last word whether %j breaks off: %s', (text, unfinished) => {
+])('speech is judged unfinished by its last word: %j, %s', (text, unfinished) => {
   expect(isUnfinished(text)).toBe(unfinished);
 });

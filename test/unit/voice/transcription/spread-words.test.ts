@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { spreadWords } from '../../../../src/voice/transcription/listen-dialect.ts';
+import { spreadWords } from '../../../../src/voice/protocols/deepgram-listen/listen-dialect.ts';
 
 describe('spreadWords', () => {
-  it('gives each word as much time as it has letters', () => {
+  it('gives each word time by its letters', () => {
     expect(spreadWords(' to  understand ', 1_000, 2_200)).toEqual([
       { word: 'to', startMs: 1_000, endMs: 1_200 },
       { word: 'understand', startMs: 1_200, endMs: 2_200 },
@@ -11,7 +11,7 @@ describe('spreadWords', () => {
     expect(spreadWords('', 0, 1_000)).toEqual([]);
   });
 
-  it('fills the time from its begin to its end without a gap', () => {
+  it('fills the time from beginning to end without a gap', () => {
     const text = fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1 });
     fc.assert(
       fc.property(text, fc.nat(10_000), fc.nat(10_000), (words, startMs, lengthMs) => {

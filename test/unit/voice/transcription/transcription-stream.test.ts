@@ -8,7 +8,7 @@ import { bytesOf, silence, tone } from '../../../support/voice-fakes.ts';
 import { AGENT, type FakeSocket, settleAll } from '../../../support/voice-world.ts';
 
 describe('a transcription stream', () => {
-  it('tells words while they are spoken and ends the utterance after its silence', async () => {
+  it('sends words while they are spoken, and ends the utterance after its silence', async () => {
     const { socket, send } = await openLocalStream();
     await send(tone(2_000, RATE));
     expect(socket.events.at(-1)).toMatchObject({ type: 'transcript', is_final: false });
@@ -19,7 +19,7 @@ describe('a transcription stream', () => {
     expect(last?.latency_ms).toBeLessThanOrEqual(1_000);
   });
 
-  it('charges for exactly the audio that came, in one row, when the client closes', async () => {
+  it('charges exactly the audio that came, in one row, when the client closes', async () => {
     const { ledger, stream, send, price } = await openLocalStream();
     await send(tone(23_400, RATE));
     stream.socketClosed();
@@ -30,7 +30,7 @@ describe('a transcription stream', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('hears exactly the slices that the balance holds and what is left for, then says so and closes 1008', async () => {
+  it('hears exactly the slices that the balance covers and a part for the rest, then reports that and closes 1008', async () => {
     const slices = 3n;
     const { ledger, stream, send, socket, price } = await openLocalStream({
       creditRaw: slices * 105n + 104n,
@@ -44,7 +44,7 @@ describe('a transcription stream', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('goes on with the slice that was credited while the last one was used up', async () => {
+  it('goes on with a slice that was credited while the last one was used up', async () => {
     const { ledger, send, socket } = await openLocalStream({ creditRaw: 105n });
     await send(tone(9_900, RATE));
     await ledger.credit({ agentId: AGENT, amountRaw: 1_000n, reference: 'late' });
@@ -65,7 +65,7 @@ describe('a transcription stream', () => {
     expect(engines.stt.pocketsphinx.heardSamples).toBeGreaterThanOrEqual(RATE - 320);
   });
 
-  it('takes audio sent at once and hears all of it, slice after slice', async () => {
+  it('takes audio that is sent at once and hears all of it, slice after slice', async () => {
     const { ledger, stream, socket, price } = await openLocalStream();
     stream.audio(bytesOf(tone(60_000, RATE)));
     stream.finish();
@@ -74,7 +74,7 @@ describe('a transcription stream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(price(60));
   });
 
-  it('cuts off a client that sends further ahead than it may', async () => {
+  it('disconnects a client that sends further ahead than it may', async () => {
     const { stream, socket } = await openLocalStream();
     for (let i = 0; i < 13; i++) stream.audio(bytesOf(tone(10_000, RATE)));
     await stream.settled;
@@ -82,7 +82,7 @@ describe('a transcription stream', () => {
     expect(socket.events.at(-1)).toMatchObject({ code: 'audio_too_fast' });
   });
 
-  it('cuts it off just the same when it was silent before', async () => {
+  it('disconnects it, too, when it was silent before', async () => {
     const { clock, stream, socket } = await openLocalStream();
     clock.advance(59_000);
     for (let i = 0; i < 13; i++) stream.audio(bytesOf(tone(10_000, RATE)));
@@ -99,7 +99,7 @@ describe('a transcription stream', () => {
     expect(socket.closed).toEqual({ code: 1000, reason: 'done' });
   });
 
-  it('settles and closes 1011 when the recogniser gives up', async () => {
+  it('settles and closes 1011 when the recogniser fails', async () => {
     const { ledger, engines, stream, send, socket } = await openLocalStream();
     engines.stt.pocketsphinx.breakAfterSamples = RATE;
     await send(tone(3_000, RATE));
@@ -110,7 +110,7 @@ describe('a transcription stream', () => {
     expect([ledger.openHolds(), engines.stt.pocketsphinx.inUse]).toEqual([0, 0]);
   });
 
-  it('charges what was made out, and nothing of what its recogniser did not make out', async () => {
+  it('charges what was transcribed, and nothing that its recogniser failed to transcribe', async () => {
     const { ledger, engines, stream, send, price } = await openLocalStream({ dialect: LISTEN });
     await send(tone(2_000, RATE));
     await send(silence(3_000, RATE));
@@ -123,7 +123,7 @@ describe('a transcription stream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(price(charge?.usage.audio_second ?? 0));
   });
 
-  it('waits for the last words as long as some come, however long all of them take', async () => {
+  it('waits for the last words as long as some come, however long that takes in all', async () => {
     const { clock, engines, stream, send, socket, ledger, price } = await openLocalStream();
     engines.stt.pocketsphinx.decoding = () => sleep(clock, LIMITS.transcriptFinishMs - 1_000);
     for (let said = 0; said < 3; said++) {
@@ -141,7 +141,7 @@ describe('a transcription stream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(price(6));
   });
 
-  it('says that words are missing when they do not come, and charges none for them', async () => {
+  it('reports that the last words did not come, and does not charge them', async () => {
     const { clock, engines, stream, send, socket, ledger } = await openLocalStream();
     await send(silence(2_000, RATE));
     engines.stt.pocketsphinx.decoding = () => new Promise(() => {});
@@ -175,7 +175,7 @@ describe('a transcription stream', () => {
     expect(socket.closed).toEqual({ code: 1000, reason: 'no audio' });
   });
 
-  it('takes an empty message for no audio', async () => {
+  it('counts an empty message as no audio', async () => {
     const { clock, stream, socket } = await openLocalStream();
     for (let s = 0; s < 60; s += 10) {
       stream.audio(new Uint8Array());
@@ -185,10 +185,13 @@ describe('a transcription stream', () => {
     expect(socket.closed?.reason).toBe('no audio');
   });
 
-  it('waits ten seconds for a word in the dialect that has such words, then closes 1011', async () => {
+  it('waits ten seconds for a keep-alive in the dialect that has them, then closes 1011', async () => {
     const { clock, stream, send, socket } = await openLocalStream({ dialect: LISTEN });
     await send(tone(1_000, RATE));
-    for (const say of [() => stream.word('KeepAlive', ''), () => stream.misunderstood('what?')]) {
+    for (const say of [
+      () => stream.message('KeepAlive', ''),
+      () => stream.misunderstood('what?'),
+    ]) {
       clock.advance(9_000);
       await settleAll();
       say();
@@ -202,27 +205,27 @@ describe('a transcription stream', () => {
     expect(socket.events.at(-1)).toMatchObject({ type: 'Metadata', duration: 1 });
   });
 
-  it('is not kept for ever by words alone', async () => {
+  it('is not kept open forever by keep-alives alone', async () => {
     const { clock, stream, socket } = await openLocalStream({ dialect: LISTEN });
     for (let s = 0; s < 905 && socket.closed === undefined; s += 5) {
-      stream.word('KeepAlive', '');
+      stream.message('KeepAlive', '');
       clock.advance(5_000);
       await settleAll();
     }
     expect(socket.closed?.code).toBe(1011);
   });
 
-  it('tells a finalized utterance at once and leaves the stream as it was', async () => {
+  it('sends a finalized utterance at once, and goes on unchanged', async () => {
     const { send, socket, stream } = await openLocalStream({ dialect: LISTEN });
     await send(tone(1_500, RATE));
-    stream.word('Finalize', '');
+    stream.message('Finalize', '');
     await settleAll();
     expect(socket.events.at(-1)).toMatchObject({ from_finalize: true, is_final: true });
     await send(tone(1_000, RATE));
     expect(socket.events.at(-1)).toMatchObject({ from_finalize: false, is_final: false });
   });
 
-  it('settles once, however often it is told that the socket is gone', async () => {
+  it('settles once, however often the socket is reported closed', async () => {
     const { ledger, stream, send } = await openLocalStream();
     await send(tone(1_000, RATE));
     stream.socketClosed();
@@ -238,10 +241,10 @@ describe.each([
   ['plain', PLAIN],
   ['listen', LISTEN],
 ])('the last audio of a %s stream, while money for it is waited for', (_, dialect) => {
-  /** Fifteen seconds, with somebody who speaks in each two and a half of them. */
+  /** Fifteen seconds, with speech in each two and a half of them. */
   const pieces = Array.from({ length: 6 }, () => [tone(1_500, RATE), silence(1_000, RATE)]).flat();
   const sound = Buffer.concat(pieces.map(bytesOf));
-  /** How many utterances a client was told the words of. */
+  /** How many utterances a client received the words of. */
   const utterances = ({ events }: FakeSocket) =>
     events.filter((event) => event.speech_final === true && JSON.stringify(event).includes('w3'))
       .length;
@@ -267,7 +270,7 @@ describe.each([
     ['the client', (stream: TranscriptionStream) => stream.finish(), 1000],
     ['a drain', (stream: TranscriptionStream) => stream.drain(), 1012],
   ] as const)(
-    'is heard and charged when it came, however long after %s',
+    'is heard and charged when the money came, however long after %s',
     async (_who, end, code) => {
       const { extension, ledger, pass, price, socket, stream } = await waiting();
       end(stream);
@@ -282,7 +285,7 @@ describe.each([
     },
   );
 
-  it('is told as unheard when it came to nothing in time, behind all that was paid for', async () => {
+  it('is reported as unheard when no money came in time, after all that was paid for', async () => {
     const { extension, ledger, pass, price, socket, stream } = await waiting();
     stream.finish();
     await pass(LIMITS.transcriptionHoldMs);
@@ -300,7 +303,7 @@ describe.each([
   it.each([
     ['while it goes on', () => {}],
     ['when it was to end', (stream: TranscriptionStream) => stream.finish()],
-  ])('is told as unheard when the ledger fails %s', async (_when, end) => {
+  ])('is reported as unheard when the ledger fails %s', async (_when, end) => {
     const { extension, ledger, price, socket, stream } = await waiting();
     end(stream);
     extension.fail(new Error('the ledger is away'));
@@ -311,7 +314,7 @@ describe.each([
     expect(ledger.consumedRaw(AGENT)).toBe(price(10));
   });
 
-  it('is told as unheard when it cannot be paid', async () => {
+  it('is reported as unheard when it cannot be paid', async () => {
     const { ledger, price, socket, stream } = await openLocalStream({ dialect, creditRaw: 105n });
     stream.audio(sound);
     stream.finish();

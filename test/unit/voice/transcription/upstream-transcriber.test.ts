@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { PaidAudio } from '../../../../src/voice/billing/paid-audio.ts';
-import { PLAIN_DIALECT } from '../../../../src/voice/transcription/plain-dialect.ts';
+import { PLAIN_DIALECT } from '../../../../src/voice/protocols/transcript-events/plain-dialect.ts';
 import { TranscriptionStream } from '../../../../src/voice/transcription/transcription-stream.ts';
 import { UpstreamTranscriber } from '../../../../src/voice/transcription/upstream-transcriber.ts';
 import { holdBack } from '../../../support/fake-ledger.ts';
@@ -23,8 +23,8 @@ const sound = (seconds: number) => bytesOf(tone(seconds * 1_000, RATE));
 
 afterEach(() => void vi.restoreAllMocks());
 
-describe('a stream heard by an upstream', () => {
-  it('waits so long for its last words, says that they did not come, and takes all of the sound for heard', async () => {
+describe('a stream with an upstream transcriber', () => {
+  it('waits for the last words up to its limit, reports that they did not come, and bills all of the sound', async () => {
     const { client, ledger, pass, stream, upstream } = await open();
     stream.audio(sound(4));
     stream.finish();
@@ -36,7 +36,7 @@ describe('a stream heard by an upstream', () => {
     expect(ledger.charges).toMatchObject([{ costRaw: 40n, usage: { audio_second: 4 } }]);
   });
 
-  it('waits less for what it is told after its client has left, and believes that', async () => {
+  it('waits a shorter time for the total after its client has left, and bills that', async () => {
     const silent = await open();
     silent.stream.audio(sound(4));
     silent.stream.socketClosed();
@@ -46,24 +46,24 @@ describe('a stream heard by an upstream', () => {
     await silent.stream.settled;
     expect(silent.ledger.consumedRaw(AGENT)).toBe(40n);
 
-    const telling = await open();
-    telling.stream.audio(sound(4));
-    telling.stream.socketClosed();
-    expect(telling.words()).toEqual(['{"type":"CloseStream"}']);
-    telling.upstream.say(totalOf(2.5));
-    telling.upstream.leave(1000);
-    await telling.stream.settled;
-    expect(telling.ledger.consumedRaw(AGENT)).toBe(25n);
+    const reporting = await open();
+    reporting.stream.audio(sound(4));
+    reporting.stream.socketClosed();
+    expect(reporting.words()).toEqual(['{"type":"CloseStream"}']);
+    reporting.upstream.say(totalOf(2.5));
+    reporting.upstream.leave(1000);
+    await reporting.stream.settled;
+    expect(reporting.ledger.consumedRaw(AGENT)).toBe(25n);
   });
 
-  it('does not wait at all where nothing was said, or all is told', async () => {
+  it('does not wait where no sound was sent, or the total is known', async () => {
     const { ledger, stream, upstream } = await open();
     stream.socketClosed();
     await stream.settled;
     expect([upstream.sent, upstream.isClosed, ledger.charges]).toEqual([[], true, []]);
   });
 
-  it('hears out an upstream that was held back when its client left', async () => {
+  it('reads a paused upstream to its end when its client left', async () => {
     const { client, ledger, stream, upstream } = await open({ dialect: LISTEN });
     stream.audio(sound(4));
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
@@ -77,7 +77,7 @@ describe('a stream heard by an upstream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(40n);
   });
 
-  it('tells all that it had said before it closed to a client that was behind, and bills it', async () => {
+  it('sends all frames from before the close to a client that was behind, and bills them', async () => {
     const { client, ledger, stream, upstream } = await open({ dialect: LISTEN });
     stream.audio(sound(4));
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
@@ -93,7 +93,7 @@ describe('a stream heard by an upstream', () => {
     expect([client.closed?.code, ledger.consumedRaw(AGENT)]).toEqual([1000, 40n]);
   });
 
-  it('takes what was told, and no more, where it broke off with a client that never caught up', async () => {
+  it('bills what was reported, and no more, where it broke off with a client that never caught up', async () => {
     const { client, ledger, pass, stream, upstream } = await open({ dialect: LISTEN });
     stream.audio(sound(4));
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
@@ -107,31 +107,31 @@ describe('a stream heard by an upstream', () => {
     expect([client.closed?.reason, ledger.consumedRaw(AGENT)]).toEqual(['client_too_slow', 20n]);
   });
 
-  it('cuts off a client that does not catch up, and none that does', async () => {
+  it('disconnects a client that does not catch up, and none that does', async () => {
     const { client, pass, stream, upstream } = await open({ dialect: LISTEN });
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
     stream.audio(sound(1));
     upstream.say(resultOf(1, {}));
     for (let kept = 0; kept < LIMITS.relayStallMs - 1_000; kept += 5_000) {
-      stream.word('KeepAlive', '{"type":"KeepAlive"}');
+      stream.message('KeepAlive', '{"type":"KeepAlive"}');
       await pass(Math.min(5_000, LIMITS.relayStallMs - 1_000 - kept));
     }
     client.bufferedAmount = 0;
     stream.drained();
-    stream.word('KeepAlive', '{"type":"KeepAlive"}');
+    stream.message('KeepAlive', '{"type":"KeepAlive"}');
     await pass(5_000);
     expect(client.closed).toBeUndefined();
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
     upstream.say(resultOf(1, {}));
     for (let kept = 0; kept < LIMITS.relayStallMs; kept += 5_000) {
-      stream.word('KeepAlive', '{"type":"KeepAlive"}');
+      stream.message('KeepAlive', '{"type":"KeepAlive"}');
       await pass(5_000);
     }
     expect(client.closed).toEqual({ code: 1013, reason: 'client_too_slow' });
     await stream.settled;
   });
 
-  it('costs its client the stream when it does not take its sound, and no more than it told of', async () => {
+  it('ends when its upstream does not take the sound, and bills no more than was reported', async () => {
     const { client, ledger, stream, upstream } = await open();
     stream.audio(sound(4));
     upstream.say(resultOf(1, {}));
@@ -142,7 +142,7 @@ describe('a stream heard by an upstream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(10n);
   });
 
-  it('is paid for all that it had when it told words without their time, and then broke off', async () => {
+  it('bills all the sound when results came without times before the upstream broke off', async () => {
     const { ledger, stream, upstream } = await open();
     stream.audio(sound(3));
     upstream.say({ ...resultOf(3, { is_final: true }), start: undefined, duration: undefined });
@@ -152,7 +152,7 @@ describe('a stream heard by an upstream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(30n);
   });
 
-  it('is kept while a client of the plain route is silent, for a minute', async () => {
+  it('keeps its upstream alive while a client of the plain route is silent, for a minute', async () => {
     const { client, pass, stream, words } = await open();
     await pass(58_000);
     expect(words().length).toBeGreaterThanOrEqual(7);
@@ -164,7 +164,7 @@ describe('a stream heard by an upstream', () => {
     await stream.settled;
   });
 
-  it('is not kept any more once the word that keeps it has cost the stream', async () => {
+  it('sends no keep-alive any more once one of them has ended the stream', async () => {
     const { client, pass, stream, upstream, words } = await open();
     upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
     await pass(60_000);
@@ -173,7 +173,7 @@ describe('a stream heard by an upstream', () => {
     expect(words()).toEqual(['{"type":"KeepAlive"}']);
   });
 
-  it('is not kept at all when it was gone before its client came', async () => {
+  it('sends no keep-alive where the upstream was gone before its client came', async () => {
     const { client, pass, stream, words } = await open({ upstream: new GoneUpstream() });
     await stream.settled;
     expect(client.closed?.code).toBe(1011);
@@ -181,7 +181,7 @@ describe('a stream heard by an upstream', () => {
     expect(words()).toEqual([]);
   });
 
-  it('leaves that to a client which has a word for it', async () => {
+  it('leaves keep-alives to a client that has a message for them', async () => {
     const { client, pass, upstream, words } = await open({ dialect: LISTEN });
     await pass(LIMITS.listenIdleSeconds * 1_000);
     expect(words()).toEqual(['{"type":"CloseStream"}']);
@@ -190,7 +190,7 @@ describe('a stream heard by an upstream', () => {
     expect(client.closed).toEqual({ code: 1011, reason: expect.stringMatching(/^NET-0001/) });
   });
 
-  it('journals each slice as it is told of, so that a crash costs nobody what was not heard', async () => {
+  it('journals each slice when it is reported, so that a crash charges nothing that was not heard', async () => {
     const { ledger, stream, upstream } = await open();
     const lines: bigint[] = [];
     const journal = ledger.journal;
@@ -209,7 +209,7 @@ describe('a stream heard by an upstream', () => {
     expect(lines).toEqual([120n, 180n]);
   });
 
-  it('hears nothing that comes after the word that no more comes, while money is waited for', async () => {
+  it('hears nothing after the client ended its audio, while it waits for money', async () => {
     const { ledger, stream, upstream } = await open();
     const extension = holdBack(ledger);
     const waits = vi.spyOn(PaidAudio.prototype, 'whenHeard');
@@ -217,7 +217,7 @@ describe('a stream heard by an upstream', () => {
     for (let times = 0; times < 3; times++) {
       stream.finish();
       stream.audio(hush(4));
-      stream.word('Finalize', '{"type":"Finalize"}');
+      stream.message('Finalize', '{"type":"Finalize"}');
     }
     expect(waits).toHaveBeenCalledTimes(1);
     extension.grant();
@@ -229,7 +229,7 @@ describe('a stream heard by an upstream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(150n);
   });
 
-  it('is kept while money is waited for behind the word that no more comes, whatever its client’s dialect', async () => {
+  it('keeps its upstream alive while it waits for money after the end of the audio, in every dialect', async () => {
     for (const dialect of [PLAIN, LISTEN]) {
       const { client, ledger, pass, stream, upstream } = await open({ dialect });
       const extension = holdBack(ledger);
@@ -253,7 +253,7 @@ describe('a stream heard by an upstream', () => {
     }
   });
 
-  it('is paid for what it was sent when money came too late for the rest, which its client is told', async () => {
+  it('bills what was sent when money came too late for the rest, which it reports to its client', async () => {
     const { client, ledger, pass, stream, upstream, words } = await open({ dialect: LISTEN });
     const extension = holdBack(ledger);
     stream.audio(hush(15));
@@ -270,11 +270,11 @@ describe('a stream heard by an upstream', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([100n, 0]);
   });
 
-  it('is told each word where it was said, while money is waited for', async () => {
+  it('passes each client message on in order with the audio, while it waits for money', async () => {
     const { ledger, stream, upstream } = await open({ dialect: LISTEN });
     const extension = holdBack(ledger);
     stream.audio(hush(15));
-    stream.word('Finalize', '{"type":"Finalize"}');
+    stream.message('Finalize', '{"type":"Finalize"}');
     stream.audio(hush(10));
     stream.finish();
     extension.grant();
@@ -283,7 +283,7 @@ describe('a stream heard by an upstream', () => {
     expect(heardBy(upstream)).toEqual([15, words[0], 10, words[1]]);
   });
 
-  it('is heard out and believed when the ledger fails after its client has left', async () => {
+  it('reads its upstream to the end, and bills its total, when the ledger fails after its client has left', async () => {
     const { ledger, stream, upstream } = await open();
     const extension = holdBack(ledger);
     stream.audio(sound(8));
@@ -308,7 +308,7 @@ describe('a stream heard by an upstream', () => {
     expect(unwritten.ledger.consumedRaw(AGENT)).toBe(125n);
   });
 
-  it('ends 1011 when a frame of it cannot be handled, and the process lives', async () => {
+  it('ends 1011 when a frame of its upstream cannot be handled, and the process lives', async () => {
     const dialect = {
       ...PLAIN_DIALECT,
       relayed: () => {

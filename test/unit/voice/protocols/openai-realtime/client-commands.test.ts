@@ -30,7 +30,7 @@ describe('ClientCommands', () => {
     expect(socket.closed).toBeUndefined();
   });
 
-  it('says that the sound is with the client when it is asked to clear its output', async () => {
+  it('answers that the client holds the sound when it is asked to clear its output', async () => {
     const { socket, send } = await openSession();
     send({ type: 'output_audio_buffer.clear', event_id: 'mine' });
     expect(socket.of('error')[0]?.error).toMatchObject({

@@ -38,7 +38,7 @@ describe('parseClientEvent', () => {
     }
   });
 
-  it('takes null for an id left out', () => {
+  it('takes null for an absent id', () => {
     const item = { id: null, type: 'message', role: 'user', content: [SHOWN] };
     for (const event of [
       { type: 'conversation.item.create', item },
@@ -55,7 +55,7 @@ describe('parseClientEvent', () => {
     [{ ...SHOWN, detail: 'most' }, 'user', 'item.content.0.detail'],
     [{ ...SHOWN, image_url: 'data:image/svg+xml;base64,AA' }, 'user', 'item.content.0.image_url'],
     [SHOWN, 'assistant', 'item.content'],
-  ])('refuses what is no image that a user shows: %j', (part, role, param) => {
+  ])('rejects anything but an image that a user shows: %j', (part, role, param) => {
     const item = { type: 'message', role, content: [part] };
     expect(problemOf({ type: 'conversation.item.create', item })).toMatchObject({ param });
   });
@@ -83,7 +83,7 @@ describe('parseClientEvent', () => {
     ],
     [{ type: 'input_audio_buffer.append' }, 'audio'],
     [{ type: 'session.update' }, 'session'],
-  ])('tells what is missing from what is wrong: %j', (event, param) => {
+  ])('distinguishes a missing member from a wrong one: %j', (event, param) => {
     const code = 'missing_required_parameter';
     expect(problemOf({ ...event, event_id: 'e1' })).toMatchObject({ code, param, eventId: 'e1' });
   });

@@ -16,7 +16,8 @@ function world() {
   const sender = new EventSender(systemRandom);
   sender.attach(socket);
   const conversation = new Conversation();
-  const deps = { sender, conversation, random: systemRandom, spoken: () => undefined };
+  const session = { conversation, spoken: () => undefined, heardUntil() {} };
+  const deps = { sender, session, random: systemRandom };
   return { socket, conversation, deps };
 }
 
@@ -36,7 +37,7 @@ const output = (call_id: string): ItemCreated => ({
 });
 
 describe('applyItemEvent', () => {
-  it('adds an item where it is asked for, and tells so', () => {
+  it('adds an item at the requested place, and confirms it', () => {
     const { socket, deps } = world();
     applyItemEvent(deps, create('a', 'first'));
     applyItemEvent(deps, { ...create('b', 'second'), previous_item_id: 'root' });
@@ -47,7 +48,7 @@ describe('applyItemEvent', () => {
     expect(socket.of('conversation.item.done')).toHaveLength(2);
   });
 
-  it('tells of an image without its data, and gives it back when it is retrieved', () => {
+  it('confirms an image without its data, and returns the data when it is retrieved', () => {
     const { socket, deps } = world();
     const data = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' } as const;
     const link = { type: 'input_image', image_url: 'https://example.com/a.png' } as const;
@@ -61,14 +62,14 @@ describe('applyItemEvent', () => {
       return (event as unknown as { item: { content: object[] } }).item.content;
     });
     const detail = 'auto';
-    const told = [
+    const shown = [
       { type: 'input_image', detail },
       { ...link, detail },
     ];
-    expect(contents).toEqual([told, told, [{ ...data, detail }, told[1]]]);
+    expect(contents).toEqual([shown, shown, [{ ...data, detail }, shown[1]]]);
   });
 
-  it('refuses an id that is taken and a place that is not there, changing nothing', () => {
+  it('rejects a used id and an unknown place, and changes nothing', () => {
     const { conversation, socket, deps } = world();
     applyItemEvent(deps, create('a', 'first'));
     expect(applyItemEvent(deps, create('a', 'again'))?.code).toBe('item_already_exists');
@@ -96,7 +97,7 @@ describe('applyItemEvent', () => {
     );
   });
 
-  it('names the verb for an item that is not there', () => {
+  it('names the verb in the error for an unknown item', () => {
     const { deps } = world();
     for (const verb of ['retrieve', 'delete'] as const) {
       const event = { type: `conversation.item.${verb}`, item_id: 'none' } as const;
@@ -106,7 +107,7 @@ describe('applyItemEvent', () => {
     }
   });
 
-  it('takes the output of a tool only where it was called, by whomever', () => {
+  it('takes the output of a tool only where a call of it exists, from the model or the client', () => {
     const { conversation, deps } = world();
     expect(applyItemEvent(deps, output('call_1'))).toMatchObject({
       ...{ code: 'invalid_tool_call_id', param: 'item.call_id' },
@@ -117,7 +118,7 @@ describe('applyItemEvent', () => {
     expect(applyItemEvent(deps, output('call_2'))?.code).toBe('invalid_tool_call_id');
   });
 
-  it('takes it when the call had to leave meanwhile, and not when its client deleted that', () => {
+  it('takes it where the call was evicted, and not where its client deleted the call', () => {
     const { conversation, deps } = world();
     for (const id of ['call_1', 'call_2']) applyItemEvent(deps, call(id));
     for (let i = 0; i < LIMITS.realtimeItems; i++) applyItemEvent(deps, create(`m${i}`, 'x'));

@@ -33,7 +33,7 @@ const event = fc.array(fc.tuple(member, blanks), { maxLength: 4 }).map((members)
 });
 
 describe('an append that is read from its bytes', () => {
-  it('carries what the reader of all events would read from it, or is left to that one', () => {
+  it('carries the sound that the general parser would find, or is left to that parser', () => {
     fc.assert(
       fc.property(fc.oneof(event, fc.string()), fc.nat(3), (text, cut) => {
         const sound = read(text.slice(0, text.length - cut));
@@ -61,7 +61,7 @@ describe('an append that is read from its bytes', () => {
     }
   });
 
-  it('is left to the reader of all events where it is none, says more, or is spelt with escapes', () => {
+  it('is left to the general parser where it is invalid, another event, or written otherwise', () => {
     for (const text of [
       '',
       '{}',

@@ -14,8 +14,8 @@ const asked = ({ engines }: Session) =>
 const codes = ({ socket }: Session) =>
   socket.of('error').map(({ error }) => (error as { code: string }).code);
 
-describe('a response on the side', () => {
-  it('answers to its own input, and the conversation never hears of it', async () => {
+describe('an out-of-band response', () => {
+  it('answers its own input, and does not enter the conversation', async () => {
     const session = await openSession();
     const { send, say, socket } = session;
     await say('first');
@@ -43,7 +43,7 @@ describe('a response on the side', () => {
     expect(asked(session)).toEqual(['first', 'You said first. Is that so?', 'second']);
   });
 
-  it('takes null for a member left out', async () => {
+  it('takes null for an absent member', async () => {
     const { send, say, socket } = await openSession();
     await say('first');
     const wanted = {
@@ -98,7 +98,7 @@ describe('a response on the side', () => {
     expect(socket.of('response.created')).toHaveLength(9);
   });
 
-  it('is not broken off by a caller who speaks, but by its id', async () => {
+  it('is not stopped by a caller who speaks, but by its id', async () => {
     const session = await openSession();
     const { engines, send, socket } = session;
     engines.guide.thinking = () => new Promise(() => {});
@@ -114,20 +114,16 @@ describe('a response on the side', () => {
   });
 
   it.each([
-    ['a conversation that is not there', { conversation: 'other' }, 'response.conversation'],
-    [
-      'an item that is not there',
-      { input: [{ type: 'item_reference', id: 'x' }] },
-      'response.input.0.id',
-    ],
+    ['an unknown conversation', { conversation: 'other' }, 'response.conversation'],
+    ['an unknown item', { input: [{ type: 'item_reference', id: 'x' }] }, 'response.input.0.id'],
     ['metadata too long', { metadata: { a: 'x'.repeat(513) } }, 'response.metadata.a'],
     [
-      'a sound that nobody wrote down',
+      'a sound without a transcript',
       { input: [{ type: 'message', role: 'user', content: [{ type: 'input_audio', audio: '' }] }] },
       'response.input.0.content.0.transcript',
     ],
     ['a session of another kind', { type: 'transcription' }, 'response.type'],
-  ])('names the place of %s', async (_, wanted, param) => {
+  ])('is rejected with the path of %s', async (_, wanted, param) => {
     const { send, socket } = await openSession();
     send({ type: 'response.create', event_id: 'mine', response: wanted });
     expect(socket.of('error')[0]?.error).toMatchObject({ param, event_id: 'mine' });

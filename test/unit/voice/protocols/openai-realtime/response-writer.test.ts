@@ -41,7 +41,7 @@ describe('ResponseWriter', () => {
     expect(spoken.join('')).toBe('You said hello there. Is that so?');
   });
 
-  it('sends the answer as sound of the length it was spoken in, 200 ms at most a delta', async () => {
+  it('sends the answer as sound of its spoken length, at most 200 ms a delta', async () => {
     const { socket, say } = await openSession();
     await say('hello');
     const deltas = socket
@@ -52,7 +52,7 @@ describe('ResponseWriter', () => {
     expect(Math.max(...deltas)).toBeLessThanOrEqual(200 * 48 + 64);
   });
 
-  it('writes text when text is asked for', async () => {
+  it('writes text when text is requested', async () => {
     const { socket, send } = await openSession();
     send({
       type: 'response.create',

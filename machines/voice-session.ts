@@ -1,0 +1,171 @@
+import { assign, setup } from 'xstate';
+import { DRAINING } from '../src/kernel/draining.ts';
+import { LIMITS } from '../src/kernel/limits.ts';
+import type { Ending } from './transcription-stream.ts';
+
+export type VoiceSessionEvent =
+  /** The client requests a response, or the caller finished an utterance. */
+  | { type: 'response.requested' }
+  /** Speech was transcribed or dropped that gets no response: it is billed by itself. */
+  | { type: 'speech.heard' }
+  /** The turn is over, however it ended; what it bought is known. */
+  | { type: 'turn.finished' }
+  /** The turn is journaled, and the next one is held unless the session ends. */
+  | { type: 'turn.billed' }
+  /** The turn is journaled, but the next one would not fit. */
+  | { type: 'budget.spent'; ending: Ending }
+  | { type: 'drain.requested' }
+  | { type: 'session.failed'; ending: Ending }
+  | { type: 'socket.closed' }
+  | { type: 'claim.lost' };
+
+/** What the actor that owns the session executes and answers; given with the input. */
+export type VoiceSessionEffects = {
+  readonly startTurn: () => void;
+  readonly stopTurn: () => void;
+  /** Journals the turn, and holds the next one unless the session `isEnding`. */
+  readonly bill: (isEnding: boolean) => void;
+  readonly hangUp: (ending: Ending) => void;
+  /** Bills the rest and settles, except what another process has taken. */
+  readonly settle: (ending: Ending) => void;
+  /** The caller speaks, or speech is being transcribed: a turn has begun without a request. */
+  readonly isHearing: () => boolean;
+  /** Milliseconds until the client has been silent for too long; 0 when it has. */
+  readonly quietInMs: () => number;
+};
+
+type Input = { readonly effects: VoiceSessionEffects };
+
+type Context = {
+  readonly effects: VoiceSessionEffects;
+  readonly ending: Ending | undefined;
+  /** False once the session has ended, except by a drain, which finishes the turns that have begun. */
+  readonly mayAnswer: boolean;
+  /** A response was requested while another one was running or being billed. */
+  readonly wanted: boolean;
+  /** Another turn may follow the one that is being billed: its cost is held. */
+  readonly goesOn: boolean;
+};
+
+const hasMoreToDo = ({ effects, ending, wanted }: Context): boolean =>
+  ending === undefined || wanted || effects.isHearing();
+
+const GONE: Ending = { code: 1000, reason: 'client left' };
+const QUIET: Ending = { code: 1000, reason: 'idle' };
+const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
+
+/**
+ * One realtime session. In `ready` the reserve covers one whole turn, so a turn may start; every turn
+ * passes `billing` before the next one, and the reserve is settled exactly once, wherever it ends.
+ */
+export const voiceSessionMachine = setup({
+  types: { context: {} as Context, input: {} as Input, events: {} as VoiceSessionEvent },
+  actions: {
+    startTurn: ({ context }) => context.effects.startTurn(),
+    stopTurn: ({ context }) => context.effects.stopTurn(),
+    bill: ({ context }) => context.effects.bill(!context.goesOn),
+    hangUp: ({ context }) => context.effects.hangUp(context.ending ?? GONE),
+    settle: ({ context }) => context.effects.settle(context.ending ?? GONE),
+    drain: assign(({ context }) => ({ ending: context.ending ?? DRAINING })),
+    end: assign((_, ending: Ending) => ({ ending, mayAnswer: false })),
+    // A client that is cut off during a drain gets the drain as the reason.
+    abandon: assign(({ context }) => ({ ending: context.ending ?? GONE, mayAnswer: false })),
+    reckon: assign(({ context }) => ({ goesOn: context.mayAnswer && hasMoreToDo(context) })),
+    want: assign({ wanted: true }),
+    serve: assign({ wanted: false }),
+  },
+  guards: {
+    quiet: ({ context }) => context.effects.quietInMs() === 0,
+    hearing: ({ context }) => context.effects.isHearing(),
+    over: ({ context }) => !context.goesOn || !context.mayAnswer,
+    draining: ({ context }) => context.ending !== undefined,
+    drainedHearing: ({ context }) => context.ending !== undefined && context.effects.isHearing(),
+    wanted: ({ context }) => context.wanted,
+  },
+  delays: {
+    quietCheck: ({ context }) => context.effects.quietInMs(),
+    turnLimit: LIMITS.realtimeTurnMs,
+  },
+}).createMachine({
+  id: 'voice-session',
+  context: ({ input }) => ({
+    effects: input.effects,
+    ending: undefined,
+    mayAnswer: true,
+    wanted: false,
+    goesOn: true,
+  }),
+  initial: 'ready',
+  on: { 'claim.lost': '.lost' },
+  states: {
+    ready: {
+      on: {
+        'response.requested': 'responding',
+        'speech.heard': 'billing',
+        'drain.requested': [
+          { guard: 'hearing', target: 'hearing', actions: 'drain' },
+          { target: 'closed', actions: 'drain' },
+        ],
+        'session.failed': {
+          target: 'closed',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'socket.closed': { target: 'closed', actions: 'abandon' },
+      },
+      after: {
+        quietCheck: [
+          { guard: 'quiet', target: 'closed', actions: { type: 'end', params: QUIET } },
+          { target: 'ready', reenter: true },
+        ],
+      },
+    },
+    /** The last turn: the caller finishes an utterance, and gets an answer where one is due. */
+    hearing: {
+      on: {
+        'response.requested': 'responding',
+        'speech.heard': [{ guard: 'hearing' }, { target: 'billing' }],
+        'session.failed': {
+          target: 'closed',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'socket.closed': { target: 'closed', actions: 'abandon' },
+      },
+      after: { turnLimit: 'closed' },
+    },
+    responding: {
+      entry: ['serve', 'startTurn'],
+      on: {
+        'response.requested': { actions: 'want' },
+        'turn.finished': 'billing',
+        'drain.requested': { actions: 'drain' },
+        'session.failed': {
+          actions: [{ type: 'end', params: ({ event }) => event.ending }, 'stopTurn'],
+        },
+        'socket.closed': { actions: ['abandon', 'stopTurn'] },
+      },
+      after: { turnLimit: { actions: 'stopTurn' } },
+    },
+    billing: {
+      entry: ['reckon', 'bill'],
+      on: {
+        'response.requested': { actions: 'want' },
+        'turn.billed': [
+          { guard: 'over', target: 'closed' },
+          { guard: 'wanted', target: 'responding' },
+          { guard: 'drainedHearing', target: 'hearing' },
+          { guard: 'draining', target: 'closed' },
+          { target: 'ready' },
+        ],
+        'budget.spent': {
+          target: 'closed',
+          actions: { type: 'end', params: ({ event }) => event.ending },
+        },
+        'drain.requested': { actions: 'drain' },
+        'session.failed': { actions: { type: 'end', params: ({ event }) => event.ending } },
+        'socket.closed': { actions: 'abandon' },
+      },
+    },
+    closed: { type: 'final', entry: ['hangUp', 'settle'] },
+    lost: { type: 'final', entry: ['stopTurn', { type: 'end', params: LOST }, 'hangUp', 'settle'] },
+  },
+});

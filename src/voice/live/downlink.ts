@@ -1,0 +1,137 @@
+import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
+
+/** The client socket that a relay needs; `SocketConnection` implements it. */
+export interface RelayClient {
+  readonly isOpen: boolean;
+  readonly bufferedAmount: number;
+  send(data: string | Uint8Array, options?: { readonly asText?: boolean }): boolean;
+  batch(work: () => void): void;
+  close(code: number, reason?: string): void;
+}
+
+export type SocketFrame = { readonly bytes: Buffer; readonly isBinary: boolean };
+
+/**
+ * Forwards frames from an upstream to its client, in order. It pauses the upstream while the client is behind or a
+ * frame is held; what arrives meanwhile is bounded.
+ */
+export class Downlink<F extends SocketFrame = SocketFrame> {
+  readonly #clock: Clock;
+  readonly #stalled: () => void;
+  readonly #upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
+  readonly #take: (frame: F) => void;
+  readonly #wentOn: () => void;
+  readonly #waiting: F[] = [];
+  #waitingBytes = 0;
+  #client: RelayClient | undefined;
+  #isHeld = false;
+  #isBehind = false;
+  #stall: TimerHandle | undefined;
+
+  constructor(deps: {
+    readonly clock: Clock;
+    readonly upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
+    /** Handles the next frame, and sends it. */
+    readonly take: (frame: F) => void;
+    /** Waiting frames were handled, maybe all of them. */
+    readonly wentOn: () => void;
+    /** The client was behind for too long. */
+    readonly stalled: () => void;
+  }) {
+    this.#clock = deps.clock;
+    this.#stalled = deps.stalled;
+    this.#upstream = deps.upstream;
+    this.#take = deps.take;
+    this.#wentOn = deps.wentOn;
+  }
+
+  attach(client: RelayClient): void {
+    this.#client = client;
+  }
+
+  /** Whether frames wait to be handled. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Returns false when more waits than may. */
+  push(frame: F): boolean {
+    if (!this.#isKept) {
+      this.#take(frame);
+      return true;
+    }
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.bytes.length;
+    return this.#waitingBytes <= LIMITS.relayFrameBytes + LIMITS.relayWaitingBytes;
+  }
+
+  /** Sends a frame as it is. */
+  send({ bytes, isBinary }: SocketFrame): void {
+    const client = this.#client;
+    if (client === undefined || !client.isOpen) return;
+    client.send(bytes, { asText: !isBinary });
+    if (!this.#isBehind && client.bufferedAmount > LIMITS.relayUnsentBytes) {
+      this.#isBehind = true;
+      this.#flow();
+    }
+  }
+
+  /** Makes later frames wait. */
+  hold(): void {
+    this.#isHeld = true;
+    this.#flow();
+  }
+
+  /** Lets waiting frames go on, until the next hold. */
+  release(): void {
+    this.#isHeld = false;
+    this.#goOn();
+  }
+
+  /** The client's send buffer has room, or the client is gone. */
+  caughtUp(): void {
+    if (!this.#isBehind) return;
+    this.#isBehind = (this.#client?.bufferedAmount ?? 0) > LIMITS.relayUnsentBytes;
+    this.#goOn();
+  }
+
+  /** The client reads no more. The upstream is still read to its end, for its usage. */
+  abandon(): void {
+    this.#client = undefined;
+    this.#isBehind = false;
+    this.#goOn();
+  }
+
+  get #isKept(): boolean {
+    return this.#isHeld || this.#isBehind;
+  }
+
+  #goOn(): void {
+    while (!this.#isKept) {
+      const frame = this.#waiting.shift();
+      if (frame === undefined) break;
+      this.#waitingBytes -= frame.bytes.length;
+      this.#take(frame);
+    }
+    this.#flow();
+    this.#wentOn();
+  }
+
+  #flow(): void {
+    this.#watchStall();
+    if (this.#isKept) this.#upstream.pause();
+    else this.#upstream.resume();
+  }
+
+  /** Gives a client that is behind `LIMITS.relayStallMs` to catch up. */
+  #watchStall(): void {
+    if (this.#isBehind) {
+      this.#stall ??= this.#clock.setTimeout(this.#stalled, LIMITS.relayStallMs);
+    } else if (this.#stall !== undefined) {
+      this.#clock.clearTimeout(this.#stall);
+      this.#stall = undefined;
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+
+/** The steps of a voice session: before each call of the ledger, and after its answer. */
+export type SessionStep =
+  | 'opening'
+  | 'opened'
+  | 'extending'
+  | 'extended'
+  | 'journaling'
+  | 'journaled'
+  | 'closing'
+  | 'closed';
+
+/** Called at each step; the session waits for what it returns. */
+export type OnSessionStep = (step: SessionStep) => Promise<void> | undefined;
+
+/** Wraps a ledger so that its sessions report their steps. */
+export function tellSteps(ledger: Ledger, onStep: OnSessionStep): Ledger {
+  const reported =
+    <Asked extends unknown[], Answer>(
+      ask: (...asked: Asked) => Promise<Answer>,
+      before: SessionStep,
+      behind: SessionStep,
+    ) =>
+    async (...asked: Asked): Promise<Answer> => {
+      await onStep(before);
+      const answer = await ask(...asked);
+      await onStep(behind);
+      return answer;
+    };
+  return {
+    ...ledger,
+    openSession: reported(ledger.openSession, 'opening', 'opened'),
+    extend: reported(ledger.extend, 'extending', 'extended'),
+    journal: reported(ledger.journal, 'journaling', 'journaled'),
+    closeSession: reported(ledger.closeSession, 'closing', 'closed'),
+  };
+}

@@ -1,0 +1,132 @@
+import { ArrivalJitter } from '../../../media/arrival-jitter.ts';
+import { Playback } from '../../../media/playback.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { SessionSummary, Stage } from '../../ledger/rules/session-summary.ts';
+import type { VoiceKind, VoiceMetrics } from './voice-metrics.ts';
+
+type StageSum = { count: number; totalMs: number; maxMs: number };
+
+/** Counts what happens in one live session, for the process metrics and its own summary. Its memory does not grow. */
+export class SessionTally {
+  readonly #clock: Clock;
+  readonly #metrics: ReturnType<VoiceMetrics['of']>;
+  readonly #answers: boolean;
+  readonly #stages = new Map<Stage, StageSum>();
+  readonly #jitter = new ArrivalJitter();
+  readonly #playback = new Playback();
+  #hasArrivals = false;
+  #turns = 0;
+  #interruptions = 0;
+  #heardMs = 0;
+  /** How much of it the metrics of the process have. */
+  #reportedMs = 0;
+  #spokenMs = 0;
+  /** When the caller fell silent; undefined once the answer's audio has begun. */
+  #speechEndedAtMs: number | undefined;
+  /** The caller has interrupted the last answer. */
+  #isInterrupted = true;
+
+  constructor(options: {
+    readonly kind: VoiceKind;
+    readonly clock: Clock;
+    readonly metrics: VoiceMetrics;
+  }) {
+    this.#clock = options.clock;
+    this.#metrics = options.metrics.of(options.kind);
+    this.#answers = options.kind !== 'transcription';
+  }
+
+  /** Caller audio arrived at `atMs` of the session's clock. */
+  arrived(audioMs: number, atMs: number): void {
+    this.#hasArrivals = true;
+    this.#jitter.arrived(atMs, audioMs);
+  }
+
+  /** Caller audio was listened to. */
+  heard(audioMs: number): void {
+    this.#heardMs += audioMs;
+  }
+
+  /** The caller fell silent `agoMs` ago. */
+  speechEnded(agoMs = 0): void {
+    this.#speechEndedAtMs = this.#clock.monotonicMs() - agoMs;
+  }
+
+  answerBegan(): void {
+    this.#isInterrupted = false;
+    this.#playback.restart();
+  }
+
+  /** Audio of the answer was sent. */
+  spoke(audioMs: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#spokenMs += audioMs;
+    if (this.#playback.sent(nowMs, audioMs)) this.#metrics.underrun();
+    if (this.#speechEndedAtMs === undefined) return;
+    this.stage('answer', nowMs - this.#speechEndedAtMs);
+    this.#speechEndedAtMs = undefined;
+  }
+
+  /** The caller interrupted the last answer. Counts once, however the server learns of it. */
+  interrupted(): void {
+    if (this.#isInterrupted) return;
+    this.#isInterrupted = true;
+    this.#interruptions++;
+    this.#playback.restart();
+    this.#metrics.interruption();
+  }
+
+  turnEnded(): void {
+    this.#turns++;
+    this.#metrics.turn();
+    this.#reportHeard();
+  }
+
+  stage(stage: Stage, ms: number): void {
+    this.#metrics.stage(stage, ms);
+    const sum = this.#stages.get(stage);
+    if (sum === undefined) {
+      this.#stages.set(stage, { count: 1, totalMs: ms, maxMs: ms });
+      return;
+    }
+    sum.count++;
+    sum.totalMs += ms;
+    sum.maxMs = Math.max(sum.maxMs, ms);
+  }
+
+  /** How far the caller's sound came from its audio time; undefined: none came. */
+  get jitter(): Pick<ArrivalJitter, 'smoothMs' | 'mostMs'> | undefined {
+    return this.#hasArrivals ? this.#jitter : undefined;
+  }
+
+  /** Returns the session's summary. Call it once, at the end: it counts the jitter. */
+  close(): SessionSummary {
+    this.#reportHeard();
+    if (this.#hasArrivals) this.#metrics.jitter(this.#jitter.smoothMs);
+    const stages = [...this.#stages].map(([stage, { count, totalMs, maxMs }]) => [
+      stage,
+      { count, meanMs: Math.round(totalMs / count), maxMs: Math.round(maxMs) },
+    ]);
+    return {
+      turns: this.#turns,
+      interruptions: this.#interruptions,
+      heardSeconds: seconds(this.#heardMs),
+      spokenSeconds: seconds(this.#spokenMs),
+      stages: Object.fromEntries(stages),
+      jitterMs: this.#hasArrivals ? tenths(this.#jitter.smoothMs) : null,
+      jitterMaxMs: this.#hasArrivals ? tenths(this.#jitter.mostMs) : null,
+      underruns: this.#answers ? this.#playback.underruns : null,
+      underrunMs: this.#answers ? Math.round(this.#playback.dryMs) : null,
+    };
+  }
+
+  /** Reports once a turn, and not for each frame: a label costs more than a sum. */
+  #reportHeard(): void {
+    if (this.#heardMs > this.#reportedMs)
+      this.#metrics.audioSeconds((this.#heardMs - this.#reportedMs) / 1_000);
+    this.#reportedMs = this.#heardMs;
+  }
+}
+
+const seconds = (ms: number): number => Math.round(ms) / 1_000;
+const tenths = (ms: number): number => Math.round(ms * 10) / 10;

@@ -1,0 +1,28 @@
+import type { CallerFacts, LocalEngines } from '../../engines/engine.ts';
+import type { SpeechGates } from '../../engines/vad/fvad-gate.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { Catalogue } from '../../models/catalogue/catalogue.ts';
+import type { TapeFolder } from './tape-folder.ts';
+import type { VoiceMetrics } from './voice-metrics.ts';
+import type { VoiceSessions } from './voice-sessions.ts';
+
+/** The dependencies of live voice sessions. */
+export type VoiceDeps = {
+  readonly engines: Pick<LocalEngines, 'stt' | 'tts' | 'vad' | 'guide' | 'missing' | 'warmUp'>;
+  /** Loaded once at start; without it loudness alone is the gate. */
+  readonly speechGates: SpeechGates | undefined;
+  readonly catalogue: Catalogue;
+  readonly ledger: Ledger;
+  readonly sessions: VoiceSessions;
+  /** What the guide may say about its caller; read before a turn, off the audio path. */
+  readonly callerFacts: (agentId: number) => Promise<CallerFacts>;
+  readonly metrics: VoiceMetrics;
+  /** Undefined: sessions are not recorded. */
+  readonly tapes?: TapeFolder | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+};

@@ -1,0 +1,82 @@
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { HoldRefusal } from '../../ledger/rules/requests.ts';
+import { refuseHold } from '../../models/purchase/refuse-hold.ts';
+
+/** An ending with an error event, which gives the client the reason. */
+const failure = (code: number, error: string, message: string): Ending => ({
+  code,
+  reason: error,
+  error: { code: error, message },
+});
+
+export const BROKEN = failure(1011, 'internal_error', 'The session broke.');
+export const LEDGER_AWAY = failure(1011, 'ledger_unavailable', 'The balance cannot be reached.');
+export const ENGINE_FAILED = failure(
+  1011,
+  'engine_failed',
+  'The recogniser stopped; open a new stream.',
+);
+export const TRANSCRIPT_UNFINISHED = failure(
+  1011,
+  'transcript_unfinished',
+  'The last words were not transcribed in time.',
+);
+export const TOO_FAST = failure(
+  1008,
+  'audio_too_fast',
+  `Audio may be at most ${LIMITS.audioAheadSeconds} s ahead of real time.`,
+);
+export const NOT_RAW_AUDIO: Ending = {
+  ...failure(1008, 'data_0000', 'This is a file or a recording, and no raw audio.'),
+  reason: 'DATA-0000: containers are not read; send raw audio and name its encoding',
+};
+export const TOO_MANY_EVENTS = failure(1008, 'rate_limit_exceeded', 'Too many events.');
+export const CLIENT_SLOW = failure(1013, 'client_too_slow', 'The client reads too slowly.');
+export const UPSTREAM_SLOW = failure(
+  1013,
+  'upstream_too_slow',
+  'The upstream does not take what it is sent.',
+);
+export const TOO_MANY_RESPONSES = failure(
+  1008,
+  'too_many_responses',
+  `At most ${LIMITS.relayResponses} responses may be under way.`,
+);
+
+/** Passes a normal close on, and reports any other as an error. */
+export const upstreamClosed = (code: number, reason: string): Ending =>
+  code === 1000 || code === 1001
+    ? { code, reason }
+    : failure(1011, 'upstream_closed', 'The upstream broke the session off.');
+
+/** The message of the upgrade's refusal, except for a balance that ran out during the session. */
+const sentence = (refusal: HoldRefusal, spent: string): string =>
+  refusal.reason === 'insufficient_balance' ? spent : String(refuseHold(refusal).fields.message);
+
+/** Adds to an ending how much of the audio was neither heard nor charged. */
+export function leavingOut(ending: Ending, unheardSeconds: number): Ending {
+  if (unheardSeconds === 0) return ending;
+  const { code, message } = ending.error ?? {
+    code: 'audio_dropped',
+    message: 'The stream is cut.',
+  };
+  const rest = `The last ${unheardSeconds} s that came were not heard and are not charged.`;
+  return { ...ending, error: { code, message: `${message} ${rest}`, unheardSeconds } };
+}
+
+/** The ledger refused a further slice of a transcription. */
+export const audioRefused = (refusal: HoldRefusal): Ending =>
+  failure(1008, codeOf(refusal), sentence(refusal, 'No further audio can be paid for.'));
+
+/** The ledger refused a further turn, in the words of the realtime protocol. */
+export const turnRefused = (refusal: HoldRefusal): Ending =>
+  failure(
+    1008,
+    refusal.reason === 'insufficient_balance' ? 'budget_exhausted' : codeOf(refusal),
+    sentence(refusal, 'The balance does not cover another turn.'),
+  );
+
+/** A cap is reported as a used-up budget, as on every route of the gateway. */
+const codeOf = ({ reason }: HoldRefusal): string =>
+  reason === 'cap_exceeded' ? 'budget_exhausted' : reason;

@@ -1,0 +1,73 @@
+import { type Clock, sleep } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+/** A session as the registry sees it. */
+interface LiveSession {
+  /** Finishes the turn in progress, closes with 1012 and settles. */
+  drain(): void;
+  /** Ends now: buys nothing more, and settles what was bought. */
+  abandon(): void;
+}
+
+/** The registry of this process's live sessions: limits their number, and drains them. */
+export interface VoiceSessions {
+  readonly size: number;
+  /** Throws the refusal of a session while the process is full or shutting down. Call it before money is held. */
+  requireRoom(): void;
+  /** Throws as `requireRoom` does; the caller then ends the session. */
+  enter(sessionId: string, session: LiveSession): void;
+  /** The session is settled. */
+  leave(sessionId: string): void;
+  /**
+   * Lets sessions finish their turns, ends the rest at the deadline, and resolves when all are settled. None enters
+   * now.
+   */
+  drain(deadlineMs: number): Promise<void>;
+}
+
+/** After the deadline: how long settlements may take before the journals are left to the reaper. */
+const SETTLE_MS = 5_000;
+
+export function createVoiceSessions(deps: {
+  readonly clock: Clock;
+  readonly limit?: number;
+}): VoiceSessions {
+  const { clock, limit = LIMITS.liveSessions } = deps;
+  const live = new Map<string, LiveSession>();
+  let draining = false;
+  let empty = new AbortController();
+
+  async function emptied(withinMs: number): Promise<void> {
+    if (live.size === 0) return;
+    empty = new AbortController();
+    await sleep(clock, withinMs, empty.signal);
+  }
+
+  function requireRoom(): void {
+    if (draining) throw errors.request.draining();
+    if (live.size >= limit) throw errors.request.tooManySessions(limit);
+  }
+
+  return {
+    get size() {
+      return live.size;
+    },
+    requireRoom,
+    enter(sessionId, session) {
+      requireRoom();
+      live.set(sessionId, session);
+    },
+    leave(sessionId) {
+      live.delete(sessionId);
+      if (live.size === 0) empty.abort();
+    },
+    async drain(deadlineMs) {
+      draining = true;
+      for (const session of [...live.values()]) session.drain();
+      await emptied(deadlineMs);
+      for (const session of [...live.values()]) session.abandon();
+      await emptied(SETTLE_MS);
+    },
+  };
+}

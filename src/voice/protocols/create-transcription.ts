@@ -1,0 +1,72 @@
+import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
+import type { TranscriptDialect } from '../transcription/dialect.ts';
+import { LocalTranscriber, type TakenRecogniser } from '../transcription/local-transcriber.ts';
+import {
+  type TranscriptionInput,
+  TranscriptionStream,
+} from '../transcription/transcription-stream.ts';
+import { UpstreamTranscriber } from '../transcription/upstream-transcriber.ts';
+import {
+  type ListenParameters,
+  type ListenStream,
+  listenDialect,
+} from './deepgram-listen/listen-dialect.ts';
+import { PLAIN_DIALECT } from './transcript-events/plain-dialect.ts';
+
+/** A dialect and its parameters, in a form that a recording can store. */
+export type DialectChoice =
+  | { readonly kind: 'plain' }
+  | {
+      readonly kind: 'listen';
+      readonly parameters: ListenParameters;
+      readonly stream: ListenStream;
+    };
+
+const dialectOf = (choice: DialectChoice): TranscriptDialect =>
+  choice.kind === 'plain' ? PLAIN_DIALECT : listenDialect(choice.parameters, choice.stream);
+
+/** What transcribes a stream: a recogniser or an upstream, acquired before the stream was accepted. */
+export type HeardBy =
+  | { readonly kind: 'recogniser'; readonly recogniser: TakenRecogniser }
+  | { readonly kind: 'upstream'; readonly upstream: UpstreamSocket };
+
+export type TranscriptionDeps = Pick<VoiceDeps, 'clock' | 'sessions' | 'metrics' | 'log'> & {
+  readonly engines: Pick<VoiceDeps['engines'], 'vad'>;
+  readonly speechGates: VoiceDeps['speechGates'];
+};
+
+export type TranscriptionParts = Pick<
+  TranscriptionInput,
+  'owner' | 'sessionHold' | 'encoding' | 'sampleRateHz'
+> & {
+  readonly dialect: DialectChoice;
+  readonly heardBy: HeardBy;
+};
+
+/** Builds a live transcription from its parts. */
+export function createTranscription(
+  deps: TranscriptionDeps,
+  { heardBy, ...parts }: TranscriptionParts,
+): TranscriptionStream {
+  const { clock } = deps;
+  const { encoding, owner, sessionHold, sampleRateHz } = parts;
+  const dialect = dialectOf(parts.dialect);
+  const { silenceDurationMs } = dialect;
+  return new TranscriptionStream(deps, {
+    owner,
+    sessionHold,
+    encoding,
+    sampleRateHz,
+    dialect,
+    isRelayed: heardBy.kind === 'upstream',
+    openTranscriber: (stage) =>
+      heardBy.kind === 'upstream'
+        ? new UpstreamTranscriber({ clock, dialect, upstream: heardBy.upstream }, stage)
+        : new LocalTranscriber(
+            deps,
+            { encoding, sampleRateHz, silenceDurationMs, recogniser: heardBy.recogniser },
+            stage,
+          ),
+  });
+}

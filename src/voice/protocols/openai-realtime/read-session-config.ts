@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import { isObject } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import {
+  type ConfigProblem,
+  DEFAULT_CONFIG,
+  type SessionConfig,
+  type Tool,
+} from '../../session/session-config.ts';
+import { parseAudioFormat } from './audio-format.ts';
+import { Detection, readDetection } from './detection.ts';
+
+const TRANSCRIPTION_CONFIG: SessionConfig = { ...DEFAULT_CONFIG, isAnswering: false };
+
+/** A member of the session that cannot be used; `param` is its path. */
+type MemberProblem = { readonly param: string; readonly message: string };
+
+/** The paths of the settings that a stage may be unable to serve. */
+const PARAMS: Readonly<Record<ConfigProblem['setting'], string>> = {
+  transcriptionModel: 'session.audio.input.transcription.model',
+  transcriptionLanguage: 'session.audio.input.transcription.language',
+};
+
+/** A problem of the stages, under the path of its member. */
+export function memberProblem({ message, setting }: ConfigProblem): MemberProblem {
+  const param = PARAMS[setting];
+  return { param, message: `${param}: ${message}` };
+}
+
+const Format = z.unknown().transform((value, context) => {
+  const format = parseAudioFormat(value);
+  if (format !== undefined) return format;
+  context.addIssue({
+    code: 'custom',
+    message: 'use audio/pcm at 24000 Hz, audio/pcmu or audio/pcma',
+  });
+  return z.NEVER;
+});
+
+const Modalities = z
+  .array(z.enum(['audio', 'text']))
+  .min(1)
+  .max(2);
+const Voice = z.union([
+  z.string().min(1).max(64),
+  z.object({ id: z.string().min(1).max(64) }).transform((voice) => voice.id),
+]);
+const MaxTokens = z.union([z.literal('inf'), z.number().int().min(1).max(1_000_000)]);
+
+const ToolChoice = z.union([
+  z.enum(['auto', 'none', 'required']),
+  z.object({ type: z.literal('function'), name: z.string().min(1).max(128) }),
+]);
+
+const Tools = z
+  .array(
+    z.object({
+      type: z.literal('function'),
+      name: z.string().min(1).max(128),
+      description: z.string().max(LIMITS.realtimeToolsChars).nullish(),
+      parameters: z.unknown().optional(),
+    }),
+  )
+  .max(LIMITS.realtimeTools)
+  .refine((tools) => JSON.stringify(tools).length <= LIMITS.realtimeToolsChars, {
+    message: `all tools together may have ${LIMITS.realtimeToolsChars} characters`,
+  });
+
+/** Unknown model names are ignored: clients send them by default. */
+const Transcription = z
+  .object({
+    model: z.unknown().optional(),
+    language: z
+      .string()
+      .regex(/^([a-z]{2})?$/i, 'must be two letters of ISO 639-1')
+      .transform((language) => (language === '' ? null : language.toLowerCase()))
+      .nullish(),
+    prompt: z
+      .string()
+      .max(LIMITS.transcriptionPromptChars)
+      .transform((prompt) => (prompt === '' ? null : prompt))
+      .nullish(),
+  })
+  .nullable();
+
+/**
+ * Both forms of a session: nested under `audio`, and flat as in the first version. Null counts as absent, as some
+ * clients write every member they know; but it turns transcription and detection off.
+ */
+const Update = z.object({
+  type: z.enum(['realtime', 'transcription']).nullish(),
+  instructions: z.string().max(LIMITS.realtimeInstructionsChars).nullish(),
+  output_modalities: Modalities.nullish(),
+  modalities: Modalities.nullish(),
+  audio: z
+    .object({
+      input: z
+        .object({
+          format: Format.nullish(),
+          transcription: Transcription.optional(),
+          turn_detection: Detection.optional(),
+        })
+        .nullish(),
+      output: z
+        .object({
+          format: Format.nullish(),
+          voice: Voice.nullish(),
+          speed: z.number().min(0.25).max(1.5).nullish(),
+        })
+        .nullish(),
+    })
+    .nullish(),
+  input_audio_format: Format.nullish(),
+  output_audio_format: Format.nullish(),
+  input_audio_transcription: Transcription.optional(),
+  turn_detection: Detection.optional(),
+  voice: Voice.nullish(),
+  speed: z.number().min(0.25).max(1.5).nullish(),
+  tools: Tools.nullish(),
+  tool_choice: ToolChoice.nullish(),
+  max_output_tokens: MaxTokens.nullish(),
+  max_response_output_tokens: MaxTokens.nullish(),
+});
+
+/** Parses the first settings of a session: those of a client secret, or the type in the handshake. */
+export function readSession(value: unknown): ReturnType<typeof updateConfig> {
+  const isTranscription = sessionType(value) === 'transcription';
+  return updateConfig(isTranscription ? TRANSCRIPTION_CONFIG : DEFAULT_CONFIG, value);
+}
+
+export type SessionType = 'realtime' | 'transcription';
+
+/** The type of a session, which is fixed from the start. */
+export const sessionType = (value: unknown): SessionType =>
+  isObject(value) && value.type === 'transcription' ? 'transcription' : 'realtime';
+
+/** Applies a client's update; members that it leaves out stay. */
+export function updateConfig(
+  before: SessionConfig,
+  value: unknown,
+): { readonly config: SessionConfig } | { readonly problem: MemberProblem } {
+  const parsed = Update.safeParse(value ?? {});
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const path = ['session', ...(issue?.path ?? [])].join('.');
+    return { problem: { param: path, message: `${path}: ${issue?.message ?? 'is invalid'}` } };
+  }
+  const update = parsed.data;
+  const type: SessionType = before.isAnswering ? 'realtime' : 'transcription';
+  if ((update.type ?? type) !== type) {
+    const message = `session.type: this is a ${type} session; open another one for that.`;
+    return { problem: { param: 'session.type', message } };
+  }
+  const { input, output } = update.audio ?? {};
+  const modalities = update.output_modalities ?? update.modalities;
+  const detection = firstDefined(input?.turn_detection, update.turn_detection);
+  const transcription = firstDefined(input?.transcription, update.input_audio_transcription);
+  return {
+    config: {
+      isAnswering: before.isAnswering,
+      instructions: update.instructions ?? before.instructions,
+      outputModality: chooseModality(modalities, before.outputModality),
+      inputFormat: input?.format ?? update.input_audio_format ?? before.inputFormat,
+      outputFormat: output?.format ?? update.output_audio_format ?? before.outputFormat,
+      voice: output?.voice ?? update.voice ?? before.voice,
+      speed: output?.speed ?? update.speed ?? before.speed,
+      turnDetection: detection === undefined ? before.turnDetection : readDetection(detection),
+      transcription: transcription === undefined ? before.transcription : transcription !== null,
+      transcriptionModel: modelOf(transcription?.model) ?? before.transcriptionModel,
+      transcriptionLanguage: keep(transcription?.language, before.transcriptionLanguage),
+      transcriptionPrompt: keep(transcription?.prompt, before.transcriptionPrompt),
+      tools: update.tools?.map(readTool) ?? before.tools,
+      toolChoice: update.tool_choice ?? before.toolChoice,
+      maxOutputTokens:
+        update.max_output_tokens ?? update.max_response_output_tokens ?? before.maxOutputTokens,
+    },
+  };
+}
+
+/** The same where the stages can serve the result. */
+export function updateFitting(
+  { problemOf }: { readonly problemOf: (config: SessionConfig) => ConfigProblem | undefined },
+  before: SessionConfig,
+  value: unknown,
+): ReturnType<typeof updateConfig> {
+  const updated = updateConfig(before, value);
+  if ('problem' in updated) return updated;
+  const problem = problemOf(updated.config);
+  return problem === undefined ? updated : { problem: memberProblem(problem) };
+}
+
+const modelOf = (model: unknown): string | undefined =>
+  typeof model === 'string' && model.length <= LIMITS.modelIdChars ? model : undefined;
+
+/** Null clears a setting. */
+const keep = <T>(wanted: T | undefined, before: T): T => (wanted === undefined ? before : wanted);
+
+const firstDefined = <T>(a: T | undefined, b: T | undefined): T | undefined =>
+  a === undefined ? b : a;
+
+/** Older clients ask for text and audio together, which has always meant audio with its transcript. */
+function chooseModality(
+  modalities: readonly ('audio' | 'text')[] | null | undefined,
+  before: 'audio' | 'text',
+): 'audio' | 'text' {
+  if (!modalities) return before;
+  return modalities.includes('audio') ? 'audio' : 'text';
+}
+
+const readTool = (tool: z.output<typeof Tools>[number]): Tool => ({
+  type: 'function',
+  name: tool.name,
+  description: tool.description ?? '',
+  parameters: tool.parameters ?? { type: 'object', properties: {} },
+});

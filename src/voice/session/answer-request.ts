@@ -1,0 +1,49 @@
+import type { ConversationItem } from './conversation.ts';
+import type { SessionConfig } from './session-config.ts';
+
+/** A request for one answer, with the settings that it uses. */
+export type AnswerRequest = {
+  readonly config: SessionConfig;
+  /** The client's own labels, which come back to it with the answer. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** False: an out-of-band answer, which does not enter the conversation. */
+  readonly isInConversation: boolean;
+  /** What the LLM reads in place of the conversation. */
+  readonly context?: readonly ConversationItem[];
+  /** The caller did not respond to the last answer and is prompted again. */
+  readonly isPrompt?: boolean;
+  /** The client cancelled it before it began. */
+  readonly isCancelled?: boolean;
+};
+
+/** Whether the answer responds to everything that the caller has said by then. */
+export const readsConversation = (request: AnswerRequest): boolean =>
+  request.isInConversation &&
+  request.context === undefined &&
+  !request.isPrompt &&
+  !request.isCancelled;
+
+/** What an answer used, in tokens. */
+export type AnswerTokens = {
+  readonly textIn: number;
+  /** The part of `textIn` that the upstream had cached. */
+  readonly cachedIn: number;
+  readonly textOut: number;
+  readonly heard: number;
+  readonly spoken: number;
+};
+
+/** What an answer used and cost, once it is in the journal. */
+export type AnswerReceipt = {
+  readonly tokens: AnswerTokens;
+  readonly costRaw: bigint;
+  /** The part of `costRaw` for speculative answers that were not used; undefined: there were none. */
+  readonly speculationCostRaw?: bigint | undefined;
+  /** Milliseconds that each stage took. */
+  readonly stagesMs: Readonly<
+    Partial<Record<'prompt' | 'reply' | 'first_audio' | 'journal', number>>
+  >;
+};
+
+/** Why the session rejects a request of its client. The session goes on. */
+export type SessionProblem = { readonly code: string; readonly message: string };

@@ -1,0 +1,139 @@
+import type { TurnCause } from '../../../machines/voice-turn.ts';
+import { bytesPerMs } from '../../../media/coding.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { SessionTally } from '../live/session-tally.ts';
+import type { AnswerReceipt, AnswerRequest } from './answer-request.ts';
+import type { AddedItem, Conversation, ConversationItem } from './conversation.ts';
+import { SpokenText } from './heard-words.ts';
+import type { AnswerClient } from './voice-client.ts';
+
+type Message = Extract<ConversationItem, { type: 'message' }>;
+
+/** One answer: its items enter the conversation and go to the client. `done` comes last and waits for the journal. */
+export class Answer {
+  readonly spoken = new SpokenText();
+  readonly #client: AnswerClient;
+  readonly #tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
+  readonly #random: Random;
+  readonly #bytesPerMs: number;
+  readonly #isText: boolean;
+  /** Undefined: an out-of-band answer, which only its client receives. */
+  readonly #conversation: Conversation | undefined;
+  #message: Message | undefined;
+  #isMessageOver = false;
+  #hasItems = false;
+  #cause: TurnCause | undefined;
+
+  constructor(options: {
+    readonly client: AnswerClient;
+    readonly tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
+    readonly conversation: Conversation;
+    readonly random: Random;
+    readonly request: Pick<AnswerRequest, 'config' | 'isInConversation'>;
+  }) {
+    const { config, isInConversation } = options.request;
+    this.#client = options.client;
+    this.#tally = options.tally;
+    this.#random = options.random;
+    this.#bytesPerMs = bytesPerMs(config.outputFormat);
+    this.#isText = config.outputModality === 'text';
+    this.#conversation = isInConversation ? options.conversation : undefined;
+  }
+
+  get id(): string {
+    return this.#client.id;
+  }
+
+  /** The id of the message being spoken or written, if there is one. */
+  get messageId(): string | undefined {
+    return this.#message?.id;
+  }
+
+  /** The client has received nothing of it yet. */
+  get isEmpty(): boolean {
+    return !this.#hasItems;
+  }
+
+  created(): void {
+    this.#tally.answerBegan();
+    this.#client.created();
+  }
+
+  beginMessage(): void {
+    this.#message = {
+      id: newId(this.#random, 'item_'),
+      type: 'message',
+      role: 'assistant',
+      status: 'in_progress',
+      content: [],
+    };
+    this.#add(this.#message);
+  }
+
+  text(delta: string): void {
+    this.#client.text(delta);
+  }
+
+  audio(bytes: Uint8Array): void {
+    this.#tally.spoke(bytes.length / this.#bytesPerMs);
+    this.#client.audio(bytes);
+  }
+
+  callFunction(call: {
+    readonly name: string;
+    readonly argumentsJson: string;
+    /** The upstream's id of the call. */
+    readonly callId?: string;
+  }): void {
+    const item: ConversationItem = {
+      id: newId(this.#random, 'item_'),
+      type: 'function_call',
+      status: 'in_progress',
+      callId: call.callId ?? newId(this.#random, 'call_'),
+      name: call.name,
+      arguments: '',
+    };
+    this.#add(item);
+    this.#complete({ ...item, status: 'completed', arguments: call.argumentsJson });
+  }
+
+  /** Closes what is open, with the text that was really sent. Only `done` may follow. */
+  finish(cause: TurnCause | undefined, sentText: string): void {
+    this.#cause = cause;
+    this.endMessage(cause, sentText);
+  }
+
+  /** Closes an open message; function calls may follow. */
+  endMessage(cause: TurnCause | undefined, sentText: string): void {
+    const message = this.#message;
+    if (message === undefined || this.#isMessageOver) return;
+    this.#complete({
+      ...message,
+      status: cause === undefined ? 'completed' : 'incomplete',
+      content: [
+        this.#isText ? { type: 'text', text: sentText } : { type: 'speech', transcript: sentText },
+      ],
+    });
+    this.#isMessageOver = true;
+    const heard = this.spoken.cut;
+    if (heard === undefined) return;
+    const content = [{ type: 'speech', transcript: heard }] as const;
+    this.#conversation?.replace({ ...message, status: 'incomplete', content });
+  }
+
+  done(receipt: AnswerReceipt | undefined): void {
+    this.#client.done(this.#cause, receipt);
+  }
+
+  #add(item: ConversationItem): void {
+    const aside: AddedItem = { item, previousId: null, evictedIds: [] };
+    this.#client.itemAdded(this.#conversation?.add(item) ?? aside);
+    this.#hasItems = true;
+  }
+
+  #complete(item: ConversationItem): void {
+    this.#conversation?.replace(item);
+    this.#client.itemDone(item, this.#conversation?.before(item.id) ?? null);
+  }
+}

@@ -1,0 +1,100 @@
+import type { SoundFormat } from '../../../media/coding.ts';
+import { endpointingOf, SERVER_VAD, type TurnDetection } from './turn-detection.ts';
+
+export type Tool = {
+  readonly type: 'function';
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: unknown;
+};
+
+/** The settings of a voice session, in any protocol. Every value has passed its bound. */
+export type SessionConfig = {
+  /** Fixed when the session begins. False: it transcribes and never answers. */
+  readonly isAnswering: boolean;
+  readonly instructions: string;
+  readonly outputModality: 'audio' | 'text';
+  readonly inputFormat: SoundFormat;
+  readonly outputFormat: SoundFormat;
+  readonly voice: string;
+  readonly speed: number;
+  readonly turnDetection: TurnDetection | null;
+  /** Whether the client receives transcripts of the caller. */
+  readonly transcription: boolean;
+  /** The transcription model, as the client names it; null: it names none. */
+  readonly transcriptionModel: string | null;
+  /** The language to expect, in two letters; null: the model finds out. */
+  readonly transcriptionLanguage: string | null;
+  /** Words to expect; null: any. */
+  readonly transcriptionPrompt: string | null;
+  readonly tools: readonly Tool[];
+  readonly toolChoice:
+    | 'auto'
+    | 'none'
+    | 'required'
+    | { readonly type: 'function'; readonly name: string };
+  readonly maxOutputTokens: number | 'inf';
+};
+
+const PCM_24K: SoundFormat = { encoding: 'linear16', sampleRateHz: 24_000 };
+
+export const DEFAULT_CONFIG: SessionConfig = {
+  isAnswering: true,
+  instructions: '',
+  outputModality: 'audio',
+  inputFormat: PCM_24K,
+  outputFormat: PCM_24K,
+  voice: 'rms',
+  speed: 1,
+  turnDetection: SERVER_VAD,
+  transcription: true,
+  transcriptionModel: null,
+  transcriptionLanguage: null,
+  transcriptionPrompt: null,
+  tools: [],
+  toolChoice: 'auto',
+  maxOutputTokens: 'inf',
+};
+
+/** Whether a change of settings changes how the caller is transcribed. */
+export function isHeardOtherwise(
+  before: SessionConfig,
+  after: SessionConfig,
+  transcriberModel: (config: SessionConfig) => string,
+): boolean {
+  const heardBy = (config: SessionConfig) =>
+    JSON.stringify([
+      config.inputFormat,
+      transcriberModel(config),
+      config.transcriptionLanguage,
+      config.transcriptionPrompt,
+      endpointingOf(config.turnDetection),
+    ]);
+  return heardBy(before) !== heardBy(after);
+}
+
+/** Why the stages of a session cannot serve a setting of it. */
+export type ConfigProblem = {
+  readonly setting: 'transcriptionModel' | 'transcriptionLanguage';
+  readonly message: string;
+};
+
+/** A session cannot begin with its settings. */
+export class ConfigUnfit extends Error {
+  override readonly name = 'ConfigUnfit';
+  readonly problem: ConfigProblem;
+
+  constructor(problem: ConfigProblem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+/** Throws ConfigUnfit where the stages cannot serve these settings. */
+export function requireServed(
+  { problemOf }: { readonly problemOf: (config: SessionConfig) => ConfigProblem | undefined },
+  config: SessionConfig,
+): void {
+  const problem = problemOf(config);
+  if (problem !== undefined) throw new ConfigUnfit(problem);
+}

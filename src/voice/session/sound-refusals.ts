@@ -1,0 +1,20 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { SessionProblem } from './answer-request.ts';
+
+/** What the reserve of a turn covers: one utterance that waits to be billed, and one being spoken. */
+export const RESERVED_MS = 2 * LIMITS.utteranceSeconds * 1_000;
+
+export const OVER_RESERVE: SessionProblem = {
+  code: 'input_audio_over_reserve',
+  message: 'More speech waits to be billed than one turn may hold; this audio was dropped.',
+};
+
+export const SOUND_TOO_FAST: SessionProblem = {
+  code: 'audio_too_fast',
+  message: `Audio may be at most ${LIMITS.audioAheadSeconds} s ahead of real time; this was dropped.`,
+};
+
+export const NOTHING_TO_COMMIT: SessionProblem = {
+  code: 'input_audio_buffer_commit_empty',
+  message: `The input audio buffer holds less than ${LIMITS.commitMinMs} ms of speech.`,
+};

@@ -1,0 +1,72 @@
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import type { TurnCause } from '../../../machines/voice-turn.ts';
+import type { Heard } from '../stt/transcriber-events.ts';
+import type { AnswerReceipt, AnswerRequest } from './answer-request.ts';
+import type { AddedItem, ConversationItem } from './conversation.ts';
+
+/** How the end of an utterance was found. Times are milliseconds of the caller's audio since the session began. */
+export type UtteranceEnd =
+  /** Turn detection heard the caller stop. */
+  | { readonly kind: 'stopped'; readonly atMs: number }
+  /** The client ended it. */
+  | { readonly kind: 'committed' }
+  /** The caller said nothing to an answer for as long as the client allows. */
+  | { readonly kind: 'silent'; readonly fromMs: number; readonly toMs: number };
+
+/** How much of a spoken answer the caller has heard, in milliseconds. */
+export type Played = { readonly itemId: string; readonly heardMs: number };
+
+/**
+ * The client of a voice session. Each protocol has one adapter: it turns calls into messages, and calls `VoiceSession`
+ * for what the client sends. Calls come in order; after `end` come only those of an answer that `end` cut short.
+ */
+export interface VoiceClient {
+  /** When the client sent something last, in milliseconds of the monotonic clock. */
+  readonly lastEventAtMs: number;
+  /** Runs `work`, and sends all its messages together. */
+  batch(work: () => void): void;
+  /** Resolves when the send buffer has room for more speech, or when `signal` fires. */
+  room(signal: AbortSignal): Promise<void>;
+
+  /** Turn detection heard the caller begin; `itemId` is the item that the utterance becomes. */
+  speechStarted(itemId: string, atMs: number): void;
+  /** The utterance is over and in the conversation, without its words. */
+  utterance(added: AddedItem, end: UtteranceEnd): void;
+  /** Words of the utterance in progress, which may still change. */
+  interim?(itemId: string, text: string): void;
+  /** The words of an utterance that is over. */
+  transcript(itemId: string, heard: Heard): void;
+  /** Whether an utterance that turn detection ended asks for an answer, by its words. Absent: each with words does. */
+  isAddressed?(text: string): boolean;
+  /** The transcriber failed: the utterance is lost, and the session goes on. */
+  transcriberFailed(error: Error): void;
+
+  /** Begins an answer. `outputCap`: the tokens held for it; `isShortened`: fewer than the models' longest answer. */
+  createAnswer(
+    request: AnswerRequest,
+    room: { readonly outputCap: number; readonly isShortened: boolean },
+  ): AnswerClient;
+  /**
+   * The caller interrupts: drops audio that was sent and not played. Returns what the caller has heard, or undefined
+   * where the client reports that itself (`VoiceSession.heardUntil`).
+   */
+  clearPlayback(): Played | undefined;
+  /** Ends the session: sends the reason and closes. `ending.code` is the close code of a WebSocket. */
+  end(ending: Ending): void;
+}
+
+/** One answer as the client receives it. `done` comes last, once the turn is in the journal. */
+export interface AnswerClient {
+  readonly id: string;
+  created(): void;
+  /** A message or a function call begins. */
+  itemAdded(added: AddedItem): void;
+  /** Words of the message; spoken ones come before their audio. */
+  text(delta: string): void;
+  /** Sound in the session's output format. The array may be kept. */
+  audio(bytes: Uint8Array): void;
+  /** The item is complete, or as complete as it becomes. */
+  itemDone(item: ConversationItem, previousId: string | null): void;
+  /** `cause`: why it ended early. Without a receipt nothing was bought. */
+  done(cause: TurnCause | undefined, receipt: AnswerReceipt | undefined): void;
+}

@@ -1,0 +1,346 @@
+import { type ActorRefFrom, createActor } from 'xstate';
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import {
+  type VoiceSessionEffects,
+  type VoiceSessionEvent,
+  voiceSessionMachine,
+} from '../../../machines/voice-session.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { createTurnBilling } from '../billing/bill-turn.ts';
+import type { SessionHoldOwner } from '../billing/session-hold.ts';
+import type { SessionHolds } from '../billing/session-holds.ts';
+import type { TurnCap, TurnRoom } from '../billing/turn-meter.ts';
+import { SessionTally } from '../live/session-tally.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
+import { BROKEN } from '../live/voice-endings.ts';
+import { VoiceLife } from '../live/voice-life.ts';
+import type { Heard } from '../stt/transcriber-events.ts';
+import type { AnswerRequest, SessionProblem } from './answer-request.ts';
+import { type Answering, createAnswering } from './answering.ts';
+import { Conversation } from './conversation.ts';
+import type { SpokenText } from './heard-words.ts';
+import { Listening } from './listening.ts';
+import { DEFAULT_CONFIG, isHeardOtherwise, type SessionConfig } from './session-config.ts';
+import { TurnCycle } from './turn-cycle.ts';
+import type { VoiceClient } from './voice-client.ts';
+import type { VoicePipeline } from './voice-pipeline.ts';
+
+export type VoiceSessionDeps = Pick<
+  VoiceDeps,
+  'speechGates' | 'sessions' | 'metrics' | 'clock' | 'random' | 'log'
+> & {
+  readonly engines: Pick<VoiceDeps['engines'], 'vad'>;
+};
+
+export type VoiceSessionInput = {
+  readonly owner: SessionHoldOwner;
+  readonly sessionHolds: SessionHolds;
+  readonly cap: TurnCap;
+  /** Tokens that are held for the first answer, where the cap has more. */
+  readonly outputTokens?: number;
+  readonly pipeline: VoicePipeline;
+  /** The first settings, where the handshake has any. */
+  readonly config?: SessionConfig;
+};
+
+/**
+ * A live voice conversation: a protocol's adapter calls its methods, and gets its events as a `VoiceClient`. It owns
+ * the conversation, the engines in use and the reserve, and is settled exactly once. Its actor orders events.
+ */
+export class VoiceSession {
+  readonly conversation = new Conversation();
+  readonly #deps: VoiceSessionDeps;
+  readonly #client: VoiceClient;
+  readonly #life: VoiceLife;
+  readonly #pipeline: VoicePipeline;
+  readonly #tally: SessionTally;
+  readonly #listening: Listening;
+  readonly #answering: Answering;
+  readonly #turns: TurnCycle;
+  readonly #actor: ActorRefFrom<typeof voiceSessionMachine>;
+  readonly #clock: Clock;
+  #config: SessionConfig;
+  #giveUp = () => {};
+  readonly #givenUp = new Promise<void>((resolve) => {
+    this.#giveUp = resolve;
+  });
+  /** Whether the actor has ended, without the cost of a snapshot for each frame. */
+  #isOver = false;
+
+  constructor(deps: VoiceSessionDeps, input: VoiceSessionInput, client: VoiceClient) {
+    const { clock } = deps;
+    this.#deps = deps;
+    this.#client = client;
+    this.#clock = clock;
+    this.#config = input.config ?? DEFAULT_CONFIG;
+    this.#tally = new SessionTally({
+      ...deps,
+      kind: input.owner.kind === 'call' ? 'call' : 'realtime',
+    });
+    this.#life = new VoiceLife(deps, {
+      ...input,
+      sessionHold: input.sessionHolds,
+      tally: this.#tally,
+    });
+    this.#pipeline = input.pipeline;
+    this.#listening = this.#createListening();
+    const { cap, outputTokens = cap.outputTokens } = input;
+    const room = { ...cap, outputTokens, mostOutputTokens: cap.outputTokens };
+    this.#answering = this.#createAnswering(room);
+    this.#turns = this.#createTurns(input, room);
+    const effects = this.#effects();
+    this.#actor = createActor(voiceSessionMachine, { clock, input: { effects } });
+    this.#actor.subscribe({
+      complete: () => {
+        this.#isOver = true;
+      },
+      error: (error) => {
+        this.#isOver = true;
+        this.#life.broke(error, [
+          effects.stopTurn,
+          () => effects.hangUp(BROKEN),
+          () => effects.settle(BROKEN),
+        ]);
+      },
+    });
+    this.#actor.start();
+  }
+
+  /** Resolves when the session is settled. */
+  get settled(): Promise<void> {
+    return this.#life.settled;
+  }
+
+  /** Whether what the client sends is ignored. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** How far the caller's sound came from its audio time; undefined: none came. */
+  get jitter(): SessionTally['jitter'] {
+    return this.#tally.jitter;
+  }
+
+  get config(): SessionConfig {
+    return this.#config;
+  }
+
+  /** The model that transcribes the caller. */
+  get transcriberModel(): string {
+    return this.#pipeline.transcriberModel(this.#config);
+  }
+
+  /** Applies settings that `VoicePipeline.problemOf` accepts. */
+  configure(config: SessionConfig): void {
+    const before = this.#config;
+    this.#config = config;
+    const { transcriberModel } = this.#pipeline;
+    if (isHeardOtherwise(before, config, transcriberModel)) this.#listening.restart();
+  }
+
+  /** Takes caller audio that arrived at `nowMs`, in the input format; does not keep the array. */
+  append(sound: Uint8Array, nowMs: number): SessionProblem | undefined {
+    return this.#listening.append(sound, nowMs);
+  }
+
+  /** Ends the utterance in progress. */
+  commit(): SessionProblem | undefined {
+    return this.#listening.commit();
+  }
+
+  /** Drops the utterance in progress. */
+  clearInput(): void {
+    this.#listening.clear();
+  }
+
+  /** Queues an answer, which begins when its turn comes. */
+  respond(request: AnswerRequest): SessionProblem | undefined {
+    return this.#turns.request(request);
+  }
+
+  /** Stops an answer; without an id, that of the conversation. Returns false when none is in progress or waiting. */
+  cancel(answerId?: string): boolean {
+    const { activeId, isConversing } = this.#answering;
+    const isMeant = answerId === undefined ? isConversing : answerId === activeId;
+    if (activeId !== undefined && isMeant) {
+      this.#answering.interrupt('client_cancelled');
+      return true;
+    }
+    return answerId === undefined && this.#turns.cancelWaiting();
+  }
+
+  /** What was spoken of an answer; undefined: it can no longer be truncated. */
+  spoken(itemId: string): SpokenText | undefined {
+    return this.#answering.spoken(itemId);
+  }
+
+  /** The caller interrupted an answer after `heardMs`: exactly the words heard stay in the conversation. */
+  heardUntil(itemId: string, heardMs: number): void {
+    const item = this.conversation.find(itemId);
+    const spoken = this.spoken(itemId);
+    if (item?.type !== 'message' || spoken === undefined) return;
+    spoken.cutAt(heardMs);
+    const content = [{ type: 'speech', transcript: spoken.cut ?? '' }] as const;
+    this.conversation.replace({ ...item, content });
+    this.#tally.interrupted();
+  }
+
+  /** The caller interrupts, as the client has found. */
+  bargeIn(): void {
+    this.#bargeIn();
+  }
+
+  /** Bills what was bought, and holds the next turn anew, where no turn is in progress. */
+  billNow(): void {
+    this.#send({ type: 'speech.heard' });
+  }
+
+  /** Ends the session for a fault of its client. */
+  fail(ending: Ending): void {
+    this.#send({ type: 'session.failed', ending });
+  }
+
+  /** Finishes the turn in progress, and ends. */
+  drain(): void {
+    this.#send({ type: 'drain.requested' });
+  }
+
+  /** The client disconnected: settles what was bought. */
+  clientGone(): void {
+    this.#send({ type: 'socket.closed' });
+  }
+
+  /** Ends now, without waiting for payments in progress. */
+  abandon(): void {
+    this.clientGone();
+    this.#giveUp();
+  }
+
+  #createListening(): Listening {
+    const { clock, engines, random, speechGates } = this.#deps;
+    const pipeline = this.#pipeline;
+    return new Listening({
+      stt: () => pipeline.stt(this.#config),
+      vad: engines.vad,
+      gates: speechGates,
+      clock,
+      random,
+      conversation: this.conversation,
+      tally: this.#tally,
+      client: this.#client,
+      config: () => this.#config,
+      speechStarted: () => {
+        if (this.#config.turnDetection?.interruptResponse) this.#bargeIn();
+      },
+      forgotten: () => this.#turns.heard(false),
+      heard: (heard, wantsAnswer) => this.#heard(heard, wantsAnswer),
+      paused: (text) => this.#answering.speculate(text, this.#config),
+      resumed: () => pipeline.llm.forgetSpeculation?.(),
+      timedOut: () => this.#promptCaller(),
+    });
+  }
+
+  #createAnswering(cap: TurnRoom): Answering {
+    const { clock, log, random } = this.#deps;
+    const { llm, voice } = this.#pipeline;
+    return createAnswering({
+      llm,
+      voice,
+      clock,
+      random,
+      log,
+      cap,
+      conversation: this.conversation,
+      tally: this.#tally,
+      client: this.#client,
+      transcribed: () => this.#listening.transcribed(),
+      finished: (finished) => {
+        if (finished.outcome.cause?.kind === 'cancelled') this.#tally.interrupted();
+        this.#turns.finished(finished);
+      },
+    });
+  }
+
+  #createTurns({ pipeline, sessionHolds }: VoiceSessionInput, cap: TurnRoom): TurnCycle {
+    const config = () => this.#config;
+    return new TurnCycle({
+      answering: this.#answering,
+      listening: this.#listening,
+      config,
+      life: this.#life,
+      billing: createTurnBilling({
+        cap,
+        sessionHolds,
+        pipeline,
+        tally: this.#tally,
+        clock: this.#clock,
+        config,
+      }),
+      isEnding: () => !this.#isLive || !this.#mayAnswer,
+      send: (event) => this.#send(event),
+    });
+  }
+
+  #effects(): VoiceSessionEffects {
+    const quietAtMs = () => this.#client.lastEventAtMs + LIMITS.realtimeIdleSeconds * 1_000;
+    return {
+      // An actor must not be created inside another one's action.
+      startTurn: () => queueMicrotask(() => this.#turns.start()),
+      stopTurn: () => this.#turns.stop(),
+      bill: (isEnding) => this.#turns.bill(isEnding),
+      hangUp: (ending) => this.#hangUp(ending),
+      settle: (ending) => {
+        this.#turns.billRest();
+        // These charges are in the journal by then, whatever happens to this process.
+        Promise.race([this.#pipeline.paymentsKnown(), this.#givenUp])
+          .then(() => this.#turns.billRest())
+          .catch((error: unknown) =>
+            this.#life.logError(error, 'the last payments were not billed'),
+          )
+          .finally(() => this.#life.settle(ending));
+      },
+      isHearing: () => this.#listening.isBusy,
+      quietInMs: () => Math.max(0, quietAtMs() - this.#clock.monotonicMs()),
+    };
+  }
+
+  /** Clears the client's playback first, since the caller hears that. */
+  #bargeIn(): void {
+    const played = this.#client.clearPlayback();
+    this.#turns.bargeIn();
+    if (played !== undefined) this.heardUntil(played.itemId, played.heardMs);
+  }
+
+  #heard({ text, latencyMs }: Heard, wantsAnswer: boolean): void {
+    this.#tally.stage('final', latencyMs);
+    if (text !== '') this.#tally.speechEnded(latencyMs);
+    const isAddressed = text !== '' && (this.#client.isAddressed?.(text) ?? true);
+    this.#turns.heard(wantsAnswer && isAddressed);
+  }
+
+  #promptCaller(): void {
+    const request = { config: this.#config, metadata: {}, isInConversation: true, isPrompt: true };
+    this.#turns.request(request);
+  }
+
+  /** Frees the recogniser first, whatever the client does. */
+  #hangUp(ending: Ending): void {
+    this.#pipeline.llm.forgetSpeculation?.();
+    this.#listening.close();
+    this.#client.end(ending);
+  }
+
+  get #mayAnswer(): boolean {
+    return this.#actor.getSnapshot().context.mayAnswer;
+  }
+
+  get #isLive(): boolean {
+    return this.#actor.getSnapshot().status === 'active';
+  }
+
+  /** An actor that has ended takes no events. */
+  #send(event: VoiceSessionEvent): void {
+    if (this.#isLive) this.#actor.send(event);
+  }
+}

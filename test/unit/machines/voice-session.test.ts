@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createActor } from 'xstate';
+import { type VoiceSessionEvent, voiceSessionMachine } from '../../../machines/voice-session.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+
+const ending = { code: 1008, reason: 'budget_exhausted' };
+const EVENTS: readonly VoiceSessionEvent[] = [
+  { type: 'response.requested' },
+  { type: 'speech.heard' },
+  { type: 'turn.finished' },
+  { type: 'turn.billed' },
+  { type: 'budget.spent', ending },
+  { type: 'drain.requested' },
+  { type: 'session.failed', ending: { code: 1011, reason: 'broken' } },
+  { type: 'socket.closed' },
+  { type: 'claim.lost' },
+];
+
+function start(...hearing: readonly boolean[]) {
+  const looks = [...hearing];
+  const effects: string[] = [];
+  const note = (name: string) => () => {
+    effects.push(name);
+  };
+  const clock = new ManualClock();
+  const quietAtMs = clock.monotonicMs() + 900_000;
+  const actor = createActor(voiceSessionMachine, {
+    clock,
+    input: {
+      effects: {
+        startTurn: note('startTurn'),
+        stopTurn: note('stopTurn'),
+        bill: (isEnding) => effects.push(isEnding ? 'bill' : 'bill and hold'),
+        hangUp: note('hangUp'),
+        settle: note('settle'),
+        isHearing: () => (looks.length > 1 ? looks.shift() : looks[0]) ?? false,
+        quietInMs: () => Math.max(0, quietAtMs - clock.monotonicMs()),
+      },
+    },
+  });
+  actor.start();
+  const send = (...events: VoiceSessionEvent[]) => {
+    for (const event of events) {
+      if (actor.getSnapshot().status === 'active') actor.send(event);
+    }
+  };
+  return { effects, actor, send, clock };
+}
+
+describe('realtime session', () => {
+  it('settles exactly once and hangs up, wherever it ends', () => {
+    fc.assert(
+      fc.property(
+        fc.boolean(),
+        fc.array(fc.constantFrom(...EVENTS), { maxLength: 12 }),
+        (isHearing, events) => {
+          const { effects, actor, send } = start(isHearing);
+          send(...events);
+          const { status } = actor.getSnapshot();
+          const count = (name: string) => effects.filter((effect) => effect === name).length;
+          expect(count('settle')).toBe(status === 'done' ? 1 : 0);
+          expect(count('hangUp')).toBe(status === 'done' ? 1 : 0);
+        },
+      ),
+    );
+  });
+
+  it('never starts a turn before the one before it is billed', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 20 }), (events) => {
+        const { effects, send } = start();
+        send(...events);
+        const turns = effects.filter(
+          (effect) => effect === 'startTurn' || effect.startsWith('bill'),
+        );
+        for (const [index, effect] of turns.entries()) {
+          if (effect === 'startTurn')
+            expect(turns[index - 1] ?? 'bill and hold').toBe('bill and hold');
+        }
+      }),
+    );
+  });
+
+  it('lets a caller who is speaking at a drain finish, answers, and then ends', () => {
+    const { effects, actor, send } = start(true, false);
+    send({ type: 'drain.requested' }, { type: 'drain.requested' });
+    expect(effects).toEqual([]);
+    send({ type: 'response.requested' }, { type: 'turn.finished' }, { type: 'turn.billed' });
+    expect(effects).toEqual(['startTurn', 'bill', 'hangUp', 'settle']);
+    expect(actor.getSnapshot().context.ending?.code).toBe(1012);
+  });
+
+  it('ends when that speech gets no answer, or takes too long', () => {
+    const silent = start(true, true, false);
+    silent.send({ type: 'drain.requested' }, { type: 'speech.heard' });
+    // The caller was still speaking.
+    expect(silent.effects).toEqual([]);
+    silent.send({ type: 'speech.heard' }, { type: 'turn.billed' });
+    expect(silent.effects).toEqual(['bill', 'hangUp', 'settle']);
+    const endless = start(true);
+    endless.send({ type: 'drain.requested' });
+    endless.clock.advance(LIMITS.realtimeTurnMs);
+    expect(endless.effects).toEqual(['hangUp', 'settle']);
+  });
+
+  it('lets a caller who interrupts that answer finish, and answers that, too', () => {
+    const { effects, actor, send } = start(true);
+    send({ type: 'drain.requested' }, { type: 'response.requested' });
+    send({ type: 'turn.finished' }, { type: 'turn.billed' });
+    expect(actor.getSnapshot().value).toBe('hearing');
+    send({ type: 'response.requested' }, { type: 'turn.finished' }, { type: 'response.requested' });
+    send({ type: 'turn.billed' });
+    expect(actor.getSnapshot().value).toBe('responding');
+    expect(effects).toEqual([
+      'startTurn',
+      'bill and hold',
+      'startTurn',
+      'bill and hold',
+      'startTurn',
+    ]);
+  });
+
+  it('gives the drain as the reason to a client that it gives up during a drain, and answers no more', () => {
+    for (const begin of [[], [{ type: 'response.requested' }]] as const) {
+      const { effects, actor, send } = start(true, false);
+      send(...begin, { type: 'drain.requested' }, { type: 'response.requested' });
+      send({ type: 'socket.closed' }, { type: 'turn.finished' }, { type: 'turn.billed' });
+      expect(actor.getSnapshot().value).toBe('closed');
+      expect(actor.getSnapshot().context.ending?.code).toBe(1012);
+      expect(effects.filter((effect) => effect === 'startTurn')).toHaveLength(1);
+      expect(effects).not.toContain('bill and hold');
+    }
+  });
+
+  it('answers what was asked while it was billing, once the reserve is whole again', () => {
+    const { effects, actor, send } = start();
+    send(
+      { type: 'response.requested' },
+      { type: 'turn.finished' },
+      { type: 'response.requested' },
+      { type: 'turn.billed' },
+    );
+    expect(effects).toEqual(['startTurn', 'bill and hold', 'startTurn']);
+    expect(actor.getSnapshot().value).toBe('responding');
+  });
+
+  it('finishes and bills the running turn before it drains', () => {
+    const { effects, actor, send } = start();
+    send({ type: 'response.requested' }, { type: 'drain.requested' });
+    expect(actor.getSnapshot().value).toBe('responding');
+    send({ type: 'turn.finished' }, { type: 'turn.billed' });
+    expect(effects).toEqual(['startTurn', 'bill', 'hangUp', 'settle']);
+    expect(actor.getSnapshot().context.ending?.code).toBe(1012);
+  });
+
+  it('stops and bills the running turn when the client leaves', () => {
+    const { effects, send } = start();
+    send({ type: 'response.requested' }, { type: 'socket.closed' });
+    send({ type: 'turn.finished' }, { type: 'turn.billed' });
+    expect(effects).toEqual(['startTurn', 'stopTurn', 'bill', 'hangUp', 'settle']);
+  });
+
+  it('stops, and settles what is left, when another process has taken the session over', () => {
+    const { effects, actor, send } = start();
+    send({ type: 'response.requested' }, { type: 'claim.lost' });
+    expect(effects).toEqual(['startTurn', 'stopTurn', 'hangUp', 'settle']);
+    expect(actor.getSnapshot().value).toBe('lost');
+  });
+
+  it('ends a turn that outlives its limit', () => {
+    const { effects, send, clock } = start();
+    send({ type: 'response.requested' });
+    clock.advance(119_999);
+    expect(effects).toEqual(['startTurn']);
+    clock.advance(1);
+    expect(effects).toEqual(['startTurn', 'stopTurn']);
+  });
+
+  it('closes 1000 after a quarter of an hour without an event', () => {
+    const { effects, actor, clock } = start();
+    clock.advance(900_000);
+    expect(effects).toEqual(['hangUp', 'settle']);
+    expect(actor.getSnapshot().context.ending?.code).toBe(1000);
+  });
+});

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
+import { openSessionHold } from '../../../../src/voice/billing/session-hold.ts';
+import { MAIN_HOLD, SessionHolds } from '../../../../src/voice/billing/session-holds.ts';
+import { createFakeLedger } from '../../../support/fake-ledger.ts';
+
+const AGENT = 7;
+const RESERVE = 1_000n;
+const source = {
+  rail: 'direct-account',
+  provider: 'p',
+  upstreamModel: 'm',
+  rates: {},
+  marginBps: 0,
+} satisfies Source;
+
+/** A session whose main hold is all that it may spend. */
+async function reserved(creditRaw = 10_000n) {
+  const ledger = createFakeLedger();
+  await ledger.credit({ agentId: AGENT, amountRaw: creditRaw, reference: 'test' });
+  const deps = { ledger, clock: new ManualClock(), log: silentLog };
+  const holds = new SessionHolds(
+    (name, reserveRaw, isQuiet) =>
+      openSessionHold(
+        deps,
+        {
+          spender: { agentId: AGENT },
+          sessionId: `call${name}`,
+          kind: 'call',
+          model: 'phone',
+          source,
+        },
+        reserveRaw,
+        isQuiet,
+      ),
+    { hasOneReserve: true },
+  );
+  await holds.hold(MAIN_HOLD, RESERVE);
+  const heldRaw = async () => (await ledger.funds(AGENT))?.heldRaw;
+  return { heldRaw, holds, ledger };
+}
+
+it('what another hold needs is taken out of the main one, so that never more than the reserve is held', async () => {
+  const { heldRaw, holds } = await reserved();
+  expect(await holds.hold('openai', 300n)).toMatchObject({ kind: 'extended' });
+  expect(await heldRaw()).toBe(RESERVE);
+  expect(holds.mainFreeRaw).toBe(700n);
+  await holds.journal([{ sessionHold: 'openai', costRaw: 200n, usage: {} }]);
+  expect(await holds.hold('openai', 300n)).toMatchObject({ kind: 'extended' });
+  expect(await heldRaw()).toBe(RESERVE);
+  expect(holds.mainFreeRaw).toBe(500n);
+});
+
+it('the reserve refuses what it has not, and says that it was the reserve', async () => {
+  const { heldRaw, holds } = await reserved();
+  await holds.journal([{ sessionHold: MAIN_HOLD, costRaw: 900n, usage: {} }]);
+  expect(holds.isReserveSpent).toBe(false);
+  expect(await holds.hold('openai', 101n)).toMatchObject({
+    kind: 'refused',
+    short: { sessionHold: 'openai', roomRaw: 100n },
+  });
+  expect(await holds.hold(MAIN_HOLD, 101n)).toMatchObject({ kind: 'refused' });
+  expect(holds.isReserveSpent).toBe(true);
+  expect(await heldRaw()).toBe(RESERVE);
+});
+
+it('requests at one time are served one after another, within the reserve', async () => {
+  const { heldRaw, holds } = await reserved();
+  const verdicts = await Promise.all(['a', 'b', 'c', 'd'].map((name) => holds.hold(name, 300n)));
+  expect(verdicts.map(({ kind }) => kind)).toEqual(['extended', 'extended', 'extended', 'refused']);
+  expect(await heldRaw()).toBe(RESERVE);
+});
+
+it('a hold that a cap refuses leaves its part to the next one', async () => {
+  const { heldRaw, holds, ledger } = await reserved();
+  ledger.refuse(AGENT, { reason: 'agent_suspended' });
+  expect(await holds.hold('openai', 400n)).toMatchObject({ kind: 'refused' });
+  ledger.refuse(AGENT, undefined);
+  expect(await holds.hold('groq', 1_000n)).toMatchObject({ kind: 'extended' });
+  expect(await heldRaw()).toBe(RESERVE);
+});
+
+it('everything is settled together, and nothing stays held', async () => {
+  const { heldRaw, holds, ledger } = await reserved();
+  await holds.hold('openai', 300n);
+  await holds.journal([
+    { sessionHold: MAIN_HOLD, costRaw: 40n, usage: {} },
+    { sessionHold: 'openai', costRaw: 70n, usage: {} },
+  ]);
+  await holds.settle({ reason: 'call_ended', status: 'success' });
+  expect(await heldRaw()).toBe(0n);
+  expect(ledger.consumedRaw(AGENT)).toBe(110n);
+});
