@@ -16,6 +16,8 @@ export default defineConfig({
   test: {
     expect: { poll: { timeout: 5_000 } },
     isolate: false,
+    // Tests of one file that are said to be concurrent wait for telephone calls most of the time.
+    maxConcurrency: 20,
     projects: [
       {
         extends: true,

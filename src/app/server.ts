@@ -1,6 +1,6 @@
+import { retryProvisions } from '../accounts/agents/retry-provisions.ts';
 import { pollInvalidations } from '../accounts/keys/invalidations.ts';
 import { flushKeyUse } from '../accounts/keys/key-use.ts';
-import { retryDelegations } from '../accounts/wallets/retry-delegations.ts';
 import { createApiDescription } from '../http/server/api-description.ts';
 import { createHttpServer, type HttpServer } from '../http/server/app.ts';
 import { checkCertificate } from '../http/server/certificate.ts';
@@ -11,24 +11,30 @@ import { startWorkers } from '../kernel/schedule.ts';
 import { Teardown } from '../kernel/teardown.ts';
 import { loadCatalogue } from '../models/catalogue/load-catalogue.ts';
 import { RATE_LIMIT_ADVISORY_HEADER } from '../models/routing/rate-limit-advisory.ts';
+import { loadRateCard } from '../phone/load-rate-card.ts';
 import { loadChainCode } from '../platform/chain/account.ts';
 import { createFetch } from '../platform/egress/fetch.ts';
 import { type Database, openDatabase } from '../platform/postgres/database.ts';
 import type { Capabilities } from '../routes/capabilities.ts';
 import { ROUTES } from '../routes/index.ts';
+import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
 import { createListenSocket } from '../sockets/listen.ts';
 import { createRealtimeSocket } from '../sockets/realtime.ts';
 import { createTranscriptionSocket } from '../sockets/transcriptions-stream.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
-import type { VoiceDeps } from '../voice/session/voice-deps.ts';
+import type { VoiceDeps } from '../voice/live/voice-deps.ts';
+import { EVENT_KINDS } from '../webhooks/catalogue.ts';
+import { eventSchema } from '../webhooks/event-schema.ts';
 import { type AccountParts, buildAccounts } from './build/build-accounts.ts';
 import { buildBudgets } from './build/build-budgets.ts';
 import { buildChain } from './build/build-chain.ts';
 import { buildGateway } from './build/build-gateway.ts';
 import { buildLedger } from './build/build-ledger.ts';
 import { buildPayments } from './build/build-payments.ts';
+import { buildPhone } from './build/build-phone.ts';
 import { buildRequests } from './build/build-requests.ts';
 import { buildVoice } from './build/build-voice.ts';
+import { buildWebhooks } from './build/build-webhooks.ts';
 import { forget } from './build/forget.ts';
 import { pushMonitoring } from './build/push-monitoring.ts';
 import type { ServerDeps, World } from './build/world.ts';
@@ -64,6 +70,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     missing: (missing) => log.info(missing, 'models stay off for want of credentials or rates'),
     retiring: (retiring) => log.warn({ retiring }, 'vendors shut these models down soon'),
   });
+  const rateCard = await loadRateCard(settings.phone.rateCardFile);
   if (settings.tls !== undefined) await checkCertificate(settings.tls);
   // The chain library takes 200 ms to load: now, and not in the middle of a call.
   await loadChainCode();
@@ -74,10 +81,10 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   signal?.throwIfAborted();
 
   const metrics = createMetrics({ withProcess: true });
-  const { fetch, close: closeOutbound } = createFetch();
+  const { fetch, fetchStream, close: closeOutbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
   const { sql, ledgerSql } = database;
-  const world: World = { ...deps, sql, ledgerSql, metrics, catalogue, fetch };
+  const world: World = { ...deps, sql, ledgerSql, metrics, catalogue, fetch, fetchStream };
   const parts = await buildLedger(world, teardown);
   const { ledger } = parts;
   const chain = await buildChain(world, teardown);
@@ -97,15 +104,18 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     { ledger, voice, budgets, paidCalls, providerKeys: accounts.services.providerKeys },
     teardown,
   );
+  const webhooks = buildWebhooks(world, parts, teardown);
+  const phone = buildPhone(world, parts, { voice, gateway, rateCard }, teardown);
   const requests = buildRequests(world, parts, teardown);
   const status = createStatusBoard({ ...chain, clock, health });
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
-  const capabilities = { ...CAPABILITIES, x402Facilitator: pays };
-  const services = { ...gateway.services, ...payments.services, health, status, capabilities };
+  const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
+  const board = { health, status, capabilities };
+  const services = { ...gateway.services, ...payments.services, ...webhooks, ...phone, ...board };
   const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
   const { invalidations } = accounts;
-  parts.whenSuspended((agentId) => invalidations.tell({ kind: 'agent_stopped', agentId }));
+  parts.whenSuspended((agentId) => invalidations.notify({ kind: 'agent_stopped', agentId }));
   invalidations.subscribe((notice) => forget(notice, accounts.credentials, ledger, http));
   startLife(world, accounts, health, teardown);
 
@@ -130,17 +140,21 @@ function openEdge(
   accounts: AccountParts,
   requests: ReturnType<typeof buildRequests>,
   services: ReturnType<typeof buildGateway>['services'] &
-    ReturnType<typeof buildPayments>['services'] & {
+    ReturnType<typeof buildPayments>['services'] &
+    ReturnType<typeof buildWebhooks> &
+    ReturnType<typeof buildPhone> & {
       readonly health: HealthChecks;
       readonly status: StatusBoard;
       readonly capabilities: Capabilities;
     },
 ): Promise<HttpServer> {
   const { environment, publicUrl, socketsPerAgent, trustedProxies, tls } = world.settings;
+  const publicOrigin = publicUrl?.replace(/\/$/, '') ?? '';
   const sockets = [
     createTranscriptionSocket(voice, relays.listen),
     createRealtimeSocket(voice, relays.realtime, cascades),
     createListenSocket(voice, relays.listen),
+    createCarrierMediaSocket(services.carrierHooks, { publicOrigin }),
   ];
   return createHttpServer({
     routes: ROUTES,
@@ -150,9 +164,15 @@ function openEdge(
     services: {
       ...accounts.services,
       ...services,
+      publicOrigin,
       metrics: world.metrics,
       clock: world.clock,
-      apiDescription: createApiDescription({ routes: ROUTES, sockets, publicUrl }),
+      apiDescription: createApiDescription({
+        routes: ROUTES,
+        sockets,
+        webhooks: EVENTS,
+        publicUrl,
+      }),
     },
     credentials: accounts.credentials,
     holdsProviderKeys: accounts.services.providerKeys.holdsAny,
@@ -164,6 +184,9 @@ function openEdge(
     socketCaps: { perAgent: socketsPerAgent },
   });
 }
+
+/** Every event with the schema of its body, as the description of the interface has it. */
+const EVENTS = EVENT_KINDS.map((kind) => ({ ...kind, schema: eventSchema(kind) }));
 
 const advisoriesOf = ({ budgetAdvisory, rateLimitAdvisory }: World['settings']): string[] => [
   ...(budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : []),
@@ -185,7 +208,7 @@ function startLife(
     startWorkers(world, [
       pollInvalidations(accounts),
       flushKeyUse(accounts),
-      retryDelegations(accounts.provisioning),
+      retryProvisions(accounts.provisioning),
       ...(key === undefined ? [] : [pushMonitoring({ ...monitoring, key })]),
     ]),
   );
@@ -200,7 +223,6 @@ const CAPABILITIES = {
   gateway: true,
   // Always there: each request brings the provider key that it is to be made with.
   llmProxy: true,
-  telephony: false,
   onrampHeadless: false,
   x402Facilitator: false,
 };

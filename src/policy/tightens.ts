@@ -21,8 +21,8 @@ export type ControlChange =
   | { readonly kind: 'mode'; readonly before: AllowlistMode; readonly after: AllowlistMode };
 
 /**
- * Whether a change allows nothing new, now or ever: the one measure of the tighten-only lock. Where it cannot be
- * told, it does not tighten.
+ * Whether a change allows nothing new, now or ever: the one measure of the tighten-only lock. A change of which that is
+ * uncertain does not tighten.
  */
 export function tightens(change: ControlChange): boolean {
   switch (change.kind) {

@@ -5,6 +5,10 @@ import { adminListAgents } from './admin/agents/list.ts';
 import { adminSetAgentStatus } from './admin/agents/status.ts';
 import { adminBalance } from './admin/balances/detail.ts';
 import { adminReleaseReservation } from './admin/reservations/release.ts';
+import { adminLiftSuspension } from './admin/telephony-suspensions/lift.ts';
+import { adminLiftSuspensions } from './admin/telephony-suspensions/lift-all.ts';
+import { adminListSuspensions } from './admin/telephony-suspensions/list.ts';
+import { adminSuspendTelephony } from './admin/telephony-suspensions/suspend.ts';
 import { reportOutcome } from './agents/actions/outcome.ts';
 import { readOwnAllowlistMode } from './agents/allowlist-mode/read.ts';
 import { setOwnAllowlistMode } from './agents/allowlist-mode/set.ts';
@@ -28,12 +32,19 @@ import { setOwnSpendLimit } from './agents/spend-limit/set.ts';
 import { listTransactions } from './agents/transactions.ts';
 import { speech } from './audio/speech.ts';
 import { createTranscription } from './audio/transcriptions.ts';
+import { hangUpCall } from './calls/hang-up.ts';
+import { placeCall } from './calls/place.ts';
+import { readCall } from './calls/read.ts';
+import { callRecording } from './calls/recording.ts';
+import { callReport } from './calls/report.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
 import { listActions } from './developer/agents/actions/list.ts';
 import { reportOutcomeAsOwner } from './developer/agents/actions/outcome.ts';
 import { readAgentAllowlistMode } from './developer/agents/allowlist-mode/read.ts';
 import { setAgentAllowlistMode } from './developer/agents/allowlist-mode/set.ts';
+import { agentCallRecording } from './developer/agents/calls/recording.ts';
+import { agentCallReport } from './developer/agents/calls/report.ts';
 import { closeAgent } from './developer/agents/close.ts';
 import { createAgent } from './developer/agents/create.ts';
 import { agentDetail } from './developer/agents/detail.ts';
@@ -47,6 +58,15 @@ import { revokeAgentKey } from './developer/agents/keys/revoke.ts';
 import { rotateAgentKey } from './developer/agents/keys/rotate.ts';
 import { agentLimitChain } from './developer/agents/limit-chain.ts';
 import { listAgents } from './developer/agents/list.ts';
+import { buyAgentNumber } from './developer/agents/numbers/buy.ts';
+import { agentNumberCalls } from './developer/agents/numbers/calls.ts';
+import { agentNumber } from './developer/agents/numbers/detail.ts';
+import { listAgentNumbers } from './developer/agents/numbers/list.ts';
+import { releaseAgentNumber } from './developer/agents/numbers/release.ts';
+import { searchAgentNumbers } from './developer/agents/numbers/search.ts';
+import { testCallNumber } from './developer/agents/numbers/test-call.ts';
+import { testRingNumber } from './developer/agents/numbers/test-ring.ts';
+import { agentNumberUsage } from './developer/agents/numbers/usage.ts';
 import { changeAgentPolicy } from './developer/agents/policies/change.ts';
 import { createAgentPolicy } from './developer/agents/policies/create.ts';
 import { listAgentPolicies } from './developer/agents/policies/list.ts';
@@ -62,14 +82,22 @@ import { clearAgentSpendLimit } from './developer/agents/spend-limit/clear.ts';
 import { readAgentSpendLimit } from './developer/agents/spend-limit/read.ts';
 import { setAgentSpendLimit } from './developer/agents/spend-limit/set.ts';
 import { setAgentStatus } from './developer/agents/status.ts';
+import { changeVoice } from './developer/agents/voice/change.ts';
+import { changeVoiceByPost } from './developer/agents/voice/change-by-post.ts';
+import { readVoice } from './developer/agents/voice/read.ts';
 import { verifyWallet } from './developer/auth/verify.ts';
 import { developerBalances } from './developer/balances.ts';
 import { recentCharges } from './developer/charges/recent.ts';
+import { listEvents } from './developer/events.ts';
 import { gatewayModels } from './developer/gateway/models.ts';
 import { createDeveloperKey } from './developer/keys/create.ts';
 import { listDeveloperKeys } from './developer/keys/list.ts';
 import { revokeDeveloperKey } from './developer/keys/revoke.ts';
 import { rotateDeveloperKey } from './developer/keys/rotate.ts';
+import { addDoNotCall } from './developer/phone/do-not-call/add.ts';
+import { listDoNotCall } from './developer/phone/do-not-call/list.ts';
+import { removeDoNotCall } from './developer/phone/do-not-call/remove.ts';
+import { listPhoneNumbers } from './developer/phone/numbers.ts';
 import { accountCap } from './developer/policies/account-cap.ts';
 import { changeTeamPolicy } from './developer/policies/change.ts';
 import { createTeamPolicy } from './developer/policies/create.ts';
@@ -81,6 +109,20 @@ import { listProviderKeys } from './developer/provider-keys/list.ts';
 import { removeProviderKey } from './developer/provider-keys/remove.ts';
 import { setProviderKey } from './developer/provider-keys/set.ts';
 import { toggleProviderKey } from './developer/provider-keys/toggle.ts';
+import { deliveryDetail } from './developer/webhook-deliveries/detail.ts';
+import { listDeliveries } from './developer/webhook-deliveries/list.ts';
+import { changeWebhook } from './developer/webhooks/change.ts';
+import { createWebhook } from './developer/webhooks/create.ts';
+import { listWebhookDeliveries } from './developer/webhooks/deliveries.ts';
+import { webhookDetail } from './developer/webhooks/detail.ts';
+import { listEventKinds } from './developer/webhooks/events.ts';
+import { listWebhooks } from './developer/webhooks/list.ts';
+import { recoverWebhook } from './developer/webhooks/recover.ts';
+import { webhookRecovery } from './developer/webhooks/recovery.ts';
+import { removeWebhook } from './developer/webhooks/remove.ts';
+import { retryWebhookDelivery } from './developer/webhooks/retry-delivery.ts';
+import { rotateWebhookSecret } from './developer/webhooks/rotate-secret.ts';
+import { testWebhook } from './developer/webhooks/test.ts';
 import { embeddings } from './embeddings.ts';
 import { estimate } from './estimate.ts';
 import { health } from './health.ts';
@@ -90,11 +132,13 @@ import { markets } from './markets.ts';
 import { metrics } from './metrics.ts';
 import { modelDetail } from './models/detail.ts';
 import { listModels } from './models/list.ts';
+import { buyOwnNumber } from './numbers/buy.ts';
 import { openapi } from './openapi.ts';
 import { proxyCheck } from './proxy/check.ts';
 import { proxyFetch } from './proxy/fetch.ts';
 import { createClientSecret } from './realtime/client-secrets.ts';
 import { status } from './status.ts';
+import { carrierCallback } from './telephony/callback.ts';
 import { estimateX402 } from './x402/estimate.ts';
 import { forecastX402 } from './x402/forecast.ts';
 
@@ -118,6 +162,12 @@ export const ROUTES = [
   changeOwnPolicy,
   revokeOwnPolicy,
   syncLedger,
+  placeCall,
+  readCall,
+  hangUpCall,
+  callReport,
+  callRecording,
+  buyOwnNumber,
   // Developer keys
   createDeveloperKey,
   listDeveloperKeys,
@@ -134,6 +184,8 @@ export const ROUTES = [
   rotateAgentKey,
   listActions,
   reportOutcomeAsOwner,
+  readVoice,
+  changeVoice,
   // Developer account
   verifyWallet,
   developerProfile,
@@ -141,6 +193,28 @@ export const ROUTES = [
   createTeamPolicy,
   changeTeamPolicy,
   revokeTeamPolicy,
+  // Webhooks
+  createWebhook,
+  listWebhooks,
+  webhookDetail,
+  changeWebhook,
+  removeWebhook,
+  listEventKinds,
+  rotateWebhookSecret,
+  testWebhook,
+  listWebhookDeliveries,
+  retryWebhookDelivery,
+  listDeliveries,
+  deliveryDetail,
+  // Phone
+  buyAgentNumber,
+  listAgentNumbers,
+  releaseAgentNumber,
+  agentNumberCalls,
+  agentCallReport,
+  agentCallRecording,
+  agentNumberUsage,
+  testCallNumber,
   // Inference gateway
   chatCompletions,
   embeddings,
@@ -205,6 +279,22 @@ export const ROUTES = [
   setProviderKey,
   toggleProviderKey,
   removeProviderKey,
+  recoverWebhook,
+  webhookRecovery,
+  listEvents,
+  changeVoiceByPost,
+  searchAgentNumbers,
+  agentNumber,
+  listPhoneNumbers,
+  carrierCallback,
+  testRingNumber,
+  adminListSuspensions,
+  adminSuspendTelephony,
+  adminLiftSuspension,
+  adminLiftSuspensions,
+  listDoNotCall,
+  addDoNotCall,
+  removeDoNotCall,
   capabilities,
   openapi,
   metrics,

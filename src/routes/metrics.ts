@@ -1,7 +1,7 @@
 import { ok, route } from '../http/route/route.ts';
 import type { MetricsRegistry } from '../http/server/metrics.ts';
 
-/** Measurements for Prometheus, behind the admin key: they tell how much business is done here. */
+/** Measurements for Prometheus, behind the admin key: they reveal how much business is done here. */
 export const metrics = route<{ metrics: Pick<MetricsRegistry, 'render' | 'contentType'> }>()({
   method: 'GET',
   path: '/metrics',

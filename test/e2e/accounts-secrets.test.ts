@@ -68,7 +68,7 @@ describe('secrets', () => {
   });
 });
 
-/** One model of a provider that nobody listens for, so that calls fail on the way out. */
+/** One model of a provider where no server listens, so that calls fail on the way out. */
 const GONE = {
   providers: {
     acme: { baseUrl: 'http://127.0.0.1:1/v1', apiKeyEnv: 'ACME_API_KEY', dialect: 'openai' },

@@ -267,7 +267,7 @@ describe('an upload on its way', () => {
     expect(await rowsOf(agent.agentId)).toBe(0);
   });
 
-  it('that nobody reads, its key being unknown, does not hold the connection', async () => {
+  it('that is not read, its key being unknown, does not hold the connection', async () => {
     const socket = await RawSocket.open(world.port);
     const headers = [`Authorization: Bearer svc_${'0'.repeat(64)}`, 'Content-Length: 1000000'];
     socket.send(rawRequest(`POST ${PATH}`, headers));

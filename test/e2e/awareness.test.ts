@@ -113,7 +113,7 @@ describe('what an agent is told of its money', () => {
     });
   });
 
-  it('answers an agent that nobody has funded yet', async () => {
+  it('answers an agent that is not funded yet', async () => {
     await using agent = await aware.agentWith(0n);
     expect((await aware.asAgent(agent, 'credit-remaining')).body).toMatchObject({
       ...{ available: '0', creditIn: '0', headroomToAutoBorrow: '0', utilizationBps: 0 },

@@ -222,7 +222,7 @@ describe('a body that says too little or too much', () => {
     );
   });
 
-  it('is read without the fields that nobody knows, `__proto__` among them', async () => {
+  it('is read without unknown fields, `__proto__` among them', async () => {
     const text = `{"name":"odd fields","maxRateBps":100,"expirySeconds":3600,
       "status":"closed","agentId":1,"accountId":"acct_x","__proto__":{"status":"closed"},"nope":1}`;
     const made = await asDeveloper('/v1/developer/agents', text);

@@ -163,7 +163,7 @@ describe('a client secret', () => {
     expect([status, body.error]).toEqual([400, expect.objectContaining({ param })]);
   });
 
-  it('is refused as unknown when nobody made it', async () => {
+  it('is refused as unknown when it was never issued', async () => {
     const answer = await refusal(socketUrl(), [], bearer('ek_68af296e8e408191a1120ab6383263c2'));
     expect([answer.status, answer.body.error]).toEqual([
       401,

@@ -53,7 +53,7 @@ describe('credit thresholds over HTTP', () => {
     });
   });
 
-  it('know no webhook yet', async () => {
+  it('know only webhooks of their own account', async () => {
     await using agent = await aware.agentWith(1n);
     const headers = bearer(agent.key);
     const pinned = { headers, body: { thresholdBps: 5, webhookId: 1 } };

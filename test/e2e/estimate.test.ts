@@ -42,7 +42,7 @@ const estimate = (body: unknown, headers: Readonly<Record<string, string>> = bea
 const USE = { model: 'acme/fast-1', input_tokens: 1_200, output_tokens: 400 };
 
 describe('an estimate', () => {
-  it('prices the example of the wire contract, for whoever asks', async () => {
+  it('prices the example of the wire contract, for any kind of credential', async () => {
     const { agentId } = agent;
     const read = { permissions: 'read' };
     const readOnly = await aware.to(`/v1/developer/agents/${agentId}/keys`, {
@@ -140,7 +140,7 @@ describe('an estimate', () => {
     });
   });
 
-  it('is refused to nobody in particular, and to a closed agent', async () => {
+  it('is refused without a credential, with an unknown one, and to a closed agent', async () => {
     const refused = { error: { type: 'authentication_error' } };
     expect(await estimate(USE, {})).toMatchObject({ status: 401, body: refused });
     expect(await estimate(USE, bearer('svc_none'))).toMatchObject({ status: 401, body: refused });

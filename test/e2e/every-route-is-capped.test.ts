@@ -75,7 +75,7 @@ const SPENDING = {
     refusal(`${world.wsUrl}/v1/realtime?model=local/realtime`, [], { ...headers, ...TASK }),
 };
 
-/** Every cap that the specification names, written over HTTP by whoever may. */
+/** Every cap that the specification names, written over HTTP by its owner. */
 const CAPS: Record<string, (agent: Agent) => Promise<{ readonly status: number }>> = {
   'a task policy of the agent': ({ headers }) =>
     ask(`${world.url}/v1/agents/policies`, {

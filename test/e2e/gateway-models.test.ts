@@ -91,7 +91,7 @@ describe('GET /v1/developer/gateway/models', () => {
     }
   });
 
-  it('is for whoever manages agents: no agent key, and no call without a credential', async () => {
+  it('is for developers: it takes no agent key, and no call without a credential', async () => {
     const url = `${world.url}/v1/developer/gateway/models`;
     expect((await ask(url)).status).toBe(401);
     const agent = await world.fund('curious');

@@ -233,7 +233,7 @@ describe('before anything is signed the next source is asked', () => {
   });
 });
 
-describe('once it may have been paid nobody else is', () => {
+describe('no other source is paid once a payment may have been made', () => {
   it.each(['dies', 'fails', 'babbles', 'cuts'])(
     'where the router %s after the payment: the error names what to look up',
     async (script) => {

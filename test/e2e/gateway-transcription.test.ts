@@ -173,7 +173,7 @@ describe('what is refused', () => {
     expect(await refused(LOCAL, { language: 'de' })).toMatchObject({ param: 'language' });
   });
 
-  it('names wav to whoever sends another container to an engine that reads nothing else', async () => {
+  it('names wav to a caller who sends another container to an engine that reads nothing else', async () => {
     const adts = Buffer.from(
       Array.from({ length: 50 }, () => [0xff, 0xf1, 0x60, 0x40, 1, 0, 0xfc, 0]).flat(),
     );

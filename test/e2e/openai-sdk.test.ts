@@ -9,7 +9,7 @@ const messages = [{ role: 'user' as const, content: 'What is 2 + 3?' }];
 let world: WholeWorld;
 let rich: FundedAgent;
 let poor: FundedAgent;
-/** Of an agent that nobody has ever funded. */
+/** Of an agent that was never funded. */
 let penniless: string;
 beforeAll(async () => {
   world = await startWorld();

@@ -35,7 +35,7 @@ describe('a request that is wrong in itself', () => {
     expect(refused.body.details).toHaveLength(1);
   });
 
-  it('is refused by whom it came from before anything else', async () => {
+  it('is refused for its credential before anything else', async () => {
     const url = `${bench.world.url}/v1/proxy/fetch`;
     const none = await ask(url, { body: {} });
     expect([none.status, none.body.error]).toEqual([
@@ -52,7 +52,7 @@ describe('a request that is wrong in itself', () => {
     expect(refused.headers.get('x-svc-payment')).toBeNull();
   });
 
-  it('to a port where nobody listens reads as unreachable', async () => {
+  it('to a port where no server listens reads as unreachable', async () => {
     const refused = await agent.fetch('http://127.0.0.1:9/');
     expect(refused.body.error).toMatch(/blocked_destination|Failed to reach target URL/);
   });

@@ -123,7 +123,7 @@ describe('the parts of a realtime session that routers sell', () => {
     expect(await rowsOf(buyer)).toEqual([]);
   });
 
-  it('are asked for at nobody else where a router was paid and does not deliver', async () => {
+  it('are asked for at no other source where a router was paid and does not deliver', async () => {
     const buyer = await bench.buyer('dies');
     const asked = bench.direct.seen.length;
     const client = await connect(buyer, { model: 'evil/dies' });

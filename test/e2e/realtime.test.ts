@@ -46,7 +46,7 @@ it('a vendor-made client asks aloud, is answered aloud with its balance, and pay
   await Promise.all([speak(session, question), answered]);
   await expect.poll(() => session.usage.totalTokens).toBeGreaterThan(0);
   const said = JSON.stringify(session.history);
-  // What this very session holds, and has not spent, is no news to whoever asks in it.
+  // What this very session holds and has not spent is not shown to the caller who asks in it.
   const told = [...said.matchAll(/(\d)\.(\d{6}) USDC/g)].map(([, whole, raw]) =>
     BigInt(`${whole}${raw}`),
   );

@@ -78,7 +78,7 @@ describe('the limit chain', () => {
     expect(asked).toMatchObject({ status: 403, body: { error: 'read_only_key' } });
   });
 
-  it('is nobody else’s to see', async () => {
+  it('is not visible to another developer', async () => {
     await using agent = await aware.agentWith(1n);
     const absent = { status: 404, body: { error: 'not_found' } };
     expect(await chainOf(agent.agentId, stranger.headers)).toMatchObject(absent);
@@ -175,7 +175,7 @@ describe('what would become of a payment', () => {
     }
   });
 
-  it('is nobody else’s to ask', async () => {
+  it('is not open to another developer', async () => {
     await using agent = await aware.agentWith(1n);
     const absent = { status: 404, body: { error: 'not_found' } };
     expect(await resolve(agent.agentId, question, stranger.headers)).toMatchObject(absent);

@@ -62,7 +62,7 @@ const told = (nearLimitBps?: number) =>
 
 const ask = (world: GatewayWorld, headers: Record<string, string> = {}, who = 0) => {
   const agent = agents[who];
-  if (agent === undefined) throw new Error('nobody asks');
+  if (agent === undefined) throw new Error('the test has no agent');
   const body = { model: MODEL, messages: [{ role: 'user', content: 'Go.' }] };
   return world.request('/chat/completions', {
     ...{ body, headers: { authorization: `Bearer ${keyOf(agent)}`, ...headers } },

@@ -96,7 +96,7 @@ describe('a threshold that is crossed', () => {
     ]);
   });
 
-  it('is told by nobody any more once it is forgotten, in a ledger that knew it', async () => {
+  it('is not reported any more once it is removed, in a ledger that knew it', async () => {
     const { agent, agentId, made } = await watched(10n, 5_000);
     await using ledger = liveLedger(db.sql, 'a');
     await spendUnits(ledger, agent, 1, 'known');
@@ -143,7 +143,7 @@ describe('a threshold that is crossed', () => {
     await spending;
     const told = new Set((await toldOf(agentId)).map(({ payload }) => payload.thresholdId));
     expect(told.size).toBe((await toldOf(agentId)).length);
-    // Whoever began above was crossed before anybody watched; every other one is told.
+    // An agent that began above crossed before the threshold was watched; every other crossing is reported.
     for (const { id, lastState } of made) expect(told.has(id), `${id}`).toBe(lastState === 'below');
   });
 

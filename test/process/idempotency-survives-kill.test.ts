@@ -79,6 +79,13 @@ const keyOf = async ({ agentId }: FundedAgent) => {
     select work_id, state from idempotency_keys where owner = ${`agent:${agentId}`}`;
   return row;
 };
+/** How many statements wait for a row that another transaction has taken. */
+const waiting = async () => {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  return row?.count;
+};
 const codeOf = async (postingId: string) => {
   const [row] = await sql<{ code: string }[]>`select code from postings where id = ${postingId}`;
   return row?.code;
@@ -130,11 +137,15 @@ it('work under a key whose process is killed runs again only where it was not pa
   const works = { held: await keyOf(held), charged: await keyOf(charged) };
   const resolved = `resolve:${works.charged?.work_id}`;
   await expect.poll(() => codeOf(resolved)).toBe('hold.settle');
+  // The statement that keeps the answer is sent after that: one still on its way would outlive the kill.
+  await expect.poll(waiting).toBe(2);
 
+  // What the dead process had sent must not be carried out once the rows are free: it ends before
+  // the process does, because an embedded database goes away with it and frees the rows in doing so.
+  dying.child.kill('SIGSTOP');
+  await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
   await dying.kill();
-  // What the dead process had sent must not be carried out once the rows are free.
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.catch(() => {});
   await Promise.all([unlockFunds(), unlockKey(), ...lost]);
 
   await using heir = await startServerProcess(environment);

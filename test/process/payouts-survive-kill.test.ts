@@ -55,7 +55,7 @@ async function withSql<T>(look: (sql: Sql) => Promise<T>): Promise<T> {
   }
 }
 
-/** Whoever died while it read the chain has the chain for another minute; nobody waits for that here. */
+/** A process that died while it read the chain keeps its claim for another minute; this test does not wait for that. */
 const forgetReader = (sql: Sql) => sql`update chain_cursors set claimed_until = null`;
 
 type Scene = { readonly agent: WalletAgent; readonly developer: PayingDeveloper };

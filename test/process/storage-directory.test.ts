@@ -80,7 +80,7 @@ describe('a database directory', () => {
     }
   });
 
-  it('starts over a zombie that nobody has buried', async () => {
+  it('starts over a zombie that its parent has not reaped', async () => {
     using folder = scratchFolder();
     await (await startIn(folder.path))[Symbol.asyncDispose]();
     // The shell becomes `sleep`, which never waits for the child that it inherits. The child ends

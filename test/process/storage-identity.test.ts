@@ -25,7 +25,7 @@ async function ordinaryUser() {
   return { prefix: UNSHARE };
 }
 
-describe('the embedded database runs as whoever starts it', () => {
+describe('the embedded database runs as the user who starts it', () => {
   it('works for this user in an open folder', async () => {
     using folder = scratchFolder('open');
     await worksTwice(`${folder.path}/db`);
@@ -33,7 +33,7 @@ describe('the embedded database runs as whoever starts it', () => {
     expect(data.mode & 0o077).toBe(0);
   });
 
-  it('works in a folder that nobody else may enter', async () => {
+  it('works in a folder that no other user may enter', async () => {
     using folder = scratchFolder('closed');
     await worksTwice(`${folder.path}/db`);
   });

@@ -7,7 +7,7 @@ import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 import { targetOn, testDatabase } from '../support/database.ts';
 import { freePort } from '../support/server-process.ts';
 
-/** Time that passes at once whenever somebody waits for it. */
+/** Time that passes at once whenever code waits for it. */
 class HurriedClock extends ManualClock {
   override setTimeout(callback: () => void, delayMs: number) {
     const handle = super.setTimeout(callback, delayMs);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
-import type { SessionStep } from '../../src/voice/session/session-steps.ts';
+import type { SessionStep } from '../../src/voice/live/session-steps.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import {
   DoomedSessions,

@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bearer } from '../support/edge.ts';
 import { type ProcessPlace, processPlace } from '../support/process-place.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
 import { freePort, type ServerProcess, startServerProcess } from '../support/server-process.ts';
@@ -47,6 +48,10 @@ describe('npm run agent', () => {
       headers: { authorization: `Bearer ${key}` },
     });
     expect([balance.status, balance.body.spendableRaw]).toEqual([200, '5000000']);
+
+    const developerKey = /^developer key (\S+)$/m.exec(ran.out)?.[1] ?? '';
+    const feed = await ask(`${server.url}/v1/developer/events`, { headers: bearer(developerKey) });
+    expect(feed.status).toBe(200);
 
     const line = ran.out.split('\n').find((text) => text.startsWith('curl ')) ?? '';
     const [url = '', , authorization = '', , type = '', , body = ''] = wordsOf(line);

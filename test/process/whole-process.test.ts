@@ -118,8 +118,8 @@ describe('npm start', () => {
   });
 });
 
-describe('a bug that nobody caught', () => {
-  it('is written to the log, ends the process with 1, and keeps nobody from starting again', async () => {
+describe('an uncaught error', () => {
+  it('is logged, ends the process with 1, and does not keep another process from starting', async () => {
     for (const bug of [
       "process.on('SIGUSR2', () => { throw new Error('a bug of the test'); });",
       "process.on('SIGUSR2', () => { Promise.reject(new Error('a bug of the test')); });",

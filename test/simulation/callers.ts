@@ -11,6 +11,13 @@ type Promised = {
   readonly credited: Map<string, bigint>;
 };
 
+type OpenedSession = {
+  claim: SessionClaim;
+  seq: number;
+  /** Its hold is only ever given back, in parts. */
+  readonly shrinks: boolean;
+};
+
 /** What processes and their callers do, at random, and what they were promised. */
 export class Callers {
   readonly promised: Promised = {
@@ -20,10 +27,7 @@ export class Callers {
     credited: new Map(),
   };
   /** Work in hand, by the process that does it: it dies with it. */
-  readonly inHand = new Map<
-    SimNode,
-    { holds: Hold[]; claims: { claim: SessionClaim; seq: number }[] }
-  >();
+  readonly inHand = new Map<SimNode, { holds: Hold[]; claims: OpenedSession[] }>();
   readonly #world: SimWorld;
   readonly #chance: Chance;
   readonly #agents: number;
@@ -121,7 +125,10 @@ export class Callers {
       account: 'gateway',
     } as const;
     this.#heed(node, node.ledger.openSession(request), (verdict) => {
-      if (verdict.kind === 'opened') this.#work(node).claims.push({ claim: verdict.claim, seq: 0 });
+      if (verdict.kind === 'opened') {
+        const shrinks = this.#chance.oneIn(3);
+        this.#work(node).claims.push({ claim: verdict.claim, seq: 0, shrinks });
+      }
     });
   }
 
@@ -129,7 +136,10 @@ export class Callers {
     const { claims } = this.#work(node);
     const session = claims[this.#chance.below(Math.max(1, claims.length))];
     if (session === undefined) return;
-    if (this.#chance.oneIn(3)) {
+    if (session.shrinks) {
+      const mostRaw = session.claim.hold.amountRaw;
+      if (mostRaw > 0n && this.#chance.oneIn(3)) this.#shrink(node, session, mostRaw);
+    } else if (this.#chance.oneIn(3)) {
       const extended = node.ledger.extend(session.claim, 1n + BigInt(this.#chance.below(20)));
       this.#heed(node, extended, (verdict) => {
         if (verdict.kind === 'extended') session.claim = verdict.claim;
@@ -138,6 +148,13 @@ export class Callers {
     }
     const entry = { seq: ++session.seq, costRaw: BigInt(this.#chance.below(9)), usage: {} };
     this.#heed(node, node.ledger.journal(session.claim, [entry]), () => {});
+  }
+
+  #shrink(node: SimNode, session: OpenedSession, mostRaw: bigint): void {
+    const byRaw = 1n + BigInt(this.#chance.below(Number(mostRaw)));
+    this.#heed(node, node.ledger.shrink(session.claim, byRaw), (claim) => {
+      if (claim !== undefined) session.claim = claim;
+    });
   }
 
   closeOne(node: SimNode, reason: string): void {

@@ -2,11 +2,8 @@ import { isLive, type ReservationEvent } from '../../machines/reservation.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import type { ReservationMove } from '../../src/ledger/rules/payment.ts';
 import { advanceReservation } from '../../src/payments/reservations/advance-reservation.ts';
-import {
-  applyVerdict,
-  correct,
-  type VerdictDeps,
-} from '../../src/payments/reservations/apply-verdict.ts';
+import { applyVerdict, type VerdictDeps } from '../../src/payments/reservations/apply-verdict.ts';
+import { correctReleased } from '../../src/payments/reservations/correct-released.ts';
 import type { Reservation } from '../../src/payments/reservations/reservation.ts';
 import type { PaymentRow } from '../support/fakes/memory-payments.ts';
 import { nonceOf, payoutOf, reservationOf } from '../support/payments.ts';
@@ -263,7 +260,7 @@ export class Payers {
     const deps = this.#depsOf(node);
     if (row === undefined) this.broken.push(`${nonce} was paid and is written nowhere`);
     else if (isLive(row.state)) await applyVerdict(deps, row, { kind: 'used', txHash });
-    else if (row.state !== 'settled' && !row.isCorrected) await correct(deps, row, txHash);
+    else if (row.state !== 'settled' && !row.isCorrected) await correctReleased(deps, row, txHash);
   }
 
   /** Work that is paid for by the operator: what it cost stays in the wallet until it is swept. */
@@ -297,7 +294,7 @@ export class Payers {
     }
   }
 
-  /** The chain takes another turn, further back than anybody has believed possible. */
+  /** The chain reorganises, further back than the server believes possible. */
   #surprise(): void {
     const { payments, chain } = this.#world;
     const released = [...payments.payments].filter(

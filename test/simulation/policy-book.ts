@@ -189,7 +189,7 @@ export class PolicyBook {
         continue;
       }
       this.#holds.set(holdId, { agentId, facts, amountRaw: toRaw });
-      if (toRaw === (fromRaw ?? 0n)) continue;
+      if (toRaw <= (fromRaw ?? 0n)) continue;
       this.admitted++;
       for (const living of this.living.values()) {
         const { policy } = living;

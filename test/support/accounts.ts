@@ -101,6 +101,7 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     invalidations,
     balances,
     spendState,
+    windDown: async () => {},
   };
   return {
     sql,

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { minRaw } from '../../src/kernel/amount.ts';
 import type { ChargeRow } from '../../src/ledger/rules/companion.ts';
 import { factsOf, type Operation } from '../../src/ledger/rules/operation.ts';
 import type { Destination, Hold, SessionClaim, Spender } from '../../src/ledger/rules/requests.ts';
@@ -70,6 +71,18 @@ export const arbitraryOperation = (agents: number): fc.Arbitrary<Drawn> => {
         }),
     },
     { weight: 1, arbitrary: arbitraryCredit(agents) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ ...common, byRaw: fc.bigInt({ min: 1n, max: 9n }) }).map(
+        (x): Operation => ({
+          kind: 'shrink',
+          agentId: x.agent,
+          claim: claimOf(x),
+          byRaw: x.byRaw,
+          forHoldId: undefined,
+        }),
+      ),
+    },
     {
       weight: 1,
       arbitrary: fc.record({ ...common, seq }).map(
@@ -207,11 +220,21 @@ export function asked(
     }
     case 'settle': {
       const hold = trueHold(operation.hold);
-      const charge = (chargedRaw: bigint) => chargeOf(hold.agentId, hold.holdId, chargedRaw);
+      // A call has a charge for each of its legs.
+      const charges = (chargedRaw: bigint) => [
+        chargeOf(hold.agentId, hold.holdId, chargedRaw / 2n),
+        chargeOf(hold.agentId, hold.holdId, chargedRaw - chargedRaw / 2n),
+      ];
       const { ends: drawn } = operation;
       const ends = drawn && { ...drawn, claim: trueClaim(drawn.claim) };
-      const request = { ...operation.request, charge };
+      const request = { ...operation.request, charges };
       return { ...operation, agentId: hold.agentId, hold, request, ends };
+    }
+    case 'shrink': {
+      const claim = trueClaim(operation.claim);
+      // A hold gives back what it has.
+      const byRaw = minRaw(operation.byRaw, claim.hold.amountRaw);
+      return { ...operation, agentId: claim.hold.agentId, claim, byRaw };
     }
     case 'extend':
     case 'journal': {

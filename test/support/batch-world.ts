@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { AgentBatch, AgentBatchOutcome } from '../../src/ledger/rules/change.ts';
-import { applyChange, decide, partOf, tellCrossings } from '../../src/ledger/rules/decide.ts';
+import { addCrossings, applyChange, decide, partOf } from '../../src/ledger/rules/decide.ts';
 import { exclusiveKey, type Operation } from '../../src/ledger/rules/operation.ts';
 import { alignCounters } from '../../src/ledger/rules/window-position.ts';
 import { applyBatch } from '../../src/ledger/store/apply-batch.ts';
@@ -39,7 +39,7 @@ export function decidedPart(
     if (!change.probe) now = applyChange(now, change, position);
     return change;
   });
-  tellCrossings(rules, agentId, before, now, changes);
+  addCrossings(rules, agentId, before, now, changes);
   return partOf(agentId, before, now, changes);
 }
 
@@ -138,12 +138,19 @@ function partsOf(
   return batch.isAlone ? parts.filter(({ changes }) => changes.length > 0) : parts;
 }
 
-/** A settlement, an extension and a step of one hold never ride in one part: the first kind of them stays. */
+const ALONE_AT_A_HOLD: ReadonlySet<Operation['kind']> = new Set([
+  'settle',
+  'extend',
+  'shrink',
+  'advance',
+]);
+
+/** What changes a hold never rides in one part with another kind of change: the first kind of them stays. */
 function firstOfEachHold(operations: readonly Operation[]): Operation[] {
   const changed = new Map<string, Operation>();
   return operations.filter((operation) => {
     const { kind } = operation;
-    if (kind !== 'settle' && kind !== 'extend' && kind !== 'advance') return true;
+    if (!ALONE_AT_A_HOLD.has(kind)) return true;
     const holdId = exclusiveKey(operation) ?? '';
     const first = changed.get(holdId) ?? operation;
     changed.set(holdId, first);

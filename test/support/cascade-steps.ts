@@ -31,9 +31,9 @@ export function cascadeStage() {
   };
 }
 
-/** Ends a session, and holds what it was charged against what it was told. */
+/** Ends a session, and compares its charges with its receipts. */
 async function leave(client: RealtimeClient, { ledger }: CascadeWorld): Promise<bigint> {
-  const told = client
+  const receipts = client
     .of('response.done')
     .reduce((sum, event) => sum + BigInt(response(event).metadata.cost_raw ?? '0'), 0n);
   client.ws.close();
@@ -41,6 +41,6 @@ async function leave(client: RealtimeClient, { ledger }: CascadeWorld): Promise<
   const charged = ledger.charges.reduce((sum, { costRaw }) => sum + costRaw, 0n);
   expect(ledger.consumedRaw(AGENT)).toBe(charged);
   expect(ledger.shortfalls.size).toBe(0);
-  expect(charged).toBe(told);
+  expect(charged).toBe(receipts);
   return charged;
 }

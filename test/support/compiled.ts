@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { compile, ROOT } from '../../src/app/commands/compile.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const BUILD = join(ROOT, 'test-results/build');
+
+/** Each project loads this module anew, so that only the process can know that it has compiled. */
+const run = globalThis as { isCompiled?: boolean };
 
 /**
  * The JavaScript of a source file, by its path from the project's root: `src/main.ts`. A process starts from it in half
@@ -13,12 +14,7 @@ export const compiled = (file: string): string => join(BUILD, file.replace(/\.ts
 
 /** Compiles the server and the processes that tests and benches start, once before a run. Checks no types. */
 export function setup(): void {
-  rmSync(BUILD, { recursive: true, force: true });
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'test/tsconfig.json'], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  });
-  for (const file of readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })) {
-    if (/\.(?:mjs|patch)$/.test(file)) cpSync(join(ROOT, 'src', file), join(BUILD, 'src', file));
-  }
+  if (run.isCompiled) return;
+  compile('test/tsconfig.json', BUILD);
+  run.isCompiled = true;
 }

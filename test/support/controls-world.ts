@@ -128,13 +128,15 @@ function spending(ledger: LiveLedger) {
   const settle = (held: Hold, actualRaw: bigint, keyId: number | null = null) =>
     ledger.settle({
       ...{ hold: held, actualRaw, account: 'gateway', source: 'acme' },
-      charge: (costRaw) => ({
-        ...{ agentId: held.agentId, keyId, targetUrl: 'x', method: 'POST', costRaw },
-        ...{ targetHost: held.facts.host ?? 'none', status: 'success', model: null, rail: null },
-        ...{ usage: {}, taskId: held.facts.taskId, actionId: null, customerId: null },
-        ...{ sessionId: null, payee: held.facts.payee, responseStatusCode: 200 },
-        ...{ latencyMs: 1, overheadMs: null, upstreamMs: null },
-      }),
+      charges: (costRaw) => [
+        {
+          ...{ agentId: held.agentId, keyId, targetUrl: 'x', method: 'POST', costRaw },
+          ...{ targetHost: held.facts.host ?? 'none', status: 'success', model: null, rail: null },
+          ...{ usage: {}, taskId: held.facts.taskId, actionId: null, customerId: null },
+          ...{ sessionId: null, payee: held.facts.payee, responseStatusCode: 200 },
+          ...{ latencyMs: 1, overheadMs: null, upstreamMs: null },
+        },
+      ],
     });
   return {
     open,

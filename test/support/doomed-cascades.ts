@@ -96,7 +96,7 @@ export class DoomedCascades {
     };
   }
 
-  /** Funds the agents and asks for the sessions; neither stands yet. `hold` is told in between. */
+  /** Funds the agents and asks for the sessions; neither stands yet. `hold` is called in between. */
   static async ask(server: HeldServer, hold: () => void): Promise<DoomedCascades> {
     const fund = (kind: CascadeKind) =>
       fundAgent(createApi(server.url), {
@@ -127,7 +127,7 @@ export class DoomedCascades {
     });
   }
 
-  /** Resolves when the turn of each was told. */
+  /** Resolves when each client has received its turn. */
   async toldOfTurn(): Promise<void> {
     await this.#each((client) =>
       client.until(({ type }) => type === 'response.done', 30_000).then(() => {}),
@@ -153,7 +153,7 @@ export class DoomedCascades {
     for (const kind of CASCADES) this.#clients[kind].ws.close();
   }
 
-  /** What each client was told that it bought. */
+  /** What each client has receipts for. */
   told(): Readonly<Record<CascadeKind, bigint>> {
     const { keyed, pooled } = this.#clients;
     const rawOf = (client: RealtimeClient) => toldCostRaw(client.of('response.done'));

@@ -23,7 +23,7 @@ type Account = {
   spendableRaw: bigint;
   heldRaw: bigint;
   consumedRaw: bigint;
-  /** Set by a test: every hold of this agent is refused so. */
+  /** Set by a test: every hold of this agent is refused so; undefined: none is any more. */
   refusal: HoldRefusal | undefined;
 };
 
@@ -46,7 +46,7 @@ export type FakeLedger = Ledger & {
   readonly conflicts: string[];
   openHolds(): number;
   consumedRaw(agentId: number): bigint;
-  refuse(agentId: number, refusal: HoldRefusal): void;
+  refuse(agentId: number, refusal: HoldRefusal | undefined): void;
   /** Another process takes a session over. */
   takeOver(sessionId: string): void;
 };
@@ -123,7 +123,7 @@ export function createFakeLedger(): FakeLedger {
     }
     known.actualRaw = actualRaw;
     known.chargedRaw = chargedRaw;
-    if (request.charge !== undefined) charges.push(request.charge(chargedRaw));
+    charges.push(...(request.charges?.(chargedRaw) ?? []));
     return { kind: 'settled', chargedRaw, funds: fundsOf(account) };
   }
 
@@ -201,6 +201,17 @@ export function createFakeLedger(): FakeLedger {
       known.amountRaw += byRaw;
       const hold: Hold = { ...claim.hold, amountRaw: known.amountRaw };
       return { kind: 'extended', claim: { ...claim, hold } };
+    },
+    async shrink(claim, byRaw) {
+      const known = holds.get(claim.hold.holdId);
+      if (owned(claim) === undefined || known === undefined || known.actualRaw !== undefined) {
+        return undefined;
+      }
+      const account = accountOf(known.agentId);
+      account.spendableRaw += byRaw;
+      account.heldRaw -= byRaw;
+      known.amountRaw -= byRaw;
+      return { ...claim, hold: { ...claim.hold, amountRaw: known.amountRaw } };
     },
     async journal(claim, entries: readonly JournalEntry[]) {
       const session = owned(claim);

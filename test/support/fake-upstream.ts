@@ -2,7 +2,7 @@ import type {
   UpstreamListener,
   UpstreamSocket,
 } from '../../src/models/providers/realtime/realtime-rail.ts';
-import type { RelayClient } from '../../src/voice/relay/downlink.ts';
+import type { RelayClient } from '../../src/voice/live/downlink.ts';
 import { FakeSocket } from './voice-world.ts';
 
 /** An upstream without a network. */

@@ -48,7 +48,7 @@ export function gatewayServices(options: {
   const rails = {
     chat: createChatRails({ ...opened, localGuide }),
     embeddings: createEmbeddingRails({ ...opened, local: localEmbedding }),
-    speech: createSpeechRails({ ...opened, localSpeech }),
+    speech: createSpeechRails({ ...opened, local: localSpeech }),
     transcriptions: createTranscriptionRails({ ...opened, local: NO_EARS }),
   };
   const breaker = createSourceRests(shared);

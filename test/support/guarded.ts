@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/kernel/clock.ts';
 import {
+  type CheckedDestination,
   createDestinationGuard,
-  type Destination,
   type DestinationGuardDeps,
 } from '../../src/platform/egress/destination-guard.ts';
 import {
@@ -50,7 +50,10 @@ export const request = (
 });
 
 /** A place at a port of this machine, as the guard would have admitted it. */
-export const at = (port: number, options: Partial<Destination> = {}): Destination => ({
+export const at = (
+  port: number,
+  options: Partial<CheckedDestination> = {},
+): CheckedDestination => ({
   url: `http://vendor.example:${port}/`,
   origin: `http://vendor.example:${port}`,
   host: 'vendor.example',
@@ -58,7 +61,7 @@ export const at = (port: number, options: Partial<Destination> = {}): Destinatio
   ...options,
 });
 
-export const secure = (port: number): Destination =>
+export const secure = (port: number): CheckedDestination =>
   at(port, {
     url: `https://vendor.example:${port}/`,
     origin: `https://vendor.example:${port}`,

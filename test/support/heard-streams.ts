@@ -3,12 +3,12 @@ import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { Source } from '../../src/models/catalogue/catalogue.ts';
 import { takeRecogniser } from '../../src/sockets/take-engine.ts';
 import { openSessionHold, sessionPrice } from '../../src/voice/billing/session-hold.ts';
-import type { VoiceDeps } from '../../src/voice/session/voice-deps.ts';
+import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
+import type { DialectChoice } from '../../src/voice/protocols/create-transcription.ts';
 import {
   createTranscription,
   type TranscriptionParts,
-} from '../../src/voice/transcription/create-transcription.ts';
-import type { DialectChoice } from '../../src/voice/transcription/dialect-of.ts';
+} from '../../src/voice/protocols/create-transcription.ts';
 import type { TranscriptionStream } from '../../src/voice/transcription/transcription-stream.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
 import { bytesOf } from './voice-fakes.ts';
@@ -17,10 +17,10 @@ import { AGENT, createVoiceWorld, FakeSocket, settleAll } from './voice-world.ts
 export const RATE = 16_000;
 
 export const PLAIN: DialectChoice = { kind: 'plain' };
-/** Deepgram's, with everything that it tells on the way. */
+/** Deepgram's, with interim results. */
 export const LISTEN: DialectChoice = {
   kind: 'listen',
-  wishes: {
+  parameters: {
     ...{ interimResults: true, endpointingMs: 300, utteranceEndMs: undefined },
     ...{ vadEvents: false, punctuated: false },
   },

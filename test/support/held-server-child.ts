@@ -3,9 +3,9 @@
  * has one. What others find out by waiting for a lease they find out sooner, and one developer may have many agents.
  */
 
-import type { PaymentStep } from '../../src/payments/proxy/pay-vendor.ts';
+import type { PaymentStep } from '../../src/payments/proxy/payment-steps.ts';
 import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
-import type { SessionStep } from '../../src/voice/session/session-steps.ts';
+import type { SessionStep } from '../../src/voice/live/session-steps.ts';
 
 export type Step = PaymentStep | SessionStep;
 
@@ -34,6 +34,9 @@ const { LIMITS } = await import('../../src/kernel/limits.ts');
 Object.assign(LIMITS, {
   ...{ leaseMs: 2_000, leaseRenewMs: 500, leaseAnswerMs: 400 },
   ...{ agentsPerDeveloper: 1_000, developerKeyPerMinute: 100_000 },
+});
+Object.assign(LIMITS.phone, {
+  ...{ renewEveryMs: 500, carrierMs: 60_000, carrierTimeoutMs: 60_000 },
 });
 const { readConfig, readSecret } = await import('../../src/config/config.ts');
 const { systemClock: clock } = await import('../../src/kernel/clock.ts');
@@ -76,4 +79,6 @@ const server = await startServer({
   ...{ onPaymentStep: onStep, onSessionStep: onStep, vendorTimes: VENDOR_TIMES },
   ...(place !== undefined && { database: JSON.parse(place) as DatabaseTarget }),
 });
-say({ kind: 'listening', url: server.url });
+// What the public reaches under another name is reached here by its port.
+const url = settings.publicUrl === undefined ? server.url : `http://127.0.0.1:${server.port}`;
+say({ kind: 'listening', url });

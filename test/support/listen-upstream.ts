@@ -2,9 +2,9 @@ import { type RealtimeUpstream, realtimeUpstream, type UpstreamPeer } from './re
 
 /** What an upstream of this protocol does that is not as it should be. */
 export type ListenScript = {
-  /** The durations that it tells at the end, given the true one. */
+  /** The durations that it reports at the end, given the true one. */
   totals: (seconds: number) => readonly unknown[];
-  /** How it closes when it was told that no more comes; null is never. */
+  /** How it closes at the end of the audio; null is never. */
   closeCode: number | null;
   /** Runs at each half second of sound that it has heard, with so many seconds in all. */
   heard: (peer: UpstreamPeer, seconds: number) => void;
@@ -18,8 +18,8 @@ const STEP_SECONDS = 0.5;
 const FINAL = { is_final: true, speech_final: true };
 
 /**
- * A peer that speaks Deepgram's live protocol on loopback. It hears a word each half second of sound, `w1 w2 …`, tells
- * of them as they come, for good when it is asked, and at the end of how much it heard.
+ * A peer that speaks Deepgram's live protocol on loopback. It hears a word each half second of sound, `w1 w2 …`, sends
+ * them as interim results, as final ones on Finalize, and reports the seconds that it heard at the end.
  */
 export async function listenUpstream(): Promise<ListenUpstream> {
   const upstream = await realtimeUpstream();

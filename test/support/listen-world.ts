@@ -13,8 +13,8 @@ import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts
 import { createListenRails } from '../../src/models/routing/realtime-rails.ts';
 import { createListenSocket } from '../../src/sockets/listen.ts';
 import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
-import type { TapeFolder } from '../../src/voice/recording/tape-folder.ts';
-import type { VoiceSessions } from '../../src/voice/session/voice-sessions.ts';
+import type { TapeFolder } from '../../src/voice/live/tape-folder.ts';
+import type { VoiceSessions } from '../../src/voice/live/voice-sessions.ts';
 import type { Edge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { type ListenUpstream, listenUpstream } from './listen-upstream.ts';

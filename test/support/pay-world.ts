@@ -1,8 +1,8 @@
 import type { OutboundRequest } from '../../src/payments/proxy/outbound-request.ts';
 import { type PaidAnswer, type PayDeps, payVendor } from '../../src/payments/proxy/pay-vendor.ts';
+import type { Reserved } from '../../src/payments/proxy/reserve-payment.ts';
 import { VENDOR_TIMES } from '../../src/payments/proxy/vendor-call.ts';
 import type { ChainVerdict } from '../../src/payments/reconcile/judge-by-chain.ts';
-import type { Reserved } from '../../src/payments/reservations/reserve-payment.ts';
 import {
   type FakeAnswer,
   fakeAnswer,

@@ -129,10 +129,10 @@ function endAt(
   const isPaid = move.to === 'settled';
   const actualRaw = isPaid ? amountRaw : 0n;
   const request = { actualRaw, account: 'chain:usdc', source: 'x402' } as const;
-  const charge = (chargedRaw: bigint) => paidCharge(agentId, chargedRaw, facts);
+  const charges = (chargedRaw: bigint) => [paidCharge(agentId, chargedRaw, facts)];
   return {
     ...{ kind: 'settle', agentId, hold: { holdId, agentId, amountRaw, facts }, ends: null, move },
-    request: isPaid ? { ...request, charge } : request,
+    request: isPaid ? { ...request, charges } : request,
   };
 }
 

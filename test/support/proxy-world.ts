@@ -68,6 +68,8 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
     },
   });
   const steps: string[] = [];
+  /** What calls were refused with, as the report of caps hears it. */
+  const refusals: unknown[] = [];
   const passed: PassthroughLine[] = [];
   const signed: { reference: string; domain: TokenDomain; authorization: Authorization }[] = [];
   const state = {
@@ -99,6 +101,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
     },
     budgets: { left: async () => ({ remainingRaw: 1n, advisory: state.advisory }) },
     passthroughs: { add: (line) => void passed.push(line), flush: async () => {} },
+    reportCapHit: async (_, refusal) => void refusals.push(refusal),
     prices: createAskedPrices(),
     judge: { wait: async () => ({ kind: 'undecided' }) },
     onStep: (step) => {

@@ -6,26 +6,28 @@ import { openTurn } from '../../src/voice/billing/hold-turn.ts';
 import { openSessionHold } from '../../src/voice/billing/session-hold.ts';
 import { MAIN_HOLD, SessionHolds } from '../../src/voice/billing/session-holds.ts';
 import { turnCap } from '../../src/voice/billing/turn-meter.ts';
-import { readSession } from '../../src/voice/protocols/openai-realtime/session-config.ts';
-import { createLocalLegs } from '../../src/voice/session/local-pipeline.ts';
-import { type RealtimeInput, RealtimeSession } from '../../src/voice/session/realtime-session.ts';
-import type { VoiceDeps } from '../../src/voice/session/voice-deps.ts';
+import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
+import { readSession } from '../../src/voice/protocols/openai-realtime/read-session-config.ts';
+import { RealtimeSession } from '../../src/voice/protocols/openai-realtime/realtime-session.ts';
+import { createLocalPipeline } from '../../src/voice/session/local-pipeline.ts';
+import type { VoiceSessionInput } from '../../src/voice/session/voice-session.ts';
 import { bytesOf } from './voice-fakes.ts';
 import { AGENT, createVoiceWorld, FakeSocket, type SentEvent, settleAll } from './voice-world.ts';
 
 export const RATE = 24_000;
 const PLENTY = 10_000_000n;
 
-/** A realtime session over fakes and a clock that stands still, with a client to speak for. */
-export async function openSession({
-  creditRaw = PLENTY,
-  session: begun = undefined as unknown,
-  log = silentLog,
-  change = {} as Partial<VoiceDeps>,
-  open = (deps: VoiceDeps, input: RealtimeInput) => new RealtimeSession(deps, input),
-} = {}) {
+type World = {
+  readonly creditRaw?: bigint;
+  /** As its client would write it. */
+  readonly session?: unknown;
+  readonly change?: Partial<VoiceDeps>;
+};
+
+/** What a voice session of the local engines is opened with, over fakes and a clock that stands still. */
+export async function openInput({ creditRaw = PLENTY, session, change = {} }: World) {
   const clock = new ManualClock();
-  const world = await createVoiceWorld({ clock, creditRaw, change: { log, ...change } });
+  const world = await createVoiceWorld({ clock, creditRaw, change });
   const { deps } = world;
   const model = deps.catalogue.find('local/realtime');
   const source = model?.sources[0];
@@ -39,18 +41,35 @@ export async function openSession({
     model: model.id,
     source,
   } as const;
-  const read = readSession(begun);
+  const read = readSession(session);
   assert('config' in read, 'the session can be');
   const { config } = read;
   const sessionHolds = new SessionHolds((_, heldRaw, isQuiet) =>
     openSessionHold(deps, owner, heldRaw, isQuiet),
   );
-  const pipeline = createLocalLegs({ ...deps, cap, source, callerFacts, sessionHolds });
+  const pipeline = createLocalPipeline({ ...deps, cap, source, callerFacts, sessionHolds });
   const reserves = pipeline.reserves(config);
   const reserveRaw = reserves[MAIN_HOLD] ?? 0n;
   const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);
   const outputTokens = await openTurn(sessionHolds, reservesOf, cap.outputTokens);
-  const session = open(deps, { owner, sessionHolds, cap, outputTokens, pipeline, config });
+  const input: VoiceSessionInput = { owner, sessionHolds, cap, outputTokens, pipeline, config };
+  /** What a turn with the shortest answer that is of use comes to. */
+  const leastRaw = pipeline.reserves(config, LIMITS.leastOutputTokens)[MAIN_HOLD] ?? 0n;
+  return { ...world, clock, input, leastRaw, reserveRaw };
+}
+
+/** A realtime session over fakes and a clock that stands still, with a client to speak for. */
+export async function openSession({
+  log = silentLog,
+  open = (deps: VoiceDeps, input: VoiceSessionInput) => new RealtimeSession(deps, input),
+  ...rest
+}: World & {
+  readonly log?: VoiceDeps['log'];
+  readonly open?: (deps: VoiceDeps, input: VoiceSessionInput) => RealtimeSession;
+} = {}) {
+  const opened = await openInput({ ...rest, change: { log, ...rest.change } });
+  const { clock } = opened;
+  const session = open(opened.deps, opened.input);
   const socket = new FakeSocket();
   session.attach(socket);
   const send = (event: Readonly<Record<string, unknown>>) =>
@@ -73,9 +92,7 @@ export async function openSession({
     send({ type: 'response.create' });
     await settleAll();
   }
-  /** What a turn with the shortest answer that is of use comes to. */
-  const leastRaw = pipeline.reserves(config, LIMITS.leastOutputTokens)[MAIN_HOLD] ?? 0n;
-  return { ...world, clock, session, socket, send, speak, say, leastRaw, reserveRaw };
+  return { ...opened, session, socket, send, speak, say };
 }
 
 /** The response that an event carries. */

@@ -35,7 +35,7 @@ export type RealtimeUpstream = AsyncDisposable & {
   peer(index?: number): Promise<UpstreamPeer>;
 };
 
-/** A peer that speaks the OpenAI realtime protocol on loopback, event by event as a test tells it. */
+/** A peer that speaks the OpenAI realtime protocol on loopback, event by event as a test scripts it. */
 export async function realtimeUpstream(): Promise<RealtimeUpstream> {
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true });
@@ -83,10 +83,10 @@ export async function realtimeUpstream(): Promise<RealtimeUpstream> {
 
 function peerOf(ws: WebSocket, request: IncomingMessage): UpstreamPeer {
   const frames: Frame[] = [];
-  let told = () => {};
+  let resolveNext = () => {};
   ws.on('message', (bytes: Buffer, isBinary: boolean) => {
     frames.push({ bytes: Buffer.from(bytes), isBinary });
-    told();
+    resolveNext();
   });
   ws.on('error', () => {});
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
@@ -101,7 +101,7 @@ function peerOf(ws: WebSocket, request: IncomingMessage): UpstreamPeer {
         const found = frames.find(({ bytes }) => bytes.includes(text));
         if (found !== undefined) return found.bytes.toString();
         await new Promise<void>((resolve, reject) => {
-          told = resolve;
+          resolveNext = resolve;
           void closed.then(() => reject(new Error(`closed before "${text}" came`)));
         });
       }

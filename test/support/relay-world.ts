@@ -15,9 +15,9 @@ import { createRealtimeRails } from '../../src/models/routing/realtime-rails.ts'
 import { createListenSocket } from '../../src/sockets/listen.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
 import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
-import type { TapeFolder } from '../../src/voice/recording/tape-folder.ts';
+import type { TapeFolder } from '../../src/voice/live/tape-folder.ts';
+import type { VoiceSessions } from '../../src/voice/live/voice-sessions.ts';
 import type { Relays } from '../../src/voice/relay/connect-relay.ts';
-import type { VoiceSessions } from '../../src/voice/session/voice-sessions.ts';
 import type { Edge, startEdge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { liveFront, storedKeysOf } from './live-front.ts';

@@ -1,5 +1,5 @@
+import type { TapeFolder } from '../../src/voice/live/tape-folder.ts';
 import { readTape, type Tape } from '../../src/voice/recording/tape.ts';
-import type { TapeFolder } from '../../src/voice/recording/tape-folder.ts';
 
 export type MemoryTapes = TapeFolder & {
   /** The bytes of the only recording, ended or not. */

@@ -20,8 +20,10 @@ class FakeStt implements SttEngine {
   grammar: string | undefined;
   /** Fails the stream after this many samples. */
   breakAfterSamples = Number.POSITIVE_INFINITY;
-  /** Set by a test: awaited at the end of every utterance, before it is made out. */
+  /** Set by a test: awaited at the end of every utterance, before it is transcribed. */
   decoding: (() => Promise<void>) | undefined;
+  /** Set by a test: the interim words after so many half seconds; empty ones are not sent. */
+  interim: ((words: number) => string) | undefined;
   /** What the next utterances turn out to say, instead of counted words. */
   readonly script: string[] = [];
 
@@ -51,7 +53,8 @@ class FakeStt implements SttEngine {
         const heard = Math.floor(samples / 8_000);
         if (heard === words) return;
         words = heard;
-        listener.transcript({ text: counted(), isFinal: false });
+        const text = this.interim?.(words) ?? counted();
+        if (text !== '') listener.transcript({ text, isFinal: false });
       },
       endUtterance: async () => {
         await this.decoding?.();

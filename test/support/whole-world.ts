@@ -40,10 +40,12 @@ export async function startWorld(
     ...deps,
   });
   const { adminApiKey } = settings;
-  const api = createApi(server.url);
+  // What the public reaches under another name is reached here by its port.
+  const url = environment.PUBLIC_URL === undefined ? server.url : `http://127.0.0.1:${server.port}`;
+  const api = createApi(url);
   return {
-    ...{ url: server.url, port: server.port, adminApiKey, api, sql: database.sql },
-    wsUrl: server.url.replace(/^http/, 'ws'),
+    ...{ url, port: server.port, adminApiKey, api, sql: database.sql },
+    wsUrl: url.replace(/^http/, 'ws'),
     fund: (name, amountRaw = 1_000_000n) =>
       fundAgent(api, { name, amountRaw, adminApiKey, nowSeconds: epochSeconds(), said: () => {} }),
     async [Symbol.asyncDispose]() {

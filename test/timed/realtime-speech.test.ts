@@ -9,7 +9,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
 import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
-import type { VoiceDeps } from '../../src/voice/session/voice-deps.ts';
+import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../support/edge.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
 import { LIBRIVOX, loadRecording, wordCount, wordErrors } from '../support/speech.ts';

@@ -15,7 +15,9 @@ import { createLocalDelegation } from '../../accounts/wallets/local-delegation.t
 import type { Teardown } from '../../kernel/teardown.ts';
 import { createRetryingRead } from '../../ledger/engine/retry.ts';
 import { vendorOf } from '../../models/catalogue/byok-source.ts';
+import { releaseAtClose } from '../../phone/numbers/wind-down.ts';
 import { createWalletSignatures } from '../../platform/chain/wallet-signature.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
 import { createAttribution } from '../../spend/attribution/attribution.ts';
 import { createLedgerSync } from '../../spend/attribution/ledger-sync.ts';
 import { createAwareness } from '../../spend/awareness/awareness.ts';
@@ -62,6 +64,7 @@ export function buildAccounts(
     invalidations,
     balances,
     spendState,
+    windDown: (tx: Queryable, agentId: number) => releaseAtClose(tx, agentId, new Date(now())),
   };
   const clientSecrets = createClientSecrets({
     clock,

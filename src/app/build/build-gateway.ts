@@ -47,7 +47,7 @@ export function buildGateway(
     engine: engines.tts.flite,
     encoding: engines.encoding,
   });
-  const speechRails = createSpeechRails({ catalogue, localSpeech, clock, paidCalls });
+  const speechRails = createSpeechRails({ catalogue, local: localSpeech, clock, paidCalls });
   teardown.use('speech rails', speechRails);
   const ears = createLocalTranscriptionRail({ engines, gates: voice.speechGates });
   const hearing = createTranscriptionRails({ ...world, local: ears, paidCalls });

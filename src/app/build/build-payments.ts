@@ -1,19 +1,25 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers, type Worker } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { createPaidCalls } from '../../models/providers/x402/pay-from-wallet.ts';
 import { createPassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import { insertPassthroughs, prunePassthroughs } from '../../payments/proxy/passthrough-store.ts';
-import type { PaymentStep } from '../../payments/proxy/pay-vendor.ts';
+import type { PaymentStep } from '../../payments/proxy/payment-steps.ts';
 import { createProxy } from '../../payments/proxy/proxy.ts';
 import { refusePayment } from '../../payments/proxy/refuse-payment.ts';
+import { createCapHitReports } from '../../payments/proxy/report-cap-hits.ts';
 import { VENDOR_TIMES } from '../../payments/proxy/vendor-call.ts';
 import { createAskedPrices } from '../../payments/quotes/asked-prices.ts';
 import { createChainJudge } from '../../payments/reconcile/judge-by-chain.ts';
 import { createPaymentMetrics } from '../../payments/reconcile/payment-metrics.ts';
-import { firstSettlement } from '../../payments/reservations/first-settlement.ts';
 import type { Reservation } from '../../payments/reservations/reservation.ts';
-import { countLive, findReservation } from '../../payments/reservations/reservation-store.ts';
+import {
+  countLive,
+  findOwner,
+  findReservation,
+} from '../../payments/reservations/reservation-store.ts';
+import { settlementEvents } from '../../payments/reservations/settlement-events.ts';
 import { createDestinationGuard } from '../../platform/egress/destination-guard.ts';
 import { createGuardedClient, type GuardedClient } from '../../platform/egress/guarded-client.ts';
 import { createResolveHost } from '../../platform/egress/resolve-host.ts';
@@ -52,7 +58,7 @@ export function buildPayments(
   const heard = { onEnd: metrics.ended, onAlarm: metrics.alarm };
   const deps = { ...world, ledger, reload, ...heard };
   const judge = createChainJudge({ view, clock, log });
-  const eventsOf = (row: Reservation, txHash: string) => firstSettlement(sql, row, txHash);
+  const eventsOf = (row: Reservation, txHash: string) => settlementEvents(sql, row, txHash);
   const paying = {
     ...deps,
     wallets: accounts.wallets,
@@ -77,6 +83,12 @@ export function buildPayments(
     passthroughs,
     times,
     refusalOfHold: refusePayment,
+    reportCapHit: createCapHitReports({
+      clock,
+      log,
+      findOwner: (agentId) => findOwner(sql, agentId),
+      insert: (events) => insertEvents(sql, events),
+    }),
   });
   const canPay = view !== undefined && accounts.wallets !== undefined;
   // Connections of its own: vendors that agents choose must not take those of models.

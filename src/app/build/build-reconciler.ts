@@ -18,7 +18,6 @@ import {
 } from '../../payments/reconcile/reconcile-payments.ts';
 import { createAuditStore } from '../../payments/reconcile/wallet-audit-store.ts';
 import { type Audited, createWalletAuditor } from '../../payments/reconcile/wallet-auditor.ts';
-import { firstSettlement } from '../../payments/reservations/first-settlement.ts';
 import type { Reservation } from '../../payments/reservations/reservation.ts';
 import {
   findLive,
@@ -27,6 +26,7 @@ import {
   findWatched,
   wasGivenBack,
 } from '../../payments/reservations/reservation-store.ts';
+import { settlementEvents } from '../../payments/reservations/settlement-events.ts';
 import {
   findCredited,
   findFirstWalletMs,
@@ -68,7 +68,7 @@ export function buildReconciler(
     wasGivenBack: (nonce: string) => wasGivenBack(sql, nonce),
     findCredited: (groups: readonly string[]) => findCredited(sql, groups),
     keepClaim: () => requireCursor(sql, nodeId, LIMITS.chainClaimMs),
-    eventsOf: (row: Reservation, txHash: string) => firstSettlement(sql, row, txHash),
+    eventsOf: (row: Reservation, txHash: string) => settlementEvents(sql, row, txHash),
   };
   const audits = createAuditStore(sql);
   return createReconcilePayments({

@@ -8,11 +8,11 @@ import type { Log } from '../../kernel/log.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { createRetryingRead } from '../../ledger/engine/retry.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
-import { openTapeFolder, type TapeFolder } from '../../voice/recording/tape-folder.ts';
-import { tellSteps } from '../../voice/session/session-steps.ts';
-import type { VoiceDeps } from '../../voice/session/voice-deps.ts';
-import { createVoiceMetrics } from '../../voice/session/voice-metrics.ts';
-import { createVoiceSessions } from '../../voice/session/voice-sessions.ts';
+import { tellSteps } from '../../voice/live/session-steps.ts';
+import { openTapeFolder, type TapeFolder } from '../../voice/live/tape-folder.ts';
+import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
+import { createVoiceMetrics } from '../../voice/live/voice-metrics.ts';
+import { createVoiceSessions } from '../../voice/live/voice-sessions.ts';
 import type { World } from './world.ts';
 
 /** With every engine, also those that no socket uses. */

@@ -3,11 +3,14 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
-import type { OnPaymentStep } from '../../payments/proxy/pay-vendor.ts';
+import type { OnPaymentStep } from '../../payments/proxy/payment-steps.ts';
 import type { VendorTimes } from '../../payments/proxy/vendor-call.ts';
-import type { Fetch } from '../../platform/egress/fetch.ts';
+import type { CallParties, Carrier } from '../../phone/carriers/carrier.ts';
+import type { LoopbackServer } from '../../phone/carriers/loopback/loopback-carrier.ts';
+import type { Callee } from '../../phone/carriers/loopback/loopback-line.ts';
+import type { Fetch, FetchStream } from '../../platform/egress/fetch.ts';
 import type { DatabaseTarget, Sql } from '../../platform/postgres/sql.ts';
-import type { OnSessionStep } from '../../voice/session/session-steps.ts';
+import type { OnSessionStep } from '../../voice/live/session-steps.ts';
 import type { Settings } from '../local-secrets.ts';
 
 export type ServerDeps = {
@@ -23,8 +26,14 @@ export type ServerDeps = {
   readonly onPaymentStep?: OnPaymentStep;
   /** The same of voice sessions. */
   readonly onSessionStep?: OnSessionStep;
+  /** The far end of the calls of the loopback carrier, when it is not its own person. */
+  readonly calleeOf?: (parties: CallParties) => Promise<Callee>;
+  /** The carrier, when it is not the one of the settings. It calls `server` in the place of HTTP. */
+  readonly carrierOf?: (server: LoopbackServer) => Carrier;
   /** How long vendors may take, when it is not what the limits say. */
   readonly vendorTimes?: VendorTimes;
+  /** How long a call waits for a media stream that broke, when it is not what the limits say. */
+  readonly lineLostMs?: number;
   /** Gives up a start that is under way. */
   readonly signal?: AbortSignal;
   /** A provider's credential by the name of its variable. */
@@ -40,4 +49,5 @@ export type World = ServerDeps & {
   readonly catalogue: Catalogue;
   /** The outbound door. */
   readonly fetch: Fetch;
+  readonly fetchStream: FetchStream;
 };

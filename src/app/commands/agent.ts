@@ -60,6 +60,7 @@ try {
     nowSeconds: nowSeconds(systemClock),
   });
   console.log(`balance ${formatUsdc(agent.spendableRaw)} USDC\nkey ${agent.agentKey}`);
+  console.log(`developer key ${agent.developerKey}`);
   printUse(url, agent.agentKey);
 } catch (error) {
   const refused = (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';

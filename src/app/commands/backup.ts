@@ -2,24 +2,16 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { readConfig } from '../../config/config.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { createLog } from '../../kernel/log.ts';
 import { backupDatabase } from '../../platform/postgres/backup/backup-database.ts';
 import { BackupError } from '../../platform/postgres/backup/format.ts';
-import { openDatabase } from '../../platform/postgres/database.ts';
+import { openConfigured } from './open-configured.ts';
 import { fileArgument, runCommand } from './run-command.ts';
 
 /** `npm run backup -- FILE`: the whole database of one instant, also while a server works on it. */
 async function backup(file: string): Promise<void> {
   if (existsSync(file)) throw new BackupError(`${file} exists already: name another file.`);
-  const { database } = readConfig();
-  await using opened = await openDatabase({
-    database,
-    log: createLog('warn'),
-    connections: 1,
-    adopt: true,
-  });
+  await using opened = await openConfigured({ adopt: true });
   const unfinished = `${file}.partial`;
   let total = 0;
   const onTable = (table: string, rows: number) => {

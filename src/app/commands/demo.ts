@@ -16,12 +16,14 @@ import { buyAnswer, type PassedStep } from './demo/buy-answer.ts';
 import { Caller, type Turn } from './demo/converse.ts';
 import { balanceOf, type FundedAgent, fundAgent } from './demo/fund-agent.ts';
 import { type Market, type MarketFound, openMarket } from './demo/market.ts';
+import type { MeasuredCallee } from './demo/measured-callee.ts';
+import { callPerson, openCallee } from './demo/phone-call.ts';
 import { printLedger, waitForSettlement } from './demo/print-ledger.ts';
 import { readRecordings, synthesise } from './demo/sound.ts';
 import { transcribe } from './demo/transcribe.ts';
 
 /**
- * `npm run demo`: a voice agent speaks, is answered, is billed to the raw unit and buys something, in under a minute.
+ * `npm run demo`: a voice agent speaks, is answered, calls a person, is billed to the raw unit and buys something, in about a minute.
  */
 
 const SENTENCES = ['librivox-0880.wav', 'librivox-0890.wav'];
@@ -54,6 +56,7 @@ const onMarket = ({ rpcUrl }: Market) => ({
 
 async function startThrowaway(
   market: Market | undefined,
+  callee: MeasuredCallee,
 ): Promise<{ server: Server; adminApiKey: string }> {
   const config = readConfig({
     NODE_ENV: 'development',
@@ -69,6 +72,7 @@ async function startThrowaway(
     log: silentLog,
     port: 0,
     secret: () => undefined,
+    calleeOf: async () => callee,
     onPaymentStep: async (step) => {
       passed.push({ step, atMs: systemClock.monotonicMs() });
     },
@@ -80,6 +84,7 @@ type Stage = {
   readonly server: Server;
   readonly api: Api;
   readonly agent: FundedAgent;
+  readonly callee: MeasuredCallee;
   readonly found: MarketFound;
 };
 
@@ -87,7 +92,8 @@ async function setUp(ends: Teardown): Promise<Stage> {
   begin('1. A server of its own');
   const found = await openMarket();
   const market = found.kind === 'open' ? ends.use('market', found.market) : undefined;
-  const { server, adminApiKey } = await startThrowaway(market);
+  const callee = await openCallee(systemClock);
+  const { server, adminApiKey } = await startThrowaway(market, callee);
   ends.use('server', server);
   line(`listens on ${server.url}, with an embedded PostgreSQL in ${directory}`);
   if (market !== undefined) line(`reads a chain of its own at ${market.rpcUrl}`);
@@ -102,7 +108,7 @@ async function setUp(ends: Teardown): Promise<Stage> {
     nowSeconds: nowSeconds(systemClock),
   });
   line(`balance ${formatUsdc(agent.spendableRaw)} USDC`);
-  return { server, api, agent, found };
+  return { server, api, agent, callee, found };
 }
 
 const wsUrl = ({ server }: Stage) => server.url.replace(/^http/, 'ws');
@@ -153,8 +159,14 @@ function keepSound({ pcm, sampleRateHz }: Turn): void {
   line(`the answer's sound: ${file} (${(pcm.length / sampleRateHz).toFixed(1)} s)`);
 }
 
+async function phone({ agent, api, callee, server }: Stage): Promise<void> {
+  begin('5. A phone call, interrupted');
+  const { sql } = server.database;
+  await callPerson({ clock: systemClock, api, sql, agent, callee, said: line });
+}
+
 async function account(stage: Stage): Promise<void> {
-  begin('5. What it cost, to the raw unit (0.000001 USDC)');
+  begin('6. What it cost, to the raw unit (0.000001 USDC)');
   await waitForSettlement(systemClock, stage.server.database.sql, stage.agent.agentId);
   const spentRaw = await printLedger(stage.server.database.sql, stage.agent.agentId, line);
   const afterRaw = await balanceOf(stage.api, stage.agent.agentKey);
@@ -169,7 +181,7 @@ async function account(stage: Stage): Promise<void> {
 }
 
 async function buy({ api, agent: { agentKey }, found }: Stage): Promise<void> {
-  begin('6. A paid answer, from an x402 vendor on a local chain with the real USDC contract');
+  begin('7. A paid answer, from an x402 vendor on a local chain with the real USDC contract');
   if (found.kind === 'absent') {
     aside(
       `Left out: ${found.missing} is missing. Chain and vendor come with a plain "npm ci" only.`,
@@ -197,6 +209,7 @@ try {
   const stage = await setUp(ends);
   await listen(stage);
   await talk(stage);
+  await phone(stage);
   await account(stage);
   await buy(stage);
   const seconds = ((systemClock.monotonicMs() - startedMs) / 1_000).toFixed(1);

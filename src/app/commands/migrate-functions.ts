@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { definedFunctions, functionsMigration } from '../../platform/postgres/sql-functions.ts';
+import { ROOT } from './compile.ts';
 
 /**
  * `npm run migrate:functions`: writes the migration that brings the SQL functions of the database to the texts in
  * src/ledger/store/functions, where they stand once.
  */
-const root = resolve(import.meta.dirname, '../../..');
-const FUNCTIONS = join(root, 'src/ledger/store/functions');
-const MIGRATIONS = join(root, 'migrations');
+const FUNCTIONS = join(ROOT, 'src/ledger/store/functions');
+const MIGRATIONS = join(ROOT, 'migrations');
 
 const sqlIn = (folder: string): string[] =>
   readdirSync(folder)
@@ -26,7 +26,7 @@ if (migration === undefined) {
 } else {
   const generate = ['drizzle-kit', 'generate', '--custom', '--name', 'functions'];
   const config = ['--config', 'migrations/drizzle.config.ts'];
-  execFileSync('npx', [...generate, ...config], { cwd: root, stdio: 'inherit' });
+  execFileSync('npx', [...generate, ...config], { cwd: ROOT, stdio: 'inherit' });
   const added = sqlIn(MIGRATIONS).find((name) => !before.includes(name));
   if (added === undefined) throw new Error('drizzle-kit has written no migration');
   writeFileSync(join(MIGRATIONS, added), migration);

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { stageRecordedCall } from '../../phone/calls/recorded/open-live-call.ts';
 import { describeReplay } from '../../voice/recording/describe-replay.ts';
 import { replayTape } from '../../voice/recording/replay-tape.ts';
 import { readTape } from '../../voice/recording/tape.ts';
@@ -7,10 +8,10 @@ import { fileArgument, runCommand } from './run-command.ts';
 /** `npm run replay -- FILE`: plays a recorded session to this code, and says where it first does something else. */
 async function replay(file: string): Promise<void> {
   const tape = readTape(await readFile(file));
-  const played = await replayTape(tape);
-  const told = describeReplay(tape, played);
-  if (played.difference !== undefined) throw new Error(told);
-  console.log(told);
+  const played = await replayTape(tape, stageRecordedCall);
+  const report = describeReplay(tape, played);
+  if (played.difference !== undefined) throw new Error(report);
+  console.log(report);
 }
 
 const file = fileArgument('npm run replay -- FILE.tape');

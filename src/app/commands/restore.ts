@@ -2,12 +2,10 @@ import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { readConfig } from '../../config/config.ts';
-import { createLog } from '../../kernel/log.ts';
 import { BackupError } from '../../platform/postgres/backup/format.ts';
 import { restoreDatabase } from '../../platform/postgres/backup/restore-database.ts';
-import { openDatabase } from '../../platform/postgres/database.ts';
 import { describeTarget } from '../../platform/postgres/describe-target.ts';
+import { openConfigured } from './open-configured.ts';
 import { fileArgument, runCommand } from './run-command.ts';
 
 /** `npm run restore -- FILE`: fills an empty database from a backup, wholly or not at all. */
@@ -15,12 +13,7 @@ async function restore(file: string): Promise<void> {
   await access(file).catch(() => {
     throw new BackupError(`${file} cannot be read.`);
   });
-  const { database } = readConfig();
-  await using opened = await openDatabase({
-    database,
-    log: createLog('warn'),
-    connections: 1,
-  });
+  await using opened = await openConfigured({ adopt: false });
   await opened.migrate();
   let total = 0;
   await pipeline(createReadStream(file), createGunzip(), (text: AsyncIterable<Buffer>) =>

@@ -2,7 +2,7 @@ import type { Agents } from '../../accounts/management/agents.ts';
 import { ok, route } from '../../http/route/route.ts';
 import { ClosedAgent } from '../developer/agents/agent-shape.ts';
 
-/** The agent closes itself for good, and its developer gets what is left. Closing again tells how far that is. */
+/** The agent closes itself for good, and its developer gets what is left. Closing again reports the state of that. */
 export const closeSelf = route<{ agents: Agents }>()({
   method: 'POST',
   path: '/v1/agents/close',

@@ -25,10 +25,7 @@ export const createTranscription = route<{ transcriptions: Transcriptions }>()({
   async handle(context) {
     const { body, headers, services } = context;
     const request = readTranscription(await readForm(headers.get('content-type'), body));
-    const purchase = { buyer: readBuyer(context), request };
-    return request.stream
-      ? services.transcriptions.stream(purchase)
-      : services.transcriptions.transcribe(purchase);
+    return services.transcriptions.transcribe({ buyer: readBuyer(context), request });
   },
 });
 

@@ -18,9 +18,6 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
   json: LIMITS.chatJson,
   body: ChatRequest,
 
-  handle(context) {
-    const { body, services } = context;
-    const purchase = { buyer: readBuyer(context), body };
-    return body.stream === true ? services.chat.stream(purchase) : services.chat.complete(purchase);
-  },
+  handle: (context) =>
+    context.services.chat.complete({ buyer: readBuyer(context), body: context.body }),
 });

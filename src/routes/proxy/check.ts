@@ -14,7 +14,7 @@ const Payment = z.object({
   description: z.string().nullable(),
 });
 
-/** Whether a target demands a payment, and which. Anybody may ask; a plain GET is all that is sent. */
+/** Whether a target demands a payment, and which. No credential is needed; a plain GET is all that is sent. */
 export const proxyCheck = route<{ prices: Prices }>()({
   method: 'GET',
   path: '/v1/proxy/check',

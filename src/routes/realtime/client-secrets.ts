@@ -46,7 +46,7 @@ export const createClientSecret = route<{
     const named =
       session?.model === undefined ? undefined : requireModel(services.catalogue, session);
     const model = named?.id;
-    // Without a model it must be what any of them can begin with.
+    // Without a model the configuration must suit any of them.
     const config = named && isRelayed(named) ? undefined : requireSession(session);
     const agentKey = bearerToken(headers.get('authorization')) ?? '';
     const seconds = body.expires_after?.seconds ?? usual;
@@ -62,12 +62,12 @@ export const createClientSecret = route<{
       ? renderSession(config, identity)
       : asAsked({ ...session, model }, sessionId);
     const answer = { value, expires_at: expiresAt, session: { ...shown, expires_at: 0 } };
-    // A browser, which this key is for, sees no header of the upgrade.
+    // The browser that this key is for cannot read the headers of the upgrade.
     return ok(answer, { ...named?.retirement?.headers });
   },
 });
 
-/** What its upstream will make of it, that says when it begins. */
+/** As requested: the upstream reports the effective configuration when the session begins. */
 const asAsked = (session: Readonly<Record<string, unknown>> | undefined, id: string) => ({
   type: 'realtime',
   ...session,
@@ -82,8 +82,8 @@ const isRelayed = ({ cascade, modality, sources }: Model): boolean =>
   !sources.some(({ provider }) => provider === 'local');
 
 /**
- * The model that a session names, by its bare name too. What the pool does not sell may be for a key of the caller's own,
- * as the handshake will tell.
+ * The model that a session names, by its bare name too. One that the pool does not sell may be bought with a key of the
+ * caller's own, which the handshake decides.
  */
 function requireModel(
   catalogue: Models,

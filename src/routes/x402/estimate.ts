@@ -5,7 +5,7 @@ import type { Prices } from '../../payments/quotes/prices.ts';
 import { TargetMethod, TargetUrl } from '../target-shape.ts';
 
 const Asked = z.object({ url: z.string(), method: z.string() });
-const Told = z.object({ cached: z.boolean(), fetchedAt: z.string() });
+const Freshness = z.object({ cached: z.boolean(), fetchedAt: z.string() });
 
 const Reflection = z.object({
   available: z.string(),
@@ -34,10 +34,10 @@ export const estimateX402 = route<{ prices: Prices }>()({
       network: z.string(),
       payTo: z.string(),
       scheme: z.string(),
-      ...Told.shape,
+      ...Freshness.shape,
       reflection: Reflection,
     }),
-    z.object({ ...Asked.shape, x402: z.literal(false), ...Told.shape }),
+    z.object({ ...Asked.shape, x402: z.literal(false), ...Freshness.shape }),
   ]),
 
   async handle({ body, caller, headers, services }) {

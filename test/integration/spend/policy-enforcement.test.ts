@@ -69,7 +69,7 @@ const breachOf = (verdict: HoldVerdict) =>
     : undefined;
 
 describe('a cap that is a kill switch', () => {
-  it('suspends its agent once, whatever races, and says so to everybody whom it refused', async () => {
+  it('suspends its agent once, whatever races, and says so in every refusal', async () => {
     const agent = await cappedAgent({
       ...{ kind: 'task', matchKey: 'plan', limitRaw: 10n, action: 'suspend_agent' },
     });

@@ -10,7 +10,7 @@ import {
 
 export const USDC: Address = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
-/** What a wallet signs so that anybody may move its money once. */
+/** What a wallet signs so that any bearer may move its money once. */
 export type Transfer = {
   readonly from: Address;
   readonly to: Address;

@@ -1,4 +1,4 @@
-import type { Destination } from '../../../src/platform/egress/destination-guard.ts';
+import type { CheckedDestination } from '../../../src/platform/egress/destination-guard.ts';
 import type { GuardedAnswer } from '../../../src/platform/egress/exchange.ts';
 import type { GuardedClient, GuardedRequest } from '../../../src/platform/egress/guarded-client.ts';
 
@@ -30,11 +30,11 @@ export function fakeAnswer({ status = 200, headers = [], body = '' }: ScriptedAn
   return answer;
 }
 
-export type Sent = { readonly destination: Destination; readonly request: GuardedRequest };
+export type Sent = { readonly destination: CheckedDestination; readonly request: GuardedRequest };
 
 /** A client for vendors without a network: it records what is sent, and answers as the test says. */
 export function scriptedClient(script: {
-  readonly open?: (url: string) => Promise<Destination> | Destination;
+  readonly open?: (url: string) => Promise<CheckedDestination> | CheckedDestination;
   readonly send?: (sent: Sent) => Promise<GuardedAnswer> | GuardedAnswer;
 }) {
   const opened: string[] = [];
@@ -53,7 +53,7 @@ export function scriptedClient(script: {
 }
 
 /** A URL as the guard would admit it. */
-export function placeOf(url: string): Destination {
+export function placeOf(url: string): CheckedDestination {
   const { href, origin, hostname } = new URL(url);
   return { url: href, origin, host: hostname, addresses: ['192.0.2.1'] };
 }

@@ -8,6 +8,6 @@ it.each([
   ['an MP3 with tags', Buffer.from('ID3\x04'), true],
   ['silence', new Uint8Array(320), false],
   ['one byte', new Uint8Array([0x52]), false],
-])('tells %s from raw audio', (_, bytes, expected) => {
+])('the first bytes of %s show whether it is raw audio', (_, bytes, expected) => {
   expect(isContainer(bytes)).toBe(expected);
 });

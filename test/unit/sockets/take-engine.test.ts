@@ -25,7 +25,7 @@ const listener = (failures: string[]): SttListener => ({
 });
 
 describe('takeRecogniser', () => {
-  it('tells a failure to whoever listens by then', async () => {
+  it('reports a failure to the current listener', async () => {
     const { recogniser, fail } = await taken();
     const failures: string[] = [];
     recogniser.listen(listener(failures));
@@ -33,7 +33,7 @@ describe('takeRecogniser', () => {
     expect(failures).toEqual(['trap']);
   });
 
-  it('is not to be had any more when it failed before anybody listened', async () => {
+  it('throws when the recogniser failed before it had a listener', async () => {
     const { recogniser, fail } = await taken();
     const failures: string[] = [];
     fail(new Error('trap'));
@@ -41,7 +41,7 @@ describe('takeRecogniser', () => {
     expect(failures).toEqual([]);
   });
 
-  it('refuses in the words of the gateway when every recogniser is in use', async () => {
+  it('throws the refusal of the gateway when every recogniser is in use', async () => {
     const busy = { open: () => Promise.reject(new EngineBusy(5)) };
     await expect(takeRecogniser(busy, {})).rejects.toMatchObject({ status: 503 });
   });

@@ -52,6 +52,7 @@ the variables that are marked as required. \`.env.example\` lists all of them fo
 `;
 
 const NOTES: Readonly<Record<string, string>> = {
+  Commands: 'For the commands of a developer. The server uses none of them.',
   Secrets: 'Secrets that are made at first start are kept in `.data/`, in development only.',
   'Not used yet': 'The server reads and checks these variables. No part of this version uses them.',
 };

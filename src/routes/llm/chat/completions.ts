@@ -17,10 +17,6 @@ export const proxiedChat = route<{ proxied: ProxiedModels }>()({
   json: LIMITS.chatJson,
   body: ChatRequest,
 
-  handle(context) {
-    const { body, services } = context;
-    const purchase = { buyer: readKeyedBuyer(context), body };
-    const { chat } = services.proxied;
-    return body.stream === true ? chat.stream(purchase) : chat.complete(purchase);
-  },
+  handle: (context) =>
+    context.services.proxied.chat.complete({ buyer: readKeyedBuyer(context), body: context.body }),
 });
