@@ -9,6 +9,7 @@ import { systemRandom } from '../src/kernel/random.ts';
 import { answerMedia } from '../src/phone/calls/answer-media.ts';
 import type { CallDeps } from '../src/phone/calls/call-deps.ts';
 import type { CarrierHooks } from '../src/phone/calls/calls.ts';
+import { createTurnWriter } from '../src/phone/calls/turn-writer.ts';
 import type { Carrier } from '../src/phone/carriers/carrier.ts';
 import { createTwilioMediaCodec } from '../src/phone/carriers/twilio/media-codec.ts';
 import { RATE_CARD } from '../src/phone/rate-card.ts';
@@ -61,10 +62,12 @@ async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
   for (let agentId = 1; agentId <= calls; agentId++) {
     await ledger.credit({ agentId, amountRaw: CREDIT_RAW, reference: `bench ${agentId}` });
   }
+  const sql = openSql(target, CONNECTIONS, BY_KEY);
   const asked = { ...fakes, guide: engines.guide, tts: engines.tts };
   const callDeps: CallDeps = {
     ...deps,
-    sql: openSql(target, CONNECTIONS, BY_KEY),
+    sql,
+    turns: createTurnWriter({ ...deps, sql }),
     cascades: railsOf(deps.catalogue, { deps, engines: asked as typeof fakes }).cascades,
     takeSession: async () => undefined,
     carrier,

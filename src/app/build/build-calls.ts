@@ -6,6 +6,7 @@ import { createTakeSession } from '../../ledger/engine/take-session.ts';
 import type { CallDeps } from '../../phone/calls/call-deps.ts';
 import { createCalls, createCarrierHooks } from '../../phone/calls/calls.ts';
 import { createCallSweeper } from '../../phone/calls/sweep-calls.ts';
+import { createTurnWriter } from '../../phone/calls/turn-writer.ts';
 import { watchCarrierSpend } from '../../phone/calls/watch-carrier-spend.ts';
 import { askCarrierPrices } from '../../phone/carrier-prices/ask-prices.ts';
 import { createPriceMetrics } from '../../phone/carrier-prices/price-metrics.ts';
@@ -70,6 +71,7 @@ export function buildCalls(
     openBrain: (call, events) => openBrain({ ...world, guard: parts.guard, client }, call, events),
     refusalOf: (to, accountId) => refuseNumber({ ...world, ...settings.phone }, to, accountId),
     openSound: (url, signal) => fetchSound(client, url, signal),
+    turns: createTurnWriter(world),
     enginesOf: (agentId) => enginesFor(parts.voice.engines, agentId),
     live: new Map(),
   };

@@ -23,7 +23,7 @@ import type { LiveCall } from './live-call.ts';
 import { openCall } from './open-call.ts';
 import { openLiveCall } from './recorded/open-live-call.ts';
 import { findTurns } from './turn-store.ts';
-import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
+import type { CallTurns } from './turn-writer.ts';
 
 /** Turns of a call that another process goes on with. */
 const REMEMBERED_TURNS = 40;
@@ -67,7 +67,7 @@ async function openLive(
   call: Call,
   { codec, connection, format }: MediaStart,
 ): Promise<LiveCall | undefined> {
-  const { log, sql } = deps;
+  const { sql } = deps;
   let live: LiveCall | undefined;
   let prompts = 0;
   let spoken = { characters: 0, seconds: 0 };
@@ -100,7 +100,7 @@ async function openLive(
     heardOut = resolve;
   });
   const recorder = createCallRecorder(deps, call, money);
-  const turns = createTurnWriter({ sql, log, callId: call.callId });
+  const turns = deps.turns.of(call.callId);
   live = openLiveCall(deps, {
     input,
     codec,
@@ -158,7 +158,7 @@ function register(
     readonly brain: Brain | undefined;
     /** The far side has heard the last words. */
     readonly over: Promise<void>;
-    readonly turns: Pick<TurnWriter, 'flushed'>;
+    readonly turns: Pick<CallTurns, 'flushed'>;
   },
 ): void {
   const { callId } = call;

@@ -8,6 +8,7 @@ import type { RateCard } from '../rate-card.ts';
 import type { CallSound } from '../voice/line-sounds.ts';
 import type { AgentVoice, Call } from './call.ts';
 import type { LiveCall } from './live-call.ts';
+import type { TurnWriter } from './turn-writer.ts';
 
 /** What answers a call in the place of a model of the catalogue. */
 export type Brain = {
@@ -47,6 +48,8 @@ export type CallDeps = VoiceDeps & {
   readonly refusalOf: (to: string, accountId: string) => Promise<DialRefusal | undefined>;
   /** A sound at an address that the brain of a call has named. Rejects where it cannot be played. */
   readonly openSound: (url: string, signal: AbortSignal) => Promise<CallSound>;
+  /** Writes what is said in the calls of this process. */
+  readonly turns: TurnWriter;
   /** The engines, with the turn of an agent at them. */
   readonly enginesOf: (agentId: number) => VoiceDeps['engines'];
   /** How long a call waits for a media stream that broke, when it is not what the limits say. */

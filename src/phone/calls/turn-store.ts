@@ -1,26 +1,59 @@
+import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { CallTurn, SaidTurn } from '../records/said-turn.ts';
 
-/** Adds a turn to a call that is not over, and returns its number. */
-export async function addTurn(sql: Sql, callId: string, turn: SaidTurn): Promise<number> {
-  const latency = turn.latency === undefined ? null : sql.json(turn.latency);
-  const [row] = await sql<{ seq: number }[]>`
+/** A turn, and the call in which it was said. */
+export type TurnOfCall = { readonly callId: string; readonly turn: SaidTurn };
+
+/** How much of a turn the far side heard before it interrupted. */
+export type HeardOfTurn = {
+  readonly callId: string;
+  readonly seq: number;
+  readonly heard: string;
+};
+
+/**
+ * Adds turns, the earlier of a call first, in one statement. Returns the number of each in its call; undefined: the call
+ * is over and takes none.
+ */
+export async function addTurns(
+  sql: Sql,
+  turns: readonly TurnOfCall[],
+): Promise<(number | undefined)[]> {
+  const latencies = turns.map(({ turn: { latency } }) =>
+    latency === undefined ? null : JSON.stringify(latency),
+  );
+  const rows = await sql<{ callId: string; seq: number }[]>`
     insert into call_turns (call_id, seq, role, content, latency, at)
-    select k.id, (select coalesce(max(seq), 0) + 1 from call_turns where call_id = k.id),
-      ${turn.role}, ${turn.content}, ${latency}::jsonb, ${turn.at}
-    from calls k where k.id = ${callId} and not k.terminal
-    returning seq`;
-  return row?.seq ?? 0;
+    select k.id,
+      coalesce((select max(t.seq) from call_turns t where t.call_id = k.id), 0)
+        + row_number() over (partition by k.id order by said.n),
+      said.role, said.content, said.latency::jsonb, said.at
+    from unnest(${textArray(turns.map(({ callId }) => callId))}::text[],
+      ${textArray(turns.map(({ turn }) => turn.role))}::text[],
+      ${textArray(turns.map(({ turn }) => turn.content))}::text[],
+      ${textArray(latencies)}::text[],
+      ${textArray(turns.map(({ turn }) => turn.at.toISOString()))}::timestamptz[]
+    ) with ordinality as said (call_id, role, content, latency, at, n)
+    join calls k on k.id = said.call_id and not k.terminal
+    returning call_id as "callId", seq`;
+  const numbers = new Map<string, number[]>();
+  for (const { callId, seq } of rows.toSorted((a, b) => b.seq - a.seq)) {
+    const ofCall = numbers.get(callId);
+    if (ofCall === undefined) numbers.set(callId, [seq]);
+    else ofCall.push(seq);
+  }
+  return turns.map(({ callId }) => numbers.get(callId)?.pop());
 }
 
-/** Notes what the far side heard of an answer before it interrupted. */
-export async function noteHeard(
-  sql: Sql,
-  callId: string,
-  seq: number,
-  heard: string,
-): Promise<void> {
-  await sql`update call_turns set heard = ${heard} where call_id = ${callId} and seq = ${seq}`;
+/** Notes what the far side heard of answers before it interrupted them. Each turn is named at most once. */
+export async function noteHeard(sql: Sql, noted: readonly HeardOfTurn[]): Promise<void> {
+  await sql`
+    update call_turns t set heard = n.heard
+    from unnest(${textArray(noted.map(({ callId }) => callId))}::text[],
+      ${numberArray(noted.map(({ seq }) => seq))}::integer[],
+      ${textArray(noted.map(({ heard }) => heard))}::text[]) as n (call_id, seq, heard)
+    where t.call_id = n.call_id and t.seq = n.seq`;
 }
 
 /** The latest turns, as far as the far side has heard them. */

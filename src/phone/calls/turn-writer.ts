@@ -1,61 +1,138 @@
+import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { SaidTurn } from '../records/said-turn.ts';
-import { addTurn, noteHeard } from './turn-store.ts';
+import { addTurns, type HeardOfTurn, noteHeard, type TurnOfCall } from './turn-store.ts';
 
-/** Turns that wait to be written; what comes beyond them is not remembered. */
+/** Turns of a call that wait to be written; what comes beyond them is not remembered. */
 const MOST_WAITING = 64;
-/** Answers that can still be interrupted. */
+/** Answers of a call that can still be interrupted. */
 const MOST_OPEN = 16;
+/** Turns of all calls that are said within this time are written together: each statement costs more than its rows. */
+const GATHER_MS = 50;
+const MOST_TOGETHER = 256;
 
-export type TurnWriter = ReturnType<typeof createTurnWriter>;
+/** The turns of one call. */
+export type CallTurns = {
+  add(turn: SaidTurn): void;
+  /** An answer was interrupted: so much of it was heard. */
+  heard(itemId: string, heard: string): void;
+  /** Resolves when everything said by now is written, or could not be. */
+  flushed(): Promise<void>;
+};
 
-/** Writes what is said in a call, in order and off its audio path. */
-export function createTurnWriter({
-  callId,
-  log,
-  sql,
-}: {
+export type TurnWriter = { of(callId: string): CallTurns };
+
+type Entry =
+  | { readonly kind: 'said'; readonly turn: SaidTurn; readonly of: Book }
+  | { readonly kind: 'heard'; readonly itemId: string; readonly heard: string; readonly of: Book };
+
+type Said = Extract<Entry, { kind: 'said' }>;
+
+/** What is known of one call. */
+type Book = {
   readonly callId: string;
+  waiting: number;
+  /** The numbers of the latest answers, by their item. */
+  readonly written: Map<string, number>;
+};
+
+/**
+ * Writes what is said in the calls of this process, each call's turns in their order, off its audio path. A process that
+ * is killed loses what was said within the last `GATHER_MS`.
+ */
+export function createTurnWriter(deps: {
+  readonly clock: Clock;
   readonly log: Log;
   readonly sql: Sql;
-}) {
-  let tail: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
-  /** The numbers of the latest answers, by their item. */
-  const written = new Map<string, number>();
+}): TurnWriter {
+  const { clock, log, sql } = deps;
+  let entries: Entry[] = [];
+  let isGathering = false;
+  let round: Promise<void> | undefined;
 
-  function write(work: () => Promise<unknown>): void {
-    if (waiting >= MOST_WAITING) return;
-    waiting++;
-    tail = tail
-      .then(work)
-      .catch((err: unknown) => log.warn({ err, callId }, 'a turn of a call was not written'))
-      .finally(() => {
-        waiting--;
-      });
+  function enqueue(entry: Entry): void {
+    if (entry.of.waiting >= MOST_WAITING) return;
+    entry.of.waiting++;
+    entries.push(entry);
+    gather();
   }
 
-  async function add(turn: SaidTurn): Promise<void> {
-    const seq = await addTurn(sql, callId, turn);
-    if (turn.itemId === undefined) return;
-    written.set(turn.itemId, seq);
-    const oldest = written.keys().next().value;
-    if (written.size > MOST_OPEN && oldest !== undefined) written.delete(oldest);
+  function gather(): void {
+    if (isGathering || round !== undefined || entries.length === 0) return;
+    isGathering = true;
+    clock.setTimeout(() => {
+      isGathering = false;
+      void writeNow();
+    }, GATHER_MS);
+  }
+
+  function writeNow(): Promise<void> {
+    if (round === undefined && entries.length > 0) {
+      const taken = entries.slice(0, MOST_TOGETHER);
+      entries = entries.slice(MOST_TOGETHER);
+      round = write(taken).finally(() => {
+        for (const { of } of taken) of.waiting--;
+        round = undefined;
+        gather();
+      });
+    }
+    return round ?? Promise.resolve();
+  }
+
+  async function write(taken: readonly Entry[]): Promise<void> {
+    const said = taken.filter((entry): entry is Said => entry.kind === 'said');
+    await together(said, async (some) => {
+      const turns = some.map(({ of: { callId }, turn }): TurnOfCall => ({ callId, turn }));
+      const numbers = await addTurns(sql, turns);
+      for (const [at, { of, turn }] of some.entries()) remember(of, turn.itemId, numbers[at]);
+    });
+    await together(heardOf(taken), (some) => noteHeard(sql, some));
+  }
+
+  /** One after the other where they cannot be written together: a turn that the database refuses costs no other. */
+  async function together<T>(
+    items: readonly T[],
+    work: (some: readonly T[]) => Promise<void>,
+  ): Promise<void> {
+    if (items.length === 0) return;
+    try {
+      await work(items);
+    } catch (err) {
+      if (items.length === 1) log.warn({ err }, 'a turn of a call was not written');
+      else for (const item of items) await together([item], work);
+    }
   }
 
   return {
-    add: (turn: SaidTurn): void => write(() => add(turn)),
-    /** An answer was interrupted: so much of it was heard. */
-    heard(itemId: string, heard: string): void {
-      write(async () => {
-        const seq = written.get(itemId);
-        if (seq !== undefined) await noteHeard(sql, callId, seq, heard);
-      });
-    },
-    /** Resolves when everything said by now is written, or could not be. */
-    flushed: async (): Promise<void> => {
-      await tail;
+    of(callId) {
+      const of: Book = { callId, waiting: 0, written: new Map() };
+      return {
+        add: (turn) => enqueue({ kind: 'said', turn, of }),
+        heard: (itemId, heard) => enqueue({ kind: 'heard', itemId, heard, of }),
+        async flushed() {
+          while (of.waiting > 0) await writeNow();
+        },
+      };
     },
   };
+}
+
+/** Of each turn only the last word: what was heard of it at the end. */
+function heardOf(entries: readonly Entry[]): HeardOfTurn[] {
+  const noted = new Map<string, HeardOfTurn>();
+  for (const entry of entries) {
+    if (entry.kind !== 'heard') continue;
+    const { callId, written } = entry.of;
+    const seq = written.get(entry.itemId);
+    if (seq !== undefined) noted.set(`${callId} ${seq}`, { callId, seq, heard: entry.heard });
+  }
+  return [...noted.values()];
+}
+
+function remember({ written }: Book, itemId: string | undefined, seq: number | undefined): void {
+  if (itemId === undefined || seq === undefined) return;
+  written.set(itemId, seq);
+  const oldest = written.keys().next().value;
+  if (written.size > MOST_OPEN && oldest !== undefined) written.delete(oldest);
 }

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { advanceRow } from '../../../src/phone/calls/call-store.ts';
-import { addTurn, findTurns, noteHeard } from '../../../src/phone/calls/turn-store.ts';
+import { addTurns, findTurns, noteHeard } from '../../../src/phone/calls/turn-store.ts';
 import { createCallRecords } from '../../../src/phone/records/call-records.ts';
 import { createReportForgetter } from '../../../src/phone/records/forget-reports.ts';
 import { addLine } from '../../../src/phone/records/record-store.ts';
+import type { SaidTurn } from '../../../src/phone/records/said-turn.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 
 const LATENCY = {
@@ -43,11 +44,17 @@ async function spokenCall({ wantsReport = true } = {}) {
   const { callId, carrierCallId } = await world.call(agent, { answered: true, wantsReport });
   const { sql } = world;
   const hello = 'Hello, this is the agent.';
-  await addTurn(sql, callId, { role: 'assistant', content: hello, at: at(1) });
-  await addTurn(sql, callId, { role: 'user', content: 'how are you', at: at(4) });
   const long = { content: 'I am fine and so is everybody else.', at: at(5), latency: LATENCY };
-  const seq = await addTurn(sql, callId, { role: 'assistant', ...long });
-  await noteHeard(sql, callId, seq, 'I am fine');
+  const turns: SaidTurn[] = [
+    { role: 'assistant', content: hello, at: at(1) },
+    { role: 'user', content: 'how are you', at: at(4) },
+    { role: 'assistant', ...long },
+  ];
+  const numbers = await addTurns(
+    sql,
+    turns.map((turn) => ({ callId, turn })),
+  );
+  await noteHeard(sql, [{ callId, seq: numbers[2] ?? 0, heard: 'I am fine' }]);
   return { agent, callId, carrierCallId };
 }
 
@@ -161,7 +168,7 @@ describe('the report of a call', () => {
     expect(await reportEvents(callId)).toEqual([]);
     expect((await world.row(callId))?.summary).toMatchObject({ interruptions: 1, wordsHeard: 8 });
     const late = { role: 'user', content: 'too late', at: at(50) } as const;
-    await addTurn(world.sql, callId, late);
+    expect(await addTurns(world.sql, [{ callId, turn: late }])).toEqual([undefined]);
     expect(await findTurns(world.sql, callId, 10)).toEqual([]);
   });
 
