@@ -28,9 +28,12 @@ export class LineClient implements VoiceClient {
   transcript = (_: string, { text }: { text: string }) => this.transcripts.push(text);
   transcriberFailed() {}
 
+  get hasRoom(): boolean {
+    return this.#unplayed.length < MOST_UNPLAYED;
+  }
+
   async room(signal: AbortSignal): Promise<void> {
-    const isFull = () => this.#unplayed.length >= MOST_UNPLAYED;
-    while (isFull() && !signal.aborted) await new Promise((resolve) => setImmediate(resolve));
+    while (!this.hasRoom && !signal.aborted) await new Promise((resolve) => setImmediate(resolve));
   }
 
   createAnswer(): AnswerClient {

@@ -86,6 +86,8 @@ export const PHONE_LIMITS = {
   streamsPerCall: 200,
   /** Sound that the carrier has and has not played. */
   aheadMs: 1_000,
+  /** So much of it has been played before more is sent, in one write. */
+  refillMs: 400,
   /** How often a mark follows the sound, so that what was heard is known. */
   markMs: 200,
   /** A line whose media stream broke may come back within so long. */

@@ -140,15 +140,28 @@ export class CallLine implements VoiceClient {
     else this.#connection.batch(work);
   }
 
+  get hasRoom(): boolean {
+    return !this.#isBlocked('answer') && this.#overMs <= 0;
+  }
+
+  /** Resolves when sound may go out. Who has filled the line waits until a refill of it is worth its write. */
   async room(signal: AbortSignal, wantedBy: 'answer' | 'sound' = 'answer'): Promise<void> {
+    const { aheadMs, refillMs } = LIMITS.phone;
     for (;;) {
-      const waitsForSound = this.#isSounding && wantedBy === 'answer';
-      const isBlocked =
-        this.#paused !== undefined || this.#connection === undefined || waitsForSound;
-      const overMs = this.#aheadMs() - LIMITS.phone.aheadMs;
+      const isBlocked = this.#isBlocked(wantedBy);
+      const overMs = this.#overMs;
       if (signal.aborted || (overMs <= 0 && !isBlocked)) return;
-      await this.#waits.sleep(isBlocked ? LIMITS.phone.aheadMs : overMs, signal);
+      await this.#waits.sleep(isBlocked ? aheadMs : overMs + refillMs, signal);
     }
+  }
+
+  #isBlocked(wantedBy: 'answer' | 'sound'): boolean {
+    const waitsForSound = this.#isSounding && wantedBy === 'answer';
+    return this.#paused !== undefined || this.#connection === undefined || waitsForSound;
+  }
+
+  get #overMs(): number {
+    return this.#aheadMs() - LIMITS.phone.aheadMs;
   }
 
   /** Sound that is no answer begins: answers wait for its end. */

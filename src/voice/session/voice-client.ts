@@ -25,6 +25,8 @@ export interface VoiceClient {
   readonly lastEventAtMs: number;
   /** Runs `work`, and sends all its messages together. */
   batch(work: () => void): void;
+  /** Whether the send buffer has room for more speech. */
+  readonly hasRoom: boolean;
   /** Resolves when the send buffer has room for more speech, or when `signal` fires. */
   room(signal: AbortSignal): Promise<void>;
 

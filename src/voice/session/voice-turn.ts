@@ -53,7 +53,7 @@ export type VoiceTurnOptions = {
   readonly isPrompt: boolean;
   readonly cap: TurnCap;
   readonly answer: Answer;
-  readonly client: Pick<VoiceClient, 'batch' | 'room'>;
+  readonly client: Pick<VoiceClient, 'batch' | 'hasRoom' | 'room'>;
   /** Resolves to what the LLM reads, once all speech before the turn is transcribed. */
   readonly items: () => Promise<readonly ConversationItem[]>;
   /** Called exactly once, when the answer is closed but for its `done`. */
@@ -216,19 +216,21 @@ export class VoiceTurn {
     return (this.#outputCap - (this.#reply?.tokens.output ?? 0)) * SPOKEN_TOKEN_MS;
   }
 
-  /** Returns false when the turn was stopped. */
-  async #sendAll(deltas: Iterable<Uint8Array>): Promise<boolean> {
-    for (const bytes of deltas) if (!(await this.#sendAudio(bytes))) return false;
-    return true;
-  }
-
-  /** Waits until the client has room. Returns false when the turn was stopped meanwhile. */
-  async #sendAudio(bytes: Uint8Array): Promise<boolean> {
+  /** Sends deltas as there is room, those for which there is room at once together. Returns false when the turn was stopped. */
+  async #sendAll(deltas: Iterator<Uint8Array>): Promise<boolean> {
     const { answer, client } = this.#options;
-    await client.room(this.#stopped.signal);
-    if (this.#isStopped) return false;
-    this.#firstAudioMs ??= this.#sinceStart();
-    answer.audio(bytes);
+    let { value: next } = deltas.next();
+    while (next !== undefined) {
+      await client.room(this.#stopped.signal);
+      if (this.#isStopped) return false;
+      this.#firstAudioMs ??= this.#sinceStart();
+      client.batch(() => {
+        do {
+          answer.audio(next);
+          next = deltas.next().value;
+        } while (next !== undefined && client.hasRoom);
+      });
+    }
     return true;
   }
 

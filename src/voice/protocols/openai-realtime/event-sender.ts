@@ -75,13 +75,13 @@ export class EventSender {
     this.drained();
   }
 
+  get hasRoom(): boolean {
+    return (this.#socket?.bufferedAmount ?? 0) <= LIMITS.speechUnsentBytes;
+  }
+
   /** Resolves when the send buffer has room for more speech, or when `signal` fires. */
   async room(signal: AbortSignal): Promise<void> {
-    while (
-      !signal.aborted &&
-      this.isOpen &&
-      (this.#socket?.bufferedAmount ?? 0) > LIMITS.speechUnsentBytes
-    ) {
+    while (!signal.aborted && this.isOpen && !this.hasRoom) {
       let resume = () => {};
       await new Promise<void>((resolve) => {
         resume = resolve;

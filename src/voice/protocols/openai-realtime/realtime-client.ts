@@ -36,6 +36,10 @@ export class RealtimeClient implements VoiceClient {
     this.#sender.batch(work);
   }
 
+  get hasRoom(): boolean {
+    return this.#sender.hasRoom;
+  }
+
   room(signal: AbortSignal): Promise<void> {
     return this.#sender.room(signal);
   }
