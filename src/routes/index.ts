@@ -129,6 +129,7 @@ import { health } from './health.ts';
 import { proxiedChat } from './llm/chat/completions.ts';
 import { proxiedEmbeddings } from './llm/embeddings.ts';
 import { markets } from './markets.ts';
+import { mcp } from './mcp.ts';
 import { metrics } from './metrics.ts';
 import { modelDetail } from './models/detail.ts';
 import { listModels } from './models/list.ts';
@@ -295,6 +296,7 @@ export const ROUTES = [
   listDoNotCall,
   addDoNotCall,
   removeDoNotCall,
+  mcp,
   capabilities,
   openapi,
   metrics,
