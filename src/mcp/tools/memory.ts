@@ -13,7 +13,11 @@ export interface MemoryDoor {
     caller: { readonly agentId: number },
     body: unknown,
     signal: AbortSignal,
-  ): Promise<{ readonly status: number; readonly body: unknown }>;
+  ): Promise<{
+    readonly status: number;
+    readonly body: unknown;
+    readonly headers?: Readonly<Record<string, string>>;
+  }>;
 }
 
 const { memoriesPerCall, memoryQueryChars, memoryTextChars, recalled } = LIMITS.mcp;
@@ -79,6 +83,6 @@ const memoryRoute = (memory: MemoryDoor, op: 'ingest' | 'query'): AnyRoute =>
     async handle({ body, caller, signal }) {
       const { agentId } = caller;
       const answer = await memory.run(op, { agentId }, body, abortSignalOf(signal));
-      return { ...answer, headers: {} };
+      return { headers: {}, ...answer };
     },
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAnswerKeeper } from '../../../src/idempotency/keep-answers.ts';
 import { createOutcomeKeeper } from '../../../src/idempotency/keep-outcomes.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { MAY_RETRY } from '../../../src/kernel/errors/refusal.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
@@ -25,6 +26,7 @@ const memory: MemoryDoor = {
     if (query === 'wait') await new Promise<void>((resolve) => waiting.push(resolve));
     if (query === 'lost')
       return { status: 404, body: { error: 'tenant_not_found', message: 'No.' } };
+    if (query === 'away') return { status: 503, body: { error: 'away' }, headers: MAY_RETRY };
     if (query === 'bug') throw new Error('the secret');
     return { status: 200, body: { result: { success: true, data: { op } } } };
   },
@@ -76,6 +78,9 @@ describe('the memory of an agent', () => {
     await using session = await open();
     expect((await session.call('recall', { query: 'lost' })).structuredContent).toEqual({
       ...{ error: 'tenant_not_found', message: 'No.', status: 404 },
+    });
+    expect((await session.call('recall', { query: 'away' })).structuredContent).toEqual({
+      ...{ error: 'away', message: 'away', status: 503, mayRetry: true },
     });
     const bug = await session.call('recall', { query: 'bug' });
     expect(bug).toMatchObject({ isError: true, structuredContent: { error: 'Internal error' } });
