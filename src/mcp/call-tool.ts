@@ -54,10 +54,10 @@ export async function callTool(clock: Clock, call: ToolCall): Promise<CallToolRe
 }
 
 const askingFor =
-  ({ ask, key }: ToolCall, signal: StopSignal): AskTool =>
+  ({ ask, key }: ToolCall, signal: AbortSignal): AskTool =>
   async (route, { body, maxBytes = LIMITS.mcp.answerBytes } = {}) => {
     const told = await ask({ route, body, idempotencyKey: key, signal });
-    const answer = await readAnswer(told.answer, maxBytes);
+    const answer = await readAnswer(told.answer, maxBytes, signal);
     if (answer.status >= 400 && !isRelayed(answer)) throw new RouteRefused(answer);
     return answer;
   };

@@ -15,12 +15,12 @@ export function readMessages(body: unknown): unknown {
   }
   const most = LIMITS.mcp.batch;
   if (body.length === 0 || body.length > most) {
-    throw errors.mcp.invalidBatch(`A batch has 1 to ${most} messages.`);
+    throw errors.mcp.invalidMessage(`A batch has 1 to ${most} messages.`);
   }
   const requests = body.filter((message) => !isNotification(message));
   const ids = new Set(requests.map((message) => (isObject(message) ? message.id : undefined)));
   if (ids.size < requests.length) {
-    throw errors.mcp.invalidBatch('Each request of a batch has an id of its own.');
+    throw errors.mcp.invalidMessage('Each request of a batch has an id of its own.');
   }
   for (const message of requests) checkId(message);
   return requests.length === 0 ? undefined : requests;
@@ -32,6 +32,6 @@ const isNotification = (message: unknown): boolean =>
 function checkId(message: unknown): void {
   const id = isObject(message) ? message.id : undefined;
   if (typeof id === 'string' && id.length > LIMITS.mcp.idChars) {
-    throw errors.mcp.invalidBatch(`An id has at most ${LIMITS.mcp.idChars} characters.`);
+    throw errors.mcp.invalidMessage(`An id has at most ${LIMITS.mcp.idChars} characters.`);
   }
 }

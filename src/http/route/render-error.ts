@@ -41,7 +41,7 @@ const jsonRpcBody = (refusal: ApiError) => ({
 
 const RPC_CODES: Readonly<Record<string, number>> = {
   parse_error: -32_700,
-  invalid_batch: -32_600,
+  invalid_message: -32_600,
   'Internal error': -32_603,
 };
 const RPC_SERVER_ERROR = -32_000;

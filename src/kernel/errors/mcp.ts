@@ -4,7 +4,7 @@ import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 export const mcp = {
   /** JSON-RPC's own word for a body that is no JSON. */
   parseError: () => refusal(400, 'parse_error', 'The body is not valid JSON.'),
-  invalidBatch: (message: string) => refusal(400, 'invalid_batch', message),
+  invalidMessage: (message: string) => refusal(400, 'invalid_message', message),
   foreignOrigin: () =>
     refusal(
       403,

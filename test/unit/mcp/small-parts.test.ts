@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { HttpAnswer } from '../../../src/http/route/answer.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { createToolSlots } from '../../../src/mcp/call-slots.ts';
@@ -90,6 +91,8 @@ describe('the answer of a route', () => {
   const answer = (body: string | Uint8Array | AsyncIterable<Uint8Array>) => ({
     ...{ status: 200, headers: { 'content-type': 'x/y' }, body },
   });
+  const over = new AbortController();
+  const read = (told: HttpAnswer) => readAnswer(told, 3, over.signal);
   let left = 0;
   async function* pieces(sizes: readonly number[], broken = false) {
     try {
@@ -101,17 +104,40 @@ describe('the answer of a route', () => {
   }
 
   it('is read whole up to its bound, and no further', async () => {
-    expect(await readAnswer(answer('abc'), 3)).toMatchObject({ contentType: 'x/y', isCut: false });
-    expect((await readAnswer(answer('abcd'), 3)).bytes.toString()).toBe('abc');
-    expect(await readAnswer(answer('abcd'), 3)).toMatchObject({ isCut: true });
-    expect(await readAnswer(answer(pieces([2, 1])), 3)).toMatchObject({ isCut: false });
+    expect(await read(answer('abc'))).toMatchObject({ contentType: 'x/y', isCut: false });
+    expect((await read(answer('abcd'))).bytes.toString()).toBe('abc');
+    expect(await read(answer('abcd'))).toMatchObject({ isCut: true });
+    expect(await read(answer(pieces([2, 1])))).toMatchObject({ isCut: false });
     left = 0;
-    const cut = await readAnswer(answer(pieces([2, 2, 2])), 3);
+    const cut = await read(answer(pieces([2, 2, 2])));
     expect([cut.bytes.length, cut.isCut, left]).toEqual([3, true, 1]);
   });
 
   it('keeps what has come of one that breaks off', async () => {
-    const broken = await readAnswer(answer(pieces([2], true)), 3);
+    const broken = await read(answer(pieces([2], true)));
     expect([broken.bytes.length, broken.isCut]).toEqual([2, true]);
+  });
+
+  it('is left when the call is over, though it hangs', async () => {
+    let returned = 0;
+    const hanging = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => (returned === -1 ? never : Promise.resolve({ done: false, value: first() })),
+        return: async () => {
+          returned = 1;
+          return { done: true as const, value: undefined };
+        },
+      }),
+    };
+    const never = new Promise<never>(() => {});
+    const first = () => {
+      returned = -1;
+      return new Uint8Array(2);
+    };
+    const reading = read(answer(hanging));
+    await new Promise((resolve) => setImmediate(resolve));
+    over.abort();
+    expect(await reading).toMatchObject({ bytes: Buffer.alloc(2), isCut: true });
+    expect(returned).toBe(1);
   });
 });

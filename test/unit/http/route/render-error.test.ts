@@ -26,7 +26,7 @@ it('JSON-RPC has codes of its own for what cannot be read, and for a bug, of whi
   const codeOf = (thrown: unknown) =>
     (shown(thrown, 'jsonrpc') as unknown as { error: { code: number } }).error.code;
   expect(codeOf(errors.mcp.parseError())).toBe(-32_700);
-  expect(codeOf(errors.mcp.invalidBatch('no'))).toBe(-32_600);
+  expect(codeOf(errors.mcp.invalidMessage('no'))).toBe(-32_600);
   expect(codeOf(new Error('the secret'))).toBe(-32_603);
   expect(JSON.stringify(shown(new Error('the secret'), 'jsonrpc'))).not.toContain('secret');
 });
