@@ -1,4 +1,4 @@
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, mayRetryAfter, refusal } from './refusal.ts';
 
 /** Of the MCP server: of its messages, and of tool calls that no route has refused. */
 export const mcp = {
@@ -10,8 +10,6 @@ export const mcp = {
       403,
       'forbidden',
       'The Origin of this request is neither this server nor this machine; MCP clients of other pages are not served.',
-      {},
-      NO_RETRY,
     ),
   tooManyCalls: (most: number) =>
     refusal(
