@@ -50,7 +50,8 @@ export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): Mcp
   const listed = tools.map(listedTool);
   const checkOrigin = createCheckOrigin(publicUrl);
   const slots = createToolSlots();
-  const onerror = (err: Error) => log.debug({ err }, 'an MCP message was refused');
+  // What the SDK says of a message may quote it.
+  const onerror = ({ name }: Error) => log.debug({ name }, 'an MCP message was refused');
 
   const protocolOf = (request: McpRequest): Server => {
     const server = new Server(
