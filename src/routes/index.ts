@@ -129,6 +129,7 @@ import { health } from './health.ts';
 import { proxiedChat } from './llm/chat/completions.ts';
 import { proxiedEmbeddings } from './llm/embeddings.ts';
 import { markets } from './markets.ts';
+import { mcp } from './mcp.ts';
 import { metrics } from './metrics.ts';
 import { modelDetail } from './models/detail.ts';
 import { listModels } from './models/list.ts';
@@ -274,6 +275,7 @@ export const ROUTES = [
   resolveAgentSpend,
   renewAgentDelegation,
   forecastX402,
+  mcp,
   agentFunding,
   listProviderKeys,
   setProviderKey,
