@@ -5,6 +5,7 @@ import { controls } from './errors/controls.ts';
 import { credential } from './errors/credential.ts';
 import { gateway } from './errors/gateway.ts';
 import { keys } from './errors/keys.ts';
+import { memory } from './errors/memory.ts';
 import { phone } from './errors/phone.ts';
 import { providerKeys } from './errors/provider-keys.ts';
 import { proxy } from './errors/proxy.ts';
@@ -28,5 +29,6 @@ export const errors = {
   admin,
   gateway,
   webhooks,
+  memory,
   phone,
 } as const;
