@@ -36,8 +36,13 @@ export const memory = {
       {},
       mayRetryAfter(seconds),
     ),
-  textTooLong: () =>
-    refusal(413, 'payload_too_large', `The body may have at most ${LIMITS.memory.bodyBytes} bytes.`, {
-      limit_bytes: LIMITS.memory.bodyBytes,
-    }),
+  bodyTooLong: () =>
+    refusal(
+      413,
+      'payload_too_large',
+      `The body may have at most ${LIMITS.memory.bodyBytes} bytes.`,
+      {
+        limit_bytes: LIMITS.memory.bodyBytes,
+      },
+    ),
 };

@@ -99,9 +99,9 @@ export async function completeItems(
     if (held.length === 0) return 0;
     const mine = new Set(held.map(({ id }) => id));
     // The lock on the row gives commits their order: whoever reads a version finds all that it has.
-    const [risen] = await tx<{ version: bigint }[]>`
+    const [risen] = await tx<{ version: string }[]>`
       update memory_spaces set version = version + 1
-      where id = ${spaceId} and deleted_at is null returning version`;
+      where id = ${spaceId} and deleted_at is null returning version::text`;
     if (risen === undefined) return 0;
     const rows = chunks.filter(({ itemId }) => mine.has(itemId));
     const column = (of: (chunk: IndexedChunk) => string) => textArray(rows.map(of));
@@ -109,7 +109,7 @@ export async function completeItems(
       insert into memory_chunks (item_id, space_id, type, content, terms, vector, version)
       select x.item_id, ${spaceId}, x.type, x.content,
         array(select jsonb_array_elements_text(x.terms::jsonb)), decode(x.vector, 'hex'),
-        ${risen.version}
+        ${risen.version}::bigint
       from unnest(${column((c) => c.itemId)}::text[], ${column((c) => c.type)}::text[],
         ${column((c) => c.content)}::text[], ${column((c) => JSON.stringify(c.terms))}::text[],
         ${column((c) => hexOf(c.vector))}::text[])

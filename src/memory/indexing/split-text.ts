@@ -1,5 +1,5 @@
-import { splitSpeech } from '../../engines/tts/split-speech.ts';
 import { wordsOf } from '../../engines/guide/guide-words.ts';
+import { splitSpeech } from '../../engines/tts/split-speech.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ItemType } from '../memory-shape.ts';
 
@@ -68,7 +68,9 @@ const FILLER = new Set(
   `a ah alright and anyway bye cheers cool course day dear er fine good goodbye great haha have hello hey hi hmm how
   i im is it just lol maybe much nice no of oh ok okay please pleasure really right see so sorry sounds sure thank
   thanks that thats the then there to today uh um very wait welcome well what whats wow yeah yep yes you your youre
-  are do doing afternoon evening morning night later soon lot all everyone everybody there again`.split(/\s+/),
+  are do doing afternoon evening morning night later soon lot all everyone everybody there again`.split(
+    /\s+/,
+  ),
 );
 const OPENING =
   /^(?:(?:hi|hello|hey|oh|ah|ok|okay|well|so|um|uh|hmm|yeah|yes|no|sure|thanks|thank you|please|anyway|by the way|fyi)(?:\s+(?:there|again|everyone|all))?[,!.:;—–-]+\s*)+/i;

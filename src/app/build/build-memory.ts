@@ -1,0 +1,29 @@
+import { startWorkers } from '../../kernel/schedule.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import { localEmbedder } from '../../memory/embedder.ts';
+import { Indexer } from '../../memory/indexing/indexer.ts';
+import { createMemory } from '../../memory/memory.ts';
+import { createMemoryWorkers } from '../../memory/memory-workers.ts';
+import { createPlainIndex } from '../../memory/search/plain-index.ts';
+import { SpaceLoader } from '../../memory/search/space-loader.ts';
+import type { VoiceParts } from './build-voice.ts';
+import type { World } from './world.ts';
+
+/** The memory store of agents, and what indexes it. */
+export function buildMemory(world: World, { engines }: VoiceParts, teardown: Teardown) {
+  const { metrics, sql } = world;
+  const embedder = localEmbedder(engines);
+  const index = teardown.use('memory index', createPlainIndex());
+  const loader = new SpaceLoader({ sql, index });
+  const indexer = teardown.use('memory indexer', new Indexer({ ...world, embedder }));
+  teardown.use(
+    'memory workers',
+    startWorkers(world, createMemoryWorkers({ sql, indexer, loader })),
+  );
+  metrics.watch(
+    'svc_memory_index_bytes',
+    'What is held of the vectors of memories.',
+    () => index.bytes,
+  );
+  return { memory: createMemory({ ...world, embedder, index, loader, indexer }) };
+}
