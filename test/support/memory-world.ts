@@ -7,7 +7,7 @@ import type { Embedder } from '../../src/memory/embedder.ts';
 import type { IndexingStep } from '../../src/memory/indexing/index-items.ts';
 import { Indexer } from '../../src/memory/indexing/indexer.ts';
 import { createMemory, type MemoryAnswer, type MemoryOp } from '../../src/memory/memory.ts';
-import { createPlainIndex } from '../../src/memory/search/plain-index.ts';
+import { PlainIndex } from '../../src/memory/search/plain-index.ts';
 import { SpaceLoader } from '../../src/memory/search/space-loader.ts';
 import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { testDatabase } from './database.ts';
@@ -45,7 +45,7 @@ export type MemoryProcessOptions = {
 /** What a process has of the memory store, without the timers of its workers. */
 export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
   const { clock = systemClock, embedder = wordEmbedder, onStep } = options;
-  const index = createPlainIndex();
+  const index = new PlainIndex();
   const loader = new SpaceLoader({ sql, index });
   const deps = { sql, clock, random: systemRandom, log: silentLog, embedder, onStep };
   const indexer = new Indexer(deps);

@@ -4,7 +4,7 @@ import { localEmbedder } from '../../memory/embedder.ts';
 import { Indexer } from '../../memory/indexing/indexer.ts';
 import { createMemory } from '../../memory/memory.ts';
 import { createMemoryWorkers } from '../../memory/memory-workers.ts';
-import { createPlainIndex } from '../../memory/search/plain-index.ts';
+import { PlainIndex } from '../../memory/search/plain-index.ts';
 import { SpaceLoader } from '../../memory/search/space-loader.ts';
 import type { VoiceParts } from './build-voice.ts';
 import type { World } from './world.ts';
@@ -13,7 +13,7 @@ import type { World } from './world.ts';
 export function buildMemory(world: World, { engines }: VoiceParts, teardown: Teardown) {
   const { metrics, sql } = world;
   const embedder = localEmbedder(engines);
-  const index = teardown.use('memory index', createPlainIndex());
+  const index = teardown.use('memory index', new PlainIndex());
   const loader = new SpaceLoader({ sql, index });
   const indexer = teardown.use('memory indexer', new Indexer({ ...world, embedder }));
   teardown.use(

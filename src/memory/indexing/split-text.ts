@@ -79,7 +79,8 @@ const OPENING =
 function factsIn(text: string): string[] {
   const sentences = text
     .split(/\n+/)
-    .flatMap((part) => splitSpeech(oneLine(part), { firstChars: chunkChars, chars: chunkChars }));
+    .flatMap((part) => splitSpeech(oneLine(part), { firstChars: chunkChars, chars: chunkChars }))
+    .reduce(goingOn, []);
   const seen = new Set<string>();
   const facts = sentences.map(stripped).filter((sentence) => {
     const words = wordsOf(sentence);
@@ -89,6 +90,18 @@ function factsIn(text: string): string[] {
     return true;
   });
   return facts.length === 0 ? pieces(text) : facts;
+}
+
+/** What begins with a small letter belongs to the sentence before: its full stop was that of an abbreviation. */
+function goingOn(sentences: string[], next: string): string[] {
+  const last = sentences.at(-1);
+  const whole = `${last ?? ''} ${next}`;
+  if (last?.endsWith('.') === true && /^\p{Ll}/u.test(next) && whole.length <= chunkChars) {
+    sentences[sentences.length - 1] = whole;
+  } else {
+    sentences.push(next);
+  }
+  return sentences;
 }
 
 function stripped(sentence: string): string {

@@ -20,83 +20,99 @@ type LoadedSpace = {
 };
 
 /** A vector index in this thread, for where there is no other. `mostBytes` bounds it: spaces that were not asked for make room. */
-export function createPlainIndex(mostBytes: number = LIMITS.memory.indexBytes): VectorIndex {
+export class PlainIndex implements VectorIndex {
+  readonly #mostBytes: number;
   /** The space that was asked for last stands last. */
-  const spaces = new Map<number, LoadedSpace>();
-  const bytesOf = ({ vectors }: LoadedSpace) => vectors.byteLength;
-  let bytes = 0;
+  readonly #spaces = new Map<number, LoadedSpace>();
+  #bytes = 0;
 
-  function forget(spaceId: number): void {
-    const space = spaces.get(spaceId);
+  constructor(mostBytes: number = LIMITS.memory.indexBytes) {
+    this.#mostBytes = mostBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  versionOf(spaceId: number): number | undefined {
+    return this.#spaces.get(spaceId)?.version;
+  }
+
+  async load(
+    spaceId: number,
+    dims: number,
+    version: number,
+    rows: AsyncIterable<readonly IndexedRow[]>,
+  ): Promise<void> {
+    const space = emptySpace(dims, version);
+    for await (const piece of rows) append(space, piece);
+    this.#forget(spaceId);
+    this.#spaces.set(spaceId, space);
+    this.#bytes += space.vectors.byteLength;
+    this.#makeRoom(spaceId);
+  }
+
+  async add(spaceId: number, version: number, rows: readonly IndexedRow[]): Promise<void> {
+    const space = this.#spaces.get(spaceId);
     if (space === undefined) return;
-    spaces.delete(spaceId);
-    bytes -= bytesOf(space);
+    this.#bytes -= space.vectors.byteLength;
+    append(space, rows);
+    this.#bytes += space.vectors.byteLength;
+    space.version = version;
+    this.#makeRoom(spaceId);
+  }
+
+  async remove(spaceId: number, version: number, ids: readonly number[]): Promise<void> {
+    const space = this.#spaces.get(spaceId);
+    if (space === undefined) return;
+    for (const id of ids) removeRow(space, id);
+    space.version = version;
+  }
+
+  async drop(spaceId: number): Promise<void> {
+    this.#forget(spaceId);
+  }
+
+  async search(spaceId: number, query: SpaceQuery): Promise<Found[]> {
+    const space = this.#spaces.get(spaceId);
+    if (space === undefined) throw new Error('the space is not loaded');
+    this.#spaces.delete(spaceId);
+    this.#spaces.set(spaceId, space);
+    return search(space, query);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const id of [...this.#spaces.keys()]) this.#forget(id);
+  }
+
+  #forget(spaceId: number): void {
+    const space = this.#spaces.get(spaceId);
+    if (space === undefined) return;
+    this.#spaces.delete(spaceId);
+    this.#bytes -= space.vectors.byteLength;
     space.vectors.fill(0);
     space.ids = [];
     space.moves++;
   }
 
-  function append(space: LoadedSpace, rows: readonly IndexedRow[]): void {
-    for (const { id, tag, vector } of rows) {
-      if (space.rowOf.has(id)) continue;
-      const row = space.ids.length;
-      if ((row + 1) * space.dims > space.vectors.length) grow(space);
-      space.vectors.set(vector, row * space.dims);
-      space.rowOf.set(id, row);
-      space.ids.push(id);
-      space.tags.push(tag);
+  #makeRoom(kept: number): void {
+    for (const id of [...this.#spaces.keys()]) {
+      if (this.#bytes <= this.#mostBytes) return;
+      if (id !== kept) this.#forget(id);
     }
   }
+}
 
-  function makeRoom(kept: number, held: () => number): void {
-    for (const id of spaces.keys()) {
-      if (held() <= mostBytes) return;
-      if (id !== kept) forget(id);
-    }
+function append(space: LoadedSpace, rows: readonly IndexedRow[]): void {
+  for (const { id, tag, vector } of rows) {
+    if (space.rowOf.has(id)) continue;
+    const row = space.ids.length;
+    if ((row + 1) * space.dims > space.vectors.length) grow(space);
+    space.vectors.set(vector, row * space.dims);
+    space.rowOf.set(id, row);
+    space.ids.push(id);
+    space.tags.push(tag);
   }
-
-  return {
-    versionOf: (spaceId) => spaces.get(spaceId)?.version,
-    async load(spaceId, dims, version, rows) {
-      const space = emptySpace(dims, version);
-      for await (const piece of rows) append(space, piece);
-      forget(spaceId);
-      spaces.set(spaceId, space);
-      bytes += bytesOf(space);
-      makeRoom(spaceId, () => bytes);
-    },
-    async add(spaceId, version, rows) {
-      const space = spaces.get(spaceId);
-      if (space === undefined) return;
-      bytes -= bytesOf(space);
-      append(space, rows);
-      bytes += bytesOf(space);
-      space.version = version;
-      makeRoom(spaceId, () => bytes);
-    },
-    async remove(spaceId, version, ids) {
-      const space = spaces.get(spaceId);
-      if (space === undefined) return;
-      for (const id of ids) removeRow(space, id);
-      space.version = version;
-    },
-    async drop(spaceId) {
-      forget(spaceId);
-    },
-    async search(spaceId, query) {
-      const space = spaces.get(spaceId);
-      if (space === undefined) throw new Error('the space is not loaded');
-      spaces.delete(spaceId);
-      spaces.set(spaceId, space);
-      return search(space, query);
-    },
-    get bytes() {
-      return bytes;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const id of [...spaces.keys()]) forget(id);
-    },
-  };
 }
 
 const emptySpace = (dims: number, version: number): LoadedSpace => ({

@@ -32,7 +32,8 @@ export async function findByWords(sql: Queryable, scope: Scope, query: string): 
     with meant as (select websearch_to_tsquery('english', ${query}) as every_word),
     asked as materialized (
       select every_word, case when every_word::text like '%!%' then every_word
-        else replace(every_word::text, '&', '|')::tsquery end as any_word from meant),
+        else replace(every_word::text, '&', '|')::tsquery end as any_word
+      from meant where numnode(every_word) > 0),
     matches as (
       select m.id, true as has_all, ts_rank_cd(m.words, asked.any_word, 32) as rank
         from asked, lateral ${matching('every_word')} m

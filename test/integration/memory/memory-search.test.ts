@@ -41,8 +41,8 @@ describe('a query', () => {
     await using w = await memoryWorld();
     await w.remember([
       'their garden has roses',
-      'her automobile needs repair',
       'repair the fence',
+      'her automobile needs repair',
       'a long unrelated note about the weather in spring',
     ]);
     const answer = await w.ask(w.agentId, 'query', { query: 'car repair' });

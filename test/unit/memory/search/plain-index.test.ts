@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPlainIndex } from '../../../../src/memory/search/plain-index.ts';
+import { PlainIndex } from '../../../../src/memory/search/plain-index.ts';
 
 const row = (id: number, ...vector: number[]) => ({
   ...{ id, tag: id % 2, vector: Float32Array.from(vector) },
@@ -18,7 +18,7 @@ describe('the plain index', () => {
       fc.asyncProperty(vectors, fc.nat(), fc.integer({ min: 1, max: 9 }), async (all, cut, k) => {
         const rows = all.map((vector, n) => row(n + 1, ...vector));
         const split = cut % (rows.length + 1);
-        const index = createPlainIndex();
+        const index = new PlainIndex();
         await index.load(1, 3, 1, pieces(rows.slice(0, split)));
         await index.add(1, 2, rows.slice(split));
         const gone = rows.filter((_, n) => n % 3 === cut % 3).map(({ id }) => id);
@@ -42,7 +42,7 @@ describe('the plain index', () => {
   });
 
   it('keeps each row once, also where it is added again', async () => {
-    const index = createPlainIndex();
+    const index = new PlainIndex();
     await index.load(1, 1, 1, pieces([row(1, 1)]));
     await index.add(1, 2, [row(1, 1), row(2, 0.5)]);
     expect(ids(await index.search(1, { vector: Float32Array.of(1), k: 9 }))).toEqual([1, 2]);
@@ -50,7 +50,7 @@ describe('the plain index', () => {
 
   it('makes room by what was asked for least lately, and holds no more than it may', async () => {
     const spaceBytes = 64 * 4;
-    const index = createPlainIndex(2 * spaceBytes);
+    const index = new PlainIndex(2 * spaceBytes);
     for (const id of [1, 2]) await index.load(id, 1, 1, pieces([row(1, 1)]));
     await index.search(1, { vector: Float32Array.of(1), k: 1 });
     await index.load(3, 1, 1, pieces([row(1, 1)]));
