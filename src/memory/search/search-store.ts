@@ -111,10 +111,10 @@ export async function* readVectors(
   let last = { version: after, id: Number.MAX_SAFE_INTEGER };
   for (;;) {
     const rows = await sql<{ id: number; version: number; type: ItemType; vector: Buffer }[]>`
-      select id::float8 as id, version::float8 as version, type, vector from memory_chunks
-      where space_id = ${spaceId} and version <= ${upTo}
-        and (version, id) > (${last.version}::bigint, ${last.id}::bigint)
-      order by version, id limit ${rowsPerRead}`;
+      select c.id::float8 as id, c.version::float8 as version, c.type, c.vector
+      from memory_chunks c where c.space_id = ${spaceId} and c.version <= ${upTo}
+        and (c.version, c.id) > (${last.version}::bigint, ${last.id}::bigint)
+      order by c.version, c.id limit ${rowsPerRead}`;
     const end = rows.at(-1);
     if (end === undefined) return;
     last = end;
