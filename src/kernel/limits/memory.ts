@@ -1,0 +1,19 @@
+/** Of what agents remember. */
+export const MEMORY_LIMITS = {
+  // The index of vectors, in each process
+  /** Of vectors that are kept for searches; the spaces that were used last stay. Some 200,000 vectors of 512 numbers. */
+  indexBytes: 512 * 1024 * 1024,
+  /** Four rows of them fill a block. */
+  indexDims: 3_072,
+  /** Results of one search. */
+  indexResults: 1_000,
+  /** Rows that one search can be confined to by their ids. */
+  indexAmong: 10_000,
+  /** Of vectors that travel to the index in one message. */
+  indexBatchBytes: 512 * 1024,
+  /** Calls that are under way or wait, of all spaces and of one. */
+  indexWaiting: 2_048,
+  indexWaitingPerSpace: 64,
+  /** Of one step of a search or of wiping, after which another space has its turn: half a millisecond or so. */
+  indexStepBytes: 4 * 1024 * 1024,
+} as const;
