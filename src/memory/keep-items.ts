@@ -55,7 +55,7 @@ export async function removeItems(
   });
   if (gone.length > 0) {
     const space = await findSpace(sql, agentId, subTenant).catch(() => undefined);
-    if (space !== undefined) await loader.followOne(space);
+    if (space !== undefined) await loader.follow(space);
   }
   const deleted = new Set(gone);
   return {

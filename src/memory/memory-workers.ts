@@ -27,7 +27,7 @@ export function createMemoryWorkers(deps: {
     {
       name: 'follow-deleted-memories',
       everyMs: LIMITS.memory.checkEveryMs,
-      tick: () => loader.follow(),
+      tick: () => loader.followAll(),
     },
     {
       name: 'sweep-memories',

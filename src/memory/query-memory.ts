@@ -3,7 +3,7 @@ import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
 import { type Embedder, embedQuery } from './embedder.ts';
-import type { Found, VectorIndex } from './index/vector-index.ts';
+import type { Found } from './index/search-space.ts';
 import type { Bodies } from './memory-shape.ts';
 import { filterTerms, queryTerms } from './metadata.ts';
 import { fuse } from './search/fuse.ts';
@@ -23,7 +23,6 @@ import { findSpace } from './tenant-store.ts';
 export type QueryDeps = {
   readonly sql: Sql;
   readonly embedder: Embedder;
-  readonly index: VectorIndex;
   readonly loader: SpaceLoader;
 };
 
@@ -95,18 +94,17 @@ function rank(deps: QueryDeps, space: Space, query: Query): Promise<readonly Fou
 }
 
 async function findByVector(
-  { embedder, index, loader, sql }: QueryDeps,
+  { embedder, loader, sql }: QueryDeps,
   space: Space,
   { filter, ...scope }: Scope,
   query: string,
 ): Promise<Found[]> {
-  const { agentId, id, model } = space;
+  const { agentId, model } = space;
   const [vector, among] = await Promise.all([
     embedQuery(embedder, { agentId, model, query: query.slice(0, LIMITS.engines.embedTextChars) }),
     filter.length === 0 ? undefined : filterChunks(sql, { ...scope, filter }),
-    loader.ensure(space),
   ]);
-  return index.search(id, {
+  return loader.search(space, {
     vector,
     k: LIMITS.memory.candidates,
     ...(scope.type === null ? {} : { tag: TAGS[scope.type] }),

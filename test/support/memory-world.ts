@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
+import type { Worker } from 'node:worker_threads';
 import { wordsOf } from '../../src/engines/guide/guide-words.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Embedder } from '../../src/memory/embedder.ts';
+import { createFairTurns } from '../../src/memory/index/fair-turns.ts';
+import type { IndexContract } from '../../src/memory/index/index-worker.ts';
+import type { Steps } from '../../src/memory/index/space.ts';
+import { Spaces } from '../../src/memory/index/spaces.ts';
+import { createVectorIndex, type VectorIndex } from '../../src/memory/index/vector-index.ts';
 import type { IndexingStep } from '../../src/memory/indexing/index-items.ts';
 import { Indexer } from '../../src/memory/indexing/indexer.ts';
 import { createMemory, type MemoryAnswer, type MemoryOp } from '../../src/memory/memory.ts';
-import { PlainIndex } from '../../src/memory/search/plain-index.ts';
 import { SpaceLoader } from '../../src/memory/search/space-loader.ts';
 import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { testDatabase } from './database.ts';
@@ -36,20 +41,52 @@ export const wordEmbedder: Embedder = {
   missing: () => undefined,
 };
 
+/** The index without its thread, which takes longer to start than a test. */
+function indexInThisThread(): VectorIndex {
+  const spaces = new Spaces(INDEX_BYTES);
+  const turns = createFairTurns();
+  const inTurn = async <T>(key: number, begin: () => Steps<T>) => {
+    const value = await turns.run(key, begin);
+    return { value, bytes: spaces.bytes, evicted: spaces.takeEvicted() };
+  };
+  const handlers: { readonly [M in keyof IndexContract]: Handler<IndexContract[M]> } = {
+    async open({ dims, key }) {
+      spaces.open(key, dims);
+      return { value: undefined, bytes: spaces.bytes, evicted: spaces.takeEvicted() };
+    },
+    add: ({ key, rows }) => inTurn(key, () => spaces.add(key, rows)),
+    remove: ({ ids, key }) => inTurn(key, () => spaces.remove(key, ids)),
+    drop: ({ key }) => inTurn(key, () => spaces.drop(key)),
+    search: ({ key, query }) => inTurn(key, () => spaces.search(key, query)),
+  };
+  return createVectorIndex({
+    inFlight: 0,
+    thread: {} as Worker,
+    call: (method, argument) => (handlers[method] as Handler)(argument) as never,
+    async [Symbol.asyncDispose]() {},
+  });
+}
+
+const INDEX_BYTES = 8 * 1024 * 1024;
+type Handler<C extends { in: unknown; out: unknown } = { in: unknown; out: unknown }> = (
+  argument: C['in'],
+) => Promise<C['out']>;
+
 export type MemoryProcessOptions = {
   readonly embedder?: Embedder;
   readonly clock?: Clock;
+  readonly index?: VectorIndex;
   readonly onStep?: (step: IndexingStep) => Promise<void> | void;
 };
 
 /** What a process has of the memory store, without the timers of its workers. */
 export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
   const { clock = systemClock, embedder = wordEmbedder, onStep } = options;
-  const index = new PlainIndex();
-  const loader = new SpaceLoader({ sql, index });
+  const index = options.index ?? indexInThisThread();
+  const loader = new SpaceLoader({ sql, index, clock });
   const deps = { sql, clock, random: systemRandom, log: silentLog, embedder, onStep };
   const indexer = new Indexer(deps);
-  const memory = createMemory({ ...deps, index, loader, indexer });
+  const memory = createMemory({ ...deps, loader, indexer });
   const signal = new AbortController().signal;
   return {
     ...{ index, loader, indexer, memory },

@@ -1,10 +1,10 @@
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { localEmbedder } from '../../memory/embedder.ts';
+import { startVectorIndex } from '../../memory/index/vector-index.ts';
 import { Indexer } from '../../memory/indexing/indexer.ts';
 import { createMemory } from '../../memory/memory.ts';
 import { createMemoryWorkers } from '../../memory/memory-workers.ts';
-import { PlainIndex } from '../../memory/search/plain-index.ts';
 import { SpaceLoader } from '../../memory/search/space-loader.ts';
 import type { VoiceParts } from './build-voice.ts';
 import type { World } from './world.ts';
@@ -13,8 +13,8 @@ import type { World } from './world.ts';
 export function buildMemory(world: World, { engines }: VoiceParts, teardown: Teardown) {
   const { metrics, sql } = world;
   const embedder = localEmbedder(engines);
-  const index = teardown.use('memory index', new PlainIndex());
-  const loader = new SpaceLoader({ sql, index });
+  const index = teardown.use('memory index', startVectorIndex(world));
+  const loader = new SpaceLoader({ ...world, index });
   const indexer = teardown.use('memory indexer', new Indexer({ ...world, embedder }));
   teardown.use(
     'memory workers',
@@ -25,5 +25,5 @@ export function buildMemory(world: World, { engines }: VoiceParts, teardown: Tea
     'What is held of the vectors of memories.',
     () => index.bytes,
   );
-  return { memory: createMemory({ ...world, embedder, index, loader, indexer }) };
+  return { memory: createMemory({ ...world, embedder, loader, indexer }) };
 }

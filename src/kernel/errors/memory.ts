@@ -36,6 +36,14 @@ export const memory = {
       {},
       mayRetryAfter(seconds),
     ),
+  tooManyVectors: () =>
+    refusal(
+      503,
+      'vendor_unavailable',
+      'This namespace has more vectors than this server may hold; search it in keyword mode.',
+      {},
+      NO_RETRY,
+    ),
   bodyTooLong: () =>
     refusal(
       413,

@@ -31,7 +31,7 @@ export const MEMORY_LIMITS = {
   /** Of what matches words: so many, the newest, are ranked. */
   rankedMatches: 2_000,
   /** Of what a filter leaves for the vectors: so many, the newest, are compared. */
-  filteredChunks: 20_000,
+  filteredChunks: 10_000,
   queryWords: 64,
 
   indexing: {
@@ -56,8 +56,25 @@ export const MEMORY_LIMITS = {
   sweepMs: 5_000,
   /** How often a process looks whether what it has loaded was deleted elsewhere. */
   checkEveryMs: 1_000,
+  /** A namespace that did not fit into the index is tried again after so long. */
+  tooLargeMs: 60_000,
   /** How long it is remembered what was removed: a process that was away for longer loads a namespace anew. */
   removalsKeptMs: 600_000,
-  /** What a process holds of vectors; those that were asked for least lately make room. */
+
+  // The index of vectors, in each process
+  /** Of vectors that are kept for searches; the spaces that were used last stay. Some 200,000 vectors of 512 numbers. */
   indexBytes: 512 * 1024 * 1024,
+  /** Four rows of them fill a block. */
+  indexDims: 3_072,
+  /** Results of one search. */
+  indexResults: 1_000,
+  /** Rows that one search can be confined to by their ids. */
+  indexAmong: 10_000,
+  /** Of vectors that travel to the index in one message. */
+  indexBatchBytes: 512 * 1024,
+  /** Calls that are under way or wait, of all spaces and of one. */
+  indexWaiting: 2_048,
+  indexWaitingPerSpace: 64,
+  /** Of one step of a search or of wiping, after which another space has its turn: half a millisecond or so. */
+  indexStepBytes: 4 * 1024 * 1024,
 } as const;

@@ -1,89 +1,138 @@
+import { EngineBusy, EngineCrashed } from '../../engines/engine.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
-import type { VectorIndex } from '../index/vector-index.ts';
+import { SpaceNotLoaded } from '../index/loaded-spaces.ts';
+import type { Found, SpaceQuery } from '../index/search-space.ts';
+import { SpaceTooLarge, type VectorIndex } from '../index/vector-index.ts';
 import { readRemovals, readVectors, readVersions, type SpaceVersion } from './search-store.ts';
 
-type LoadedSpace = SpaceVersion & { readonly dims: number };
+/** What the database says of a space. */
+type StoredSpace = SpaceVersion & { readonly dims: number };
+
+export type SpaceLoaderDeps = {
+  readonly sql: Sql;
+  readonly index: VectorIndex;
+  readonly clock: Clock;
+};
+
+/** How often a search is begun again because its space went meanwhile. */
+const TRIES = 3;
 
 /**
  * Keeps what is loaded of spaces as the database has it. Searches of one space share its loading; what is deleted
  * leaves with the next search or within the second, whichever process deleted it.
  */
 export class SpaceLoader {
-  readonly #sql: Sql;
-  readonly #index: VectorIndex;
+  readonly #deps: SpaceLoaderDeps;
   /** Spaces that were loaded here and may still be, with their dimensions. */
   readonly #loaded = new Map<number, number>();
   /** One change of a space at a time. */
   readonly #changes = new Map<number, Promise<void>>();
+  /** Spaces that did not fit, and when they are tried again. */
+  readonly #tooLarge = new Map<number, number>();
 
-  constructor(deps: { readonly sql: Sql; readonly index: VectorIndex }) {
-    this.#sql = deps.sql;
-    this.#index = deps.index;
+  constructor(deps: SpaceLoaderDeps) {
+    this.#deps = deps;
   }
 
-  /** Resolves when the space is loaded at this version or a later one. */
-  async ensure(space: LoadedSpace): Promise<void> {
-    while (!this.#isCurrent(space)) {
-      const running = this.#changes.get(space.id);
-      if (running === undefined) return this.#change(space.id, () => this.#bringUp(space));
-      await running.catch(() => {});
+  /**
+   * The nearest chunks of a space, of this version or a later one. Throws `vendor_unavailable` where the space does not
+   * fit into memory, or the index has no room now.
+   */
+  async search(space: StoredSpace, query: SpaceQuery): Promise<Found[]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#ensure(space);
+        return await this.#deps.index.search(space.id, query);
+      } catch (error) {
+        if (error instanceof SpaceTooLarge) throw errors.memory.tooManyVectors();
+        if (error instanceof EngineBusy) throw errors.memory.vendorBusy(error.retryAfterSeconds);
+        // It made room for others, or its thread was lost.
+        if (!isGone(error)) throw error;
+        if (tries === TRIES) throw errors.memory.vendorBusy(1);
+      }
+    }
+  }
+
+  /** Brings a space that is loaded up to date; one that is not stays so, and one that cannot be goes. */
+  async follow(space: StoredSpace): Promise<void> {
+    await this.#changes.get(space.id)?.catch(() => {});
+    if (this.#deps.index.versionOf(space.id) === undefined) return;
+    await this.#ensure(space).catch(() => this.drop(space.id));
+  }
+
+  /** Follows what other processes have deleted. */
+  async followAll(): Promise<void> {
+    for (const id of this.#loaded.keys()) {
+      if (this.#deps.index.versionOf(id) === undefined) this.#loaded.delete(id);
+    }
+    if (this.#loaded.size === 0) return;
+    const known = await readVersions(this.#deps.sql, [...this.#loaded.keys()]);
+    const living = new Map(known.map((space) => [space.id, space]));
+    for (const [id, dims] of [...this.#loaded]) {
+      const space = living.get(id);
+      if (space === undefined) await this.drop(id);
+      else if (!this.#isCurrent(space)) await this.follow({ ...space, dims });
     }
   }
 
   /** Nothing of the space stays in memory. */
   async drop(spaceId: number): Promise<void> {
     await this.#changes.get(spaceId)?.catch(() => {});
+    await this.#deps.index.drop(spaceId);
     this.#loaded.delete(spaceId);
-    await this.#index.drop(spaceId);
   }
 
-  /** Brings a space that is loaded up to date; one that is not stays so. */
-  async followOne(space: LoadedSpace): Promise<void> {
-    await this.#changes.get(space.id)?.catch(() => {});
-    if (this.#index.versionOf(space.id) !== undefined) await this.ensure(space);
-  }
-
-  /** Follows what other processes have deleted. */
-  async follow(): Promise<void> {
-    for (const id of this.#loaded.keys()) {
-      if (this.#index.versionOf(id) === undefined) this.#loaded.delete(id);
-    }
-    if (this.#loaded.size === 0) return;
-    const known = await readVersions(this.#sql, [...this.#loaded.keys()]);
-    const living = new Map(known.map((space) => [space.id, space]));
-    for (const [id, dims] of [...this.#loaded]) {
-      const space = living.get(id);
-      if (space === undefined) await this.drop(id);
-      else if (!this.#isCurrent(space)) await this.ensure({ ...space, dims });
+  /** Resolves when the space is loaded at this version or a later one. Rejects as the index and the database do. */
+  async #ensure(space: StoredSpace): Promise<void> {
+    while (!this.#isCurrent(space)) {
+      const running = this.#changes.get(space.id);
+      if (running === undefined) return this.#change(space);
+      await running;
     }
   }
 
   #isCurrent({ id, version }: SpaceVersion): boolean {
-    const loaded = this.#index.versionOf(id);
+    const loaded = this.#deps.index.versionOf(id);
     return loaded !== undefined && loaded >= version;
   }
 
-  #change(spaceId: number, change: () => Promise<void>): Promise<void> {
-    const running = change().finally(() => this.#changes.delete(spaceId));
-    this.#changes.set(spaceId, running);
-    return running;
+  async #change(space: StoredSpace): Promise<void> {
+    const { clock } = this.#deps;
+    const untilMs = this.#tooLarge.get(space.id) ?? 0;
+    if (untilMs > clock.monotonicMs()) throw new SpaceTooLarge('it did not fit a moment ago');
+    this.#tooLarge.delete(space.id);
+    const change = this.#bringUp(space).finally(() => this.#changes.delete(space.id));
+    this.#changes.set(space.id, change);
+    try {
+      await change;
+    } catch (error) {
+      if (error instanceof SpaceTooLarge) {
+        this.#tooLarge.set(space.id, clock.monotonicMs() + LIMITS.memory.tooLargeMs);
+      }
+      throw error;
+    }
   }
 
-  async #bringUp({ dims, forgottenVersion, id, version }: LoadedSpace): Promise<void> {
-    const loaded = this.#index.versionOf(id);
+  async #bringUp({ dims, forgottenVersion, id, version }: StoredSpace): Promise<void> {
+    const { index, sql } = this.#deps;
+    const loaded = index.versionOf(id);
     if (loaded === undefined || loaded < forgottenVersion) {
-      const rows = readVectors(this.#sql, id, { after: -1, upTo: version });
-      await this.#index.load(id, dims, version, rows);
+      const rows = readVectors(sql, id, { after: -1, upTo: version });
+      await index.load(id, dims, version, rows);
       this.#loaded.set(id, dims);
       return;
     }
     const span = { after: loaded, upTo: version };
-    const removed = await readRemovals(this.#sql, id, span);
-    if (removed.length > 0) await this.#index.remove(id, loaded, removed);
-    // What is read now is not deleted, or is so at a later version. A row that is there already stays.
-    for await (const rows of readVectors(this.#sql, id, span)) {
-      await this.#index.add(id, loaded, rows);
-    }
-    await this.#index.add(id, version, []);
+    const removed = await readRemovals(sql, id, span);
+    if (removed.length > 0) await index.remove(id, loaded, removed);
+    // What is read now is not deleted, or is so at a later version. A row that is there already is replaced by itself.
+    for await (const rows of readVectors(sql, id, span)) await index.add(id, loaded, rows);
+    await index.add(id, version, []);
   }
 }
+
+const isGone = (error: unknown): boolean =>
+  error instanceof SpaceNotLoaded || error instanceof EngineCrashed;

@@ -105,7 +105,7 @@ describe('a memory that is deleted', () => {
     await w.sql`update memory_removals set at = now() - ${LIMITS.memory.removalsKeptMs + 1_000} * interval '1 millisecond'`;
     await forgetRemovals(w.sql);
     expect(await w.sql`select 1 from memory_removals`).toHaveLength(0);
-    await away.loader.follow();
+    await away.loader.followAll();
     expect(await holds(away.index, await spaceOf(w.sql))).toBe(false);
     expect(await w.idsFound(away.ask)).toEqual([w.kept]);
   });
@@ -150,7 +150,7 @@ describe('a store that is deleted', () => {
     for (const table of ['tenants', 'spaces', 'items', 'chunks', 'removals']) {
       expect(await w.sql`select 1 from ${w.sql(`memory_${table}`)}`, table).toHaveLength(0);
     }
-    await other.loader.follow();
+    await other.loader.followAll();
     expect(other.index.bytes).toBe(0);
     for (const op of ['query', 'list', 'status', 'delete', 'tenant/delete'] as const) {
       const body = { query: 'x', ids: ['mem_x'], confirm: true };

@@ -1,0 +1,151 @@
+/**
+ * The loops over the vectors of the index, in WebAssembly: four rows of eight coarse products at a time, and exact
+ * products for the few rows that may be among the best. The text below is assembled when a kernel is made.
+ */
+import { startWasm } from '../../../media/wasm.ts';
+
+/** The sum of the products of a row: each lane has a part of it. */
+const dotEight = (row: number, offset: number) => `
+          (local.set $sum${row}
+            (i32x4.add (local.get $sum${row})
+              (i32x4.dot_i16x8_s
+                (v128.load8x8_s offset=${offset} (local.get $row${row}))
+                (local.get $q))))`;
+
+const FOUR = [0, 1, 2, 3] as const;
+const each = (text: (row: number) => string) => FOUR.map(text).join('');
+
+/** Adds lanes of two sums in pairs: the first halves, then the second halves. */
+const pairs = (a: string, b: string) => `
+        (i32x4.add
+          (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23 (local.get ${a}) (local.get ${b}))
+          (i8x16.shuffle 8 9 10 11 24 25 26 27 12 13 14 15 28 29 30 31 (local.get ${a}) (local.get ${b})))`;
+
+const lane = (row: number) => `
+            (i32.store (local.get $out) (i32.add (local.get $index) (i32.const ${row})))
+            (f32.store offset=4 (local.get $out) (f32x4.extract_lane ${row} (local.get $upper)))
+            (local.set $out
+              (i32.add (local.get $out)
+                (i32.shl
+                  (i32.and (i32.shr_u (local.get $mask) (i32.const ${row})) (i32.const 1))
+                  (i32.const 3))))`;
+
+const exactTwo = (offset: number, sum: string) => `
+      (local.set ${sum}
+        (f64x2.add (local.get ${sum})
+          (f64x2.mul
+            (f64x2.promote_low_f32x4 (v128.load64_zero offset=${offset} (local.get $row)))
+            (v128.load offset=${2 * offset} (local.get $query)))))`;
+
+const MODULE = `
+(module
+  (memory (export "memory") 1 65536)
+
+  ;; Adds pages of zeros; returns how many there were, or -1 where there is no memory for them.
+  (func (export "grow") (param $pages i32) (result i32) (memory.grow (local.get $pages)))
+
+  ;; Writes the index and the highest possible score of each row that may reach $least; returns the end of what it wrote.
+  (func (export "scan")
+    (param $blocks i32) (param $groups i32) (param $perBlock i32)
+    (param $query i32) (param $stride i32) (param $scalesAt i32) (param $errorsAt i32)
+    (param $scale f32) (param $wide f32) (param $slack f32) (param $least f32) (param $out i32)
+    (result i32)
+    (local $left i32) (local $index i32) (local $at i32) (local $end i32) (local $mask i32)
+    (local $scales i32) (local $errors i32)
+    (local $row0 i32) (local $row1 i32) (local $row2 i32) (local $row3 i32)
+    (local $q v128) (local $sum0 v128) (local $sum1 v128) (local $sum2 v128) (local $sum3 v128)
+    (local $upper v128)
+    (local.set $end (i32.add (local.get $query) (i32.shl (local.get $stride) (i32.const 1))))
+    (block $done
+      (loop $block
+        (local.set $row0 (i32.load (local.get $blocks)))
+        (local.set $blocks (i32.add (local.get $blocks) (i32.const 4)))
+        (local.set $scales (i32.add (local.get $row0) (local.get $scalesAt)))
+        (local.set $errors (i32.add (local.get $row0) (local.get $errorsAt)))
+        (local.set $left (local.get $perBlock))
+        (loop $group
+          (br_if $done (i32.eqz (local.get $groups)))
+          (local.set $row1 (i32.add (local.get $row0) (local.get $stride)))
+          (local.set $row2 (i32.add (local.get $row1) (local.get $stride)))
+          (local.set $row3 (i32.add (local.get $row2) (local.get $stride)))
+          ${each((row) => `(local.set $sum${row} (v128.const i32x4 0 0 0 0))`)}
+          (local.set $at (local.get $query))
+          (loop $sixteen
+            (local.set $q (v128.load (local.get $at)))
+            ${each((row) => dotEight(row, 0))}
+            (local.set $q (v128.load offset=16 (local.get $at)))
+            ${each((row) => dotEight(row, 8))}
+            ${each((row) => `(local.set $row${row} (i32.add (local.get $row${row}) (i32.const 16)))`)}
+            (local.set $at (i32.add (local.get $at) (i32.const 32)))
+            (br_if $sixteen (i32.lt_u (local.get $at) (local.get $end))))
+          (local.set $sum0 ${pairs('$sum0', '$sum1')})
+          (local.set $sum2 ${pairs('$sum2', '$sum3')})
+          (local.set $upper
+            (f32x4.add
+              (f32x4.add
+                (f32x4.mul
+                  (f32x4.convert_i32x4_s
+                    (i32x4.add
+                      (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23 (local.get $sum0) (local.get $sum2))
+                      (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31 (local.get $sum0) (local.get $sum2))))
+                  (f32x4.mul (v128.load (local.get $scales)) (f32x4.splat (local.get $scale))))
+                (f32x4.mul (v128.load (local.get $errors)) (f32x4.splat (local.get $wide))))
+              (f32x4.splat (local.get $slack))))
+          (local.set $mask
+            (i32x4.bitmask (f32x4.ge (local.get $upper) (f32x4.splat (local.get $least)))))
+          (if (local.get $mask) (then ${each(lane)}))
+          (local.set $row0 (local.get $row3))
+          (local.set $scales (i32.add (local.get $scales) (i32.const 16)))
+          (local.set $errors (i32.add (local.get $errors) (i32.const 16)))
+          (local.set $index (i32.add (local.get $index) (i32.const 4)))
+          (local.set $groups (i32.sub (local.get $groups) (i32.const 1)))
+          (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+          (br_if $group (local.get $left)))
+        (br $block)))
+    (local.get $out))
+
+  ;; The sum of a row's Float32 numbers times the query's Float64 ones, always added in the same order.
+  (func (export "score") (param $row i32) (param $query i32) (param $stride i32) (result f64)
+    (local $end i32) (local $a v128) (local $b v128) (local $c v128) (local $d v128)
+    (local.set $end (i32.add (local.get $query) (i32.shl (local.get $stride) (i32.const 3))))
+    (loop $eight
+      ${exactTwo(0, '$a')}
+      ${exactTwo(8, '$b')}
+      ${exactTwo(16, '$c')}
+      ${exactTwo(24, '$d')}
+      (local.set $row (i32.add (local.get $row) (i32.const 32)))
+      (local.set $query (i32.add (local.get $query) (i32.const 64)))
+      (br_if $eight (i32.lt_u (local.get $query) (local.get $end))))
+    (local.set $a
+      (f64x2.add
+        (f64x2.add (local.get $a) (local.get $b))
+        (f64x2.add (local.get $c) (local.get $d))))
+    (f64.add (f64x2.extract_lane 0 (local.get $a)) (f64x2.extract_lane 1 (local.get $a)))))
+`;
+
+export type IndexKernel = {
+  /** Grows, and has another buffer from then on. */
+  readonly memory: { readonly buffer: ArrayBuffer };
+  grow(pages: number): number;
+  /**
+   * Goes through `groups` groups of four rows, `perBlock` in each of the blocks whose addresses lie at `blocks`. For each
+   * row whose score may reach `least` it writes its number (Int32) and the highest score that it can have (Float32).
+   */
+  scan(
+    blocks: number,
+    groups: number,
+    perBlock: number,
+    query: number,
+    stride: number,
+    scalesAt: number,
+    errorsAt: number,
+    scale: number,
+    wide: number,
+    slack: number,
+    least: number,
+    out: number,
+  ): number;
+  score(row: number, query: number, stride: number): number;
+};
+
+export const startIndexKernel = (): IndexKernel => startWasm<IndexKernel>(MODULE);

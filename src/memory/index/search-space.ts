@@ -1,0 +1,89 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { type Arena, SCRATCH } from './arena.ts';
+import { Best } from './best.ts';
+import { type PreparedQuery, prepareQuery } from './quantise.ts';
+import { type Candidates, Shortlist } from './shortlist.ts';
+import type { Space, Steps } from './space.ts';
+
+export type SpaceQuery = {
+  readonly vector: Float32Array;
+  /** So many results at most. */
+  readonly k: number;
+  /** Only rows with this tag. */
+  readonly tag?: number | undefined;
+  /** Only rows with these ids, such as those that pass a filter on metadata. */
+  readonly among?: readonly number[] | undefined;
+};
+
+export type Found = { readonly id: number; readonly score: number };
+
+const { indexStepBytes } = LIMITS.memory;
+
+/**
+ * The best rows by their exact score: the highest first, of equal ones the lowest id. Undefined when the space went
+ * meanwhile. A pass over the coarse vectors leaves out what can't be among the best; the rest is scored exactly.
+ */
+export function* searchSpace(
+  arena: Arena,
+  space: Space,
+  { among, k, tag, vector }: SpaceQuery,
+): Steps<Found[] | undefined> {
+  const query = prepareQuery(vector, space.layout.stride);
+  try {
+    const candidates =
+      among === undefined
+        ? yield* likely(space, new Shortlist(arena, space, query, { k, tag }))
+        : yield* named(space, new Set(among), tag);
+    return candidates && (yield* bestOf(arena, space, query, candidates, k))?.sorted();
+  } finally {
+    arena.wipeScratch();
+  }
+}
+
+/** The rows with these ids. Each of them is scored. */
+function* named(
+  space: Space,
+  ids: ReadonlySet<number>,
+  tag: number | undefined,
+): Steps<Candidates | undefined> {
+  const found = yield* space.find(ids);
+  const rows = found?.filter((row) => tag === undefined || space.tagAt(row) === tag);
+  return rows && { rows, uppers: rows.map(() => Number.POSITIVE_INFINITY) };
+}
+
+/** The rows that can be among the best. */
+function* likely(space: Space, shortlist: Shortlist): Steps<Candidates | undefined> {
+  const { rows, stride } = space.layout;
+  const blocksAStep = Math.ceil(indexStepBytes / (rows * stride));
+  for (let block = 0; block < space.blocks; ) {
+    block = shortlist.scan(block, Math.min(space.blocks, block + blocksAStep));
+    if (block >= space.blocks) break;
+    yield;
+    if (space.isGone) return undefined;
+  }
+  return shortlist.candidates();
+}
+
+function* bestOf(
+  arena: Arena,
+  space: Space,
+  query: PreparedQuery,
+  { rows, uppers }: Candidates,
+  k: number,
+): Steps<Best | undefined> {
+  const best = new Best(k);
+  const rowsAStep = Math.ceil(indexStepBytes / (space.layout.stride * 4));
+  for (let done = 0; done < rows.length; ) {
+    arena.f64.set(query.exact, SCRATCH.exactQuery / 8);
+    const end = Math.min(rows.length, done + rowsAStep);
+    for (; done < end; done++) {
+      if ((uppers[done] ?? 0) < best.least) continue;
+      const row = rows[done] ?? 0;
+      best.offer(space.scoreAt(row), space.idAt(row));
+    }
+    if (done >= rows.length) break;
+    yield;
+    if (space.isGone) return undefined;
+  }
+  return best;
+}

@@ -1,0 +1,73 @@
+import { type Arena, SCRATCH } from './arena.ts';
+import { Best } from './best.ts';
+import type { PreparedQuery } from './quantise.ts';
+import type { Space } from './space.ts';
+
+/** So many candidates are put in order; of more than these, many have nearly the same score. */
+const MOST_ORDERED = 4_096;
+
+/** Rows that may be among the best, and the highest score that each can have. */
+export type Candidates = { readonly rows: readonly number[]; readonly uppers: readonly number[] };
+
+/** The rows of a space whose highest possible score is not below the lowest possible score of k others. */
+export class Shortlist {
+  readonly #arena: Arena;
+  readonly #space: Space;
+  readonly #query: PreparedQuery;
+  readonly #tag: number | undefined;
+  readonly #lowest: Best;
+  readonly #rows: number[] = [];
+  readonly #uppers: number[] = [];
+
+  constructor(
+    arena: Arena,
+    space: Space,
+    query: PreparedQuery,
+    wanted: { readonly k: number; readonly tag?: number | undefined },
+  ) {
+    this.#arena = arena;
+    this.#space = space;
+    this.#query = query;
+    this.#tag = wanted.tag;
+    this.#lowest = new Best(wanted.k);
+  }
+
+  /** Scans the blocks from `first` to `end`; the last call of the kernel may go beyond. Returns where it stopped. */
+  scan(first: number, end: number): number {
+    const space = this.#space;
+    this.#arena.i16.set(this.#query.coarse, SCRATCH.coarseQuery / 2);
+    let block = first;
+    while (block < end) {
+      const { blocks, count } = space.scan(this.#query, block, this.#lowest.least);
+      this.#take(block * space.layout.rows, count);
+      block += blocks;
+    }
+    return block;
+  }
+
+  /** In the order of what they can reach, where that is not much work. */
+  candidates(): Candidates {
+    const { least } = this.#lowest;
+    const upper = (i: number) => this.#uppers[i] ?? 0;
+    const left = Array.from(this.#rows.keys()).filter((i) => upper(i) >= least);
+    if (left.length <= MOST_ORDERED) left.sort((a, b) => upper(b) - upper(a));
+    return { rows: left.map((i) => this.#rows[i] ?? 0), uppers: left.map(upper) };
+  }
+
+  #take(first: number, count: number): void {
+    const { f32, i32 } = this.#arena;
+    const { slack, wide } = this.#query;
+    const space = this.#space;
+    for (let i = 0; i < count; i++) {
+      const at = SCRATCH.candidates / 4 + 2 * i;
+      const row = first + (i32[at] ?? 0);
+      const upper = f32[at + 1] ?? 0;
+      // The last group of rows may end in zeros.
+      if (row >= space.rows || upper < this.#lowest.least) continue;
+      if (this.#tag !== undefined && space.tagAt(row) !== this.#tag) continue;
+      this.#rows.push(row);
+      this.#uppers.push(upper);
+      this.#lowest.offer(upper - 2 * (space.errorAt(row) * wide + slack), row);
+    }
+  }
+}
