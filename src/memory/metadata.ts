@@ -17,11 +17,12 @@ function valueTerm(spaceId: number, field: string, value: unknown): string {
 
 /** What metadata is found by: each value whole, and each of its words. */
 export function termsOf(spaceId: number, metadata: Metadata): string[] {
-  const terms = Object.entries(metadata).flatMap(([field, value]) => [
-    valueTerm(spaceId, field, value),
-    ...wordsOf(String(value)).map((word) => wordTerm(spaceId, field, word)),
-  ]);
-  return [...new Set(terms)];
+  const fields = Object.entries(metadata);
+  const words = fields.flatMap(([field, value]) =>
+    wordsOf(String(value)).map((word) => wordTerm(spaceId, field, word)),
+  );
+  const values = fields.map(([field, value]) => valueTerm(spaceId, field, value));
+  return [...values, ...[...new Set(words)].slice(0, LIMITS.memory.metadataWords)];
 }
 
 /** The terms that chunks have whose metadata says all of this. */

@@ -1,3 +1,5 @@
+import { EngineBusy } from '../engines/engine.ts';
+import type { FairLine } from '../engines/threads/fair-line.ts';
 import { isoTime } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -24,6 +26,8 @@ export type QueryDeps = {
   readonly sql: Sql;
   readonly embedder: Embedder;
   readonly loader: SpaceLoader;
+  /** Where agents wait for the database. */
+  readonly line: FairLine;
 };
 
 type Query = Bodies['query'];
@@ -79,22 +83,34 @@ function rank(deps: QueryDeps, space: Space, query: Query): Promise<readonly Fou
   const fields = fieldsOf(query).filter((field) => field !== TEXT);
   const byText = fieldsOf(query).includes(TEXT);
   const filter = filterTerms(space.id, query.filter ?? {});
+  const inTurn = (find: () => Promise<Found[]>) => turnOf(deps.line, space.agentId, find);
   const scope: Scope = { spaceId: space.id, type: query.type ?? null, filter };
   const rankings: Promise<Found[]>[] = [];
   if (byText && query.mode !== 'semantic') {
-    rankings.push(findByWords(deps.sql, scope, query.query));
+    rankings.push(inTurn(() => findByWords(deps.sql, scope, query.query)));
   }
   if (byText && query.mode !== 'keyword') {
     rankings.push(findByVector(deps, space, scope, query.query));
   }
   if (fields.length > 0) {
-    rankings.push(findByTerms(deps.sql, scope, queryTerms(space.id, fields, query.query)));
+    const terms = queryTerms(space.id, fields, query.query);
+    rankings.push(inTurn(() => findByTerms(deps.sql, scope, terms)));
   }
   return Promise.all(rankings);
 }
 
+/** Asks the database when the agent's turn has come. Throws `vendor_unavailable` where too many wait. */
+async function turnOf<T>(line: FairLine, agentId: number, find: () => Promise<T>): Promise<T> {
+  try {
+    return await line.run(agentId, find);
+  } catch (error) {
+    if (error instanceof EngineBusy) throw errors.memory.vendorBusy(error.retryAfterSeconds);
+    throw error;
+  }
+}
+
 async function findByVector(
-  { embedder, loader, sql }: QueryDeps,
+  { embedder, line, loader, sql }: QueryDeps,
   space: Space,
   { filter, ...scope }: Scope,
   query: string,
@@ -102,7 +118,9 @@ async function findByVector(
   const { agentId, model } = space;
   const [vector, among] = await Promise.all([
     embedQuery(embedder, { agentId, model, query: query.slice(0, LIMITS.engines.embedTextChars) }),
-    filter.length === 0 ? undefined : filterChunks(sql, { ...scope, filter }),
+    filter.length === 0
+      ? undefined
+      : turnOf(line, agentId, () => filterChunks(sql, { ...scope, filter })),
   ]);
   return loader.search(space, {
     vector,

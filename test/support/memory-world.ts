@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
 import { wordsOf } from '../../src/engines/guide/guide-words.ts';
+import { createFairLine } from '../../src/engines/threads/fair-line.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Embedder } from '../../src/memory/embedder.ts';
@@ -41,30 +43,33 @@ export const wordEmbedder: Embedder = {
   missing: () => undefined,
 };
 
-/** The index without its thread, which takes longer to start than a test. */
-function indexInThisThread(): VectorIndex {
-  const spaces = new Spaces(INDEX_BYTES);
+/** The index without its thread, which takes longer to start than a test; and all the memory that it has. */
+export function indexInThisThread(bytes = INDEX_BYTES) {
+  let made: Spaces | undefined;
+  const spaces = (): Spaces => {
+    made ??= new Spaces(bytes);
+    return made;
+  };
   const turns = createFairTurns();
-  const inTurn = async <T>(key: number, begin: () => Steps<T>) => {
-    const value = await turns.run(key, begin);
-    return { value, bytes: spaces.bytes, evicted: spaces.takeEvicted() };
+  const replyOf = <T>(value: T) => {
+    return { value, bytes: spaces().bytes, evicted: spaces().takeEvicted() };
   };
+  const inTurn = async <T>(key: number, begin: () => Steps<T>) =>
+    replyOf(await turns.run(key, begin));
   const handlers: { readonly [M in keyof IndexContract]: Handler<IndexContract[M]> } = {
-    async open({ dims, key }) {
-      spaces.open(key, dims);
-      return { value: undefined, bytes: spaces.bytes, evicted: spaces.takeEvicted() };
-    },
-    add: ({ key, rows }) => inTurn(key, () => spaces.add(key, rows)),
-    remove: ({ ids, key }) => inTurn(key, () => spaces.remove(key, ids)),
-    drop: ({ key }) => inTurn(key, () => spaces.drop(key)),
-    search: ({ key, query }) => inTurn(key, () => spaces.search(key, query)),
+    open: async ({ dims, key }) => replyOf(spaces().open(key, dims)),
+    add: ({ key, rows }) => inTurn(key, () => spaces().add(key, rows)),
+    remove: ({ ids, key }) => inTurn(key, () => spaces().remove(key, ids)),
+    drop: ({ key }) => inTurn(key, () => spaces().drop(key)),
+    search: ({ key, query }) => inTurn(key, () => spaces().search(key, query)),
   };
-  return createVectorIndex({
+  const index = createVectorIndex({
     inFlight: 0,
     thread: {} as Worker,
     call: (method, argument) => (handlers[method] as Handler)(argument) as never,
     async [Symbol.asyncDispose]() {},
   });
+  return { index, memory: () => Buffer.from(spaces().memory) };
 }
 
 const INDEX_BYTES = 8 * 1024 * 1024;
@@ -82,14 +87,16 @@ export type MemoryProcessOptions = {
 /** What a process has of the memory store, without the timers of its workers. */
 export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
   const { clock = systemClock, embedder = wordEmbedder, onStep } = options;
-  const index = options.index ?? indexInThisThread();
-  const loader = new SpaceLoader({ sql, index, clock });
+  const line = createFairLine(LIMITS.memory.line);
+  const inThread = indexInThisThread();
+  const { index = inThread.index } = options;
+  const loader = new SpaceLoader({ sql, index, clock, line });
   const deps = { sql, clock, random: systemRandom, log: silentLog, embedder, onStep };
   const indexer = new Indexer(deps);
-  const memory = createMemory({ ...deps, loader, indexer });
+  const memory = createMemory({ ...deps, loader, line, indexer });
   const signal = new AbortController().signal;
   return {
-    ...{ index, loader, indexer, memory },
+    ...{ index, loader, indexer, memory, indexMemory: inThread.memory },
     ask: (agentId: number, op: MemoryOp, body: unknown): Promise<Asked> =>
       memory.run(op, { agentId }, body, signal) as Promise<Asked>,
   };

@@ -1,3 +1,5 @@
+import { createFairLine } from '../../engines/threads/fair-line.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { localEmbedder } from '../../memory/embedder.ts';
@@ -14,7 +16,8 @@ export function buildMemory(world: World, { engines }: VoiceParts, teardown: Tea
   const { metrics, sql } = world;
   const embedder = localEmbedder(engines);
   const index = teardown.use('memory index', startVectorIndex(world));
-  const loader = new SpaceLoader({ ...world, index });
+  const line = createFairLine(LIMITS.memory.line);
+  const loader = new SpaceLoader({ ...world, index, line });
   const indexer = teardown.use('memory indexer', new Indexer({ ...world, embedder }));
   teardown.use(
     'memory workers',
@@ -25,5 +28,5 @@ export function buildMemory(world: World, { engines }: VoiceParts, teardown: Tea
     'What is held of the vectors of memories.',
     () => index.bytes,
   );
-  return { memory: createMemory({ ...world, embedder, loader, indexer }) };
+  return { memory: createMemory({ ...world, embedder, loader, line, indexer }) };
 }

@@ -32,7 +32,7 @@ export const memory = {
     refusal(
       503,
       'vendor_unavailable',
-      'The engine that embeds texts has no room now; try again shortly.',
+      'The memory store has no room for this now; try again shortly.',
       {},
       mayRetryAfter(seconds),
     ),

@@ -33,6 +33,10 @@ export const MEMORY_LIMITS = {
   /** Of what a filter leaves for the vectors: so many, the newest, are compared. */
   filteredChunks: 10_000,
   queryWords: 64,
+  /** Of the metadata of one item: so many different words are found. */
+  metadataWords: 128,
+  /** Before the database, where agents have turns one after the other: one search, or one piece of what is loaded. */
+  line: { atOnce: 4, waiting: 2_048, waitingPerUser: 64 },
 
   indexing: {
     /** Namespaces whose items a process indexes side by side. */

@@ -1,6 +1,7 @@
 import { EngineBusy, EngineMissing } from '../../engines/engine.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Embedder } from '../embedder.ts';
 import { termsOf } from '../metadata.ts';
@@ -40,7 +41,7 @@ export async function indexItems(
   { claim, isOver, items }: Claimed,
 ): Promise<void> {
   await deps.onStep?.('claimed');
-  for (const batch of batches(items)) {
+  for await (const batch of batches(items)) {
     const ids = batch.items.map(({ id }) => id);
     if (isOver()) await releaseItems(deps.sql, { claim, ids }, { failed: false, waitMs: 0 });
     else await indexBatch(deps, claim, batch);
@@ -50,29 +51,24 @@ export async function indexItems(
 type Batch = { readonly items: ClaimedItem[]; readonly pieces: Piece[] };
 
 /** Items by the number of their pieces. One that has failed before is tried alone: it may be the fault of the others' failure. */
-function batches(items: readonly ClaimedItem[]): Batch[] {
-  const all: Batch[] = [];
-  let open: Batch | undefined;
+async function* batches(items: readonly ClaimedItem[]): AsyncGenerator<Batch> {
+  let open: Batch = { items: [], pieces: [] };
   for (const item of items) {
-    const pieces = piecesOf(item);
+    // A long document takes some milliseconds to cut.
+    await turnForLongWork();
+    const { id: itemId, type } = item;
+    const pieces = splitItem(item).map((content) => ({ itemId, type, content }));
     if (item.attempts > 0) {
-      all.push({ items: [item], pieces });
+      yield { items: [item], pieces };
       continue;
-    }
-    if (open === undefined || open.pieces.length >= LIMITS.memory.indexing.chunksPerCommit) {
-      open = { items: [], pieces: [] };
-      all.push(open);
     }
     open.items.push(item);
     open.pieces.push(...pieces);
+    if (open.pieces.length < LIMITS.memory.indexing.chunksPerCommit) continue;
+    yield open;
+    open = { items: [], pieces: [] };
   }
-  return all;
-}
-
-function piecesOf(item: ClaimedItem): Piece[] {
-  const terms = termsOf(item.spaceId, item.metadata);
-  const { id: itemId, type } = item;
-  return splitItem(item).map((content) => ({ itemId, type, content, terms }));
+  if (open.items.length > 0) yield open;
 }
 
 async function indexBatch(
@@ -99,6 +95,7 @@ async function indexBatch(
   }
   await onStep?.('embedded');
   const chunks = pieces.map((piece, n) => ({ ...piece, vector: vectors[n] ?? new Float32Array() }));
-  await completeItems(sql, { claim, spaceId, ids }, chunks);
+  const terms = new Map(items.map(({ id, metadata }) => [id, termsOf(spaceId, metadata)]));
+  await completeItems(sql, { claim, spaceId, terms }, chunks);
   await onStep?.('completed');
 }

@@ -78,7 +78,6 @@ export type IndexedChunk = {
   readonly itemId: string;
   readonly type: ItemType;
   readonly content: string;
-  readonly terms: readonly string[];
   readonly vector: Float32Array;
 };
 
@@ -88,13 +87,18 @@ export type IndexedChunk = {
  */
 export async function completeItems(
   sql: Sql,
-  claimed: { readonly claim: string; readonly spaceId: number; readonly ids: readonly string[] },
+  claimed: {
+    readonly claim: string;
+    readonly spaceId: number;
+    /** The items by their ids, with what their metadata is found by. */
+    readonly terms: ReadonlyMap<string, readonly string[]>;
+  },
   chunks: readonly IndexedChunk[],
 ): Promise<number> {
-  const { claim, ids, spaceId } = claimed;
+  const { claim, spaceId, terms } = claimed;
   return sql.begin(async (tx) => {
     const held = await tx<{ id: string }[]>`
-      select id from memory_items where id = any(${textArray(ids)}::text[])
+      select id from memory_items where id = any(${textArray([...terms.keys()])}::text[])
         and claim = ${claim} and status = 'processing' order by id for update`;
     if (held.length === 0) return 0;
     const mine = new Set(held.map(({ id }) => id));
@@ -108,12 +112,14 @@ export async function completeItems(
     await tx`
       insert into memory_chunks (item_id, space_id, type, content, terms, vector, version)
       select x.item_id, ${spaceId}, x.type, x.content,
-        array(select jsonb_array_elements_text(x.terms::jsonb)), decode(x.vector, 'hex'),
+        array(select jsonb_array_elements_text(i.terms::jsonb)), decode(x.vector, 'hex'),
         ${risen.version}::bigint
       from unnest(${column((c) => c.itemId)}::text[], ${column((c) => c.type)}::text[],
-        ${column((c) => c.content)}::text[], ${column((c) => JSON.stringify(c.terms))}::text[],
-        ${column((c) => hexOf(c.vector))}::text[])
-        with ordinality as x(item_id, type, content, terms, vector, place)
+        ${column((c) => c.content)}::text[], ${column((c) => hexOf(c.vector))}::text[])
+        with ordinality as x(item_id, type, content, vector, place)
+      join unnest(${textArray([...terms.keys()])}::text[],
+        ${textArray([...terms.values()].map((list) => JSON.stringify(list)))}::text[])
+        as i(id, terms) on i.id = x.item_id
       order by x.place`;
     await tx`
       update memory_items set status = 'completed', claim = null, due_at = null

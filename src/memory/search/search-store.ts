@@ -17,12 +17,20 @@ const within = (sql: Queryable, { filter, type }: Scope) => sql`
   ${type === null ? sql`` : sql`and c.type = ${type}`}
   ${filter.length === 0 ? sql`` : sql`and c.terms @> ${textArray(filter)}::text[]`}`;
 
+/** What has no space in it may be many words all the same. */
+const CHARS_A_WORD = 16;
+
 /**
  * Chunks by the words of a query: those that have all of them first, then those that have any, each by how close
  * together the words stand. A query with a negation is taken as it is written. Scores are from 0 to 1.
  */
 export async function findByWords(sql: Queryable, scope: Scope, query: string): Promise<Found[]> {
-  const { candidates, rankedMatches } = LIMITS.memory;
+  const { candidates, queryWords, rankedMatches } = LIMITS.memory;
+  const words = query
+    .slice(0, CHARS_A_WORD * queryWords)
+    .trim()
+    .split(/\s+/, queryWords)
+    .join(' ');
   // The namespace is a word of every chunk: the index meets the words within it alone.
   const space = `'space ${scope.spaceId}'`;
   const matching = (which: 'every_word' | 'any_word') => sql`
@@ -30,7 +38,7 @@ export async function findByWords(sql: Queryable, scope: Scope, query: string): 
       where c.words @@ (asked.${sql(which)} && ${space}::tsquery) ${within(sql, scope)}
       order by c.id desc limit ${rankedMatches})`;
   const rows = await sql<Found[]>`
-    with meant as (select websearch_to_tsquery('english', ${query}) as every_word),
+    with meant as (select websearch_to_tsquery('english', ${words}) as every_word),
     asked as materialized (
       select every_word, case when every_word::text like '%!%' then every_word
         else replace(every_word::text, '&', '|')::tsquery end as any_word
@@ -102,20 +110,28 @@ export async function readChunks(
     where c.id = any(${numberArray(ids)}::bigint[]) and c.space_id = ${spaceId}`;
 }
 
-/** The vectors that a space has got after one version and up to another, in pieces. */
+/** Does a piece of work when its turn has come. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** The vectors that a space has got after one version and up to another, in pieces, each of them in its turn. */
 export async function* readVectors(
   sql: Sql,
   spaceId: number,
   { after, upTo }: { readonly after: number; readonly upTo: number },
+  inTurn: InTurn,
 ): AsyncGenerator<readonly IndexedRow[]> {
   const { rowsPerRead } = LIMITS.memory;
+  const readBehind = (last: { readonly version: number; readonly id: number }) => sql<
+    { id: number; version: number; type: ItemType; vector: Buffer }[]
+  >`
+    select c.id::float8 as id, c.version::float8 as version, c.type, c.vector
+    from memory_chunks c where c.space_id = ${spaceId} and c.version <= ${upTo}
+      and (c.version, c.id) > (${last.version}::bigint, ${last.id}::bigint)
+    order by c.version, c.id limit ${rowsPerRead}`;
   let last = { version: after, id: Number.MAX_SAFE_INTEGER };
   for (;;) {
-    const rows = await sql<{ id: number; version: number; type: ItemType; vector: Buffer }[]>`
-      select c.id::float8 as id, c.version::float8 as version, c.type, c.vector
-      from memory_chunks c where c.space_id = ${spaceId} and c.version <= ${upTo}
-        and (c.version, c.id) > (${last.version}::bigint, ${last.id}::bigint)
-      order by c.version, c.id limit ${rowsPerRead}`;
+    const behind = last;
+    const rows = await inTurn(async () => readBehind(behind));
     const end = rows.at(-1);
     if (end === undefined) return;
     last = end;
@@ -148,6 +164,8 @@ export async function readRemovals(
 
 export type SpaceVersion = {
   readonly id: number;
+  readonly agentId: number;
+  readonly dims: number;
   readonly version: number;
   readonly forgottenVersion: number;
 };
@@ -158,7 +176,7 @@ export async function readVersions(
   spaceIds: readonly number[],
 ): Promise<readonly SpaceVersion[]> {
   return sql<SpaceVersion[]>`
-    select id, version::float8 as version, forgotten_version::float8 as "forgottenVersion"
+    select id, agent_id as "agentId", dims, version::float8 as version, forgotten_version::float8 as "forgottenVersion"
     from memory_spaces
     where id = any(${numberArray(spaceIds)}::int[]) and deleted_at is null`;
 }

@@ -1,4 +1,5 @@
 import { EngineBusy, EngineCrashed } from '../../engines/engine.ts';
+import type { FairLine } from '../../engines/threads/fair-line.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -6,15 +7,20 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 import { SpaceNotLoaded } from '../index/loaded-spaces.ts';
 import type { Found, SpaceQuery } from '../index/search-space.ts';
 import { SpaceTooLarge, type VectorIndex } from '../index/vector-index.ts';
-import { readRemovals, readVectors, readVersions, type SpaceVersion } from './search-store.ts';
-
-/** What the database says of a space. */
-type StoredSpace = SpaceVersion & { readonly dims: number };
+import {
+  type InTurn,
+  readRemovals,
+  readVectors,
+  readVersions,
+  type SpaceVersion,
+} from './search-store.ts';
 
 export type SpaceLoaderDeps = {
   readonly sql: Sql;
   readonly index: VectorIndex;
   readonly clock: Clock;
+  /** Where agents wait for the database. */
+  readonly line: FairLine;
 };
 
 /** How often a search is begun again because its space went meanwhile. */
@@ -26,8 +32,8 @@ const TRIES = 3;
  */
 export class SpaceLoader {
   readonly #deps: SpaceLoaderDeps;
-  /** Spaces that were loaded here and may still be, with their dimensions. */
-  readonly #loaded = new Map<number, number>();
+  /** Spaces that were loaded here and may still be. */
+  readonly #loaded = new Set<number>();
   /** One change of a space at a time. */
   readonly #changes = new Map<number, Promise<void>>();
   /** Spaces that did not fit, and when they are tried again. */
@@ -41,7 +47,7 @@ export class SpaceLoader {
    * The nearest chunks of a space, of this version or a later one. Throws `vendor_unavailable` where the space does not
    * fit into memory, or the index has no room now.
    */
-  async search(space: StoredSpace, query: SpaceQuery): Promise<Found[]> {
+  async search(space: SpaceVersion, query: SpaceQuery): Promise<Found[]> {
     for (let tries = 1; ; tries++) {
       try {
         await this.#ensure(space);
@@ -57,7 +63,7 @@ export class SpaceLoader {
   }
 
   /** Brings a space that is loaded up to date; one that is not stays so, and one that cannot be goes. */
-  async follow(space: StoredSpace): Promise<void> {
+  async follow(space: SpaceVersion): Promise<void> {
     await this.#changes.get(space.id)?.catch(() => {});
     if (this.#deps.index.versionOf(space.id) === undefined) return;
     await this.#ensure(space).catch(() => this.drop(space.id));
@@ -65,16 +71,16 @@ export class SpaceLoader {
 
   /** Follows what other processes have deleted. */
   async followAll(): Promise<void> {
-    for (const id of this.#loaded.keys()) {
+    for (const id of this.#loaded) {
       if (this.#deps.index.versionOf(id) === undefined) this.#loaded.delete(id);
     }
     if (this.#loaded.size === 0) return;
-    const known = await readVersions(this.#deps.sql, [...this.#loaded.keys()]);
+    const known = await readVersions(this.#deps.sql, [...this.#loaded]);
     const living = new Map(known.map((space) => [space.id, space]));
-    for (const [id, dims] of [...this.#loaded]) {
+    for (const id of [...this.#loaded]) {
       const space = living.get(id);
       if (space === undefined) await this.drop(id);
-      else if (!this.#isCurrent(space)) await this.follow({ ...space, dims });
+      else if (!this.#isCurrent(space)) await this.follow(space);
     }
   }
 
@@ -86,7 +92,7 @@ export class SpaceLoader {
   }
 
   /** Resolves when the space is loaded at this version or a later one. Rejects as the index and the database do. */
-  async #ensure(space: StoredSpace): Promise<void> {
+  async #ensure(space: SpaceVersion): Promise<void> {
     while (!this.#isCurrent(space)) {
       const running = this.#changes.get(space.id);
       if (running === undefined) return this.#change(space);
@@ -99,7 +105,7 @@ export class SpaceLoader {
     return loaded !== undefined && loaded >= version;
   }
 
-  async #change(space: StoredSpace): Promise<void> {
+  async #change(space: SpaceVersion): Promise<void> {
     const { clock } = this.#deps;
     const untilMs = this.#tooLarge.get(space.id) ?? 0;
     if (untilMs > clock.monotonicMs()) throw new SpaceTooLarge('it did not fit a moment ago');
@@ -116,20 +122,21 @@ export class SpaceLoader {
     }
   }
 
-  async #bringUp({ dims, forgottenVersion, id, version }: StoredSpace): Promise<void> {
-    const { index, sql } = this.#deps;
+  async #bringUp({ agentId, dims, forgottenVersion, id, version }: SpaceVersion): Promise<void> {
+    const { index, line, sql } = this.#deps;
+    const inTurn: InTurn = (work) => line.run(agentId, work);
     const loaded = index.versionOf(id);
     if (loaded === undefined || loaded < forgottenVersion) {
-      const rows = readVectors(sql, id, { after: -1, upTo: version });
+      const rows = readVectors(sql, id, { after: -1, upTo: version }, inTurn);
       await index.load(id, dims, version, rows);
-      this.#loaded.set(id, dims);
+      this.#loaded.add(id);
       return;
     }
     const span = { after: loaded, upTo: version };
     const removed = await readRemovals(sql, id, span);
     if (removed.length > 0) await index.remove(id, loaded, removed);
     // What is read now is not deleted, or is so at a later version. A row that is there already is replaced by itself.
-    for await (const rows of readVectors(sql, id, span)) await index.add(id, loaded, rows);
+    for await (const rows of readVectors(sql, id, span, inTurn)) await index.add(id, loaded, rows);
     await index.add(id, version, []);
   }
 }

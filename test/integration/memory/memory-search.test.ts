@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { EngineBusy } from '../../../src/engines/engine.ts';
-import { type Asked, memoryWorld, wordEmbedder } from '../../support/memory-world.ts';
+import { EngineBusy, EngineCrashed } from '../../../src/engines/engine.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { SpaceNotLoaded } from '../../../src/memory/index/loaded-spaces.ts';
+import {
+  type Asked,
+  indexInThisThread,
+  memoryWorld,
+  wordEmbedder,
+} from '../../support/memory-world.ts';
 
 const found = (answer: Asked): string[] => {
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
@@ -158,6 +166,60 @@ describe('a query', () => {
     await w.remember(['tea two', 'tea three']);
     const asked = Array.from({ length: 8 }, () => other.ask(w.agentId, 'query', query));
     for (const answer of await Promise.all(asked)) expect(found(answer)).toHaveLength(3);
+  });
+
+  it('finds what is there also where its namespace left the memory meanwhile, or the thread of the index was lost', async () => {
+    await using w = await memoryWorld();
+    await w.remember(['tea']);
+    for (const loss of [new SpaceNotLoaded('gone'), new EngineCrashed('lost')]) {
+      const { index } = indexInThisThread();
+      let losses = 0;
+      const { ask } = w.another({
+        index: {
+          ...index,
+          async search(...asked) {
+            if (losses++ > 1) return index.search(...asked);
+            await index.drop(asked[0]);
+            throw loss;
+          },
+        },
+      });
+      expect(found(await ask(w.agentId, 'query', { query: 'tea', mode: 'semantic' }))).toEqual([
+        'tea',
+      ]);
+      expect(losses).toBe(3);
+      losses = -10;
+      const refused = await ask(w.agentId, 'query', { query: 'tea', mode: 'semantic' });
+      expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    }
+  });
+
+  it('of a namespace that does not fit into memory is refused, without loading it again and again', async () => {
+    const clock = new ManualClock();
+    await using w = await memoryWorld();
+    await w.remember(['tea']);
+    const { index } = indexInThisThread(0);
+    let loads = 0;
+    const { ask } = w.another({
+      clock,
+      index: {
+        ...index,
+        load(...given) {
+          loads++;
+          return index.load(...given);
+        },
+      },
+    });
+    const query = (mode: string) => ask(w.agentId, 'query', { query: 'tea', mode });
+    for (let n = 0; n < 3; n++) {
+      const refused = { status: 503, headers: { 'x-should-retry': 'false' } };
+      expect(await query('semantic')).toMatchObject(refused);
+    }
+    expect(loads).toBe(1);
+    expect(found(await query('keyword'))).toEqual(['tea']);
+    clock.advance(LIMITS.memory.tooLargeMs);
+    await query('semantic');
+    expect(loads).toBe(2);
   });
 
   it('without its engine, or with one that has no room, is refused; words are found all the same', async () => {
