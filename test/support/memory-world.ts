@@ -17,7 +17,7 @@ import { Indexer } from '../../src/memory/indexing/indexer.ts';
 import { createMemory, type MemoryAnswer, type MemoryOp } from '../../src/memory/memory.ts';
 import { SpaceLoader } from '../../src/memory/search/space-loader.ts';
 import type { Sql } from '../../src/platform/postgres/sql.ts';
-import { testDatabase } from './database.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
 import { seedAgents } from './ledger-world.ts';
 
 const DIMS = 64;
@@ -113,11 +113,11 @@ export type Asked = Omit<MemoryAnswer, 'body'> & {
   };
 };
 
-/** The memory store on a database of its own, with agents that nobody else has. */
+/** The memory store with agents that no other world has, on a database of its own or on one that worlds share. */
 export async function memoryWorld(
-  options: MemoryProcessOptions & { readonly agents?: number } = {},
+  options: MemoryProcessOptions & { readonly agents?: number; readonly shared?: TestDatabase } = {},
 ) {
-  const database = await testDatabase(8);
+  const database = options.shared ?? (await testDatabase(8));
   const { sql } = database;
   const agents = (await seedAgents(sql, options.agents ?? 2)).map(({ agentId }) => agentId);
   const [agentId = 0, otherId = 0] = agents;
@@ -137,7 +137,7 @@ export async function memoryWorld(
     },
     async [Symbol.asyncDispose]() {
       await first.indexer[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
+      if (options.shared === undefined) await database[Symbol.asyncDispose]();
     },
   };
 }

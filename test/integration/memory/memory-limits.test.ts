@@ -1,7 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { MemoryOp } from '../../../src/memory/memory.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { memoryWorld } from '../../support/memory-world.ts';
+
+let shared: TestDatabase;
+beforeAll(async () => {
+  shared = await testDatabase(8);
+});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 const L = LIMITS.memory;
 const many = <T>(count: number, of: T): T[] => Array.from({ length: count }, () => of);
@@ -82,7 +89,7 @@ function fields(count: number): Record<string, number> {
 
 describe('the limits of the memory store', () => {
   it('let pass what they say, and refuse the least more with the place of it', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     await w.ask(w.agentId, 'tenant/create', {});
     for (const [name, op, most, more, path] of ROWS) {
       const passed = await w.ask(w.agentId, op, most);
@@ -94,7 +101,7 @@ describe('the limits of the memory store', () => {
   });
 
   it('give 10 results and pages of 20 where nothing else is asked for', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     await w.remember(Array.from({ length: 25 }, (_, n) => `tea ${n}`));
     for (const mode of ['keyword', 'semantic', 'hybrid']) {
       const { body } = await w.ask(w.agentId, 'query', { query: 'tea', mode });
@@ -117,15 +124,17 @@ describe('the limits of the memory store', () => {
   });
 
   it('bound the items and the namespaces of an agent, and free what is deleted', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     const [id] = await w.remember(['one']);
-    await w.sql`update memory_tenants set items = ${L.itemsPerAgent}`;
+    await w.sql`update memory_tenants set items = ${L.itemsPerAgent}
+      where agent_id = ${w.agentId}`;
     const ingest = () => w.ask(w.agentId, 'ingest', memories({ text: 'two' }));
     const full = { status: 409, body: { error: 'memory_full', limit: L.itemsPerAgent } };
     expect(await ingest()).toMatchObject(full);
     await w.ask(w.agentId, 'delete', { ids: [id] });
     expect((await ingest()).status).toBe(200);
-    await w.sql`update memory_tenants set spaces = ${L.spacesPerAgent}`;
+    await w.sql`update memory_tenants set spaces = ${L.spacesPerAgent}
+      where agent_id = ${w.agentId}`;
     const create = await w.ask(w.agentId, 'tenant/create', { subTenantId: 'new' });
     expect(create).toMatchObject({ status: 409, body: { limit: L.spacesPerAgent } });
     const known = await w.ask(w.agentId, 'tenant/create', {});
@@ -133,7 +142,7 @@ describe('the limits of the memory store', () => {
   });
 
   it('refuse what is no JSON, and what is no body of the operation', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     await w.ask(w.agentId, 'tenant/create', {});
     const deep = `${'['.repeat(100)}${']'.repeat(100)}`;
     for (const body of ['{', 'x', '{"a":}', deep, Uint8Array.of(0x22, 0xff, 0x22)]) {
@@ -178,11 +187,12 @@ describe('the limits of the memory store', () => {
       });
       expect(refused.body.details?.length, JSON.stringify(body)).toBeGreaterThan(0);
     }
-    expect(await w.sql`select 1 from memory_items`).toHaveLength(0);
+    const { body } = await w.ask(w.agentId, 'list', {});
+    expect(body.result.data.total).toBe(0);
   });
 
   it('keep the types that were declared, and let the same be declared again', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     const create = (tenantMetadataSchema: object, more: object = {}) =>
       w.ask(w.agentId, 'tenant/create', { tenantMetadataSchema, ...more });
     const accepted = { result: { success: true, data: { status: 'accepted' } } };

@@ -1,14 +1,21 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineBusy, EngineCrashed } from '../../../src/engines/engine.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { SpaceNotLoaded } from '../../../src/memory/index/loaded-spaces.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import {
   type Asked,
   indexInThisThread,
   memoryWorld,
   wordEmbedder,
 } from '../../support/memory-world.ts';
+
+let shared: TestDatabase;
+beforeAll(async () => {
+  shared = await testDatabase(8);
+});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 const found = (answer: Asked): string[] => {
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
@@ -19,7 +26,7 @@ const found = (answer: Asked): string[] => {
 
 describe('a query', () => {
   it('finds by words in keyword mode: those that have all of them first, then those that have any', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     await w.remember([
       'The user plays tennis on Mondays.',
       'The user plays the violin.',
@@ -37,7 +44,7 @@ describe('a query', () => {
   });
 
   it('finds by meaning in semantic mode what has none of its words', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     await w.remember(['her automobile is red', 'his house is blue', 'their garden is green']);
     const query = { query: 'car', maxResults: 1 };
     const semantic = await w.ask(w.agentId, 'query', { ...query, mode: 'semantic' });
@@ -46,7 +53,7 @@ describe('a query', () => {
   });
 
   it('joins both by default, and has first what both find', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     await w.remember([
       'their garden has roses',
       'repair the fence',
@@ -61,7 +68,7 @@ describe('a query', () => {
   });
 
   it('is answered with records that have the documented members', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     const memories = [{ text: 'Ada likes tea', metadata: { mood: 'calm', cups: 2 } }];
     const [id] = await w.remember([], { memories, subTenantId: 'user:1' });
     const query = { query: 'tea', subTenantId: 'user:1' };
@@ -87,7 +94,7 @@ describe('a query', () => {
   });
 
   it('looks only at the type that it names', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     await w.remember(['tea is for Ada']);
     const appKnowledge = [{ title: 'Menu', text: 'We sell tea.\n\nWe sell coffee.' }];
     await w.ask(w.agentId, 'ingest', { type: 'knowledge', appKnowledge });
@@ -108,7 +115,7 @@ describe('a query', () => {
   });
 
   it('is narrowed by what the metadata says, and searches its declared fields', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     const tenantMetadataSchema = { role: 'string', age: 'number' };
     await w.ask(w.agentId, 'tenant/create', { tenantMetadataSchema });
     const memories = [
@@ -135,7 +142,7 @@ describe('a query', () => {
   });
 
   it('finds each fact by itself where the text was ingested with infer', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     const text = 'Hello! My cat is called Tom. I moved to Lisbon in May. Thanks!';
     const [id] = await w.remember([], { memories: [{ text, infer: true }] });
     const query = { query: 'Lisbon', mode: 'keyword' };
@@ -146,7 +153,7 @@ describe('a query', () => {
   });
 
   it('right behind its ingest answers nothing or the memory, and the memory soon', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     for (let n = 0; n < 20; n++) {
       const subTenantId = `s${n}`;
       const memories = [{ text: `fact number ${n}` }];
@@ -158,7 +165,7 @@ describe('a query', () => {
   });
 
   it('is shared out among processes: each finds what the other has ingested', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     const other = w.another();
     const query = { query: 'tea', mode: 'semantic' };
     await w.remember(['tea one']);
@@ -169,7 +176,7 @@ describe('a query', () => {
   });
 
   it('finds what is there also where its namespace left the memory meanwhile, or the thread of the index was lost', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     await w.remember(['tea']);
     for (const loss of [new SpaceNotLoaded('gone'), new EngineCrashed('lost')]) {
       const { index } = indexInThisThread();
@@ -196,7 +203,7 @@ describe('a query', () => {
 
   it('of a namespace that does not fit into memory is refused, without loading it again and again', async () => {
     const clock = new ManualClock();
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     await w.remember(['tea']);
     const { index } = indexInThisThread(0);
     let loads = 0;
@@ -223,7 +230,7 @@ describe('a query', () => {
   });
 
   it('without its engine, or with one that has no room, is refused; words are found all the same', async () => {
-    await using w = await memoryWorld();
+    await using w = await memoryWorld({ shared });
     await w.remember(['tea']);
     const missing = w.another({ embedder: { ...wordEmbedder, missing: () => 'pruned' } });
     const busy = w.another({
