@@ -85,13 +85,21 @@ export type MemoryProcessOptions = {
 };
 
 /** What a process has of the memory store, without the timers of its workers. */
-export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
+function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
   const { clock = systemClock, embedder = wordEmbedder, onStep } = options;
   const line = createFairLine(LIMITS.memory.line);
   const inThread = indexInThisThread();
   const { index = inThread.index } = options;
   const loader = new SpaceLoader({ sql, index, clock, line });
-  const deps = { sql, clock, random: systemRandom, log: silentLog, embedder, onStep };
+  const deps = {
+    sql,
+    clock,
+    random: systemRandom,
+    log: silentLog,
+    embedder,
+    onStep,
+    indexed: { add() {} },
+  };
   const indexer = new Indexer(deps);
   const memory = createMemory({ ...deps, loader, line, indexer });
   const signal = new AbortController().signal;

@@ -18,7 +18,10 @@ export function buildMemory(world: World, { engines }: VoiceParts, teardown: Tea
   const index = teardown.use('memory index', startVectorIndex(world));
   const line = createFairLine(LIMITS.memory.line);
   const loader = new SpaceLoader({ ...world, index, line });
-  const indexer = teardown.use('memory indexer', new Indexer({ ...world, embedder }));
+  const indexed = metrics.counter('svc_memory_items_total', 'Memories that were indexed.', [
+    'outcome',
+  ]);
+  const indexer = teardown.use('memory indexer', new Indexer({ ...world, embedder, indexed }));
   teardown.use(
     'memory workers',
     startWorkers(world, createMemoryWorkers({ sql, indexer, loader })),

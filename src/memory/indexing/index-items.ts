@@ -2,6 +2,7 @@ import { EngineBusy, EngineMissing } from '../../engines/engine.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
+import type { Counter } from '../../kernel/metrics.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Embedder } from '../embedder.ts';
 import { termsOf } from '../metadata.ts';
@@ -20,6 +21,8 @@ export type IndexItemsDeps = {
   readonly sql: Sql;
   readonly log: Log;
   readonly embedder: Embedder;
+  /** Items by what became of their indexing: `completed`, `failed`, or `busy` where the engine had no room. */
+  readonly indexed: Counter;
   readonly onStep?: ((step: IndexingStep) => Promise<void> | void) | undefined;
 };
 
@@ -72,7 +75,7 @@ async function* batches(items: readonly ClaimedItem[]): AsyncGenerator<Batch> {
 }
 
 async function indexBatch(
-  { embedder, log, onStep, sql }: IndexItemsDeps,
+  { embedder, indexed, log, onStep, sql }: IndexItemsDeps,
   claim: string,
   { items, pieces }: Batch,
 ): Promise<void> {
@@ -89,6 +92,7 @@ async function indexBatch(
   } catch (error) {
     // Neither says anything about the items.
     const failed = !(error instanceof EngineBusy || error instanceof EngineMissing);
+    indexed.add(ids.length, { outcome: failed ? 'failed' : 'busy' });
     log.warn({ err: error, agentId, items: ids.length }, 'memories were not embedded');
     await releaseItems(sql, { claim, ids }, { failed, waitMs: failed ? retryMs : busyMs });
     return;
@@ -96,6 +100,7 @@ async function indexBatch(
   await onStep?.('embedded');
   const chunks = pieces.map((piece, n) => ({ ...piece, vector: vectors[n] ?? new Float32Array() }));
   const terms = new Map(items.map(({ id, metadata }) => [id, termsOf(spaceId, metadata)]));
-  await completeItems(sql, { claim, spaceId, terms }, chunks);
+  const completed = await completeItems(sql, { claim, spaceId, terms }, chunks);
+  indexed.add(completed, { outcome: 'completed' });
   await onStep?.('completed');
 }
