@@ -18,20 +18,27 @@ type Coarse = {
 /** Whether a vector is finite and no longer than a unit vector may be. */
 export function isShort(vector: Float32Array): boolean {
   let squares = 0;
-  for (const value of vector) squares += value * value;
+  for (let i = 0; i < vector.length; i++) {
+    const value = vector[i] ?? 0;
+    squares += value * value;
+  }
   return squares <= LONGEST * LONGEST;
 }
 
-/** Writes the vector's nearest whole numbers on the finest scale that has them all. */
-function quantise(vector: Float32Array, whole: Int8Array | Int16Array, most: number): Coarse {
+/** Writes the vector's nearest whole numbers on the finest scale that has them all, the largest of which is `most`. */
+function quantise(vector: Float32Array, whole: Int16Array, most: number): Coarse {
   let largest = 0;
-  for (const value of vector) largest = Math.max(largest, Math.abs(value));
+  for (let i = 0; i < vector.length; i++) {
+    const size = Math.abs(vector[i] ?? 0);
+    if (size > largest) largest = size;
+  }
   const scale = Math.fround(largest / most);
+  // A scale that is too small for Float32 is 0: then the error is the vector.
+  const steps = scale === 0 ? 0 : 1 / scale;
   let squares = 0;
   for (let i = 0; i < vector.length; i++) {
     const value = vector[i] ?? 0;
-    // A scale that is too small for Float32 is 0: then the error is the vector.
-    const near = scale === 0 ? 0 : Math.max(-most, Math.min(most, Math.round(value / scale)));
+    const near = Math.round(Math.max(-most, Math.min(most, value * steps)));
     whole[i] = near;
     const off = value - near * scale;
     squares += off * off;
@@ -39,7 +46,7 @@ function quantise(vector: Float32Array, whole: Int8Array | Int16Array, most: num
   return { scale, error: Math.sqrt(squares) };
 }
 
-export const quantiseRow = (vector: Float32Array, whole: Int8Array): Coarse =>
+export const quantiseRow = (vector: Float32Array, whole: Int16Array): Coarse =>
   quantise(vector, whole, ROW_MOST);
 
 /** A query as the kernel takes it. */

@@ -19,7 +19,7 @@ describe('a coarse vector', () => {
   it('has the exact score within the bound that its error gives', () => {
     fc.assert(
       fc.property(vectors, ([row, asked]) => {
-        const whole = new Int8Array(row.length);
+        const whole = new Int16Array(row.length);
         const { error, scale } = quantiseRow(row, whole);
         const query = prepareQuery(asked, row.length);
         let sum = 0;
@@ -33,12 +33,12 @@ describe('a coarse vector', () => {
 
   it('is as near as bytes allow: the error of a row of 512 is below a hundredth', () => {
     const row = toUnit(Float32Array.from({ length: 512 }, (_, i) => Math.sin(i * i)));
-    expect(quantiseRow(row, new Int8Array(512)).error).toBeLessThan(0.01);
+    expect(quantiseRow(row, new Int16Array(512)).error).toBeLessThan(0.01);
   });
 
   it('is all zeros, and all of it error, where the numbers are too small for a scale', () => {
     const tiny = new Float32Array(8).fill(1e-45);
-    const whole = new Int8Array(8).fill(9);
+    const whole = new Int16Array(8).fill(9);
     expect(quantiseRow(tiny, whole).scale).toBe(0);
     expect([...whole]).toEqual(new Array(8).fill(0));
   });
