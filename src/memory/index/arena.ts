@@ -24,7 +24,6 @@ export type Run = { readonly address: number; readonly blocks: number };
 /** The memory behind the index: blocks that are all zeros when they are taken and again when they were given back. */
 export class Arena {
   readonly kernel: IndexKernel;
-  i8!: Int8Array;
   u8!: Uint8Array;
   i16!: Int16Array;
   i32!: Int32Array;
@@ -114,7 +113,6 @@ export class Arena {
 
   #look(): void {
     const { buffer } = this.kernel.memory;
-    this.i8 = new Int8Array(buffer);
     this.u8 = new Uint8Array(buffer);
     this.i16 = new Int16Array(buffer);
     this.i32 = new Int32Array(buffer);

@@ -1,6 +1,6 @@
 import { type Arena, SCAN_ROWS, SCRATCH } from './arena.ts';
 import { type BlockLayout, GROUP_ROWS, STEP } from './block-layout.ts';
-import { type PreparedQuery, quantiseRow } from './quantise.ts';
+import type { PreparedQuery } from './quantise.ts';
 
 export type Row = { readonly id: number; readonly tag: number; readonly vector: Float32Array };
 
@@ -27,18 +27,19 @@ export class Extent {
   }
 
   write(place: number, { id, tag, vector }: Row): void {
-    const { f32, f64, i8, u8 } = this.#arena;
+    const { f32, f64, kernel, u8 } = this.#arena;
     const { errorsAt, exactAt, idsAt, scalesAt, stride, tagsAt } = this.layout;
-    const coarse = new Int16Array(stride);
-    const { error, scale } = quantiseRow(vector, coarse);
-    let at = this.#coarseAt(place);
-    for (let i = 0; i < stride; at += STEP * (GROUP_ROWS - 1)) {
-      for (const end = i + STEP; i < end; i++) i8[at++] = coarse[i] ?? 0;
-    }
-    f32.set(vector, (this.address + exactAt) / 4 + place * stride);
+    const exact = this.address + exactAt + place * stride * 4;
+    f32.set(vector, exact / 4);
+    const scale = this.address + scalesAt + place * 4;
+    kernel.quantise(
+      exact,
+      stride,
+      this.#coarseAt(place),
+      scale,
+      this.address + errorsAt + place * 4,
+    );
     f64[(this.address + idsAt) / 8 + place] = id;
-    f32[(this.address + scalesAt) / 4 + place] = scale;
-    f32[(this.address + errorsAt) / 4 + place] = error;
     u8[this.address + tagsAt + place] = tag;
   }
 

@@ -4,6 +4,9 @@
  */
 import { startWasm } from '../../../media/wasm.ts';
 
+/** Whole numbers of a row are bytes. */
+const ROW_MOST = 127;
+
 /** Adds eight products of a row to its sum, of which each lane has a part. */
 const dotEight = (row: number, offset: number) => `
           (local.set $sum${row}
@@ -39,12 +42,68 @@ const exactTwo = (offset: number, sum: string) => `
             (f64x2.promote_low_f32x4 (v128.load64_zero offset=${offset} (local.get $row)))
             (v128.load offset=${2 * offset} (local.get $query)))))`;
 
+const wholeFour = (part: number) => `
+      (local.set $x (v128.load offset=${16 * part} (local.get $row)))
+      (local.set $n${part}
+        (f32x4.nearest (f32x4.mul (local.get $x) (f32x4.splat (local.get $steps)))))
+      (local.set $x
+        (f32x4.sub (local.get $x)
+          (f32x4.mul (local.get $n${part}) (f32x4.splat (local.get $scale)))))
+      (local.set $squares
+        (f32x4.add (local.get $squares) (f32x4.mul (local.get $x) (local.get $x))))`;
+
+const narrowTwo = (a: number, b: number) => `
+          (i16x8.narrow_i32x4_s
+            (i32x4.trunc_sat_f32x4_s (local.get $n${a}))
+            (i32x4.trunc_sat_f32x4_s (local.get $n${b})))`;
+
 const MODULE = `
 (module
   (memory (export "memory") 1 65536)
 
   ;; Adds pages of zeros; returns how many there were, or -1 where there is no memory for them.
   (func (export "grow") (param $pages i32) (result i32) (memory.grow (local.get $pages)))
+
+  ;; Writes the nearest whole numbers of a row, 16 at a time and 64 bytes from 16 to 16, their scale, and how far they are
+  ;; from the row.
+  (func (export "quantise")
+    (param $row i32) (param $stride i32) (param $out i32) (param $scaleAt i32) (param $errorAt i32)
+    (local $at i32) (local $end i32) (local $scale f32) (local $steps f32)
+    (local $x v128) (local $most v128) (local $squares v128)
+    (local $n0 v128) (local $n1 v128) (local $n2 v128) (local $n3 v128)
+    (local.set $end (i32.add (local.get $row) (i32.shl (local.get $stride) (i32.const 2))))
+    (local.set $at (local.get $row))
+    (loop $four
+      (local.set $most (f32x4.max (local.get $most) (f32x4.abs (v128.load (local.get $at)))))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
+      (br_if $four (i32.lt_u (local.get $at) (local.get $end))))
+    (local.set $scale
+      (f32.div
+        (f32.max
+          (f32.max (f32x4.extract_lane 0 (local.get $most)) (f32x4.extract_lane 1 (local.get $most)))
+          (f32.max (f32x4.extract_lane 2 (local.get $most)) (f32x4.extract_lane 3 (local.get $most))))
+        (f32.const ${ROW_MOST})))
+    ;; Below, one divided by the scale would not be finite: all of such a row is error.
+    (if (f32.lt (local.get $scale) (f32.const 1e-30))
+      (then (local.set $scale (f32.const 0)))
+      (else (local.set $steps (f32.div (f32.const 1) (local.get $scale)))))
+    (loop $sixteen
+      ${each(wholeFour)}
+      (v128.store (local.get $out)
+        (i8x16.narrow_i16x8_s ${narrowTwo(0, 1)} ${narrowTwo(2, 3)}))
+      (local.set $out (i32.add (local.get $out) (i32.const 64)))
+      (local.set $row (i32.add (local.get $row) (i32.const 64)))
+      (br_if $sixteen (i32.lt_u (local.get $row) (local.get $end))))
+    (f32.store (local.get $scaleAt) (local.get $scale))
+    (f32.store (local.get $errorAt)
+      (f32.sqrt
+        (f32.add
+          (f32.add
+            (f32x4.extract_lane 0 (local.get $squares))
+            (f32x4.extract_lane 1 (local.get $squares)))
+          (f32.add
+            (f32x4.extract_lane 2 (local.get $squares))
+            (f32x4.extract_lane 3 (local.get $squares)))))))
 
   ;; Writes the index and the highest possible score of each row that may reach $least; returns the end of what it wrote.
   (func (export "scan")
@@ -115,6 +174,11 @@ export type IndexKernel = {
   /** Grows, and has another buffer from then on. */
   readonly memory: { readonly buffer: ArrayBuffer };
   grow(pages: number): number;
+  /**
+   * Writes the coarse form of the Float32 row at `row`: whole numbers to `out`, laid out as `scan` reads them, and the
+   * Float32 scale and error to their places.
+   */
+  quantise(row: number, stride: number, out: number, scaleAt: number, errorAt: number): void;
   /**
    * Goes through `groups` groups of four rows, one at least. Of each group there are 16 numbers of the first row, 16 of the
    * second and so on, then the next 16 of the first row: what lies in a row in memory is read fastest. For each row whose
