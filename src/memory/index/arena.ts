@@ -80,8 +80,10 @@ export class Arena {
   }
 
   /** Leaves nothing of a query, and nothing that it found, in the scratch block. */
-  wipeScratch(): void {
-    this.u8.fill(0, 0, BLOCK_BYTES);
+  wipeScratch(stride: number): void {
+    this.u8.fill(0, SCRATCH.coarseQuery, SCRATCH.coarseQuery + 2 * stride);
+    this.u8.fill(0, SCRATCH.exactQuery, SCRATCH.exactQuery + 8 * stride);
+    this.u8.fill(0, SCRATCH.candidates, BLOCK_BYTES);
   }
 
   #grow(): boolean {

@@ -36,7 +36,7 @@ export function* searchSpace(
         : yield* named(space, new Set(among), tag);
     return candidates && (yield* bestOf(arena, space, query, candidates, k))?.sorted();
   } finally {
-    arena.wipeScratch();
+    arena.wipeScratch(space.stride);
   }
 }
 

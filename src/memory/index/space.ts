@@ -4,7 +4,7 @@ import type { Arena } from './arena.ts';
 import { BLOCK_BYTES, layoutOf } from './block-layout.ts';
 import { Extent, type Row } from './extent.ts';
 
-/** Work that is done in steps of half a millisecond or so. */
+/** Work that is done in steps of half a millisecond at most, or so. */
 export type Steps<T> = Generator<void, T, void>;
 
 /** Ids that are looked at in one step. */

@@ -104,16 +104,23 @@ export class Spaces {
   *#makeRoom(space: Space, rows: number): Steps<boolean> {
     if (space.blocks + space.lacks(rows) > this.#arena.most) return false;
     while (!space.isGone && !this.#arena.reserve(space.lacks(rows))) {
-      const oldest = [...this.#spaces].find(([, other]) => other !== space);
+      // What goes already may be enough.
       if (this.#releasing > 0) yield;
-      else if (oldest === undefined) return false;
-      else {
-        this.#spaces.delete(oldest[0]);
-        this.#evicted.push(oldest[0]);
-        yield* this.#release(oldest[1]);
-      }
+      else if (!(yield* this.#evictOldestBut(space))) return false;
     }
     return true;
+  }
+
+  /** False when there is no other space. */
+  *#evictOldestBut(kept: Space): Steps<boolean> {
+    for (const [key, space] of this.#spaces) {
+      if (space === kept) continue;
+      this.#spaces.delete(key);
+      this.#evicted.push(key);
+      yield* this.#release(space);
+      return true;
+    }
+    return false;
   }
 
   *#release(space: Space): Steps<void> {
