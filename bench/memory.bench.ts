@@ -14,6 +14,10 @@ const QUERIES_A_SECOND = 50;
 const SECONDS = 10;
 /** Queries whose results are compared with those of the plain search. */
 const COMPARED = 100;
+/** Searches of the large space that are under way while a small one is asked. */
+const LARGE_WAITING = 8;
+/** A large space grows by several blocks at a time. */
+const MARGIN = 64 * BLOCK_BYTES;
 const SPACES = 10_000;
 const ROWS_A_SPACE = 100;
 const ROUNDS = 5;
@@ -52,7 +56,7 @@ async function load(index: VectorIndex, space: number, pool: VectorPool, rows: n
 }
 
 async function oneLargeSpace(pool: VectorPool): Promise<BenchRow[]> {
-  await using index = startIndex(bytesOf(ROWS));
+  await using index = startIndex(bytesOf(ROWS) + MARGIN);
   const beganMs = performance.now();
   await load(index, 1, pool, ROWS);
   const loadMs = performance.now() - beganMs;
@@ -65,6 +69,7 @@ async function oneLargeSpace(pool: VectorPool): Promise<BenchRow[]> {
   const floorMs = await cpuOf(queries.slice(0, COMPARED), async (vector) =>
     pool.bruteForce(vector, K),
   );
+  const small = await besideLarge(index, pool, queries);
   const what = '100,000 of 512';
   const p99 = at(latencies, 0.99);
   return [
@@ -79,6 +84,8 @@ async function oneLargeSpace(pool: VectorPool): Promise<BenchRow[]> {
     ),
     benchRow('M', `${what}: CPU of a search`, cpuMs, 'ms'),
     benchRow('M', `${what}: CPU of the floor, all in Float32`, floorMs, 'ms'),
+    benchRow('M', '100 of 512 while large searches wait: p50', median(small), 'ms'),
+    benchRow('M', '100 of 512 while large searches wait: p99', at(small, 0.99), 'ms'),
     benchRow('M', `${what}: loading`, loadMs, 'ms'),
     benchRow('M', `${what}: memory of the index`, index.bytes / 1_048_576, 'MB'),
   ];
@@ -107,6 +114,31 @@ async function askSteadily(index: VectorIndex, queries: readonly Float32Array[])
     asked.push(ask(vector));
   }
   return Promise.all(asked);
+}
+
+/** Milliseconds that searches of a small space take while there are always some of the large one that wait. */
+async function besideLarge(index: VectorIndex, pool: VectorPool, queries: readonly Float32Array[]) {
+  await load(index, 2, pool, ROWS_A_SPACE);
+  let isOver = false;
+  const keepAsking = async (first: number) => {
+    for (let i = first; !isOver; i++) {
+      await index.search(1, {
+        vector: queries[i % queries.length] ?? new Float32Array(DIMS),
+        k: K,
+      });
+    }
+  };
+  const large = Array.from({ length: LARGE_WAITING }, (_, i) => keepAsking(i));
+  const latencies: number[] = [];
+  for (const vector of queries) {
+    const askedMs = performance.now();
+    await index.search(2, { vector, k: K });
+    latencies.push(performance.now() - askedMs);
+    await sleep(systemClock, 2);
+  }
+  isOver = true;
+  await Promise.all(large);
+  return latencies;
 }
 
 /** Milliseconds of CPU a query takes, of all threads. */
@@ -141,7 +173,7 @@ async function manySpaces(pool: VectorPool): Promise<BenchRow[]> {
     alone.push(inOne);
     beside.push(inMany);
   }
-  const ratio = median(beside) / median(alone);
+  const ratio = median(beside.map((cpu, round) => cpu / (alone[round] ?? 0)));
   return [
     benchRow('M', '100 of 512 alone: CPU of a search', median(alone) * 1_000, 'µs'),
     benchRow('M', '100 of 512 beside 9,999 such spaces: CPU', median(beside) * 1_000, 'µs'),

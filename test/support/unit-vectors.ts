@@ -21,11 +21,10 @@ export function toUnit(vector: Float32Array): Float32Array {
   return vector;
 }
 
-/** In all directions alike. */
 export function randomVector(chance: () => number, dims: number): Float32Array {
-  // The sum of three is close enough to a bell curve.
-  const near = () => chance() + chance() + chance() - 1.5;
-  return toUnit(Float32Array.from({ length: dims }, near));
+  const vector = new Float32Array(dims);
+  for (let i = 0; i < dims; i++) vector[i] = chance() - 0.5;
+  return toUnit(vector);
 }
 
 /** Vectors around so many centres, as texts of a few subjects lie; `spread` is how far they are from theirs. */

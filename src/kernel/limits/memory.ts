@@ -74,11 +74,12 @@ export const MEMORY_LIMITS = {
   indexResults: 1_000,
   /** Rows that one search can be confined to by their ids. */
   indexAmong: 10_000,
-  /** Of vectors that travel to the index in one message. */
-  indexBatchBytes: 512 * 1024,
+  /** Of rows that travel to the index in one message, and are stored in one step. */
+  indexBatchBytes: 256 * 1024,
+  indexBatchRows: 512,
   /** Calls that are under way or wait, of all spaces and of one. */
   indexWaiting: 2_048,
   indexWaitingPerSpace: 64,
-  /** Of one step of a search or of wiping, after which another space has its turn: half a millisecond or so. */
+  /** Of one step of a search or of wiping, after which another space has its turn: a quarter of a millisecond or so. */
   indexStepBytes: 4 * 1024 * 1024,
 } as const;

@@ -1,8 +1,7 @@
-import { assert } from '../../kernel/assert.ts';
-import { BLOCK_BYTES, GROUP_ROWS } from './block-layout.ts';
+import { BLOCK_BYTES } from './block-layout.ts';
 import { type IndexKernel, startIndexKernel } from './index-kernel.ts';
 
-/** Rows whose candidates one call of the kernel may write. */
+/** Rows that one call of the kernel may write of. */
 export const SCAN_ROWS = 2_048;
 /** Blocks that are asked of the system at a time: each time the views below are made anew. */
 const GROWTH_BLOCKS = 256;
@@ -15,35 +14,37 @@ export const SCRATCH = {
   coarseQuery: 0,
   /** Float64. */
   exactQuery: 8_192,
-  /** Uint32 addresses, one for each group at most. */
-  blocks: 40_960,
   /** Pairs of an Int32 and a Float32. */
-  candidates: 40_960 + (4 * SCAN_ROWS) / GROUP_ROWS,
+  candidates: 40_960,
 } as const;
+
+/** Blocks that follow each other. */
+export type Run = { readonly address: number; readonly blocks: number };
 
 /** The memory behind the index: blocks that are all zeros when they are taken and again when they were given back. */
 export class Arena {
   readonly kernel: IndexKernel;
-  i8!: Int8Array;
   u8!: Uint8Array;
   i16!: Int16Array;
   i32!: Int32Array;
-  u32!: Uint32Array;
   f32!: Float32Array;
   f64!: Float64Array;
-  readonly #free: number[] = [];
+  /** For each block of the memory 1 or 0. The scratch block is taken. */
+  readonly #isTaken: Uint8Array;
   #grown = 0;
+  #free = 0;
   #most: number;
 
   constructor(bytes: number) {
     this.#most = Math.min(MOST_BLOCKS, Math.floor(bytes / BLOCK_BYTES));
+    this.#isTaken = new Uint8Array(this.#most + 1).fill(1);
     this.kernel = startIndexKernel();
     this.#look();
   }
 
   /** Of the blocks that are taken. */
   get bytes(): number {
-    return (this.#grown - this.#free.length) * BLOCK_BYTES;
+    return (this.#grown - this.#free) * BLOCK_BYTES;
   }
 
   /** Blocks that there can be. */
@@ -53,47 +54,70 @@ export class Arena {
 
   /** Whether so many blocks can be taken now. */
   reserve(blocks: number): boolean {
-    while (this.#free.length < blocks) {
-      const more = Math.min(GROWTH_BLOCKS, this.#most - this.#grown);
-      if (more <= 0) return false;
-      const pages = this.kernel.grow(more);
-      if (pages < 0) {
-        // The system has no more: what there is has to do.
-        this.#most = this.#grown;
-        return false;
-      }
-      for (let i = more - 1; i >= 0; i--) this.#free.push((pages + i) * BLOCK_BYTES);
-      this.#grown += more;
-      this.#look();
-    }
+    while (this.#free < blocks) if (!this.#grow()) return false;
     return true;
   }
 
-  /** The address of a block that was reserved. */
-  take(): number {
-    const address = this.#free.pop();
-    assert(address !== undefined, 'blocks of the index are reserved before they are taken');
-    return address;
+  /** So many blocks that follow each other where there are, else fewer; one at least, which was reserved. */
+  take(wanted: number): Run {
+    for (let blocks = wanted; blocks >= 1; blocks >>= 1) {
+      let first = this.#findRun(blocks);
+      if (first === undefined && this.#grow()) first = this.#findRun(blocks);
+      if (first === undefined) continue;
+      this.#isTaken.fill(1, first, first + blocks);
+      this.#free -= blocks;
+      return { address: first * BLOCK_BYTES, blocks };
+    }
+    throw new Error('assertion failed: blocks of the index are reserved before they are taken');
   }
 
-  /** Overwrites the block with zeros. */
-  give(address: number): void {
-    this.u8.fill(0, address, address + BLOCK_BYTES);
-    this.#free.push(address);
+  /** Overwrites the blocks with zeros. */
+  give({ address, blocks }: Run): void {
+    const first = address / BLOCK_BYTES;
+    this.u8.fill(0, address, address + blocks * BLOCK_BYTES);
+    this.#isTaken.fill(0, first, first + blocks);
+    this.#free += blocks;
   }
 
-  /** Leaves nothing of a query in the scratch block. */
-  wipeScratch(): void {
-    this.u8.fill(0, 0, BLOCK_BYTES);
+  /** Leaves nothing of a query, and nothing that it found, in the scratch block. */
+  wipeScratch(stride: number): void {
+    this.u8.fill(0, SCRATCH.coarseQuery, SCRATCH.coarseQuery + 2 * stride);
+    this.u8.fill(0, SCRATCH.exactQuery, SCRATCH.exactQuery + 8 * stride);
+    this.u8.fill(0, SCRATCH.candidates, BLOCK_BYTES);
+  }
+
+  #grow(): boolean {
+    const more = Math.min(GROWTH_BLOCKS, this.#most - this.#grown);
+    if (more <= 0) return false;
+    const first = this.kernel.grow(more);
+    if (first < 0) {
+      // The system has no more: what there is has to do.
+      this.#most = this.#grown;
+      return false;
+    }
+    this.#isTaken.fill(0, first, first + more);
+    this.#grown += more;
+    this.#free += more;
+    this.#look();
+    return true;
+  }
+
+  #findRun(blocks: number): number | undefined {
+    const taken = this.#isTaken;
+    for (let first = taken.indexOf(0); first >= 0; ) {
+      const next = taken.indexOf(1, first);
+      const end = next < 0 ? taken.length : next;
+      if (end - first >= blocks) return first;
+      first = taken.indexOf(0, end);
+    }
+    return undefined;
   }
 
   #look(): void {
     const { buffer } = this.kernel.memory;
-    this.i8 = new Int8Array(buffer);
     this.u8 = new Uint8Array(buffer);
     this.i16 = new Int16Array(buffer);
     this.i32 = new Int32Array(buffer);
-    this.u32 = new Uint32Array(buffer);
     this.f32 = new Float32Array(buffer);
     this.f64 = new Float64Array(buffer);
   }

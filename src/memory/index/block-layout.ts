@@ -3,20 +3,19 @@ export const BLOCK_BYTES = 65_536;
 
 /** The kernel reads so many rows at a time, and so many numbers of each. */
 export const GROUP_ROWS = 4;
-const STEP = 16;
+export const STEP = 16;
 
 /** Beside a row's numbers: its id, its scale, its error, its tag. */
 const ROW_EXTRA_BYTES = 8 + 4 + 4 + 1;
 
-/** Where the rows of a space lie in each of its blocks. Offsets and lengths are in bytes but for `rows` and `stride`. */
+/** Where the rows lie in some blocks that follow each other. Places and lengths are in bytes but for `rows` and `stride`. */
 export type BlockLayout = {
-  readonly dims: number;
-  /** Numbers of a row with the zeros at its end. The coarse ones come first in the block, a byte each. */
-  readonly stride: number;
   readonly rows: number;
+  /** Numbers of a row with the zeros at its end. The coarse ones come first, a byte each. */
+  readonly stride: number;
   /** The Float32 numbers. */
   readonly exactAt: number;
-  /** Float64, because ids are safe integers; 0 is no row. */
+  /** Float64, because ids are safe integers. */
   readonly idsAt: number;
   /** Float32: what a coarse number is to be multiplied with. */
   readonly scalesAt: number;
@@ -25,14 +24,14 @@ export type BlockLayout = {
   readonly tagsAt: number;
 };
 
-/** The layout of vectors of `dims` numbers, at most `LIMITS.memory.indexDims`. */
-export function layoutOf(dims: number): BlockLayout {
+/** The layout of vectors of `dims` numbers, at most `LIMITS.memory.indexDims`, in so many blocks. */
+export function layoutOf(dims: number, blocks = 1): BlockLayout {
   const stride = Math.ceil(dims / STEP) * STEP;
-  const inBlock = Math.floor(BLOCK_BYTES / (5 * stride + ROW_EXTRA_BYTES));
-  const rows = inBlock - (inBlock % GROUP_ROWS);
+  const most = Math.floor((blocks * BLOCK_BYTES) / (5 * stride + ROW_EXTRA_BYTES));
+  const rows = most - (most % GROUP_ROWS);
   const exactAt = rows * stride;
   const idsAt = exactAt + rows * stride * 4;
   const scalesAt = idsAt + rows * 8;
   const errorsAt = scalesAt + rows * 4;
-  return { dims, stride, rows, exactAt, idsAt, scalesAt, errorsAt, tagsAt: errorsAt + rows * 4 };
+  return { rows, stride, exactAt, idsAt, scalesAt, errorsAt, tagsAt: errorsAt + rows * 4 };
 }

@@ -10,11 +10,11 @@ export type IndexedRow = {
   readonly vector: Float32Array;
 };
 
-const { indexBatchBytes } = LIMITS.memory;
+const { indexBatchBytes, indexBatchRows } = LIMITS.memory;
 
 /** Copies rows into batches that are small enough to be stored in one step. Throws EngineInputRefused. */
 export function* packRows(rows: readonly IndexedRow[], dims: number): Generator<PackedRows> {
-  const most = Math.max(1, Math.floor(indexBatchBytes / (dims * 4)));
+  const most = Math.min(indexBatchRows, Math.floor(indexBatchBytes / (dims * 4)));
   for (let first = 0; first < rows.length; first += most) {
     yield pack(rows.slice(first, first + most), dims);
   }

@@ -1,49 +1,25 @@
-/** Whole numbers of a row are bytes; those of a query may be wider at no cost, and their sums still fit 32 bits. */
-const ROW_MOST = 127;
+/** Whole numbers of a query may be wider than those of a row at no cost, and their sums still fit 32 bits. */
 const QUERY_MOST = 2_047;
 
 /** A unit vector may be so much longer after it was rounded to Float32 or sent as text. */
-export const LONGEST = 1.001;
+const LONGEST = 1.001;
 
 /** What is added to a bound for the rounding of the kernel's Float32 arithmetic, several times over. */
 const ROUNDING = 2e-6;
 
-type Coarse = {
-  /** What the whole numbers are to be multiplied with. */
-  readonly scale: number;
-  /** The length of the difference. */
-  readonly error: number;
-};
-
 /** Whether a vector is finite and no longer than a unit vector may be. */
 export function isShort(vector: Float32Array): boolean {
   let squares = 0;
-  for (const value of vector) squares += value * value;
+  for (let i = 0; i < vector.length; i++) {
+    const value = vector[i] ?? 0;
+    squares += value * value;
+  }
   return squares <= LONGEST * LONGEST;
 }
 
-/** Writes the vector's nearest whole numbers on the finest scale that has them all. */
-function quantise(vector: Float32Array, whole: Int8Array | Int16Array, most: number): Coarse {
-  let largest = 0;
-  for (const value of vector) largest = Math.max(largest, Math.abs(value));
-  const scale = Math.fround(largest / most);
-  let squares = 0;
-  for (let i = 0; i < vector.length; i++) {
-    const value = vector[i] ?? 0;
-    // A scale that is too small for Float32 is 0: then the error is the vector.
-    const near = scale === 0 ? 0 : Math.max(-most, Math.min(most, Math.round(value / scale)));
-    whole[i] = near;
-    const off = value - near * scale;
-    squares += off * off;
-  }
-  return { scale, error: Math.sqrt(squares) };
-}
-
-export const quantiseRow = (vector: Float32Array, whole: Int8Array): Coarse =>
-  quantise(vector, whole, ROW_MOST);
-
 /** A query as the kernel takes it. */
 export type PreparedQuery = {
+  /** Whole numbers, which are to be multiplied with `scale`. */
   readonly coarse: Int16Array;
   readonly exact: Float64Array;
   readonly scale: number;
@@ -59,6 +35,16 @@ export function prepareQuery(vector: Float32Array, stride: number): PreparedQuer
   const coarse = new Int16Array(stride);
   const exact = new Float64Array(stride);
   exact.set(vector);
-  const { error, scale } = quantise(vector, coarse, QUERY_MOST);
+  const largest = exact.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const scale = Math.fround(largest / QUERY_MOST);
+  let squares = 0;
+  for (let i = 0; i < vector.length; i++) {
+    const value = exact[i] ?? 0;
+    // A scale that is too small for Float32 is 0: then the error is the vector.
+    const near = scale === 0 ? 0 : Math.round(value / scale);
+    coarse[i] = near;
+    squares += (value - near * scale) ** 2;
+  }
+  const error = Math.sqrt(squares);
   return { coarse, exact, scale, wide: LONGEST + error, slack: LONGEST * error + ROUNDING };
 }

@@ -28,7 +28,7 @@ export function* searchSpace(
   space: Space,
   { among, k, tag, vector }: SpaceQuery,
 ): Steps<Found[] | undefined> {
-  const query = prepareQuery(vector, space.layout.stride);
+  const query = prepareQuery(vector, space.stride);
   try {
     const candidates =
       among === undefined
@@ -36,7 +36,7 @@ export function* searchSpace(
         : yield* named(space, new Set(among), tag);
     return candidates && (yield* bestOf(arena, space, query, candidates, k))?.sorted();
   } finally {
-    arena.wipeScratch();
+    arena.wipeScratch(space.stride);
   }
 }
 
@@ -53,11 +53,10 @@ function* named(
 
 /** The rows that can be among the best. */
 function* likely(space: Space, shortlist: Shortlist): Steps<Candidates | undefined> {
-  const { rows, stride } = space.layout;
-  const blocksAStep = Math.ceil(indexStepBytes / (rows * stride));
-  for (let block = 0; block < space.blocks; ) {
-    block = shortlist.scan(block, Math.min(space.blocks, block + blocksAStep));
-    if (block >= space.blocks) break;
+  const rowsAStep = Math.ceil(indexStepBytes / space.stride);
+  for (let row = 0; row < space.rows; ) {
+    row = shortlist.scan(row, Math.min(space.rows, row + rowsAStep));
+    if (row >= space.rows) break;
     yield;
     if (space.isGone) return undefined;
   }
@@ -72,7 +71,7 @@ function* bestOf(
   k: number,
 ): Steps<Best | undefined> {
   const best = new Best(k);
-  const rowsAStep = Math.ceil(indexStepBytes / (space.layout.stride * 4));
+  const rowsAStep = Math.ceil(indexStepBytes / (space.stride * 4));
   for (let done = 0; done < rows.length; ) {
     arena.f64.set(query.exact, SCRATCH.exactQuery / 8);
     const end = Math.min(rows.length, done + rowsAStep);

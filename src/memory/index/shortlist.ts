@@ -1,5 +1,6 @@
 import { type Arena, SCRATCH } from './arena.ts';
 import { Best } from './best.ts';
+import type { Extent } from './extent.ts';
 import type { PreparedQuery } from './quantise.ts';
 import type { Space } from './space.ts';
 
@@ -32,17 +33,19 @@ export class Shortlist {
     this.#lowest = new Best(wanted.k);
   }
 
-  /** Scans the blocks from `first` to `end`; the last call of the kernel may go beyond. Returns where it stopped. */
+  /** Scans rows from `first` on, which begins a group, up to `end` or a little further. Returns where it stopped. */
   scan(first: number, end: number): number {
-    const space = this.#space;
     this.#arena.i16.set(this.#query.coarse, SCRATCH.coarseQuery / 2);
-    let block = first;
-    while (block < end) {
-      const { blocks, count } = space.scan(this.#query, block, this.#lowest.least);
-      this.#take(block * space.layout.rows, count);
-      block += blocks;
+    let row = first;
+    while (row < end) {
+      const extent = this.#space.extentOf(row);
+      const place = row - extent.first;
+      const rows = Math.min(extent.layout.rows, this.#space.rows - extent.first) - place;
+      const { count, scanned } = extent.scan(this.#query, place, rows, this.#lowest.least);
+      this.#take(extent, place, count);
+      row += Math.min(scanned, rows);
     }
-    return block;
+    return row;
   }
 
   /** In the order of what they can reach, where that is not much work. */
@@ -54,20 +57,20 @@ export class Shortlist {
     return { rows: left.map((i) => this.#rows[i] ?? 0), uppers: left.map(upper) };
   }
 
-  #take(first: number, count: number): void {
+  #take(extent: Extent, first: number, count: number): void {
     const { f32, i32 } = this.#arena;
     const { slack, wide } = this.#query;
-    const space = this.#space;
     for (let i = 0; i < count; i++) {
       const at = SCRATCH.candidates / 4 + 2 * i;
-      const row = first + (i32[at] ?? 0);
+      const place = first + (i32[at] ?? 0);
+      const row = extent.first + place;
       const upper = f32[at + 1] ?? 0;
       // The last group of rows may end in zeros.
-      if (row >= space.rows || upper < this.#lowest.least) continue;
-      if (this.#tag !== undefined && space.tagAt(row) !== this.#tag) continue;
+      if (row >= this.#space.rows || upper < this.#lowest.least) continue;
+      if (this.#tag !== undefined && extent.tagAt(place) !== this.#tag) continue;
       this.#rows.push(row);
       this.#uppers.push(upper);
-      this.#lowest.offer(upper - 2 * (space.errorAt(row) * wide + slack), row);
+      this.#lowest.offer(upper - 2 * (extent.errorAt(place) * wide + slack), row);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { EngineInputRefused } from '../../engines/engine.ts';
 import { Arena } from './arena.ts';
+import type { Row } from './extent.ts';
 import { isShort } from './quantise.ts';
 import { type Found, type SpaceQuery, searchSpace } from './search-space.ts';
 import { Space, type Steps } from './space.ts';
@@ -10,6 +11,9 @@ export type PackedRows = {
   readonly tags: Uint8Array;
   readonly vectors: Float32Array;
 };
+
+/** Each of them moves another row. */
+const REMOVED_A_STEP = 128;
 
 /** `absent`: the space is not here, or went meanwhile. `full`: it alone needs more memory than there may be. */
 export type Outcome = 'done' | 'absent' | 'full';
@@ -51,14 +55,14 @@ export class Spaces {
   *add(key: number, packed: PackedRows): Steps<Outcome> {
     const space = this.#use(key);
     if (space === undefined) return 'absent';
-    const rows = unpack(packed, space.layout.dims);
+    const rows = unpack(packed, space.dims);
     yield* this.#removeKnown(space, rows);
     if (!(yield* this.#makeRoom(space, rows.length))) {
       yield* this.drop(key);
       return 'full';
     }
     if (space.isGone) return 'absent';
-    for (const { id, tag, vector } of rows) space.append(id, tag, vector);
+    for (const row of rows) space.append(row);
     return 'done';
   }
 
@@ -100,16 +104,23 @@ export class Spaces {
   *#makeRoom(space: Space, rows: number): Steps<boolean> {
     if (space.blocks + space.lacks(rows) > this.#arena.most) return false;
     while (!space.isGone && !this.#arena.reserve(space.lacks(rows))) {
-      const oldest = [...this.#spaces].find(([, other]) => other !== space);
+      // What goes already may be enough.
       if (this.#releasing > 0) yield;
-      else if (oldest === undefined) return false;
-      else {
-        this.#spaces.delete(oldest[0]);
-        this.#evicted.push(oldest[0]);
-        yield* this.#release(oldest[1]);
-      }
+      else if (!(yield* this.#evictOldestBut(space))) return false;
     }
     return true;
+  }
+
+  /** False when there is no other space. */
+  *#evictOldestBut(kept: Space): Steps<boolean> {
+    for (const [key, space] of this.#spaces) {
+      if (space === kept) continue;
+      this.#spaces.delete(key);
+      this.#evicted.push(key);
+      yield* this.#release(space);
+      return true;
+    }
+    return false;
   }
 
   *#release(space: Space): Steps<void> {
@@ -118,8 +129,6 @@ export class Spaces {
     this.#releasing--;
   }
 }
-
-type Row = { readonly id: number; readonly tag: number; readonly vector: Float32Array };
 
 /** Refuses them all when one of them is no unit vector. Of rows with the same id the last one counts. */
 function unpack({ ids, tags, vectors }: PackedRows, dims: number): Row[] {
@@ -136,5 +145,9 @@ function* removeRows(space: Space, ids: readonly number[]): Steps<void> {
   if (ids.length === 0) return;
   const rows = yield* space.find(new Set(ids));
   // The last row takes the place of one that goes, so the last one goes first.
-  for (const row of rows?.reverse() ?? []) space.removeAt(row);
+  for (const [done, row] of rows?.reverse().entries() ?? []) {
+    if (done > 0 && done % REMOVED_A_STEP === 0) yield;
+    if (space.isGone) return;
+    space.removeAt(row);
+  }
 }

@@ -165,6 +165,27 @@ describe('the index of vectors', () => {
     expect(index.versionOf(1)).toBeUndefined();
   });
 
+  it('answers a search of a small space before the long ones that were asked for before', async () => {
+    const dims = 3_072;
+    const { index } = startIndex({ bytes: 1_024 * BLOCK_BYTES });
+    const few = rowsOf(12, 8, dims);
+    const many = Array.from({ length: 3_500 }, (_, i) => ({
+      ...{ id: i + 1, tag: 0 },
+      vector: few[i % few.length]?.vector ?? new Float32Array(dims),
+    }));
+    await index.load(1, dims, 1, inPieces(many));
+    await index.load(2, dims, 1, inPieces(few));
+    const query = { vector: few[3]?.vector ?? new Float32Array(dims), k: 3 };
+    let answered = 0;
+    const long = Array.from({ length: 40 }, async () => {
+      await index.search(1, query);
+      answered++;
+    });
+    expect((await index.search(2, query))[0]?.id).toBe(4);
+    expect(answered).toBeLessThanOrEqual(1);
+    await Promise.all(long);
+  });
+
   it('refuses what would wait too long, of one space, and changes nothing then', async () => {
     const { index } = startIndex();
     const rows = rowsOf(10, 100);
