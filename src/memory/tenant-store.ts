@@ -1,5 +1,6 @@
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { numberArray } from '../platform/postgres/pg-array.ts';
 import type { Queryable } from '../platform/postgres/sql.ts';
 import type { MetadataSchema } from './memory-shape.ts';
 import type { Space } from './space.ts';
@@ -125,22 +126,26 @@ export async function removeTenant(
   return spaces.map(({ id }) => id);
 }
 
-/** Deletes some of what is in stores that were taken away. False: there was nothing left that no other process deletes. */
-export async function sweepDeleted(sql: Queryable): Promise<boolean> {
+/**
+ * Deletes some of what is in namespaces that were taken away, in all of them or in these. False: there was nothing left
+ * that no other process deletes.
+ */
+export async function sweepDeleted(sql: Queryable, spaces?: readonly number[]): Promise<boolean> {
+  const some = spaces === undefined ? sql`` : sql`and s.id = any(${numberArray(spaces)}::int[])`;
   const items = await sql`
     with doomed as (
       select i.id from memory_spaces s, lateral (
         select id from memory_items where space_id = s.id
         limit ${LIMITS.memory.itemsPerSweep} for update skip locked) i
-      where s.deleted_at is not null limit ${LIMITS.memory.itemsPerSweep})
+      where s.deleted_at is not null ${some} limit ${LIMITS.memory.itemsPerSweep})
     delete from memory_items i using doomed where i.id = doomed.id`;
   if (items.count > 0) return true;
-  const spaces = await sql`
+  const swept = await sql`
     with emptied as (
-      delete from memory_spaces s where deleted_at is not null
+      delete from memory_spaces s where s.deleted_at is not null ${some}
         and not exists (select 1 from memory_items i where i.space_id = s.id)
       returning id),
     forgotten as (delete from memory_removals r using emptied where r.space_id = emptied.id)
     select id from emptied`;
-  return spaces.length > 0;
+  return swept.length > 0;
 }

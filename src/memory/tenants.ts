@@ -57,7 +57,7 @@ export async function deleteTenant(
   if (spaces === undefined) throw errors.memory.tenantNotFound();
   for (const id of spaces) await loader.drop(id);
   const untilMs = clock.monotonicMs() + LIMITS.memory.sweepMs;
-  while ((await sweepDeleted(sql)) && clock.monotonicMs() < untilMs);
+  while ((await sweepDeleted(sql, spaces)) && clock.monotonicMs() < untilMs);
   return { status: 'deleted' };
 }
 
