@@ -43,6 +43,26 @@ describe('a query', () => {
     expect(found(await w.ask(w.agentId, 'query', { ...keyword, query: 'the' }))).toEqual([]);
   });
 
+  it('is not crowded out by what others have, however much and however new it is', async () => {
+    await using w = await memoryWorld({ shared });
+    await w.remember(['my tea']);
+    for (let n = 0; n <= LIMITS.memory.candidates; n += 100) {
+      await w.remember(
+        Array.from({ length: 100 }, () => 'tea tea'),
+        {},
+        w.otherId,
+      );
+      await w.remember(
+        Array.from({ length: 100 }, () => 'tea tea'),
+        { subTenantId: 'other' },
+      );
+    }
+    for (const mode of ['keyword', 'semantic', 'hybrid']) {
+      const answer = await w.ask(w.agentId, 'query', { query: 'tea', mode });
+      expect(found(answer), mode).toEqual(['my tea']);
+    }
+  });
+
   it('finds by meaning in semantic mode what has none of its words', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember(['her automobile is red', 'his house is blue', 'their garden is green']);
