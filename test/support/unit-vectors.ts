@@ -1,5 +1,5 @@
 import type { IndexedRow } from '../../src/memory/index/pack-rows.ts';
-import type { Found, SpaceQuery } from '../../src/memory/index/search-space.ts';
+import type { Found, SpaceQuery } from '../../src/memory/index/space-query.ts';
 
 /** Numbers from 0 to 1 that look like chance and are the same for the same seed (mulberry32). */
 export function chanceOf(seed: number): () => number {

@@ -1,5 +1,6 @@
 import { BLOCK_BYTES } from './block-layout.ts';
 import { type IndexKernel, startIndexKernel } from './index-kernel.ts';
+import { LONGEST } from './unit-length.ts';
 
 /** Rows that one call of the kernel may write of. */
 export const SCAN_ROWS = 2_048;
@@ -8,15 +9,33 @@ const GROWTH_BLOCKS = 256;
 /** A memory of WebAssembly has so many, and the first one is scratch. */
 const MOST_BLOCKS = 65_535;
 
-/** Where things lie in the scratch block. */
+/** Where things lie in the scratch block: a query of up to LIMITS.memory.indexDims numbers, and what is found. */
 export const SCRATCH = {
-  /** Int16, up to LIMITS.memory.indexDims. */
-  coarseQuery: 0,
+  /** Float32. */
+  query: 0,
+  /** Int16. */
+  coarseQuery: 12_288,
   /** Float64. */
-  exactQuery: 8_192,
+  exactQuery: 18_432,
   /** Pairs of an Int32 and a Float32. */
-  candidates: 40_960,
+  candidates: 43_008,
+  /** Two Float32 numbers. */
+  scaleAndError: 61_440,
 } as const;
+
+/** What is added to a bound for the rounding of the kernel's Float32 arithmetic, several times over. */
+const ROUNDING = 2e-6;
+
+/** How the coarse score of a row is made of whole numbers, and how far the exact score may be from it. */
+export type CoarseQuery = {
+  readonly scale: number;
+  /**
+   * The score is off by `wide` times the row's error and `slack` at most: the product of a vector with the error of another
+   * is no longer than both lengths multiplied.
+   */
+  readonly wide: number;
+  readonly slack: number;
+};
 
 /** Blocks that follow each other. */
 export type Run = { readonly address: number; readonly blocks: number };
@@ -25,7 +44,6 @@ export type Run = { readonly address: number; readonly blocks: number };
 export class Arena {
   readonly kernel: IndexKernel;
   u8!: Uint8Array;
-  i16!: Int16Array;
   i32!: Int32Array;
   f32!: Float32Array;
   f64!: Float64Array;
@@ -79,8 +97,22 @@ export class Arena {
     this.#free += blocks;
   }
 
+  /** Puts a query into the scratch block, as long as rows of this stride. */
+  prepare(vector: Float32Array, stride: number): CoarseQuery {
+    const { f32, kernel } = this;
+    f32.set(vector, SCRATCH.query / 4);
+    f32.fill(0, SCRATCH.query / 4 + vector.length, SCRATCH.query / 4 + stride);
+    const scaleAt = SCRATCH.scaleAndError;
+    const { coarseQuery, exactQuery, query } = SCRATCH;
+    kernel.prepare(query, stride, coarseQuery, exactQuery, scaleAt, scaleAt + 4);
+    const scale = f32[scaleAt / 4] ?? 0;
+    const error = f32[scaleAt / 4 + 1] ?? 0;
+    return { scale, wide: LONGEST + error, slack: LONGEST * error + ROUNDING };
+  }
+
   /** Leaves nothing of a query, and nothing that it found, in the scratch block. */
   wipeScratch(stride: number): void {
+    this.u8.fill(0, SCRATCH.query, SCRATCH.query + 4 * stride);
     this.u8.fill(0, SCRATCH.coarseQuery, SCRATCH.coarseQuery + 2 * stride);
     this.u8.fill(0, SCRATCH.exactQuery, SCRATCH.exactQuery + 8 * stride);
     this.u8.fill(0, SCRATCH.candidates, BLOCK_BYTES);
@@ -116,7 +148,6 @@ export class Arena {
   #look(): void {
     const { buffer } = this.kernel.memory;
     this.u8 = new Uint8Array(buffer);
-    this.i16 = new Int16Array(buffer);
     this.i32 = new Int32Array(buffer);
     this.f32 = new Float32Array(buffer);
     this.f64 = new Float64Array(buffer);

@@ -24,8 +24,18 @@ export type BlockLayout = {
   readonly tagsAt: number;
 };
 
+/** There are few, and many extents of each. */
+const known = new Map<string, BlockLayout>();
+
 /** The layout of vectors of `dims` numbers, at most `LIMITS.memory.indexDims`, in so many blocks. */
 export function layoutOf(dims: number, blocks = 1): BlockLayout {
+  const key = `${dims} ${blocks}`;
+  const layout = known.get(key) ?? makeLayout(dims, blocks);
+  known.set(key, layout);
+  return layout;
+}
+
+function makeLayout(dims: number, blocks: number): BlockLayout {
   const stride = Math.ceil(dims / STEP) * STEP;
   const most = Math.floor((blocks * BLOCK_BYTES) / (5 * stride + ROW_EXTRA_BYTES));
   const rows = most - (most % GROUP_ROWS);

@@ -1,6 +1,5 @@
-import { type Arena, SCAN_ROWS, SCRATCH } from './arena.ts';
+import { type Arena, type CoarseQuery, SCAN_ROWS, SCRATCH } from './arena.ts';
 import { type BlockLayout, GROUP_ROWS, STEP } from './block-layout.ts';
-import type { PreparedQuery } from './quantise.ts';
 
 export type Row = { readonly id: number; readonly tag: number; readonly vector: Float32Array };
 
@@ -76,11 +75,11 @@ export class Extent {
   }
 
   /**
-   * Looks for rows that may score `least`, from a place that begins a group, in one call of the kernel. They are the first
+   * Looks for rows that may score `least` with the query in the scratch block, from a place that begins a group, in one call of the kernel. They are the first
    * `count` pairs of the scratch block's candidates, numbered from `place`, and may be places without a row.
    */
   scan(
-    query: PreparedQuery,
+    query: CoarseQuery,
     place: number,
     rows: number,
     least: number,

@@ -4,8 +4,9 @@
  */
 import { startWasm } from '../../../media/wasm.ts';
 
-/** Whole numbers of a row are bytes. */
+/** Whole numbers of a row are bytes. Those of a query may be wider at no cost, and the sums still fit 32 bits. */
 const ROW_MOST = 127;
+const QUERY_MOST = 2_047;
 
 /** Adds eight products of a row to its sum, of which each lane has a part. */
 const dotEight = (row: number, offset: number) => `
@@ -52,6 +53,41 @@ const wholeFour = (part: number) => `
       (local.set $squares
         (f32x4.add (local.get $squares) (f32x4.mul (local.get $x) (local.get $x))))`;
 
+const promoteTwo = (pair: number) => `
+      (v128.store offset=${16 * pair} (local.get $exact)
+        (f64x2.promote_low_f32x4 (v128.load64_zero offset=${8 * pair} (local.get $row))))`;
+
+/** The scale of a vector at $row: its largest number over `most`. */
+const scaleFor = (most: number) => `
+    (local.set $end (i32.add (local.get $row) (i32.shl (local.get $stride) (i32.const 2))))
+    (local.set $at (local.get $row))
+    (loop $four
+      (local.set $most (f32x4.max (local.get $most) (f32x4.abs (v128.load (local.get $at)))))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
+      (br_if $four (i32.lt_u (local.get $at) (local.get $end))))
+    (local.set $scale
+      (f32.div
+        (f32.max
+          (f32.max (f32x4.extract_lane 0 (local.get $most)) (f32x4.extract_lane 1 (local.get $most)))
+          (f32.max (f32x4.extract_lane 2 (local.get $most)) (f32x4.extract_lane 3 (local.get $most))))
+        (f32.const ${most})))
+    ;; Below, one divided by the scale would not be finite: all of such a vector is error.
+    (if (f32.lt (local.get $scale) (f32.const 1e-30))
+      (then (local.set $scale (f32.const 0)))
+      (else (local.set $steps (f32.div (f32.const 1) (local.get $scale)))))`;
+
+const STORE_SCALE = `
+    (f32.store (local.get $scaleAt) (local.get $scale))
+    (f32.store (local.get $errorAt)
+      (f32.sqrt
+        (f32.add
+          (f32.add
+            (f32x4.extract_lane 0 (local.get $squares))
+            (f32x4.extract_lane 1 (local.get $squares)))
+          (f32.add
+            (f32x4.extract_lane 2 (local.get $squares))
+            (f32x4.extract_lane 3 (local.get $squares))))))`;
+
 const narrowTwo = (a: number, b: number) => `
           (i16x8.narrow_i32x4_s
             (i32x4.trunc_sat_f32x4_s (local.get $n${a}))
@@ -71,22 +107,7 @@ const MODULE = `
     (local $at i32) (local $end i32) (local $scale f32) (local $steps f32)
     (local $x v128) (local $most v128) (local $squares v128)
     (local $n0 v128) (local $n1 v128) (local $n2 v128) (local $n3 v128)
-    (local.set $end (i32.add (local.get $row) (i32.shl (local.get $stride) (i32.const 2))))
-    (local.set $at (local.get $row))
-    (loop $four
-      (local.set $most (f32x4.max (local.get $most) (f32x4.abs (v128.load (local.get $at)))))
-      (local.set $at (i32.add (local.get $at) (i32.const 16)))
-      (br_if $four (i32.lt_u (local.get $at) (local.get $end))))
-    (local.set $scale
-      (f32.div
-        (f32.max
-          (f32.max (f32x4.extract_lane 0 (local.get $most)) (f32x4.extract_lane 1 (local.get $most)))
-          (f32.max (f32x4.extract_lane 2 (local.get $most)) (f32x4.extract_lane 3 (local.get $most))))
-        (f32.const ${ROW_MOST})))
-    ;; Below, one divided by the scale would not be finite: all of such a row is error.
-    (if (f32.lt (local.get $scale) (f32.const 1e-30))
-      (then (local.set $scale (f32.const 0)))
-      (else (local.set $steps (f32.div (f32.const 1) (local.get $scale)))))
+    ${scaleFor(ROW_MOST)}
     (loop $sixteen
       ${each(wholeFour)}
       (v128.store (local.get $out)
@@ -94,16 +115,26 @@ const MODULE = `
       (local.set $out (i32.add (local.get $out) (i32.const 64)))
       (local.set $row (i32.add (local.get $row) (i32.const 64)))
       (br_if $sixteen (i32.lt_u (local.get $row) (local.get $end))))
-    (f32.store (local.get $scaleAt) (local.get $scale))
-    (f32.store (local.get $errorAt)
-      (f32.sqrt
-        (f32.add
-          (f32.add
-            (f32x4.extract_lane 0 (local.get $squares))
-            (f32x4.extract_lane 1 (local.get $squares)))
-          (f32.add
-            (f32x4.extract_lane 2 (local.get $squares))
-            (f32x4.extract_lane 3 (local.get $squares)))))))
+    ${STORE_SCALE})
+
+  ;; The same of a query, in 16 bits and in a row; and its numbers as Float64.
+  (func (export "prepare")
+    (param $row i32) (param $stride i32) (param $out i32) (param $exact i32)
+    (param $scaleAt i32) (param $errorAt i32)
+    (local $at i32) (local $end i32) (local $scale f32) (local $steps f32)
+    (local $x v128) (local $most v128) (local $squares v128)
+    (local $n0 v128) (local $n1 v128) (local $n2 v128) (local $n3 v128)
+    ${scaleFor(QUERY_MOST)}
+    (loop $sixteen
+      ${each(wholeFour)}
+      (v128.store (local.get $out) ${narrowTwo(0, 1)})
+      (v128.store offset=16 (local.get $out) ${narrowTwo(2, 3)})
+      ${[0, 1, 2, 3, 4, 5, 6, 7].map(promoteTwo).join('')}
+      (local.set $exact (i32.add (local.get $exact) (i32.const 128)))
+      (local.set $out (i32.add (local.get $out) (i32.const 32)))
+      (local.set $row (i32.add (local.get $row) (i32.const 64)))
+      (br_if $sixteen (i32.lt_u (local.get $row) (local.get $end))))
+    ${STORE_SCALE})
 
   ;; Writes the index and the highest possible score of each row that may reach $least; returns the end of what it wrote.
   (func (export "scan")
@@ -179,6 +210,15 @@ export type IndexKernel = {
    * Float32 scale and error to their places.
    */
   quantise(row: number, stride: number, out: number, scaleAt: number, errorAt: number): void;
+  /** The same of a query, in 16 bits and in a row at `out`; and its numbers in Float64 to `exact`. */
+  prepare(
+    row: number,
+    stride: number,
+    out: number,
+    exact: number,
+    scaleAt: number,
+    errorAt: number,
+  ): void;
   /**
    * Goes through `groups` groups of four rows, one at least. Of each group there are 16 numbers of the first row, 16 of the
    * second and so on, then the next 16 of the first row: what lies in a row in memory is read fastest. For each row whose

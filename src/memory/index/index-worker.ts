@@ -1,7 +1,7 @@
 import { serveWorker, workerOptions } from '../../engines/threads/worker-host.ts';
 import { createFairTurns } from './fair-turns.ts';
-import type { Found, SpaceQuery } from './search-space.ts';
 import type { Steps } from './space.ts';
+import type { Found, SpaceQuery } from './space-query.ts';
 import { type Outcome, type PackedRows, Spaces } from './spaces.ts';
 
 export type IndexWorkerOptions = { readonly bytes: number };

@@ -1,21 +1,9 @@
 import { LIMITS } from '../../kernel/limits.ts';
-import { type Arena, SCRATCH } from './arena.ts';
+import type { Arena } from './arena.ts';
 import { Best } from './best.ts';
-import { type PreparedQuery, prepareQuery } from './quantise.ts';
 import { type Candidates, Shortlist } from './shortlist.ts';
 import type { Space, Steps } from './space.ts';
-
-export type SpaceQuery = {
-  readonly vector: Float32Array;
-  /** So many results at most. */
-  readonly k: number;
-  /** Only rows with this tag. */
-  readonly tag?: number | undefined;
-  /** Only rows with these ids, such as those that pass a filter on metadata. */
-  readonly among?: readonly number[] | undefined;
-};
-
-export type Found = { readonly id: number; readonly score: number };
+import type { Found, SpaceQuery } from './space-query.ts';
 
 const { indexStepBytes } = LIMITS.memory;
 
@@ -26,15 +14,15 @@ const { indexStepBytes } = LIMITS.memory;
 export function* searchSpace(
   arena: Arena,
   space: Space,
-  { among, k, tag, vector }: SpaceQuery,
+  query: SpaceQuery,
 ): Steps<Found[] | undefined> {
-  const query = prepareQuery(vector, space.stride);
+  const { among, tag } = query;
   try {
     const candidates =
       among === undefined
-        ? yield* likely(space, new Shortlist(arena, space, query, { k, tag }))
+        ? yield* likely(space, new Shortlist(arena, space, query))
         : yield* named(space, new Set(among), tag);
-    return candidates && (yield* bestOf(arena, space, query, candidates, k))?.sorted();
+    return candidates && (yield* bestOf(arena, space, query, candidates))?.sorted();
   } finally {
     arena.wipeScratch(space.stride);
   }
@@ -66,14 +54,13 @@ function* likely(space: Space, shortlist: Shortlist): Steps<Candidates | undefin
 function* bestOf(
   arena: Arena,
   space: Space,
-  query: PreparedQuery,
+  { k, vector }: SpaceQuery,
   { rows, uppers }: Candidates,
-  k: number,
 ): Steps<Best | undefined> {
   const best = new Best(k);
   const rowsAStep = Math.ceil(indexStepBytes / (space.stride * 4));
   for (let done = 0; done < rows.length; ) {
-    arena.f64.set(query.exact, SCRATCH.exactQuery / 8);
+    arena.prepare(vector, space.stride);
     const end = Math.min(rows.length, done + rowsAStep);
     for (; done < end; done++) {
       if ((uppers[done] ?? 0) < best.least) continue;

@@ -1,8 +1,8 @@
-import { type Arena, SCRATCH } from './arena.ts';
+import { type Arena, type CoarseQuery, SCRATCH } from './arena.ts';
 import { Best } from './best.ts';
 import type { Extent } from './extent.ts';
-import type { PreparedQuery } from './quantise.ts';
 import type { Space } from './space.ts';
+import type { SpaceQuery } from './space-query.ts';
 
 /** So many candidates are put in order; of more than these, many have nearly the same score. */
 const MOST_ORDERED = 4_096;
@@ -14,35 +14,30 @@ export type Candidates = { readonly rows: readonly number[]; readonly uppers: re
 export class Shortlist {
   readonly #arena: Arena;
   readonly #space: Space;
-  readonly #query: PreparedQuery;
+  readonly #vector: Float32Array;
   readonly #tag: number | undefined;
   readonly #lowest: Best;
   readonly #rows: number[] = [];
   readonly #uppers: number[] = [];
 
-  constructor(
-    arena: Arena,
-    space: Space,
-    query: PreparedQuery,
-    wanted: { readonly k: number; readonly tag?: number | undefined },
-  ) {
+  constructor(arena: Arena, space: Space, { k, tag, vector }: SpaceQuery) {
     this.#arena = arena;
     this.#space = space;
-    this.#query = query;
-    this.#tag = wanted.tag;
-    this.#lowest = new Best(wanted.k);
+    this.#vector = vector;
+    this.#tag = tag;
+    this.#lowest = new Best(k);
   }
 
   /** Scans rows from `first` on, which begins a group, up to `end` or a little further. Returns where it stopped. */
   scan(first: number, end: number): number {
-    this.#arena.i16.set(this.#query.coarse, SCRATCH.coarseQuery / 2);
+    const query = this.#arena.prepare(this.#vector, this.#space.stride);
     let row = first;
     while (row < end) {
       const extent = this.#space.extentOf(row);
       const place = row - extent.first;
       const rows = Math.min(extent.layout.rows, this.#space.rows - extent.first) - place;
-      const { count, scanned } = extent.scan(this.#query, place, rows, this.#lowest.least);
-      this.#take(extent, place, count);
+      const { count, scanned } = extent.scan(query, place, rows, this.#lowest.least);
+      this.#take(query, extent, place, count);
       row += Math.min(scanned, rows);
     }
     return row;
@@ -57,9 +52,8 @@ export class Shortlist {
     return { rows: left.map((i) => this.#rows[i] ?? 0), uppers: left.map(upper) };
   }
 
-  #take(extent: Extent, first: number, count: number): void {
+  #take({ slack, wide }: CoarseQuery, extent: Extent, first: number, count: number): void {
     const { f32, i32 } = this.#arena;
-    const { slack, wide } = this.#query;
     for (let i = 0; i < count; i++) {
       const at = SCRATCH.candidates / 4 + 2 * i;
       const place = first + (i32[at] ?? 0);

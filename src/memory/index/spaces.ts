@@ -1,9 +1,10 @@
 import { EngineInputRefused } from '../../engines/engine.ts';
 import { Arena } from './arena.ts';
 import type { Row } from './extent.ts';
-import { isShort } from './quantise.ts';
-import { type Found, type SpaceQuery, searchSpace } from './search-space.ts';
+import { searchSpace } from './search-space.ts';
 import { Space, type Steps } from './space.ts';
+import type { Found, SpaceQuery } from './space-query.ts';
+import { isShort } from './unit-length.ts';
 
 /** Rows as they travel: the vectors lie one behind the other. */
 export type PackedRows = {

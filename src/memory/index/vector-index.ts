@@ -10,9 +10,9 @@ import type { Log } from '../../kernel/log.ts';
 import type { IndexContract, IndexWorkerOptions } from './index-worker.ts';
 import { type Loaded, LoadedSpaces, SpaceNotLoaded } from './loaded-spaces.ts';
 import { type IndexedRow, packRows, requireDims } from './pack-rows.ts';
-import { isShort } from './quantise.ts';
-import type { Found, SpaceQuery } from './search-space.ts';
+import type { Found, SpaceQuery } from './space-query.ts';
 import type { Outcome } from './spaces.ts';
+import { isShort } from './unit-length.ts';
 
 /** The space alone needs more memory than the index may have. Nothing of it is kept. */
 export class SpaceTooLarge extends Error {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Arena, SCRATCH } from '../../../../src/memory/index/arena.ts';
 import { BLOCK_BYTES, layoutOf } from '../../../../src/memory/index/block-layout.ts';
 import { Extent } from '../../../../src/memory/index/extent.ts';
-import { isShort, prepareQuery } from '../../../../src/memory/index/quantise.ts';
+import { isShort } from '../../../../src/memory/index/unit-length.ts';
 import { chanceOf, exactScore, randomVector, toUnit } from '../../../support/unit-vectors.ts';
 
 const arena = new Arena(8 * BLOCK_BYTES);
@@ -19,9 +19,7 @@ function extentWith(vectors: readonly Float32Array[], dims: number): Extent {
 
 /** What the kernel says of each row: the lowest and the highest score that it can have. */
 function boundsOf(extent: Extent, asked: Float32Array, rows: number) {
-  const query = prepareQuery(asked, extent.layout.stride);
-  arena.i16.set(query.coarse, SCRATCH.coarseQuery / 2);
-  arena.f64.set(query.exact, SCRATCH.exactQuery / 8);
+  const query = arena.prepare(asked, extent.layout.stride);
   const { count } = extent.scan(query, 0, rows, Number.NEGATIVE_INFINITY);
   return Array.from({ length: count }, (_, i) => {
     const at = SCRATCH.candidates / 4 + 2 * i;
@@ -86,8 +84,7 @@ describe('the rows of an extent', () => {
     const rows = Array.from({ length: 100 }, () => randomVector(chance, 64));
     const extent = extentWith(rows, 64);
     const asked = rows[41] ?? new Float32Array(64);
-    const query = prepareQuery(asked, 64);
-    arena.i16.set(query.coarse, SCRATCH.coarseQuery / 2);
+    const query = arena.prepare(asked, 64);
     expect(extent.scan(query, 0, 100, 0.9)).toEqual({ scanned: 100, count: 1 });
     expect(arena.i32[SCRATCH.candidates / 4]).toBe(41);
     arena.give(extent);

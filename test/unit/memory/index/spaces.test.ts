@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { BLOCK_BYTES, layoutOf } from '../../../../src/memory/index/block-layout.ts';
 import { type IndexedRow, packRows } from '../../../../src/memory/index/pack-rows.ts';
-import type { Found, SpaceQuery } from '../../../../src/memory/index/search-space.ts';
 import type { Steps } from '../../../../src/memory/index/space.ts';
+import type { Found, SpaceQuery } from '../../../../src/memory/index/space-query.ts';
 import { type Outcome, Spaces } from '../../../../src/memory/index/spaces.ts';
 import {
   chanceOf,
