@@ -5,7 +5,7 @@ import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
 import { type Embedder, embedQuery } from './embedder.ts';
-import type { Found } from './index/search-space.ts';
+import type { Found } from './index/space-query.ts';
 import type { Bodies } from './memory-shape.ts';
 import { filterTerms, queryTerms } from './metadata.ts';
 import { fuse } from './search/fuse.ts';

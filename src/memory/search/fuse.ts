@@ -1,4 +1,4 @@
-import type { Found } from '../index/search-space.ts';
+import type { Found } from '../index/space-query.ts';
 
 /** How much the first ranks weigh over the later ones; the usual figure (Cormack et al., 2009). */
 const K = 60;

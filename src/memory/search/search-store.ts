@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { IndexedRow } from '../index/pack-rows.ts';
-import type { Found } from '../index/search-space.ts';
+import type { Found } from '../index/space-query.ts';
 import type { ItemType, Metadata } from '../memory-shape.ts';
 
 /** What of a namespace a query may find. */

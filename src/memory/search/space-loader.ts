@@ -5,7 +5,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { SpaceNotLoaded } from '../index/loaded-spaces.ts';
-import type { Found, SpaceQuery } from '../index/search-space.ts';
+import type { Found, SpaceQuery } from '../index/space-query.ts';
 import { SpaceTooLarge, type VectorIndex } from '../index/vector-index.ts';
 import {
   type InTurn,
