@@ -29,6 +29,7 @@ const DOMAINS: readonly string[] = [
   'src/rate-limit',
   'src/idempotency',
   'src/spend',
+  'src/memory',
   'src/payments',
   'src/accounts/management',
   'src/models',

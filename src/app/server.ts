@@ -31,6 +31,7 @@ import { buildBudgets } from './build/build-budgets.ts';
 import { buildChain } from './build/build-chain.ts';
 import { buildGateway } from './build/build-gateway.ts';
 import { buildLedger } from './build/build-ledger.ts';
+import { buildMemory } from './build/build-memory.ts';
 import { buildPayments } from './build/build-payments.ts';
 import { buildPhone } from './build/build-phone.ts';
 import { buildRequests } from './build/build-requests.ts';
@@ -106,13 +107,15 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     teardown,
   );
   const webhooks = buildWebhooks(world, parts, teardown);
+  const memory = buildMemory(world, voice, teardown);
   const phone = buildPhone(world, parts, { voice, gateway, rateCard }, teardown);
   const requests = buildRequests(world, parts, teardown);
   const status = createStatusBoard({ ...chain, clock, health });
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
   const board = { health, status, capabilities };
-  const services = { ...gateway.services, ...payments.services, ...webhooks, ...phone, ...board };
+  const own = { ...webhooks, ...memory, ...phone, ...board };
+  const services = { ...gateway.services, ...payments.services, ...own };
   const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
   const { invalidations } = accounts;
@@ -143,6 +146,7 @@ function openEdge(
   services: ReturnType<typeof buildGateway>['services'] &
     ReturnType<typeof buildPayments>['services'] &
     ReturnType<typeof buildWebhooks> &
+    ReturnType<typeof buildMemory> &
     ReturnType<typeof buildPhone> & {
       readonly health: HealthChecks;
       readonly status: StatusBoard;
@@ -166,7 +170,7 @@ function openEdge(
       ...accounts.services,
       ...services,
       publicOrigin,
-      mcp: createMcpServer({ ...world, publicUrl, memory: undefined }),
+      mcp: createMcpServer({ ...world, publicUrl, memory: services.memory }),
       metrics: world.metrics,
       clock: world.clock,
       apiDescription: createApiDescription({

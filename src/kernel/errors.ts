@@ -6,6 +6,7 @@ import { credential } from './errors/credential.ts';
 import { gateway } from './errors/gateway.ts';
 import { keys } from './errors/keys.ts';
 import { mcp } from './errors/mcp.ts';
+import { memory } from './errors/memory.ts';
 import { phone } from './errors/phone.ts';
 import { providerKeys } from './errors/provider-keys.ts';
 import { proxy } from './errors/proxy.ts';
@@ -29,6 +30,7 @@ export const errors = {
   admin,
   gateway,
   webhooks,
+  memory,
   phone,
   mcp,
 } as const;

@@ -39,6 +39,14 @@ import { callRecording } from './calls/recording.ts';
 import { callReport } from './calls/report.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
+import { memoryDelete } from './db/vectordb/delete.ts';
+import { memoryIngest } from './db/vectordb/ingest.ts';
+import { memoryList } from './db/vectordb/list.ts';
+import { memoryQuery } from './db/vectordb/query.ts';
+import { memoryStatus } from './db/vectordb/status.ts';
+import { memoryTenantCreate } from './db/vectordb/tenant/create.ts';
+import { memoryTenantDelete } from './db/vectordb/tenant/delete.ts';
+import { memoryTenantStatus } from './db/vectordb/tenant/status.ts';
 import { listActions } from './developer/agents/actions/list.ts';
 import { reportOutcomeAsOwner } from './developer/agents/actions/outcome.ts';
 import { readAgentAllowlistMode } from './developer/agents/allowlist-mode/read.ts';
@@ -224,6 +232,15 @@ export const ROUTES = [
   proxiedChat,
   listModels,
   estimate,
+  // Vector memory store
+  memoryQuery,
+  memoryIngest,
+  memoryStatus,
+  memoryList,
+  memoryDelete,
+  memoryTenantCreate,
+  memoryTenantStatus,
+  memoryTenantDelete,
   // What the error guidance refers to
   status,
   // Admin

@@ -14,6 +14,7 @@ import { createProviderKeys } from '../../accounts/provider-keys/provider-keys.t
 import { createLocalDelegation } from '../../accounts/wallets/local-delegation.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { createRetryingRead } from '../../ledger/engine/retry.ts';
+import { forgetAtClose } from '../../memory/tenants.ts';
 import { vendorOf } from '../../models/catalogue/byok-source.ts';
 import { releaseAtClose } from '../../phone/numbers/wind-down.ts';
 import { createWalletSignatures } from '../../platform/chain/wallet-signature.ts';
@@ -64,7 +65,10 @@ export function buildAccounts(
     invalidations,
     balances,
     spendState,
-    windDown: (tx: Queryable, agentId: number) => releaseAtClose(tx, agentId, new Date(now())),
+    async windDown(tx: Queryable, agentId: number) {
+      await releaseAtClose(tx, agentId, new Date(now()));
+      await forgetAtClose(tx, agentId);
+    },
   };
   const clientSecrets = createClientSecrets({
     clock,

@@ -28,17 +28,22 @@ export function workerOptions<Options>(): Options {
 }
 
 /**
- * Answers calls one after the other, in the order they were posted, until the client ends the worker. What a handler
- * throws is answered; a trap of its engine ends the thread.
+ * Answers calls one after the other, in the order they were posted, until the client ends the worker. With `overlap`
+ * each call begins when it arrives, and the handlers see to the order. What a handler throws is answered; a trap of its
+ * engine ends the thread.
  */
-export function serveWorker<C extends Contract>(handlers: Handlers<C>): void {
+export function serveWorker<C extends Contract>(
+  handlers: Handlers<C>,
+  { overlap = false }: { readonly overlap?: boolean } = {},
+): void {
   const port = parentPort;
   assert(port !== null, 'an engine runs in a worker thread');
   const { niceness, turn } = workerData as WorkerStart<unknown>;
   yieldToMainThread(niceness);
   let line = Promise.resolve();
   port.on('message', (message: CallMessage | EndMessage) => {
-    line = line.then(async () => {
+    const before = overlap ? Promise.resolve() : line;
+    line = before.then(async () => {
       if ('end' in message) return port.close();
       const buffers: ArrayBuffer[] = [];
       if (turn !== undefined) takeTurn(turn);

@@ -1,0 +1,189 @@
+import { sleep, systemClock } from '../src/kernel/clock.ts';
+import { silentLog } from '../src/kernel/log.ts';
+import { BLOCK_BYTES, layoutOf } from '../src/memory/index/block-layout.ts';
+import { startVectorIndex, type VectorIndex } from '../src/memory/index/vector-index.ts';
+import { chanceOf, toUnit } from '../test/support/unit-vectors.ts';
+import { type BenchRow, benchRow, verdict } from './bench-row.ts';
+import { at, median } from './quantile.ts';
+import { makePool, type VectorPool } from './vector-pool.ts';
+
+const DIMS = 512;
+const ROWS = 100_000;
+const K = 10;
+const QUERIES_A_SECOND = 50;
+const SECONDS = 10;
+/** Queries whose results are compared with those of the plain search. */
+const COMPARED = 100;
+/** Searches of the large space that are under way while a small one is asked. */
+const LARGE_WAITING = 8;
+/** A large space grows by several blocks at a time. */
+const MARGIN = 64 * BLOCK_BYTES;
+const SPACES = 10_000;
+const ROWS_A_SPACE = 100;
+const ROUNDS = 5;
+const QUERIES_A_ROUND = 2_000;
+
+const bytesOf = (rows: number) => Math.ceil(rows / layoutOf(DIMS).rows) * BLOCK_BYTES;
+const startIndex = (bytes: number) =>
+  startVectorIndex({ clock: systemClock, log: silentLog, bytes });
+
+/** M: what a search of an agent's memories costs in one large space, and in a small one beside ten thousand others. */
+export async function benchMemory(): Promise<BenchRow[]> {
+  const pool = makePool(ROWS, DIMS);
+  return [...(await oneLargeSpace(pool)), ...(await manySpaces(pool))];
+}
+
+/** Near the vector of some row, as a question is near to what answers it. */
+function queriesNear(pool: VectorPool, count: number): Float32Array[] {
+  const chance = chanceOf(2);
+  const spread = Math.sqrt(12 / DIMS);
+  return Array.from({ length: count }, () => {
+    const near = pool.vectors[Math.floor(chance() * pool.vectors.length)] ?? new Float32Array(DIMS);
+    return toUnit(near.map((value) => value + (chance() - 0.5) * spread));
+  });
+}
+
+async function load(index: VectorIndex, space: number, pool: VectorPool, rows: number) {
+  const first = ((space - 1) * rows) % pool.vectors.length;
+  const vectors = pool.vectors.slice(first, first + rows);
+  async function* pieces() {
+    for (let i = 0; i < vectors.length; i += 1_000) {
+      const piece = vectors.slice(i, i + 1_000);
+      yield piece.map((vector, j) => ({ id: i + j + 1, tag: 0, vector }));
+    }
+  }
+  await index.load(space, DIMS, 1, pieces());
+}
+
+async function oneLargeSpace(pool: VectorPool): Promise<BenchRow[]> {
+  await using index = startIndex(bytesOf(ROWS) + MARGIN);
+  const beganMs = performance.now();
+  await load(index, 1, pool, ROWS);
+  const loadMs = performance.now() - beganMs;
+  const queries = queriesNear(pool, QUERIES_A_SECOND * SECONDS);
+  const recall = await recallOf(index, pool, queries.slice(0, COMPARED));
+  const latencies = await askSteadily(index, queries);
+  const cpuMs = await cpuOf(queries.slice(0, COMPARED), (vector) =>
+    index.search(1, { vector, k: K }),
+  );
+  const floorMs = await cpuOf(queries.slice(0, COMPARED), async (vector) =>
+    pool.bruteForce(vector, K),
+  );
+  const small = await besideLarge(index, pool, queries);
+  const what = '100,000 of 512';
+  const p99 = at(latencies, 0.99);
+  return [
+    benchRow('M', `${what}, 50 a second: a search, p50`, median(latencies), 'ms'),
+    benchRow('M', `${what}, 50 a second: p99`, p99, 'ms'),
+    benchRow(
+      'M',
+      `${what}: recall of the ten best`,
+      recall,
+      '',
+      `bar >= 0.95: ${verdict(recall >= 0.95)}`,
+    ),
+    benchRow('M', `${what}: CPU of a search`, cpuMs, 'ms'),
+    benchRow('M', `${what}: CPU of the floor, all in Float32`, floorMs, 'ms'),
+    benchRow('M', '100 of 512 while large searches wait: p50', median(small), 'ms'),
+    benchRow('M', '100 of 512 while large searches wait: p99', at(small, 0.99), 'ms'),
+    benchRow('M', `${what}: loading`, loadMs, 'ms'),
+    benchRow('M', `${what}: memory of the index`, index.bytes / 1_048_576, 'MB'),
+  ];
+}
+
+async function recallOf(index: VectorIndex, pool: VectorPool, queries: readonly Float32Array[]) {
+  let found = 0;
+  for (const vector of queries) {
+    const ids = new Set((await index.search(1, { vector, k: K })).map(({ id }) => id));
+    found += pool.bruteForce(vector, K).filter((place) => ids.has(place + 1)).length;
+  }
+  return found / (queries.length * K);
+}
+
+/** Asks at fixed times, whether or not what was asked before is answered. */
+async function askSteadily(index: VectorIndex, queries: readonly Float32Array[]) {
+  const beganMs = performance.now();
+  const ask = async (vector: Float32Array) => {
+    const askedMs = performance.now();
+    await index.search(1, { vector, k: K });
+    return performance.now() - askedMs;
+  };
+  const asked: Promise<number>[] = [];
+  for (const [i, vector] of queries.entries()) {
+    await sleep(systemClock, beganMs + (i * 1_000) / QUERIES_A_SECOND - performance.now());
+    asked.push(ask(vector));
+  }
+  return Promise.all(asked);
+}
+
+/** Milliseconds that searches of a small space take while there are always some of the large one that wait. */
+async function besideLarge(index: VectorIndex, pool: VectorPool, queries: readonly Float32Array[]) {
+  await load(index, 2, pool, ROWS_A_SPACE);
+  let isOver = false;
+  const keepAsking = async (first: number) => {
+    for (let i = first; !isOver; i++) {
+      await index.search(1, {
+        vector: queries[i % queries.length] ?? new Float32Array(DIMS),
+        k: K,
+      });
+    }
+  };
+  const large = Array.from({ length: LARGE_WAITING }, (_, i) => keepAsking(i));
+  const latencies: number[] = [];
+  for (const vector of queries) {
+    const askedMs = performance.now();
+    await index.search(2, { vector, k: K });
+    latencies.push(performance.now() - askedMs);
+    await sleep(systemClock, 2);
+  }
+  isOver = true;
+  await Promise.all(large);
+  return latencies;
+}
+
+/** Milliseconds of CPU a query takes, of all threads. */
+async function cpuOf(
+  queries: readonly Float32Array[],
+  search: (vector: Float32Array, i: number) => Promise<unknown>,
+): Promise<number> {
+  const before = process.cpuUsage();
+  for (const [i, vector] of queries.entries()) await search(vector, i);
+  const { system, user } = process.cpuUsage(before);
+  return (user + system) / 1_000 / queries.length;
+}
+
+async function manySpaces(pool: VectorPool): Promise<BenchRow[]> {
+  await using one = startIndex(bytesOf(ROWS_A_SPACE));
+  await using many = startIndex(SPACES * bytesOf(ROWS_A_SPACE));
+  await load(one, 1, pool, ROWS_A_SPACE);
+  for (let space = 1; space <= SPACES; space++) await load(many, space, pool, ROWS_A_SPACE);
+  const queries = queriesNear(pool, QUERIES_A_ROUND);
+  const chance = chanceOf(3);
+  const spaces = queries.map(() => 1 + Math.floor(chance() * SPACES));
+  const alone: number[] = [];
+  const beside: number[] = [];
+  // In turn, so that a neighbour of this machine spoils both alike.
+  for (let round = 0; round <= ROUNDS; round++) {
+    const inOne = await cpuOf(queries, (vector) => one.search(1, { vector, k: K }));
+    const inMany = await cpuOf(queries, (vector, i) =>
+      many.search(spaces[i] ?? 1, { vector, k: K }),
+    );
+    // What runs first is compiled while it is measured.
+    if (round === 0) continue;
+    alone.push(inOne);
+    beside.push(inMany);
+  }
+  const ratio = median(beside.map((cpu, round) => cpu / (alone[round] ?? 0)));
+  return [
+    benchRow('M', '100 of 512 alone: CPU of a search', median(alone) * 1_000, 'µs'),
+    benchRow('M', '100 of 512 beside 9,999 such spaces: CPU', median(beside) * 1_000, 'µs'),
+    benchRow(
+      'M',
+      'beside a million rows over alone',
+      ratio,
+      '×',
+      `bar <= 1.2: ${verdict(ratio <= 1.2)}`,
+    ),
+    benchRow('M', '10,000 spaces: memory of the index', many.bytes / 1_048_576, 'MB'),
+  ];
+}

@@ -1,0 +1,56 @@
+import { LIMITS } from '../limits.ts';
+import { mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+
+/** Refusals of the memory store (contract B §4.5). */
+export const memory = {
+  invalidJson: () => refusal(400, 'Invalid JSON body', 'The body is not valid JSON.'),
+  tenantNotFound: () =>
+    refusal(404, 'tenant_not_found', 'This agent has no memory store: create one, or ingest.', {
+      next: {
+        hint: 'Create the store of this agent',
+        method: 'POST',
+        path: '/v1/db/vectordb/tenant/create',
+      },
+    }),
+  full: (what: 'items' | 'sub-tenants', most: number) =>
+    refusal(
+      409,
+      'memory_full',
+      `The memory of an agent has at most ${most} ${what}; delete some first.`,
+      { limit: most },
+      NO_RETRY,
+    ),
+  vendorMissing: () =>
+    refusal(
+      503,
+      'vendor_unavailable',
+      'The engine that embeds texts is not part of this installation.',
+      {},
+      NO_RETRY,
+    ),
+  vendorBusy: (seconds: number) =>
+    refusal(
+      503,
+      'vendor_unavailable',
+      'The memory store has no room for this now; try again shortly.',
+      {},
+      mayRetryAfter(seconds),
+    ),
+  tooManyVectors: () =>
+    refusal(
+      503,
+      'vendor_unavailable',
+      'This namespace has more vectors than this server may hold; search it in keyword mode.',
+      {},
+      NO_RETRY,
+    ),
+  bodyTooLong: () =>
+    refusal(
+      413,
+      'payload_too_large',
+      `The body may have at most ${LIMITS.memory.bodyBytes} bytes.`,
+      {
+        limit_bytes: LIMITS.memory.bodyBytes,
+      },
+    ),
+};

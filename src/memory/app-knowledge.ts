@@ -1,0 +1,22 @@
+import { isObject } from '../kernel/json.ts';
+
+/**
+ * The documents in `appKnowledge`, unchecked: a list of them, one alone, or an object that has them by their ids. A text
+ * is a document too. Anything else comes back as it is, for the check to refuse.
+ */
+export function documentsOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((entry) => documentOf(entry));
+  if (typeof value === 'string') return [documentOf(value)];
+  if (!isObject(value)) return value;
+  if (isDocument(value)) return [value];
+  if (Array.isArray(value.documents)) return value.documents.map((entry) => documentOf(entry));
+  return Object.entries(value).map(([id, entry]) => documentOf(entry, id));
+}
+
+const isDocument = ({ content, text }: Readonly<Record<string, unknown>>): boolean =>
+  typeof text === 'string' || typeof content === 'string';
+
+function documentOf(entry: unknown, id?: string): unknown {
+  const document = typeof entry === 'string' ? { text: entry } : entry;
+  return isObject(document) && id !== undefined ? { id, ...document } : document;
+}

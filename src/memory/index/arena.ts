@@ -1,0 +1,155 @@
+import { BLOCK_BYTES } from './block-layout.ts';
+import { type IndexKernel, startIndexKernel } from './index-kernel.ts';
+import { LONGEST } from './unit-length.ts';
+
+/** Rows that one call of the kernel may write of. */
+export const SCAN_ROWS = 2_048;
+/** Blocks that are asked of the system at a time: each time the views below are made anew. */
+const GROWTH_BLOCKS = 256;
+/** A memory of WebAssembly has so many, and the first one is scratch. */
+const MOST_BLOCKS = 65_535;
+
+/** Where things lie in the scratch block: a query of up to LIMITS.memory.indexDims numbers, and what is found. */
+export const SCRATCH = {
+  /** Float32. */
+  query: 0,
+  /** Int16. */
+  coarseQuery: 12_288,
+  /** Float64. */
+  exactQuery: 18_432,
+  /** Pairs of an Int32 and a Float32. */
+  candidates: 43_008,
+  /** Two Float32 numbers. */
+  scaleAndError: 61_440,
+} as const;
+
+/** What is added to a bound for the rounding of the kernel's Float32 arithmetic, several times over. */
+const ROUNDING = 2e-6;
+
+/** How the coarse score of a row is made of whole numbers, and how far the exact score may be from it. */
+export type CoarseQuery = {
+  readonly scale: number;
+  /**
+   * The score is off by `wide` times the row's error and `slack` at most: the product of a vector with the error of another
+   * is no longer than both lengths multiplied.
+   */
+  readonly wide: number;
+  readonly slack: number;
+};
+
+/** Blocks that follow each other. */
+export type Run = { readonly address: number; readonly blocks: number };
+
+/** The memory behind the index: blocks that are all zeros when they are taken and again when they were given back. */
+export class Arena {
+  readonly kernel: IndexKernel;
+  u8!: Uint8Array;
+  i32!: Int32Array;
+  f32!: Float32Array;
+  f64!: Float64Array;
+  /** For each block of the memory 1 or 0. The scratch block is taken. */
+  readonly #isTaken: Uint8Array;
+  #grown = 0;
+  #free = 0;
+  #most: number;
+
+  constructor(bytes: number) {
+    this.#most = Math.min(MOST_BLOCKS, Math.floor(bytes / BLOCK_BYTES));
+    this.#isTaken = new Uint8Array(this.#most + 1).fill(1);
+    this.kernel = startIndexKernel();
+    this.#look();
+  }
+
+  /** Of the blocks that are taken. */
+  get bytes(): number {
+    return (this.#grown - this.#free) * BLOCK_BYTES;
+  }
+
+  /** Blocks that there can be. */
+  get most(): number {
+    return this.#most;
+  }
+
+  /** Whether so many blocks can be taken now. */
+  reserve(blocks: number): boolean {
+    while (this.#free < blocks) if (!this.#grow()) return false;
+    return true;
+  }
+
+  /** So many blocks that follow each other where there are, else fewer; one at least, which was reserved. */
+  take(wanted: number): Run {
+    for (let blocks = wanted; blocks >= 1; blocks >>= 1) {
+      let first = this.#findRun(blocks);
+      if (first === undefined && this.#grow()) first = this.#findRun(blocks);
+      if (first === undefined) continue;
+      this.#isTaken.fill(1, first, first + blocks);
+      this.#free -= blocks;
+      return { address: first * BLOCK_BYTES, blocks };
+    }
+    throw new Error('assertion failed: blocks of the index are reserved before they are taken');
+  }
+
+  /** Overwrites the blocks with zeros. */
+  give({ address, blocks }: Run): void {
+    const first = address / BLOCK_BYTES;
+    this.u8.fill(0, address, address + blocks * BLOCK_BYTES);
+    this.#isTaken.fill(0, first, first + blocks);
+    this.#free += blocks;
+  }
+
+  /** Puts a query into the scratch block, as long as rows of this stride. */
+  prepare(vector: Float32Array, stride: number): CoarseQuery {
+    const { f32, kernel } = this;
+    f32.set(vector, SCRATCH.query / 4);
+    f32.fill(0, SCRATCH.query / 4 + vector.length, SCRATCH.query / 4 + stride);
+    const scaleAt = SCRATCH.scaleAndError;
+    const { coarseQuery, exactQuery, query } = SCRATCH;
+    kernel.prepare(query, stride, coarseQuery, exactQuery, scaleAt, scaleAt + 4);
+    const scale = f32[scaleAt / 4] ?? 0;
+    const error = f32[scaleAt / 4 + 1] ?? 0;
+    return { scale, wide: LONGEST + error, slack: LONGEST * error + ROUNDING };
+  }
+
+  /** Leaves nothing of a query, and nothing that it found, in the scratch block. */
+  wipeScratch(stride: number): void {
+    this.u8.fill(0, SCRATCH.query, SCRATCH.query + 4 * stride);
+    this.u8.fill(0, SCRATCH.coarseQuery, SCRATCH.coarseQuery + 2 * stride);
+    this.u8.fill(0, SCRATCH.exactQuery, SCRATCH.exactQuery + 8 * stride);
+    this.u8.fill(0, SCRATCH.candidates, BLOCK_BYTES);
+  }
+
+  #grow(): boolean {
+    const more = Math.min(GROWTH_BLOCKS, this.#most - this.#grown);
+    if (more <= 0) return false;
+    const first = this.kernel.grow(more);
+    if (first < 0) {
+      // The system has no more: what there is has to do.
+      this.#most = this.#grown;
+      return false;
+    }
+    this.#isTaken.fill(0, first, first + more);
+    this.#grown += more;
+    this.#free += more;
+    this.#look();
+    return true;
+  }
+
+  #findRun(blocks: number): number | undefined {
+    const taken = this.#isTaken;
+    for (let first = taken.indexOf(0); first >= 0; ) {
+      const next = taken.indexOf(1, first);
+      const end = next < 0 ? taken.length : next;
+      if (end - first >= blocks) return first;
+      first = taken.indexOf(0, end);
+    }
+    return undefined;
+  }
+
+  #look(): void {
+    const { buffer } = this.kernel.memory;
+    this.u8 = new Uint8Array(buffer);
+    this.i32 = new Int32Array(buffer);
+    this.f32 = new Float32Array(buffer);
+    this.f64 = new Float64Array(buffer);
+  }
+}

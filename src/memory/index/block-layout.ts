@@ -1,0 +1,47 @@
+/** All memory of the index is handed out in blocks of one size, so that what one space gives back fits every other. */
+export const BLOCK_BYTES = 65_536;
+
+/** The kernel reads so many rows at a time, and so many numbers of each. */
+export const GROUP_ROWS = 4;
+export const STEP = 16;
+
+/** Beside a row's numbers: its id, its scale, its error, its tag. */
+const ROW_EXTRA_BYTES = 8 + 4 + 4 + 1;
+
+/** Where the rows lie in some blocks that follow each other. Places and lengths are in bytes but for `rows` and `stride`. */
+export type BlockLayout = {
+  readonly rows: number;
+  /** Numbers of a row with the zeros at its end. The coarse ones come first, a byte each. */
+  readonly stride: number;
+  /** The Float32 numbers. */
+  readonly exactAt: number;
+  /** Float64, because ids are safe integers. */
+  readonly idsAt: number;
+  /** Float32: what a coarse number is to be multiplied with. */
+  readonly scalesAt: number;
+  /** Float32: how far the coarse vector is from the exact one. */
+  readonly errorsAt: number;
+  readonly tagsAt: number;
+};
+
+/** There are few, and many extents of each. */
+const known = new Map<string, BlockLayout>();
+
+/** The layout of vectors of `dims` numbers, at most `LIMITS.memory.indexDims`, in so many blocks. */
+export function layoutOf(dims: number, blocks = 1): BlockLayout {
+  const key = `${dims} ${blocks}`;
+  const layout = known.get(key) ?? makeLayout(dims, blocks);
+  known.set(key, layout);
+  return layout;
+}
+
+function makeLayout(dims: number, blocks: number): BlockLayout {
+  const stride = Math.ceil(dims / STEP) * STEP;
+  const most = Math.floor((blocks * BLOCK_BYTES) / (5 * stride + ROW_EXTRA_BYTES));
+  const rows = most - (most % GROUP_ROWS);
+  const exactAt = rows * stride;
+  const idsAt = exactAt + rows * stride * 4;
+  const scalesAt = idsAt + rows * 8;
+  const errorsAt = scalesAt + rows * 4;
+  return { rows, stride, exactAt, idsAt, scalesAt, errorsAt, tagsAt: errorsAt + rows * 4 };
+}

@@ -1,0 +1,127 @@
+import { type Arena, type CoarseQuery, SCAN_ROWS, SCRATCH } from './arena.ts';
+import { type BlockLayout, GROUP_ROWS, STEP } from './block-layout.ts';
+
+export type Row = { readonly id: number; readonly tag: number; readonly vector: Float32Array };
+
+/** Rows in blocks that follow each other in memory. A `place` is a row's number in it. */
+export class Extent {
+  readonly address: number;
+  readonly blocks: number;
+  /** The number in its space of the row at place 0. */
+  readonly first: number;
+  readonly layout: BlockLayout;
+  readonly #arena: Arena;
+
+  constructor(
+    arena: Arena,
+    run: { readonly address: number; readonly blocks: number },
+    first: number,
+    layout: BlockLayout,
+  ) {
+    this.#arena = arena;
+    this.address = run.address;
+    this.blocks = run.blocks;
+    this.first = first;
+    this.layout = layout;
+  }
+
+  write(place: number, { id, tag, vector }: Row): void {
+    const { f32, f64, kernel, u8 } = this.#arena;
+    const { errorsAt, exactAt, idsAt, scalesAt, stride, tagsAt } = this.layout;
+    const exact = this.address + exactAt + place * stride * 4;
+    f32.set(vector, exact / 4);
+    const scale = this.address + scalesAt + place * 4;
+    kernel.quantise(
+      exact,
+      stride,
+      this.#coarseAt(place),
+      scale,
+      this.address + errorsAt + place * 4,
+    );
+    f64[(this.address + idsAt) / 8 + place] = id;
+    u8[this.address + tagsAt + place] = tag;
+  }
+
+  /** Overwrites a row with one of this extent or of another with vectors as long. */
+  copy(place: number, from: Extent, fromPlace: number): void {
+    const { u8 } = this.#arena;
+    const targets = this.#partsOf(place);
+    for (const [i, [at, bytes]] of from.#partsOf(fromPlace).entries()) {
+      u8.copyWithin(targets[i]?.[0] ?? 0, at, at + bytes);
+    }
+  }
+
+  wipe(place: number): void {
+    for (const [at, bytes] of this.#partsOf(place)) this.#arena.u8.fill(0, at, at + bytes);
+  }
+
+  idAt(place: number): number {
+    return this.#arena.f64[(this.address + this.layout.idsAt) / 8 + place] ?? 0;
+  }
+
+  tagAt(place: number): number {
+    return this.#arena.u8[this.address + this.layout.tagsAt + place] ?? 0;
+  }
+
+  errorAt(place: number): number {
+    return this.#arena.f32[(this.address + this.layout.errorsAt) / 4 + place] ?? 0;
+  }
+
+  /** The exact product of a row with the query in the scratch block. */
+  scoreAt(place: number): number {
+    const { exactAt, stride } = this.layout;
+    const row = this.address + exactAt + place * stride * 4;
+    return this.#arena.kernel.score(row, SCRATCH.exactQuery, stride);
+  }
+
+  /**
+   * Looks for rows that may score `least` with the query in the scratch block, from a place that begins a group, in one call of the kernel. They are the first
+   * `count` pairs of the scratch block's candidates, numbered from `place`, and may be places without a row.
+   */
+  scan(
+    query: CoarseQuery,
+    place: number,
+    rows: number,
+    least: number,
+  ): { readonly scanned: number; readonly count: number } {
+    const { errorsAt, scalesAt, stride } = this.layout;
+    const groups = Math.ceil(Math.min(rows, SCAN_ROWS) / GROUP_ROWS);
+    const end = this.#arena.kernel.scan(
+      this.address + place * stride,
+      this.address + scalesAt + place * 4,
+      this.address + errorsAt + place * 4,
+      groups,
+      SCRATCH.coarseQuery,
+      stride,
+      query.scale,
+      query.wide,
+      query.slack,
+      least,
+      SCRATCH.candidates,
+    );
+    return { scanned: groups * GROUP_ROWS, count: (end - SCRATCH.candidates) / 8 };
+  }
+
+  /** Where a row's first coarse numbers are. The others follow at a distance: those of its group lie between. */
+  #coarseAt(place: number): number {
+    const inGroup = place % GROUP_ROWS;
+    return this.address + (place - inGroup) * this.layout.stride + inGroup * STEP;
+  }
+
+  /** All bytes of a row, as addresses and lengths. */
+  #partsOf(place: number): readonly (readonly [at: number, bytes: number])[] {
+    const { errorsAt, exactAt, idsAt, scalesAt, stride, tagsAt } = this.layout;
+    const coarseAt = this.#coarseAt(place);
+    return [
+      ...Array.from(
+        { length: stride / STEP },
+        (_, i) => [coarseAt + i * STEP * GROUP_ROWS, STEP] as const,
+      ),
+      [this.address + exactAt + place * stride * 4, stride * 4],
+      [this.address + idsAt + place * 8, 8],
+      [this.address + scalesAt + place * 4, 4],
+      [this.address + errorsAt + place * 4, 4],
+      [this.address + tagsAt + place, 1],
+    ];
+  }
+}

@@ -1,0 +1,80 @@
+import { soon } from '../../kernel/clock.ts';
+import type { Steps } from './space.ts';
+
+/** The one thread that the work of many spaces is done in. */
+export interface FairTurns {
+  /**
+   * Does work for a space, one step a turn, after the work that the space asked for before. A space that has had fewer turns
+   * comes first, so one that begins does not wait for others to finish. Rejects as the work throws.
+   */
+  run<T>(space: number, begin: () => Steps<T>): Promise<T>;
+}
+
+type Job = {
+  readonly begin: () => Steps<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  steps?: Steps<unknown>;
+};
+/** `turns` counts on from where the others are when a space comes (start-time fair queueing). */
+type Line = { turns: number; readonly jobs: Job[] };
+
+/** Between two turns `pause` lets messages arrive. */
+export function createFairTurns(pause: (callback: () => void) => void = soon): FairTurns {
+  const lines = new Map<number, Line>();
+  /** The fewest turns that a space with work has had. */
+  let now = 0;
+  let isWaiting = false;
+
+  /** Of equal ones the one that came last, so that a short search waits for one step of the others, not for one of each. */
+  function next(): Line | undefined {
+    let least: Line | undefined;
+    for (const [space, line] of lines) {
+      if (line.jobs.length === 0) {
+        // From then on it counts as a space that comes.
+        if (line.turns <= now) lines.delete(space);
+      } else if (least === undefined || line.turns <= least.turns) least = line;
+    }
+    if (least === undefined) lines.clear();
+    return least;
+  }
+
+  function turn(): void {
+    isWaiting = false;
+    const line = next();
+    const job = line?.jobs[0];
+    if (line === undefined || job === undefined) return;
+    now = Math.max(now, line.turns);
+    line.turns++;
+    try {
+      job.steps ??= job.begin();
+      const { done, value } = job.steps.next();
+      if (done === true) {
+        line.jobs.shift();
+        job.resolve(value);
+      }
+    } catch (error) {
+      line.jobs.shift();
+      job.reject(error);
+    }
+    schedule();
+  }
+
+  function schedule(): void {
+    if (isWaiting) return;
+    isWaiting = true;
+    pause(turn);
+  }
+
+  return {
+    run<T>(space: number, begin: () => Steps<T>) {
+      return new Promise<T>((resolve, reject) => {
+        const line = lines.get(space) ?? { turns: now, jobs: [] };
+        if (line.jobs.length === 0) line.turns = Math.max(line.turns, now);
+        lines.set(space, line);
+        line.jobs.push({ begin, resolve: resolve as (value: unknown) => void, reject });
+        schedule();
+      });
+    },
+  };
+}

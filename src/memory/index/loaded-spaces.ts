@@ -1,0 +1,148 @@
+import { EngineBusy, EngineCrashed } from '../../engines/engine.ts';
+import type { WorkerClient } from '../../engines/threads/worker-client.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { IndexContract } from './index-worker.ts';
+
+/** The space has to be loaded, perhaps again: it had to make room for others, it was dropped, or the thread was lost. */
+export class SpaceNotLoaded extends Error {
+  override readonly name = 'SpaceNotLoaded';
+}
+
+/** A space as it was loaded once. */
+export type Loaded = {
+  readonly key: number;
+  readonly spaceId: number;
+  readonly dims: number;
+  /** Undefined while it is loaded. */
+  version: number | undefined;
+  /** Calls that are under way or wait. */
+  waiting: number;
+};
+
+type Value<M extends keyof IndexContract> = IndexContract[M]['out']['value'];
+
+const { indexWaiting, indexWaitingPerSpace } = LIMITS.memory;
+
+/** What the thread of the index has, as far as its answers have said. */
+export class LoadedSpaces {
+  readonly #client: WorkerClient<IndexContract>;
+  readonly #byKey = new Map<number, Loaded>();
+  /** Those that can be searched. */
+  readonly #bySpace = new Map<number, Loaded>();
+  #thread: WorkerClient<IndexContract>['thread'];
+  #nextKey = 1;
+  #bytes = 0;
+
+  constructor(client: WorkerClient<IndexContract>) {
+    this.#client = client;
+  }
+
+  get bytes(): number {
+    this.#noticeLoss();
+    return this.#bytes;
+  }
+
+  find(spaceId: number): Loaded | undefined {
+    this.#noticeLoss();
+    return this.#bySpace.get(spaceId);
+  }
+
+  require(spaceId: number): Loaded {
+    const loaded = this.find(spaceId);
+    if (loaded === undefined) throw new SpaceNotLoaded(`space ${spaceId} is not loaded`);
+    return loaded;
+  }
+
+  /** A space that is about to be loaded. */
+  begin(spaceId: number, dims: number): Loaded {
+    this.#noticeLoss();
+    const loaded = { key: this.#nextKey++, spaceId, dims, version: undefined, waiting: 0 };
+    this.#byKey.set(loaded.key, loaded);
+    return loaded;
+  }
+
+  /** From now on the space is searched at this version. Returns what was searched before. */
+  finish(loaded: Loaded, version: number): Loaded | undefined {
+    this.requireKept(loaded);
+    const before = this.#bySpace.get(loaded.spaceId);
+    loaded.version = version;
+    this.#bySpace.set(loaded.spaceId, loaded);
+    return before;
+  }
+
+  /** Throws when the space went since it was begun. */
+  requireKept({ key, spaceId }: Loaded): void {
+    this.#noticeLoss();
+    if (!this.#byKey.has(key)) throw new SpaceNotLoaded(`space ${spaceId} is not loaded any more`);
+  }
+
+  /** Everything of a space, also what is being loaded. */
+  allOf(spaceId: number): readonly Loaded[] {
+    this.#noticeLoss();
+    return [...this.#byKey.values()].filter((loaded) => loaded.spaceId === spaceId);
+  }
+
+  /** Forgets it at once, and wipes its memory. The memory of a thread that was lost is gone. */
+  async wipe(loaded: Loaded): Promise<void> {
+    this.#forget(loaded.key);
+    if (this.#client.thread === undefined) return;
+    try {
+      await this.#send('drop', { key: loaded.key }, []);
+    } catch (error) {
+      if (!(error instanceof EngineCrashed)) throw error;
+    }
+  }
+
+  /** Throws when the space is not there, and EngineBusy when too much waits, of all spaces or of this one. */
+  admit(loaded: Loaded): void {
+    this.requireKept(loaded);
+    const { inFlight } = this.#client;
+    if (inFlight >= indexWaiting || loaded.waiting >= indexWaitingPerSpace) throw new EngineBusy(1);
+  }
+
+  /** Asks the thread something about a space, where `admit` lets it. */
+  async ask<M extends keyof IndexContract>(
+    loaded: Loaded,
+    method: M,
+    argument: IndexContract[M]['in'],
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<Value<M>> {
+    this.admit(loaded);
+    loaded.waiting++;
+    try {
+      return await this.#send(method, argument, transfer);
+    } finally {
+      loaded.waiting--;
+    }
+  }
+
+  async #send<M extends keyof IndexContract>(
+    method: M,
+    argument: IndexContract[M]['in'],
+    transfer: readonly ArrayBuffer[],
+  ): Promise<Value<M>> {
+    const asked = this.#client.call(method, argument, transfer);
+    // A call may have started it.
+    this.#thread = this.#client.thread;
+    const { bytes, evicted, value } = await asked;
+    this.#bytes = bytes;
+    for (const key of evicted) this.#forget(key);
+    return value;
+  }
+
+  #forget(key: number): void {
+    const loaded = this.#byKey.get(key);
+    if (loaded === undefined) return;
+    this.#byKey.delete(key);
+    if (this.#bySpace.get(loaded.spaceId) === loaded) this.#bySpace.delete(loaded.spaceId);
+  }
+
+  /** A thread that was lost has taken all spaces with it; the next one has none. */
+  #noticeLoss(): void {
+    if (this.#client.thread === this.#thread) return;
+    this.#thread = this.#client.thread;
+    this.#byKey.clear();
+    this.#bySpace.clear();
+    this.#bytes = 0;
+  }
+}

@@ -1,0 +1,75 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Arena } from './arena.ts';
+import { Best } from './best.ts';
+import { type Candidates, Shortlist } from './shortlist.ts';
+import type { Space, Steps } from './space.ts';
+import type { Found, SpaceQuery } from './space-query.ts';
+
+const { indexStepBytes } = LIMITS.memory;
+
+/**
+ * The best rows by their exact score: the highest first, of equal ones the lowest id. Undefined when the space went
+ * meanwhile. A pass over the coarse vectors leaves out what can't be among the best; the rest is scored exactly.
+ */
+export function* searchSpace(
+  arena: Arena,
+  space: Space,
+  query: SpaceQuery,
+): Steps<Found[] | undefined> {
+  const { among, tag } = query;
+  try {
+    const candidates =
+      among === undefined
+        ? yield* likely(space, new Shortlist(arena, space, query))
+        : yield* named(space, new Set(among), tag);
+    return candidates && (yield* bestOf(arena, space, query, candidates))?.sorted();
+  } finally {
+    arena.wipeScratch(space.stride);
+  }
+}
+
+/** The rows with these ids. Each of them is scored. */
+function* named(
+  space: Space,
+  ids: ReadonlySet<number>,
+  tag: number | undefined,
+): Steps<Candidates | undefined> {
+  const found = yield* space.find(ids);
+  const rows = found?.filter((row) => tag === undefined || space.tagAt(row) === tag);
+  return rows && { rows, uppers: rows.map(() => Number.POSITIVE_INFINITY) };
+}
+
+/** The rows that can be among the best. */
+function* likely(space: Space, shortlist: Shortlist): Steps<Candidates | undefined> {
+  const rowsAStep = Math.ceil(indexStepBytes / space.stride);
+  for (let row = 0; row < space.rows; ) {
+    row = shortlist.scan(row, Math.min(space.rows, row + rowsAStep));
+    if (row >= space.rows) break;
+    yield;
+    if (space.isGone) return undefined;
+  }
+  return shortlist.candidates();
+}
+
+function* bestOf(
+  arena: Arena,
+  space: Space,
+  { k, vector }: SpaceQuery,
+  { rows, uppers }: Candidates,
+): Steps<Best | undefined> {
+  const best = new Best(k);
+  const rowsAStep = Math.ceil(indexStepBytes / (space.stride * 4));
+  for (let done = 0; done < rows.length; ) {
+    arena.prepare(vector, space.stride);
+    const end = Math.min(rows.length, done + rowsAStep);
+    for (; done < end; done++) {
+      if ((uppers[done] ?? 0) < best.least) continue;
+      const row = rows[done] ?? 0;
+      best.offer(space.scoreAt(row), space.idAt(row));
+    }
+    if (done >= rows.length) break;
+    yield;
+    if (space.isGone) return undefined;
+  }
+  return best;
+}

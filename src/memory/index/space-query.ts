@@ -1,0 +1,11 @@
+export type SpaceQuery = {
+  readonly vector: Float32Array;
+  /** So many results at most. */
+  readonly k: number;
+  /** Only rows with this tag. */
+  readonly tag?: number | undefined;
+  /** Only rows with these ids, such as those that pass a filter on metadata. */
+  readonly among?: readonly number[] | undefined;
+};
+
+export type Found = { readonly id: number; readonly score: number };

@@ -1,0 +1,164 @@
+import { EngineInputRefused } from '../../engines/engine.ts';
+import {
+  createWorkerClient,
+  type WorkerClient,
+  workerEntry,
+} from '../../engines/threads/worker-client.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { IndexContract, IndexWorkerOptions } from './index-worker.ts';
+import { type Loaded, LoadedSpaces, SpaceNotLoaded } from './loaded-spaces.ts';
+import { type IndexedRow, packRows, requireDims } from './pack-rows.ts';
+import type { Found, SpaceQuery } from './space-query.ts';
+import type { Outcome } from './spaces.ts';
+import { isShort } from './unit-length.ts';
+
+/** The space alone needs more memory than the index may have. Nothing of it is kept. */
+export class SpaceTooLarge extends Error {
+  override readonly name = 'SpaceTooLarge';
+}
+
+/**
+ * Exact search of vectors in memory, in a thread of its own. Vectors are unit vectors, so that their product is the cosine.
+ * Everything rejects with EngineBusy when too much waits, with EngineInputRefused for what is no row or query, and with
+ * EngineCrashed when the thread is lost meanwhile; then all spaces have to be loaded again.
+ */
+export interface VectorIndex extends AsyncDisposable {
+  /** The version at which the space can be searched; undefined when it has to be loaded. */
+  versionOf(spaceId: number): number | undefined;
+  /**
+   * Replaces a space when the last of its rows is there; until then searches find what was loaded before. Rejects with
+   * SpaceTooLarge, with SpaceNotLoaded when it went while it was loaded, and as `rows` does.
+   */
+  load(
+    spaceId: number,
+    dims: number,
+    version: number,
+    rows: AsyncIterable<readonly IndexedRow[]>,
+  ): Promise<void>;
+  /**
+   * Adds rows in place of those with the same ids, and raises the version. Rejects with SpaceNotLoaded and SpaceTooLarge.
+   * After an error other than EngineBusy the space is not loaded any more, because it may lack some of the rows.
+   */
+  add(spaceId: number, version: number, rows: readonly IndexedRow[]): Promise<void>;
+  /** When it resolves, zeros are where the rows were. Rejects as `add` does. */
+  remove(spaceId: number, version: number, ids: readonly number[]): Promise<void>;
+  /** Forgets a space, also one that is being loaded. When it resolves, its memory holds zeros. */
+  drop(spaceId: number): Promise<void>;
+  /** The rows with the highest scores, of equal scores the lowest ids. Rejects with SpaceNotLoaded. */
+  search(spaceId: number, query: SpaceQuery): Promise<Found[]>;
+  /** The memory in use, in whole blocks. */
+  readonly bytes: number;
+}
+
+const { indexAmong, indexBytes, indexDims, indexResults, indexWaiting } = LIMITS.memory;
+/** Ids that are removed in one step. */
+const IDS_A_CALL = 1_000;
+
+/** Starts its thread with the first space that is loaded. */
+export function startVectorIndex(deps: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly bytes?: number;
+}): VectorIndex {
+  const client = createWorkerClient<IndexContract, IndexWorkerOptions>({
+    name: 'memory index',
+    clock: deps.clock,
+    log: deps.log,
+    entry: workerEntry('index-worker', import.meta.url),
+    options: () => ({ bytes: deps.bytes ?? indexBytes }),
+    // Forgetting is not refused because of searches that wait.
+    maxInFlight: 2 * indexWaiting,
+    niceness: LIMITS.engines.niceness.other,
+  });
+  return createVectorIndex(client);
+}
+
+export function createVectorIndex(client: WorkerClient<IndexContract>): VectorIndex {
+  const spaces = new LoadedSpaces(client);
+
+  async function add(space: Loaded, rows: readonly IndexedRow[]): Promise<void> {
+    for (const batch of packRows(rows, space.dims)) {
+      const { ids, tags, vectors } = batch;
+      const buffers = [ids, tags, vectors].map(({ buffer }) => buffer as ArrayBuffer);
+      requireDone(space, await spaces.ask(space, 'add', { key: space.key, rows: batch }, buffers));
+    }
+  }
+
+  async function remove(space: Loaded, ids: readonly number[]): Promise<void> {
+    for (let first = 0; first < ids.length; first += IDS_A_CALL) {
+      const some = ids.slice(first, first + IDS_A_CALL);
+      requireDone(space, await spaces.ask(space, 'remove', { key: space.key, ids: some }));
+    }
+  }
+
+  /** A space that has only a part of a change is of no version. */
+  async function whole<T>(space: Loaded, change: () => Promise<T>): Promise<T> {
+    try {
+      return await change();
+    } catch (error) {
+      await spaces.wipe(space).catch(() => {});
+      throw error;
+    }
+  }
+
+  async function change(spaceId: number, version: number, apply: (space: Loaded) => Promise<void>) {
+    const space = spaces.require(spaceId);
+    // What is not even begun leaves the space as it is.
+    spaces.admit(space);
+    await whole(space, () => apply(space));
+    space.version = Math.max(space.version ?? version, version);
+  }
+
+  return {
+    versionOf: (spaceId) => spaces.find(spaceId)?.version,
+    async load(spaceId, dims, version, rows) {
+      if (!Number.isInteger(dims) || dims < 1 || dims > indexDims) {
+        throw new EngineInputRefused(`a vector has 1 to ${indexDims} numbers, not ${dims}`);
+      }
+      const space = spaces.begin(spaceId, dims);
+      const before = await whole(space, async () => {
+        await spaces.ask(space, 'open', { key: space.key, dims });
+        for await (const piece of rows) await add(space, piece);
+        return spaces.finish(space, version);
+      });
+      if (before !== undefined) await spaces.wipe(before);
+    },
+    add: (spaceId, version, rows) => change(spaceId, version, (space) => add(space, rows)),
+    remove: (spaceId, version, ids) => change(spaceId, version, (space) => remove(space, ids)),
+    async drop(spaceId) {
+      await Promise.all(spaces.allOf(spaceId).map((space) => spaces.wipe(space)));
+    },
+    async search(spaceId, query) {
+      const space = spaces.require(spaceId);
+      requireQuery(query, space.dims);
+      const { key } = space;
+      const vector = query.vector.slice();
+      const asked = { key, query: { ...query, vector } };
+      const found = await spaces.ask(space, 'search', asked, [vector.buffer]);
+      if (found === 'absent') throw new SpaceNotLoaded(`space ${spaceId} is not loaded any more`);
+      return found;
+    },
+    get bytes() {
+      return spaces.bytes;
+    },
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  };
+}
+
+function requireDone({ spaceId }: Loaded, outcome: Outcome): void {
+  if (outcome === 'full') throw new SpaceTooLarge(`space ${spaceId} is larger than the index`);
+  if (outcome === 'absent') throw new SpaceNotLoaded(`space ${spaceId} is not loaded any more`);
+}
+
+function requireQuery({ among, k, vector }: SpaceQuery, dims: number): void {
+  requireDims(vector, dims);
+  if (!isShort(vector)) throw new EngineInputRefused('the vector of a query is no unit vector');
+  if (!Number.isInteger(k) || k < 1 || k > indexResults) {
+    throw new EngineInputRefused(`a search has 1 to ${indexResults} results, not ${k}`);
+  }
+  if (among !== undefined && among.length > indexAmong) {
+    throw new EngineInputRefused(`a search is among ${indexAmong} rows at most`);
+  }
+}

@@ -1,0 +1,106 @@
+import { EngineBusy, EngineMissing } from '../../engines/engine.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import { turnForLongWork } from '../../kernel/long-work.ts';
+import type { Counter } from '../../kernel/metrics.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Embedder } from '../embedder.ts';
+import { termsOf } from '../metadata.ts';
+import {
+  type ClaimedItem,
+  completeItems,
+  type IndexedChunk,
+  releaseItems,
+} from './indexing-store.ts';
+import { splitItem } from './split-text.ts';
+
+/** How far the indexing of items has come: a test may hold it there, or end the process. */
+export type IndexingStep = 'claimed' | 'embedded' | 'completed';
+
+export type IndexItemsDeps = {
+  readonly sql: Sql;
+  readonly log: Log;
+  readonly embedder: Embedder;
+  /** Items by what became of their indexing: `completed`, `failed`, or `busy` where the engine had no room. */
+  readonly indexed: Counter;
+  readonly onStep?: ((step: IndexingStep) => Promise<void> | void) | undefined;
+};
+
+type Claimed = {
+  readonly claim: string;
+  readonly items: readonly ClaimedItem[];
+  /** This process ends: what has not begun is left to the others. */
+  readonly isOver: () => boolean;
+};
+
+type Piece = Omit<IndexedChunk, 'vector'>;
+
+/**
+ * Indexes claimed items of one namespace: cut, embedded and committed, some at a time. What cannot be embedded now is
+ * given back. Rejects as the database does; the claim then ends by itself.
+ */
+export async function indexItems(
+  deps: IndexItemsDeps,
+  { claim, isOver, items }: Claimed,
+): Promise<void> {
+  await deps.onStep?.('claimed');
+  for await (const batch of batches(items)) {
+    const ids = batch.items.map(({ id }) => id);
+    if (isOver()) await releaseItems(deps.sql, { claim, ids }, { failed: false, waitMs: 0 });
+    else await indexBatch(deps, claim, batch);
+  }
+}
+
+type Batch = { readonly items: ClaimedItem[]; readonly pieces: Piece[] };
+
+/** Items by the number of their pieces. One that has failed before is tried alone: it may be the fault of the others' failure. */
+async function* batches(items: readonly ClaimedItem[]): AsyncGenerator<Batch> {
+  let open: Batch = { items: [], pieces: [] };
+  for (const item of items) {
+    // A long document takes some milliseconds to cut.
+    await turnForLongWork();
+    const { id: itemId, type } = item;
+    const pieces = splitItem(item).map((content) => ({ itemId, type, content }));
+    if (item.attempts > 0) {
+      yield { items: [item], pieces };
+      continue;
+    }
+    open.items.push(item);
+    open.pieces.push(...pieces);
+    if (open.pieces.length < LIMITS.memory.indexing.chunksPerCommit) continue;
+    yield open;
+    open = { items: [], pieces: [] };
+  }
+  if (open.items.length > 0) yield open;
+}
+
+async function indexBatch(
+  { embedder, indexed, log, onStep, sql }: IndexItemsDeps,
+  claim: string,
+  { items, pieces }: Batch,
+): Promise<void> {
+  const [first] = items;
+  if (first === undefined) return;
+  const { agentId, spaceId } = first;
+  const ids = items.map(({ id }) => id);
+  const { busyMs, retryMs } = LIMITS.memory.indexing;
+  let vectors: readonly Float32Array[];
+  try {
+    const texts = pieces.map(({ content }) => content);
+    if (first.model !== embedder.model) throw new EngineMissing(`no engine for ${first.model}`);
+    vectors = await embedder.embed(texts, agentId);
+  } catch (error) {
+    // Neither says anything about the items.
+    const failed = !(error instanceof EngineBusy || error instanceof EngineMissing);
+    indexed.add(ids.length, { outcome: failed ? 'failed' : 'busy' });
+    log.warn({ err: error, agentId, items: ids.length }, 'memories were not embedded');
+    await releaseItems(sql, { claim, ids }, { failed, waitMs: failed ? retryMs : busyMs });
+    return;
+  }
+  await onStep?.('embedded');
+  const chunks = pieces.map((piece, n) => ({ ...piece, vector: vectors[n] ?? new Float32Array() }));
+  const terms = new Map(items.map(({ id, metadata }) => [id, termsOf(spaceId, metadata)]));
+  const completed = await completeItems(sql, { claim, spaceId, terms }, chunks);
+  indexed.add(completed, { outcome: 'completed' });
+  await onStep?.('completed');
+}

@@ -1,0 +1,111 @@
+import { wordsOf } from '../../engines/guide/guide-words.ts';
+import { splitSpeech } from '../../engines/tts/split-speech.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { ItemType } from '../memory-shape.ts';
+
+export type SplitItem = {
+  readonly type: ItemType;
+  readonly text: string;
+  readonly infer: boolean;
+  readonly title: string | null;
+};
+
+const { chunkChars, chunksPerItem, factsPerItem } = LIMITS.memory;
+
+/**
+ * What an item is found by, the same for the same item: a memory as a whole, and a long one in pieces; of `infer` each
+ * fact; of a document its paragraphs. A piece is one line, under which a document has its title. Never empty.
+ */
+export function splitItem({ infer, text, title, type }: SplitItem): string[] {
+  if (type === 'knowledge') {
+    const pieces = joined(paragraphs(text), chunksPerItem);
+    return pieces.map((piece) => (title === null ? piece : `${piece}\n${oneLine(title)}`));
+  }
+  return infer ? joined(factsIn(text), factsPerItem) : joined(pieces(text), chunksPerItem);
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+const pieces = (text: string): string[] => {
+  const whole = oneLine(text);
+  if (whole.length <= chunkChars) return [whole];
+  const parts = splitSpeech(whole, { firstChars: chunkChars, chars: chunkChars });
+  // What has no letter or digit has no piece that could be spoken.
+  return parts.length === 0 ? [whole.slice(0, chunkChars)] : packed(parts);
+};
+
+const paragraphs = (text: string): string[] =>
+  text
+    .split(/\n\s*\n/)
+    .filter((part) => part.trim() !== '')
+    .flatMap(pieces);
+
+/** Neighbours together, as far as they fit into one piece. */
+function packed(parts: readonly string[]): string[] {
+  const all: string[] = [];
+  for (const part of parts) {
+    const last = all.at(-1);
+    if (last !== undefined && last.length + part.length < chunkChars) {
+      all[all.length - 1] = `${last} ${part}`;
+    } else {
+      all.push(part);
+    }
+  }
+  return all;
+}
+
+/** At most so many: beyond them neighbours are joined. */
+function joined(parts: readonly string[], most: number): string[] {
+  if (parts.length <= most) return [...parts];
+  const each = Math.ceil(parts.length / most);
+  return Array.from({ length: Math.ceil(parts.length / each) }, (_, n) =>
+    parts.slice(n * each, (n + 1) * each).join(' '),
+  );
+}
+
+/** Words that say nothing by themselves: a sentence of nothing else is no fact. */
+const FILLER = new Set(
+  `a ah alright and anyway bye cheers cool course day dear er fine good goodbye great haha have hello hey hi hmm how
+  i im is it just lol maybe much nice no of oh ok okay please pleasure really right see so sorry sounds sure thank
+  thanks that thats the then there to today uh um very wait welcome well what whats wow yeah yep yes you your youre
+  are do doing afternoon evening morning night later soon lot all everyone everybody there again`.split(
+    /\s+/,
+  ),
+);
+const OPENING =
+  /^(?:(?:hi|hello|hey|oh|ah|ok|okay|well|so|um|uh|hmm|yeah|yes|no|sure|thanks|thank you|please|anyway|by the way|fyi)(?:\s+(?:there|again|everyone|all))?[,!.:;—–-]+\s*)+/i;
+
+/** The sentences of a text that say something, without the words that they open with. All of it where none does. */
+function factsIn(text: string): string[] {
+  const sentences = text
+    .split(/\n+/)
+    .flatMap((part) => splitSpeech(oneLine(part), { firstChars: chunkChars, chars: chunkChars }))
+    .reduce(goingOn, []);
+  const seen = new Set<string>();
+  const facts = sentences.map(stripped).filter((sentence) => {
+    const words = wordsOf(sentence);
+    const key = words.join(' ');
+    if (words.every((word) => FILLER.has(word)) || seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+  return facts.length === 0 ? pieces(text) : facts;
+}
+
+/** What begins with a small letter belongs to the sentence before: its full stop was that of an abbreviation. */
+function goingOn(sentences: string[], next: string): string[] {
+  const last = sentences.at(-1);
+  const whole = `${last ?? ''} ${next}`;
+  if (last?.endsWith('.') === true && /^\p{Ll}/u.test(next) && whole.length <= chunkChars) {
+    sentences[sentences.length - 1] = whole;
+  } else {
+    sentences.push(next);
+  }
+  return sentences;
+}
+
+function stripped(sentence: string): string {
+  const rest = sentence.replace(OPENING, '').trim();
+  if (rest === '') return sentence;
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
+}

@@ -1,0 +1,73 @@
+import type { ValidationDetail } from '../kernel/errors/request.ts';
+import { errors } from '../kernel/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Random } from '../kernel/random.ts';
+import type { Sql } from '../platform/postgres/sql.ts';
+import type { Embedder } from './embedder.ts';
+import { insertItems, type NewItem } from './item-store.ts';
+import type { Bodies, Document } from './memory-shape.ts';
+import { checkMetadata } from './metadata.ts';
+import { findOrMakeSpace, lockOrMakeTenant } from './tenant-store.ts';
+
+type IngestDeps = { readonly sql: Sql; readonly random: Random; readonly embedder: Embedder };
+
+/**
+ * Writes memories or documents down, to be indexed. What is answered is committed. Throws `vendor_unavailable` where
+ * nothing could ever index them, and `memory_full`.
+ */
+export async function ingest(
+  deps: IngestDeps,
+  agentId: number,
+  body: Bodies['ingest'],
+): Promise<{ readonly results: readonly object[] }> {
+  const { embedder, random, sql } = deps;
+  const items = itemsOf(body, () => newId(random, 'mem_'));
+  if (embedder.missing() !== undefined) throw errors.memory.vendorMissing();
+  const place = { agentId, subTenant: body.subTenantId ?? null };
+  await sql.begin(async (tx) => {
+    const { items: kept, spaces } = await lockOrMakeTenant(tx, agentId);
+    const { itemsPerAgent } = LIMITS.memory;
+    if (kept + items.length > itemsPerAgent) throw errors.memory.full('items', itemsPerAgent);
+    const { dims, model } = embedder;
+    const space = await findOrMakeSpace(tx, { ...place, dims, model, spaces });
+    const member = body.type === 'memory' ? 'memories' : 'appKnowledge';
+    const details = items.flatMap(({ metadata }, n) =>
+      checkMetadata(space.schema, metadata, [member, n, 'metadata']),
+    );
+    if (details.length > 0) throw errors.request.invalid(details.slice(0, DETAILS_SHOWN));
+    await insertItems(tx, space, items);
+  });
+  return { results: items.map(({ id }) => ({ id, status: 'queued' })) };
+}
+
+const DETAILS_SHOWN = 20;
+
+function itemsOf({ appKnowledge, memories, type }: Bodies['ingest'], id: () => string): NewItem[] {
+  if (type === 'memory') {
+    if (appKnowledge !== undefined) throw refuse('appKnowledge', 'goes with type knowledge');
+    if (memories === undefined) throw refuse('memories', 'is required with type memory');
+    return memories.map(({ infer, metadata, text }) => ({
+      ...{ id: id(), type, text, infer: infer ?? false, metadata: metadata ?? {} },
+      ...{ title: null, sourceId: null },
+    }));
+  }
+  if (memories !== undefined) throw refuse('memories', 'goes with type memory');
+  if (appKnowledge === undefined) throw refuse('appKnowledge', 'is required with type knowledge');
+  return appKnowledge.map((document) => documentItem(id(), document));
+}
+
+const documentItem = (id: string, document: Document): NewItem => ({
+  id,
+  type: 'knowledge',
+  text: document.text ?? document.content ?? '',
+  infer: false,
+  metadata: document.metadata ?? {},
+  title: document.title ?? null,
+  sourceId: document.id === null || document.id === undefined ? null : String(document.id),
+});
+
+function refuse(member: string, message: string): Error {
+  const detail: ValidationDetail = { path: [member], message, code: 'invalid_type' };
+  return errors.request.invalid([detail]);
+}

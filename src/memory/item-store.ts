@@ -1,0 +1,112 @@
+import { numberArray, textArray } from '../platform/postgres/pg-array.ts';
+import type { Queryable } from '../platform/postgres/sql.ts';
+import type { ItemType, Metadata } from './memory-shape.ts';
+
+export type ItemStatus = 'queued' | 'processing' | 'completed' | 'failed';
+
+export type NewItem = {
+  readonly id: string;
+  readonly type: ItemType;
+  readonly text: string;
+  readonly infer: boolean;
+  readonly metadata: Metadata;
+  readonly title: string | null;
+  readonly sourceId: string | null;
+};
+
+/** Writes items, in their order, to be indexed. The store is locked. */
+export async function insertItems(
+  tx: Queryable,
+  { agentId, id: spaceId }: { readonly agentId: number; readonly id: number },
+  items: readonly NewItem[],
+): Promise<void> {
+  const column = (of: (item: NewItem) => string | null) => textArray(items.map(of));
+  await tx`
+    insert into memory_items
+      (id, space_id, type, text, infer, metadata, title, source_id, status, due_at)
+    select x.id, ${spaceId}, x.type, x.text, x.infer::boolean, x.metadata::jsonb, x.title, x.source,
+      'queued', clock_timestamp()
+    from unnest(${column((i) => i.id)}::text[], ${column((i) => i.type)}::text[],
+      ${column((i) => i.text)}::text[], ${column((i) => String(i.infer))}::text[],
+      ${column((i) => JSON.stringify(i.metadata))}::text[], ${column((i) => i.title)}::text[],
+      ${column((i) => i.sourceId)}::text[])
+      with ordinality as x(id, type, text, infer, metadata, title, source, place)
+    order by x.place`;
+  await tx`update memory_tenants set items = items + ${items.length} where agent_id = ${agentId}`;
+}
+
+export async function readStatuses(
+  sql: Queryable,
+  spaceId: number,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ItemStatus>> {
+  const rows = await sql<{ id: string; status: ItemStatus }[]>`
+    select id, status from memory_items
+    where space_id = ${spaceId} and id = any(${textArray(ids)}::text[])`;
+  return new Map(rows.map(({ id, status }) => [id, status]));
+}
+
+export type ItemRecord = {
+  readonly id: string;
+  readonly type: ItemType;
+  readonly text: string;
+  readonly isCut: boolean;
+  readonly status: ItemStatus;
+  readonly metadata: Metadata;
+  readonly title: string | null;
+  readonly sourceId: string | null;
+  readonly createdAt: Date;
+};
+
+/** Items of a namespace, newest first, with so many characters of their text. */
+export async function listItems(
+  sql: Queryable,
+  spaceId: number,
+  page: {
+    readonly type: ItemType | null;
+    readonly limit: number;
+    readonly offset: number;
+    readonly textChars: number;
+  },
+): Promise<{ readonly items: readonly ItemRecord[]; readonly total: number }> {
+  const { limit, offset, textChars, type } = page;
+  const ofType = type === null ? sql`` : sql`and type = ${type}`;
+  const items = await sql<ItemRecord[]>`
+    select id, type, left(text, ${textChars}) as text, length(text) > ${textChars} as "isCut",
+      status, metadata, title, source_id as "sourceId", created_at as "createdAt"
+    from memory_items where space_id = ${spaceId} ${ofType}
+    order by seq desc limit ${limit} offset ${offset}`;
+  const [row] = await sql<{ total: number }[]>`
+    select count(*)::int as total from memory_items where space_id = ${spaceId} ${ofType}`;
+  return { items: [...items], total: row?.total ?? 0 };
+}
+
+/**
+ * Deletes items with all that they are found by. The store is locked. A process that completes one of them at the moment
+ * has done so before, or finds nothing to complete.
+ */
+export async function deleteItems(
+  tx: Queryable,
+  { agentId, id: spaceId }: { readonly agentId: number; readonly id: number },
+  wanted: { readonly ids: readonly string[]; readonly type: ItemType | null },
+): Promise<readonly string[]> {
+  const ofType = wanted.type === null ? tx`` : tx`and type = ${wanted.type}`;
+  const found = await tx<{ id: string }[]>`
+    select id from memory_items
+    where space_id = ${spaceId} and id = any(${textArray(wanted.ids)}::text[]) ${ofType}
+    order by id for update`;
+  if (found.length === 0) return [];
+  const ids = found.map(({ id }) => id);
+  const chunks = await tx<{ id: bigint }[]>`
+    delete from memory_chunks where item_id = any(${textArray(ids)}::text[]) returning id`;
+  await tx`delete from memory_items where id = any(${textArray(ids)}::text[])`;
+  await tx`update memory_tenants set items = items - ${ids.length} where agent_id = ${agentId}`;
+  if (chunks.length > 0) {
+    await tx`
+      with risen as (
+        update memory_spaces set version = version + 1 where id = ${spaceId} returning version)
+      insert into memory_removals (space_id, version, chunk_ids)
+      select ${spaceId}, version, ${numberArray(chunks.map(({ id }) => id))}::bigint[] from risen`;
+  }
+  return ids;
+}

@@ -1,0 +1,65 @@
+import { isoTime } from '../kernel/clock.ts';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Sql } from '../platform/postgres/sql.ts';
+import { deleteItems, listItems, readStatuses } from './item-store.ts';
+import type { Bodies } from './memory-shape.ts';
+import type { SpaceLoader } from './search/space-loader.ts';
+import { findSpace, lockTenant } from './tenant-store.ts';
+
+/** How items of a namespace stand, in the order in which they were asked for. */
+export async function itemStatuses(
+  sql: Sql,
+  agentId: number,
+  { ids, subTenantId }: Bodies['status'],
+): Promise<{ readonly statuses: readonly object[] }> {
+  const space = await findSpace(sql, agentId, subTenantId ?? null);
+  const known = space === undefined ? new Map() : await readStatuses(sql, space.id, ids);
+  return { statuses: ids.map((id) => ({ id, status: known.get(id) ?? 'not_found' })) };
+}
+
+/** A page of the items of a namespace, newest first. */
+export async function itemPage(
+  sql: Sql,
+  agentId: number,
+  { limit, offset, subTenantId, type }: Bodies['list'],
+): Promise<{ readonly items: readonly object[]; readonly total: number }> {
+  const space = await findSpace(sql, agentId, subTenantId ?? null);
+  const page = { limit, offset };
+  if (space === undefined) return { items: [], total: 0, ...page };
+  const textChars = LIMITS.memory.textBytes;
+  const found = await listItems(sql, space.id, { ...page, type: type ?? null, textChars });
+  const items = found.items.map(({ createdAt, isCut, sourceId, title, ...item }) => ({
+    ...item,
+    sub_tenant_id: space.subTenant,
+    created_at: isoTime(createdAt.getTime()),
+    ...(isCut ? { text_truncated: true } : {}),
+    ...(title === null ? {} : { title }),
+    ...(sourceId === null ? {} : { source_id: sourceId }),
+  }));
+  return { items, total: found.total, ...page };
+}
+
+/** Deletes items of a namespace: their rows in one commit, and at once what this process has loaded of them. */
+export async function removeItems(
+  { loader, sql }: { readonly sql: Sql; readonly loader: SpaceLoader },
+  agentId: number,
+  { ids, subTenantId, type }: Bodies['delete'],
+): Promise<{ readonly deleted: readonly string[]; readonly not_found: readonly string[] }> {
+  const wanted = [...new Set(ids)];
+  const subTenant = subTenantId ?? null;
+  const gone = await sql.begin(async (tx) => {
+    if (!(await lockTenant(tx, agentId))) throw errors.memory.tenantNotFound();
+    const space = await findSpace(tx, agentId, subTenant);
+    return space === undefined ? [] : deleteItems(tx, space, { ids: wanted, type: type ?? null });
+  });
+  if (gone.length > 0) {
+    const space = await findSpace(sql, agentId, subTenant).catch(() => undefined);
+    if (space !== undefined) await loader.follow(space);
+  }
+  const deleted = new Set(gone);
+  return {
+    deleted: wanted.filter((id) => deleted.has(id)),
+    not_found: wanted.filter((id) => !deleted.has(id)),
+  };
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { LIMITS } from '../kernel/limits.ts';
+import { isStorable } from '../kernel/storable.ts';
+import { documentsOf } from './app-knowledge.ts';
+
+const {
+  documentBytes,
+  fieldChars,
+  idsPerRequest,
+  itemsPerIngest,
+  listOffset,
+  listPage,
+  metadataFields,
+  metadataValueChars,
+  queryBytes,
+  results,
+  textBytes,
+  titleChars,
+} = LIMITS.memory;
+
+/** Text that PostgreSQL gives back as it was. Measured in bytes, since that is what a caller sends. */
+const textOf = (bytes: number) =>
+  z
+    .string()
+    .max(bytes, `has at most ${bytes} bytes`)
+    .refine((text) => Buffer.byteLength(text) <= bytes, `has at most ${bytes} bytes`)
+    .refine((text) => text.trim() !== '', 'is empty')
+    .refine(isStorable, 'has NUL or half a character');
+
+const line = (chars: number) =>
+  z.string().min(1).max(chars).refine(isStorable, 'has NUL or half a character');
+
+const SubTenant = z
+  .string()
+  .regex(/^[A-Za-z0-9_.:-]{1,64}$/, 'has 1 to 64 of A-Z a-z 0-9 _ . : -')
+  .nullish();
+const ItemType = z.enum(['memory', 'knowledge']);
+const Ids = z.array(z.string().max(128)).min(1).max(idsPerRequest);
+
+const Scalar = z.union([
+  z.string().max(metadataValueChars).refine(isStorable, 'has NUL or half a character'),
+  z.number(),
+  z.boolean(),
+]);
+/** Few members, all of them named by text that can be stored. */
+const fields = <V extends z.ZodType>(value: V) =>
+  z
+    .record(line(fieldChars), value)
+    .refine((members) => Object.keys(members).length <= metadataFields, {
+      message: `has at most ${metadataFields} fields`,
+    });
+const Metadata = fields(Scalar);
+
+const Memory = z.object({
+  text: textOf(textBytes),
+  /** The store draws the facts out of the text, each of them found by itself. */
+  infer: z.boolean().nullish(),
+  metadata: Metadata.nullish(),
+});
+
+const Document = z
+  .object({
+    text: textOf(documentBytes).optional(),
+    /** The same as `text`. */
+    content: textOf(documentBytes).optional(),
+    title: line(titleChars).nullish(),
+    id: z.union([line(titleChars), z.number()]).nullish(),
+    metadata: Metadata.nullish(),
+  })
+  .refine(({ content, text }) => (content ?? text) !== undefined, 'has neither text nor content');
+
+export const FIELD_TYPES = ['string', 'number', 'boolean'] as const;
+
+/** The body of each operation. What it has beside, such as a tenant id, is left out: the tenant is the agent. */
+export const BODIES = {
+  query: z.object({
+    query: textOf(queryBytes),
+    type: ItemType.nullish(),
+    /** `text`, by default, or declared fields of the metadata. */
+    queryBy: z
+      .union([line(fieldChars), z.array(line(fieldChars)).min(1).max(metadataFields)])
+      .nullish(),
+    mode: z.enum(['keyword', 'semantic', 'hybrid']).default('hybrid'),
+    maxResults: z.int().min(1).max(results.most).default(results.usual),
+    subTenantId: SubTenant,
+    /** What the metadata must say. */
+    filter: Metadata.nullish(),
+  }),
+  ingest: z.object({
+    type: ItemType,
+    memories: z.array(Memory).min(1).max(itemsPerIngest).optional(),
+    /** A document, a list of documents, or an object of them by their ids. */
+    appKnowledge: z
+      .preprocess(documentsOf, z.array(Document).min(1).max(itemsPerIngest))
+      .optional(),
+    subTenantId: SubTenant,
+  }),
+  status: z.object({ ids: Ids, subTenantId: SubTenant }),
+  list: z.object({
+    type: ItemType.nullish(),
+    subTenantId: SubTenant,
+    limit: z.int().min(1).max(listPage.most).default(listPage.usual),
+    offset: z.int().min(0).max(listOffset).default(0),
+  }),
+  delete: z.object({ ids: Ids, type: ItemType.nullish(), subTenantId: SubTenant }),
+  'tenant/create': z.object({
+    tenantMetadataSchema: fields(z.enum(FIELD_TYPES)).nullish(),
+    subTenantId: SubTenant,
+  }),
+  'tenant/status': z.object({}),
+  'tenant/delete': z.object({
+    confirm: z.literal(true, 'must be true: all memories of this agent are deleted'),
+  }),
+} as const;
+
+export type Bodies = { readonly [Op in keyof typeof BODIES]: z.output<(typeof BODIES)[Op]> };
+export type ItemType = z.output<typeof ItemType>;
+export type Metadata = Readonly<Record<string, string | number | boolean>>;
+export type MetadataSchema = Readonly<Record<string, (typeof FIELD_TYPES)[number]>>;
+export type Document = z.output<typeof Document>;

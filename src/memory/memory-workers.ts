@@ -1,0 +1,41 @@
+import { LIMITS } from '../kernel/limits.ts';
+import type { Worker } from '../kernel/schedule.ts';
+import type { Sql } from '../platform/postgres/sql.ts';
+import type { Indexer } from './indexing/indexer.ts';
+import { forgetRemovals } from './indexing/indexing-store.ts';
+import type { SpaceLoader } from './search/space-loader.ts';
+import { sweepDeleted } from './tenant-store.ts';
+
+const SWEEP_MS = 1_000;
+const FORGET_MS = 60_000;
+/** Steps that one run takes at the most; the next run goes on. */
+const STEPS = 20;
+
+/** What memories need done in the background, by every process. */
+export function createMemoryWorkers(deps: {
+  readonly sql: Sql;
+  readonly indexer: Indexer;
+  readonly loader: SpaceLoader;
+}): Worker[] {
+  const { indexer, loader, sql } = deps;
+  return [
+    {
+      name: 'index-memories',
+      everyMs: LIMITS.memory.indexing.pollMs,
+      tick: () => indexer.tick(),
+    },
+    {
+      name: 'follow-deleted-memories',
+      everyMs: LIMITS.memory.checkEveryMs,
+      tick: () => loader.followAll(),
+    },
+    {
+      name: 'sweep-memories',
+      everyMs: SWEEP_MS,
+      async tick() {
+        for (let n = 0; n < STEPS && (await sweepDeleted(sql)); n++);
+      },
+    },
+    { name: 'forget-memory-removals', everyMs: FORGET_MS, tick: () => forgetRemovals(sql) },
+  ];
+}

@@ -1,0 +1,121 @@
+import { isUtf8 } from 'node:buffer';
+import type { z } from 'zod';
+import { ApiError } from '../kernel/api-error.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { errors } from '../kernel/errors.ts';
+import { JsonTooComplex, parseJsonInTurns } from '../kernel/json/parse-json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Random } from '../kernel/random.ts';
+import type { Indexer } from './indexing/indexer.ts';
+import { ingest } from './ingest.ts';
+import { itemPage, itemStatuses, removeItems } from './keep-items.ts';
+import { BODIES, type Bodies } from './memory-shape.ts';
+import { type QueryDeps, queryMemory } from './query-memory.ts';
+import { createTenant, deleteTenant, tenantStatus } from './tenants.ts';
+
+export type MemoryOp = keyof typeof BODIES;
+
+/** `body`: `{result: {success, data}}`, or `{error, details?, …}` with a status from 400 on. */
+export type MemoryAnswer = {
+  readonly status: number;
+  readonly body: unknown;
+  /** That a refusal owes, such as `retry-after`; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export interface Memory {
+  /**
+   * Carries out an operation on the store of the calling agent. `body` is what its JSON says, or the JSON itself as text
+   * or bytes. Resolves with refusals, too; rejects where this server failed or `signal` fired.
+   */
+  run(
+    op: MemoryOp,
+    caller: { readonly agentId: number },
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<MemoryAnswer>;
+}
+
+export type MemoryDeps = QueryDeps & {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly indexer: Pick<Indexer, 'wake'>;
+};
+
+type Operations = {
+  readonly [Op in MemoryOp]: (
+    agentId: number,
+    body: Bodies[Op],
+    signal: AbortSignal,
+  ) => Promise<object>;
+};
+
+/** The memory store of agents. Each sees its own and nothing else, whatever its requests say. */
+export function createMemory(deps: MemoryDeps): Memory {
+  const { indexer, sql } = deps;
+  const operations: Operations = {
+    query: (agentId, body, signal) => queryMemory(deps, agentId, body, signal),
+    async ingest(agentId, body) {
+      const results = await ingest(deps, agentId, body);
+      indexer.wake();
+      return results;
+    },
+    status: (agentId, body) => itemStatuses(sql, agentId, body),
+    list: (agentId, body) => itemPage(sql, agentId, body),
+    delete: (agentId, body) => removeItems(deps, agentId, body),
+    'tenant/create': (agentId, body) => createTenant(deps, agentId, body),
+    'tenant/status': (agentId) => tenantStatus(sql, agentId),
+    'tenant/delete': (agentId) => deleteTenant(deps, agentId),
+  };
+  const carryOut = async <Op extends MemoryOp>(
+    op: Op,
+    agentId: number,
+    body: unknown,
+    signal: AbortSignal,
+  ) => operations[op](agentId, checked(op, await readBody(body)), signal);
+  return {
+    async run(op, { agentId }, body, signal) {
+      try {
+        const data = await carryOut(op, agentId, body, signal);
+        return { status: 200, body: { result: { success: true, data } }, headers: {} };
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        const { fields, headers, status } = error;
+        return { status, body: { error: error.error, ...fields }, headers };
+      }
+    },
+  };
+}
+
+/** What the caller's JSON says, where it is still a text. None at all reads as an object without members. */
+async function readBody(body: unknown): Promise<unknown> {
+  const isText = typeof body === 'string' || body instanceof Uint8Array;
+  if (!isText) return body ?? {};
+  const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
+  if (bytes.length > LIMITS.memory.bodyBytes) throw errors.memory.bodyTooLong();
+  if (bytes.length === 0) return {};
+  if (!isUtf8(bytes)) throw errors.memory.invalidJson();
+  try {
+    return await parseJsonInTurns(bytes, LIMITS.memory.bodyJson);
+  } catch (error) {
+    if (error instanceof JsonTooComplex || error instanceof SyntaxError) {
+      throw errors.memory.invalidJson();
+    }
+    throw error;
+  }
+}
+
+const DETAILS_SHOWN = 20;
+
+function checked<Op extends MemoryOp>(op: Op, body: unknown): Bodies[Op] {
+  const shape: z.ZodType = BODIES[op];
+  const parsed = shape.safeParse(body);
+  if (parsed.success) return parsed.data as Bodies[Op];
+  throw errors.request.invalid(
+    parsed.error.issues.slice(0, DETAILS_SHOWN).map(({ code, message, path }) => ({
+      path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
+      message,
+      code,
+    })),
+  );
+}

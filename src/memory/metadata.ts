@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { wordsOf } from '../engines/guide/guide-words.ts';
+import type { ValidationDetail } from '../kernel/errors/request.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Metadata, MetadataSchema } from './memory-shape.ts';
+
+const WORD_CHARS = 64;
+
+const wordTerm = (spaceId: number, field: string, word: string): string =>
+  `w:${spaceId}:${word.slice(0, WORD_CHARS)}:${field}`;
+
+/** Of one length, however long the value is. */
+function valueTerm(spaceId: number, field: string, value: unknown): string {
+  const hash = createHash('sha256').update(JSON.stringify([field, value]));
+  return `v:${spaceId}:${hash.digest('base64url').slice(0, 22)}`;
+}
+
+/** What metadata is found by: each value whole, and each of its words. */
+export function termsOf(spaceId: number, metadata: Metadata): string[] {
+  const fields = Object.entries(metadata);
+  const words = fields.flatMap(([field, value]) =>
+    wordsOf(String(value)).map((word) => wordTerm(spaceId, field, word)),
+  );
+  const values = fields.map(([field, value]) => valueTerm(spaceId, field, value));
+  return [...values, ...[...new Set(words)].slice(0, LIMITS.memory.metadataWords)];
+}
+
+/** The terms that chunks have whose metadata says all of this. */
+export const filterTerms = (spaceId: number, filter: Metadata): string[] =>
+  Object.entries(filter).map(([field, value]) => valueTerm(spaceId, field, value));
+
+/** The terms that chunks may have in whose fields a word of the query stands. */
+export function queryTerms(spaceId: number, fields: readonly string[], query: string): string[] {
+  const words = [...new Set(wordsOf(query))].slice(0, LIMITS.memory.queryWords);
+  return fields.flatMap((field) => words.map((word) => wordTerm(spaceId, field, word)));
+}
+
+/** What is wrong with metadata where the type of a field was declared. Fields that were not may have any. */
+export function checkMetadata(
+  schema: MetadataSchema,
+  metadata: Metadata,
+  path: readonly (string | number)[],
+): ValidationDetail[] {
+  return Object.entries(metadata).flatMap(([field, value]) => {
+    const type = Object.hasOwn(schema, field) ? schema[field] : undefined;
+    if (type === undefined || typeof value === type) return [];
+    return [
+      { path: [...path, field], message: `is declared as ${type}`, code: 'invalid_metadata' },
+    ];
+  });
+}
+
+/** A schema with further fields, or what is wrong with them: the type of a field stays. */
+export function extendSchema(
+  schema: MetadataSchema,
+  more: MetadataSchema,
+): { readonly schema: MetadataSchema; readonly details: readonly ValidationDetail[] } {
+  const path = ['tenantMetadataSchema'];
+  const details = Object.entries(more).flatMap(([field, type]) =>
+    Object.hasOwn(schema, field) && schema[field] !== type
+      ? [{ path: [...path, field], message: `is ${schema[field]} already`, code: 'invalid_schema' }]
+      : [],
+  );
+  const joined = { ...schema, ...more };
+  const { metadataFields } = LIMITS.memory;
+  if (Object.keys(joined).length <= metadataFields) return { schema: joined, details };
+  const message = `has at most ${metadataFields} fields`;
+  return { schema, details: [...details, { path, message, code: 'too_big' }] };
+}

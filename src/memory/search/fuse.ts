@@ -1,0 +1,24 @@
+import type { Found } from '../index/space-query.ts';
+
+/** How much the first ranks weigh over the later ones; the usual figure (Cormack et al., 2009). */
+const K = 60;
+
+/**
+ * Joins rankings by reciprocal rank: what several of them have far in front comes first. A score of 1 is the first place
+ * in each of them. One ranking alone keeps its own scores.
+ */
+export function fuse(rankings: readonly (readonly Found[])[]): Found[] {
+  const [only, ...others] = rankings;
+  if (only === undefined) return [];
+  if (others.length === 0) return [...only];
+  const scores = new Map<number, number>();
+  const first = rankings.length / (K + 1);
+  for (const ranking of rankings) {
+    for (const [place, { id }] of ranking.entries()) {
+      scores.set(id, (scores.get(id) ?? 0) + 1 / (K + place + 1) / first);
+    }
+  }
+  return [...scores]
+    .map(([id, score]) => ({ id, score }))
+    .sort((a, b) => b.score - a.score || b.id - a.id);
+}

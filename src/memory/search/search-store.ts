@@ -1,0 +1,182 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import type { IndexedRow } from '../index/pack-rows.ts';
+import type { Found } from '../index/space-query.ts';
+import type { ItemType, Metadata } from '../memory-shape.ts';
+
+/** What of a namespace a query may find. */
+export type Scope = {
+  readonly spaceId: number;
+  readonly type: ItemType | null;
+  /** Chunks must have all of these. */
+  readonly filter: readonly string[];
+};
+
+const within = (sql: Queryable, { filter, type }: Scope) => sql`
+  ${type === null ? sql`` : sql`and c.type = ${type}`}
+  ${filter.length === 0 ? sql`` : sql`and c.terms @> ${textArray(filter)}::text[]`}`;
+
+/** What has no space in it may be many words all the same. */
+const CHARS_A_WORD = 16;
+
+/**
+ * Chunks by the words of a query: those that have all of them first, then those that have any, each by how close
+ * together the words stand. A query with a negation is taken as it is written. Scores are from 0 to 1.
+ */
+export async function findByWords(sql: Queryable, scope: Scope, query: string): Promise<Found[]> {
+  const { candidates, queryWords, rankedMatches } = LIMITS.memory;
+  const words = query
+    .slice(0, CHARS_A_WORD * queryWords)
+    .trim()
+    .split(/\s+/, queryWords)
+    .join(' ');
+  // The namespace is a word of every chunk: the index meets the words within it alone.
+  const space = `'space ${scope.spaceId}'`;
+  const matching = (which: 'every_word' | 'any_word') => sql`
+    (select c.id, c.words from memory_chunks c
+      where c.words @@ (asked.${sql(which)} && ${space}::tsquery) ${within(sql, scope)}
+      order by c.id desc limit ${rankedMatches})`;
+  const rows = await sql<Found[]>`
+    with meant as (select websearch_to_tsquery('english', ${words}) as every_word),
+    asked as materialized (
+      select every_word, case when every_word::text like '%!%' then every_word
+        else replace(every_word::text, '&', '|')::tsquery end as any_word
+      from meant where numnode(every_word) > 0),
+    matches as (
+      select m.id, true as has_all, ts_rank_cd(m.words, asked.any_word, 32) as rank
+        from asked, lateral ${matching('every_word')} m
+      union all
+      select m.id, false, ts_rank_cd(m.words, asked.any_word, 32)
+        from asked, lateral ${matching('any_word')} m),
+    best as (select id, bool_or(has_all) as has_all, max(rank) as rank from matches group by id)
+    select id::float8 as id,
+      (case when has_all then 0.5 + rank / 2 else rank / 2 end)::float8 as score
+    from best order by score desc, id desc limit ${candidates}`;
+  return [...rows];
+}
+
+/** Chunks in whose metadata words of a query stand, those with most of them first. */
+export async function findByTerms(
+  sql: Queryable,
+  scope: Scope,
+  terms: readonly string[],
+): Promise<Found[]> {
+  if (terms.length === 0) return [];
+  const { candidates, rankedMatches } = LIMITS.memory;
+  const rows = await sql<Found[]>`
+    with matches as (
+      select c.id, c.terms from memory_chunks c
+      where c.terms && ${textArray(terms)}::text[] ${within(sql, scope)}
+      order by c.id desc limit ${rankedMatches})
+    select id::float8 as id,
+      (select count(*) from unnest(terms) t where t = any(${textArray(terms)}::text[]))::float8
+        / ${terms.length} as score
+    from matches order by score desc, id desc limit ${candidates}`;
+  return [...rows];
+}
+
+/** The newest chunks that a filter leaves. */
+export async function filterChunks(sql: Queryable, scope: Scope): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select c.id::float8 as id from memory_chunks c where c.space_id = ${scope.spaceId}
+      ${within(sql, scope)}
+    order by c.id desc limit ${LIMITS.memory.filteredChunks}`;
+  return rows.map(({ id }) => id);
+}
+
+export type FoundChunk = {
+  readonly id: number;
+  readonly itemId: string;
+  readonly content: string;
+  readonly type: ItemType;
+  readonly metadata: Metadata;
+  readonly title: string | null;
+  readonly createdAt: Date;
+};
+
+/** Chunks as they stand now: of those that were deleted meanwhile there is nothing. */
+export async function readChunks(
+  sql: Queryable,
+  spaceId: number,
+  ids: readonly number[],
+): Promise<readonly FoundChunk[]> {
+  if (ids.length === 0) return [];
+  return sql<FoundChunk[]>`
+    select c.id::float8 as id, c.item_id as "itemId", c.content, c.type, i.metadata, i.title,
+      i.created_at as "createdAt"
+    from memory_chunks c join memory_items i on i.id = c.item_id
+    join memory_spaces s on s.id = c.space_id and s.deleted_at is null
+    where c.id = any(${numberArray(ids)}::bigint[]) and c.space_id = ${spaceId}`;
+}
+
+/** Does a piece of work when its turn has come. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** The vectors that a space has got after one version and up to another, in pieces, each of them in its turn. */
+export async function* readVectors(
+  sql: Sql,
+  spaceId: number,
+  { after, upTo }: { readonly after: number; readonly upTo: number },
+  inTurn: InTurn,
+): AsyncGenerator<readonly IndexedRow[]> {
+  const { rowsPerRead } = LIMITS.memory;
+  const readBehind = (last: { readonly version: number; readonly id: number }) => sql<
+    { id: number; version: number; type: ItemType; vector: Buffer }[]
+  >`
+    select c.id::float8 as id, c.version::float8 as version, c.type, c.vector
+    from memory_chunks c where c.space_id = ${spaceId} and c.version <= ${upTo}
+      and (c.version, c.id) > (${last.version}::bigint, ${last.id}::bigint)
+    order by c.version, c.id limit ${rowsPerRead}`;
+  let last = { version: after, id: Number.MAX_SAFE_INTEGER };
+  for (;;) {
+    const behind = last;
+    const rows = await inTurn(async () => readBehind(behind));
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    last = end;
+    yield rows.map(({ id, type, vector }) => ({
+      id,
+      tag: TAGS[type],
+      vector: vectorOf(vector),
+    }));
+    if (rows.length < rowsPerRead) return;
+  }
+}
+
+export const TAGS: Readonly<Record<ItemType, number>> = { memory: 0, knowledge: 1 };
+
+/** A copy: numbers of four bytes must begin at a multiple of four. */
+const vectorOf = ({ buffer, byteLength, byteOffset }: Buffer): Float32Array =>
+  new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer);
+
+/** The chunks that a space has lost after one version and up to another. */
+export async function readRemovals(
+  sql: Queryable,
+  spaceId: number,
+  { after, upTo }: { readonly after: number; readonly upTo: number },
+): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select unnest(chunk_ids)::float8 as id from memory_removals
+    where space_id = ${spaceId} and version > ${after} and version <= ${upTo}`;
+  return rows.map(({ id }) => id);
+}
+
+export type SpaceVersion = {
+  readonly id: number;
+  readonly agentId: number;
+  readonly dims: number;
+  readonly version: number;
+  readonly forgottenVersion: number;
+};
+
+/** How those of these spaces stand that were not deleted. */
+export async function readVersions(
+  sql: Queryable,
+  spaceIds: readonly number[],
+): Promise<readonly SpaceVersion[]> {
+  return sql<SpaceVersion[]>`
+    select id, agent_id as "agentId", dims, version::float8 as version, forgotten_version::float8 as "forgottenVersion"
+    from memory_spaces
+    where id = any(${numberArray(spaceIds)}::int[]) and deleted_at is null`;
+}

@@ -1,0 +1,145 @@
+import { EngineBusy, EngineCrashed } from '../../engines/engine.ts';
+import type { FairLine } from '../../engines/threads/fair-line.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { SpaceNotLoaded } from '../index/loaded-spaces.ts';
+import type { Found, SpaceQuery } from '../index/space-query.ts';
+import { SpaceTooLarge, type VectorIndex } from '../index/vector-index.ts';
+import {
+  type InTurn,
+  readRemovals,
+  readVectors,
+  readVersions,
+  type SpaceVersion,
+} from './search-store.ts';
+
+export type SpaceLoaderDeps = {
+  readonly sql: Sql;
+  readonly index: VectorIndex;
+  readonly clock: Clock;
+  /** Where agents wait for the database. */
+  readonly line: FairLine;
+};
+
+/** How often a search is begun again because its space went meanwhile. */
+const TRIES = 3;
+
+/**
+ * Keeps what is loaded of spaces as the database has it. Searches of one space share its loading; what is deleted
+ * leaves with the next search or within the second, whichever process deleted it.
+ */
+export class SpaceLoader {
+  readonly #deps: SpaceLoaderDeps;
+  /** Spaces that were loaded here and may still be. */
+  readonly #loaded = new Set<number>();
+  /** One change of a space at a time. */
+  readonly #changes = new Map<number, Promise<void>>();
+  /** Spaces that did not fit, and when they are tried again. */
+  readonly #tooLarge = new Map<number, number>();
+
+  constructor(deps: SpaceLoaderDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The nearest chunks of a space, of this version or a later one. Throws `vendor_unavailable` where the space does not
+   * fit into memory, or the index has no room now.
+   */
+  async search(space: SpaceVersion, query: SpaceQuery): Promise<Found[]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#ensure(space);
+        return await this.#deps.index.search(space.id, query);
+      } catch (error) {
+        if (error instanceof SpaceTooLarge) throw errors.memory.tooManyVectors();
+        if (error instanceof EngineBusy) throw errors.memory.vendorBusy(error.retryAfterSeconds);
+        // It made room for others, or its thread was lost.
+        if (!isGone(error)) throw error;
+        if (tries === TRIES) throw errors.memory.vendorBusy(1);
+      }
+    }
+  }
+
+  /** Brings a space that is loaded up to date; one that is not stays so, and one that cannot be goes. */
+  async follow(space: SpaceVersion): Promise<void> {
+    await this.#changes.get(space.id)?.catch(() => {});
+    if (this.#deps.index.versionOf(space.id) === undefined) return;
+    await this.#ensure(space).catch(() => this.drop(space.id));
+  }
+
+  /** Follows what other processes have deleted. */
+  async followAll(): Promise<void> {
+    for (const id of this.#loaded) {
+      if (this.#deps.index.versionOf(id) === undefined) this.#loaded.delete(id);
+    }
+    if (this.#loaded.size === 0) return;
+    const known = await readVersions(this.#deps.sql, [...this.#loaded]);
+    const living = new Map(known.map((space) => [space.id, space]));
+    for (const id of [...this.#loaded]) {
+      const space = living.get(id);
+      if (space === undefined) await this.drop(id);
+      else if (!this.#isCurrent(space)) await this.follow(space);
+    }
+  }
+
+  /** Nothing of the space stays in memory. */
+  async drop(spaceId: number): Promise<void> {
+    await this.#changes.get(spaceId)?.catch(() => {});
+    await this.#deps.index.drop(spaceId);
+    this.#loaded.delete(spaceId);
+  }
+
+  /** Resolves when the space is loaded at this version or a later one. Rejects as the index and the database do. */
+  async #ensure(space: SpaceVersion): Promise<void> {
+    while (!this.#isCurrent(space)) {
+      const running = this.#changes.get(space.id);
+      if (running === undefined) return this.#change(space);
+      await running;
+    }
+  }
+
+  #isCurrent({ id, version }: SpaceVersion): boolean {
+    const loaded = this.#deps.index.versionOf(id);
+    return loaded !== undefined && loaded >= version;
+  }
+
+  async #change(space: SpaceVersion): Promise<void> {
+    const { clock } = this.#deps;
+    const untilMs = this.#tooLarge.get(space.id) ?? 0;
+    if (untilMs > clock.monotonicMs()) throw new SpaceTooLarge('it did not fit a moment ago');
+    this.#tooLarge.delete(space.id);
+    const change = this.#bringUp(space).finally(() => this.#changes.delete(space.id));
+    this.#changes.set(space.id, change);
+    try {
+      await change;
+    } catch (error) {
+      if (error instanceof SpaceTooLarge) {
+        this.#tooLarge.set(space.id, clock.monotonicMs() + LIMITS.memory.tooLargeMs);
+      }
+      throw error;
+    }
+  }
+
+  async #bringUp({ agentId, dims, forgottenVersion, id, version }: SpaceVersion): Promise<void> {
+    const { index, line, sql } = this.#deps;
+    const inTurn: InTurn = (work) => line.run(agentId, work);
+    const loaded = index.versionOf(id);
+    if (loaded === undefined || loaded < forgottenVersion) {
+      const rows = readVectors(sql, id, { after: -1, upTo: version }, inTurn);
+      await index.load(id, dims, version, rows);
+      this.#loaded.add(id);
+      return;
+    }
+    const span = { after: loaded, upTo: version };
+    const removed = await readRemovals(sql, id, span);
+    if (removed.length > 0) await index.remove(id, loaded, removed);
+    // What is read now is not deleted, or is so at a later version. A row that is there already is replaced by itself.
+    for await (const rows of readVectors(sql, id, span, inTurn)) await index.add(id, loaded, rows);
+    await index.add(id, version, []);
+  }
+}
+
+const isGone = (error: unknown): boolean =>
+  error instanceof SpaceNotLoaded || error instanceof EngineCrashed;

@@ -1,0 +1,151 @@
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { numberArray } from '../platform/postgres/pg-array.ts';
+import type { Queryable } from '../platform/postgres/sql.ts';
+import type { MetadataSchema } from './memory-shape.ts';
+import type { Space } from './space.ts';
+
+type SpaceRow = Omit<Space, 'subTenant' | 'schema'> & {
+  readonly subTenant: string;
+  readonly schema: MetadataSchema | null;
+};
+
+const spaceOf = ({ schema, subTenant, ...row }: SpaceRow): Space => ({
+  ...row,
+  subTenant: subTenant === '' ? null : subTenant,
+  schema: schema ?? {},
+});
+
+/** Of a space as `s`, and as `d` the default one of its store. */
+const columns = (sql: Queryable) => sql`
+  s.id, s.agent_id as "agentId", s.sub_tenant as "subTenant", s.model, s.dims,
+  s.version::float8 as version, s.forgotten_version::float8 as "forgottenVersion",
+  coalesce(s.schema, d.schema) as schema`;
+
+/** A namespace of an agent's store; undefined where nothing was put there. Throws `tenant_not_found` without a store. */
+export async function findSpace(
+  sql: Queryable,
+  agentId: number,
+  subTenant: string | null,
+): Promise<Space | undefined> {
+  const [row] = await sql<(SpaceRow | { readonly id: null })[]>`
+    select ${columns(sql)} from memory_tenants t
+    left join memory_spaces s on s.agent_id = t.agent_id and s.sub_tenant = ${subTenant ?? ''}
+      and s.deleted_at is null
+    left join memory_spaces d on d.agent_id = t.agent_id and d.sub_tenant = ''
+      and d.deleted_at is null
+    where t.agent_id = ${agentId}`;
+  if (row === undefined) throw errors.memory.tenantNotFound();
+  return row.id === null ? undefined : spaceOf(row as SpaceRow);
+}
+
+/**
+ * Locks an agent's store until the sql transaction ends, and makes it where there is none. Throws `tenant_not_found` for
+ * an agent that was closed meanwhile: its store is gone for good.
+ */
+export async function lockOrMakeTenant(
+  tx: Queryable,
+  agentId: number,
+): Promise<{ readonly items: number; readonly spaces: number }> {
+  const [tenant] = await tx<{ items: number; spaces: number }[]>`
+    with living as (select id from agents where id = ${agentId} and status <> 'closed' for share)
+    insert into memory_tenants (agent_id) select id from living
+    on conflict (agent_id) do update set agent_id = excluded.agent_id
+    returning items, spaces`;
+  if (tenant === undefined) throw errors.memory.tenantNotFound();
+  return tenant;
+}
+
+/** Locks an agent's store until the sql transaction ends. False: there is none. */
+export async function lockTenant(tx: Queryable, agentId: number): Promise<boolean> {
+  const rows = await tx`select 1 from memory_tenants where agent_id = ${agentId} for update`;
+  return rows.length > 0;
+}
+
+/** Makes a namespace where there is none. The store is locked. Throws `memory_full`. */
+export async function findOrMakeSpace(
+  tx: Queryable,
+  wanted: {
+    readonly agentId: number;
+    readonly subTenant: string | null;
+    readonly model: string;
+    readonly dims: number;
+    /** Namespaces of the store by now. */
+    readonly spaces: number;
+  },
+): Promise<Space> {
+  const { agentId, dims, model, spaces, subTenant } = wanted;
+  const found = await findSpace(tx, agentId, subTenant);
+  if (found !== undefined) return found;
+  const { spacesPerAgent } = LIMITS.memory;
+  if (spaces >= spacesPerAgent) throw errors.memory.full('sub-tenants', spacesPerAgent);
+  await tx`insert into memory_spaces (agent_id, sub_tenant, model, dims)
+    values (${agentId}, ${subTenant ?? ''}, ${model}, ${dims})`;
+  await tx`update memory_tenants set spaces = spaces + 1 where agent_id = ${agentId}`;
+  const made = await findSpace(tx, agentId, subTenant);
+  if (made === undefined) throw new Error('a namespace that was just made is not there');
+  return made;
+}
+
+export async function saveSchema(
+  tx: Queryable,
+  spaceId: number,
+  schema: MetadataSchema,
+): Promise<void> {
+  await tx`update memory_spaces set schema = ${JSON.stringify(schema)}::text::jsonb
+    where id = ${spaceId}`;
+}
+
+export async function countItems(
+  sql: Queryable,
+  agentId: number,
+): Promise<{ readonly memories: number; readonly knowledge: number } | undefined> {
+  const [row] = await sql<{ memories: number; knowledge: number }[]>`
+    select count(i.id) filter (where i.type = 'memory')::int as memories,
+      count(i.id) filter (where i.type = 'knowledge')::int as knowledge
+    from memory_tenants t
+    left join memory_spaces s on s.agent_id = t.agent_id and s.deleted_at is null
+    left join memory_items i on i.space_id = s.id
+    where t.agent_id = ${agentId} group by t.agent_id`;
+  return row;
+}
+
+/**
+ * Takes an agent's store away: no request finds anything of it from the commit on, and what was in it is swept. Returns
+ * its namespaces; undefined where it has no store.
+ */
+export async function removeTenant(
+  tx: Queryable,
+  agentId: number,
+): Promise<readonly number[] | undefined> {
+  if (!(await lockTenant(tx, agentId))) return undefined;
+  const spaces = await tx<{ id: number }[]>`
+    update memory_spaces set deleted_at = now() where agent_id = ${agentId} and deleted_at is null
+    returning id`;
+  await tx`delete from memory_tenants where agent_id = ${agentId}`;
+  return spaces.map(({ id }) => id);
+}
+
+/**
+ * Deletes some of what is in namespaces that were taken away, in all of them or in these. False: there was nothing left
+ * that no other process deletes.
+ */
+export async function sweepDeleted(sql: Queryable, spaces?: readonly number[]): Promise<boolean> {
+  const some = spaces === undefined ? sql`` : sql`and s.id = any(${numberArray(spaces)}::int[])`;
+  const items = await sql`
+    with doomed as (
+      select i.id from memory_spaces s, lateral (
+        select id from memory_items where space_id = s.id
+        limit ${LIMITS.memory.itemsPerSweep} for update skip locked) i
+      where s.deleted_at is not null ${some} limit ${LIMITS.memory.itemsPerSweep})
+    delete from memory_items i using doomed where i.id = doomed.id`;
+  if (items.count > 0) return true;
+  const swept = await sql`
+    with emptied as (
+      delete from memory_spaces s where s.deleted_at is not null ${some}
+        and not exists (select 1 from memory_items i where i.space_id = s.id)
+      returning id),
+    forgotten as (delete from memory_removals r using emptied where r.space_id = emptied.id)
+    select id from emptied`;
+  return swept.length > 0;
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../kernel/clock.ts';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Queryable, Sql } from '../platform/postgres/sql.ts';
+import type { Embedder } from './embedder.ts';
+import type { Bodies } from './memory-shape.ts';
+import { extendSchema } from './metadata.ts';
+import type { SpaceLoader } from './search/space-loader.ts';
+import {
+  countItems,
+  findOrMakeSpace,
+  lockOrMakeTenant,
+  removeTenant,
+  saveSchema,
+  sweepDeleted,
+} from './tenant-store.ts';
+
+/** Makes an agent's store, or a namespace of it, and declares its metadata. May be repeated; fields can be added. */
+export async function createTenant(
+  { embedder, sql }: { readonly sql: Sql; readonly embedder: Embedder },
+  agentId: number,
+  { subTenantId, tenantMetadataSchema }: Bodies['tenant/create'],
+): Promise<{ readonly status: 'accepted' }> {
+  const { dims, model } = embedder;
+  await sql.begin(async (tx) => {
+    const { spaces } = await lockOrMakeTenant(tx, agentId);
+    const place = { agentId, subTenant: subTenantId ?? null };
+    const space = await findOrMakeSpace(tx, { ...place, dims, model, spaces });
+    if (tenantMetadataSchema === null || tenantMetadataSchema === undefined) return;
+    const { details, schema } = extendSchema(space.schema, tenantMetadataSchema);
+    if (details.length > 0) throw errors.request.invalid(details);
+    await saveSchema(tx, space.id, schema);
+  });
+  return { status: 'accepted' };
+}
+
+/** Whether an agent has a store, and how much is in it. One that is accepted is ready. */
+export async function tenantStatus(
+  sql: Sql,
+  agentId: number,
+): Promise<{ status: 'ready' | 'absent'; memories: number; knowledge: number }> {
+  const counts = await countItems(sql, agentId);
+  if (counts === undefined) return { status: 'absent', memories: 0, knowledge: 0 };
+  return { status: 'ready', ...counts };
+}
+
+/**
+ * Deletes an agent's store: from the commit on nothing of it is found. Its rows go before the answer, but those of a very
+ * large store, which a worker deletes.
+ */
+export async function deleteTenant(
+  deps: { readonly sql: Sql; readonly loader: SpaceLoader; readonly clock: Clock },
+  agentId: number,
+): Promise<{ readonly status: 'deleted' }> {
+  const { clock, loader, sql } = deps;
+  const spaces = await sql.begin((tx) => removeTenant(tx, agentId));
+  if (spaces === undefined) throw errors.memory.tenantNotFound();
+  for (const id of spaces) await loader.drop(id);
+  const untilMs = clock.monotonicMs() + LIMITS.memory.sweepMs;
+  while ((await sweepDeleted(sql, spaces)) && clock.monotonicMs() < untilMs);
+  return { status: 'deleted' };
+}
+
+/** Takes an agent's store away in the sql transaction that closes the agent; a worker deletes its rows. */
+export async function forgetAtClose(tx: Queryable, agentId: number): Promise<void> {
+  await removeTenant(tx, agentId);
+}

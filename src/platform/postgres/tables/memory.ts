@@ -1,0 +1,144 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  bigserial,
+  boolean,
+  check,
+  customType,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { bytea, id, instant, now } from '../columns.ts';
+import { agents } from './agents.ts';
+
+const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' });
+const counter = (name: string) => bigint(name, { mode: 'number' });
+
+/** The memory store of an agent. Its row is locked by whatever adds to it or takes from it. */
+export const memoryTenants = pgTable('memory_tenants', {
+  agentId: integer('agent_id')
+    .primaryKey()
+    .references(() => agents.id),
+  spaces: integer('spaces').notNull().default(0),
+  items: integer('items').notNull().default(0),
+  createdAt: now('created_at'),
+});
+
+/** One namespace of a store: the default one, whose name is empty, or a sub-tenant. */
+export const memorySpaces = pgTable(
+  'memory_spaces',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    agentId: integer('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    subTenant: id('sub_tenant').notNull(),
+    /** The type of each metadata field that was declared; null: that of the default namespace holds. */
+    schema: jsonb('schema').$type<Readonly<Record<string, string>>>(),
+    model: text('model').notNull(),
+    dims: integer('dims').notNull(),
+    /** Rises with each commit that adds or removes chunks; what is loaded is brought up to date by it. */
+    version: counter('version').notNull().default(0),
+    /** The last version whose removals are not remembered any more. */
+    forgottenVersion: counter('forgotten_version').notNull().default(0),
+    createdAt: now('created_at'),
+    /** No request sees it from then on; a worker deletes what is in it. */
+    deletedAt: instant('deleted_at'),
+  },
+  (table) => [
+    uniqueIndex('memory_spaces_living')
+      .on(table.agentId, table.subTenant)
+      .where(sql`deleted_at is null`),
+    index('memory_spaces_deleted').on(table.id).where(sql`deleted_at is not null`),
+  ],
+);
+
+/** A memory, or a document of knowledge, as it was ingested. */
+export const memoryItems = pgTable(
+  'memory_items',
+  {
+    id: id('id').primaryKey(),
+    /** The order of ingestion. */
+    seq: bigserial('seq', { mode: 'number' }).notNull(),
+    spaceId: integer('space_id')
+      .notNull()
+      .references(() => memorySpaces.id),
+    type: text('type').notNull(),
+    text: text('text').notNull(),
+    infer: boolean('infer').notNull(),
+    metadata: jsonb('metadata').notNull(),
+    /** A document's title and the id that its owner gave it. */
+    title: text('title'),
+    sourceId: text('source_id'),
+    status: text('status').notNull(),
+    /** The claim of the process that indexes it. */
+    claim: id('claim'),
+    /** When it may be claimed, or may be claimed again; null: there is nothing left to do. */
+    dueAt: instant('due_at'),
+    /** Failures of indexing. */
+    attempts: smallint('attempts').notNull().default(0),
+    createdAt: now('created_at'),
+  },
+  (table) => [
+    index('memory_items_space').on(table.spaceId, table.seq),
+    index('memory_items_due').on(table.spaceId, table.dueAt).where(sql`due_at is not null`),
+    check('memory_items_type', sql`${table.type} in ('memory', 'knowledge')`),
+    check(
+      'memory_items_status',
+      sql`${table.status} in ('queued', 'processing', 'completed', 'failed')`,
+    ),
+  ],
+);
+
+/** A piece of an item that is found by its words and its vector. Written in the commit that completes the item. */
+export const memoryChunks = pgTable(
+  'memory_chunks',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    itemId: id('item_id')
+      .notNull()
+      .references(() => memoryItems.id, { onDelete: 'cascade' }),
+    spaceId: integer('space_id').notNull(),
+    type: text('type').notNull(),
+    /** Its first line is the text of the memory, or of this piece of it. */
+    content: text('content').notNull(),
+    /** The namespace stands among the words, so that the index finds a word within it and reads no other. */
+    words: tsvector('words')
+      .notNull()
+      .generatedAlwaysAs(
+        sql`to_tsvector('english', content) || array_to_tsvector(array['space ' || space_id::text])`,
+      ),
+    /** Words and values of the metadata, each with its namespace and field. */
+    terms: text('terms').array().notNull(),
+    /** Float32, little-endian, of length 1. */
+    vector: bytea('vector').notNull(),
+    version: counter('version').notNull(),
+  },
+  (table) => [
+    index('memory_chunks_space').on(table.spaceId, table.version, table.id),
+    index('memory_chunks_item').on(table.itemId),
+    index('memory_chunks_words').using('gin', table.words),
+    index('memory_chunks_terms').using('gin', table.terms),
+  ],
+);
+
+/** Chunks that were removed from a namespace: loaded copies of it follow. */
+export const memoryRemovals = pgTable(
+  'memory_removals',
+  {
+    spaceId: integer('space_id').notNull(),
+    version: counter('version').notNull(),
+    chunkIds: bigint('chunk_ids', { mode: 'bigint' }).array().notNull(),
+    at: now('at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.spaceId, table.version] }),
+    index('memory_removals_at').on(table.at),
+  ],
+);

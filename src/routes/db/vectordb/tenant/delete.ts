@@ -1,0 +1,11 @@
+import { route } from '../../../../http/route/route.ts';
+import type { Memory } from '../../../../memory/memory.ts';
+import { memoryOperation } from '../memory-operation.ts';
+
+/** Deletes the store of the agent with all that is in it. */
+export const memoryTenantDelete = route<{ memory: Memory }>()({
+  method: 'POST',
+  path: '/v1/db/vectordb/tenant/delete',
+  summary: 'Delete the memory store of the agent',
+  ...memoryOperation('tenant/delete'),
+});

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { EngineBusy, EngineCrashed } from '../../../src/engines/engine.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import type { IndexingStep } from '../../../src/memory/indexing/index-items.ts';
+import type { Sql } from '../../../src/platform/postgres/sql.ts';
+import { memoryWorld, wordEmbedder } from '../../support/memory-world.ts';
+
+const STEPS: readonly IndexingStep[] = ['claimed', 'embedded', 'completed'];
+/** The claims of processes that died end now. */
+const endClaims = (sql: Sql) =>
+  sql`update memory_items set due_at = now() where status = 'processing' and due_at is not null`;
+const never = new Promise<never>(() => {});
+
+/** How many items there are of each status, and how many chunks each of them has. */
+async function standing(sql: Sql) {
+  const rows = await sql<{ status: string; items: number; least: number; most: number }[]>`
+    select status, count(*)::int as items, min(chunks)::int as least, max(chunks)::int as most
+    from (select i.id, i.status, count(c.id) as chunks from memory_items i
+      left join memory_chunks c on c.item_id = i.id group by i.id) counted group by status`;
+  return [...rows];
+}
+
+const numbered = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, n) => ({ text: `fact ${from + n}` }));
+
+describe('items that are ingested', () => {
+  it('are indexed exactly once, and their status is true, however often the process dies at whichever step', async () => {
+    await using w = await memoryWorld();
+    const spaces = ['a', 'b', 'c', undefined];
+    for (const [n, subTenantId] of spaces.entries()) {
+      const memories = numbered(80, 100 * n);
+      // The first process takes nothing: the ones that die do.
+      await w.indexer[Symbol.asyncDispose]();
+      await w.ask(w.agentId, 'ingest', { type: 'memory', memories, subTenantId });
+    }
+    let seed = 7;
+    const chance = (most: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return seed % most;
+    };
+    for (let deaths = 0; deaths < 40; deaths++) {
+      let left = chance(12);
+      const step = STEPS[chance(3)];
+      const doomed = w.another({
+        // From its death on, nothing of the process goes on.
+        onStep: (at) => (left <= 0 || (at === step && left-- <= 1) ? never : undefined),
+      });
+      doomed.indexer.wake();
+      await expect.poll(() => left <= 0 || isIdle(doomed.indexer)).toBeTruthy();
+      for (const { least, most, status } of await standing(w.sql)) {
+        const chunks = status === 'completed' ? 1 : 0;
+        expect([status, least, most]).toEqual([status, chunks, chunks]);
+      }
+      await endClaims(w.sql);
+    }
+    const last = w.another();
+    await endClaims(w.sql);
+    await last.indexer.tick();
+    await last.indexer.idle();
+    expect(await standing(w.sql)).toEqual([{ status: 'completed', items: 320, least: 1, most: 1 }]);
+  });
+
+  it('are not written twice by a process whose claim has passed to another', async () => {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await using w = await memoryWorld({ onStep: (at) => (at === 'embedded' ? held : undefined) });
+    await w.ask(w.agentId, 'ingest', { type: 'memory', memories: numbered(5) });
+    await expect.poll(async () => (await standing(w.sql))[0]?.status).toBe('processing');
+    await endClaims(w.sql);
+    const quick = w.another({});
+    await quick.indexer.tick();
+    await quick.indexer.idle();
+    goOn();
+    await w.indexer.idle();
+    expect(await standing(w.sql)).toEqual([{ status: 'completed', items: 5, least: 1, most: 1 }]);
+  });
+
+  it('are shared out among processes, each item to one of them', async () => {
+    await using w = await memoryWorld();
+    await w.indexer[Symbol.asyncDispose]();
+    for (const subTenantId of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      await w.ask(w.agentId, 'ingest', { type: 'memory', memories: numbered(60), subTenantId });
+    }
+    let embedded = 0;
+    const embedder = {
+      ...wordEmbedder,
+      embed(texts: readonly string[], agentId: number) {
+        embedded += texts.length;
+        return wordEmbedder.embed(texts, agentId);
+      },
+    };
+    const processes = Array.from({ length: 4 }, () => w.another({ embedder }));
+    await Promise.all(processes.map(({ indexer }) => indexer.tick()));
+    for (let n = 0; n < 2; n++) await Promise.all(processes.map((p) => p.indexer.idle()));
+    expect(embedded).toBe(360);
+    expect(await standing(w.sql)).toEqual([{ status: 'completed', items: 360, least: 1, most: 1 }]);
+  });
+
+  it('of one namespace with thousands do not hold those of others up', async () => {
+    await using w = await memoryWorld({ agents: 2 });
+    await w.indexer[Symbol.asyncDispose]();
+    for (let n = 0; n < 5; n++) {
+      await w.ask(w.agentId, 'ingest', { type: 'memory', memories: numbered(100) });
+    }
+    await w.ask(w.otherId, 'ingest', { type: 'memory', memories: numbered(1) });
+    let ofTheLoud = 0;
+    let before: number | undefined;
+    const { indexer } = w.another({
+      embedder: {
+        ...wordEmbedder,
+        embed(texts, agentId) {
+          if (agentId === w.otherId) before ??= ofTheLoud;
+          else ofTheLoud += texts.length;
+          return wordEmbedder.embed(texts, agentId);
+        },
+      },
+    });
+    indexer.wake();
+    await indexer.idle();
+    expect(before).toBeLessThanOrEqual(2 * LIMITS.memory.indexing.itemsPerClaim);
+    expect(ofTheLoud).toBe(500);
+  });
+
+  it('wait while the engine has no room, and have failed after it has failed with them five times', async () => {
+    let failure: Error | undefined = new EngineBusy(1);
+    await using w = await memoryWorld({
+      embedder: {
+        ...wordEmbedder,
+        embed(texts, agentId) {
+          const isPoison = texts.some((text) => text.includes('poison'));
+          if (failure !== undefined && (isPoison || failure instanceof EngineBusy)) {
+            return Promise.reject(failure);
+          }
+          return wordEmbedder.embed(texts, agentId);
+        },
+      },
+    });
+    const hurry = async () => {
+      await w.sql`update memory_items set due_at = now() where due_at is not null`;
+      await w.indexer.tick();
+      await w.indexer.idle();
+    };
+    const memories = [{ text: 'good one' }, { text: 'poison' }, { text: 'good two' }];
+    const { body } = await w.ask(w.agentId, 'ingest', { type: 'memory', memories });
+    const ids = body.result.data.results.map(({ id }: { id: string }) => id);
+    const statuses = async () => {
+      const answer = await w.ask(w.agentId, 'status', { ids });
+      return answer.body.result.data.statuses.map(({ status }: { status: string }) => status);
+    };
+    for (let n = 0; n < 8; n++) await hurry();
+    expect(await statuses()).toEqual(['queued', 'queued', 'queued']);
+    failure = new EngineCrashed('the engine died');
+    await hurry();
+    expect(await statuses()).toEqual(['queued', 'queued', 'queued']);
+    // From the second time on each is tried alone.
+    await hurry();
+    expect(await statuses()).toEqual(['completed', 'queued', 'completed']);
+    for (let n = 0; n < 3; n++) await hurry();
+    expect(await statuses()).toEqual(['completed', 'failed', 'completed']);
+    await hurry();
+    expect(await w.sql`select 1 from memory_items where due_at is not null`).toHaveLength(0);
+  });
+
+  it('stay claimed for as long as their process is at work on them', async () => {
+    const clock = new ManualClock(0);
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await using w = await memoryWorld({ clock, onStep: () => held });
+    await w.ask(w.agentId, 'ingest', { type: 'memory', memories: numbered(2) });
+    await expect.poll(async () => (await standing(w.sql))[0]?.status).toBe('processing');
+    await w.sql`update memory_items set due_at = now() + interval '1 second'`;
+    clock.advance(LIMITS.memory.indexing.renewMs);
+    await w.indexer.tick();
+    const due = await w.sql<{ ms: number }[]>`
+      select (extract(epoch from due_at - now()) * 1000)::float8 as ms from memory_items`;
+    const { claimMs, renewMs } = LIMITS.memory.indexing;
+    for (const { ms } of due) expect(ms).toBeGreaterThan(claimMs - renewMs);
+    goOn();
+    await w.indexer.idle();
+    expect(await standing(w.sql)).toMatchObject([{ status: 'completed', items: 2 }]);
+  });
+});
+
+/** Whether nothing of an indexer is under way that has not stopped for good. */
+async function isIdle(indexer: { idle(): Promise<void> }): Promise<boolean> {
+  const pause = new Promise<'busy'>((resolve) => setTimeout(() => resolve('busy'), 50));
+  return (await Promise.race([indexer.idle(), pause])) !== 'busy';
+}

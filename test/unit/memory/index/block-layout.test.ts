@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { BLOCK_BYTES, GROUP_ROWS, layoutOf } from '../../../../src/memory/index/block-layout.ts';
+
+describe('the layout of blocks', () => {
+  it('holds whole groups of rows, apart from each other and in line, for every number of dimensions', () => {
+    const everyDims = Array.from({ length: LIMITS.memory.indexDims }, (_, i) => i + 1);
+    const wrong = everyDims.filter((dims) => {
+      const blocks = 2 ** (dims % 6);
+      const { errorsAt, exactAt, idsAt, rows, scalesAt, stride, tagsAt } = layoutOf(dims, blocks);
+      const sizes = [idsAt - exactAt, scalesAt - idsAt, errorsAt - scalesAt, tagsAt - errorsAt];
+      return !(
+        stride >= dims &&
+        rows >= GROUP_ROWS * blocks &&
+        rows % GROUP_ROWS === 0 &&
+        exactAt === rows * stride &&
+        [stride * 4, 8, 4, 4].every((bytes, i) => sizes[i] === rows * bytes) &&
+        tagsAt + rows <= blocks * BLOCK_BYTES &&
+        exactAt % 16 === 0 &&
+        idsAt % 8 === 0 &&
+        scalesAt % 16 === 0
+      );
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('wastes little of a block on the models that are common', () => {
+    for (const dims of [384, 512, 768, 1_024, 1_536, 3_072]) {
+      const { rows } = layoutOf(dims);
+      expect((rows * (5 * dims + 17)) / BLOCK_BYTES).toBeGreaterThan(0.9);
+    }
+  });
+});

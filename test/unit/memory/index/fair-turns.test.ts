@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { createFairTurns } from '../../../../src/memory/index/fair-turns.ts';
+
+/** Turns that this test takes by itself. */
+function heldTurns() {
+  const due: (() => void)[] = [];
+  const turns = createFairTurns((callback) => due.push(callback));
+  const log: string[] = [];
+  return {
+    log,
+    turn: (count = 1) => {
+      for (let i = 0; i < count; i++) due.shift()?.();
+    },
+    get isIdle() {
+      return due.length === 0;
+    },
+    run: (space: number, name: string, steps: number) =>
+      turns.run(space, function* () {
+        for (let step = 1; step < steps; step++) {
+          log.push(name);
+          yield;
+        }
+        log.push(name);
+        return name;
+      }),
+    fail: (space: number) =>
+      // biome-ignore lint/correctness/useYield: it fails before it gets so far.
+      turns.run(space, function* () {
+        throw new Error('broke');
+      }),
+  };
+}
+
+describe('turns of spaces', () => {
+  it('let a short search wait for one step of each long one under way at most', async () => {
+    const world = heldTurns();
+    for (let space = 1; space <= 50; space++) void world.run(space, `long ${space}`, 1_000);
+    world.turn(75);
+    let done = false;
+    void world.run(99, 'short', 1).then(() => {
+      done = true;
+    });
+    world.turn(2);
+    await Promise.resolve();
+    expect(done).toBe(true);
+  });
+
+  it('give a space that asks again and again no more turns than one that works on', () => {
+    const world = heldTurns();
+    void world.run(1, 'long', 1_000);
+    const again = () => void world.run(2, 'short', 1);
+    for (let i = 0; i < 100; i++) {
+      again();
+      world.turn(2);
+    }
+    const long = world.log.filter((name) => name === 'long').length;
+    expect(long).toBeGreaterThanOrEqual(95);
+  });
+
+  it('do the work of one space in the order it was asked for, each whole', async () => {
+    const world = heldTurns();
+    const asked = ['a', 'b', 'c'].map((name) => world.run(7, name, 3));
+    world.turn(9);
+    expect(await Promise.all(asked)).toEqual(['a', 'b', 'c']);
+    expect(world.log.join('')).toBe('aaabbbccc');
+  });
+
+  it('go on behind work that fails, and rest when there is none', async () => {
+    const world = heldTurns();
+    const failed = world.fail(1);
+    const next = world.run(1, 'next', 1);
+    failed.catch(() => {});
+    world.turn(3);
+    await expect(failed).rejects.toThrow('broke');
+    expect(await next).toBe('next');
+    expect(world.isIdle).toBe(true);
+  });
+});

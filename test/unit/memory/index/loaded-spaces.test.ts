@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { EngineBusy } from '../../../../src/engines/engine.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import type { IndexContract } from '../../../../src/memory/index/index-worker.ts';
+import { LoadedSpaces, SpaceNotLoaded } from '../../../../src/memory/index/loaded-spaces.ts';
+import { fakeWorkerClient } from '../../../support/fake-worker-client.ts';
+
+/** A thread that answers with what the test says. */
+function spacesOf(answer: { value?: unknown; bytes?: number; evicted?: readonly number[] } = {}) {
+  const client = fakeWorkerClient<IndexContract>(() => ({ bytes: 0, evicted: [], ...answer }));
+  const thread = { current: {} as object | undefined };
+  Object.defineProperty(client, 'thread', { get: () => thread.current });
+  return { client, spaces: new LoadedSpaces(client), thread };
+}
+
+describe('the spaces that are loaded', () => {
+  it('are those of the thread that runs: one that is lost has taken all', () => {
+    const { spaces, thread } = spacesOf();
+    const space = spaces.begin(7, 3);
+    spaces.finish(space, 1);
+    expect(spaces.find(7)?.version).toBe(1);
+    thread.current = undefined;
+    expect(spaces.find(7)).toBeUndefined();
+    expect(() => spaces.requireKept(space)).toThrow(SpaceNotLoaded);
+  });
+
+  it('are without those that an answer says had to go, whichever call it is of', async () => {
+    const { client, spaces } = spacesOf({ bytes: 12, evicted: [1] });
+    const first = spaces.begin(7, 3);
+    spaces.finish(first, 1);
+    const second = spaces.begin(8, 3);
+    await spaces.ask(second, 'open', { key: second.key, dims: 3 });
+    expect(spaces.find(7)).toBeUndefined();
+    expect(spaces.bytes).toBe(12);
+    expect(client.calls).toHaveLength(1);
+  });
+
+  it('take no more calls than may wait, but are still forgotten', async () => {
+    const { client, spaces } = spacesOf();
+    const space = spaces.begin(7, 3);
+    spaces.finish(space, 1);
+    Object.assign(client, { inFlight: LIMITS.memory.indexWaiting });
+    const asked = spaces.ask(space, 'search', {
+      key: 1,
+      query: { vector: new Float32Array(3), k: 1 },
+    });
+    await expect(asked).rejects.toBeInstanceOf(EngineBusy);
+    expect(client.calls).toEqual([]);
+    await spaces.wipe(space);
+    expect(client.calls.map(({ method }) => method)).toEqual(['drop']);
+  });
+});

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { EngineInputRefused } from '../../../../src/engines/engine.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { packRows } from '../../../../src/memory/index/pack-rows.ts';
+
+const row = (id: number, tag = 0, dims = 4) => ({ id, tag, vector: new Float32Array(dims) });
+
+describe('packed rows', () => {
+  it('are batches of a bounded size that hold every row once', () => {
+    const dims = 3_072;
+    const rows = Array.from({ length: 100 }, (_, i) => row(i + 1, i % 2, dims));
+    const batches = [...packRows(rows, dims)];
+    expect(batches.flatMap(({ ids }) => [...ids])).toEqual(rows.map(({ id }) => id));
+    expect(batches.flatMap(({ tags }) => [...tags])).toEqual(rows.map(({ tag }) => tag));
+    for (const { ids, vectors } of batches) {
+      expect(vectors).toHaveLength(ids.length * dims);
+      expect(vectors.byteLength).toBeLessThanOrEqual(LIMITS.memory.indexBatchBytes);
+    }
+  });
+
+  it('refuse a row with a wrong id, tag or number of dimensions', () => {
+    const wrong = [row(0), row(-1), row(1.5), row(2 ** 53), row(1, 256), row(1, -1), row(1, 0, 5)];
+    for (const one of wrong) expect(() => [...packRows([one], 4)]).toThrow(EngineInputRefused);
+  });
+});

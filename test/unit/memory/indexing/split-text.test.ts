@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { splitItem } from '../../../../src/memory/indexing/split-text.ts';
+
+const { chunkChars, chunksPerItem, factsPerItem } = LIMITS.memory;
+const memory = { type: 'memory', infer: false, title: null } as const;
+
+describe('an item', () => {
+  it('of one memory is one chunk, whose first line is its whole text', () => {
+    expect(splitItem({ ...memory, text: ' The user\nlikes   tea. ' })).toEqual([
+      'The user likes tea.',
+    ]);
+  });
+
+  it('that is long is cut at sentences, and nothing of it is lost', () => {
+    const sentence = 'She wrote forty pages about the history of the lighthouse.';
+    const chunks = splitItem({ ...memory, text: Array(100).fill(sentence).join(' ') });
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(chunks.every((chunk) => chunk.length <= chunkChars && chunk.endsWith('.'))).toBe(true);
+    expect(chunks.join(' ')).toBe(Array(100).fill(sentence).join(' '));
+  });
+
+  it('whose facts are inferred keeps each fact once, without greetings and filler', () => {
+    const text = `Hi there! How are you? Well, my name is Ada. I'm allergic to peanuts.
+      Thanks a lot! My name is Ada. Oh, by the way, the meeting moved to 3 p.m. on Friday. Bye!`;
+    expect(splitItem({ ...memory, infer: true, text })).toEqual([
+      'My name is Ada.',
+      "I'm allergic to peanuts.",
+      'The meeting moved to 3 p.m. on Friday.',
+    ]);
+  });
+
+  it('in which no fact is found stays as it is', () => {
+    expect(splitItem({ ...memory, infer: true, text: 'Hello, how are you?' })).toEqual([
+      'Hello, how are you?',
+    ]);
+  });
+
+  it('of knowledge is its paragraphs, each with the title below', () => {
+    const text = 'Refunds take\nfive days.\n\n\nShipping is free.';
+    expect(splitItem({ type: 'knowledge', infer: false, title: 'Shop rules', text })).toEqual([
+      'Refunds take five days.\nShop rules',
+      'Shipping is free.\nShop rules',
+    ]);
+  });
+
+  it('is cut into few chunks that are not empty, whatever it says, and always into the same ones', () => {
+    const piece = fc.constantFrom('a. ', 'Hi! ', '\n\n', 'word ', '?! ', '9', '….', 'ß', '😀');
+    const text = fc
+      .array(piece, { minLength: 1, maxLength: 20_000 })
+      .map((parts) => parts.join(''))
+      .filter((joined) => joined.trim() !== '');
+    fc.assert(
+      fc.property(text, fc.boolean(), fc.boolean(), (said, infer, isKnowledge) => {
+        const item = { ...memory, text: said, infer, type: isKnowledge ? 'knowledge' : 'memory' };
+        const chunks = splitItem(item as Parameters<typeof splitItem>[0]);
+        const most = infer && !isKnowledge ? factsPerItem : chunksPerItem;
+        expect(chunks.length).toBeGreaterThan(0);
+        expect(chunks.length).toBeLessThanOrEqual(most);
+        expect(chunks.every((chunk) => chunk.trim() !== '' && !chunk.includes('\n'))).toBe(true);
+        expect(splitItem(item as Parameters<typeof splitItem>[0])).toEqual(chunks);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import {
+  checkMetadata,
+  extendSchema,
+  filterTerms,
+  queryTerms,
+  termsOf,
+} from '../../../src/memory/metadata.ts';
+
+describe('metadata', () => {
+  it('is found by its values and by its words, within its own namespace and field', () => {
+    const terms = termsOf(7, { role: 'Lead engineer', age: 40, remote: true });
+    const has = (some: readonly string[]) => some.every((term) => terms.includes(term));
+    expect(has(filterTerms(7, { role: 'Lead engineer', age: 40, remote: true }))).toBe(true);
+    expect(has(queryTerms(7, ['role'], 'engineer'))).toBe(true);
+    expect(has(filterTerms(8, { age: 40 }))).toBe(false);
+    expect(has(filterTerms(7, { age: '40' }))).toBe(false);
+    expect(has(filterTerms(7, { role: 'engineer' }))).toBe(false);
+    expect(has(queryTerms(8, ['role'], 'engineer'))).toBe(false);
+    expect(has(queryTerms(7, ['team'], 'engineer'))).toBe(false);
+  });
+
+  it('is refused where a declared field has another type, and nowhere else', () => {
+    const details = checkMetadata({ age: 'number' }, { age: 'x', toString: 'y' }, ['memories', 3]);
+    expect(details).toMatchObject([{ path: ['memories', 3, 'age'] }]);
+    expect(checkMetadata({ age: 'number' }, { age: 3 }, [])).toEqual([]);
+  });
+
+  it('has a schema that fields are added to, and whose types stay', () => {
+    expect(extendSchema({ a: 'string' }, { b: 'number' })).toEqual({
+      schema: { a: 'string', b: 'number' },
+      details: [],
+    });
+    expect(extendSchema({ a: 'string' }, { a: 'number' }).details).toHaveLength(1);
+    const many = Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`f${n}`, 'string']));
+    expect(extendSchema({}, many as never).details).toMatchObject([{ code: 'too_big' }]);
+  });
+});
