@@ -9,6 +9,7 @@ import { createMetrics } from '../http/server/metrics.ts';
 import { createStatusBoard, type StatusBoard } from '../http/server/public-status.ts';
 import { startWorkers } from '../kernel/schedule.ts';
 import { Teardown } from '../kernel/teardown.ts';
+import type { DirectSales } from '../marketplace/direct-sales.ts';
 import { loadCatalogue } from '../models/catalogue/load-catalogue.ts';
 import { RATE_LIMIT_ADVISORY_HEADER } from '../models/routing/rate-limit-advisory.ts';
 import { loadRateCard } from '../phone/load-rate-card.ts';
@@ -28,9 +29,10 @@ import { eventSchema } from '../webhooks/event-schema.ts';
 import { type AccountParts, buildAccounts } from './build/build-accounts.ts';
 import { buildBudgets } from './build/build-budgets.ts';
 import { buildChain } from './build/build-chain.ts';
-import { buildGateway } from './build/build-gateway.ts';
+import { buildGateway, buildLocalSound } from './build/build-gateway.ts';
 import { buildLedger } from './build/build-ledger.ts';
-import { buildPayments } from './build/build-payments.ts';
+import { buildMarketplace } from './build/build-marketplace.ts';
+import { buildPayments, openClient } from './build/build-payments.ts';
 import { buildPhone } from './build/build-phone.ts';
 import { buildRequests } from './build/build-requests.ts';
 import { buildVoice } from './build/build-voice.ts';
@@ -97,11 +99,24 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     indexer: undefined,
   });
   const budgets = buildBudgets(world, parts);
-  const payments = buildPayments(world, parts, { accounts, chain, budgets }, teardown);
+  const locals = buildLocalSound(voice);
+  const client = openClient(world, teardown);
+  const market = buildMarketplace(world, {
+    ...{ ledger, budgets, client },
+    rails: locals,
+    memory: undefined,
+  });
+  const { directSales, marketplace } = market;
+  const payments = buildPayments(
+    world,
+    parts,
+    { accounts, chain, budgets, client, marketplace },
+    teardown,
+  );
   const { paidCalls } = payments;
   const gateway = buildGateway(
     world,
-    { ledger, voice, budgets, paidCalls, providerKeys: accounts.services.providerKeys },
+    { ledger, voice, budgets, locals, paidCalls, providerKeys: accounts.services.providerKeys },
     teardown,
   );
   const webhooks = buildWebhooks(world, parts, teardown);
@@ -111,7 +126,10 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
   const board = { health, status, capabilities };
-  const services = { ...gateway.services, ...payments.services, ...webhooks, ...phone, ...board };
+  const services = {
+    ...{ ...gateway.services, ...payments.services, ...webhooks, ...phone, ...board },
+    directSales,
+  };
   const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
   const { invalidations } = accounts;
@@ -120,6 +138,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   startLife(world, accounts, health, teardown);
 
   const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });
+  market.listensAt(port);
   teardown.defer('live sessions', () => drain(settings.drainSeconds * 1_000, http, voice));
   return {
     url: settings.publicUrl ?? `${settings.tls ? 'https' : 'http'}://${settings.host}:${port}`,
@@ -146,6 +165,7 @@ function openEdge(
       readonly health: HealthChecks;
       readonly status: StatusBoard;
       readonly capabilities: Capabilities;
+      readonly directSales: DirectSales;
     },
 ): Promise<HttpServer> {
   const { environment, publicUrl, socketsPerAgent, trustedProxies, tls } = world.settings;

@@ -199,6 +199,14 @@ export const SECTIONS = {
       defaultsTo: String(LIMITS.agentProxyPerMinute),
     }),
   },
+  Marketplace: {
+    MARKETPLACE_URL: optional(z.url({ protocol: /^https?$/ })).meta({
+      description:
+        'The address under which agents name the vendors and the memory of this server in `POST /v1/proxy/fetch`. Such a call is answered in this process. See [marketplace.md](api-behaviour/marketplace.md).',
+      takes: 'an http or https URL',
+      unset: '`PUBLIC_URL`, else the port on this machine',
+    }),
+  },
   'Managed wallets': {
     MANAGED_WALLET_APP_ID: text().meta({
       description:
@@ -384,6 +392,7 @@ export const Environment = z.object({
   ...SECTIONS.Secrets,
   ...SECTIONS.Chain,
   ...SECTIONS['Paid calls'],
+  ...SECTIONS.Marketplace,
   ...SECTIONS['Managed wallets'],
   ...SECTIONS.Models,
   ...SECTIONS.Phone,

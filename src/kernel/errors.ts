@@ -5,6 +5,7 @@ import { controls } from './errors/controls.ts';
 import { credential } from './errors/credential.ts';
 import { gateway } from './errors/gateway.ts';
 import { keys } from './errors/keys.ts';
+import { marketplace } from './errors/marketplace.ts';
 import { phone } from './errors/phone.ts';
 import { providerKeys } from './errors/provider-keys.ts';
 import { proxy } from './errors/proxy.ts';
@@ -29,4 +30,5 @@ export const errors = {
   gateway,
   webhooks,
   phone,
+  marketplace,
 } as const;

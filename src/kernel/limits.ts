@@ -3,6 +3,7 @@ import { CHAIN_LIMITS } from './limits/chain.ts';
 import { CONTROL_LIMITS } from './limits/controls.ts';
 import { ENGINE_LIMITS } from './limits/engines.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
+import { MARKETPLACE_LIMITS } from './limits/marketplace.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
 import { PAYOUT_LIMITS } from './limits/payouts.ts';
@@ -27,6 +28,7 @@ export const LIMITS = {
   ...OUTBOUND_LIMITS,
   ...CHAIN_LIMITS,
   engines: ENGINE_LIMITS,
+  marketplace: MARKETPLACE_LIMITS,
   phone: PHONE_LIMITS,
   speech: SPEECH_LIMITS,
   webhooks: WEBHOOK_LIMITS,

@@ -1,0 +1,180 @@
+import type { ZodError } from 'zod';
+import { ApiError } from '../kernel/api-error.ts';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { createAgentSlots } from '../models/providers/local/agent-slots.ts';
+import { codePointsOf } from '../models/speech/speech-request.ts';
+import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
+import { refuseVendor } from './answer-failure.ts';
+import { deliveryBody } from './delivery-body.ts';
+import type { FetchSound } from './fetch-sound.ts';
+import type { OpenAccount } from './open-accounts.ts';
+import { OwnRefusal } from './own-refusal.ts';
+import { listPriceRaw } from './price.ts';
+import { type Asked, SERVICES, type ServiceName } from './requests.ts';
+import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
+import type { Order, Plan, Service, SoundFile, Vendor, VendorDoor } from './vendor.ts';
+import { type DoorDeps, openDoor } from './vendor-door.ts';
+
+export type ShimDeps = SellDeps &
+  DoorDeps & {
+    readonly vendors: readonly Vendor[];
+    readonly accounts: ReadonlyMap<string, OpenAccount>;
+    readonly fetchSound: FetchSound;
+  };
+
+/** A request for a service of a vendor. */
+export type ShimCall = Sale & {
+  readonly service: ServiceName;
+  readonly vendor: string;
+  /** As it came, read as JSON. */
+  readonly body: unknown;
+};
+
+export interface Shim {
+  /**
+   * Buys from a vendor with the account of this server, and answers what it delivered or how it refused. Throws OwnRefusal
+   * for what is wrong with the request or missing here, and the refusals of spend controls. What is thrown cost nothing.
+   */
+  serve(call: ShimCall): Promise<MarketAnswer & Pick<Sold, 'advisory'>>;
+}
+
+type Ready = { readonly goods: Goods };
+
+/** One place for all vendors: whatever is asked is planned, priced, held, asked for and settled in the same way. */
+export function createShim(deps: ShimDeps): Shim {
+  const takeFileSlot = createAgentSlots(LIMITS.marketplace.filesPerAgent);
+  let files = 0;
+
+  /** Keeps a file in memory while `use` needs it. */
+  async function withFile<T>(
+    url: string,
+    { signal, spender }: ShimCall,
+    use: (file: SoundFile) => Promise<T>,
+  ): Promise<T> {
+    const giveBack = takeFileSlot(spender.agentId);
+    if (giveBack === undefined || files >= LIMITS.marketplace.filesInFlight) {
+      giveBack?.();
+      throw new OwnRefusal(errors.marketplace.vendorBusy('Too many files are under way.'));
+    }
+    files++;
+    try {
+      return await use(await owning(() => deps.fetchSound(url, signal)));
+    } finally {
+      files--;
+      giveBack();
+    }
+  }
+
+  async function finish(call: ShimCall, { goods }: Ready) {
+    const sold = await sell(deps, call, goods);
+    const { advisory, chargedRaw, upstreamMs } = sold;
+    const body = await deliveryBody(sold.delivery, goods.usage);
+    const headers = { 'content-type': 'application/json' };
+    const payment = 'internal' as const;
+    return { status: 200, headers, body, costRaw: chargedRaw, payment, upstreamMs, advisory };
+  }
+
+  async function serve(call: ShimCall) {
+    const { service, vendor } = findService(deps, call);
+    const asked = await owning(() => readBody(call.service, call.body));
+    try {
+      if ('audioUrl' in asked) {
+        const { audioUrl, ...order } = asked;
+        return await withFile(audioUrl, call, (file) =>
+          finish(call, planned(deps, call, vendor, service, { ...order, file })),
+        );
+      }
+      return await finish(call, planned(deps, call, vendor, service, asked));
+    } catch (error) {
+      return refuseVendor(deps, vendor.name, error);
+    }
+  }
+
+  return { serve };
+}
+
+/** Runs what comes before the money: its refusals are the marketplace's own answers. */
+async function owning<T>(run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof ApiError && error.status !== CLIENT_CLOSED
+      ? new OwnRefusal(error)
+      : error;
+  }
+}
+
+const CLIENT_CLOSED = 499;
+
+function findService({ accounts, vendors }: ShimDeps, { service: kind, vendor: name }: ShimCall) {
+  const sellers = vendors.filter(({ services }) => services[kind] !== undefined);
+  const vendor = sellers.find((each) => each.name === name);
+  const service = vendor?.services[kind];
+  if (vendor === undefined || service === undefined) {
+    const names = sellers.map((each) => each.name).join(', ');
+    throw new OwnRefusal(
+      errors.marketplace.notFound(`There is no such vendor of ${kind}; there are ${names}.`),
+    );
+  }
+  if (vendor.account !== undefined && !accounts.has(name)) {
+    throw new OwnRefusal(
+      errors.marketplace.vendorUnavailable(`This server has no account with ${name}.`),
+    );
+  }
+  return { vendor, service: service as Service<ServiceName> };
+}
+
+function readBody(service: ServiceName, body: unknown): Asked[ServiceName] {
+  const parsed = SERVICES[service].safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw errors.request.invalid(detailsOf(parsed.error));
+}
+
+const DETAILS_SHOWN = 20;
+
+const detailsOf = (error: ZodError) =>
+  error.issues.slice(0, DETAILS_SHOWN).map(({ code, message, path }) => ({
+    path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
+    message,
+    code,
+  }));
+
+/** What an order comes to, and how it is asked for. Throws the refusal of one that its vendor does not take. */
+function planned(
+  deps: ShimDeps,
+  call: ShimCall,
+  vendor: Vendor,
+  service: Service<ServiceName>,
+  order: Order[ServiceName],
+): Ready {
+  try {
+    const text = 'text' in order ? order.text : 'input' in order ? order.input : undefined;
+    const points = text === undefined ? 0 : requireShort(text, service.mostChars);
+    const plan: Plan = service.plan(order as never);
+    const { marginBps } = LIMITS.marketplace;
+    const durationMs = 'file' in order ? order.file.durationMs : 0;
+    const characters = plan.characters ?? points;
+    const milliUnits = 'file' in order ? durationMs : characters * 1_000;
+    const { agentId } = call.spender;
+    const door = (): VendorDoor =>
+      openDoor(deps, deps.accounts.get(vendor.name), { agentId, signal: call.signal });
+    return {
+      goods: {
+        vendor: vendor.name,
+        priceRaw: listPriceRaw(plan.price, milliUnits, marginBps),
+        usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },
+        ask: () => plan.ask(door()),
+      },
+    };
+  } catch (error) {
+    throw error instanceof ApiError ? new OwnRefusal(error) : error;
+  }
+}
+
+function requireShort(text: string, mostChars: number = LIMITS.marketplace.textChars): number {
+  const points = codePointsOf(text);
+  if (points <= mostChars) return points;
+  const message = `must have at most ${mostChars} characters`;
+  throw errors.request.invalid([{ path: ['text'], message, code: 'too_big' }]);
+}
