@@ -9,7 +9,6 @@ import { createMetrics } from '../http/server/metrics.ts';
 import { createStatusBoard, type StatusBoard } from '../http/server/public-status.ts';
 import { startWorkers } from '../kernel/schedule.ts';
 import { Teardown } from '../kernel/teardown.ts';
-import type { DirectSales } from '../marketplace/direct-sales.ts';
 import { loadCatalogue } from '../models/catalogue/load-catalogue.ts';
 import { RATE_LIMIT_ADVISORY_HEADER } from '../models/routing/rate-limit-advisory.ts';
 import { loadRateCard } from '../phone/load-rate-card.ts';
@@ -29,11 +28,10 @@ import { eventSchema } from '../webhooks/event-schema.ts';
 import { type AccountParts, buildAccounts } from './build/build-accounts.ts';
 import { buildBudgets } from './build/build-budgets.ts';
 import { buildChain } from './build/build-chain.ts';
-import { buildGateway, buildLocalSound } from './build/build-gateway.ts';
+import type { buildGateway } from './build/build-gateway.ts';
 import { buildLedger } from './build/build-ledger.ts';
-import { buildMarketplace } from './build/build-marketplace.ts';
-import { buildPayments, openClient } from './build/build-payments.ts';
 import { buildPhone } from './build/build-phone.ts';
+import { buildPurchases } from './build/build-purchases.ts';
 import { buildRequests } from './build/build-requests.ts';
 import { buildVoice } from './build/build-voice.ts';
 import { buildWebhooks } from './build/build-webhooks.ts';
@@ -99,26 +97,8 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     indexer: undefined,
   });
   const budgets = buildBudgets(world, parts);
-  const locals = buildLocalSound(voice);
-  const client = openClient(world, teardown);
-  const market = buildMarketplace(world, {
-    ...{ ledger, budgets, client },
-    rails: locals,
-    memory: undefined,
-  });
-  const { directSales, marketplace } = market;
-  const payments = buildPayments(
-    world,
-    parts,
-    { accounts, chain, budgets, client, marketplace },
-    teardown,
-  );
-  const { paidCalls } = payments;
-  const gateway = buildGateway(
-    world,
-    { ledger, voice, budgets, locals, paidCalls, providerKeys: accounts.services.providerKeys },
-    teardown,
-  );
+  const purchases = buildPurchases(world, parts, { accounts, chain, budgets, voice }, teardown);
+  const { gateway } = purchases;
   const webhooks = buildWebhooks(world, parts, teardown);
   const phone = buildPhone(world, parts, { voice, gateway, rateCard }, teardown);
   const requests = buildRequests(world, parts, teardown);
@@ -126,10 +106,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
   const board = { health, status, capabilities };
-  const services = {
-    ...{ ...gateway.services, ...payments.services, ...webhooks, ...phone, ...board },
-    directSales,
-  };
+  const services = { ...purchases.services, ...webhooks, ...phone, ...board };
   const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
   const { invalidations } = accounts;
@@ -138,7 +115,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   startLife(world, accounts, health, teardown);
 
   const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });
-  market.listensAt(port);
+  purchases.listensAt(port);
   teardown.defer('live sessions', () => drain(settings.drainSeconds * 1_000, http, voice));
   return {
     url: settings.publicUrl ?? `${settings.tls ? 'https' : 'http'}://${settings.host}:${port}`,
@@ -158,14 +135,12 @@ function openEdge(
   { voice, relays, cascades }: LiveParts,
   accounts: AccountParts,
   requests: ReturnType<typeof buildRequests>,
-  services: ReturnType<typeof buildGateway>['services'] &
-    ReturnType<typeof buildPayments>['services'] &
+  services: ReturnType<typeof buildPurchases>['services'] &
     ReturnType<typeof buildWebhooks> &
     ReturnType<typeof buildPhone> & {
       readonly health: HealthChecks;
       readonly status: StatusBoard;
       readonly capabilities: Capabilities;
-      readonly directSales: DirectSales;
     },
 ): Promise<HttpServer> {
   const { environment, publicUrl, socketsPerAgent, trustedProxies, tls } = world.settings;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { LOG_LEVELS } from '../kernel/log.ts';
+import { MARKETPLACE_SECTION } from './marketplace-section.ts';
 
 /** The embedded database of a development server; production must name its own place. */
 export const DEFAULT_DATABASE_PATH = './.data/db';
@@ -199,14 +200,7 @@ export const SECTIONS = {
       defaultsTo: String(LIMITS.agentProxyPerMinute),
     }),
   },
-  Marketplace: {
-    MARKETPLACE_URL: optional(z.url({ protocol: /^https?$/ })).meta({
-      description:
-        'The address under which agents name the vendors and the memory of this server in `POST /v1/proxy/fetch`. Such a call is answered in this process. See [marketplace.md](api-behaviour/marketplace.md).',
-      takes: 'an http or https URL',
-      unset: '`PUBLIC_URL`, else the port on this machine',
-    }),
-  },
+  Marketplace: MARKETPLACE_SECTION,
   'Managed wallets': {
     MANAGED_WALLET_APP_ID: text().meta({
       description:

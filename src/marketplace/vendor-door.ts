@@ -15,10 +15,11 @@ export type DoorDeps = {
 
 /** Opens the way to a vendor for one order. Redirects are answers: they would carry the credential elsewhere. */
 export function openDoor(
-  { clock, fetch, random, vendorMs = LIMITS.marketplace.vendorMs }: DoorDeps,
+  deps: DoorDeps,
   account: OpenAccount | undefined,
   { agentId, signal }: { readonly agentId: number; readonly signal: AbortSignal },
 ): VendorDoor {
+  const { clock, random, vendorMs = LIMITS.marketplace.vendorMs } = deps;
   const deadlineMs = clock.monotonicMs() + vendorMs;
   const leftMs = () => {
     const left = Math.ceil(deadlineMs - clock.monotonicMs());
@@ -33,7 +34,7 @@ export function openDoor(
       const opened = account.opens({ method, url, ...(body !== undefined && { body }) }, clock);
       let answer: VendorAnswer;
       try {
-        const { body: bytes, ...head } = await fetch({
+        const { body: bytes, ...head } = await deps.fetch({
           ...{ url: url.href, method, headers: { ...headers, ...opened }, signal },
           ...(body !== undefined && { body }),
           timeoutMs: leftMs(),
