@@ -21,19 +21,20 @@ import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
 import { createListenSocket } from '../sockets/listen.ts';
 import { createRealtimeSocket } from '../sockets/realtime.ts';
 import { createTranscriptionSocket } from '../sockets/transcriptions-stream.ts';
-import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
+import { BUDGET_ADVISORY_HEADER, type BudgetReports } from '../spend/awareness/budget-left.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import { EVENT_KINDS } from '../webhooks/catalogue.ts';
 import { eventSchema } from '../webhooks/event-schema.ts';
 import { type AccountParts, buildAccounts } from './build/build-accounts.ts';
 import { buildBudgets } from './build/build-budgets.ts';
-import { buildChain } from './build/build-chain.ts';
-import type { buildGateway } from './build/build-gateway.ts';
-import { buildLedger } from './build/build-ledger.ts';
+import { buildChain, type ChainParts } from './build/build-chain.ts';
+import { buildGateway, buildLocalSound } from './build/build-gateway.ts';
+import { buildLedger, type LedgerParts } from './build/build-ledger.ts';
+import { buildMarketplace } from './build/build-marketplace.ts';
+import { buildPayments, openClient } from './build/build-payments.ts';
 import { buildPhone } from './build/build-phone.ts';
-import { buildPurchases } from './build/build-purchases.ts';
 import { buildRequests } from './build/build-requests.ts';
-import { buildVoice } from './build/build-voice.ts';
+import { buildVoice, type VoiceParts } from './build/build-voice.ts';
 import { buildWebhooks } from './build/build-webhooks.ts';
 import { forget } from './build/forget.ts';
 import { pushMonitoring } from './build/push-monitoring.ts';
@@ -122,6 +123,38 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     port,
     database,
     [Symbol.asyncDispose]: () => teardown[Symbol.asyncDispose](),
+  };
+}
+
+type PurchaseParts = {
+  readonly accounts: AccountParts;
+  readonly chain: ChainParts;
+  readonly budgets: BudgetReports;
+  readonly voice: VoiceParts;
+};
+
+/** All that agents buy by the request: of vendors, of the marketplace of this server, and of models. */
+function buildPurchases(
+  world: World,
+  parts: LedgerParts,
+  { accounts, chain, budgets, voice }: PurchaseParts,
+  teardown: Teardown,
+) {
+  const { ledger } = parts;
+  const { providerKeys } = accounts.services;
+  const locals = buildLocalSound(voice);
+  const client = openClient(world, teardown);
+  const shop = { ledger, budgets, client, rails: locals, memory: undefined };
+  const { directSales, listensAt, marketplace } = buildMarketplace(world, shop);
+  const paying = { accounts, chain, budgets, client, marketplace };
+  const { paidCalls, services: paid } = buildPayments(world, parts, paying, teardown);
+  const selling = { ledger, voice, budgets, locals, paidCalls, providerKeys };
+  const gateway = buildGateway(world, selling, teardown);
+  return {
+    gateway,
+    /** The server listens, at this port. */
+    listensAt,
+    services: { ...gateway.services, ...paid, directSales },
   };
 }
 

@@ -12,7 +12,7 @@ const words = () =>
     .max(2 * mostTextChars);
 
 /** A text to be spoken. */
-export const TtsBody = z.object({
+const TtsBody = z.object({
   text: words(),
   voice: name(),
   model: name(),
@@ -21,7 +21,7 @@ export const TtsBody = z.object({
 });
 
 /** A file to be written down. How long it lasts is found out from its bytes. */
-export const SttBody = z.object({
+const SttBody = z.object({
   audioUrl: z
     .string()
     .max(LIMITS.outboundUrlChars)
@@ -37,16 +37,16 @@ export const SttBody = z.object({
     .nullish(),
 });
 
-export const TranslateBody = z.object({
+const TranslateBody = z.object({
   input: words(),
   source_language_code: z.string().min(1).max(nameChars),
   target_language_code: z.string().min(1).max(nameChars),
   model: name(),
 });
 
-export const TransliterateBody = TranslateBody.omit({ model: true });
+const TransliterateBody = TranslateBody.omit({ model: true });
 
-export const LidBody = z.object({ input: words() });
+const LidBody = z.object({ input: words() });
 
 /** What can be had of a vendor: a word of its path, and the shape of its body. */
 export const SERVICES = {

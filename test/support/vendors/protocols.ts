@@ -5,7 +5,7 @@ import type { Heard, Protocol, Said } from './vendor-peer.ts';
 export const soundOf = (text: string): Buffer => Buffer.from(`ID3 ${text}`);
 
 /** What a vendor hears in a file: the file's own fingerprint. */
-export const heardIn = (bytes: Uint8Array): string =>
+const heardIn = (bytes: Uint8Array): string =>
   `heard ${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`;
 
 const KEY = 'key-of-the-operator';
