@@ -11,7 +11,8 @@ import { type SoundFile, unfit } from './vendor.ts';
 
 export type FetchSound = (audioUrl: string, signal: AbortSignal) => Promise<SoundFile>;
 
-const { audioBytes, audioFirstByteMs, audioIdleMs, audioMs, audioRedirects } = LIMITS.marketplace;
+const { audioBytes, audioFirstByteMs, audioIdleMs, audioMs, audioRedirects, audioSeconds } =
+  LIMITS.marketplace;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
@@ -79,6 +80,9 @@ async function readFile(
   const probed = await probeDuration(bytes);
   if (probed.kind === 'refused') throw unfit('audioUrl', probed.reason);
   const { durationMs } = probed;
+  if (durationMs > audioSeconds * 1_000) {
+    throw unfit('audioUrl', `must last at most ${audioSeconds} s`);
+  }
   return { bytes, durationMs, contentType: typeOf(answer), name: fileName(url) };
 }
 

@@ -2,7 +2,6 @@ import type { ZodError } from 'zod';
 import { ApiError } from '../kernel/api-error.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { createAgentSlots } from '../models/providers/local/agent-slots.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
 import { refuseVendor } from './answer-failure.ts';
@@ -12,8 +11,17 @@ import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { listPriceRaw } from './price.ts';
 import { type Asked, SERVICES, type ServiceName } from './requests.ts';
+import { createRoom } from './room.ts';
 import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
-import type { Order, Plan, Service, SoundFile, Vendor, VendorDoor } from './vendor.ts';
+import {
+  type Order,
+  type Plan,
+  type Service,
+  type SoundFile,
+  type Vendor,
+  type VendorDoor,
+  VendorFailed,
+} from './vendor.ts';
 import { type DoorDeps, openDoor } from './vendor-door.ts';
 
 export type ShimDeps = SellDeps &
@@ -39,35 +47,14 @@ export interface Shim {
   serve(call: ShimCall): Promise<MarketAnswer & Pick<Sold, 'advisory'>>;
 }
 
-type Ready = { readonly goods: Goods };
-
 /** One place for all vendors: whatever is asked is planned, priced, held, asked for and settled in the same way. */
 export function createShim(deps: ShimDeps): Shim {
-  const takeFileSlot = createAgentSlots(LIMITS.marketplace.filesPerAgent);
-  let files = 0;
+  const { filesInFlight, filesPerAgent, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
+  const withSale = createRoom({ perAgent: salesPerAgent, inAll: salesPerVendor });
+  const withFile = createRoom({ perAgent: filesPerAgent, inAll: filesInFlight });
 
-  /** Keeps a file in memory while `use` needs it. */
-  async function withFile<T>(
-    url: string,
-    { signal, spender }: ShimCall,
-    use: (file: SoundFile) => Promise<T>,
-  ): Promise<T> {
-    const giveBack = takeFileSlot(spender.agentId);
-    if (giveBack === undefined || files >= LIMITS.marketplace.filesInFlight) {
-      giveBack?.();
-      throw new OwnRefusal(errors.marketplace.vendorBusy('Too many files are under way.'));
-    }
-    files++;
-    try {
-      return await use(await owning(() => deps.fetchSound(url, signal)));
-    } finally {
-      files--;
-      giveBack();
-    }
-  }
-
-  async function finish(call: ShimCall, { goods }: Ready) {
-    const sold = await sell(deps, call, goods);
+  async function finish(call: ShimCall, vendor: Vendor, goods: Goods) {
+    const sold = await withSale(vendor.name, call.spender.agentId, () => sell(deps, call, goods));
     const { advisory, chargedRaw, upstreamMs } = sold;
     const body = await deliveryBody(sold.delivery, goods.usage);
     const headers = { 'content-type': 'application/json' };
@@ -75,29 +62,38 @@ export function createShim(deps: ShimDeps): Shim {
     return { status: 200, headers, body, costRaw: chargedRaw, payment, upstreamMs, advisory };
   }
 
-  async function serve(call: ShimCall) {
+  async function buy(call: ShimCall) {
     const { service, vendor } = findService(deps, call);
-    const asked = await owning(() => readBody(call.service, call.body));
+    const asked = readBody(call.service, call.body);
     try {
-      if ('audioUrl' in asked) {
-        const { audioUrl, ...order } = asked;
-        return await withFile(audioUrl, call, (file) =>
-          finish(call, planned(deps, call, vendor, service, { ...order, file })),
-        );
+      if (!('audioUrl' in asked)) {
+        return await finish(call, vendor, planned(deps, call, vendor, service, asked));
       }
-      return await finish(call, planned(deps, call, vendor, service, asked));
+      const { audioUrl, ...order } = asked;
+      return await withFile('files', call.spender.agentId, async () => {
+        const file = await fetched(() => deps.fetchSound(audioUrl, call.signal));
+        const goods = planned(deps, call, vendor, service, { ...order, file });
+        return finish(call, vendor, goods);
+      });
     } catch (error) {
+      if (error instanceof VendorFailed && call.signal.aborted) throw errors.request.clientClosed();
       return refuseVendor(deps, vendor.name, error);
     }
   }
 
-  return { serve };
+  return {
+    serve(call) {
+      if (call.workId === undefined) return buy(call);
+      // The answer is kept for a client that comes back, so that one who leaves does not stop it.
+      return buy({ ...call, signal: new AbortController().signal });
+    },
+  };
 }
 
-/** Runs what comes before the money: its refusals are the marketplace's own answers. */
-async function owning<T>(run: () => T | Promise<T>): Promise<T> {
+/** A file, whose refusals are the marketplace's own answers. */
+async function fetched(get: () => Promise<SoundFile>): Promise<SoundFile> {
   try {
-    return await run();
+    return await get();
   } catch (error) {
     throw error instanceof ApiError && error.status !== CLIENT_CLOSED
       ? new OwnRefusal(error)
@@ -128,7 +124,7 @@ function findService({ accounts, vendors }: ShimDeps, { service: kind, vendor: n
 function readBody(service: ServiceName, body: unknown): Asked[ServiceName] {
   const parsed = SERVICES[service].safeParse(body);
   if (parsed.success) return parsed.data;
-  throw errors.request.invalid(detailsOf(parsed.error));
+  throw new OwnRefusal(errors.request.invalid(detailsOf(parsed.error)));
 }
 
 const DETAILS_SHOWN = 20;
@@ -147,7 +143,7 @@ function planned(
   vendor: Vendor,
   service: Service<ServiceName>,
   order: Order[ServiceName],
-): Ready {
+): Goods {
   try {
     const text = 'text' in order ? order.text : 'input' in order ? order.input : undefined;
     const points = text === undefined ? 0 : requireShort(text, service.mostChars);
@@ -160,12 +156,10 @@ function planned(
     const door = (): VendorDoor =>
       openDoor(deps, deps.accounts.get(vendor.name), { agentId, signal: call.signal });
     return {
-      goods: {
-        vendor: vendor.name,
-        priceRaw: listPriceRaw(plan.price, milliUnits, marginBps),
-        usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },
-        ask: () => plan.ask(door()),
-      },
+      vendor: vendor.name,
+      priceRaw: listPriceRaw(plan.price, milliUnits, marginBps),
+      usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },
+      ask: () => plan.ask(door()),
     };
   } catch (error) {
     throw error instanceof ApiError ? new OwnRefusal(error) : error;

@@ -17,6 +17,8 @@ export const MARKETPLACE_LIMITS = {
 
   /** Of a file that is to be transcribed, and how it is fetched. */
   audioBytes: 25 * 1024 * 1024,
+  /** How long it may last: what is said in it comes back word by word. */
+  audioSeconds: 3_600,
   audioMs: 30_000,
   audioIdleMs: 10_000,
   audioFirstByteMs: 10_000,
@@ -27,14 +29,17 @@ export const MARKETPLACE_LIMITS = {
 
   /** Of a vendor's answer to anything, with sound in base64 or hex. */
   answerBytes: 16 * 1024 * 1024,
-  answerJson: { depth: 64, values: 1_000_000, members: 500_000 },
+  /** A transcript of an hour, word by word; it is read and written in some 20 ms each. */
+  answerJson: { depth: 64, values: 160_000, members: 80_000 },
   /** How much of a vendor's refusal is relayed. */
   refusalBytes: 64 * 1024,
   /** From the first byte to a vendor to the last one of its answer, with all the questions that it takes. */
   vendorMs: 60_000,
   /** Between two questions for a transcript that is not done yet: the first, and the longest. */
   pollMs: { first: 250, most: 2_000 },
-  requestsPerVendor: 64,
+  /** What is under way with one vendor, and of one agent with all of them: answers are held in memory. */
+  salesPerVendor: 64,
+  salesPerAgent: 32,
   /** A multiple of three, so that pieces of base64 can be joined. */
   base64BytesPerTurn: 768 * 1024,
 } as const;

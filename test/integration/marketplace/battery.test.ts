@@ -21,6 +21,8 @@ const TEXT = 'x'.repeat(100);
 const RAW = 3_150n;
 const MINUTE_RAW = 8_085n;
 
+const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
+
 const costOf = ({ headers }: Told) => BigInt(headers.get('x-svc-cost-usdc') ?? '0');
 
 /** All that an agent was told it was charged is what its ledger has, to the raw unit, and nothing stays held. */
@@ -124,15 +126,49 @@ describe('a client that leaves', () => {
       body: JSON.stringify({ url: `${MARKET}${SPEECH}`, method: 'POST', body: { text: TEXT } }),
       signal: leaving.signal,
     }).catch(() => undefined);
-    while (market.peer.heard.length === asked)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    while (market.peer.heard.length === asked) await pause();
     expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({ held: RAW });
     leaving.abort();
     await gone;
     const money = await settledMoney(market.world.sql, agent.agentId);
     expect(money).toMatchObject({ spendable: 1_000_000n, charged: 0n });
-    while (market.peer.left.count === before)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    while (market.peer.left.count === before) await pause();
+  });
+});
+
+describe('a client that leaves and comes back with its key', () => {
+  it('finds the answer that was bought meanwhile, and pays once', async () => {
+    const agent = await market.shopper('coming back');
+    let go = () => {};
+    const until = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    market.peer.faults.push({ kind: 'held', until });
+    const asked = market.peer.heard.length;
+    const leaving = new AbortController();
+    const request = {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${agent.key}`, 'content-type': 'application/json' },
+        'idempotency-key': 'back',
+      },
+      body: JSON.stringify({ url: `${MARKET}${SPEECH}`, method: 'POST', body: { text: TEXT } }),
+    };
+    const url = `${market.world.url}/v1/proxy/fetch`;
+    const gone = fetch(url, { ...request, signal: leaving.signal }).catch(() => undefined);
+    while (market.peer.heard.length === asked) await pause();
+    leaving.abort();
+    await gone;
+    go();
+    let again = await fetch(url, request);
+    while (again.status === 409) {
+      await pause();
+      again = await fetch(url, request);
+    }
+    expect([again.status, again.headers.get('x-svc-cost-usdc')]).toEqual([200, String(RAW)]);
+    expect(market.peer.heard).toHaveLength(asked + 1);
+    const money = await settledMoney(market.world.sql, agent.agentId);
+    expect(money).toMatchObject({ spendable: 1_000_000n - RAW, charged: RAW });
   });
 });
 
