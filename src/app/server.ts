@@ -145,7 +145,11 @@ function buildPurchases(
   const locals = buildLocalSound(voice);
   const client = openClient(world, teardown);
   const shop = { ledger, budgets, client, rails: locals, memory: undefined };
-  const { directSales, listensAt, marketplace } = buildMarketplace(world, shop);
+  const { directSales, listensAt, marketplace, vendorHealths } = buildMarketplace(
+    world,
+    shop,
+    teardown,
+  );
   const paying = { accounts, chain, budgets, client, marketplace };
   const { paidCalls, services: paid } = buildPayments(world, parts, paying, teardown);
   const selling = { ledger, voice, budgets, locals, paidCalls, providerKeys };
@@ -154,7 +158,7 @@ function buildPurchases(
     gateway,
     /** The server listens, at this port. */
     listensAt,
-    services: { ...gateway.services, ...paid, directSales },
+    services: { ...gateway.services, ...paid, directSales, vendorHealths },
   };
 }
 

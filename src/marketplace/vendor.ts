@@ -85,7 +85,10 @@ export type Account = {
 };
 
 export type Vendor = {
+  /** In paths and variables. */
   readonly name: string;
+  /** As people write it. */
+  readonly title: string;
   /** Absent: it is a part of this process. */
   readonly account?: Account;
   readonly services: Services;

@@ -135,6 +135,7 @@ import { modelDetail } from './models/detail.ts';
 import { listModels } from './models/list.ts';
 import { buyOwnNumber } from './numbers/buy.ts';
 import { openapi } from './openapi.ts';
+import { playgroundVendors } from './playground/vendors.ts';
 import { proxyCheck } from './proxy/check.ts';
 import { proxyFetch } from './proxy/fetch.ts';
 import { createClientSecret } from './realtime/client-secrets.ts';
@@ -307,6 +308,7 @@ export const ROUTES = [
   sellTranslation,
   sellTransliteration,
   sellLanguage,
+  playgroundVendors,
   capabilities,
   openapi,
   metrics,

@@ -40,6 +40,11 @@ export const MARKETPLACE_LIMITS = {
   /** What is under way with one vendor, and of one agent with all of them: answers are held in memory. */
   salesPerVendor: 64,
   salesPerAgent: 32,
+  /** How often each vendor is tried, one at a time, and after how many failures in a row it counts as down. */
+  probeEveryMs: 15 * 60_000,
+  probeTickMs: 30_000,
+  failuresUntilDown: 2,
+
   /** A multiple of three, so that pieces of base64 can be joined. */
   base64BytesPerTurn: 768 * 1024,
 } as const;

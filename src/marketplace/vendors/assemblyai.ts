@@ -7,6 +7,7 @@ import { keyed, modelOf, nameOf, type Vendor, type VendorDoor, VendorFailed } fr
 /** AssemblyAI: https://www.assemblyai.com/docs/api-reference/transcripts. It is asked until the transcript is done. */
 export const assemblyai: Vendor = {
   name: 'assemblyai',
+  title: 'AssemblyAI',
   account: keyed('ASSEMBLYAI_API_KEY', 'https://api.assemblyai.com/v2', (key) => ({
     authorization: key,
   })),

@@ -27,6 +27,7 @@ const ssml = (text: string, voice: string, language: string): string =>
  */
 export const azure: Vendor = {
   name: 'azure',
+  title: 'Azure AI Speech',
   account: keyed('AZURE_SPEECH_KEY', null, (key) => ({ 'ocp-apim-subscription-key': key })),
   services: {
     tts: {

@@ -14,6 +14,7 @@ const OUTPUT = { container: 'mp3', sample_rate: 44_100, bit_rate: 128_000 };
 /** Cartesia: https://docs.cartesia.ai/api-reference. */
 export const cartesia: Vendor = {
   name: 'cartesia',
+  title: 'Cartesia',
   account: keyed('CARTESIA_API_KEY', 'https://api.cartesia.ai', (key) => ({
     authorization: `Bearer ${key}`,
     'cartesia-version': '2025-04-16',

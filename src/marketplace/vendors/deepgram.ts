@@ -15,6 +15,7 @@ const STT_MODELS = { 'nova-3': LIST.deepgram.stt, 'nova-2': LIST.deepgram.stt };
 /** Deepgram: https://developers.deepgram.com/reference. */
 export const deepgram: Vendor = {
   name: 'deepgram',
+  title: 'Deepgram',
   account: keyed('DEEPGRAM_API_KEY', 'https://api.deepgram.com/v1', (key) => ({
     authorization: `Token ${key}`,
   })),

@@ -21,6 +21,7 @@ const VOICE = 'JBFqnCBsd6RMkjVDRZzb';
 /** ElevenLabs: https://elevenlabs.io/docs/api-reference. */
 export const elevenlabs: Vendor = {
   name: 'elevenlabs',
+  title: 'ElevenLabs',
   account: keyed('ELEVENLABS_API_KEY', 'https://api.elevenlabs.io/v1', (key) => ({
     'xi-api-key': key,
   })),

@@ -11,6 +11,7 @@ const MOST_BYTES = 5_000;
 /** Google Cloud Text-to-Speech: https://cloud.google.com/text-to-speech/docs/reference/rest. */
 export const google: Vendor = {
   name: 'google',
+  title: 'Google Cloud',
   account: keyed('GOOGLE_CLOUD_API_KEY', 'https://texttospeech.googleapis.com/v1', (key) => ({
     'x-goog-api-key': key,
   })),

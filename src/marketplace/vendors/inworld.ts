@@ -14,6 +14,7 @@ const MODELS = {
 /** Inworld: https://docs.inworld.ai/api-reference/ttsAPI. Its key is handed out in base64. */
 export const inworld: Vendor = {
   name: 'inworld',
+  title: 'Inworld',
   account: keyed('INWORLD_API_KEY', 'https://api.inworld.ai/tts/v1', (key) => ({
     authorization: `Basic ${key}`,
   })),

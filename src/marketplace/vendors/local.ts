@@ -25,6 +25,7 @@ const FREE = LIST.free;
 /** The engines of this process, as one more vendor: free of charge, and there on every server. */
 export const createLocalVendor = (rails: LocalRails): Vendor => ({
   name: 'local',
+  title: 'Local engines',
   services: {
     tts: {
       plan(order) {

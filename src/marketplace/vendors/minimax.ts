@@ -17,6 +17,7 @@ const MODELS = {
 /** MiniMax: https://platform.minimax.io/docs/api-reference/speech-t2a-http. */
 export const minimax: Vendor = {
   name: 'minimax',
+  title: 'MiniMax',
   account: keyed('MINIMAX_API_KEY', 'https://api.minimax.io/v1', (key) => ({
     authorization: `Bearer ${key}`,
   })),

@@ -10,6 +10,7 @@ const ENGINES = { neural, standard, generative };
 /** Amazon Polly: https://docs.aws.amazon.com/polly/latest/dg/API_SynthesizeSpeech.html. */
 export const polly: Vendor = {
   name: 'polly',
+  title: 'Amazon Polly',
   account: {
     variables: ['POLLY_ACCESS_KEY_ID', 'POLLY_SECRET_ACCESS_KEY'],
     baseUrl: 'https://polly.us-east-1.amazonaws.com',

@@ -12,6 +12,7 @@ const VOICES: Readonly<Record<string, string>> = { mistv2: 'cove', coda: 'lyra' 
 /** Rime: https://docs.rime.ai/api-reference. */
 export const rime: Vendor = {
   name: 'rime',
+  title: 'Rime',
   account: keyed('RIME_API_KEY', 'https://users.rime.ai/v1', (key) => ({
     authorization: `Bearer ${key}`,
   })),

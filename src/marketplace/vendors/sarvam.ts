@@ -9,6 +9,7 @@ const TRANSLATORS = { 'mayura:v1': translate, 'sarvam-translate:v1': translate }
 /** Sarvam: https://docs.sarvam.ai/api-reference-docs. */
 export const sarvam: Vendor = {
   name: 'sarvam',
+  title: 'Sarvam',
   account: keyed('SARVAM_API_KEY', 'https://api.sarvam.ai', (key) => ({
     'api-subscription-key': key,
   })),

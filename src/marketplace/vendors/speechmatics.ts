@@ -7,6 +7,7 @@ import { keyed, modelOf, nameOf, type Vendor, type VendorDoor, VendorFailed } fr
 /** Speechmatics: https://docs.speechmatics.com/speech-to-text/batch. It is asked until the job is done. */
 export const speechmatics: Vendor = {
   name: 'speechmatics',
+  title: 'Speechmatics',
   account: keyed('SPEECHMATICS_API_KEY', 'https://eu1.asr.api.speechmatics.com/v2', (key) => ({
     authorization: `Bearer ${key}`,
   })),

@@ -5,6 +5,7 @@ import { keyed, nameOf, type Vendor } from '../vendor.ts';
 /** xAI: https://docs.x.ai/developers/rest-api-reference/inference/voice. It has one model of each kind. */
 export const xai: Vendor = {
   name: 'xai',
+  title: 'xAI',
   account: keyed('XAI_API_KEY', 'https://api.x.ai/v1', (key) => ({
     authorization: `Bearer ${key}`,
   })),

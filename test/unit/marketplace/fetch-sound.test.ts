@@ -14,8 +14,8 @@ import {
 
 const WAV = encodeWav(new Int16Array(1_600), 8_000);
 
-/** An hour and a second, at eight samples a second. */
-const LONG = encodeWav(new Int16Array(8 * 3_601), 8);
+/** An hour and a second. */
+const LONG = encodeWav(new Int16Array(1_000 * 3_601), 1_000);
 
 /** Fetches from a web of these answers, by their URLs. */
 function web(pages: Readonly<Record<string, ScriptedAnswer | Error>>) {
@@ -90,6 +90,7 @@ describe('a file of sound', () => {
     ['that is not there', { status: 404 }, 400, 'audioUrl: answered 404'],
     ['that is no sound', { body: 'hello' }, 400, /^audioUrl: The file is none/],
     ['that is empty', { body: '' }, 400, /^audioUrl: /],
+    ['that lasts too long', { body: LONG }, 400, 'audioUrl: must last at most 3600 s'],
     [
       'behind a closed port',
       new SendFailed('unreachable', { beforeBytes: true }),
