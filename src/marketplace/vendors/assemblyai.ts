@@ -4,6 +4,10 @@ import { LIST } from '../price-list.ts';
 import { jsonRequest, objectOf, transcript } from '../read-delivery.ts';
 import { keyed, modelOf, nameOf, type Vendor, type VendorDoor, VendorFailed } from '../vendor.ts';
 
+const { stt } = LIST.assemblyai;
+
+const MODELS = { 'universal-3-5-pro': stt, 'universal-3-pro': stt };
+
 /** AssemblyAI: https://www.assemblyai.com/docs/api-reference/transcripts. It is asked until the transcript is done. */
 export const assemblyai: Vendor = {
   name: 'assemblyai',
@@ -14,8 +18,8 @@ export const assemblyai: Vendor = {
   services: {
     stt: {
       plan({ file, language_code, model: asked }) {
-        const { model, price } = modelOf(asked, { universal: LIST.assemblyai.stt });
-        const language = nameOf(language_code, 'en', 'language_code');
+        const { model, price } = modelOf(asked, MODELS);
+        const language = language_code && nameOf(language_code, '', 'language_code');
         return {
           price,
           async ask(door) {
@@ -29,8 +33,8 @@ export const assemblyai: Vendor = {
             );
             const order = {
               audio_url: uploaded.upload_url,
-              speech_model: model,
-              language_code: language,
+              speech_models: [model],
+              ...(language && { language_code: language }),
             };
             const begun = await objectOf(await door.send(jsonRequest('/transcript', order)));
             const heard = await whenDone(door, begun);

@@ -1,8 +1,13 @@
 import { LIST } from '../price-list.ts';
 import { codedSound, formRequest, jsonRequest, objectOf, transcript } from '../read-delivery.ts';
-import { keyed, modelOf, nameOf, type Order, type Plan, type Vendor } from '../vendor.ts';
+import { keyed, modelOf, nameOf, type Order, type Plan, unfit, type Vendor } from '../vendor.ts';
 
 const { lid, stt, translate, tts } = LIST.sarvam;
+
+const HEARERS = { 'saaras:v3': stt, 'saarika:v2.5': stt };
+
+/** What it answers at once. */
+const MOST_SECONDS = 30;
 
 const TRANSLATORS = { 'mayura:v1': translate, 'sarvam-translate:v1': translate };
 
@@ -36,8 +41,8 @@ export const sarvam: Vendor = {
         };
       },
     },
-    stt: { plan: (order) => hear(order, '/speech-to-text', 'saarika:v2.5') },
-    'stt-translate': { plan: (order) => hear(order, '/speech-to-text-translate', 'saaras:v2.5') },
+    stt: { plan: (order) => hear(order, HEARERS) },
+    'stt-translate': { plan: (order) => hear(order, { 'saaras:v3': stt }, 'translate') },
     translate: {
       mostChars: 1_000,
       plan({ model: asked, ...text }) {
@@ -52,15 +57,19 @@ export const sarvam: Vendor = {
 
 function hear(
   { file, language_code, model: asked }: Order['stt'],
-  path: string,
-  usual: string,
+  models: Parameters<typeof modelOf>[1],
+  mode?: 'translate',
 ): Plan {
-  const { model, price } = modelOf(asked, { [usual]: stt });
+  const { model, price } = modelOf(asked, models);
+  if (file.durationMs > MOST_SECONDS * 1_000) {
+    throw unfit('audioUrl', `must last at most ${MOST_SECONDS} s`);
+  }
   return {
     price,
     async ask(door) {
+      const fields = { model, mode, language_code };
       const heard = await objectOf(
-        await door.send(await formRequest(path, door, { model, language_code }, file)),
+        await door.send(await formRequest('/speech-to-text', door, fields, file)),
       );
       return transcript(heard, heard.transcript);
     },

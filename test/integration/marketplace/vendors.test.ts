@@ -99,7 +99,9 @@ describe('transcripts of each vendor', () => {
 describe('what else Sarvam sells', () => {
   it('is a transcript in another language', async () => {
     const told = await agent.buy('/v1/stt-translate/sarvam', { audioUrl: market.sound(2_000) });
-    expect(told.body).toMatchObject({ result: { text: expect.stringMatching(/^heard /) } });
+    expect(told.body).toMatchObject({
+      result: { text: expect.stringMatching(/^in English: heard /) },
+    });
     expect(told.headers.get('x-svc-cost-usdc')).toBe(String(heard(0.36, 2)));
   });
 

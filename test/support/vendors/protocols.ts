@@ -141,7 +141,7 @@ export const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       if (at(heard) === 'POST /upload') return json({ upload_url: `cdn:${heardIn(heard.body)}` });
       if (at(heard) === 'POST /transcript') {
         const get = read(heard);
-        need(get, { speech_model: undefined });
+        need(get, { 'speech_models.0': undefined });
         return json({ id: begin(get('audio_url').slice(4)), status: 'queued' });
       }
       const [, id = ''] = /^GET \/transcript\/([\w-]+)$/.exec(at(heard)) ?? [];
@@ -238,9 +238,9 @@ export const PROTOCOLS: Readonly<Record<string, Protocol>> = {
           need(get, { target_language_code: undefined, model: undefined, speaker: undefined });
           return json({ request_id: 'r', audios: [soundOf(get('text')).toString('base64')] });
         }
-        case 'POST /speech-to-text':
-        case 'POST /speech-to-text-translate': {
-          const { text: transcript } = await form(heard, 'file', 'model');
+        case 'POST /speech-to-text': {
+          const { fields, text } = await form(heard, 'file', 'model');
+          const transcript = fields.get('mode') === 'translate' ? `in English: ${text}` : text;
           return json({ request_id: 'r', transcript, language_code: 'hi-IN' });
         }
         case 'POST /translate': {
