@@ -20,14 +20,19 @@ const MEMORY_OPS = [
 
 type MemoryOp = (typeof MEMORY_OPS)[number];
 
-/** The memory of agents, as far as it is sold here: free. */
+/** The memory of agents, as far as it is sold here: free. It reads a body that is still a text, and bounds it. */
 export interface MarketMemory {
   run(
     op: MemoryOp,
     caller: { readonly agentId: number },
     body: unknown,
     signal: AbortSignal,
-  ): Promise<{ readonly status: number; readonly body: unknown }>;
+  ): Promise<{
+    readonly status: number;
+    readonly body: unknown;
+    /** Names in lower case. */
+    readonly headers?: Readonly<Record<string, string>>;
+  }>;
 }
 
 export type MarketplaceDeps = {
@@ -53,7 +58,7 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
     }
     requirePost(call);
     const { signal, spender, url, workId } = call;
-    const body = await readBody(call, LIMITS.marketplace.bodyBytes);
+    const body = await readBody(call);
     const host = address.host;
     const sale = {
       spender,
@@ -97,12 +102,11 @@ async function remember(
   if (memory === undefined) {
     throw new OwnRefusal(errors.marketplace.vendorUnavailable('This server has no memory store.'));
   }
-  const body = await readBody(call, LIMITS.marketplace.memoryBodyBytes);
   const askedMs = clock.monotonicMs();
   const { agentId } = spender;
-  const { status, body: told } = await memory.run(op, { agentId }, body, signal);
+  const told = await memory.run(op, { agentId }, call.body ?? '', signal);
   const upstreamMs = clock.monotonicMs() - askedMs;
-  return free(status, told, JSON_TYPE, upstreamMs);
+  return free(told.status, told.body, { ...JSON_TYPE, ...told.headers }, upstreamMs);
 }
 
 const isMemoryOp = (op: string): op is MemoryOp => (MEMORY_OPS as readonly string[]).includes(op);
@@ -139,7 +143,8 @@ function addressOf(url: string): string {
   return at.href;
 }
 
-async function readBody({ body }: MarketCall, mostBytes: number): Promise<unknown> {
+async function readBody({ body }: MarketCall): Promise<unknown> {
+  const mostBytes = LIMITS.marketplace.bodyBytes;
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body ?? '{}');
   if (bytes.length > mostBytes) throw new OwnRefusal(errors.request.payloadTooLarge(mostBytes));
   try {

@@ -4,8 +4,6 @@ export const MARKETPLACE_LIMITS = {
   marginBps: 500,
   /** Of a request to a vendor: the longest text that one takes, in four bytes a character, and its options. */
   bodyBytes: 128 * 1024,
-  /** Of a request to the memory of an agent: as many texts of 32 KB as it takes at a time. */
-  memoryBodyBytes: 4 * 1024 * 1024,
   /** Of one text, where its vendor takes no fewer. */
   textChars: 5_000,
   mostTextChars: 15_000,

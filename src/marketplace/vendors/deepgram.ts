@@ -10,7 +10,7 @@ const NOT_PASSED = new Set([
   ...['custom_intent_mode', 'sentiment', 'mip_opt_out', 'redact', 'keyterm', 'extra'],
 ]);
 
-const STT_MODELS = { 'nova-3': LIST.deepgram.stt, 'nova-2': LIST.deepgram.stt };
+const STT_MODELS = { 'nova-3': LIST.deepgram.stt };
 
 /** Deepgram: https://developers.deepgram.com/reference. */
 export const deepgram: Vendor = {

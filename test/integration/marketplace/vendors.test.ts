@@ -73,7 +73,7 @@ describe('speech of each vendor', () => {
 const STT: readonly [vendor: string, ms: number, raw: number, more?: Record<string, unknown>][] = [
   // Whole minutes: 0.0077 dollars each.
   ['deepgram', 1_500, 8_085],
-  ['deepgram', 60_000, 8_085, { model: 'nova-2', options: { smart_format: true } }],
+  ['deepgram', 60_000, 8_085, { model: 'nova-3', options: { smart_format: true } }],
   ['deepgram', 60_001, 16_170],
   ['elevenlabs', 1_500, heard(0.22, 1.5)],
   ['cartesia', 1_500, heard(0.135, 1.5)],

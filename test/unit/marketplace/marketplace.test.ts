@@ -9,7 +9,7 @@ const BASE = 'https://m.example';
 type Run = { op: string; agentId: number; body: unknown };
 
 function market(
-  answer: { status: number; body: unknown } | Error = {
+  answer: { status: number; body: unknown; headers?: Record<string, string> } | Error = {
     status: 200,
     body: { result: { success: true } },
   },
@@ -59,13 +59,16 @@ describe('memory at the marketplace', () => {
       ...['query', 'ingest', 'status', 'list', 'delete', 'tenant/create'],
     ]);
     expect(new Set(runs.map(({ agentId }) => agentId))).toEqual(new Set([3]));
-    expect(runs[0]?.body).toEqual({ tenantId: 'other' });
+    expect(runs[0]?.body).toBe('{"tenantId":"other"}');
   });
 
   it('relays its refusals as answers that cost nothing', async () => {
-    const { call } = market({ status: 404, body: { error: 'tenant_not_found' } });
+    const { call } = market({
+      ...{ status: 404, body: { error: 'tenant_not_found' }, headers: { 'retry-after': '1' } },
+    });
     const told = await call('/v1/db/vectordb/query', '{}');
     expect(told).toMatchObject({ status: 404, costRaw: 0n, payment: 'passthrough' });
+    expect(told.headers).toMatchObject({ 'retry-after': '1' });
     expect(readable(told.body)).toEqual({ error: 'tenant_not_found' });
   });
 
@@ -73,15 +76,6 @@ describe('memory at the marketplace', () => {
     ['an operation that there is not', '/v1/db/vectordb/drop', '{}', 404, 'not_found'],
     ['one below another', '/v1/db/vectordb/query/x', '{}', 404, 'not_found'],
     ['a member of every object', '/v1/db/vectordb/toString', '{}', 404, 'not_found'],
-    ['no JSON', '/v1/db/vectordb/query', 'x', 400, 'Invalid JSON body'],
-    [
-      'bytes that are no text',
-      '/v1/db/vectordb/query',
-      Buffer.from([0x7b, 0xff]),
-      400,
-      'Invalid JSON body',
-    ],
-    ['too much', '/v1/db/vectordb/query', 'x'.repeat(4_194_305), 413, 'payload_too_large'],
   ])('is not asked with %s', async (_, path, body, status, error) => {
     const { call, runs } = market();
     const told = await call(path, body);
