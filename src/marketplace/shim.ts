@@ -2,6 +2,7 @@ import type { ZodError } from 'zod';
 import { ApiError } from '../kernel/api-error.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { Ledger } from '../ledger/rules/ledger.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
 import { refuseVendor } from './answer-failure.ts';
@@ -26,6 +27,7 @@ import { type DoorDeps, openDoor } from './vendor-door.ts';
 
 export type ShimDeps = SellDeps &
   DoorDeps & {
+    readonly ledger: Pick<Ledger, 'funds'>;
     readonly vendors: readonly Vendor[];
     readonly accounts: ReadonlyMap<string, OpenAccount>;
     readonly fetchSound: FetchSound;
@@ -62,6 +64,14 @@ export function createShim(deps: ShimDeps): Shim {
     return { status: 200, headers, body, costRaw: chargedRaw, payment, upstreamMs, advisory };
   }
 
+  /** A file is fetched for an agent that could pay for the shortest, and for no other. */
+  async function requireFunds({ refusalOfHold, spender }: ShimCall, { priceRaw }: Goods) {
+    const funds = priceRaw === 0n ? undefined : await deps.ledger.funds(spender.agentId);
+    if (funds === undefined || funds.spendableRaw >= priceRaw) return;
+    const { spendableRaw: availableRaw } = funds;
+    throw refusalOfHold({ reason: 'insufficient_balance', availableRaw, requiredRaw: priceRaw });
+  }
+
   async function buy(call: ShimCall) {
     const { service, vendor } = findService(deps, call);
     const asked = readBody(call.service, call.body);
@@ -70,6 +80,8 @@ export function createShim(deps: ShimDeps): Shim {
         return await finish(call, vendor, planned(deps, call, vendor, service, asked));
       }
       const { audioUrl, ...order } = asked;
+      // What can be refused without the file is, before it is fetched.
+      await requireFunds(call, planned(deps, call, vendor, service, { ...order, file: NO_FILE }));
       return await withFile('files', call.spender.agentId, async () => {
         const file = await fetched(() => deps.fetchSound(audioUrl, call.signal));
         const goods = planned(deps, call, vendor, service, { ...order, file });
@@ -89,6 +101,11 @@ export function createShim(deps: ShimDeps): Shim {
     },
   };
 }
+
+/** Stands for a file that was not fetched yet, and is as short as any can be. */
+const NO_FILE: SoundFile = {
+  ...{ bytes: Buffer.alloc(0), durationMs: 1, contentType: '', name: '' },
+};
 
 /** A file, whose refusals are the marketplace's own answers. */
 async function fetched(get: () => Promise<SoundFile>): Promise<SoundFile> {

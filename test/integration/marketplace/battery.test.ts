@@ -182,8 +182,15 @@ describe('money that is not there', () => {
       { error: 'insufficient_balance', available: '3149', required: '3150' },
     ]);
     expect(market.peer.heard).toHaveLength(asked);
+    const files = market.fetched.count;
     const unheard = await agent.buy(HEARING, { audioUrl: market.sound(1_000) });
-    expect(unheard.status).toBe(402);
+    expect([unheard.status, unheard.body]).toMatchObject([
+      ...[402, { error: 'insufficient_balance', available: '3149', required: '8085' }],
+    ]);
+    // Nothing is fetched for one that cannot pay for it, and too long a file is refused by its hold.
+    expect(market.fetched.count).toBe(files);
+    const long = await agent.buy('/v1/stt/xai', { audioUrl: market.sound(120_000) });
+    expect([long.status, long.body.required]).toEqual([402, '3500']);
     expect(market.peer.heard).toHaveLength(asked);
     await expectTold(agent, RAW - 1n);
   });

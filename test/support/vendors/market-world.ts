@@ -22,14 +22,23 @@ export type MarketWorld = AsyncDisposable & {
   readonly peer: VendorPeer;
   /** Where sound of so many milliseconds lies. */
   sound(ms: number): string;
+  /** How often sound was fetched. */
+  readonly fetched: { count: number };
   shopper(name: string, amountRaw?: bigint): Promise<Shopper>;
 };
 
-/** One second of sound at 8 kHz, times what is asked for. */
-const wavOf = (ms: number): Buffer => {
-  const samples = Int16Array.from({ length: (8 * ms) | 0 }, (_, i) => (i * 997) % 2_000);
-  return Buffer.from(encodeWav(samples, 8_000));
-};
+const made = new Map<number, Buffer>();
+
+/** Sound at 8 kHz, made once for each length. */
+function wavOf(ms: number): Buffer {
+  let file = made.get(ms);
+  if (file === undefined) {
+    const samples = Int16Array.from({ length: 8 * ms }, (_, i) => (i * 997) % 2_000);
+    file = Buffer.from(encodeWav(samples, 8_000));
+    made.set(ms, file);
+  }
+  return file;
+}
 
 /** The whole server with accounts at every vendor, all of which are played by one peer. */
 export async function startMarketWorld(
@@ -37,7 +46,9 @@ export async function startMarketWorld(
   deps: Partial<ServerDeps> = {},
 ): Promise<MarketWorld> {
   const peer = await startVendorPeer();
+  const fetched = { count: 0 };
   const files = createServer((request, response) => {
+    fetched.count++;
     const [, ms] = /\/sound-(\d+)\.wav$/.exec(request.url ?? '') ?? [];
     if (ms === undefined) response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'audio/wav' }).end(wavOf(Number(ms)));
@@ -48,7 +59,7 @@ export async function startMarketWorld(
     { secret: peer.secret, ...deps },
   );
   return {
-    ...{ world, peer },
+    ...{ world, peer, fetched },
     sound: (ms) => `${host.baseUrl}/sound-${ms}.wav`,
     async shopper(name, amountRaw = 1_000_000n) {
       const { agentId, agentKey: key, developerKey } = await world.fund(name, amountRaw);
