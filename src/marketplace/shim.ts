@@ -162,8 +162,7 @@ function planned(
   order: Order[ServiceName],
 ): Goods {
   try {
-    const text = 'text' in order ? order.text : 'input' in order ? order.input : undefined;
-    const points = text === undefined ? 0 : requireShort(text, service.mostChars);
+    const points = 'file' in order ? 0 : requireShort(order, service.mostChars);
     const plan: Plan = service.plan(order as never);
     const { marginBps } = LIMITS.marketplace;
     const durationMs = 'file' in order ? order.file.durationMs : 0;
@@ -183,9 +182,13 @@ function planned(
   }
 }
 
-function requireShort(text: string, mostChars: number = LIMITS.marketplace.textChars): number {
+function requireShort(
+  order: { readonly text: string } | { readonly input: string },
+  mostChars: number = LIMITS.marketplace.textChars,
+): number {
+  const [member, text] = 'text' in order ? ['text', order.text] : ['input', order.input];
   const points = codePointsOf(text);
   if (points <= mostChars) return points;
   const message = `must have at most ${mostChars} characters`;
-  throw errors.request.invalid([{ path: ['text'], message, code: 'too_big' }]);
+  throw errors.request.invalid([{ path: [member], message, code: 'too_big' }]);
 }

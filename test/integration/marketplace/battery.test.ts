@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
+import { REMOTE_VENDORS } from '../../../src/marketplace/vendors/vendors.ts';
 import {
   MARKET,
   type MarketWorld,
@@ -89,6 +90,23 @@ describe('a vendor that does not deliver costs nothing', () => {
     expect([never.status, never.headers.get('x-svc-payment')]).toEqual([502, null]);
     market.peer.faults.length = 0;
     await expectTold(agent, 1_000_000n, none, never);
+  });
+});
+
+describe('each vendor', () => {
+  it.each(
+    REMOTE_VENDORS.map(({ name, services }) => [name, services.tts ? 'tts' : 'stt'] as const),
+  )('%s costs nothing where it fails or breaks off', async (vendor, service) => {
+    const agent = await market.shopper(`unlucky with ${vendor}`);
+    const body = service === 'tts' ? { text: TEXT } : { audioUrl: market.sound(1_000) };
+    market.peer.faults.push({ kind: 'status', status: 500 });
+    const failed = await agent.buy(`/v1/${service}/${vendor}`, body);
+    expect([failed.status, failed.headers.get('x-svc-payment')]).toEqual([500, 'passthrough']);
+    market.peer.faults.push({ kind: 'cut' });
+    const cut = await agent.buy(`/v1/${service}/${vendor}`, body);
+    expect([cut.status, cut.body.error]).toEqual([502, 'Failed to reach target URL']);
+    const money = await settledMoney(market.world.sql, agent.agentId);
+    expect(money).toMatchObject({ spendable: 1_000_000n, charged: 0n, held: 0n });
   });
 });
 
