@@ -33,6 +33,7 @@ const DOMAINS: readonly string[] = [
   'src/payments',
   'src/accounts/management',
   'src/models',
+  'src/marketplace',
   'src/voice',
   'src/voice/protocols',
   'src/voice/relay',

@@ -10,6 +10,7 @@ import { createStatusBoard, type StatusBoard } from '../http/server/public-statu
 import { startWorkers } from '../kernel/schedule.ts';
 import { Teardown } from '../kernel/teardown.ts';
 import { createMcpServer } from '../mcp/mcp-server.ts';
+import type { Memory } from '../memory/memory.ts';
 import { loadCatalogue } from '../models/catalogue/load-catalogue.ts';
 import { RATE_LIMIT_ADVISORY_HEADER } from '../models/routing/rate-limit-advisory.ts';
 import { loadRateCard } from '../phone/load-rate-card.ts';
@@ -22,20 +23,21 @@ import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
 import { createListenSocket } from '../sockets/listen.ts';
 import { createRealtimeSocket } from '../sockets/realtime.ts';
 import { createTranscriptionSocket } from '../sockets/transcriptions-stream.ts';
-import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
+import { BUDGET_ADVISORY_HEADER, type BudgetReports } from '../spend/awareness/budget-left.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import { EVENT_KINDS } from '../webhooks/catalogue.ts';
 import { eventSchema } from '../webhooks/event-schema.ts';
 import { type AccountParts, buildAccounts } from './build/build-accounts.ts';
 import { buildBudgets } from './build/build-budgets.ts';
-import { buildChain } from './build/build-chain.ts';
-import { buildGateway } from './build/build-gateway.ts';
-import { buildLedger } from './build/build-ledger.ts';
+import { buildChain, type ChainParts } from './build/build-chain.ts';
+import { buildGateway, buildLocalSound } from './build/build-gateway.ts';
+import { buildLedger, type LedgerParts } from './build/build-ledger.ts';
+import { buildMarketplace } from './build/build-marketplace.ts';
 import { buildMemory } from './build/build-memory.ts';
-import { buildPayments } from './build/build-payments.ts';
+import { buildPayments, openClient } from './build/build-payments.ts';
 import { buildPhone } from './build/build-phone.ts';
 import { buildRequests } from './build/build-requests.ts';
-import { buildVoice } from './build/build-voice.ts';
+import { buildVoice, type VoiceParts } from './build/build-voice.ts';
 import { buildWebhooks } from './build/build-webhooks.ts';
 import { forget } from './build/forget.ts';
 import { pushMonitoring } from './build/push-monitoring.ts';
@@ -99,23 +101,19 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     indexer: undefined,
   });
   const budgets = buildBudgets(world, parts);
-  const payments = buildPayments(world, parts, { accounts, chain, budgets }, teardown);
-  const { paidCalls } = payments;
-  const gateway = buildGateway(
-    world,
-    { ledger, voice, budgets, paidCalls, providerKeys: accounts.services.providerKeys },
-    teardown,
-  );
+  const kept = buildMemory(world, voice, teardown);
+  const buying = { accounts, chain, budgets, voice, ...kept };
+  const purchases = buildPurchases(world, parts, buying, teardown);
+  const { gateway } = purchases;
   const webhooks = buildWebhooks(world, parts, teardown);
-  const memory = buildMemory(world, voice, teardown);
   const phone = buildPhone(world, parts, { voice, gateway, rateCard }, teardown);
   const requests = buildRequests(world, parts, teardown);
   const status = createStatusBoard({ ...chain, clock, health });
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
   const board = { health, status, capabilities };
-  const own = { ...webhooks, ...memory, ...phone, ...board };
-  const services = { ...gateway.services, ...payments.services, ...own };
+  const own = { ...webhooks, ...kept, ...phone, ...board };
+  const services = { ...purchases.services, ...own };
   const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
   const { invalidations } = accounts;
@@ -124,12 +122,50 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   startLife(world, accounts, health, teardown);
 
   const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });
+  purchases.listensAt(port);
   teardown.defer('live sessions', () => drain(settings.drainSeconds * 1_000, http, voice));
   return {
     url: settings.publicUrl ?? `${settings.tls ? 'https' : 'http'}://${settings.host}:${port}`,
     port,
     database,
     [Symbol.asyncDispose]: () => teardown[Symbol.asyncDispose](),
+  };
+}
+
+type PurchaseParts = {
+  readonly accounts: AccountParts;
+  readonly chain: ChainParts;
+  readonly budgets: BudgetReports;
+  readonly voice: VoiceParts;
+  readonly memory: Memory;
+};
+
+/** All that agents buy by the request: of vendors, of the marketplace of this server, and of models. */
+function buildPurchases(
+  world: World,
+  parts: LedgerParts,
+  { accounts, chain, budgets, memory, voice }: PurchaseParts,
+  teardown: Teardown,
+) {
+  const { ledger } = parts;
+  const { providerKeys } = accounts.services;
+  const locals = buildLocalSound(voice);
+  const client = openClient(world, teardown);
+  const shop = { ledger, budgets, client, rails: locals, memory };
+  const { directSales, listensAt, marketplace, vendorHealths } = buildMarketplace(
+    world,
+    shop,
+    teardown,
+  );
+  const paying = { accounts, chain, budgets, client, marketplace };
+  const { paidCalls, services: paid } = buildPayments(world, parts, paying, teardown);
+  const selling = { ledger, voice, budgets, locals, paidCalls, providerKeys };
+  const gateway = buildGateway(world, selling, teardown);
+  return {
+    gateway,
+    /** The server listens, at this port. */
+    listensAt,
+    services: { ...gateway.services, ...paid, directSales, vendorHealths },
   };
 }
 
@@ -143,8 +179,7 @@ function openEdge(
   { voice, relays, cascades }: LiveParts,
   accounts: AccountParts,
   requests: ReturnType<typeof buildRequests>,
-  services: ReturnType<typeof buildGateway>['services'] &
-    ReturnType<typeof buildPayments>['services'] &
+  services: ReturnType<typeof buildPurchases>['services'] &
     ReturnType<typeof buildWebhooks> &
     ReturnType<typeof buildMemory> &
     ReturnType<typeof buildPhone> & {

@@ -40,6 +40,7 @@ function assemble(env: z.output<typeof Environment>) {
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: parsePort(env.PORT),
     publicUrl: env.PUBLIC_URL,
+    marketplaceUrl: env.MARKETPLACE_URL ?? env.PUBLIC_URL,
     tls: parseTls(env),
     database: parseDatabase(env.DATABASE_URL, env.NODE_ENV),
     jwtSecret: env.JWT_SECRET,

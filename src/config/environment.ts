@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { LOG_LEVELS } from '../kernel/log.ts';
+import { MARKETPLACE_SECTION } from './marketplace-section.ts';
 
 /** The embedded database of a development server; production must name its own place. */
 export const DEFAULT_DATABASE_PATH = './.data/db';
@@ -199,6 +200,7 @@ export const SECTIONS = {
       defaultsTo: String(LIMITS.agentProxyPerMinute),
     }),
   },
+  Marketplace: MARKETPLACE_SECTION,
   'Managed wallets': {
     MANAGED_WALLET_APP_ID: text().meta({
       description:
@@ -384,6 +386,7 @@ export const Environment = z.object({
   ...SECTIONS.Secrets,
   ...SECTIONS.Chain,
   ...SECTIONS['Paid calls'],
+  ...SECTIONS.Marketplace,
   ...SECTIONS['Managed wallets'],
   ...SECTIONS.Models,
   ...SECTIONS.Phone,

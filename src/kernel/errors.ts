@@ -5,6 +5,7 @@ import { controls } from './errors/controls.ts';
 import { credential } from './errors/credential.ts';
 import { gateway } from './errors/gateway.ts';
 import { keys } from './errors/keys.ts';
+import { marketplace } from './errors/marketplace.ts';
 import { mcp } from './errors/mcp.ts';
 import { memory } from './errors/memory.ts';
 import { phone } from './errors/phone.ts';
@@ -33,4 +34,5 @@ export const errors = {
   memory,
   phone,
   mcp,
+  marketplace,
 } as const;

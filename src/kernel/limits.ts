@@ -3,6 +3,7 @@ import { CHAIN_LIMITS } from './limits/chain.ts';
 import { CONTROL_LIMITS } from './limits/controls.ts';
 import { ENGINE_LIMITS } from './limits/engines.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
+import { MARKETPLACE_LIMITS } from './limits/marketplace.ts';
 import { MCP_LIMITS } from './limits/mcp.ts';
 import { MEMORY_LIMITS } from './limits/memory.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
@@ -31,6 +32,7 @@ export const LIMITS = {
   engines: ENGINE_LIMITS,
   mcp: MCP_LIMITS,
   memory: MEMORY_LIMITS,
+  marketplace: MARKETPLACE_LIMITS,
   phone: PHONE_LIMITS,
   speech: SPEECH_LIMITS,
   webhooks: WEBHOOK_LIMITS,

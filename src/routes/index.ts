@@ -134,6 +134,7 @@ import { testWebhook } from './developer/webhooks/test.ts';
 import { embeddings } from './embeddings.ts';
 import { estimate } from './estimate.ts';
 import { health } from './health.ts';
+import { sellLanguage } from './lid.ts';
 import { proxiedChat } from './llm/chat/completions.ts';
 import { proxiedEmbeddings } from './llm/embeddings.ts';
 import { markets } from './markets.ts';
@@ -143,11 +144,17 @@ import { modelDetail } from './models/detail.ts';
 import { listModels } from './models/list.ts';
 import { buyOwnNumber } from './numbers/buy.ts';
 import { openapi } from './openapi.ts';
+import { playgroundVendors } from './playground/vendors.ts';
 import { proxyCheck } from './proxy/check.ts';
 import { proxyFetch } from './proxy/fetch.ts';
 import { createClientSecret } from './realtime/client-secrets.ts';
 import { status } from './status.ts';
+import { sellTranscript } from './stt.ts';
+import { sellTranslatedTranscript } from './stt-translate.ts';
 import { carrierCallback } from './telephony/callback.ts';
+import { sellTranslation } from './translate.ts';
+import { sellTransliteration } from './transliterate.ts';
+import { sellSpeech } from './tts.ts';
 import { estimateX402 } from './x402/estimate.ts';
 import { forecastX402 } from './x402/forecast.ts';
 
@@ -314,6 +321,13 @@ export const ROUTES = [
   listDoNotCall,
   addDoNotCall,
   removeDoNotCall,
+  sellSpeech,
+  sellTranscript,
+  sellTranslatedTranscript,
+  sellTranslation,
+  sellTransliteration,
+  sellLanguage,
+  playgroundVendors,
   capabilities,
   openapi,
   metrics,

@@ -43,6 +43,32 @@ export const paymentSettled = (payment: SettledPayment): EventRow => ({
   },
 });
 
+/** The same of a sale of this server's own marketplace, which was paid from the balance. */
+export const marketplaceSold = (sale: {
+  readonly accountId: string;
+  readonly agentId: number;
+  readonly wallet: string | null;
+  readonly url: string;
+  readonly host: string;
+  readonly amountRaw: bigint;
+  /** The hold that it was settled from. */
+  readonly reference: string;
+}): EventRow => ({
+  name: 'marketplace.payment.settled',
+  accountId: sale.accountId,
+  agentWallet: sale.wallet,
+  correlationId: sale.reference,
+  payload: {
+    agentId: sale.agentId,
+    agentWalletAddress: sale.wallet,
+    host: sale.host,
+    url: sale.url,
+    amountRaw: sale.amountRaw.toString(),
+    rail: 'credit',
+    txHash: null,
+  },
+});
+
 /** `marketplace.spend_cap.hit`: a paid call was refused by a cap. Amounts are as the refusal shows them. */
 export const spendCapHit = (hit: {
   readonly accountId: string;

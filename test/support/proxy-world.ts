@@ -102,6 +102,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
     budgets: { left: async () => ({ remainingRaw: 1n, advisory: state.advisory }) },
     passthroughs: { add: (line) => void passed.push(line), flush: async () => {} },
     reportCapHit: async (_, refusal) => void refusals.push(refusal),
+    marketplace: undefined,
     prices: createAskedPrices(),
     judge: { wait: async () => ({ kind: 'undecided' }) },
     onStep: (step) => {

@@ -28,12 +28,21 @@ export type GatewayParts = Pick<LedgerParts, 'ledger'> & {
   /** Undefined: no seller can be paid per call here. */
   readonly paidCalls: PaidCalls | undefined;
   readonly providerKeys: ProviderKeys;
+  readonly locals: LocalSound;
 };
+
+/** The engines of this process that make and hear sound, as sources of models. */
+export type LocalSound = ReturnType<typeof buildLocalSound>;
+
+export const buildLocalSound = ({ engines, speechGates }: VoiceParts) => ({
+  speech: createLocalSpeechRail({ engine: engines.tts.flite, encoding: engines.encoding }),
+  hearing: createLocalTranscriptionRail({ engines, gates: speechGates }),
+});
 
 /** The gateway: its rails, and the rest that a failing source is given. */
 export function buildGateway(
   world: World,
-  { ledger, voice, budgets, paidCalls, providerKeys }: GatewayParts,
+  { ledger, voice, budgets, paidCalls, providerKeys, locals }: GatewayParts,
   teardown: Teardown,
 ) {
   const { catalogue, clock, settings } = world;
@@ -43,14 +52,9 @@ export function buildGateway(
   const local = createLocalEmbeddingRail({ engine: engines.embedding.useLite });
   const vectors = createEmbeddingRails({ catalogue, local, clock, paidCalls });
   teardown.use('embedding rails', vectors);
-  const localSpeech = createLocalSpeechRail({
-    engine: engines.tts.flite,
-    encoding: engines.encoding,
-  });
-  const speechRails = createSpeechRails({ catalogue, local: localSpeech, clock, paidCalls });
+  const speechRails = createSpeechRails({ catalogue, local: locals.speech, clock, paidCalls });
   teardown.use('speech rails', speechRails);
-  const ears = createLocalTranscriptionRail({ engines, gates: voice.speechGates });
-  const hearing = createTranscriptionRails({ ...world, local: ears, paidCalls });
+  const hearing = createTranscriptionRails({ ...world, local: locals.hearing, paidCalls });
   teardown.use('transcription rails', hearing);
   const breaker = createSourceRests({ clock });
   const rateLimitAdvisory = createRateLimitAdvisory({ clock, ...settings.rateLimitAdvisory });

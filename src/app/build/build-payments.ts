@@ -3,6 +3,7 @@ import { startWorkers, type Worker } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { createPaidCalls } from '../../models/providers/x402/pay-from-wallet.ts';
+import type { Marketplace } from '../../payments/proxy/marketplace.ts';
 import { createPassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import { insertPassthroughs, prunePassthroughs } from '../../payments/proxy/passthrough-store.ts';
 import type { PaymentStep } from '../../payments/proxy/payment-steps.ts';
@@ -36,18 +37,20 @@ export type PaymentParts = {
   readonly accounts: Pick<AccountParts, 'wallets' | 'spendState' | 'payouts'>;
   readonly chain: ChainParts;
   readonly budgets: BudgetReports;
+  /** Of vendors that agents choose. */
+  readonly client: GuardedClient;
+  readonly marketplace: Marketplace;
 };
 
 /** Paying vendors: the proxy, and the reconciler, which reads from the chain what became of its payments. */
 export function buildPayments(
   world: World,
   { ledger, node }: LedgerParts,
-  { accounts, chain, budgets }: PaymentParts,
+  { accounts, chain, budgets, client, marketplace }: PaymentParts,
   teardown: Teardown,
 ) {
   const { sql, settings, clock, log } = world;
   const { usdc, chainId, confirmations, reconcileSeconds } = settings.chain;
-  const client = openClient(world, teardown);
   const view = chain.rpc && { rpc: chain.rpc, usdc, confirmations };
   const passthroughs = createPassthroughLog({
     insert: (lines) => insertPassthroughs(sql, lines),
@@ -80,6 +83,7 @@ export function buildPayments(
     ...paying,
     client,
     budgets,
+    marketplace,
     passthroughs,
     times,
     refusalOfHold: refusePayment,
@@ -139,7 +143,7 @@ export function buildPayments(
 }
 
 /** The door to addresses that callers choose. */
-function openClient({ settings, clock }: World, teardown: Teardown): GuardedClient {
+export function openClient({ settings, clock }: World, teardown: Teardown): GuardedClient {
   const { allowLocalhost, domainAllowlist } = settings.x402;
   const resolve = createResolveHost();
   const guard = createDestinationGuard({ resolve, clock, allowLocalhost, domainAllowlist });

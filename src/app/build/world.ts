@@ -32,6 +32,8 @@ export type ServerDeps = {
   readonly carrierOf?: (server: LoopbackServer) => Carrier;
   /** How long vendors may take, when it is not what the limits say. */
   readonly vendorTimes?: VendorTimes;
+  /** How long vendors of the marketplace may take, when it is not what the limits say. */
+  readonly vendorMs?: number;
   /** How long a call waits for a media stream that broke, when it is not what the limits say. */
   readonly lineLostMs?: number;
   /** Gives up a start that is under way. */

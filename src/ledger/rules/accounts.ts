@@ -2,7 +2,7 @@
 export type AgentAccount = `agent:${number}:spendable` | `agent:${number}:held`;
 
 /** Where consumed money went: the rail that took it. */
-export type SpendAccount = 'gateway' | 'telephony' | 'byok' | 'chain:usdc';
+export type SpendAccount = 'gateway' | 'marketplace' | 'telephony' | 'byok' | 'chain:usdc';
 
 /** Everything beyond the agents. These may have either sign. */
 export type OutsideAccount =

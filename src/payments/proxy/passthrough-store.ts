@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/postgres/sql.ts';
 
-/** One call that cost nothing. */
+/** One call without a payment on the chain. */
 export type PassthroughLine = {
   readonly agentId: number;
   readonly keyId: number | null;
@@ -10,9 +10,11 @@ export type PassthroughLine = {
   readonly latencyMs: number;
   readonly taskId: string | null;
   readonly actionId: string | null;
+  /** Set where the call has a charge of its own, which counts under its action: what that came to. */
+  readonly chargedRaw?: bigint;
 };
 
-/** Writes lines, and counts those of an action under it, in one statement. */
+/** Writes lines, and counts those of an action under it that have no charge, in one statement. */
 export async function insertPassthroughs(
   sql: Sql,
   lines: readonly PassthroughLine[],
@@ -22,14 +24,14 @@ export async function insertPassthroughs(
     with line as (
       select x.* from json_to_recordset(${JSON.stringify(lines.map(lineOf))}::text::json)
         as x(agent integer, key integer, url text, method text, code integer, latency integer,
-          task text, action text)),
+          task text, action text, charged bigint)),
     written as (
       insert into proxy_passthroughs (agent_id, key_id, target_url, method, response_status_code,
-        latency_ms, task_id, action_id)
-      select agent, key, url, method, code, latency, task, action from line)
+        latency_ms, task_id, action_id, cost_raw)
+      select agent, key, url, method, code, latency, task, action, coalesce(charged, 0) from line)
     insert into free_action_totals as f (agent_id, action_id, calls, first_seen, last_seen)
     select agent, action, count(*), now(), now() from line
-    where action is not null group by agent, action order by agent, action
+    where action is not null and charged is null group by agent, action order by agent, action
     on conflict (agent_id, action_id) do update
     set calls = f.calls + excluded.calls, last_seen = greatest(f.last_seen, excluded.last_seen)`;
 }
@@ -43,6 +45,7 @@ const lineOf = (line: PassthroughLine) => ({
   latency: line.latencyMs,
   task: line.taskId,
   action: line.actionId,
+  charged: line.chargedRaw?.toString() ?? null,
 });
 
 /** Removes, of the oldest `limit` lines, those older than so many days; answers how many went. */

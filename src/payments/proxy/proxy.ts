@@ -1,6 +1,8 @@
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
 import { createCallSlots } from '../reservations/call-slots.ts';
+import { callMarketplace } from './call-marketplace.ts';
+import type { Marketplace } from './marketplace.ts';
 import { outboundRequest } from './outbound-request.ts';
 import type { PassthroughLog } from './passthrough-log.ts';
 import { type PayDeps, payVendor } from './pay-vendor.ts';
@@ -31,6 +33,8 @@ export type ProxyDeps = QuoteDeps &
     readonly budgets: BudgetReports;
     readonly passthroughs: PassthroughLog;
     readonly reportCapHit: ReportCapHit;
+    /** What this server sells itself. Undefined: nothing. */
+    readonly marketplace: Marketplace | undefined;
   };
 
 /** Sends agents' requests to vendors and pays those that ask for it. */
@@ -44,7 +48,12 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
     workId,
   }: ProxyCall): Promise<ProxyAnswer> {
     const request = outboundRequest(wanted);
-    const call = { spender, url: wanted.url, request, workId, signal };
+    const { url } = wanted;
+    const { marketplace } = deps;
+    if (marketplace?.matches(url)) {
+      return callMarketplace(deps, marketplace, { ...request, spender, url, workId, signal });
+    }
+    const call = { spender, url, request, workId, signal };
     const quoted = await quoteCall(deps, call);
     const { destination, upstreamMs } = quoted;
     if (quoted.kind === 'free') {

@@ -38,6 +38,16 @@ export const PASSED_THROUGH: Readonly<Record<string, string>> = {
   [HEADER.payment]: 'passthrough',
 };
 
+/** What an answer of the marketplace says of its price, which is charged already. */
+export const marketHeaders = (
+  costRaw: bigint,
+  payment: 'passthrough' | 'internal',
+): Record<string, string> => ({
+  [HEADER.cost]: costRaw.toString(),
+  ...(costRaw > 0n && { [HEADER.amount]: formatUsdc(costRaw) }),
+  [HEADER.payment]: payment,
+});
+
 /** What a paid answer says of its price: the amount that is held, and taken when the chain says so. */
 export const paidHeaders = (
   valueRaw: bigint,

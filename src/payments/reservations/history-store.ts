@@ -19,6 +19,7 @@ type Row = {
   action_id: string | null;
   created_at: Date;
   updated_at: Date;
+  charged_raw: bigint;
 };
 
 /**
@@ -35,13 +36,13 @@ export async function findProxyCalls(
     (select r.id, r.nonce, r.state, r.value_raw, r.payee, r.tx_hash, r.corrected_at is not null as is_corrected,
        r.key_id, r.target_url, r.method, r.response_status_code, r.latency_ms, r.task_id, r.action_id,
        r.reserved_at as created_at,
-       greatest(r.reserved_at, r.sent_at, r.decided_at, r.corrected_at) as updated_at
+       greatest(r.reserved_at, r.sent_at, r.decided_at, r.corrected_at) as updated_at, 0::bigint as charged_raw
      from reservations r where r.agent_id = ${agentId} and r.id < ${String(beforeId)}::bigint
      order by r.id desc limit ${limit})
     union all
     (select p.id, null, null, null, null, null, false,
        p.key_id, p.target_url, p.method, p.response_status_code, p.latency_ms, p.task_id, p.action_id,
-       p.created_at, p.created_at
+       p.created_at, p.created_at, p.cost_raw
      from proxy_passthroughs p where p.agent_id = ${agentId} and p.id < ${String(beforeId)}::bigint
      order by p.id desc limit ${limit})
     order by id desc limit ${limit}`;
@@ -70,4 +71,5 @@ const callOf = (row: Row): ProxyCallRow => ({
   actionId: row.action_id,
   createdMs: row.created_at.getTime(),
   updatedMs: row.updated_at.getTime(),
+  chargedRaw: row.charged_raw,
 });

@@ -20,6 +20,8 @@ export type ProxyCallRow = {
   readonly actionId: string | null;
   readonly createdMs: number;
   readonly updatedMs: number;
+  /** What was charged for it without a payment: by the marketplace of this server. */
+  readonly chargedRaw: bigint;
 };
 
 /** A call as the agent's history lists it. */
@@ -29,7 +31,7 @@ export const callRecord = (agentId: number, row: ProxyCallRow) => ({
   targetUrl: row.targetUrl,
   method: row.method,
   status: statusOf(row),
-  paymentAmountRaw: row.payment?.valueRaw.toString() ?? null,
+  paymentAmountRaw: amountRaw(row)?.toString() ?? null,
   paymentRecipient: row.payment?.payee ?? null,
   responseStatusCode: row.responseStatusCode,
   latencyMs: row.latencyMs,
@@ -51,6 +53,9 @@ function statusOf({ payment }: ProxyCallRow): 'pending' | 'success' | 'failed' {
   return payment.isCorrected ? 'success' : 'failed';
 }
 
+const amountRaw = ({ chargedRaw, payment }: ProxyCallRow): bigint | null =>
+  payment?.valueRaw ?? (chargedRaw > 0n ? chargedRaw : null);
+
 /** What the call took from the balance, or keeps of it while the chain is undecided. */
 const costRaw = (row: ProxyCallRow): bigint =>
-  row.payment === null || statusOf(row) === 'failed' ? 0n : row.payment.valueRaw;
+  statusOf(row) === 'failed' ? 0n : (amountRaw(row) ?? 0n);

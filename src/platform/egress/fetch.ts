@@ -10,6 +10,8 @@ export type OutboundRequest = {
   /** For the whole exchange, from the connection to the last byte. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
+  /** Drops the exchange when it fires. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type OutboundResponse = {
@@ -48,12 +50,13 @@ export function createFetch(): {
 
   const fetchStream: FetchStream = async (asked) => {
     const { url, method, headers, body, timeoutMs, maxResponseBytes } = asked;
+    const late = AbortSignal.timeout(timeoutMs);
     const answer = await request(url, {
       method,
       headers: headers ?? {},
       body: body ?? null,
       dispatcher: agent,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: asked.signal === undefined ? late : AbortSignal.any([late, asked.signal]),
     });
     const pieces = bounded(answer.body, maxResponseBytes);
     return { status: answer.statusCode, headers: answer.headers, body: pieces };

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { SECTIONS } from '../../../config/environment.ts';
+import { baseUrlVariable } from '../../../marketplace/open-accounts.ts';
+import { REMOTE_VENDORS } from '../../../marketplace/vendors/vendors.ts';
 import { BUILTIN_PROVIDERS } from '../../../models/catalogue/builtin/providers.ts';
 
 /** What a schema of one variable says about it, as JSON Schema with four members of our own. */
@@ -63,6 +65,12 @@ The catalogue names the variable that holds the credential of each provider. \`G
 credential opens one of its sources and that source has a price. A provider of \`CATALOG_FILE\` may name any other variable.
 `;
 
+const VENDORS = `## Marketplace vendors
+
+These variables open the vendors of the marketplace. A vendor without its variables answers 503 \`vendor_unavailable\`. The last
+column moves a vendor to another region or a proxy of your own; \`azure\` has no other address than that of your resource.
+`;
+
 /** `docs/configuration.md`: every variable, as the schema that reads it describes it. */
 export function configurationPage(sections: Sections = SECTIONS): string {
   const parts = [...variablesOf(sections)].map(([title, variables]) => {
@@ -70,7 +78,7 @@ export function configurationPage(sections: Sections = SECTIONS): string {
     const rows = [...variables].map(([name, variable]) => variableRow(name, variable));
     return `## ${title}\n\n${note}${table('Variable | Takes | When not set | Meaning', rows)}`;
   });
-  return [INTRODUCTION, ...parts, PROVIDERS + providerTable()].join('\n');
+  return [INTRODUCTION, ...parts, PROVIDERS + providerTable(), VENDORS + vendorTable()].join('\n');
 }
 
 function variableRow(name: string, variable: Variable): string {
@@ -105,6 +113,15 @@ function providerTable(): string {
   }
   const rows = [...opens].map(([name, providers]) => `\`${name}\` | ${providers.join(', ')}`);
   return `\n${table('Variable | Opens', rows)}`;
+}
+
+function vendorTable(): string {
+  const rows = REMOTE_VENDORS.map(({ account, name }) => {
+    const variables = (account?.variables ?? []).map((variable) => `\`${variable}\``);
+    const address = account?.baseUrl ?? 'must be set';
+    return `\`${name}\` | ${variables.join(', ')} | \`${baseUrlVariable(name)}\`: ${address}`;
+  });
+  return `\n${table('Vendor | Variables | Address', rows)}`;
 }
 
 function table(head: string, rows: readonly string[]): string {

@@ -12,13 +12,19 @@ export type FormBody = {
 export function writeForm(
   random: Random,
   fields: readonly (readonly [name: string, value: string])[],
-  file: { readonly name: string; readonly contentType: string; readonly bytes: Buffer },
+  file: {
+    readonly name: string;
+    readonly contentType: string;
+    readonly bytes: Buffer;
+    /** Under which name it stands in the form. */
+    readonly field?: string;
+  },
 ): FormBody {
   const boundary = newId(random, 'form-');
   const head = (name: string, more = '') =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${escaped(name)}"${more}\r\n`;
   const written = fields.map(([name, value]) => `${head(name)}\r\n${value}\r\n`).join('');
-  const fileHead = head('file', `; filename="${escaped(file.name)}"`);
+  const fileHead = head(file.field ?? 'file', `; filename="${escaped(file.name)}"`);
   const pieces = [
     Buffer.from(`${written}${fileHead}content-type: ${oneLine(file.contentType)}\r\n\r\n`),
     file.bytes,

@@ -78,7 +78,10 @@ export const reservations = pgTable(
   ],
 );
 
-/** A call that cost nothing: no money moved, so there is nothing but this line. Pruned when it is old. */
+/**
+ * A call through the proxy without a payment on the chain. Where it cost nothing there is nothing but this line; what was
+ * bought from the marketplace is a charge, too. Pruned when it is old.
+ */
 export const proxyPassthroughs = pgTable(
   'proxy_passthroughs',
   {
@@ -92,6 +95,8 @@ export const proxyPassthroughs = pgTable(
     taskId: text('task_id'),
     actionId: text('action_id'),
     createdAt: now('created_at'),
+    /** What the charge of this call came to; 0 where there is none. */
+    costRaw: raw('cost_raw').notNull().default(sql`0`),
   },
   (table) => [index('proxy_passthroughs_agent').on(table.agentId, table.id)],
 );

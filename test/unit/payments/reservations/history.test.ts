@@ -8,7 +8,7 @@ const AT_MS = Date.UTC(2026, 10, 21, 12);
 const aCall = (change: Partial<ProxyCallRow> = {}): ProxyCallRow => ({
   ...{ id: 118, payment: null, keyId: 5, targetUrl: 'https://vendor.example/', method: 'GET' },
   ...{ responseStatusCode: 200, latencyMs: 12, taskId: 't1', actionId: 'a1' },
-  ...{ createdMs: AT_MS, updatedMs: AT_MS + 1_500 },
+  ...{ createdMs: AT_MS, updatedMs: AT_MS + 1_500, chargedRaw: 0n },
   ...change,
 });
 

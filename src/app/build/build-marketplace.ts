@@ -1,0 +1,66 @@
+import { startWorkers } from '../../kernel/schedule.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import { createDirectSales } from '../../marketplace/direct-sales.ts';
+import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
+import { createMarketAddress } from '../../marketplace/market-address.ts';
+import { createMarketplace, type MarketMemory } from '../../marketplace/marketplace.ts';
+import { openAccounts } from '../../marketplace/open-accounts.ts';
+import { createShim } from '../../marketplace/shim.ts';
+import { createVendorHealths } from '../../marketplace/vendor-health.ts';
+import { claimProbe, findHealth, saveProbe } from '../../marketplace/vendor-health-store.ts';
+import { createLocalVendor, type LocalRails } from '../../marketplace/vendors/local.ts';
+import { REMOTE_VENDORS } from '../../marketplace/vendors/vendors.ts';
+import { findOwner } from '../../payments/reservations/reservation-store.ts';
+import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
+import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
+import type { LedgerParts } from './build-ledger.ts';
+import type { World } from './world.ts';
+
+export type MarketplaceParts = Pick<LedgerParts, 'ledger'> & {
+  readonly budgets: BudgetReports;
+  /** The door to addresses that callers choose. */
+  readonly client: GuardedClient;
+  readonly rails: LocalRails;
+  readonly memory: MarketMemory | undefined;
+};
+
+/** What this server sells beside models: vendors that it has accounts with, its own engines, and memory. */
+export function buildMarketplace(
+  world: World,
+  { budgets, client, ledger, memory, rails }: MarketplaceParts,
+  teardown: Teardown,
+) {
+  const { clock, secret, settings, sql } = world;
+  const { marketplaceUrl, port, tls } = settings;
+  // The system may choose another port, which is known when the server listens.
+  let listening = world.port ?? port;
+  const address = createMarketAddress(
+    () => marketplaceUrl ?? `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${listening}`,
+  );
+  const accounts = openAccounts(REMOTE_VENDORS, secret);
+  const selling = { ...world, vendors: [createLocalVendor(rails), ...REMOTE_VENDORS], accounts };
+  const shim = createShim({
+    ...selling,
+    ledger,
+    budgets,
+    fetchSound: createSoundFetch({ client, clock }),
+    findOwner: (agentId) => findOwner(sql, agentId),
+  });
+  const vendorHealths = createVendorHealths({
+    ...selling,
+    address,
+    claim: (vendors) => claimProbe(sql, vendors),
+    save: (probed, event) => saveProbe(sql, probed, event),
+    find: () => findHealth(sql),
+  });
+  teardown.use('marketplace workers', startWorkers(world, [vendorHealths.worker]));
+  return {
+    vendorHealths,
+    marketplace: createMarketplace({ address, shim, memory, clock }),
+    directSales: createDirectSales({ address, shim }),
+    /** The server listens, at this port. */
+    listensAt(port: number) {
+      listening = port;
+    },
+  };
+}

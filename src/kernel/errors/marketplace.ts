@@ -1,0 +1,11 @@
+import { mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+
+/** Refusals of the marketplace and of the vendors behind it. */
+export const marketplace = {
+  invalidJson: () => refusal(400, 'Invalid JSON body', 'The body is not a JSON object.'),
+  notFound: (detail: string) => refusal(404, 'not_found', detail),
+  /** What is missing is the operator's to add: the same request would be refused again. */
+  vendorUnavailable: (detail: string) => refusal(503, 'vendor_unavailable', detail, {}, NO_RETRY),
+  vendorBusy: (detail: string) =>
+    refusal(503, 'vendor_unavailable', detail, { retry_after_seconds: 1 }, mayRetryAfter(1)),
+};

@@ -1,0 +1,48 @@
+/** Of what is bought from the vendors that this server has accounts with, and of its own services. */
+export const MARKETPLACE_LIMITS = {
+  /** Over the list prices of vendors. */
+  marginBps: 500,
+  /** Of a request to a vendor: the longest text that one takes, in four bytes a character, and its options. */
+  bodyBytes: 128 * 1024,
+  /** Of one text, where its vendor takes no fewer. */
+  textChars: 5_000,
+  mostTextChars: 15_000,
+  nameChars: 128,
+  options: 32,
+  optionChars: 256,
+  /** Of a path below the address of the marketplace. */
+  pathChars: 256,
+
+  /** Of a file that is to be transcribed, and how it is fetched. */
+  audioBytes: 25 * 1024 * 1024,
+  /** How long it may last: what is said in it comes back word by word. */
+  audioSeconds: 3_600,
+  audioMs: 30_000,
+  audioIdleMs: 10_000,
+  audioFirstByteMs: 10_000,
+  audioRedirects: 3,
+  /** Files are held in memory from their first byte to the transcript. */
+  filesInFlight: 16,
+  filesPerAgent: 4,
+
+  /** Of a vendor's answer to anything, with sound in base64 or hex. */
+  answerBytes: 16 * 1024 * 1024,
+  /** A transcript of an hour, word by word; it is read and written in some 20 ms each. */
+  answerJson: { depth: 64, values: 160_000, members: 80_000 },
+  /** How much of a vendor's refusal is relayed. */
+  refusalBytes: 64 * 1024,
+  /** From the first byte to a vendor to the last one of its answer, with all the questions that it takes. */
+  vendorMs: 60_000,
+  /** Between two questions for a transcript that is not done yet: the first, and the longest. */
+  pollMs: { first: 250, most: 2_000 },
+  /** What is under way with one vendor, and of one agent with all of them: answers are held in memory. */
+  salesPerVendor: 64,
+  salesPerAgent: 32,
+  /** How often each vendor is tried, one at a time, and after how many failures in a row it counts as down. */
+  probeEveryMs: 15 * 60_000,
+  probeTickMs: 30_000,
+  failuresUntilDown: 2,
+
+  /** A multiple of three, so that pieces of base64 can be joined. */
+  base64BytesPerTurn: 768 * 1024,
+} as const;

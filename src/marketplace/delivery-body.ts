@@ -1,0 +1,28 @@
+import { LIMITS } from '../kernel/limits.ts';
+import { joinPieces, turnForLongWork } from '../kernel/long-work.ts';
+import type { Delivery } from './vendor.ts';
+
+/** What a vendor has delivered, as the JSON that its caller reads. Long sound is written in several turns. */
+export async function deliveryBody(
+  delivery: Delivery,
+  { character }: Readonly<Record<string, number>>,
+): Promise<Buffer> {
+  if ('json' in delivery) return Buffer.from(JSON.stringify({ result: delivery.json }));
+  const { audio, contentType } = delivery;
+  const rest = JSON.stringify({ contentType, characters: character });
+  return joinPieces([
+    Buffer.from('{"result":{"audioBase64":"'),
+    ...(await base64(audio)),
+    Buffer.from(`",${rest.slice(1)}}`),
+  ]);
+}
+
+async function base64(bytes: Buffer): Promise<Buffer[]> {
+  const { base64BytesPerTurn: step } = LIMITS.marketplace;
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += step) {
+    if (at > 0) await turnForLongWork();
+    pieces.push(Buffer.from(bytes.toString('base64', at, at + step)));
+  }
+  return pieces;
+}

@@ -1,0 +1,49 @@
+import type { RouteReply } from '../http/route/route.ts';
+import type { Spender } from '../ledger/rules/requests.ts';
+import { refuseHold } from '../models/purchase/refuse-hold.ts';
+import { marketHeaders } from '../payments/proxy/relay-headers.ts';
+import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
+import type { MarketAddress } from './market-address.ts';
+import type { ServiceName } from './requests.ts';
+import type { Shim } from './shim.ts';
+
+/** A request for a service that did not come by the proxy. */
+type DirectCall = {
+  readonly service: ServiceName;
+  readonly vendor: string;
+  readonly body: unknown;
+  readonly spender: Spender;
+  readonly workId: string | undefined;
+  readonly signal: AbortSignal;
+};
+
+export interface DirectSales {
+  /** The same answers as by the proxy, with the same receipt. Throws the refusals, also the marketplace's own. */
+  sell(call: DirectCall): Promise<RouteReply>;
+}
+
+/** What the marketplace sells to agents that call its address themselves. */
+export const createDirectSales = ({
+  address,
+  shim,
+}: {
+  readonly address: MarketAddress;
+  readonly shim: Shim;
+}): DirectSales => ({
+  async sell({ service, vendor, ...call }) {
+    const url = address.urlOf(`/v1/${service}/${vendor}`);
+    const sale = { ...call, url, host: address.host, refusalOfHold: refuseHold };
+    const sold = await shim.serve({ ...sale, service, vendor });
+    const { advisory, body, costRaw, headers, payment, status, upstreamMs } = sold;
+    return {
+      status,
+      body,
+      headers: {
+        ...headers,
+        ...marketHeaders(costRaw, payment),
+        ...(advisory !== undefined && { [BUDGET_ADVISORY_HEADER]: advisory }),
+      },
+      upstreamMs,
+    };
+  },
+});

@@ -1,0 +1,46 @@
+import { isLoopbackName } from '../platform/egress/local-name.ts';
+
+/** Where the marketplace is, as callers spell it. */
+export interface MarketAddress {
+  /** Lower case, without the port: what spend controls match. */
+  readonly host: string;
+  /** The path below the address, without its query; undefined for a URL that is elsewhere. */
+  pathOf(url: string): string | undefined;
+  /** The whole address of a path below it. */
+  urlOf(path: string): string;
+}
+
+/**
+ * The address of the marketplace. One on this machine is the same under each of its names. `base` is asked at each look: the
+ * port of a server may be known only when it listens.
+ */
+export function createMarketAddress(base: () => string): MarketAddress {
+  return {
+    get host() {
+      return hostOf(new URL(base()));
+    },
+    pathOf(url) {
+      if (!URL.canParse(url)) return undefined;
+      const at = new URL(base());
+      const asked = new URL(url);
+      const folder = at.pathname.replace(/\/+$/, '');
+      const isThere =
+        asked.protocol === at.protocol && asked.port === at.port && isSameHost(asked, at);
+      if (!isThere || asked.username !== '' || asked.password !== '') return undefined;
+      return asked.pathname.startsWith(`${folder}/`)
+        ? asked.pathname.slice(folder.length)
+        : undefined;
+    },
+    urlOf: (path) => base().replace(/\/+$/, '') + path,
+  };
+}
+
+const hostOf = ({ hostname }: URL): string => hostname.toLowerCase().replace(/\.$/, '');
+
+const isSameHost = (one: URL, other: URL): boolean =>
+  hostOf(one) === hostOf(other) || (isLoopback(one) && isLoopback(other));
+
+const isLoopback = (url: URL): boolean => {
+  const host = hostOf(url);
+  return isLoopbackName(host) || host === '127.0.0.1' || host === '[::1]';
+};

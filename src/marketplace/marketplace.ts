@@ -1,0 +1,158 @@
+import { isUtf8 } from 'node:buffer';
+import type { Clock } from '../kernel/clock.ts';
+import { errors } from '../kernel/errors.ts';
+import { parseJsonInTurns } from '../kernel/json/parse-json.ts';
+import { isObject } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { MarketAnswer, MarketCall, Marketplace } from '../payments/proxy/marketplace.ts';
+import { refusePayment } from '../payments/proxy/refuse-payment.ts';
+import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
+import type { MarketAddress } from './market-address.ts';
+import { OwnRefusal } from './own-refusal.ts';
+import { isService } from './requests.ts';
+import type { Shim } from './shim.ts';
+
+/** The operations of the memory of an agent, as words of a path. */
+const MEMORY_OPS = [
+  ...(['query', 'ingest', 'status', 'list', 'delete'] as const),
+  ...(['tenant/create', 'tenant/status', 'tenant/delete'] as const),
+];
+
+type MemoryOp = (typeof MEMORY_OPS)[number];
+
+/** The memory of agents, as far as it is sold here: free. It reads a body that is still a text, and bounds it. */
+export interface MarketMemory {
+  run(
+    op: MemoryOp,
+    caller: { readonly agentId: number },
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<{
+    readonly status: number;
+    readonly body: unknown;
+    /** Names in lower case. */
+    readonly headers?: Readonly<Record<string, string>>;
+  }>;
+}
+
+export type MarketplaceDeps = {
+  readonly address: MarketAddress;
+  readonly shim: Shim;
+  /** Undefined: this server has none. */
+  readonly memory: MarketMemory | undefined;
+  readonly clock: Clock;
+};
+
+const MEMORY = '/v1/db/vectordb/';
+
+/** What is below the address of the marketplace, for callers that come by the proxy. */
+export function createMarketplace(deps: MarketplaceDeps): Marketplace {
+  const { address } = deps;
+
+  async function answer(call: MarketCall): Promise<MarketAnswer> {
+    const path = address.pathOf(call.url) ?? '';
+    if (path.startsWith(MEMORY)) return remember(deps, path.slice(MEMORY.length), call);
+    const [, service = '', vendor = '', ...more] = path.replace(/^\/v1(?=\/)/, '').split('/');
+    if (!path.startsWith('/v1/') || !isService(service) || vendor === '' || more.length > 0) {
+      throw notFound(path);
+    }
+    requirePost(call);
+    const { signal, spender, url, workId } = call;
+    const body = await readBody(call);
+    const host = address.host;
+    const sale = {
+      spender,
+      workId,
+      url: addressOf(url),
+      host,
+      signal,
+      refusalOfHold: refusePayment,
+    };
+    const { advisory, ...served } = await deps.shim.serve({ ...sale, service, vendor, body });
+    if (advisory === undefined) return served;
+    return { ...served, headers: { ...served.headers, [BUDGET_ADVISORY_HEADER]: advisory } };
+  }
+
+  return {
+    get host() {
+      return address.host;
+    },
+    matches: (url) => address.pathOf(url) !== undefined,
+    async call(call) {
+      try {
+        return await answer(call);
+      } catch (error) {
+        if (error instanceof OwnRefusal) return shown(error);
+        throw error;
+      }
+    },
+  };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+async function remember(
+  { clock, memory }: MarketplaceDeps,
+  op: string,
+  call: MarketCall,
+): Promise<MarketAnswer> {
+  const { signal, spender } = call;
+  if (!isMemoryOp(op)) throw notFound(`${MEMORY}${op}`);
+  requirePost(call);
+  if (memory === undefined) {
+    throw new OwnRefusal(errors.marketplace.vendorUnavailable('This server has no memory store.'));
+  }
+  const askedMs = clock.monotonicMs();
+  const { agentId } = spender;
+  const told = await memory.run(op, { agentId }, call.body ?? '', signal);
+  const upstreamMs = clock.monotonicMs() - askedMs;
+  return free(told.status, told.body, { ...JSON_TYPE, ...told.headers }, upstreamMs);
+}
+
+const isMemoryOp = (op: string): op is MemoryOp => (MEMORY_OPS as readonly string[]).includes(op);
+
+/** A refusal as the vendor of something would answer it. */
+const shown = ({ error, fields, headers, status }: OwnRefusal): MarketAnswer =>
+  free(status, { error, ...fields }, { ...JSON_TYPE, ...headers }, 0);
+
+const free = (
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+  upstreamMs: number,
+): MarketAnswer => ({
+  ...{ status, headers, upstreamMs, costRaw: 0n, payment: 'passthrough' },
+  body: Buffer.from(JSON.stringify(body)),
+});
+
+const notFound = (path: string) =>
+  new OwnRefusal(
+    errors.marketplace.notFound(
+      `The marketplace has nothing at ${path.slice(0, LIMITS.marketplace.pathChars)}.`,
+    ),
+  );
+
+function requirePost({ method }: MarketCall): void {
+  if (method !== 'POST') throw new OwnRefusal(errors.request.methodNotAllowed(['POST']));
+}
+
+/** As it stands in the agent's history: no fragment goes to a vendor. */
+function addressOf(url: string): string {
+  const at = new URL(url);
+  at.hash = '';
+  return at.href;
+}
+
+async function readBody({ body }: MarketCall): Promise<unknown> {
+  const mostBytes = LIMITS.marketplace.bodyBytes;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body ?? '{}');
+  if (bytes.length > mostBytes) throw new OwnRefusal(errors.request.payloadTooLarge(mostBytes));
+  try {
+    if (!isUtf8(bytes)) throw new SyntaxError('no UTF-8');
+    const value = await parseJsonInTurns(bytes);
+    if (isObject(value) && !Array.isArray(value)) return value;
+  } catch {
+    // Below: whatever is wrong with it, it is no object.
+  }
+  throw new OwnRefusal(errors.marketplace.invalidJson());
+}

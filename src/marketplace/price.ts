@@ -1,0 +1,34 @@
+import { parseRate } from '../kernel/price.ts';
+
+/** What a vendor asks for its work, as it publishes it. */
+export type ListPrice = {
+  /** Dollars, as text with at most six decimals, for so many units. */
+  readonly usd: string;
+  readonly per: number;
+  readonly unit: 'character' | 'second';
+  /** Billed in whole steps of so many units, begun ones too. */
+  readonly step?: number;
+};
+
+const MILLI = 1_000n;
+const BPS = 10_000n;
+
+/**
+ * The exact price of so many thousandths of a unit, margin included, in raw USDC: rounded up once, so that it is 0 only
+ * where the list price is.
+ */
+export function listPriceRaw(
+  { per, step, usd }: ListPrice,
+  milliUnits: number,
+  marginBps: number,
+): bigint {
+  // A rate of dollars a million in 10^-12 is the number of raw units in as many dollars.
+  const raw = parseRate(usd);
+  if (raw === undefined) throw new RangeError(`"${usd}" is no price`);
+  const milli = BigInt(Math.ceil(milliUnits));
+  const stepMilli = BigInt(step ?? 0) * MILLI;
+  const billed = stepMilli === 0n ? milli : ceilDiv(milli, stepMilli) * stepMilli;
+  return ceilDiv(billed * raw * (BPS + BigInt(marginBps)), BigInt(per) * MILLI * BPS);
+}
+
+const ceilDiv = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;

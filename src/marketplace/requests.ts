@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { LIMITS } from '../kernel/limits.ts';
+
+const { mostTextChars, nameChars, optionChars, options } = LIMITS.marketplace;
+
+const name = () => z.string().min(1).max(nameChars).nullish();
+const words = () =>
+  z
+    .string()
+    .min(1)
+    // Which of them its vendor takes is judged by code points; an emoji has two of these.
+    .max(2 * mostTextChars);
+
+/** A text to be spoken. */
+const TtsBody = z.object({
+  text: words(),
+  voice: name(),
+  model: name(),
+  engine: name(),
+  target_language_code: name(),
+});
+
+/** A file to be written down. How long it lasts is found out from its bytes. */
+const SttBody = z.object({
+  audioUrl: z
+    .string()
+    .max(LIMITS.outboundUrlChars)
+    .refine((text) => URL.canParse(text), 'must be an absolute URL'),
+  model: name(),
+  language_code: name(),
+  options: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9_]{1,64}$/, 'must be the name of an option'),
+      z.union([z.string().max(optionChars), z.number(), z.boolean()]),
+    )
+    .refine((given) => Object.keys(given).length <= options, `must have at most ${options} options`)
+    .nullish(),
+});
+
+const TranslateBody = z.object({
+  input: words(),
+  source_language_code: z.string().min(1).max(nameChars),
+  target_language_code: z.string().min(1).max(nameChars),
+  model: name(),
+});
+
+const TransliterateBody = TranslateBody.omit({ model: true });
+
+const LidBody = z.object({ input: words() });
+
+/** What can be had of a vendor: a word of its path, and the shape of its body. */
+export const SERVICES = {
+  tts: TtsBody,
+  stt: SttBody,
+  'stt-translate': SttBody,
+  translate: TranslateBody,
+  transliterate: TransliterateBody,
+  lid: LidBody,
+} as const;
+
+export type ServiceName = keyof typeof SERVICES;
+
+export const isService = (word: string): word is ServiceName => Object.hasOwn(SERVICES, word);
+
+/** What the caller of a service writes. */
+export type Asked = { readonly [S in ServiceName]: z.output<(typeof SERVICES)[S]> };

@@ -1,0 +1,194 @@
+import type { ZodError } from 'zod';
+import { ApiError } from '../kernel/api-error.ts';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Ledger } from '../ledger/rules/ledger.ts';
+import { codePointsOf } from '../models/speech/speech-request.ts';
+import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
+import { refuseVendor } from './answer-failure.ts';
+import { deliveryBody } from './delivery-body.ts';
+import type { FetchSound } from './fetch-sound.ts';
+import type { OpenAccount } from './open-accounts.ts';
+import { OwnRefusal } from './own-refusal.ts';
+import { listPriceRaw } from './price.ts';
+import { type Asked, SERVICES, type ServiceName } from './requests.ts';
+import { createRoom } from './room.ts';
+import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
+import {
+  type Order,
+  type Plan,
+  type Service,
+  type SoundFile,
+  type Vendor,
+  type VendorDoor,
+  VendorFailed,
+} from './vendor.ts';
+import { type DoorDeps, openDoor } from './vendor-door.ts';
+
+export type ShimDeps = SellDeps &
+  DoorDeps & {
+    readonly ledger: Pick<Ledger, 'funds'>;
+    readonly vendors: readonly Vendor[];
+    readonly accounts: ReadonlyMap<string, OpenAccount>;
+    readonly fetchSound: FetchSound;
+  };
+
+/** A request for a service of a vendor. */
+export type ShimCall = Sale & {
+  readonly service: ServiceName;
+  readonly vendor: string;
+  /** As it came, read as JSON. */
+  readonly body: unknown;
+};
+
+export interface Shim {
+  /**
+   * Buys from a vendor with the account of this server, and answers what it delivered or how it refused. Throws OwnRefusal
+   * for what is wrong with the request or missing here, and the refusals of spend controls. What is thrown cost nothing.
+   */
+  serve(call: ShimCall): Promise<MarketAnswer & Pick<Sold, 'advisory'>>;
+}
+
+/** One place for all vendors: whatever is asked is planned, priced, held, asked for and settled in the same way. */
+export function createShim(deps: ShimDeps): Shim {
+  const { filesInFlight, filesPerAgent, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
+  const withSale = createRoom({ perAgent: salesPerAgent, inAll: salesPerVendor });
+  const withFile = createRoom({ perAgent: filesPerAgent, inAll: filesInFlight });
+
+  async function finish(call: ShimCall, vendor: Vendor, goods: Goods) {
+    const sold = await withSale(vendor.name, call.spender.agentId, () => sell(deps, call, goods));
+    const { advisory, chargedRaw, upstreamMs } = sold;
+    const body = await deliveryBody(sold.delivery, goods.usage);
+    const headers = { 'content-type': 'application/json' };
+    const payment = 'internal' as const;
+    return { status: 200, headers, body, costRaw: chargedRaw, payment, upstreamMs, advisory };
+  }
+
+  /** A file is fetched for an agent that could pay for the shortest, and for no other. */
+  async function requireFunds({ refusalOfHold, spender }: ShimCall, { priceRaw }: Goods) {
+    const funds = priceRaw === 0n ? undefined : await deps.ledger.funds(spender.agentId);
+    if (funds === undefined || funds.spendableRaw >= priceRaw) return;
+    const { spendableRaw: availableRaw } = funds;
+    throw refusalOfHold({ reason: 'insufficient_balance', availableRaw, requiredRaw: priceRaw });
+  }
+
+  async function buy(call: ShimCall) {
+    const { service, vendor } = findService(deps, call);
+    const asked = readBody(call.service, call.body);
+    try {
+      if (!('audioUrl' in asked)) {
+        return await finish(call, vendor, planned(deps, call, vendor, service, asked));
+      }
+      const { audioUrl, ...order } = asked;
+      // What can be refused without the file is, before it is fetched.
+      await requireFunds(call, planned(deps, call, vendor, service, { ...order, file: NO_FILE }));
+      return await withFile('files', call.spender.agentId, async () => {
+        const file = await fetched(() => deps.fetchSound(audioUrl, call.signal));
+        const goods = planned(deps, call, vendor, service, { ...order, file });
+        return finish(call, vendor, goods);
+      });
+    } catch (error) {
+      if (error instanceof VendorFailed && call.signal.aborted) throw errors.request.clientClosed();
+      return refuseVendor(deps, vendor.name, error);
+    }
+  }
+
+  return {
+    serve(call) {
+      if (call.workId === undefined) return buy(call);
+      // The answer is kept for a client that comes back, so that one who leaves does not stop it.
+      return buy({ ...call, signal: new AbortController().signal });
+    },
+  };
+}
+
+/** Stands for a file that was not fetched yet, and is as short as any can be. */
+const NO_FILE: SoundFile = {
+  ...{ bytes: Buffer.alloc(0), durationMs: 1, contentType: '', name: '' },
+};
+
+/** A file, whose refusals are the marketplace's own answers. */
+async function fetched(get: () => Promise<SoundFile>): Promise<SoundFile> {
+  try {
+    return await get();
+  } catch (error) {
+    throw error instanceof ApiError && error.status !== CLIENT_CLOSED
+      ? new OwnRefusal(error)
+      : error;
+  }
+}
+
+const CLIENT_CLOSED = 499;
+
+function findService({ accounts, vendors }: ShimDeps, { service: kind, vendor: name }: ShimCall) {
+  const sellers = vendors.filter(({ services }) => services[kind] !== undefined);
+  const vendor = sellers.find((each) => each.name === name);
+  const service = vendor?.services[kind];
+  if (vendor === undefined || service === undefined) {
+    const names = sellers.map((each) => each.name).join(', ');
+    throw new OwnRefusal(
+      errors.marketplace.notFound(`There is no such vendor of ${kind}; there are ${names}.`),
+    );
+  }
+  if (vendor.account !== undefined && !accounts.has(name)) {
+    throw new OwnRefusal(
+      errors.marketplace.vendorUnavailable(`This server has no account with ${name}.`),
+    );
+  }
+  return { vendor, service: service as Service<ServiceName> };
+}
+
+function readBody(service: ServiceName, body: unknown): Asked[ServiceName] {
+  const parsed = SERVICES[service].safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw new OwnRefusal(errors.request.invalid(detailsOf(parsed.error)));
+}
+
+const DETAILS_SHOWN = 20;
+
+const detailsOf = (error: ZodError) =>
+  error.issues.slice(0, DETAILS_SHOWN).map(({ code, message, path }) => ({
+    path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
+    message,
+    code,
+  }));
+
+/** What an order comes to, and how it is asked for. Throws the refusal of one that its vendor does not take. */
+function planned(
+  deps: ShimDeps,
+  call: ShimCall,
+  vendor: Vendor,
+  service: Service<ServiceName>,
+  order: Order[ServiceName],
+): Goods {
+  try {
+    const points = 'file' in order ? 0 : requireShort(order, service.mostChars);
+    const plan: Plan = service.plan(order as never);
+    const { marginBps } = LIMITS.marketplace;
+    const durationMs = 'file' in order ? order.file.durationMs : 0;
+    const characters = plan.characters ?? points;
+    const milliUnits = 'file' in order ? durationMs : characters * 1_000;
+    const { agentId } = call.spender;
+    const door = (): VendorDoor =>
+      openDoor(deps, deps.accounts.get(vendor.name), { agentId, signal: call.signal });
+    return {
+      vendor: vendor.name,
+      priceRaw: listPriceRaw(plan.price, milliUnits, marginBps),
+      usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },
+      ask: () => plan.ask(door()),
+    };
+  } catch (error) {
+    throw error instanceof ApiError ? new OwnRefusal(error) : error;
+  }
+}
+
+function requireShort(
+  order: { readonly text: string } | { readonly input: string },
+  mostChars: number = LIMITS.marketplace.textChars,
+): number {
+  const [member, text] = 'text' in order ? ['text', order.text] : ['input', order.input];
+  const points = codePointsOf(text);
+  if (points <= mostChars) return points;
+  const message = `must have at most ${mostChars} characters`;
+  throw errors.request.invalid([{ path: [member], message, code: 'too_big' }]);
+}

@@ -1,0 +1,65 @@
+import { type Clock, sleep } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Random } from '../kernel/random.ts';
+import { AnswerTooLarge, type Fetch } from '../platform/egress/fetch.ts';
+import type { OpenAccount } from './open-accounts.ts';
+import { type VendorAnswer, type VendorDoor, VendorFailed, VendorRefused } from './vendor.ts';
+
+export type DoorDeps = {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How long one order may take, when it is not what the limits say. */
+  readonly vendorMs?: number | undefined;
+};
+
+/** Opens the way to a vendor for one order. Redirects are answers: they would carry the credential elsewhere. */
+export function openDoor(
+  deps: DoorDeps,
+  account: OpenAccount | undefined,
+  { agentId, signal }: { readonly agentId: number; readonly signal: AbortSignal },
+): VendorDoor {
+  const { clock, random, vendorMs = LIMITS.marketplace.vendorMs } = deps;
+  const deadlineMs = clock.monotonicMs() + vendorMs;
+  const leftMs = () => {
+    const left = Math.ceil(deadlineMs - clock.monotonicMs());
+    if (left <= 0) throw new VendorFailed('took too long');
+    return left;
+  };
+  return {
+    ...{ agentId, signal, random },
+    async send({ body, headers = {}, method, path }) {
+      if (account === undefined) throw new VendorFailed('has no address');
+      const url = new URL(account.baseUrl.replace(/\/+$/, '') + path);
+      const opened = account.opens({ method, url, ...(body !== undefined && { body }) }, clock);
+      let answer: VendorAnswer;
+      try {
+        const { body: bytes, ...head } = await deps.fetch({
+          ...{ url: url.href, method, headers: { ...headers, ...opened }, signal },
+          ...(body !== undefined && { body }),
+          timeoutMs: leftMs(),
+          maxResponseBytes: LIMITS.marketplace.answerBytes,
+        });
+        answer = { ...head, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+      } catch (error) {
+        throw failureOf(error);
+      }
+      if (answer.status >= 200 && answer.status < 300) return answer;
+      throw new VendorRefused(answer);
+    },
+    async pause(ms) {
+      await sleep(clock, Math.min(ms, leftMs()), signal);
+      if (signal.aborted) throw new VendorFailed('is not waited for');
+      leftMs();
+    },
+  };
+}
+
+function failureOf(error: unknown): VendorFailed {
+  if (error instanceof VendorFailed) return error;
+  if (error instanceof AnswerTooLarge)
+    return new VendorFailed('answers too much', { cause: error });
+  const { name } = error as Error;
+  const isLate = name === 'TimeoutError';
+  return new VendorFailed(isLate ? 'took too long' : 'gave no whole answer', { cause: error });
+}

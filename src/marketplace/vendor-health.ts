@@ -1,0 +1,146 @@
+import { encodeWav } from '../../media/wav.ts';
+import { formatUsdc } from '../kernel/amount.ts';
+import { isoTime } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Worker } from '../kernel/schedule.ts';
+import type { MarketAddress } from './market-address.ts';
+import type { OpenAccount } from './open-accounts.ts';
+import { listPriceRaw } from './price.ts';
+import { type Delivery, type Plan, type Vendor, VendorRefused } from './vendor.ts';
+import { type DoorDeps, openDoor } from './vendor-door.ts';
+import type { Probed, VendorHealth } from './vendor-health-store.ts';
+
+type HealthDeps = DoorDeps & {
+  readonly log: Log;
+  readonly address: MarketAddress;
+  readonly vendors: readonly Vendor[];
+  readonly accounts: ReadonlyMap<string, OpenAccount>;
+  readonly claim: (vendors: readonly string[]) => Promise<string | undefined>;
+  readonly save: (
+    probed: Probed,
+    event: { readonly endpoint: string; readonly checkedAt: string },
+  ) => Promise<void>;
+  readonly find: () => Promise<readonly VendorHealth[]>;
+};
+
+/** How the vendors of the marketplace do, as a developer reads it. */
+export type VendorList = {
+  readonly now: string;
+  readonly vendors: readonly {
+    readonly vendor: string;
+    readonly name: string;
+    readonly endpoint: string;
+    readonly method: 'POST';
+    /** Dollars with six decimals: what an agent would pay for the same request. */
+    readonly priceUsdc: string;
+    readonly costRaw: string | null;
+    readonly status: 'ok' | 'down';
+    readonly responseExcerpt: string | null;
+    readonly latencyMs: number | null;
+    readonly checkedAt: string;
+  }[];
+};
+
+export interface VendorHealths {
+  list(): Promise<VendorList>;
+  /** Tries the vendor whose turn it is, with a real request of a word or a second. At most one over all processes. */
+  readonly worker: Worker;
+}
+
+const WORD = 'Hello.';
+const SECOND_MS = 1_000;
+
+/** Tries vendors in turn, so that who depends on one hears of its fall before it calls. */
+export function createVendorHealths(deps: HealthDeps): VendorHealths {
+  const { accounts, address, clock, log } = deps;
+  const vendors = deps.vendors.filter(
+    ({ account, name }) => account === undefined || accounts.has(name),
+  );
+  const find = (name: string) => vendors.find((each) => each.name === name);
+
+  async function tick(): Promise<void> {
+    const name = await deps.claim(vendors.map((each) => each.name));
+    const vendor = name === undefined ? undefined : find(name);
+    const trial = vendor && trialOf(vendor);
+    if (vendor === undefined || trial === undefined) return;
+    const checkedAt = isoTime(clock.now());
+    const probed = await probe(deps, vendor, trial);
+    if (probed === undefined) return;
+    if (!probed.isOk) log.warn({ vendor: name, why: probed.excerpt }, 'a vendor failed its probe');
+    await deps.save(probed, { endpoint: address.urlOf(trial.path), checkedAt });
+  }
+
+  return {
+    async list() {
+      const rows = await deps.find();
+      return {
+        now: isoTime(clock.now()),
+        vendors: rows.flatMap((row) => {
+          const vendor = find(row.vendor);
+          const trial = vendor && trialOf(vendor);
+          return vendor && trial ? [shown(vendor, trial, row, address)] : [];
+        }),
+      };
+    },
+    worker: { name: 'probe-vendors', everyMs: LIMITS.marketplace.probeTickMs, tick },
+  };
+}
+
+type Trial = { readonly path: string; readonly plan: Plan; readonly milliUnits: number };
+
+/** The cheapest request that shows whether a vendor works. */
+function trialOf({ name, services }: Vendor): Trial | undefined {
+  const { stt, tts } = services;
+  if (tts !== undefined) {
+    const milliUnits = WORD.length * 1_000;
+    return { path: `/v1/tts/${name}`, plan: tts.plan({ text: WORD }), milliUnits };
+  }
+  if (stt === undefined) return undefined;
+  const bytes = Buffer.from(encodeWav(new Int16Array(8 * SECOND_MS), 8_000));
+  const file = { bytes, durationMs: SECOND_MS, contentType: 'audio/wav', name: 'second.wav' };
+  return { path: `/v1/stt/${name}`, plan: stt.plan({ file }), milliUnits: SECOND_MS };
+}
+
+/** Undefined where it proves nothing: a vendor that limits its callers works. */
+async function probe(
+  deps: HealthDeps,
+  { name: vendor }: Vendor,
+  { plan }: Trial,
+): Promise<Probed | undefined> {
+  const { accounts, clock } = deps;
+  const signal = new AbortController().signal;
+  const door = openDoor(deps, accounts.get(vendor), { agentId: NO_AGENT, signal });
+  const beganMs = clock.monotonicMs();
+  const took = () => ({ vendor, latencyMs: Math.round(clock.monotonicMs() - beganMs) });
+  try {
+    return { ...took(), isOk: true, excerpt: excerptOf(await plan.ask(door)) };
+  } catch (error) {
+    if (error instanceof VendorRefused && error.answer.status === TOO_MANY) return undefined;
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...took(), isOk: false, excerpt: why.slice(0, LIMITS.vendorReasonChars) };
+  }
+}
+
+/** Of no agent: engines of this process serve it like one more. */
+const NO_AGENT = 0;
+const TOO_MANY = 429;
+
+const excerptOf = (delivery: Delivery): string =>
+  'json' in delivery
+    ? JSON.stringify(delivery.json.text ?? '').slice(0, LIMITS.vendorReasonChars)
+    : `${delivery.contentType}, ${delivery.audio.length} bytes`;
+
+function shown(
+  { name, title }: Vendor,
+  { milliUnits, path, plan }: Trial,
+  { checkedAt, excerpt, latencyMs, status }: VendorHealth,
+  address: MarketAddress,
+): VendorList['vendors'][number] {
+  const costRaw = listPriceRaw(plan.price, milliUnits, LIMITS.marketplace.marginBps);
+  return {
+    ...{ vendor: name, name: title, endpoint: address.urlOf(path), method: 'POST', status },
+    ...{ priceUsdc: formatUsdc(costRaw), costRaw: costRaw.toString() },
+    ...{ responseExcerpt: excerpt, latencyMs, checkedAt: checkedAt.toISOString() },
+  };
+}

@@ -1,0 +1,150 @@
+import type { Clock } from '../kernel/clock.ts';
+import { errors } from '../kernel/errors.ts';
+import type { Json } from '../kernel/json.ts';
+import type { Random } from '../kernel/random.ts';
+import type { ListPrice } from './price.ts';
+import type { Asked, ServiceName } from './requests.ts';
+
+/** A file of sound that was fetched for its caller. */
+export type SoundFile = {
+  readonly bytes: Buffer;
+  readonly durationMs: number;
+  readonly contentType: string;
+  readonly name: string;
+};
+
+/** What a vendor is asked for: the caller's words, and the file in the place of its address. */
+export type Order = {
+  readonly [S in ServiceName]: S extends 'stt' | 'stt-translate'
+    ? Omit<Asked[S], 'audioUrl'> & { readonly file: SoundFile }
+    : Asked[S];
+};
+
+export type VendorAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+};
+
+/** A request below the base address of a vendor. */
+export type VendorRequest = {
+  readonly method: 'GET' | 'POST';
+  /** With its query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+};
+
+/** The way to one vendor, for one order: all its requests share one deadline. */
+export interface VendorDoor {
+  /** Answers what is a success. Throws VendorRefused for another answer, and VendorFailed where none comes. */
+  send(request: VendorRequest): Promise<VendorAnswer>;
+  /** Waits between two questions. Throws VendorFailed when the time of the order is up. */
+  pause(ms: number): Promise<void>;
+  readonly agentId: number;
+  readonly random: Random;
+  /** Fires when the client leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** Sound, or a JSON object as the vendor writes it. */
+export type Delivery =
+  | { readonly audio: Buffer; readonly contentType: string }
+  | { readonly json: Json };
+
+/** What an order comes to at a vendor's list price, before the vendor hears of it. */
+export type Plan = {
+  readonly price: ListPrice;
+  /** How the vendor counts characters, where that is not by code points. */
+  readonly characters?: number;
+  readonly ask: (door: VendorDoor) => Promise<Delivery>;
+};
+
+export type Service<S extends ServiceName> = {
+  /** The longest text in code points. */
+  readonly mostChars?: number;
+  /** Throws the refusal of an order that has no price here. */
+  readonly plan: (order: Order[S]) => Plan;
+};
+
+export type Services = { readonly [S in ServiceName]?: Service<S> };
+
+/** How an account of this server is opened. */
+export type Account = {
+  /** The variables of its credentials, without which the vendor is off. */
+  readonly variables: readonly string[];
+  /** Where the vendor is, up to the version, unless VENDOR_<NAME>_BASE_URL says otherwise. Null: only that says it. */
+  readonly baseUrl: string | null;
+  /** The headers that open a request, whose address is whole. */
+  readonly opens: (
+    request: Required<Pick<VendorRequest, 'method'>> &
+      Pick<VendorRequest, 'body'> & { readonly url: URL },
+    credentials: readonly string[],
+    clock: Clock,
+  ) => Readonly<Record<string, string>>;
+};
+
+export type Vendor = {
+  /** In paths and variables. */
+  readonly name: string;
+  /** As people write it. */
+  readonly title: string;
+  /** Absent: it is a part of this process. */
+  readonly account?: Account;
+  readonly services: Services;
+};
+
+/** An account whose one credential goes into a header. */
+export const keyed = (
+  variable: string,
+  baseUrl: string | null,
+  headerOf: (key: string) => Readonly<Record<string, string>>,
+): Account => ({
+  variables: [variable],
+  baseUrl,
+  opens: (_, [key = '']) => headerOf(key),
+});
+
+/** A vendor answered with something else than a success. */
+export class VendorRefused extends Error {
+  override readonly name = 'VendorRefused';
+  readonly answer: VendorAnswer;
+
+  constructor(answer: VendorAnswer) {
+    super(`status ${answer.status}`);
+    this.answer = answer;
+  }
+}
+
+/** A vendor did not deliver: it cannot be reached, broke off, took too long, or answered what is none. */
+export class VendorFailed extends Error {
+  override readonly name = 'VendorFailed';
+}
+
+/** The refusal of an order that a vendor does not take, or that has no price here. */
+export const unfit = (member: string, message: string) =>
+  errors.request.invalid([{ path: [member], message, code: 'invalid_value' }]);
+
+/** The price of a model by its name. Throws the refusal of one without a price, which names those that have one. */
+export function modelOf(
+  model: string | null | undefined,
+  prices: Readonly<Record<string, ListPrice>>,
+  member = 'model',
+): { readonly model: string; readonly price: ListPrice } {
+  const [usual = ''] = Object.keys(prices);
+  const name = model ?? usual;
+  const price = Object.hasOwn(prices, name) ? prices[name] : undefined;
+  if (price === undefined) {
+    throw unfit(member, `must be one of ${Object.keys(prices).join(', ')}`);
+  }
+  return { model: name, price };
+}
+
+/** A name that goes into a path or a document. Throws the refusal of one with other characters. */
+export function nameOf(given: string | null | undefined, usual: string, member: string): string {
+  const name = given ?? usual;
+  if (!/^[A-Za-z0-9_.:-]{1,128}$/.test(name)) {
+    throw unfit(member, 'must have letters, digits and ._:- only');
+  }
+  return name;
+}

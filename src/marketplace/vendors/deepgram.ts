@@ -1,0 +1,75 @@
+import { isObject, type Json } from '../../kernel/json.ts';
+import { LIST } from '../price-list.ts';
+import { jsonRequest, objectOf, soundOf, transcript } from '../read-delivery.ts';
+import { keyed, modelOf, type Order, unfit, type Vendor } from '../vendor.ts';
+
+/** Changes the bill, sends the transcript elsewhere, or names the model a second time. */
+const NOT_PASSED = new Set([
+  ...['model', 'version', 'callback', 'callback_method', 'multichannel', 'channels', 'encoding'],
+  ...['summarize', 'topics', 'custom_topic', 'custom_topic_mode', 'intents', 'custom_intent'],
+  ...['custom_intent_mode', 'sentiment', 'mip_opt_out', 'redact', 'keyterm', 'extra'],
+]);
+
+const STT_MODELS = { 'nova-3': LIST.deepgram.stt };
+
+/** Deepgram: https://developers.deepgram.com/reference. */
+export const deepgram: Vendor = {
+  name: 'deepgram',
+  title: 'Deepgram',
+  account: keyed('DEEPGRAM_API_KEY', 'https://api.deepgram.com/v1', (key) => ({
+    authorization: `Token ${key}`,
+  })),
+  services: {
+    tts: {
+      mostChars: 2_000,
+      plan({ model, text, voice }) {
+        // Its models are its voices.
+        const name = voice ?? model ?? 'aura-2-thalia-en';
+        if (!/^aura-2-[a-z]{1,40}-[a-z]{2}$/.test(name)) {
+          throw unfit('voice', 'must be a voice of Aura 2, such as aura-2-thalia-en');
+        }
+        return {
+          price: LIST.deepgram.tts,
+          ask: async (door) =>
+            soundOf(await door.send(jsonRequest(`/speak?model=${name}&encoding=mp3`, { text }))),
+        };
+      },
+    },
+    stt: {
+      plan(order) {
+        const { model, price } = modelOf(order.model, STT_MODELS);
+        const query = queryOf(order, model);
+        return {
+          price,
+          async ask(door) {
+            const { bytes, contentType } = order.file;
+            const path = `/listen?${query}`;
+            const headers = { 'content-type': contentType };
+            const heard = await objectOf(
+              await door.send({ method: 'POST', path, headers, body: bytes }),
+            );
+            return transcript(heard, textOf(heard));
+          },
+        };
+      },
+    },
+  },
+};
+
+function queryOf({ language_code, options }: Order['stt'], model: string): URLSearchParams {
+  const query = new URLSearchParams({ model });
+  if (typeof language_code === 'string') query.set('language', language_code);
+  for (const [name, value] of Object.entries(options ?? {})) {
+    if (NOT_PASSED.has(name)) throw unfit('options', `must not have ${name}`);
+    query.set(name, String(value));
+  }
+  return query;
+}
+
+function textOf({ results }: Json): unknown {
+  const channels = isObject(results) ? results.channels : undefined;
+  const [channel] = Array.isArray(channels) ? channels : [];
+  const [best] =
+    isObject(channel) && Array.isArray(channel.alternatives) ? channel.alternatives : [];
+  return isObject(best) ? best.transcript : undefined;
+}

@@ -1,0 +1,40 @@
+import { LIST } from '../price-list.ts';
+import { codedSound, jsonRequest, objectOf } from '../read-delivery.ts';
+import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';
+
+const { tts } = LIST.inworld;
+
+const MODELS = {
+  'inworld-tts-1.5-max': tts,
+  'inworld-tts-1.5-mini': tts,
+  'inworld-tts-1-max': tts,
+  'inworld-tts-1': tts,
+};
+
+/** Inworld: https://docs.inworld.ai/api-reference/ttsAPI. Its key is handed out in base64. */
+export const inworld: Vendor = {
+  name: 'inworld',
+  title: 'Inworld',
+  account: keyed('INWORLD_API_KEY', 'https://api.inworld.ai/tts/v1', (key) => ({
+    authorization: `Basic ${key}`,
+  })),
+  services: {
+    tts: {
+      mostChars: 2_000,
+      plan({ model: asked, text, voice }) {
+        const { model: modelId, price } = modelOf(asked, MODELS);
+        const body = {
+          ...{ text, modelId, voiceId: nameOf(voice, 'Ashley', 'voice') },
+          audioConfig: { audioEncoding: 'MP3' },
+        };
+        return {
+          price,
+          async ask(door) {
+            const made = await objectOf(await door.send(jsonRequest('/voice', body)));
+            return codedSound(made.audioContent, 'base64');
+          },
+        };
+      },
+    },
+  },
+};

@@ -1,0 +1,53 @@
+import { isObject } from '../../kernel/json.ts';
+import { LIST } from '../price-list.ts';
+import { codedSound, jsonRequest, objectOf } from '../read-delivery.ts';
+import { keyed, modelOf, unfit, type Vendor, VendorRefused } from '../vendor.ts';
+
+const { hd, turbo } = LIST.minimax;
+
+const MODELS = {
+  'speech-02-turbo': turbo,
+  'speech-02-hd': hd,
+  'speech-2.6-turbo': turbo,
+  'speech-2.6-hd': hd,
+  'speech-2.8-turbo': turbo,
+  'speech-2.8-hd': hd,
+};
+
+/** MiniMax: https://platform.minimax.io/docs/api-reference/speech-t2a-http. */
+export const minimax: Vendor = {
+  name: 'minimax',
+  title: 'MiniMax',
+  account: keyed('MINIMAX_API_KEY', 'https://api.minimax.io/v1', (key) => ({
+    authorization: `Bearer ${key}`,
+  })),
+  services: {
+    tts: {
+      plan({ model: asked, target_language_code: language, text, voice }) {
+        const { model, price } = modelOf(asked, MODELS);
+        const voiceId = voice ?? 'English_expressive_narrator';
+        // Its names have blanks and brackets. They go into a document of JSON.
+        if (/\p{Cc}/u.test(voiceId)) throw unfit('voice', 'must have no control characters');
+        const body = {
+          ...{ model, text, stream: false, output_format: 'hex' },
+          voice_setting: { voice_id: voiceId },
+          audio_setting: { format: 'mp3', sample_rate: 32_000, bitrate: 128_000, channel: 1 },
+          ...(language && { language_boost: language }),
+        };
+        return {
+          price,
+          async ask(door) {
+            const answer = await door.send(jsonRequest('/t2a_v2', body));
+            const made = await objectOf(answer);
+            const { base_resp: verdict, data } = made;
+            // It answers refusals with 200.
+            if (isObject(verdict) && verdict.status_code !== 0) {
+              throw new VendorRefused({ ...answer, status: 502 });
+            }
+            return codedSound(isObject(data) ? data.audio : undefined, 'hex');
+          },
+        };
+      },
+    },
+  },
+};

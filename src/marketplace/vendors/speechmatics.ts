@@ -1,0 +1,68 @@
+import { isObject, type Json } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { LIST } from '../price-list.ts';
+import { formRequest, objectOf, transcript } from '../read-delivery.ts';
+import { keyed, modelOf, nameOf, type Vendor, type VendorDoor, VendorFailed } from '../vendor.ts';
+
+/** Speechmatics: https://docs.speechmatics.com/speech-to-text/batch. It is asked until the job is done. */
+export const speechmatics: Vendor = {
+  name: 'speechmatics',
+  title: 'Speechmatics',
+  account: keyed('SPEECHMATICS_API_KEY', 'https://eu1.asr.api.speechmatics.com/v2', (key) => ({
+    authorization: `Bearer ${key}`,
+  })),
+  services: {
+    stt: {
+      plan({ file, language_code, model: asked }) {
+        const { model, price } = modelOf(asked, { standard: LIST.speechmatics.stt });
+        const language = nameOf(language_code, 'en', 'language_code');
+        return {
+          price,
+          async ask(door) {
+            const config = JSON.stringify({
+              type: 'transcription',
+              transcription_config: { language, operating_point: model },
+            });
+            const form = await formRequest('/jobs', door, { config }, file, 'data_file');
+            const { id } = await objectOf(await door.send(form));
+            if (typeof id !== 'string') throw new VendorFailed('began no job');
+            const path = `/jobs/${encodeURIComponent(id)}`;
+            await untilDone(door, path);
+            const written = await door.send({
+              method: 'GET',
+              path: `${path}/transcript?format=json-v2`,
+            });
+            const heard = await objectOf(written);
+            return transcript(heard, textOf(heard));
+          },
+        };
+      },
+    },
+  },
+};
+
+async function untilDone(door: VendorDoor, path: string): Promise<void> {
+  const { first, most } = LIMITS.marketplace.pollMs;
+  for (let waitMs: number = first; ; waitMs = Math.min(2 * waitMs, most)) {
+    const { job } = await objectOf(await door.send({ method: 'GET', path: `${path}?wait=0` }));
+    const status = isObject(job) ? job.status : undefined;
+    if (status === 'done') return;
+    if (status !== 'running') throw new VendorFailed(`ended the job as ${String(status)}`);
+    await door.pause(waitMs);
+  }
+}
+
+/** Words, with the marks that belong to the word before them. */
+function textOf({ results }: Json): string | undefined {
+  if (!Array.isArray(results)) return undefined;
+  let text = '';
+  for (const result of results) {
+    if (!isObject(result)) continue;
+    const [best] = Array.isArray(result.alternatives) ? result.alternatives : [];
+    const word = isObject(best) ? best.content : undefined;
+    if (typeof word !== 'string') continue;
+    const isMark = result.type === 'punctuation' && result.attaches_to !== 'next';
+    text += text === '' || isMark ? word : ` ${word}`;
+  }
+  return text;
+}

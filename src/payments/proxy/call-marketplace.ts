@@ -1,0 +1,66 @@
+import type { Log } from '../../kernel/log.ts';
+import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
+import { admitCall, viewAgent } from './admit-call.ts';
+import type { MarketCall, Marketplace } from './marketplace.ts';
+import type { PassthroughLog } from './passthrough-log.ts';
+import type { ProxyAnswer } from './relay-answer.ts';
+import { marketHeaders } from './relay-headers.ts';
+
+export type MarketDeps = {
+  readonly spendState: Pick<SpendStateReader, 'read' | 'recall'>;
+  readonly passthroughs: PassthroughLog;
+  readonly log: Log;
+};
+
+/**
+ * Answers a call to the marketplace in this process: admitted like a call to any vendor, and in the agent's history before
+ * it is answered where it has a charge. Throws the refusal.
+ */
+export async function callMarketplace(
+  { log, passthroughs, spendState }: MarketDeps,
+  market: Marketplace,
+  call: MarketCall,
+): Promise<ProxyAnswer> {
+  const { method, spender } = call;
+  const { agentId } = spender;
+  await admitCall(viewAgent(spendState, agentId), spender, {
+    host: market.host,
+    lastRaw: undefined,
+  });
+  const answer = await market.call(call);
+  const { costRaw, headers, payment, upstreamMs } = answer;
+  const isCharged = payment === 'internal';
+  passthroughs.add({
+    agentId,
+    keyId: spender.keyId ?? null,
+    targetUrl: withoutFragment(call.url),
+    method,
+    responseStatusCode: answer.status,
+    latencyMs: Math.round(upstreamMs),
+    taskId: spender.taskId ?? null,
+    actionId: spender.actionId ?? null,
+    ...(isCharged && { chargedRaw: costRaw }),
+  });
+  if (isCharged) await written(passthroughs, log);
+  return {
+    status: answer.status,
+    headers: { ...headers, ...marketHeaders(costRaw, payment) },
+    lines: [],
+    body: answer.body,
+    upstreamMs,
+  };
+}
+
+const withoutFragment = (url: string): string => {
+  const { href, hash } = new URL(url);
+  return hash === '' ? href : href.slice(0, -hash.length);
+};
+
+/** The charge is committed whatever becomes of the line, so that the answer goes out in any case. */
+async function written(passthroughs: PassthroughLog, log: Log): Promise<void> {
+  try {
+    await passthroughs.flush();
+  } catch (err) {
+    log.warn({ err }, 'the line of a call to the marketplace was not written yet');
+  }
+}

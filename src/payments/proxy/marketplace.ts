@@ -1,0 +1,38 @@
+import type { Spender } from '../../ledger/rules/requests.ts';
+import type { OutboundRequest } from './outbound-request.ts';
+
+/** A request below the address of the marketplace, and whose money may pay for it. */
+export type MarketCall = OutboundRequest & {
+  readonly spender: Spender;
+  readonly url: string;
+  /** Becomes the id of the hold. */
+  readonly workId: string | undefined;
+  /** Fires when the client leaves. */
+  readonly signal: AbortSignal;
+};
+
+export type MarketAnswer = {
+  readonly status: number;
+  /** Names in lower case; `content-type` among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** What was charged, in the ledger already. */
+  readonly costRaw: bigint;
+  /** `internal`: bought from a vendor of this server. `passthrough`: free, or an error that cost nothing. */
+  readonly payment: 'passthrough' | 'internal';
+  /** How long others took over it. */
+  readonly upstreamMs: number;
+};
+
+/** The vendors and services that this server sells itself. No network and no destination guard lies before it. */
+export interface Marketplace {
+  /** What spend controls know it by, whichever spelling of its address a caller uses. */
+  readonly host: string;
+  /** Whether a URL is below its address. */
+  matches(url: string): boolean;
+  /**
+   * Answers a request there. Throws what spend controls refuse, and what is no vendor's fault; then nothing was charged.
+   * Everything else is an answer, with its own errors among them.
+   */
+  call(call: MarketCall): Promise<MarketAnswer>;
+}

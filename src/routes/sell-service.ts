@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { route } from '../http/route/route.ts';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { abortSignalOf } from '../kernel/stop-signal.ts';
+import type { DirectSales } from '../marketplace/direct-sales.ts';
+import { SERVICES, type ServiceName } from '../marketplace/requests.ts';
+import { readSpender } from '../models/purchase/read-spender.ts';
+
+const Params = z.object({ vendor: z.string().min(1).max(LIMITS.marketplace.nameChars) });
+
+/** The route of one service of the marketplace, whichever vendor it is asked of. */
+export const sellService = <S extends ServiceName>(service: S, summary: string) =>
+  route<{ directSales: DirectSales }>()({
+    method: 'POST',
+    path: `/v1/${service}/:vendor`,
+    credential: 'agent',
+    summary,
+    rateLimit: 'proxy',
+    idempotent: true,
+    keepsRefusals: true,
+    maxBodyBytes: LIMITS.marketplace.bodyBytes,
+    params: Params,
+    body: SERVICES[service],
+    badJson: errors.marketplace.invalidJson,
+
+    handle({ body, caller, headers, params, services, signal, workId }) {
+      const spender = readSpender(caller, headers);
+      const call = { service, vendor: params.vendor, body, spender, workId };
+      return services.directSales.sell({ ...call, signal: abortSignalOf(signal) });
+    },
+  });

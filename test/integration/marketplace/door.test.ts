@@ -1,0 +1,346 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  MARKET,
+  type MarketWorld,
+  type Shopper,
+  startMarketWorld,
+} from '../../support/vendors/market-world.ts';
+import { ask, moneyOf } from '../../support/whole-world.ts';
+
+let market: MarketWorld;
+beforeAll(async () => {
+  market = await startMarketWorld({ BUDGET_ADVISORY_ENABLED: '1' });
+});
+afterAll(() => market[Symbol.asyncDispose]());
+
+const SPEECH = '/v1/tts/deepgram';
+/** 100 characters at 30 dollars a million and 5 %. */
+const TEXT = 'x'.repeat(100);
+const RAW = 3_150n;
+
+const policy = (agent: Shopper, body: Record<string, unknown>) =>
+  agent.ask('/v1/agents/policies', { body });
+
+describe('the door', () => {
+  it('answers in this process what has no address that could be called', async () => {
+    const agent = await market.shopper('at the door');
+    const before = market.peer.heard.length;
+    const told = await agent.buy(SPEECH, { text: TEXT });
+    expect(told.status).toBe(200);
+    expect(told.headers.get('x-svc-cost-usdc')).toBe(String(RAW));
+    expect(told.headers.get('x-svc-payment-amount')).toBe('0.003150');
+    // The vendor was asked once, and nothing else went out.
+    expect(market.peer.heard).toHaveLength(before + 1);
+  });
+
+  it('is on this machine where nothing is configured, under each of its names', async () => {
+    await using local = await startMarketWorld({ MARKETPLACE_URL: '' });
+    const agent = await local.shopper('at home');
+    for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+      const url = `http://${host}:${local.world.port}${SPEECH}`;
+      const body = { url, method: 'POST', body: { text: TEXT } };
+      const told = await agent.ask('/v1/proxy/fetch', { body });
+      expect([host, told.status, told.headers.get('x-svc-payment')]).toEqual([
+        host,
+        200,
+        'internal',
+      ]);
+    }
+    const [row] = await local.world.sql<{ hosts: string[] }[]>`
+      select array_agg(distinct target_host) as hosts from charges where agent_id = ${agent.agentId}`;
+    expect(row?.hosts).toEqual(['127.0.0.1']);
+  });
+
+  it.each([
+    ['a path that there is not', '/v1/nothing/here', { text: 'a' }, 404, 'not_found'],
+    ['a path below a service', `${SPEECH}/more`, { text: 'a' }, 404, 'not_found'],
+    ['a vendor that there is not', '/v1/tts/acme', { text: 'a' }, 404, 'not_found'],
+    [
+      'a service that a vendor has not',
+      '/v1/stt/rime',
+      { audioUrl: 'http://a/' },
+      404,
+      'not_found',
+    ],
+    ['a body that is no JSON', SPEECH, '{"text":', 400, 'Invalid JSON body'],
+    ['a body that is a list', SPEECH, '[]', 400, 'Invalid JSON body'],
+    ['a body without a text', SPEECH, {}, 400, 'Invalid request'],
+    ['a text that is too long', SPEECH, { text: 'x'.repeat(2_001) }, 400, 'Invalid request'],
+    [
+      'a body that is too long',
+      SPEECH,
+      { text: 'a', more: 'x'.repeat(140_000) },
+      413,
+      'payload_too_large',
+    ],
+    [
+      'a model without a price',
+      '/v1/tts/elevenlabs',
+      { text: 'a', model: 'v9' },
+      400,
+      'Invalid request',
+    ],
+    [
+      'an option that changes the bill',
+      '/v1/stt/deepgram',
+      { audioUrl: 'SOUND', options: { multichannel: true } },
+      400,
+      'Invalid request',
+    ],
+    [
+      'a voice that would leave its path',
+      '/v1/tts/elevenlabs',
+      { text: 'a', voice: '../user' },
+      400,
+      'Invalid request',
+    ],
+    [
+      'memory, which is not here',
+      '/v1/db/vectordb/query',
+      { query: 'a' },
+      503,
+      'vendor_unavailable',
+    ],
+    [
+      'a place that is not called',
+      '/v1/stt/deepgram',
+      { audioUrl: 'http://169.254.169.254/a.wav' },
+      400,
+      'blocked_destination',
+    ],
+    [
+      'a file that is not there',
+      '/v1/stt/deepgram',
+      { audioUrl: 'NOTHING' },
+      400,
+      'Invalid request',
+    ],
+  ])('answers %s as a vendor would, for nothing', async (_, path, wish, status, error) => {
+    const agent = await market.shopper('wrong', 100_000n);
+    const text = JSON.stringify(wish)
+      .replace('SOUND', market.sound(100))
+      .replace('NOTHING', market.sound(1).replace('.wav', ''));
+    const asked = market.peer.heard.length;
+    const told = await agent.buy(path, typeof wish === 'string' ? wish : text);
+    expect([told.status, told.body.error]).toEqual([status, error]);
+    expect(told.body.message ?? told.body.detail).toBeTruthy();
+    expect(told.headers.get('x-svc-payment')).toBe('passthrough');
+    expect(told.headers.get('x-svc-cost-usdc')).toBe('0');
+    expect(market.peer.heard).toHaveLength(asked);
+    expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({
+      spendable: 100_000n,
+      held: 0n,
+    });
+  });
+
+  it('takes POST alone', async () => {
+    const agent = await market.shopper('getting');
+    const told = await agent.buy(SPEECH, undefined, { method: 'GET' });
+    expect([told.status, told.body.error, told.headers.get('allow')]).toEqual([
+      405,
+      'method_not_allowed',
+      'POST',
+    ]);
+  });
+
+  it('lists calls in the history with what they cost', async () => {
+    const agent = await market.shopper('history');
+    await agent.buy(
+      SPEECH,
+      { text: TEXT },
+      { headers: { 'x-svc-task-id': 'T1', 'x-svc-action-id': 'A1' } },
+    );
+    market.peer.faults.push({ kind: 'status', status: 422 });
+    await agent.buy(SPEECH, { text: TEXT });
+    await agent.buy('/v1/nothing', {});
+    const { body } = await agent.ask('/v1/agents/transactions');
+    expect(body.transactions).toMatchObject([
+      {
+        targetUrl: `${MARKET}/v1/nothing`,
+        responseStatusCode: 404,
+        costRaw: '0',
+        paymentAmountRaw: null,
+      },
+      {
+        targetUrl: `${MARKET}${SPEECH}`,
+        responseStatusCode: 422,
+        costRaw: '0',
+        paymentAmountRaw: null,
+      },
+      {
+        ...{ targetUrl: `${MARKET}${SPEECH}`, method: 'POST', responseStatusCode: 200 },
+        ...{ status: 'success', costRaw: String(RAW), paymentAmountRaw: String(RAW) },
+        ...{ taskId: 't1', actionId: 'a1', nonce: null, paymentRecipient: null, x402TxHash: null },
+      },
+    ]);
+  });
+});
+
+describe('controls of the agent', () => {
+  it('cap the host of the marketplace, to the exact price', async () => {
+    const agent = await market.shopper('capped');
+    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '6300' });
+    const first = await agent.buy(SPEECH, { text: TEXT });
+    expect(JSON.parse(first.headers.get('x-svc-budget-advisory') ?? '{}')).toMatchObject({
+      tightest: { scope: 'api', match: 'market.example', remaining_raw: '3150' },
+    });
+    expect((await agent.buy(SPEECH, { text: `${TEXT}x` })).body).toMatchObject({
+      ...{ error: 'spend_limit_exceeded', code: 'policy_exceeded', kind: 'api' },
+      ...{ available: '3150', required: '3182', spent: '3150', limit: '6300' },
+    });
+    const exact = await agent.buy(SPEECH, { text: TEXT });
+    expect(exact.status).toBe(200);
+    const asked = market.peer.heard.length;
+    const refused = await agent.buy(SPEECH, { text: 'x' });
+    expect([refused.status, refused.body.error]).toEqual([402, 'spend_limit_exceeded']);
+    // A refusal of this server, and not of a vendor.
+    expect(refused.headers.get('x-svc-payment')).toBeNull();
+    expect(market.peer.heard).toHaveLength(asked);
+  });
+
+  it('let the host through an allowlist that has it, and refuse it where none does', async () => {
+    const agent = await market.shopper('listed');
+    await agent.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'host' } });
+    for (const path of [SPEECH, '/v1/tts/local', '/v1/db/vectordb/query']) {
+      const refused = await agent.buy(path, { text: TEXT, query: 'a' });
+      expect([path, refused.status, refused.body]).toMatchObject([
+        ...[path, 403, { error: 'host_not_allowlisted', host: 'market.example' }],
+      ]);
+    }
+    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
+    expect((await agent.buy(SPEECH, { text: TEXT })).status).toBe(200);
+    expect((await agent.buy('/v1/db/vectordb/query', { query: 'a' })).status).toBe(503);
+  });
+
+  it('cap sessions and tasks, and stop an agent where they are to', async () => {
+    const agent = await market.shopper('stopped');
+    await policy(agent, {
+      ...{
+        kind: 'task',
+        matchKey: 'job',
+        windowKind: 'once',
+        limitRaw: '3000',
+        action: 'suspend_agent',
+      },
+    });
+    const headers = { 'x-svc-task-id': 'JOB' };
+    const refused = await agent.buy(SPEECH, { text: TEXT }, { headers });
+    expect([refused.status, refused.body]).toMatchObject([
+      402,
+      { kind: 'task', auto_suspended: true },
+    ]);
+    const after = await agent.buy(SPEECH, { text: TEXT });
+    expect([after.status, after.body.error]).toEqual([403, 'agent_suspended']);
+  });
+
+  it('report a cap that was hit, and a sale that was settled', async () => {
+    const agent = await market.shopper('reported');
+    await agent.ask('/v1/agents/spend-limit', { method: 'PUT', body: { limitRaw: String(RAW) } });
+    await agent.buy(SPEECH, { text: TEXT });
+    await agent.buy(SPEECH, { text: TEXT });
+    const rows = await market.world.sql<{ name: string; payload: unknown }[]>`
+      select name, payload from events where payload->>'agentId' = ${String(agent.agentId)}
+        and name like 'marketplace.%' order by id`;
+    const url = `${MARKET}${SPEECH}`;
+    expect(rows).toMatchObject([
+      {
+        name: 'marketplace.payment.settled',
+        payload: {
+          url,
+          host: 'market.example',
+          amountRaw: String(RAW),
+          rail: 'credit',
+          txHash: null,
+        },
+      },
+      { name: 'marketplace.spend_cap.hit', payload: { url, host: 'market.example' } },
+    ]);
+  });
+
+  it('know whom and what a call was for', async () => {
+    const agent = await market.shopper('tagged');
+    const headers = {
+      ...{ 'x-svc-task-id': 'T9', 'x-svc-action-id': 'A9', 'x-svc-customer-id': ' Acme ' },
+    };
+    await agent.buy(SPEECH, { text: TEXT }, { headers });
+    const [row] = await market.world.sql`
+      select task_id, action_id, customer_id, target_host, target_url, rail, status, cost_raw, usage
+      from charges where agent_id = ${agent.agentId}`;
+    expect(row).toEqual({
+      ...{ task_id: 't9', action_id: 'a9', customer_id: 'acme', rail: 'marketplace' },
+      ...{ target_host: 'market.example', target_url: `${MARKET}${SPEECH}`, status: 'success' },
+      ...{ cost_raw: RAW, usage: { character: 100 } },
+    });
+    // Once: the line of the history does not count under the action again.
+    const owner = { headers: { authorization: `Bearer ${agent.developerKey}` } };
+    const actions = await ask(
+      `${market.world.url}/v1/developer/agents/${agent.agentId}/actions`,
+      owner,
+    );
+    expect(actions.body).toMatchObject({ actions: [{ actionId: 'a9' }] });
+    expect(JSON.stringify(actions.body)).toMatch(/"(calls|callCount|transactions)":1\b/);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  it('buys once, and answers the same again', async () => {
+    const agent = await market.shopper('repeating');
+    const headers = { 'idempotency-key': 'k1' };
+    const asked = market.peer.heard.length;
+    const first = await agent.buy(SPEECH, { text: TEXT }, { headers });
+    const again = await agent.buy(SPEECH, { text: TEXT }, { headers });
+    expect([again.status, again.body]).toEqual([first.status, first.body]);
+    for (const name of ['x-svc-cost-usdc', 'x-svc-payment']) {
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+    }
+    expect(market.peer.heard).toHaveLength(asked + 1);
+    expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({
+      charged: RAW,
+      held: 0n,
+    });
+  });
+
+  it('keeps what a vendor refused', async () => {
+    const agent = await market.shopper('refused once');
+    const headers = { 'idempotency-key': 'k1' };
+    market.peer.faults.push({ kind: 'status', status: 500 });
+    const told = [
+      await agent.buy(SPEECH, { text: TEXT }, { headers }),
+      await agent.buy(SPEECH, { text: TEXT }, { headers }),
+    ];
+    expect(told.map(({ status }) => status)).toEqual([500, 500]);
+    expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({ charged: 0n, held: 0n });
+  });
+});
+
+describe('the same routes, called themselves', () => {
+  it('sell the same, with the same receipt, under the same host', async () => {
+    const agent = await market.shopper('direct');
+    const told = await agent.ask(SPEECH, { body: { text: TEXT } });
+    const proxied = await agent.buy(SPEECH, { text: TEXT });
+    expect([told.status, told.body]).toEqual([200, proxied.body]);
+    for (const name of ['x-svc-cost-usdc', 'x-svc-payment', 'content-type']) {
+      expect([name, told.headers.get(name)]).toEqual([name, proxied.headers.get(name)]);
+    }
+    const rows = await market.world.sql<{ target_url: string }[]>`
+      select distinct target_url from charges where agent_id = ${agent.agentId}`;
+    expect(rows).toEqual([{ target_url: `${MARKET}${SPEECH}` }]);
+  });
+
+  it('need the key of an agent, a body, and money', async () => {
+    const agent = await market.shopper('poor', 1_000n);
+    const none = await ask(`${market.world.url}${SPEECH}`, { body: { text: TEXT } });
+    expect(none.status).toBe(401);
+    const headers = { authorization: `Bearer ${agent.developerKey}` };
+    const owner = await ask(`${market.world.url}${SPEECH}`, { body: { text: TEXT }, headers });
+    expect([owner.status, owner.body.error]).toEqual([401, 'wrong_credential_type']);
+    const broken = await agent.ask(SPEECH, { body: '{' });
+    expect([broken.status, broken.body.error]).toEqual([400, 'Invalid JSON body']);
+    const dear = await agent.ask(SPEECH, { body: { text: TEXT } });
+    expect([dear.status, dear.body.error]).toEqual([402, 'budget_exhausted']);
+    const proxied = await agent.buy(SPEECH, { text: TEXT });
+    expect([proxied.status, proxied.body.error]).toEqual([402, 'insufficient_balance']);
+    const other = await agent.ask('/v1/tts/acme', { body: { text: TEXT } });
+    expect([other.status, other.body.error]).toEqual([404, 'not_found']);
+  });
+});

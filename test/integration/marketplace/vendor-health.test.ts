@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { systemRandom } from '../../../src/kernel/random.ts';
+import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
+import { openAccounts } from '../../../src/marketplace/open-accounts.ts';
+import { createVendorHealths } from '../../../src/marketplace/vendor-health.ts';
+import { claimProbe, findHealth, saveProbe } from '../../../src/marketplace/vendor-health-store.ts';
+import { assemblyai } from '../../../src/marketplace/vendors/assemblyai.ts';
+import { deepgram } from '../../../src/marketplace/vendors/deepgram.ts';
+import { polly } from '../../../src/marketplace/vendors/polly.ts';
+import { createFetch } from '../../../src/platform/egress/fetch.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { startMarketWorld } from '../../support/vendors/market-world.ts';
+import { startVendorPeer, type VendorPeer } from '../../support/vendors/vendor-peer.ts';
+import { ask } from '../../support/whole-world.ts';
+
+let db: TestDatabase;
+let peer: VendorPeer;
+const outbound = createFetch();
+beforeAll(async () => {
+  db = await testDatabase();
+  peer = await startVendorPeer();
+});
+afterAll(async () => {
+  await outbound.close();
+  await peer[Symbol.asyncDispose]();
+  await db[Symbol.asyncDispose]();
+});
+
+const VENDORS = [deepgram, assemblyai];
+
+/** A process of the server. */
+const aProcess = () =>
+  createVendorHealths({
+    ...{ fetch: outbound.fetch, clock: systemClock, random: systemRandom, log: silentLog },
+    ...{ vendors: [...VENDORS, polly], vendorMs: 5_000 },
+    address: createMarketAddress(() => 'https://m.example'),
+    // It has no account with the third.
+    accounts: openAccounts(VENDORS, peer.secret),
+    claim: (vendors) => claimProbe(db.sql, vendors),
+    save: (probed, event) => saveProbe(db.sql, probed, event),
+    find: () => findHealth(db.sql),
+  });
+
+/** So much later, as far as claims go. */
+const later = () =>
+  db.sql`update marketplace_vendors set checked_at = checked_at - interval '1 day'`;
+
+const events = () => db.sql<{ name: string; account_id: null; payload: Record<string, string> }[]>`
+  select name, account_id, payload from events where name like 'marketplace.vendor.%' order by id`;
+
+describe('the vendors of the marketplace', () => {
+  it('are tried in turn, each once over all processes until it is due again', async () => {
+    const [one, other] = [aProcess(), aProcess()];
+    await Promise.all([
+      one.worker.tick(),
+      other.worker.tick(),
+      one.worker.tick(),
+      other.worker.tick(),
+    ]);
+    const asked = peer.heard.filter(({ url }) => /speak|upload/.test(url.pathname));
+    expect(asked.map(({ vendor }) => vendor).sort()).toEqual(['assemblyai', 'deepgram']);
+    const { now, vendors } = await other.list();
+    expect(Date.parse(now)).toBeGreaterThan(0);
+    expect(vendors).toEqual([
+      {
+        ...{ vendor: 'assemblyai', name: 'AssemblyAI', method: 'POST', status: 'ok' },
+        ...{
+          endpoint: 'https://m.example/v1/stt/assemblyai',
+          priceUsdc: '0.000062',
+          costRaw: '62',
+        },
+        ...{ responseExcerpt: expect.stringMatching(/^"heard /), latencyMs: expect.any(Number) },
+        checkedAt: expect.any(String),
+      },
+      {
+        ...{ vendor: 'deepgram', name: 'Deepgram', method: 'POST', status: 'ok' },
+        ...{ endpoint: 'https://m.example/v1/tts/deepgram', priceUsdc: '0.000189', costRaw: '189' },
+        ...{ responseExcerpt: 'audio/mpeg, 10 bytes', latencyMs: expect.any(Number) },
+        checkedAt: expect.any(String),
+      },
+    ]);
+    expect(await events()).toEqual([]);
+  });
+
+  it('are down after two failures in a row, up at the first success, and both are told once', async () => {
+    const { list, worker } = aProcess();
+    /** Both are tried, and the first of them in this way. */
+    const round = async (...faults: VendorPeer['faults']) => {
+      await later();
+      await db.sql`update marketplace_vendors set checked_at = now() where vendor = 'assemblyai'`;
+      peer.faults.push(...faults);
+      await worker.tick();
+      return (await list()).vendors.find(({ vendor }) => vendor === 'deepgram')?.status;
+    };
+    const down = { kind: 'status', status: 500 } as const;
+    expect(await round(down)).toBe('ok');
+    expect(await round({ kind: 'status', status: 429 })).toBe('ok');
+    expect(await events()).toEqual([]);
+    expect(await round(down)).toBe('down');
+    expect(await round(down)).toBe('down');
+    expect(await round()).toBe('ok');
+    expect(await round()).toBe('ok');
+    const told = await events();
+    expect(told.map(({ name }) => name)).toEqual([
+      'marketplace.vendor.degraded',
+      'marketplace.vendor.recovered',
+    ]);
+    for (const { account_id, payload } of told) {
+      expect(account_id).toBeNull();
+      expect(payload).toEqual({
+        ...{ vendor: 'deepgram', endpoint: 'https://m.example/v1/tts/deepgram' },
+        checkedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      });
+    }
+  });
+
+  it('are listed for developers', async () => {
+    await using market = await startMarketWorld();
+    const { developerKey, key } = await market.shopper('looking');
+    const url = `${market.world.url}/v1/playground/vendors`;
+    const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+    const told = await ask(url, bearer(developerKey));
+    expect([told.status, told.body]).toEqual([200, { now: expect.any(String), vendors: [] }]);
+    expect((await ask(url, bearer(key))).status).toBe(401);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { encodeWav } from '../../../media/wav.ts';
+import { ApiError } from '../../../src/kernel/api-error.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { createSoundFetch } from '../../../src/marketplace/fetch-sound.ts';
+import { BlockedDestination } from '../../../src/platform/egress/blocked-destination.ts';
+import { BodyTooLarge, SendFailed } from '../../../src/platform/egress/send-failed.ts';
+import {
+  fakeAnswer,
+  placeOf,
+  type ScriptedAnswer,
+  scriptedClient,
+} from '../../support/fakes/scripted-client.ts';
+
+const WAV = encodeWav(new Int16Array(1_600), 8_000);
+
+/** An hour and a second. */
+const LONG = encodeWav(new Int16Array(1_000 * 3_601), 1_000);
+
+/** Fetches from a web of these answers, by their URLs. */
+function web(pages: Readonly<Record<string, ScriptedAnswer | Error>>) {
+  const { client, opened, sent } = scriptedClient({
+    open(url) {
+      if (url.includes('private')) throw new BlockedDestination('not public');
+      return placeOf(url);
+    },
+    send({ destination }) {
+      const page = pages[destination.url];
+      if (page instanceof Error) throw page;
+      return fakeAnswer(page ?? { status: 404 });
+    },
+  });
+  const leaving = new AbortController();
+  const fetchSound = createSoundFetch({ client, clock: new ManualClock() });
+  return {
+    ...{ opened, sent, leaving },
+    get: (url: string) => fetchSound(url, leaving.signal),
+    refusal: (url: string) =>
+      fetchSound(url, leaving.signal).then(
+        () => undefined,
+        (error: unknown) => error as ApiError,
+      ),
+  };
+}
+
+const sound = (headers: ScriptedAnswer['headers'] = []): ScriptedAnswer => ({ headers, body: WAV });
+const to = (location: string): ScriptedAnswer => ({
+  status: 302,
+  headers: [['location', location]],
+});
+
+describe('a file of sound', () => {
+  it('is fetched whole, and its length counted in its bytes', async () => {
+    const url = 'https://a.example/dir/talk.wav?x=1';
+    const { get, sent } = web({ [url]: sound([['Content-Type', 'audio/wav']]) });
+    const file = await get(url);
+    expect(file).toMatchObject({ durationMs: 200, contentType: 'audio/wav', name: 'talk.wav' });
+    expect(file.bytes).toEqual(Buffer.from(WAV));
+    expect(sent[0]?.request).toMatchObject({ method: 'GET', maxResponseBytes: 26_214_400 });
+  });
+
+  it('has a name and a type that cannot break a form', async () => {
+    const url = 'https://a.example/a%22b%0d%0a';
+    const { get } = web({ [url]: sound([['content-type', 'text/html; x="']]) });
+    expect(await get(url)).toMatchObject({
+      name: 'sound',
+      contentType: 'application/octet-stream',
+    });
+  });
+
+  it('is found behind three redirects, each judged by the guard, and not behind more', async () => {
+    const pages = {
+      'https://a.example/0': to('/1'),
+      'https://a.example/1': to('https://b.example/2'),
+      'https://b.example/2': to('3'),
+      'https://b.example/3': sound(),
+      'https://a.example/far': to('/0'),
+      'https://a.example/in': to('https://private.example/'),
+    };
+    const three = web(pages);
+    expect((await three.get('https://a.example/0')).durationMs).toBe(200);
+    expect(three.opened).toHaveLength(4);
+    const refused = await web(pages).refusal('https://a.example/far');
+    expect(refused).toMatchObject({ status: 400, fields: { message: 'audioUrl: answered 302' } });
+    const inside = await web(pages).refusal('https://a.example/in');
+    expect(inside).toMatchObject({ status: 400, error: 'blocked_destination' });
+  });
+
+  it.each([
+    ['that is not there', { status: 404 }, 400, 'audioUrl: answered 404'],
+    ['that is no sound', { body: 'hello' }, 400, /^audioUrl: The file is none/],
+    ['that is empty', { body: '' }, 400, /^audioUrl: /],
+    ['that lasts too long', { body: LONG }, 400, 'audioUrl: must last at most 3600 s'],
+    [
+      'behind a closed port',
+      new SendFailed('unreachable', { beforeBytes: true }),
+      502,
+      /took no connection/,
+    ],
+    ['that is too long', { body: failing(new BodyTooLarge(5)) }, 413, /26214400 bytes/],
+    [
+      'that breaks off',
+      { body: failing(new SendFailed('broken', { beforeBytes: false })) },
+      400,
+      /broke off/,
+    ],
+  ])('%s is refused, and says why', async (_, page, status, message) => {
+    const url = 'https://a.example/x';
+    const refused = await web({ [url]: page }).refusal(url);
+    expect(refused).toBeInstanceOf(ApiError);
+    expect([refused?.status, refused?.fields.message]).toEqual([
+      ...[status, typeof message === 'string' ? message : expect.stringMatching(message)],
+    ]);
+  });
+
+  it('of a client that has left is not waited for', async () => {
+    const url = 'https://a.example/x';
+    const one = web({
+      [url]: { body: failing(new SendFailed('aborted', { beforeBytes: false })) },
+    });
+    one.leaving.abort();
+    expect(await one.refusal(url)).toMatchObject({ status: 499 });
+  });
+});
+
+async function* failing(error: Error): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('RIFF');
+  throw error;
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { errors } from '../../../src/kernel/errors.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
+import { createMarketplace } from '../../../src/marketplace/marketplace.ts';
+
+const BASE = 'https://m.example';
+
+type Run = { op: string; agentId: number; body: unknown };
+
+function market(
+  answer: { status: number; body: unknown; headers?: Record<string, string> } | Error = {
+    status: 200,
+    body: { result: { success: true } },
+  },
+) {
+  const runs: Run[] = [];
+  const sold: unknown[] = [];
+  const clock = new ManualClock();
+  const place = createMarketplace({
+    address: createMarketAddress(() => BASE),
+    clock,
+    memory: {
+      async run(op, { agentId }, body) {
+        runs.push({ op, agentId, body });
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    },
+    shim: {
+      async serve(call) {
+        sold.push(call);
+        return {
+          ...{ status: 200, headers: {}, body: Buffer.from('{}'), costRaw: 7n, upstreamMs: 1 },
+          ...{ payment: 'internal', advisory: '{"near":true}' },
+        };
+      },
+    },
+  });
+  const call = (path: string, body?: string | Uint8Array, method: 'POST' | 'GET' = 'POST') =>
+    place.call({
+      ...{ url: `${BASE}${path}`, method, headers: [], body, workId: 'w1' },
+      ...{ spender: { agentId: 3, keyId: 4 }, signal: new AbortController().signal },
+    });
+  return { runs, sold, place, call };
+}
+
+const readable = (body: Uint8Array) => JSON.parse(Buffer.from(body).toString());
+
+describe('memory at the marketplace', () => {
+  it('runs each operation as the agent that calls, for nothing', async () => {
+    const { call, runs } = market();
+    for (const op of ['query', 'ingest', 'status', 'list', 'delete', 'tenant/create']) {
+      const told = await call(`/v1/db/vectordb/${op}`, '{"tenantId":"other"}');
+      expect(told).toMatchObject({ status: 200, costRaw: 0n, payment: 'passthrough' });
+      expect(readable(told.body)).toEqual({ result: { success: true } });
+    }
+    expect(runs.map(({ op }) => op)).toEqual([
+      ...['query', 'ingest', 'status', 'list', 'delete', 'tenant/create'],
+    ]);
+    expect(new Set(runs.map(({ agentId }) => agentId))).toEqual(new Set([3]));
+    expect(runs[0]?.body).toBe('{"tenantId":"other"}');
+  });
+
+  it('relays its refusals as answers that cost nothing', async () => {
+    const { call } = market({
+      ...{ status: 404, body: { error: 'tenant_not_found' }, headers: { 'retry-after': '1' } },
+    });
+    const told = await call('/v1/db/vectordb/query', '{}');
+    expect(told).toMatchObject({ status: 404, costRaw: 0n, payment: 'passthrough' });
+    expect(told.headers).toMatchObject({ 'retry-after': '1' });
+    expect(readable(told.body)).toEqual({ error: 'tenant_not_found' });
+  });
+
+  it.each([
+    ['an operation that there is not', '/v1/db/vectordb/drop', '{}', 404, 'not_found'],
+    ['one below another', '/v1/db/vectordb/query/x', '{}', 404, 'not_found'],
+    ['a member of every object', '/v1/db/vectordb/toString', '{}', 404, 'not_found'],
+  ])('is not asked with %s', async (_, path, body, status, error) => {
+    const { call, runs } = market();
+    const told = await call(path, body);
+    expect([told.status, readable(told.body).error]).toEqual([status, error]);
+    expect(runs).toEqual([]);
+  });
+
+  it('throws what is a bug or a lost database', async () => {
+    await expect(market(new Error('bug')).call('/v1/db/vectordb/query', '{}')).rejects.toThrow(
+      'bug',
+    );
+    const closed = errors.request.clientClosed();
+    await expect(market(closed).call('/v1/db/vectordb/query', '{}')).rejects.toBe(closed);
+  });
+});
+
+describe('a service at the marketplace', () => {
+  it('is sold under its whole address, without a fragment, and reports the budget', async () => {
+    const { call, place, sold } = market();
+    const told = await call('/v1/tts/deepgram?a=b#c', '{"text":"hello"}');
+    expect(told.headers).toEqual({ 'x-svc-budget-advisory': '{"near":true}' });
+    expect(sold).toMatchObject([
+      {
+        ...{ service: 'tts', vendor: 'deepgram', body: { text: 'hello' }, workId: 'w1' },
+        ...{ url: `${BASE}/v1/tts/deepgram?a=b`, host: 'm.example' },
+      },
+    ]);
+    expect([place.matches(`${BASE}/v1/x`), place.matches('https://other.example/v1/x')]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it('reads no body as an empty one', async () => {
+    const { call, sold } = market();
+    await call('/v1/lid/sarvam');
+    expect(sold).toMatchObject([{ body: {} }]);
+  });
+});
