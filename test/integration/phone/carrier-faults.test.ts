@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createTwilio } from '../../../src/phone/carriers/twilio/twilio.ts';
-import { PUBLIC_URL } from '../../support/carrier-edge.ts';
-import { OURS, openCarrier as open, THEIRS } from '../../support/open-carrier.ts';
+import { OURS, openTwilio as open, THEIRS, twilioOf } from '../../support/open-carrier.ts';
 
-const _tone = (length: number, byte = 0x2a) => Buffer.alloc(length, byte);
 const soon = <T>(look: () => T) => expect.poll(look, { interval: 5 });
 
 describe('faults of the simulated carrier', () => {
@@ -32,23 +29,6 @@ describe('faults of the simulated carrier', () => {
     expect(sequences).toEqual([1, 1, 0, 0, 3, 3, 2, 2]);
   });
 
-  it('has media without callbacks, and callbacks without media', async () => {
-    const silent = await open({
-      callee: () => ({ hangsUpAtMs: 4_000 }),
-      faults: { losesStatusCallbacks: true },
-    });
-    await (await silent.placed()).over;
-    expect(silent.statuses()).toEqual([]);
-    expect(silent.edge.streams).toHaveLength(1);
-    const deaf = await open({
-      callee: () => ({ hangsUpAtMs: 200 }),
-      faults: { opensNoStream: true },
-    });
-    await (await deaf.placed()).over;
-    expect(deaf.statuses()).toContain('completed');
-    expect(deaf.edge.streams).toHaveLength(0);
-  });
-
   it('refuses to end a call for a while, and has its price later', async () => {
     const { placed, carrier, sim, edge } = await open({ faults: { priceDelayMs: 60_000 } });
     const call = await placed();
@@ -74,13 +54,7 @@ describe('faults of the simulated carrier', () => {
 
   it('knows its customer, and reports what was spent', async () => {
     const { carrier, sim, edge, outbound } = await open();
-    const stranger = createTwilio({
-      accountSid: sim.accountSid,
-      authToken: 'another token',
-      baseUrl: sim.baseUrl,
-      publicUrl: PUBLIC_URL,
-      ...outbound,
-    });
+    const stranger = twilioOf({ ...sim, authToken: 'another token' }, outbound);
     await expect(stranger.calls.find('CA1')).rejects.toMatchObject({
       kind: 'refused',
       code: '20003',

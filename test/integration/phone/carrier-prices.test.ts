@@ -5,11 +5,11 @@ import { advanceRow } from '../../../src/phone/calls/call-store.ts';
 import { askCarrierPrices } from '../../../src/phone/carrier-prices/ask-prices.ts';
 import { createPriceMetrics } from '../../../src/phone/carrier-prices/price-metrics.ts';
 import type { Carrier } from '../../../src/phone/carriers/carrier.ts';
-import { createTwilio } from '../../../src/phone/carriers/twilio/twilio.ts';
 import { createFetch } from '../../../src/platform/egress/fetch.ts';
 import { startCallWorld } from '../../support/call-world.ts';
-import { type CarrierEdge, PUBLIC_URL, startCarrierEdge } from '../../support/carrier-edge.ts';
+import { type CarrierEdge, startCarrierEdge } from '../../support/carrier-edge.ts';
 import { type CarrierSim, startCarrierSim } from '../../support/carrier-sim/start-carrier-sim.ts';
+import { twilioOf } from '../../support/open-carrier.ts';
 
 /** A call of the simulated carrier costs 14,000 raw for each minute that began. */
 const MINUTE_RAW = 14_000n;
@@ -29,8 +29,7 @@ beforeAll(async () => {
     reach: edge.reach,
     faults: { priceDelayMs: 3_600_000 },
   });
-  const { fetch, fetchStream } = outbound;
-  carrier = createTwilio({ ...sim, publicUrl: PUBLIC_URL, fetch, fetchStream });
+  carrier = twilioOf(sim, outbound);
   await carrier.numbers.buy({ phoneNumber: DIAL.from, purchaseId: 'prices' });
 });
 beforeEach(() => {
