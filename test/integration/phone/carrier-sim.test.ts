@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OURS, openTwilio as open, THEIRS } from '../../support/open-carrier.ts';
+import { openTwilio as open, THEIRS } from '../../support/open-carrier.ts';
 
 const tone = (length: number, byte = 0x2a) => Buffer.alloc(length, byte);
 const soon = <T>(look: () => T) => expect.poll(look, { interval: 5 });
@@ -47,21 +47,6 @@ describe('a call of the simulated carrier', () => {
     expect(edge.events.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['transferred', 'whisper']),
     );
-  });
-
-  it('comes from outside, without an id of ours', async () => {
-    const { sim, edge } = await open();
-    const call = sim.ring(OURS, THEIRS, { hangsUpAtMs: 200 });
-    await call.over;
-    expect(edge.events[0]).toEqual({
-      kind: 'answered',
-      callId: undefined,
-      carrierCallId: call.sid,
-      from: THEIRS,
-      to: OURS,
-      isAgain: false,
-    });
-    expect(edge.events.at(-1)).toMatchObject({ kind: 'status', status: 'completed' });
   });
 
   it('ends at its longest', async () => {

@@ -13,6 +13,8 @@ const TWILIO = {
   takenCode: '21422',
   /** Digits are instructions of their own: the stream ends for them, and another follows. */
   streamsAfterDigits: 2,
+  /** Of a call from outside. */
+  end: { kind: 'status', status: 'completed' },
 };
 const TELNYX = {
   name: 'Telnyx',
@@ -23,6 +25,8 @@ const TELNYX = {
   priceRaw: null,
   takenCode: '85001',
   streamsAfterDigits: 1,
+  /** It has an id of ours once it is answered. */
+  end: { kind: 'status', callId: 'CAours', status: 'completed' },
 };
 
 describe.each([TWILIO, TELNYX])('numbers of the simulated $name', ({ open, takenCode }) => {
@@ -101,6 +105,25 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
       expect(call.durationSeconds).toBe(0);
     },
   );
+
+  it('comes from outside, without an id of ours until it is answered', async () => {
+    const { sim, edge } = await open();
+    const call = sim.ring(OURS, THEIRS);
+    await soon(() => edge.streams[0]?.events.length ?? 0).toBeGreaterThan(2);
+    call.hangUp();
+    await call.over;
+    expect(edge.events[0]).toEqual({
+      kind: 'answered',
+      callId: undefined,
+      carrierCallId: call.sid,
+      from: THEIRS,
+      to: OURS,
+      isAgain: false,
+    });
+    expect(edge.streams[0]?.events[1]).toMatchObject({ kind: 'started', callId: 'CAours' });
+    expect(edge.events).toContainEqual(expect.objectContaining(row.end));
+    expect(edge.events.at(-1)).toMatchObject({ kind: 'status', status: 'completed' });
+  });
 
   it('that is refused was never answered', async () => {
     const { sim, edge } = await open();
