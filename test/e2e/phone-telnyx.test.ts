@@ -9,12 +9,15 @@ import {
   TO,
   talk,
 } from '../support/carrier-world.ts';
+import { phoneSpeech } from '../support/phone-speech.ts';
 import { refusal } from '../support/web-socket-client.ts';
 import { ask } from '../support/whole-world.ts';
 
 let world: CarrierWorld<TelnyxSim>;
+let question: Uint8Array;
 beforeAll(async () => {
   world = await startTelnyxWorld({ server: { lineLostMs: 8_000 } });
+  question = await phoneSpeech('What is my balance?');
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -133,7 +136,7 @@ describe('a conversation over Telnyx', () => {
   it('is bought, dialled, heard in unordered frames, answered, and settled once', async () => {
     const agent = await world.caller('talker', { faults: { reordersFrames: true } });
     const callId = await agent.talking();
-    await talk(agent.lineOf());
+    await talk(agent.lineOf(), question);
     const receipt = await agent.endedThere(callId);
     expect(receipt).toMatchObject({ reason: 'call_ended', from: agent.phoneNumber, to: TO });
     expect(Number(receipt.sttRaw)).toBeGreaterThan(0);
@@ -147,7 +150,7 @@ describe('a conversation over Telnyx', () => {
     const ringing = world.sim.ring(agent.phoneNumber, TO, {
       line: { encoding: 'PCMA', chunkMs: 60 },
     });
-    await talk(ringing);
+    await talk(ringing, question);
     ringing.hangUp();
     await agent.settledInbound();
   }, 120_000);

@@ -11,12 +11,15 @@ import {
   TO,
   talk,
 } from '../support/carrier-world.ts';
+import { phoneSpeech } from '../support/phone-speech.ts';
 import { refusal } from '../support/web-socket-client.ts';
 import { ask, settledMoney } from '../support/whole-world.ts';
 
 let world: CarrierWorld<CarrierSim>;
+let question: Uint8Array;
 beforeAll(async () => {
   world = await startTwilioWorld({ server: { lineLostMs: 8_000 } });
+  question = await phoneSpeech('What is my balance?');
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -24,7 +27,7 @@ describe.concurrent('a call over Twilio', () => {
   it('is bought, dialled, answered and talked, and ends with the carrier', async () => {
     const agent = await world.caller('talker');
     const callId = await agent.talking();
-    await talk(agent.lineOf());
+    await talk(agent.lineOf(), question);
     const receipt = await agent.endedThere(callId);
     expect(receipt).toMatchObject({ reason: 'call_ended', from: agent.phoneNumber, to: TO });
     expect(Number(receipt.ttsRaw)).toBeGreaterThan(Math.ceil('Hello.'.length * 52.5));

@@ -9,7 +9,6 @@ import type { SimCall } from './carrier-sim/sim-call.ts';
 import { type CarrierSim, startCarrierSim } from './carrier-sim/start-carrier-sim.ts';
 import { startTelnyxSim, type TelnyxSim } from './carrier-sim/telnyx/start-telnyx-sim.ts';
 import type { TelnyxCall } from './carrier-sim/telnyx/telnyx-call.ts';
-import { phoneSpeech } from './phone-speech.ts';
 import { ask, settledMoney, startWorld, type WholeWorld } from './whole-world.ts';
 
 /** The address under which a carrier knows the server. */
@@ -222,8 +221,7 @@ export const heardOut = (line: Line, quietMs: number): Promise<void> =>
   });
 
 /** The far side asks something once the greeting is over, and waits until it has heard 300 ms of an answer. */
-export async function talk(line: Line): Promise<void> {
-  const question = await phoneSpeech('What is my balance?');
+export async function talk(line: Line, question: Uint8Array): Promise<void> {
   await heardOut(line, 400);
   await line.say(question);
   const askedAtMs = line.sinceAnswerMs();
