@@ -8,7 +8,8 @@ const soon = <T>(look: () => T) => expect.poll(look, { interval: 5 });
 const TWILIO = {
   name: 'Twilio',
   open: openTwilio,
-  statuses: ['queued', 'ringing', 'in-progress', 'completed'],
+  begins: ['queued', 'ringing', 'in-progress'],
+  ends: ['completed'],
   priceRaw: 14_000n,
   takenCode: '21422',
   /** Digits are instructions of their own: the stream ends for them, and another follows. */
@@ -19,8 +20,9 @@ const TWILIO = {
 const TELNYX = {
   name: 'Telnyx',
   open: openTelnyx,
-  /** It ends twice: once when it is hung up, once with its cost. */
-  statuses: ['ringing', 'completed', 'completed'],
+  begins: ['ringing'],
+  /** Once when it is hung up, once with its cost. */
+  ends: ['completed', 'completed'],
   /** Its price comes in a webhook alone. */
   priceRaw: null,
   takenCode: '85001',
@@ -74,7 +76,7 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
     expect(heard().filter((byte) => byte !== 0xff)).toHaveLength(1_000);
     await carrier.calls.hangUp(call.sid);
     await call.over;
-    expect(statuses()).toEqual(row.statuses);
+    expect(statuses()).toEqual([...row.begins, ...row.ends]);
     expect(call.heardBytes).toEqual(tone(800, 0x11));
     const [first, second] = call.heard;
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBe(20);
@@ -173,6 +175,24 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
     else await call.over;
     expect(edge.streams).toHaveLength(streams);
     expect(call.transfers).toHaveLength(1);
+  });
+
+  it('is not ended while the carrier fails to, and is once it does', async () => {
+    const { placed, carrier, sim, edge } = await open();
+    const call = await placed();
+    await soon(() => edge.streams.length).toBe(1);
+    sim.faults.failsHangUps = 1;
+    await expect(carrier.calls.hangUp(call.sid)).rejects.toMatchObject({ kind: 'away' });
+    expect(call.isOver).toBe(false);
+    await carrier.calls.hangUp(call.sid);
+    expect(call.isOver).toBe(true);
+  });
+
+  it('is placed and goes on though the answer to its dial is lost', async () => {
+    const { placed, sim, statuses } = await open({ faults: { losesDialAnswers: 1 } });
+    await expect(placed()).rejects.toMatchObject({ kind: 'away' });
+    expect(sim.calls).toHaveLength(1);
+    await soon(statuses).toEqual(row.begins);
   });
 
   it('has media without callbacks, and callbacks without media', async () => {

@@ -139,21 +139,6 @@ describe('faults of the simulated Telnyx', () => {
     expect(forged.map(({ status }) => status)).toEqual(forged.map(() => 403));
   });
 
-  it('refuses to end a call for a while, and loses the answer to a dial', async () => {
-    const { placed, carrier, sim, edge, statuses } = await open();
-    const call = await placed();
-    await soon(() => edge.streams.length).toBe(1);
-    sim.faults.failsHangUps = 1;
-    await expect(carrier.calls.hangUp(call.sid)).rejects.toMatchObject({ kind: 'away' });
-    expect(call.isOver).toBe(false);
-    await carrier.calls.hangUp(call.sid);
-    expect(call.isOver).toBe(true);
-    sim.faults.losesDialAnswers = 1;
-    await expect(placed()).rejects.toMatchObject({ kind: 'away' });
-    expect(sim.calls).toHaveLength(2);
-    await soon(() => statuses().filter((status) => status === 'ringing').length).toBe(2);
-  });
-
   it('knows its customer', async () => {
     const { sim, outbound } = await open();
     const stranger = telnyxOf({ ...sim, apiKey: 'another key' }, outbound);
