@@ -42,8 +42,8 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-/** An answered call that is over, here and at the carrier, and was charged so much for its line. */
-async function endedCall(transportRaw: bigint, durationSeconds = 1): Promise<string> {
+/** An answered call that is over and was charged so much for its line; it lasted as long as the carrier says, or as given. */
+async function endedCall(transportRaw: bigint, givenSeconds?: number): Promise<string> {
   const { callId } = await world.call(await world.agent(), { answered: true });
   const dial = { ...DIAL, callId, to: '+14155550199', detectsMachine: false, records: false };
   const { carrierCallId } = await carrier.calls.dial(dial);
@@ -51,6 +51,7 @@ async function endedCall(transportRaw: bigint, durationSeconds = 1): Promise<str
   await expect.poll(() => call?.streams.length, { interval: 5 }).toBe(1);
   await carrier.calls.hangUp(carrierCallId);
   await call?.over;
+  const durationSeconds = givenSeconds ?? call?.durationSeconds ?? 0;
   await world.sql`
     update calls set carrier = 'twilio', carrier_call_id = ${carrierCallId} where id = ${callId}`;
   await advanceRow(
