@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
-import { type Callee, SIM_ACCOUNT } from '../support/carrier-sim/options.ts';
+import { callEvents } from '../support/call-receipts.ts';
+import type { Callee } from '../support/carrier-sim/options.ts';
 import type { SimCall } from '../support/carrier-sim/sim-call.ts';
-import { type CarrierSim, startCarrierSim } from '../support/carrier-sim/start-carrier-sim.ts';
-import { ask, startWorld, type WholeWorld } from '../support/whole-world.ts';
+import type { CarrierSim } from '../support/carrier-sim/start-carrier-sim.ts';
+import { type CarrierWorld, soon, startTwilioWorld } from '../support/carrier-world.ts';
+import { ask } from '../support/whole-world.ts';
 
-/** The address under which the carrier knows this server. */
-const PUBLIC = 'https://voice.example';
 const CARD = '4929120034567891';
 
 type Asked = {
@@ -20,11 +20,8 @@ type Asked = {
   readonly recentHistory: readonly { readonly content: string }[];
 };
 
-let sim: CarrierSim;
-let world: WholeWorld;
+let world: CarrierWorld<CarrierSim>;
 const logged: string[] = [];
-/** Who is there at a number. */
-const callees = new Map<string, Callee>();
 const asked: Asked[] = [];
 /** What the backend answers to a call, one after another; then a word. */
 const answers = new Map<string, object[]>();
@@ -36,27 +33,13 @@ const backend = createServer(async (request: IncomingMessage, response: ServerRe
 
 beforeAll(async () => {
   backend.listen(0, '127.0.0.1');
-  sim = await startCarrierSim({
-    numbers: Array.from({ length: 20 }, (_, n) => `+1415555${5_000 + n}`),
-    callee: ({ to }) => callees.get(to) ?? {},
-    reach: (url) =>
-      url.replace(PUBLIC, world.url).replace(PUBLIC.replace('https', 'wss'), world.wsUrl),
+  world = await startTwilioWorld({
+    environment: { SSRF_ALLOW_LOCALHOST: '1' },
+    server: { log: pino({ level: 'trace' }, { write: (line: string) => logged.push(line) }) },
   });
-  world = await startWorld(
-    {
-      PHONE_CARRIER: 'twilio',
-      TWILIO_ACCOUNT_SID: SIM_ACCOUNT.accountSid,
-      TWILIO_AUTH_TOKEN: SIM_ACCOUNT.authToken,
-      TWILIO_BASE_URL: sim.baseUrl,
-      PUBLIC_URL: PUBLIC,
-      SSRF_ALLOW_LOCALHOST: '1',
-    },
-    { log: pino({ level: 'trace' }, { write: (line: string) => logged.push(line) }) },
-  );
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
-  await sim[Symbol.asyncDispose]();
   backend.close();
 });
 
@@ -65,41 +48,29 @@ let numbers = 0;
 /** Places a call of an agent whose brain is the backend, to a number where `callee` is. */
 async function placed(callee: Callee, body: object = {}, told: object[] = []) {
   const to = `+1415555${String(100 + numbers++).padStart(4, '0')}`;
-  callees.set(to, callee);
-  const agent = await world.fund(`caller ${to.slice(1)}`, 10_000_000n);
-  const headers = { authorization: `Bearer ${agent.agentKey}` };
-  await ask(`${world.url}/v1/numbers`, { headers, body: { areaCode: '415' } });
+  world.callees.set(to, callee);
+  const agent = await world.numbered(`caller ${to.slice(1)}`);
   const { port } = backend.address() as AddressInfo;
   await world.sql`insert into voice_settings (agent_id, voice_mode, webhook_url, begin_message)
     values (${agent.agentId}, 'webhook', ${`http://127.0.0.1:${port}/`}, 'Hello.')`;
-  const answer = await ask(`${world.url}/v1/calls`, { headers, body: { toNumber: to, ...body } });
-  const callId = String(answer.body.callId);
+  const callId = await agent.place({ toNumber: to, ...body });
   answers.set(callId, told);
-  const call = () => sim.calls.find((one) => one.to === to) as SimCall;
-  return { agentId: agent.agentId, call, callId, headers };
+  return { ...agent, call: agent.lineOf, callId };
 }
-
-/** Calls of this file go side by side, where `expect.poll` does not know its test. */
-const soon = (look: () => unknown) => vi.waitFor(look, { timeout: 40_000, interval: 50 });
 
 /** Waits for the end of a call and returns its receipt. */
 async function ended(callId: string): Promise<Record<string, unknown>> {
-  const receipt = async () => {
-    const rows = await world.sql<{ payload: Record<string, unknown> }[]>`
-      select payload from events where correlation_id = ${callId} and name = 'call.ended'`;
-    return rows.map(({ payload }) => payload);
-  };
-  await soon(async () => expect(await receipt()).toHaveLength(1));
-  return (await receipt())[0] ?? {};
+  await soon(async () => expect(await callEvents(world.sql, callId)).toHaveLength(1));
+  return (await callEvents(world.sql, callId))[0] ?? {};
 }
 
 const hungUpByUs = ({ sid }: SimCall) =>
-  sim.requests.some(
+  world.sim.requests.some(
     ({ form, path }) => path === `Calls/${sid}` && form.get('Status') === 'completed',
   );
 
 /** What the far side has heard over its present stream. */
-const heardMs = (call: () => SimCall) => (call()?.stream?.playback.heard.length ?? 0) * 20;
+const heardMs = (call: () => SimCall) => (call().stream?.playback.heard.length ?? 0) * 20;
 const hears = (call: () => SimCall, ms: number) =>
   soon(() => expect(heardMs(call)).toBeGreaterThan(ms));
 
@@ -116,7 +87,7 @@ const recognised = (callId: string, answeredBy: string) =>
 
 const askedOf = (callId: string) => asked.filter((request) => request.callId === callId);
 
-describe.concurrent('side by side,', () => {
+describe.concurrent('side by side,', { timeout: 120_000 }, () => {
   describe('a call that a machine answers', () => {
     it('is dropped at once where that is ordered', async () => {
       const { call, callId } = await placed(
@@ -203,7 +174,7 @@ describe.concurrent('side by side,', () => {
     const action = { name: 'transfer_call', to: '+14155550900', summary: 'A <refund> & "more".' };
 
     it('ends as one, once the person has heard the summary and is connected', async () => {
-      callees.set(action.to, { ringMs: 300, hangsUpAtMs: 1_500 });
+      world.callees.set(action.to, { ringMs: 300, hangsUpAtMs: 1_500 });
       const { call, callId } = await placed({}, {}, [{ text: 'One moment.', action }]);
       await hears(call, 200);
       press(call, '#');
@@ -218,11 +189,11 @@ describe.concurrent('side by side,', () => {
 
     it('comes back under its id where the person is busy: both sides learn it, and it goes on', async () => {
       const to = '+14155550901';
-      callees.set(to, { answers: 'busy', ringMs: 300 });
-      const { call, callId, headers } = await placed({}, {}, [{ action: { ...action, to } }]);
+      world.callees.set(to, { answers: 'busy', ringMs: 300 });
+      const { call, callId, hangUp } = await placed({}, {}, [{ action: { ...action, to } }]);
       await hears(call, 200);
       press(call, '#');
-      await soon(() => expect(call()?.streams.length).toBe(2));
+      await soon(() => expect(call().streams.length).toBe(2));
       await hears(call, 800);
       press(call, '5#');
       await soon(() => expect(askedOf(callId)).toHaveLength(2));
@@ -232,7 +203,7 @@ describe.concurrent('side by side,', () => {
       expect(notes).toContain('[transfer] The other person was not reached: busy.');
       // As far as it was heard before the key.
       expect(notes.some((content) => content.startsWith('I could'))).toBe(true);
-      await ask(`${world.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
+      await hangUp(callId);
       expect(await ended(callId)).toMatchObject({ reason: 'agent_ended' });
     });
   });
@@ -274,5 +245,5 @@ describe.concurrent('side by side,', () => {
     expect(logged.length).toBeGreaterThan(0);
     expect(logged.filter((line) => line.includes(CARD))).toEqual([]);
     expect(await checkInvariants(world.sql)).toEqual([]);
-  }, 60_000);
+  });
 });

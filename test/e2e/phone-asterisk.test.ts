@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeMulaw } from '../../media/mulaw.ts';
-import { synthesise } from '../../src/app/commands/demo/sound.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { AsteriskPeer, startBridge } from '../support/asterisk-peer.ts';
 import { SIM_ACCOUNT } from '../support/carrier-sim/options.ts';
+import { buyNumber, greetWith } from '../support/carrier-world.ts';
+import { phoneSpeech } from '../support/phone-speech.ts';
 import { ask, startWorld, type WholeWorld } from '../support/whole-world.ts';
 
 const PUBLIC = 'https://voice.example';
@@ -58,9 +58,7 @@ beforeAll(async () => {
     BRIDGE_PORT: String(port),
     ARI_URL: `http://127.0.0.1:${(ari.address() as AddressInfo).port}/ari`,
   });
-  const pcm = await synthesise('What is my balance?', 8_000);
-  question = new Uint8Array(pcm.length);
-  encodeMulaw(pcm, question);
+  question = await phoneSpeech('What is my balance?');
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -71,11 +69,8 @@ afterAll(async () => {
 async function numbered(name: string) {
   const agent = await world.fund(name, 10_000_000n);
   const headers = { authorization: `Bearer ${agent.agentKey}` };
-  const bought = await ask(`${world.url}/v1/numbers`, { headers, body: { areaCode: '415' } });
-  expect(bought.status).toBe(201);
-  const { phoneNumber } = (bought.body as { number: { phoneNumber: string } }).number;
-  await world.sql`
-    insert into voice_settings (agent_id, begin_message) values (${agent.agentId}, 'Hello.')`;
+  const phoneNumber = await buyNumber(world.url, headers);
+  await greetWith(world.sql, agent.agentId, 'Hello.');
   const ended = async () => {
     const rows = await world.sql<{ payload: Record<string, unknown> }[]>`
       select e.payload from events e join calls c on c.id = e.correlation_id

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { encodeMulaw } from '../../media/mulaw.ts';
-import { synthesise } from '../../src/app/commands/demo/sound.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import type { Callee } from '../../src/phone/carriers/loopback/loopback-line.ts';
 import { AskingCallee } from '../support/asking-callee.ts';
+import { phoneSpeech } from '../support/phone-speech.ts';
 import { QuietCallee, rentNumber } from '../support/phone-world.ts';
 import { ask, settledMoney, startWorld, type WholeWorld } from '../support/whole-world.ts';
 
@@ -20,13 +19,6 @@ beforeAll(async () => {
   );
 });
 afterAll(() => world[Symbol.asyncDispose]());
-
-const mulaw = async (text: string): Promise<Uint8Array> => {
-  const pcm = await synthesise(text, 8_000);
-  const bytes = new Uint8Array(pcm.length);
-  encodeMulaw(pcm, bytes);
-  return bytes;
-};
 
 async function caller(name: string, amountRaw = 5_000_000n) {
   const agent = await world.fund(name, amountRaw);
@@ -58,7 +50,7 @@ const eventsOf = async (callId: string) =>
 describe.concurrent('a call', () => {
   it('is talked by a model of the catalogue, and its receipt is what the ledger took for each leg', async () => {
     const agent = await caller('talker');
-    callees.set(agent.number, new AskingCallee(await mulaw('What is my balance?')));
+    callees.set(agent.number, new AskingCallee(await phoneSpeech('What is my balance?')));
     const placed = await agent.place({}, { 'x-svc-task-id': 'Errand' });
     expect(placed).toMatchObject({
       status: 201,

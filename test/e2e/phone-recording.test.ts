@@ -1,59 +1,38 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseWav } from '../../media/wav.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
-import { SIM_ACCOUNT } from '../support/carrier-sim/options.ts';
-import { type CarrierSim, startCarrierSim } from '../support/carrier-sim/start-carrier-sim.ts';
-import { ask, startWorld, type WholeWorld } from '../support/whole-world.ts';
+import { callEvents } from '../support/call-receipts.ts';
+import type { CarrierSim } from '../support/carrier-sim/start-carrier-sim.ts';
+import { type CarrierWorld, PUBLIC, soon, startTwilioWorld, TO } from '../support/carrier-world.ts';
+import { ask } from '../support/whole-world.ts';
 
-/** The address under which the carrier knows this server. */
-const PUBLIC = 'https://voice.example';
-const TO = '+14155550199';
 const TO_IMPATIENT = '+14155550198';
 const SILENCE = 0xff;
 const MINUTE_RAW = 6_000n;
 
-let sim: CarrierSim;
-let world: WholeWorld;
+let world: CarrierWorld<CarrierSim>;
 const folder = mkdtempSync(join(tmpdir(), 'svc-rates-'));
 beforeAll(async () => {
   const rates = join(folder, 'rates.json');
   writeFileSync(rates, JSON.stringify({ recordingMinuteRaw: MINUTE_RAW.toString() }));
-  sim = await startCarrierSim({
-    numbers: Array.from({ length: 10 }, (_, n) => `+1415555${4_000 + n}`),
-    callee: ({ to }) => (to === TO_IMPATIENT ? { hangsUpAtMs: 900 } : {}),
-    faults: { duplicatesCallbacks: true },
-    reach: (url) =>
-      url.replace(PUBLIC, world.url).replace(PUBLIC.replace('https', 'wss'), world.wsUrl),
+  world = await startTwilioWorld({
+    sim: { faults: { duplicatesCallbacks: true } },
+    environment: { PHONE_RATE_CARD_FILE: rates },
   });
-  world = await startWorld({
-    PHONE_CARRIER: 'twilio',
-    TWILIO_ACCOUNT_SID: SIM_ACCOUNT.accountSid,
-    TWILIO_AUTH_TOKEN: SIM_ACCOUNT.authToken,
-    TWILIO_BASE_URL: sim.baseUrl,
-    PUBLIC_URL: PUBLIC,
-    PHONE_RATE_CARD_FILE: rates,
-  });
+  world.callees.set(TO_IMPATIENT, { hangsUpAtMs: 900 });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
-  await sim[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Waits for what a test expects; tests that run side by side have no `expect.poll`. */
-const eventually = (check: () => unknown) =>
-  vi.waitFor(async () => void (await check()), { timeout: 30_000, interval: 50 });
-
 /** An agent with a number, and what it and its developer ask. */
 async function caller(name: string) {
-  const agent = await world.fund(name, 10_000_000n);
-  const headers = { authorization: `Bearer ${agent.agentKey}` };
+  const agent = await world.numbered(name);
   const owner = { authorization: `Bearer ${agent.developerKey}` };
-  const bought = await ask(`${world.url}/v1/numbers`, { headers, body: { areaCode: '415' } });
-  const { phoneNumber } = (bought.body as { number: { phoneNumber: string } }).number;
   const voice = (body: object) =>
     ask(`${world.url}/v1/developer/agents/${agent.agentId}/voice`, {
       method: 'PATCH',
@@ -61,27 +40,11 @@ async function caller(name: string) {
       body,
     });
   await voice({ beginMessage: 'Hello, this is the agent.' });
-  const get = (path: string) => ask(`${world.url}/v1/calls/${path}`, { headers });
-  const until = (callId: string, state: object) =>
-    eventually(async () => expect((await get(callId)).body).toMatchObject(state));
-  return { ...agent, headers, owner, phoneNumber, voice, get, until };
+  const get = (path: string) => ask(`${world.url}/v1/calls/${path}`, { headers: agent.headers });
+  return { ...agent, owner, voice, get };
 }
 
-async function place(agent: Awaited<ReturnType<typeof caller>>, body: object) {
-  const placed = await ask(`${world.url}/v1/calls`, { headers: agent.headers, body });
-  expect(placed.status).toBe(201);
-  const callId = String(placed.body.callId);
-  await eventually(() =>
-    expect(sim.calls.some(({ from }) => from === agent.phoneNumber)).toBe(true),
-  );
-  return callId;
-}
-
-async function eventsOf(callId: string, name: string) {
-  const rows = await world.sql<{ payload: Record<string, unknown> }[]>`
-    select payload from events where correlation_id = ${callId} and name = ${name}`;
-  return rows.map(({ payload }) => payload);
-}
+const eventsOf = (callId: string, name: string) => callEvents(world.sql, callId, name);
 
 const bytesOf = async (url: string, headers: Record<string, string>) => {
   const answer = await fetch(url, { headers });
@@ -92,17 +55,17 @@ const bytesOf = async (url: string, headers: Record<string, string>) => {
 describe.concurrent('a call over Twilio', () => {
   it('is recorded after the notice, charged from there, reported once, and read by agent and developer', async () => {
     const agent = await caller('recorded');
-    const callId = await place(agent, { toNumber: TO, record: true, report: true });
-    const call = sim.calls.find(({ from }) => from === agent.phoneNumber);
-    await eventually(() => expect(call?.recordings).toHaveLength(1));
+    const callId = await agent.place({ record: true, report: true });
+    await soon(() => expect(agent.lineOf().recordings).toHaveLength(1));
+    const call = agent.lineOf();
     // The notice was heard by then, 1.2 s of speech at the least.
-    expect(call?.heardBytes.length).toBeGreaterThan(8_000);
+    expect(call.heardBytes.length).toBeGreaterThan(8_000);
     expect((await agent.get(`${callId}/report`)).status).toBe(409);
     expect((await agent.get(`${callId}/recording`)).status).toBe(409);
-    const recording = call?.recordings[0];
+    const recording = call.recordings[0];
     const beganAtMs = recording?.beganAtMs ?? 0;
-    await eventually(() => expect(call?.sinceAnswerMs()).toBeGreaterThan(beganAtMs + 2_500));
-    await ask(`${world.url}/v1/calls/${callId}/hangup`, { headers: agent.headers, method: 'POST' });
+    await soon(() => expect(call.sinceAnswerMs()).toBeGreaterThan(beganAtMs + 2_500));
+    await agent.hangUp(callId);
     await agent.until(callId, { terminal: true, status: 'completed' });
 
     const [ended, ...more] = await eventsOf(callId, 'call.ended');
@@ -119,7 +82,7 @@ describe.concurrent('a call over Twilio', () => {
     expect(Number(recordedRaw) / 100).toBeLessThan(recordedSeconds + 1.1);
 
     const url = `${world.url}/v1/calls/${callId}/recording`;
-    await eventually(async () =>
+    await soon(async () =>
       expect(await eventsOf(callId, 'call.recording.ready')).toMatchObject([
         { recordingUrl: `${PUBLIC}/v1/calls/${callId}/recording` },
       ]),
@@ -161,18 +124,17 @@ describe.concurrent('a call over Twilio', () => {
       expect(asked.status).toBe(404);
     }
     expect(await checkInvariants(world.sql)).toEqual([]);
-  }, 90_000);
+  }, 120_000);
 
   it('is not recorded where the far side hangs up during the notice', async () => {
     const agent = await caller('impatient');
-    const callId = await place(agent, { toNumber: TO_IMPATIENT, record: true });
+    const callId = await agent.place({ toNumber: TO_IMPATIENT, record: true });
     await agent.until(callId, { terminal: true });
-    const call = sim.calls.find(({ from }) => from === agent.phoneNumber);
-    expect(call?.recordings).toEqual([]);
+    expect(agent.lineOf().recordings).toEqual([]);
     const [ended] = await eventsOf(callId, 'call.ended');
     expect(ended?.recording).toBeUndefined();
     expect((await agent.get(`${callId}/recording`)).status).toBe(404);
-  }, 60_000);
+  }, 120_000);
 
   it('from outside is recorded and reported where the agent is set so', async () => {
     const agent = await caller('answerer');
@@ -184,8 +146,8 @@ describe.concurrent('a call over Twilio', () => {
       status: 400,
       body: { error: 'invalid_voice' },
     });
-    const ringing = sim.ring(agent.phoneNumber, TO);
-    await eventually(() => expect(ringing.recordings).toHaveLength(1));
+    const ringing = world.sim.ring(agent.phoneNumber, TO);
+    await soon(() => expect(ringing.recordings).toHaveLength(1));
     ringing.hangUp();
     const [row] = await world.sql<{ id: string }[]>`
       select id from calls where agent_id = ${agent.agentId}`;
@@ -195,5 +157,5 @@ describe.concurrent('a call over Twilio', () => {
       status: 200,
       body: { direction: 'inbound', reason: 'call_ended' },
     });
-  }, 60_000);
+  }, 120_000);
 });

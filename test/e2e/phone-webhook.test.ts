@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { encodeMulaw } from '../../media/mulaw.ts';
-import { synthesise } from '../../src/app/commands/demo/sound.ts';
 import { AskingCallee } from '../support/asking-callee.ts';
+import { phoneSpeech } from '../support/phone-speech.ts';
 import { rentNumber } from '../support/phone-world.ts';
 import { ask, startWorld, type WholeWorld } from '../support/whole-world.ts';
 
@@ -22,9 +21,7 @@ const server = createServer(async (request: IncomingMessage, response) => {
 
 beforeAll(async () => {
   server.listen(0, '127.0.0.1');
-  const pcm = await synthesise('What can you do?', 8_000);
-  question = new Uint8Array(pcm.length);
-  encodeMulaw(pcm, question);
+  question = await phoneSpeech('What can you do?');
   const options = { waitsForGreeting: true, answerFrames: Number.POSITIVE_INFINITY };
   world = await startWorld(
     { SSRF_ALLOW_LOCALHOST: '1' },

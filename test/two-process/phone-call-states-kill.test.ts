@@ -1,18 +1,11 @@
 import { expect, it } from 'vitest';
-import { createApi } from '../../src/app/commands/demo/api.ts';
-import { fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
-import { openSql } from '../../src/platform/postgres/sql.ts';
-import { SIM_ACCOUNT } from '../support/carrier-sim/options.ts';
-import { startCarrierSim } from '../support/carrier-sim/start-carrier-sim.ts';
-import { type HeldServer, startHeldServer } from '../support/held-server.ts';
+import { callEvents, legsRaw } from '../support/call-receipts.ts';
+import { carrierProcesses, fundAt } from '../support/carrier-processes.ts';
+import { buyNumber, greetWith, RENTAL_RAW, TO } from '../support/carrier-world.ts';
+import { startHeldServer } from '../support/held-server.ts';
 import type { Step } from '../support/held-server-child.ts';
-import { ADMIN_KEY, processPlace } from '../support/process-place.ts';
-import { ask, epochSeconds, settledMoney } from '../support/whole-world.ts';
-
-const PUBLIC = 'https://voice.example';
-const TO = '+14155550199';
-const RENTAL_RAW = 2_000_000n;
+import { ask, settledMoney } from '../support/whole-world.ts';
 
 /** Where the process of a call dies: before and after each step of its reserve, and of its end. */
 const STEPS: readonly Step[] = [
@@ -25,53 +18,27 @@ const STEPS: readonly Step[] = [
 ];
 
 it('a call whose process is killed in any of its states is settled once, by the other process', async () => {
-  await using place = await processPlace();
-  if (place.target.kind !== 'url')
-    throw new Error('set TEST_DATABASE_URL for the two-process tests');
-  const { target } = place;
-  let aimed: HeldServer | undefined;
-  await using sim = await startCarrierSim({
+  await using processes = await carrierProcesses({
     numbers: STEPS.map((_, n) => `+1415555${String(7_000 + n)}`),
     callee: () => ({ ringMs: 50 }),
-    reach: (url) =>
-      url
-        .replace(PUBLIC, aimed?.url ?? '')
-        .replace(PUBLIC.replace('https', 'wss'), (aimed?.url ?? '').replace('http', 'ws')),
   });
-  const environment = {
-    ...place.environment,
-    PHONE_CARRIER: 'twilio',
-    TWILIO_ACCOUNT_SID: SIM_ACCOUNT.accountSid,
-    TWILIO_AUTH_TOKEN: SIM_ACCOUNT.authToken,
-    TWILIO_BASE_URL: sim.baseUrl,
-    PUBLIC_URL: PUBLIC,
-  };
-  const sql = openSql(target, 4);
+  const { aim, environment, sim, sql, target } = processes;
   await using kept = await startHeldServer(environment, target);
   const soon = <T>(look: () => Promise<T> | T) =>
     expect.poll(look, { timeout: 60_000, interval: 100 });
 
   async function fund(step: Step) {
-    const agent = await fundAgent(createApi(kept.url), {
-      name: `killed ${step}`,
-      amountRaw: 6_000_000n,
-      adminApiKey: ADMIN_KEY,
-      nowSeconds: epochSeconds(),
-      said: () => {},
-    });
-    const headers = { authorization: `Bearer ${agent.agentKey}` };
-    const bought = await ask(`${kept.url}/v1/numbers`, { headers, body: { areaCode: '415' } });
-    expect(bought.status).toBe(201);
-    await sql`insert into voice_settings (agent_id, begin_message)
-      values (${agent.agentId}, 'Hello, this is your agent.')`;
-    return { agentId: agent.agentId, headers };
+    const { agentId, headers } = await fundAt(kept, `killed ${step}`, 6_000_000n);
+    await buyNumber(kept.url, headers);
+    await greetWith(sql, agentId, 'Hello, this is your agent.');
+    return { agentId, headers };
   }
 
   let next = startHeldServer(environment, target);
   for (const step of STEPS) {
     const doomed = await next;
     const { agentId, headers } = await fund(step);
-    aimed = doomed;
+    aim(doomed);
     const atEnd = step === 'closing' || step === 'closed';
     if (!atEnd) doomed.hold({ step, count: 1, last: 'dies' });
     const placed = await ask(`${doomed.url}/v1/calls`, { headers, body: { toNumber: TO } });
@@ -86,7 +53,7 @@ it('a call whose process is killed in any of its states is settled once, by the 
       );
     }
     await doomed.died();
-    aimed = kept;
+    aim(kept);
     next = startHeldServer(environment, target);
     // It goes on at the other process, or is over; the far side leaves what goes on.
     await soon(() => line?.isOver || (line?.streams.length ?? 0) > 1).toBe(true);
@@ -96,18 +63,14 @@ it('a call whose process is killed in any of its states is settled once, by the 
       await sql`update calls set due_at = now() where id = ${callId} and not terminal`;
       return (await sql`select terminal from calls where id = ${callId}`)[0];
     }).toEqual({ terminal: true });
-    const ended = await sql<{ payload: Record<string, string> }[]>`
-      select payload from events where correlation_id = ${callId} and name = 'call.ended'`;
+    const ended = await callEvents(sql, callId);
     const [call] = await sql`select started_at from calls where id = ${callId}`;
     expect(ended, step).toHaveLength(call?.started_at === null ? 0 : 1);
-    const receipt = ended[0]?.payload;
-    const legs = ['transportRaw', 'sttRaw', 'ttsRaw'].map((leg) => BigInt(receipt?.[leg] ?? 0));
     const money = await settledMoney(sql, agentId, 60_000);
-    const toldRaw = legs.reduce((sum, raw) => sum + raw, RENTAL_RAW);
+    const toldRaw = RENTAL_RAW + legsRaw(ended[0]);
     expect(money.charged, step).toBe(toldRaw);
     expect(money.spendable, step).toBe(money.credited - toldRaw);
   }
   await (await next).kill();
   expect(await checkInvariants(sql)).toEqual([]);
-  await sql.end({ timeout: 1 });
 }, 400_000);

@@ -1,14 +1,10 @@
 import { expect, it } from 'vitest';
-import { createApi } from '../../src/app/commands/demo/api.ts';
-import { fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
-import { openSql, type Sql } from '../../src/platform/postgres/sql.ts';
-import { SIM_ACCOUNT } from '../support/carrier-sim/options.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
+import { carrierProcesses, fundAt } from '../support/carrier-processes.ts';
 import type { RestRequest } from '../support/carrier-sim/rest.ts';
-import { startCarrierSim } from '../support/carrier-sim/start-carrier-sim.ts';
 import { startHeldServer } from '../support/held-server.ts';
-import { ADMIN_KEY, processPlace } from '../support/process-place.ts';
-import { ask, epochSeconds, settledMoney } from '../support/whole-world.ts';
+import { ask, settledMoney } from '../support/whole-world.ts';
 
 const MONTH_RAW = 2_000_000n;
 const never = new Promise<never>(() => {});
@@ -69,13 +65,9 @@ const lockAgent = (tx: Sql, agentId: number) =>
   tx`select 1 from agents where id = ${agentId} for no key update`;
 
 it('a purchase or a release whose process is killed in any of its states is ended by the other process, and the carrier has exactly the numbers that are paid', async () => {
-  await using place = await processPlace();
-  if (place.target.kind !== 'url')
-    throw new Error('set TEST_DATABASE_URL for the two-process tests');
-  const sql = openSql(place.target, 10);
   /** States that the doomed process has come to. */
   const reached = new Set<State>();
-  const agents = new Map<State, Awaited<ReturnType<typeof fund>>>();
+  const agents = new Map<State, Awaited<ReturnType<typeof fundAt>>>();
   const free: (() => void)[] = [];
   let isDead = false;
   let sellLate = () => {};
@@ -114,29 +106,11 @@ it('a purchase or a release whose process is killed in any of its states is ende
       default:
     }
   }
-  const sim = await startCarrierSim({ numbers: NAMES.map(numberOf), onRequest });
+  await using processes = await carrierProcesses({ numbers: NAMES.map(numberOf), onRequest }, 10);
+  const { environment, sim, sql, target } = processes;
+  await using kept = await startHeldServer(environment, target);
+  await using doomed = await startHeldServer(environment, target);
 
-  const environment = {
-    ...place.environment,
-    PHONE_CARRIER: 'twilio',
-    TWILIO_ACCOUNT_SID: SIM_ACCOUNT.accountSid,
-    TWILIO_AUTH_TOKEN: SIM_ACCOUNT.authToken,
-    TWILIO_BASE_URL: sim.baseUrl,
-    PUBLIC_URL: 'https://voice.example',
-  };
-  await using kept = await startHeldServer(environment, place.target);
-  await using doomed = await startHeldServer(environment, place.target);
-
-  async function fund(name: string) {
-    const agent = await fundAgent(createApi(kept.url), {
-      name,
-      amountRaw: 5_000_000n,
-      adminApiKey: ADMIN_KEY,
-      nowSeconds: epochSeconds(),
-      said: () => {},
-    });
-    return { ...agent, headers: { authorization: `Bearer ${agent.agentKey}` } };
-  }
   const buy = (url: string, state: State) =>
     ask(`${url}/v1/numbers`, {
       headers: agents.get(state)?.headers ?? {},
@@ -158,7 +132,8 @@ it('a purchase or a release whose process is killed in any of its states is ende
   const soon = <T>(look: () => Promise<T> | T) =>
     expect.poll(look, { timeout: 60_000, interval: 100 });
 
-  for (const state of NAMES) agents.set(state, await fund(`buyer in ${areaOf(state)}`));
+  for (const state of NAMES)
+    agents.set(state, await fundAt(kept, `buyer in ${areaOf(state)}`, 5_000_000n));
 
   // A purchase that waits for its agent's balance takes a connection of the ledger with it: those come last.
   const [unheld, uncharged, inactive] = [
@@ -239,6 +214,4 @@ it('a purchase or a release whose process is killed in any of its states is ende
   expect(again?.status).toBe(201);
   expect(sim.owned.length).toBe((await paid()).length);
   expect(await checkInvariants(sql)).toEqual([]);
-  await sim[Symbol.asyncDispose]();
-  await sql.end({ timeout: 1 });
 }, 240_000);

@@ -5,11 +5,11 @@ import { advanceRow } from '../../../src/phone/calls/call-store.ts';
 import { askCarrierPrices } from '../../../src/phone/carrier-prices/ask-prices.ts';
 import { createPriceMetrics } from '../../../src/phone/carrier-prices/price-metrics.ts';
 import type { Carrier } from '../../../src/phone/carriers/carrier.ts';
-import { createTwilio } from '../../../src/phone/carriers/twilio/twilio.ts';
 import { createFetch } from '../../../src/platform/egress/fetch.ts';
 import { startCallWorld } from '../../support/call-world.ts';
-import { type CarrierEdge, PUBLIC_URL, startCarrierEdge } from '../../support/carrier-edge.ts';
+import { type CarrierEdge, startCarrierEdge } from '../../support/carrier-edge.ts';
 import { type CarrierSim, startCarrierSim } from '../../support/carrier-sim/start-carrier-sim.ts';
+import { twilioOf } from '../../support/open-carrier.ts';
 
 /** A call of the simulated carrier costs 14,000 raw for each minute that began. */
 const MINUTE_RAW = 14_000n;
@@ -29,8 +29,7 @@ beforeAll(async () => {
     reach: edge.reach,
     faults: { priceDelayMs: 3_600_000 },
   });
-  const { fetch, fetchStream } = outbound;
-  carrier = createTwilio({ ...sim, publicUrl: PUBLIC_URL, fetch, fetchStream });
+  carrier = twilioOf(sim, outbound);
   await carrier.numbers.buy({ phoneNumber: DIAL.from, purchaseId: 'prices' });
 });
 beforeEach(() => {
@@ -43,8 +42,8 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-/** An answered call that is over, here and at the carrier, and was charged so much for its line. */
-async function endedCall(transportRaw: bigint, durationSeconds = 1): Promise<string> {
+/** An answered call that is over and was charged so much for its line; it lasted as long as the carrier says, or as given. */
+async function endedCall(transportRaw: bigint, givenSeconds?: number): Promise<string> {
   const { callId } = await world.call(await world.agent(), { answered: true });
   const dial = { ...DIAL, callId, to: '+14155550199', detectsMachine: false, records: false };
   const { carrierCallId } = await carrier.calls.dial(dial);
@@ -52,6 +51,7 @@ async function endedCall(transportRaw: bigint, durationSeconds = 1): Promise<str
   await expect.poll(() => call?.streams.length, { interval: 5 }).toBe(1);
   await carrier.calls.hangUp(carrierCallId);
   await call?.over;
+  const durationSeconds = givenSeconds ?? call?.durationSeconds ?? 0;
   await world.sql`
     update calls set carrier = 'twilio', carrier_call_id = ${carrierCallId} where id = ${callId}`;
   await advanceRow(

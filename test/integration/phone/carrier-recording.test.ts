@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { parseWav } from '../../../media/wav.ts';
 import type { Callee } from '../../support/carrier-sim/options.ts';
-import { openCarrier } from '../../support/open-carrier.ts';
+import { openTwilio } from '../../support/open-carrier.ts';
 import { wholeOf } from '../../support/recorded-fetch.ts';
 
 const soon = <T>(look: () => T) => expect.poll(look, { interval: 5 });
 
 /** A call at a carrier whose callbacks come twice. */
 async function dialled(callee: () => Callee) {
-  const { carrier, edge, placed } = await openCarrier({
+  const { carrier, edge, placed } = await openTwilio({
     callee,
     faults: { duplicatesCallbacks: true },
   });

@@ -1,30 +1,29 @@
 import type { CarrierStatus } from '../../../../src/phone/carriers/carrier.ts';
-import type { Callee, Faults } from '../options.ts';
-import type { Heard } from '../playback.ts';
+import type { Faults } from '../options.ts';
 import type { RestAnswer } from '../rest.ts';
-import type { SimTime } from '../sim-time.ts';
-import { Voice } from '../voice.ts';
+import { type CallLimits, ScriptedCall, type ScriptedCallDeps } from '../scripted-call.ts';
 import { newRecording, type TelnyxRecording } from './telnyx-recording.ts';
 import { TelnyxStream } from './telnyx-stream.ts';
 import type { Kind, TelnyxWebhooks } from './telnyx-webhooks.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
 
-export type TelnyxCallDeps = {
-  readonly time: SimTime;
-  readonly faults: Faults;
+export type TelnyxCallDeps = ScriptedCallDeps & {
   readonly webhooksOf: (faults: Faults) => TelnyxWebhooks;
-  readonly reach: (url: string) => string;
   readonly connectionId: string;
-  readonly calleeOf: (call: { from: string; to: string }) => Callee;
 };
 
-export type TelnyxCallSettings = {
+export type TelnyxCallSettings = CallLimits & {
   readonly webhookUrl: string;
   readonly clientState?: string | undefined;
-  readonly timeoutMs: number;
-  readonly timeLimitMs: number;
   readonly detectsMachine: boolean;
+};
+
+type TelnyxTypes = {
+  readonly deps: TelnyxCallDeps;
+  readonly direction: 'outgoing' | 'incoming';
+  readonly settings: TelnyxCallSettings;
+  readonly stream: TelnyxStream;
 };
 
 const DIGIT_MS = 100;
@@ -48,96 +47,22 @@ const DONE: RestAnswer = { status: 200, body: { data: { result: 'ok' } } };
 const OVER = refused(422, '90018', 'Call has already ended');
 const NOT_ANSWERED = refused(422, '90034', 'Call not answered yet');
 
-/** One call of Telnyx, from its placing to its end. It does what commands of its API say. */
-export class TelnyxCall {
-  readonly sid: string;
-  readonly from: string;
-  readonly to: string;
-  readonly direction: 'outgoing' | 'incoming';
-  readonly settings: TelnyxCallSettings;
-  readonly callee: Callee;
-  readonly streams: TelnyxStream[] = [];
-  readonly digitsHeard: string[] = [];
+/** One call of Telnyx. It does what commands of its API say. */
+export class TelnyxCall extends ScriptedCall<TelnyxTypes> {
   readonly transfers: { readonly to: string; readonly status: string }[] = [];
-  /** Resolves when the call is over and every webhook about it has arrived. */
-  readonly over: Promise<void>;
-  readonly faults: Faults;
-  status: CarrierStatus = 'queued';
-  durationSeconds: number | null = null;
-  endedAtMs: number | undefined;
-  clientState: string | undefined;
+  clientState: string | undefined = this.settings.clientState;
   recording: TelnyxRecording | undefined;
-  readonly #deps: TelnyxCallDeps;
-  readonly #webhooks: TelnyxWebhooks;
-  readonly #voice = new Voice();
+  readonly #webhooks = this.deps.webhooksOf(this.faults);
   readonly #commands = new Map<string, number>();
-  #isSpeaking = false;
-  #answeredAtMs: number | undefined;
-  #end = () => {};
-
-  constructor(
-    deps: TelnyxCallDeps,
-    party: { readonly sid: string; readonly from: string; readonly to: string },
-    direction: TelnyxCall['direction'],
-    settings: TelnyxCallSettings,
-    callee: Callee,
-  ) {
-    this.#deps = deps;
-    this.sid = party.sid;
-    this.from = party.from;
-    this.to = party.to;
-    this.direction = direction;
-    this.settings = settings;
-    this.callee = callee;
-    this.clientState = settings.clientState;
-    this.faults = callee.faults === undefined ? deps.faults : { ...deps.faults, ...callee.faults };
-    this.#webhooks = deps.webhooksOf(this.faults);
-    this.over = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-  }
-
-  get isOver(): boolean {
-    return this.endedAtMs !== undefined;
-  }
-
-  get isAnswered(): boolean {
-    return this.#answeredAtMs !== undefined;
-  }
-
-  get stream(): TelnyxStream | undefined {
-    return this.streams.at(-1);
-  }
-
-  /** Everything that the far side has heard, over all streams. */
-  get heard(): readonly Heard[] {
-    return this.streams.flatMap(({ playback }) => playback.heard);
-  }
-
-  get heardBytes(): Buffer {
-    return Buffer.concat(this.heard.map(({ bytes }) => bytes));
-  }
-
-  sinceAnswerMs(): number {
-    return this.#answeredAtMs === undefined ? 0 : this.#deps.time.now() - this.#answeredAtMs;
-  }
 
   /** Rings at the far side, and goes on as its script says. */
   async place(): Promise<void> {
-    const { time } = this.#deps;
-    const { answers = 'human', ringMs = 100 } = this.callee;
     this.#report('call.initiated', { state: 'bridging' });
     this.status = 'ringing';
-    if (answers === 'failed') return this.finish('failed');
-    const { timeoutMs } = this.settings;
-    if (answers === 'no-answer' || ringMs >= timeoutMs) {
-      await time.sleep(Math.min(this.callee.ringMs ?? timeoutMs, timeoutMs));
-      return this.finish('no-answer');
-    }
-    await time.sleep(ringMs);
-    if (answers === 'busy') return this.finish('busy');
+    if (this.callee.answers === 'failed') return this.finish('failed');
+    if (!(await this.ringsUntilPickedUp())) return;
     this.#answer('asks');
-    if (this.settings.detectsMachine) this.#recognise(answers);
+    if (this.settings.detectsMachine) this.#recognise();
   }
 
   /** Rings at the server, which answers or rejects the call. */
@@ -145,17 +70,7 @@ export class TelnyxCall {
     this.status = 'ringing';
     this.#report('call.initiated', { state: 'parked' }, 'asks');
     const { timeoutMs } = this.settings;
-    this.#deps.time.after(timeoutMs, () => this.isAnswered || this.finish('no-answer'));
-  }
-
-  /** The far side says something from now on, beside its script. Returns when it will have been said. */
-  say(bytes: Uint8Array): Promise<void> {
-    return this.#deps.time.sleep(this.#voice.say(this.sinceAnswerMs(), bytes));
-  }
-
-  /** The far side hangs up. */
-  hangUp(): void {
-    this.finish(this.isAnswered ? 'completed' : 'canceled');
+    this.deps.time.after(timeoutMs, () => this.isAnswered || this.finish('no-answer'));
   }
 
   /** What `POST /v2/calls/{id}/actions/{action}` does and answers. */
@@ -173,34 +88,27 @@ export class TelnyxCall {
     return DONE;
   }
 
-  finish(status: CarrierStatus): void {
-    if (this.isOver) return;
-    const { time } = this.#deps;
-    this.endedAtMs = time.now();
-    this.status = status;
-    this.durationSeconds = this.isAnswered ? Math.ceil(this.sinceAnswerMs() / 1_000) : 0;
-    this.stream?.stop();
+  protected override async reportEnd(): Promise<void> {
     this.#report('call.hangup', {
       state: 'hangup',
-      hangup_cause: CAUSES.get(status),
+      hangup_cause: CAUSES.get(this.status),
       hangup_source: 'callee',
       start_time: new Date().toISOString(),
       end_time: new Date().toISOString(),
     });
     this.#endRecording();
-    time.after(this.faults.priceDelayMs, () => {
-      this.#report('call.cost', {
-        status: 'success',
-        total_cost: (Math.ceil((this.durationSeconds ?? 0) / 60) * MINUTE_PRICE).toFixed(4),
-        billed_duration_secs: this.durationSeconds,
-      });
-      void this.#webhooks.flush().then(this.#end);
+    await this.deps.time.sleep(this.faults.priceDelayMs);
+    this.#report('call.cost', {
+      status: 'success',
+      total_cost: (Math.ceil((this.durationSeconds ?? 0) / 60) * MINUTE_PRICE).toFixed(4),
+      billed_duration_secs: this.durationSeconds,
     });
+    await this.#webhooks.flush();
   }
 
   #isRepeated(commandId: unknown): boolean {
     if (typeof commandId !== 'string') return false;
-    const now = this.#deps.time.now();
+    const now = this.deps.time.now();
     const before = this.#commands.get(commandId);
     this.#commands.set(commandId, before ?? now);
     return before !== undefined && now - before < COMMAND_MS;
@@ -212,13 +120,13 @@ export class TelnyxCall {
         this.#answer('reports');
         if (body.stream_url !== undefined) this.#open(body);
       },
-      hangup: () => this.finish(this.isAnswered ? 'completed' : 'canceled'),
+      hangup: () => this.hangUp(),
       reject: ({ cause }) => this.finish(cause === 'USER_BUSY' ? 'busy' : 'failed'),
       streaming_start: (body) => this.#open(body),
       streaming_stop: () => this.stream?.stop(),
       send_dtmf: ({ digits }) => {
         const ms = String(digits).length * DIGIT_MS;
-        this.#deps.time.after(ms, () => this.isOver || this.digitsHeard.push(String(digits)));
+        this.deps.time.after(ms, () => this.isOver || this.digitsHeard.push(String(digits)));
       },
       transfer: (body) => void this.#transfer(body),
       record_start: () => {
@@ -233,32 +141,25 @@ export class TelnyxCall {
   }
 
   #answer(kind: Kind): void {
-    if (this.isAnswered || this.isOver) return;
-    const { time } = this.#deps;
-    this.#answeredAtMs = time.now();
-    this.status = 'in-progress';
-    this.#report('call.answered', { state: 'answered' }, kind);
-    time.after(this.settings.timeLimitMs, () => this.finish('completed'));
-    const { hangsUpAtMs } = this.callee;
-    if (hangsUpAtMs !== undefined) time.after(hangsUpAtMs, () => this.hangUp());
+    if (this.begin()) this.#report('call.answered', { state: 'answered' }, kind);
   }
 
   #open(options: Body): void {
     if (this.faults.opensNoStream || this.stream?.isOpen) return;
     const streamUrl = String(options.stream_url);
     const stream = new TelnyxStream({
-      time: this.#deps.time,
+      time: this.deps.time,
       options,
-      reachedAt: this.#deps.reach(streamUrl),
+      reachedAt: this.deps.reach(streamUrl),
       callControlId: this.sid,
       clientState: this.clientState,
       line: this.callee.line ?? {},
       faults: this.faults,
-      soundAt: (atMs) => this.#voice.soundAt(atMs),
+      soundAt: (atMs) => this.soundAt(atMs),
       sinceAnswerMs: () => this.sinceAnswerMs(),
       began: (atMs) => {
         this.#report('streaming.started', { stream_url: streamUrl });
-        this.#speak(atMs);
+        this.speak(atMs);
       },
     });
     this.streams.push(stream);
@@ -272,11 +173,11 @@ export class TelnyxCall {
   /** A second leg to another party; the first ends with it. */
   async #transfer(body: Body): Promise<void> {
     const to = String(body.to);
-    const callee = this.#deps.calleeOf({ from: this.to, to });
+    const callee = this.deps.calleeOf({ from: this.to, to });
     const { answers = 'human', ringMs = 100, hangsUpAtMs = 1_000 } = callee;
     const isBad = answers === 'busy' || answers === 'failed' || answers === 'no-answer';
-    await this.#deps.time.sleep(ringMs);
-    if (!isBad) await this.#deps.time.sleep(hangsUpAtMs);
+    await this.deps.time.sleep(ringMs);
+    if (!isBad) await this.deps.time.sleep(hangsUpAtMs);
     const status = isBad ? answers : 'completed';
     this.transfers.push({ to, status });
     if (this.isOver) return;
@@ -296,9 +197,8 @@ export class TelnyxCall {
     if (!isBad) this.finish('completed');
   }
 
-  #recognise(answeredBy: string): void {
-    this.#deps.time.after(this.callee.recognisedAtMs ?? 500, () => {
-      if (this.isOver) return;
+  #recognise(): void {
+    this.whenRecognised((answeredBy) => {
       const isMachine = answeredBy.startsWith('machine');
       const result = isMachine ? 'machine' : answeredBy === 'fax' ? 'fax_detected' : answeredBy;
       this.#report('call.machine.detection.ended', { result });
@@ -323,17 +223,6 @@ export class TelnyxCall {
     });
   }
 
-  /** The first stream begins, and the script of the far side with it. */
-  #speak(beganAtMs: number): void {
-    if (this.#isSpeaking) return;
-    this.#isSpeaking = true;
-    const { says = [], presses = [] } = this.callee;
-    for (const { atMs, bytes } of says) this.#voice.say(beganAtMs + atMs, bytes);
-    for (const { atMs, digit } of presses) {
-      this.#deps.time.after(atMs, () => this.stream?.press(digit));
-    }
-  }
-
   #report(type: string, more: Body, kind?: Kind): void {
     this.#webhooks.event(this.settings.webhookUrl, type, { ...this.#payload(), ...more }, kind);
   }
@@ -343,7 +232,7 @@ export class TelnyxCall {
       call_control_id: this.sid,
       call_leg_id: this.sid,
       call_session_id: this.sid,
-      connection_id: this.#deps.connectionId,
+      connection_id: this.deps.connectionId,
       client_state: this.clientState ?? null,
       direction: this.direction,
       from: this.from,
