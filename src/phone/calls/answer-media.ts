@@ -17,7 +17,7 @@ import type { Call } from './call.ts';
 import type { Brain, CallDeps } from './call-deps.ts';
 import { callEnded } from './call-events.ts';
 import type { CallMoney } from './call-money.ts';
-import { admitStream, advanceRow } from './call-store.ts';
+import { admitStream, advanceRow, applyToCall } from './call-store.ts';
 import { hangUpQuietly } from './hang-up-quietly.ts';
 import type { LiveCall } from './live-call.ts';
 import { openCall } from './open-call.ts';
@@ -197,14 +197,14 @@ function register(
     .catch((err: unknown) => deps.log.error({ err, callId }, 'the end of a call was not written'));
 }
 
-/** The call is refused at its answer: it costs nothing, and the line is dropped. */
+/** The call is refused at its answer: it costs nothing, and the line is dropped. Its end and the event are one commit. */
 async function refuse(deps: CallDeps, call: Call, reason: SessionEndReason): Promise<void> {
-  const { sql } = deps;
-  const wallet = await findWallet(sql, call.agentId);
-  const ended = await advanceRow(sql, call.callId, { type: 'answer.refused', reason });
-  if (ended !== undefined && call.status === 'pending') {
+  await deps.sql.begin(async (tx) => {
+    const ended = await applyToCall(tx, call.callId, { type: 'answer.refused', reason });
+    if (ended === undefined || call.status !== 'pending') return;
+    const wallet = await findWallet(tx, call.agentId);
     const receipt = { reason, durationSeconds: 0, legs: NO_LEGS, isBackstop: false };
-    await sql.begin((tx) => insertEvents(tx, [callEnded({ ...call, wallet }, receipt)]));
-  }
+    await insertEvents(tx, [callEnded({ ...call, wallet }, receipt)]);
+  });
   hangUpQuietly(deps, call);
 }
