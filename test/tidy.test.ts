@@ -41,6 +41,7 @@ const DOMAINS: readonly string[] = [
   'src/http',
   'src/sockets',
   'src/routes',
+  'src/mcp',
   'src/app',
   'src/main.ts',
 ];

@@ -9,6 +9,7 @@ import { createMetrics } from '../http/server/metrics.ts';
 import { createStatusBoard, type StatusBoard } from '../http/server/public-status.ts';
 import { startWorkers } from '../kernel/schedule.ts';
 import { Teardown } from '../kernel/teardown.ts';
+import { createMcpServer } from '../mcp/mcp-server.ts';
 import { loadCatalogue } from '../models/catalogue/load-catalogue.ts';
 import { RATE_LIMIT_ADVISORY_HEADER } from '../models/routing/rate-limit-advisory.ts';
 import { loadRateCard } from '../phone/load-rate-card.ts';
@@ -197,6 +198,7 @@ function openEdge(
       ...accounts.services,
       ...services,
       publicOrigin,
+      mcp: createMcpServer({ ...world, publicUrl, memory: undefined }),
       metrics: world.metrics,
       clock: world.clock,
       apiDescription: createApiDescription({

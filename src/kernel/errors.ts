@@ -6,6 +6,7 @@ import { credential } from './errors/credential.ts';
 import { gateway } from './errors/gateway.ts';
 import { keys } from './errors/keys.ts';
 import { marketplace } from './errors/marketplace.ts';
+import { mcp } from './errors/mcp.ts';
 import { phone } from './errors/phone.ts';
 import { providerKeys } from './errors/provider-keys.ts';
 import { proxy } from './errors/proxy.ts';
@@ -31,4 +32,5 @@ export const errors = {
   webhooks,
   phone,
   marketplace,
+  mcp,
 } as const;

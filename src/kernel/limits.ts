@@ -4,6 +4,7 @@ import { CONTROL_LIMITS } from './limits/controls.ts';
 import { ENGINE_LIMITS } from './limits/engines.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
 import { MARKETPLACE_LIMITS } from './limits/marketplace.ts';
+import { MCP_LIMITS } from './limits/mcp.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
 import { PAYOUT_LIMITS } from './limits/payouts.ts';
@@ -29,6 +30,7 @@ export const LIMITS = {
   ...CHAIN_LIMITS,
   engines: ENGINE_LIMITS,
   marketplace: MARKETPLACE_LIMITS,
+  mcp: MCP_LIMITS,
   phone: PHONE_LIMITS,
   speech: SPEECH_LIMITS,
   webhooks: WEBHOOK_LIMITS,

@@ -6,7 +6,8 @@ import { estimatePrice } from '../models/catalogue/price-estimate.ts';
 
 const count = z.number().int().min(0).max(LIMITS.estimateQuantity).nullish();
 
-const Body = z.object({
+/** A usage vector. A quantity that is absent counts as none. */
+export const EstimateRequest = z.object({
   model: z.string().min(1).max(LIMITS.modelIdChars),
   input_tokens: count,
   output_tokens: count,
@@ -32,7 +33,7 @@ export const estimate = route<{ catalogue: Catalogue }>()({
   envelope: 'openai',
   permission: 'read',
   rateLimit: 'none',
-  body: Body,
+  body: EstimateRequest,
   response: z.object({
     model: z.string(),
     rail: z.string(),

@@ -130,6 +130,7 @@ import { sellLanguage } from './lid.ts';
 import { proxiedChat } from './llm/chat/completions.ts';
 import { proxiedEmbeddings } from './llm/embeddings.ts';
 import { markets } from './markets.ts';
+import { mcp } from './mcp.ts';
 import { metrics } from './metrics.ts';
 import { modelDetail } from './models/detail.ts';
 import { listModels } from './models/list.ts';
@@ -281,6 +282,7 @@ export const ROUTES = [
   resolveAgentSpend,
   renewAgentDelegation,
   forecastX402,
+  mcp,
   agentFunding,
   listProviderKeys,
   setProviderKey,

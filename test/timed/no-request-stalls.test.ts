@@ -100,6 +100,18 @@ const longUpdate = JSON.stringify({
 const transcribe = (file: Buffer) => post('/v1/audio/transcriptions', file, MULTIPART);
 const complete = (body: string) => post('/v1/chat/completions', body);
 
+const toolCall = (name: string, args: object) =>
+  post(
+    '/v1/mcp',
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args },
+    }),
+  );
+const sound = () => ({ audio: Buffer.alloc(7 * MB, 0x55).toString('base64') });
+
 const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
   '9.5 MB of nested lists': async () => expect(await complete(chat(nested(9.5 * MB)))).toBe(400),
   'four of them at once': () => times(4, () => complete(chat(nested(9.5 * MB)))),
@@ -118,6 +130,17 @@ const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
     upstreamAnswer = `{"choices":${nested(8 * MB)}}`;
     expect(await complete(chat('[{"role":"user","content":"hi"}]', 'acme/chat'))).toBe(502);
   },
+  'four tool calls with 7 MB of sound at once': () =>
+    times(4, () => toolCall('transcribe', sound())),
+  'a tool call that answers 1.9 MB of sound': () =>
+    toolCall('speak', { text: 'Good morning. '.repeat(40), format: 'wav' }),
+  'a tool call with 24,000 members': () =>
+    toolCall('call_vendor', {
+      url: 'http://127.0.0.1/',
+      body: Object.fromEntries(Array.from({ length: 24_000 }, (_, i) => [`m${i}`, i])),
+    }),
+  '9.5 MB of nested lists for a tool': async () =>
+    expect(await post('/v1/mcp', nested(9.5 * MB))).toBe(400),
   '52 nested messages of a megabyte on five sockets': () => flood(5, 11, deepMessage),
   'appends of noise on five sockets': () => flood(5, 8, appendNoise),
   'session updates of 60 KB on five sockets': () => flood(5, 100, longUpdate),

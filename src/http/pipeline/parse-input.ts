@@ -9,7 +9,7 @@ import type { AnyRoute } from '../route/route.ts';
 /** One refusal of bad input, in the wording of the route's envelope. */
 export function refuseInput(details: readonly ValidationDetail[], envelope: Envelope): Error {
   const first = details[0];
-  if (envelope === 'flat' || first === undefined) return errors.request.invalid(details);
+  if (envelope !== 'openai' || first === undefined) return errors.request.invalid(details);
   const param = first.path.join('.');
   const message = param === '' ? first.message : `${param}: ${first.message}`;
   return errors.gateway.invalidRequest(message, param === '' ? null : param);

@@ -13,35 +13,22 @@ import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { isProbe, type RateGate } from '../../rate-limit/rate-gate.ts';
 import type { Authenticate, Demand } from '../auth/authenticate.ts';
-import type { BodyReading } from '../body/body.ts';
-import type { BodyBreak, BodyStream } from '../body/body-stream.ts';
+import type { BodyBreak } from '../body/body-stream.ts';
 import { type HeaderLine, type HttpAnswer, isStream, JSON_TYPE } from '../route/answer.ts';
 import type { Caller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
 import { renderError } from '../route/render-error.ts';
-import type { AnyRoute, Context, RouteReply } from '../route/route.ts';
+import type { AnyRoute, AskRoute, Context, RouteReply } from '../route/route.ts';
+import type { Exchange } from './exchange.ts';
+import { exchangeWithin } from './exchange-within.ts';
 import { checkHeader, checkHeaders } from './output-headers.ts';
 import { decodeJson, decodeParams, decodeQuery, parseShape, refuseInput } from './parse-input.ts';
-import type { IncomingRequest } from './request.ts';
 
 export type PipelineDeps = {
   readonly services: unknown;
   readonly authenticate: Authenticate;
   readonly rateGate: RateGate;
   readonly idempotency: IdempotencyStore | undefined;
-};
-
-/** One request on its way through the pipeline. */
-export type Exchange = {
-  readonly request: IncomingRequest;
-  readonly route: AnyRoute;
-  readonly rawParams: readonly (readonly [string, string])[];
-  readonly body: BodyReading | BodyStream | undefined;
-  readonly requestId: string;
-  readonly clientAddress: () => string;
-  readonly signal: StopSignal;
-  /** Made on demand: most requests have nothing to say. */
-  readonly log: () => Log;
 };
 
 export type PipelineOutcome = {
@@ -187,7 +174,7 @@ async function handle(deps: PipelineDeps, exchange: Exchange, given: Given): Pro
       : parseShape(route.query, decodeQuery(request.query), envelope);
   const body = await parseBody(exchange);
 
-  return route.handle(new RequestContext(deps.services, exchange, given, { params, query, body }));
+  return route.handle(new RequestContext(deps, exchange, given, { params, query, body }));
 }
 
 type Given = {
@@ -199,6 +186,7 @@ type Given = {
 /** A class, because a literal with getters is a dictionary of several kilobytes for every request. */
 // biome-ignore lint/suspicious/noExplicitAny: the route's own type arguments are erased here.
 class RequestContext implements Context<any, any, any, any, any> {
+  readonly #deps: PipelineDeps;
   readonly #exchange: Exchange;
   readonly caller: Caller;
   readonly workId: string | undefined;
@@ -212,11 +200,12 @@ class RequestContext implements Context<any, any, any, any, any> {
   readonly signal: StopSignal;
 
   constructor(
-    services: unknown,
+    deps: PipelineDeps,
     exchange: Exchange,
     given: Given,
     parsed: { readonly params: unknown; readonly query: unknown; readonly body: unknown },
   ) {
+    this.#deps = deps;
     this.#exchange = exchange;
     this.caller = given.caller;
     this.workId = given.workId;
@@ -224,7 +213,7 @@ class RequestContext implements Context<any, any, any, any, any> {
     this.params = parsed.params;
     this.query = parsed.query;
     this.body = parsed.body;
-    this.services = services;
+    this.services = deps.services;
     this.headers = exchange.request.headers;
     this.requestId = exchange.requestId;
     this.signal = exchange.signal;
@@ -242,10 +231,15 @@ class RequestContext implements Context<any, any, any, any, any> {
   get log(): Log {
     return this.#exchange.log();
   }
+
+  get ask(): AskRoute {
+    return (call) => runPipeline(this.#deps, exchangeWithin(this.#exchange, call));
+  }
 }
 
 async function parseBody({ route, body }: Exchange): Promise<unknown> {
   if (body === undefined) return undefined;
+  if ('given' in body) return parseShape(route.body, body.given, route.envelope ?? 'flat');
   if ('chunks' in body) return body.chunks((how) => refusalOf(route, how));
   const read = await body.body;
   if (read.kind !== 'whole') throw refusalOf(route, read.kind);

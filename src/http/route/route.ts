@@ -2,8 +2,9 @@ import type { ZodType, z } from 'zod';
 import type { JsonBounds } from '../../kernel/json/parse-json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { HeaderLine } from './answer.ts';
+import type { HeaderLine, HttpAnswer } from './answer.ts';
 import type { CallerOf, Credential } from './caller.ts';
+import type { Envelope } from './render-error.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -66,7 +67,27 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   /** Fires when the client goes away. */
   readonly signal: StopSignal;
   readonly log: Log;
+  /**
+   * Asks another route in this process, in the name of the same caller, as a request of its own would: credential,
+   * idempotency, rate limit and shape are those of that route. What it refuses is an answer too; nothing is thrown.
+   */
+  readonly ask: AskRoute;
 };
+
+export type RouteCall = {
+  readonly route: AnyRoute;
+  /** JSON that is parsed already. */
+  readonly body?: unknown;
+  readonly idempotencyKey?: string | undefined;
+  /** In place of the client's leaving. */
+  readonly signal: StopSignal;
+};
+
+export type AskRoute = (call: RouteCall) => Promise<{
+  readonly answer: HttpAnswer;
+  /** How much of its time the other route has waited for others. */
+  readonly upstreamMs: number;
+}>;
 
 export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly method: Method;
@@ -97,8 +118,8 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly maxBodyBytes?: number;
   /** What its JSON body may have, where that is not what any body may. */
   readonly json?: JsonBounds;
-  /** How refusals look: `flat` by default, `openai` on the inference gateway. */
-  readonly envelope?: 'flat' | 'openai';
+  /** How refusals look: `flat` by default, `openai` on the inference gateway, `jsonrpc` where the body is JSON-RPC. */
+  readonly envelope?: Envelope;
   /** A body that is not JSON reads as this refusal; the specification spells it differently per area. */
   readonly badJson?: () => Error;
   handle(context: Context<Services, C, P, Q, B>): Promise<RouteReply> | RouteReply;

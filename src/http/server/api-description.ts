@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import { type ZodType, z } from 'zod';
 import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-header.ts';
 import type { Credential } from '../route/caller.ts';
+import type { Envelope } from '../route/render-error.ts';
 import { type AnyRoute, isStreamed, type StreamedBody } from '../route/route.ts';
 import type { AgentSocket, AnySocket } from '../websocket/socket-route.ts';
 import { API_VERSION } from './api-version.ts';
@@ -68,6 +69,7 @@ export function describeApi({
       responses: {
         Refusal: { description: 'A refusal', content: json(REFUSAL) },
         GatewayRefusal: { description: 'A refusal', content: json(GATEWAY_REFUSAL) },
+        JsonRpcRefusal: { description: 'A refusal', content: json(JSON_RPC_REFUSAL) },
       },
     },
   };
@@ -160,8 +162,10 @@ function describeSocket(socket: AgentSocket): Json {
   };
 }
 
-const refusalOf = (envelope: 'flat' | 'openai' | undefined): Json => ({
-  $ref: `#/components/responses/${envelope === 'openai' ? 'GatewayRefusal' : 'Refusal'}`,
+const REFUSALS = { flat: 'Refusal', openai: 'GatewayRefusal', jsonrpc: 'JsonRpcRefusal' } as const;
+
+const refusalOf = (envelope: Envelope = 'flat'): Json => ({
+  $ref: `#/components/responses/${REFUSALS[envelope]}`,
 });
 
 const operationId = (method: string, path: string): string =>
@@ -214,6 +218,14 @@ const GATEWAY_REFUSAL = shape(
       param: z.string().nullable(),
       code: z.string(),
     }),
+  }),
+);
+
+const JSON_RPC_REFUSAL = shape(
+  z.looseObject({
+    jsonrpc: z.literal('2.0'),
+    id: z.null(),
+    error: z.object({ code: z.number(), message: z.string(), data: z.any() }),
   }),
 );
 

@@ -2,7 +2,7 @@ import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import { bytesPerMs, type SoundFormat } from '../../../media/coding.ts';
 import { LinePlayback, type UnheardSound } from '../../../media/line/line-playback.ts';
-import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
@@ -17,6 +17,7 @@ import type {
 import type { Heard } from '../../voice/stt/transcriber-events.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
 import { LineWaits } from './line-waits.ts';
+import { MarkWaits } from './mark-waits.ts';
 
 /** The media stream as a line writes to it. */
 export type LineConnection = {
@@ -77,12 +78,7 @@ export class CallLine implements VoiceClient {
   /** Sound that is no answer is played. */
   #isSounding = false;
   readonly #waits: LineWaits;
-  /** What waits until everything has been heard, and the mark that says so. */
-  #after:
-    | { readonly mark: string; readonly done: () => void; readonly timer: TimerHandle }
-    | undefined;
-  /** What waits until everything up to a mark was played. */
-  #heard: { readonly mark: string; readonly done: () => void } | undefined;
+  readonly #marks: MarkWaits;
   /** When the first sound of the present answer went out. */
   firstSoundAtMs: number | undefined;
   /** The message that is being spoken, of which more may come. */
@@ -99,6 +95,7 @@ export class CallLine implements VoiceClient {
   }) {
     this.#clock = options.clock;
     this.#waits = new LineWaits(options.clock);
+    this.#marks = new MarkWaits(options.clock);
     this.#random = options.random;
     this.#codec = options.codec;
     this.#events = options.events;
@@ -122,8 +119,8 @@ export class CallLine implements VoiceClient {
   /** The stream is gone, and may come back. */
   detach(): void {
     this.#connection = undefined;
-    this.#heard = undefined;
-    this.#allHeard();
+    this.#marks.cleared();
+    this.#marks.cutShort();
   }
 
   get isAttached(): boolean {
@@ -270,7 +267,7 @@ export class CallLine implements VoiceClient {
     const paused = this.#paused;
     this.#paused = undefined;
     this.#waits.wake();
-    this.#allHeard();
+    this.#marks.cutShort();
     this.#lastHeard = this.#interruptedItem(paused);
     return this.#lastHeard;
   }
@@ -297,35 +294,29 @@ export class CallLine implements VoiceClient {
       done();
       return;
     }
-    const mark = this.#playback.mark();
-    this.#connection.send(this.#codec.mark(mark));
-    const timer = this.#clock.setTimeout(() => this.#allHeard(), withinMs);
-    this.#after = { mark, done, timer };
+    this.#marks.atLatest(this.#sendMark(this.#connection), done, withinMs);
   }
 
   /** Runs `done` once the carrier says that all sound by now was played whole; never where it is cleared or the stream breaks. */
   whenHeard(done: () => void): void {
     if (this.#connection === undefined || this.#paused !== undefined) return;
+    this.#marks.onlyAt(this.#sendMark(this.#connection), done);
+  }
+
+  #sendMark(connection: LineConnection): string {
     const mark = this.#playback.mark();
-    this.#heard = { mark, done };
-    this.#connection.send(this.#codec.mark(mark));
+    connection.send(this.#codec.mark(mark));
+    return mark;
   }
 
   /** Nothing waits for the end of the sound any more. */
   forgetAfterPlayed(): void {
-    if (this.#after !== undefined) this.#clock.clearTimeout(this.#after.timer);
-    this.#after = undefined;
+    this.#marks.forget();
   }
 
   /** The carrier echoed a mark. */
   echoed(name: string): void {
-    const isOfNow = this.#playback.echoed(name, this.#clock.monotonicMs());
-    if (isOfNow && this.#heard?.mark === name) {
-      const { done } = this.#heard;
-      this.#heard = undefined;
-      done();
-    }
-    if (this.#after?.mark === name) this.#allHeard();
+    this.#marks.echoed(name, this.#playback.echoed(name, this.#clock.monotonicMs()));
   }
 
   /** Sends sound of an item to the far side; while the line is paused it waits. The array belongs to the line now. */
@@ -364,7 +355,7 @@ export class CallLine implements VoiceClient {
   }
 
   #clear(nowMs: number): UnheardSound[] {
-    this.#heard = undefined;
+    this.#marks.cleared();
     const unheard = this.#playback.clear(nowMs);
     if (unheard.length > 0) this.#connection?.send(this.#codec.clear());
     return unheard;
@@ -372,12 +363,6 @@ export class CallLine implements VoiceClient {
 
   #aheadMs(): number {
     return this.#paused?.unheardMs ?? this.#playback.unheardMs(this.#clock.monotonicMs());
-  }
-
-  #allHeard(): void {
-    const after = this.#after;
-    this.forgetAfterPlayed();
-    after?.done();
   }
 }
 

@@ -1,0 +1,42 @@
+import type { RouteCall } from '../route/route.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Of the outer request alone: how its body is framed and written, and the key of its own work. */
+const OUTER_ONLY = [
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'transfer-encoding',
+  'expect',
+  'accept',
+  'origin',
+  'idempotency-key',
+];
+
+/**
+ * A request to another route within one that is being served. It keeps what names its sender and its purpose:
+ * credential, address, request id, tags and provider key.
+ */
+export function exchangeWithin(outer: Exchange, call: RouteCall): Exchange {
+  const { route, idempotencyKey, signal } = call;
+  const headers = new Map(outer.request.headers);
+  for (const name of OUTER_ONLY) headers.delete(name);
+  if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
+  return {
+    request: {
+      method: route.method,
+      path: route.path,
+      query: '',
+      headers,
+      doubledHeader: undefined,
+      framing: 'length',
+    },
+    route,
+    rawParams: [],
+    body: call.body === undefined ? undefined : { given: call.body, belongsTo: () => {} },
+    requestId: outer.requestId,
+    clientAddress: outer.clientAddress,
+    signal,
+    log: () => outer.log().child({ asked: route.path }),
+  };
+}

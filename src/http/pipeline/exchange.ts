@@ -1,0 +1,25 @@
+import type { Log } from '../../kernel/log.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { BodyReading } from '../body/body.ts';
+import type { BodyStream } from '../body/body-stream.ts';
+import type { AnyRoute } from '../route/route.ts';
+import type { IncomingRequest } from './request.ts';
+
+/** A body that another request brought, parsed. Its bytes count as those of that request until it is answered. */
+export type GivenBody = {
+  readonly given: unknown;
+  belongsTo(caller: string): void;
+};
+
+/** One request on its way through the pipeline. */
+export type Exchange = {
+  readonly request: IncomingRequest;
+  readonly route: AnyRoute;
+  readonly rawParams: readonly (readonly [string, string])[];
+  readonly body: BodyReading | BodyStream | GivenBody | undefined;
+  readonly requestId: string;
+  readonly clientAddress: () => string;
+  readonly signal: StopSignal;
+  /** Made on demand: most requests have nothing to say. */
+  readonly log: () => Log;
+};

@@ -1,0 +1,27 @@
+/** Of tool calls by the Model Context Protocol. */
+export const MCP_LIMITS = {
+  bodyBytes: 10 * 1024 * 1024,
+  /** Sound in base64 counts as no text. */
+  json: { depth: 64, values: 50_000, members: 25_000, textBytes: 1024 * 1024 },
+  /** Messages in one batch, which protocol versions before 2025-06-18 have. */
+  batch: 16,
+  callsPerAgent: 32,
+  /** Of one call. What has been paid by then is waited for. */
+  callMs: 120_000,
+  /** Of a message's id, which names its work under an `Idempotency-Key`. */
+  idChars: 256,
+  /** Of a file to be transcribed, once it is decoded. */
+  audioBytes: 7 * 1024 * 1024,
+  /** Of sound that is answered; what is longer is cut there and marked. */
+  speechBytes: 3 * 1024 * 1024,
+  /** Of a text that is spoken without compression: it keeps the answer within `speechBytes`. */
+  plainSpeechChars: 600,
+  /** Of a vendor's or a model's answer; what is longer is cut there and marked. */
+  answerBytes: 1024 * 1024,
+  promptChars: 100_000,
+  fileNameChars: 128,
+  memoryTextChars: 32 * 1024,
+  memoryQueryChars: 8 * 1024,
+  memoriesPerCall: 100,
+  recalled: { most: 50, usual: 10 },
+} as const;

@@ -1,0 +1,73 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { AskRoute } from '../http/route/route.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import type { StopSignal } from '../kernel/stop-signal.ts';
+import { readAnswer } from './route-answer.ts';
+import { type AskTool, RouteRefused, type Tool } from './tool.ts';
+import { isRelayed, refusedResult, thrownResult } from './tool-result.ts';
+
+export type ToolCall = {
+  readonly tool: Tool;
+  /** As the client sent them. */
+  readonly args: unknown;
+  /** The work of the call, under which it is paid for at most once. */
+  readonly key: string | undefined;
+  readonly ask: AskRoute;
+  /** Fires when the client goes away. */
+  readonly signal: StopSignal;
+  readonly log: Log;
+};
+
+/**
+ * Makes a call. What is refused is a result with `isError`, the code and the sentence of the refusal. Never rejects. A
+ * call that takes too long is ended as if its client had left: what is paid by then is answered all the same.
+ */
+export async function callTool(clock: Clock, call: ToolCall): Promise<CallToolResult> {
+  const { tool, log } = call;
+  const { callMs } = LIMITS.mcp;
+  const over = new AbortController();
+  const leave = () => over.abort();
+  let isLate = false;
+  const timer = clock.setTimeout(() => {
+    isLate = true;
+    over.abort();
+  }, callMs);
+  if (call.signal.aborted) leave();
+  call.signal.addEventListener('abort', leave, { once: true });
+  try {
+    const parsed = tool.input.safeParse(call.args ?? {});
+    if (!parsed.success) throw errors.request.invalid(parsed.error.issues.slice(0, 20).map(detail));
+    return await tool.call(parsed.data, askingFor(call, over.signal));
+  } catch (thrown) {
+    if (!(thrown instanceof RouteRefused)) return thrownResult(thrown, log);
+    const hasLeft = thrown.answer.status === errors.request.clientClosed().status;
+    return isLate && hasLeft
+      ? thrownResult(errors.mcp.timedOut(callMs), log)
+      : refusedResult(thrown.answer);
+  } finally {
+    clock.clearTimeout(timer);
+    call.signal.removeEventListener('abort', leave);
+  }
+}
+
+const askingFor =
+  ({ ask, key }: ToolCall, signal: AbortSignal): AskTool =>
+  async (route, { body, maxBytes = LIMITS.mcp.answerBytes } = {}) => {
+    const told = await ask({ route, body, idempotencyKey: key, signal });
+    const answer = await readAnswer(told.answer, maxBytes, signal);
+    if (answer.status >= 400 && !isRelayed(answer)) throw new RouteRefused(answer);
+    return answer;
+  };
+
+const detail = (issue: {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly code: string;
+}) => ({
+  path: issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
+  message: issue.message,
+  code: issue.code,
+});

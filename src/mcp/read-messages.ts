@@ -1,0 +1,37 @@
+import { errors } from '../kernel/errors.ts';
+import { isObject } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+
+/**
+ * The messages of a body that are to be answered. A batch keeps its requests alone: there is no session that its
+ * notifications could be for, and one that cancels a request of the same batch would leave the batch without an answer.
+ * Undefined: nothing is left. Throws the refusal of a batch that is too long or uses an id twice, and of an id that is
+ * too long.
+ */
+export function readMessages(body: unknown): unknown {
+  if (!Array.isArray(body)) {
+    checkId(body);
+    return body;
+  }
+  const most = LIMITS.mcp.batch;
+  if (body.length === 0 || body.length > most) {
+    throw errors.mcp.invalidMessage(`A batch has 1 to ${most} messages.`);
+  }
+  const requests = body.filter((message) => !isNotification(message));
+  const ids = new Set(requests.map((message) => (isObject(message) ? message.id : undefined)));
+  if (ids.size < requests.length) {
+    throw errors.mcp.invalidMessage('Each request of a batch has an id of its own.');
+  }
+  for (const message of requests) checkId(message);
+  return requests.length === 0 ? undefined : requests;
+}
+
+const isNotification = (message: unknown): boolean =>
+  isObject(message) && typeof message.method === 'string' && !('id' in message);
+
+function checkId(message: unknown): void {
+  const id = isObject(message) ? message.id : undefined;
+  if (typeof id === 'string' && id.length > LIMITS.mcp.idChars) {
+    throw errors.mcp.invalidMessage(`An id has at most ${LIMITS.mcp.idChars} characters.`);
+  }
+}

@@ -1,0 +1,70 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { type HttpAnswer, JSON_TYPE } from '../http/route/answer.ts';
+import { renderError } from '../http/route/render-error.ts';
+import { formatUsdc, parseAmountRaw } from '../kernel/amount.ts';
+import { BRAND } from '../kernel/ids.ts';
+import { tryParseJson } from '../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import type { RouteAnswer } from './route-answer.ts';
+
+const header = (name: string) => `${BRAND.headerPrefix}${name}`;
+
+/** What a call cost: `costUsdc` in dollars, `costRaw` in units of 10⁻⁶ USDC. Empty where nothing is for sale. */
+export function costOf({ headers }: Pick<RouteAnswer, 'headers'>): Json {
+  const costRaw = parseAmountRaw(headers[header('cost-usdc')] ?? '');
+  const left = headers[header('budget-remaining-usdc')];
+  const payment = headers[header('payment')];
+  return {
+    ...(costRaw !== undefined && { costUsdc: formatUsdc(costRaw), costRaw: costRaw.toString() }),
+    ...(left !== undefined && { budgetRemainingUsdc: left }),
+    ...(payment !== undefined && { payment }),
+    ...(headers[header('idempotent-replay')] === 'true' && { replayed: true }),
+  };
+}
+
+/** Whether an answer is a vendor's word, and not this server's. */
+export const isRelayed = ({ headers }: Pick<RouteAnswer, 'headers'>): boolean =>
+  headers[header('payment')] !== undefined;
+
+type Content = CallToolResult['content'];
+
+/** A result whose facts stand both in a text, for models, and as JSON, for programs. */
+export const toolResult = (facts: Json, content: Content = []): CallToolResult => ({
+  content: [...content, { type: 'text', text: JSON.stringify(facts) }],
+  structuredContent: { ...facts },
+});
+
+/** A refusal of a route as a result: the code and the sentence that a request of its own would get. */
+export function refusedResult({ status, headers, bytes }: RouteAnswer): CallToolResult {
+  const told = tryParseJson(bytes, LIMITS.upstreamJson);
+  const { error, detail: _, ...fields } = isObject(told) ? told : {};
+  const nested = isObject(error) ? error : {};
+  const code = text(nested.code) ?? text(error) ?? 'upstream_error';
+  const message = text(nested.message) ?? text(fields.message) ?? code;
+  const mayRetry = headers['x-should-retry'];
+  return {
+    isError: true,
+    content: [{ type: 'text', text: `${code}: ${message}` }],
+    structuredContent: {
+      ...fields,
+      ...costOf({ headers }),
+      error: code,
+      message,
+      status,
+      ...(mayRetry !== undefined && { mayRetry: mayRetry === 'true' }),
+    },
+  };
+}
+
+/** The same of what was thrown outside of any route; a bug is logged and says nothing of itself. */
+export function thrownResult(thrown: unknown, log: Log): CallToolResult {
+  const answer: HttpAnswer = renderError(thrown, 'flat', () => log);
+  const { status, headers, body } = answer;
+  const bytes = Buffer.from(body as string);
+  return refusedResult({ status, headers, bytes, contentType: JSON_TYPE, isCut: false });
+}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;

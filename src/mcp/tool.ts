@@ -1,0 +1,58 @@
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server';
+import { type ZodType, z } from 'zod';
+import type { AnyRoute } from '../http/route/route.ts';
+import type { Json } from '../kernel/json.ts';
+import type { RouteAnswer } from './route-answer.ts';
+
+/** Asks a route under the key of the call. Throws RouteRefused unless the route, or a vendor behind it, has answered. */
+export type AskTool = (
+  route: AnyRoute,
+  options?: { readonly body?: unknown; readonly maxBytes?: number },
+) => Promise<RouteAnswer>;
+
+/** A route refused what a tool asked for. */
+export class RouteRefused extends Error {
+  override readonly name = 'RouteRefused';
+  readonly answer: RouteAnswer;
+
+  constructor(answer: RouteAnswer) {
+    super(`a route answered ${answer.status}`);
+    this.answer = answer;
+  }
+}
+
+type ToolSpec<I extends ZodType> = {
+  readonly name: string;
+  readonly title: string;
+  /** For models: what it does, what it costs, what it answers. */
+  readonly description: string;
+  /** It changes nothing and costs nothing. */
+  readonly isReadOnly: boolean;
+  readonly input: I;
+  call(args: z.output<I>, ask: AskTool): Promise<CallToolResult>;
+};
+
+export type Tool = ToolSpec<ZodType>;
+
+/** The members that have a value: a route's body is JSON, which has no undefined. */
+export const present = (members: Json): Json =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+/** Declares a tool. */
+export const tool = <I extends ZodType>(spec: ToolSpec<I>): Tool => spec as unknown as Tool;
+
+/** A tool as clients see it in the list. */
+export function listedTool({ description, input, isReadOnly, name, title }: Tool): ListedTool {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+  return {
+    ...{ name, title, description },
+    inputSchema: { ...schema, type: 'object' } as ListedTool['inputSchema'],
+    annotations: {
+      title,
+      readOnlyHint: isReadOnly,
+      destructiveHint: false,
+      // What is bought is bought from others.
+      openWorldHint: !isReadOnly,
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { isUtf8 } from 'node:buffer';
+import { ProxyRequest } from '../../payments/proxy/proxy-request.ts';
+import { proxyFetch } from '../../routes/proxy/fetch.ts';
+import type { RouteAnswer } from '../route-answer.ts';
+import { tool } from '../tool.ts';
+import { costOf } from '../tool-result.ts';
+
+/** A request to any vendor, paid where the vendor asks for it, once. */
+export const callVendor = tool({
+  name: 'call_vendor',
+  title: 'Call a paid vendor',
+  description:
+    'Sends an HTTP request to a vendor, and pays it from the balance where the vendor asks for an x402 payment. Answers status, body and cost. An `error` about an ambiguous payment must not be repeated: look the reservation up.',
+  isReadOnly: false,
+  input: ProxyRequest,
+
+  async call(args, ask) {
+    const answer = await ask(proxyFetch, { body: args });
+    const { contentType, isCut, status } = answer;
+    const { body, encoding } = readable(answer);
+    const receipt = {
+      ...{ status, contentType, encoding },
+      ...(isCut && { truncated: true }),
+      ...costOf(answer),
+    };
+    return {
+      ...(status >= 400 && { isError: true }),
+      content: [
+        { type: 'text', text: body },
+        { type: 'text', text: JSON.stringify(receipt) },
+      ],
+      structuredContent: { ...receipt, body },
+    };
+  },
+});
+
+/** Text as it is; whatever is none in base64. */
+function readable({ bytes, isCut }: RouteAnswer): { body: string; encoding: 'utf8' | 'base64' } {
+  // The cut may have gone through a character, which has four bytes at most.
+  const isText = [0, 1, 2, 3].some(
+    (n) => isUtf8(bytes.subarray(0, bytes.length - n)) && (n === 0 || isCut),
+  );
+  if (isText) return { body: bytes.toString('utf8'), encoding: 'utf8' };
+  return { body: bytes.toString('base64'), encoding: 'base64' };
+}

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { type Envelope, renderError } from '../../../../src/http/route/render-error.ts';
+import { errors } from '../../../../src/kernel/errors.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+
+const shown = (thrown: unknown, envelope: Envelope) => {
+  const { body, status } = renderError(thrown, envelope, () => silentLog);
+  return { status, ...(JSON.parse(body as string) as Record<string, unknown>) };
+};
+
+it('a refusal is shown in the shape of its route, with the same code and sentence', () => {
+  const refusal = errors.credential.invalidKey();
+  const { message } = refusal.fields;
+  const flat = { error: 'Invalid API key', message, detail: message };
+  expect(shown(refusal, 'flat')).toEqual({ status: 401, ...flat });
+  expect(shown(refusal, 'openai')).toMatchObject({
+    ...{ status: 401, error: { code: 'invalid_api_key', message, type: 'authentication_error' } },
+  });
+  expect(shown(refusal, 'jsonrpc')).toEqual({
+    ...{ status: 401, jsonrpc: '2.0', id: null },
+    error: { code: -32_000, message, data: flat },
+  });
+});
+
+it('JSON-RPC has codes of its own for what cannot be read, and for a bug, of which nothing is said', () => {
+  const codeOf = (thrown: unknown) =>
+    (shown(thrown, 'jsonrpc') as unknown as { error: { code: number } }).error.code;
+  expect(codeOf(errors.mcp.parseError())).toBe(-32_700);
+  expect(codeOf(errors.mcp.invalidMessage('no'))).toBe(-32_600);
+  expect(codeOf(new Error('the secret'))).toBe(-32_603);
+  expect(JSON.stringify(shown(new Error('the secret'), 'jsonrpc'))).not.toContain('secret');
+});

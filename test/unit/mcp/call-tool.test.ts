@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { HttpAnswer } from '../../../src/http/route/answer.ts';
+import { renderError } from '../../../src/http/route/render-error.ts';
+import { ok, type RouteCall, route } from '../../../src/http/route/route.ts';
+import { errors } from '../../../src/kernel/errors.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { callTool } from '../../../src/mcp/call-tool.ts';
+import { tool } from '../../../src/mcp/tool.ts';
+import { costOf, toolResult } from '../../../src/mcp/tool-result.ts';
+
+const target = route()({
+  ...{ method: 'POST', path: '/v1/target', credential: 'agent', summary: 'A target' },
+  body: z.unknown(),
+  handle: () => ok({}),
+} as const);
+
+const probe = tool({
+  ...{ name: 'probe', title: 'Probe', description: 'Asks', isReadOnly: false },
+  input: z.object({ n: z.number().optional() }),
+  async call({ n }, ask) {
+    const answer = await ask(target, { body: { n } });
+    return toolResult({ told: answer.bytes.toString(), ...costOf(answer) });
+  },
+});
+
+const refused = (refusal: Error, envelope: 'flat' | 'openai') =>
+  renderError(refusal, envelope, () => silentLog);
+
+function calling(answer: HttpAnswer | ((call: RouteCall) => Promise<HttpAnswer>)) {
+  const asked: RouteCall[] = [];
+  const left = new AbortController();
+  const clock = new ManualClock();
+  const make = (args: unknown = {}) =>
+    callTool(clock, {
+      ...{ tool: probe, args, key: 'k', signal: left.signal, log: silentLog },
+      ask: async (call) => {
+        asked.push(call);
+        const told = typeof answer === 'function' ? await answer(call) : answer;
+        return { answer: told, upstreamMs: 0 };
+      },
+    });
+  return { asked, left, clock, make };
+}
+
+const fine = {
+  status: 200,
+  headers: { 'x-svc-cost-usdc': '1234567', 'x-svc-idempotent-replay': 'true' },
+  body: 'hello',
+};
+
+describe('a tool call', () => {
+  it('asks its route under its key, and tells the cost in dollars and raw', async () => {
+    const { asked, make } = calling(fine);
+    expect((await make({ n: 1 })).structuredContent).toEqual({
+      ...{ told: 'hello', costUsdc: '1.234567', costRaw: '1234567', replayed: true },
+    });
+    expect(asked).toMatchObject([{ route: target, body: { n: 1 }, idempotencyKey: 'k' }]);
+  });
+
+  it('refuses arguments of another shape before it asks', async () => {
+    const { asked, make } = calling(fine);
+    expect(await make({ n: 'x' })).toMatchObject({
+      isError: true,
+      structuredContent: { error: 'Invalid request', status: 400, details: [{ path: ['n'] }] },
+    });
+    expect(asked).toHaveLength(0);
+  });
+
+  it.each([
+    [
+      'flat',
+      errors.request.rateLimited({
+        reason: 'gateway_limit',
+        retryAfterSeconds: 2,
+        limitPerMinute: 3,
+      }),
+      true,
+    ],
+    ['openai', errors.gateway.budgetExhausted({ available: '1' }), undefined],
+    ['flat', errors.request.paidButLost({ hold: 'h', chargedRaw: '5' }), false],
+  ] as const)(
+    'tells a refusal of a %s route by its code, with what belongs to it',
+    async (envelope, refusal, mayRetry) => {
+      const { content, isError, structuredContent } = await calling(
+        refused(refusal, envelope),
+      ).make();
+      const { detail: _, message, ...fields } = refusal.fields;
+      const { error, status } = refusal;
+      expect(isError).toBe(true);
+      expect(structuredContent).toEqual({
+        ...{ ...fields, error, message, status },
+        ...(mayRetry !== undefined && { mayRetry }),
+      });
+      expect(content).toEqual([{ type: 'text', text: `${error}: ${message}` }]);
+    },
+  );
+
+  it('says nothing of a bug', async () => {
+    const { make } = calling(() => Promise.reject(new Error('the secret')));
+    const told = await make();
+    expect(JSON.stringify(told)).not.toContain('secret');
+    expect(told).toMatchObject({ isError: true, structuredContent: { error: 'Internal error' } });
+  });
+
+  /** A route that is under way until its client leaves; it says then what that cost. */
+  const waiting = (end: HttpAnswer) => (call: RouteCall) =>
+    new Promise<HttpAnswer>((resolve) =>
+      call.signal.addEventListener('abort', () => resolve(end), { once: true }),
+    );
+  const unpaid = refused(errors.request.clientClosed(), 'flat');
+
+  it('is given up when it takes too long, and says so where nothing was paid', async () => {
+    const { clock, make } = calling(waiting(unpaid));
+    const told = make();
+    clock.advance(LIMITS.mcp.callMs);
+    expect((await told).structuredContent).toMatchObject({
+      error: 'tool_timed_out',
+      mayRetry: true,
+    });
+  });
+
+  it('answers what was paid by then', async () => {
+    const { clock, make } = calling(waiting(fine));
+    const told = make();
+    clock.advance(LIMITS.mcp.callMs);
+    expect((await told).structuredContent).toMatchObject({ told: 'hello', costRaw: '1234567' });
+  });
+
+  it('ends with its client', async () => {
+    const { left, make } = calling(waiting(unpaid));
+    const told = make();
+    left.abort();
+    expect((await told).structuredContent).toMatchObject({ error: 'client_closed_request' });
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { HttpAnswer } from '../../../src/http/route/answer.ts';
+import { ApiError } from '../../../src/kernel/api-error.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { createToolSlots } from '../../../src/mcp/call-slots.ts';
+import { createCheckOrigin } from '../../../src/mcp/check-origin.ts';
+import { readMessages } from '../../../src/mcp/read-messages.ts';
+import { readAnswer } from '../../../src/mcp/route-answer.ts';
+import { workKey } from '../../../src/mcp/work-key.ts';
+
+describe('the key of a call', () => {
+  it('is the call’s own where it has one, as the route knows it', () => {
+    expect(workKey({ metaKey: 'mine', headerKey: 'k', id: 1 })).toBe('mine');
+    expect(workKey({ metaKey: '', headerKey: 'k', id: 1 })).toBe('');
+  });
+
+  it('is made of the header and the id of the message, in one length and alphabet', () => {
+    const ids = [1, 2, '1', '2', 'é'.repeat(200)];
+    const keys = ids.map((id) => workKey({ metaKey: undefined, headerKey: 'k', id }));
+    expect(new Set(keys).size).toBe(ids.length);
+    for (const key of keys) expect(key).toMatch(/^mcp-[0-9a-f]{64}$/);
+    expect(workKey({ metaKey: 7, headerKey: 'k', id: 1 })).toBe(keys[0]);
+    expect(workKey({ metaKey: undefined, headerKey: 'other', id: 1 })).not.toBe(keys[0]);
+  });
+
+  it('is none where the client names nothing', () => {
+    expect(workKey({ metaKey: undefined, headerKey: undefined, id: 1 })).toBeUndefined();
+  });
+});
+
+describe('the origin of a request', () => {
+  const check = (origin: string | undefined, own?: string) => () => createCheckOrigin(own)(origin);
+
+  it('may be absent, this server, or this machine', () => {
+    expect(check(undefined)).not.toThrow();
+    expect(check('https://a.example', 'https://a.example/base/')).not.toThrow();
+    for (const own of ['http://localhost:1', 'http://127.0.0.1', 'http://[::1]:9']) {
+      expect(check(own)).not.toThrow();
+    }
+  });
+
+  it('is refused otherwise, also where a name points to this machine', () => {
+    for (const foreign of ['https://a.example', 'null', '', 'http://127.0.0.1.nip.example']) {
+      expect(check(foreign)).toThrow(ApiError);
+    }
+    expect(check('https://b.example', 'https://a.example')).toThrow(ApiError);
+    expect(check('http://a.example', 'https://a.example')).toThrow(ApiError);
+  });
+});
+
+describe('the messages of a body', () => {
+  const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' });
+  const note = { jsonrpc: '2.0', method: 'notifications/cancelled' };
+
+  it('are left as they are, but for the notifications of a batch', () => {
+    for (const body of [ping(1), note, 7, null, 'x', {}]) expect(readMessages(body)).toBe(body);
+    expect(readMessages([ping(1), note, ping('1')])).toEqual([ping(1), ping('1')]);
+    expect(readMessages([note, note])).toBeUndefined();
+  });
+
+  it('are refused in a batch that is too long or names two alike, and with an id that is too long', () => {
+    const many = Array.from({ length: LIMITS.mcp.batch + 1 }, (_, id) => ping(id));
+    expect(readMessages(many.slice(1))).toHaveLength(LIMITS.mcp.batch);
+    const long = 'i'.repeat(LIMITS.mcp.idChars + 1);
+    for (const body of [[], many, [ping(1), ping(1)], [{}, {}], ping(long), [ping(long)]]) {
+      expect(() => readMessages(body)).toThrow(ApiError);
+    }
+  });
+});
+
+describe('the calls of an agent under way', () => {
+  it('are at most so many, of each agent, and make room as they end', async () => {
+    const slots = createToolSlots(2);
+    const ends: (() => void)[] = [];
+    const work = () => new Promise<void>((resolve) => ends.push(resolve));
+    const first = slots.take(1, work);
+    const second = slots.take(1, work);
+    await expect(slots.take(1, work)).rejects.toMatchObject({ status: 429 });
+    const other = slots.take(2, work);
+    expect(slots.size).toBe(2);
+    ends[0]?.();
+    await first;
+    await expect(slots.take(1, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    for (const end of ends) end();
+    await Promise.all([second, other]);
+    expect(slots.size).toBe(0);
+  });
+});
+
+describe('the answer of a route', () => {
+  const answer = (body: string | Uint8Array | AsyncIterable<Uint8Array>) => ({
+    ...{ status: 200, headers: { 'content-type': 'x/y' }, body },
+  });
+  const over = new AbortController();
+  const read = (told: HttpAnswer) => readAnswer(told, 3, over.signal);
+  let left = 0;
+  async function* pieces(sizes: readonly number[], broken = false) {
+    try {
+      for (const size of sizes) yield new Uint8Array(size);
+      if (broken) throw new Error('gone');
+    } finally {
+      left++;
+    }
+  }
+
+  it('is read whole up to its bound, and no further', async () => {
+    expect(await read(answer('abc'))).toMatchObject({ contentType: 'x/y', isCut: false });
+    expect((await read(answer('abcd'))).bytes.toString()).toBe('abc');
+    expect(await read(answer('abcd'))).toMatchObject({ isCut: true });
+    expect(await read(answer(pieces([2, 1])))).toMatchObject({ isCut: false });
+    left = 0;
+    const cut = await read(answer(pieces([2, 2, 2])));
+    expect([cut.bytes.length, cut.isCut, left]).toEqual([3, true, 1]);
+  });
+
+  it('keeps what has come of one that breaks off', async () => {
+    const broken = await read(answer(pieces([2], true)));
+    expect([broken.bytes.length, broken.isCut]).toEqual([2, true]);
+  });
+
+  it('is left when the call is over, though it hangs', async () => {
+    let returned = 0;
+    const hanging = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => (returned === -1 ? never : Promise.resolve({ done: false, value: first() })),
+        return: async () => {
+          returned = 1;
+          return { done: true as const, value: undefined };
+        },
+      }),
+    };
+    const never = new Promise<never>(() => {});
+    const first = () => {
+      returned = -1;
+      return new Uint8Array(2);
+    };
+    const reading = read(answer(hanging));
+    await new Promise((resolve) => setImmediate(resolve));
+    over.abort();
+    expect(await reading).toMatchObject({ bytes: Buffer.alloc(2), isCut: true });
+    expect(returned).toBe(1);
+  });
+});
