@@ -94,13 +94,7 @@ describe('the door', () => {
       400,
       'Invalid request',
     ],
-    [
-      'memory, which is not here',
-      '/v1/db/vectordb/query',
-      { query: 'a' },
-      503,
-      'vendor_unavailable',
-    ],
+    ['a memory that is empty', '/v1/db/vectordb/query', { query: 'a' }, 404, 'tenant_not_found'],
     [
       'a place that is not called',
       '/v1/stt/deepgram',
@@ -176,6 +170,36 @@ describe('the door', () => {
   });
 });
 
+describe('the memory of an agent', () => {
+  it('is kept and found for nothing, by an agent that can pay for nothing, and by no other', async () => {
+    const agent = await market.shopper('rememberer', 1n);
+    const stranger = await market.shopper('stranger', 1n);
+    const text = 'The cat of the house is called Mog.';
+    const memories = [{ text }];
+    const kept = await agent.buy('/v1/db/vectordb/ingest', { type: 'memory', memories });
+    expect([kept.status, kept.headers.get('x-svc-cost-usdc')]).toEqual([200, '0']);
+    const chunksOf = async (who: typeof agent) => {
+      const ask = { query: 'what is the cat called', tenantId: String(agent.agentId) };
+      const told = await who.buy('/v1/db/vectordb/query', ask);
+      expect(told.headers.get('x-svc-payment')).toBe('passthrough');
+      return (told.body as { result?: { data: { chunks: { chunk_content: string }[] } } }).result
+        ?.data.chunks;
+    };
+    await expect
+      .poll(async () => (await chunksOf(agent))?.[0]?.chunk_content.split('\n')[0])
+      .toBe(text);
+    expect(await chunksOf(stranger)).toBeUndefined();
+    const { body } = await agent.ask('/v1/agents/transactions');
+    expect(body.transactions).toContainEqual(
+      expect.objectContaining({
+        targetUrl: `${MARKET}/v1/db/vectordb/ingest`,
+        costRaw: '0',
+        paymentAmountRaw: null,
+      }),
+    );
+  });
+});
+
 describe('controls of the agent', () => {
   it('cap the host of the marketplace, to the exact price', async () => {
     const agent = await market.shopper('capped');
@@ -209,7 +233,7 @@ describe('controls of the agent', () => {
     }
     await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
     expect((await agent.buy(SPEECH, { text: TEXT })).status).toBe(200);
-    expect((await agent.buy('/v1/db/vectordb/query', { query: 'a' })).status).toBe(503);
+    expect((await agent.buy('/v1/db/vectordb/tenant/create', {})).status).toBe(200);
   });
 
   it('cap sessions and tasks, and stop an agent where they are to', async () => {
