@@ -115,6 +115,7 @@ describe('npm run demo', () => {
 
     expectInterrupted(output);
     expectCalled(output);
+    expect(output).toMatch(/second conversation: "[^"]*"\n +The tool answered: .*Bruno/);
 
     const file = /sound: (\S+\.wav)/.exec(output)?.[1] ?? '';
     const wav = parseWav(readFileSync(file));

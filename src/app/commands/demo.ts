@@ -19,11 +19,12 @@ import { type Market, type MarketFound, openMarket } from './demo/market.ts';
 import type { MeasuredCallee } from './demo/measured-callee.ts';
 import { callPerson, openCallee } from './demo/phone-call.ts';
 import { printLedger, waitForSettlement } from './demo/print-ledger.ts';
+import { rememberFact } from './demo/remember.ts';
 import { readRecordings, synthesise } from './demo/sound.ts';
 import { transcribe } from './demo/transcribe.ts';
 
 /**
- * `npm run demo`: a voice agent speaks, is answered, calls a person, is billed to the raw unit and buys something, in about a minute.
+ * `npm run demo`: a voice agent speaks, is answered, calls a person, remembers, is billed to the raw unit and buys something, in about a minute.
  */
 
 const SENTENCES = ['librivox-0880.wav', 'librivox-0890.wav'];
@@ -165,8 +166,13 @@ async function phone({ agent, api, callee, server }: Stage): Promise<void> {
   await callPerson({ clock: systemClock, api, sql, agent, callee, said: line });
 }
 
+async function remember({ agent: { agentKey }, api }: Stage): Promise<void> {
+  begin('6. A fact, remembered from one conversation to the next; its store costs nothing');
+  await rememberFact({ clock: systemClock, api, agentKey, said: line });
+}
+
 async function account(stage: Stage): Promise<void> {
-  begin('6. What it cost, to the raw unit (0.000001 USDC)');
+  begin('7. What it cost, to the raw unit (0.000001 USDC)');
   await waitForSettlement(systemClock, stage.server.database.sql, stage.agent.agentId);
   const spentRaw = await printLedger(stage.server.database.sql, stage.agent.agentId, line);
   const afterRaw = await balanceOf(stage.api, stage.agent.agentKey);
@@ -181,7 +187,7 @@ async function account(stage: Stage): Promise<void> {
 }
 
 async function buy({ api, agent: { agentKey }, found }: Stage): Promise<void> {
-  begin('7. A paid answer, from an x402 vendor on a local chain with the real USDC contract');
+  begin('8. A paid answer, from an x402 vendor on a local chain with the real USDC contract');
   if (found.kind === 'absent') {
     aside(
       `Left out: ${found.missing} is missing. Chain and vendor come with a plain "npm ci" only.`,
@@ -210,6 +216,7 @@ try {
   await listen(stage);
   await talk(stage);
   await phone(stage);
+  await remember(stage);
   await account(stage);
   await buy(stage);
   const seconds = ((systemClock.monotonicMs() - startedMs) / 1_000).toFixed(1);
