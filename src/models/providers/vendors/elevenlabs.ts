@@ -1,0 +1,61 @@
+import { isObject } from '../../../kernel/json.ts';
+import { objectOf, requireText, textOrNone, timedWord } from './read-answer.ts';
+import type { HeardWord, VendorApi, VendorFormat } from './vendor-api.ts';
+import { formRequest, jsonRequest } from './write-request.ts';
+
+/** A voice that every account has. */
+const VOICE = 'JBFqnCBsd6RMkjVDRZzb';
+
+const OUTPUTS: Readonly<Record<VendorFormat, string>> = {
+  mp3: 'mp3_44100_128',
+  pcm: 'pcm_24000',
+};
+
+/** ElevenLabs: https://elevenlabs.io/docs/api-reference. */
+export const elevenlabsApi = {
+  name: 'elevenlabs',
+  credential: (key) => ({ 'xi-api-key': key }),
+  speech: {
+    speeds: { min: 0.7, max: 1.2 },
+    request: ({ format, language, model, speed, text, voice = VOICE }) =>
+      jsonRequest(
+        `/text-to-speech/${encodeURIComponent(voice)}/stream?output_format=${OUTPUTS[format]}`,
+        {
+          text,
+          model_id: model,
+          ...(language !== undefined && { language_code: language }),
+          ...(speed !== undefined && { voice_settings: { speed } }),
+        },
+      ),
+  },
+  hearing: {
+    async hear(door, { file, language: language_code, model: model_id }) {
+      const form = await formRequest('/speech-to-text', door, { model_id, language_code }, file);
+      const json = await objectOf(await door.send(form));
+      return {
+        text: requireText(json.text),
+        language: textOrNone(json.language_code),
+        words: wordsOf(json.words),
+        json,
+      };
+    },
+  },
+} satisfies VendorApi;
+
+/** Its list has the blanks between words, too, which some languages have not. */
+function wordsOf(list: unknown): HeardWord[] {
+  const words: HeardWord[] = [];
+  let gap = '';
+  for (const item of Array.isArray(list) ? list : []) {
+    if (!isObject(item)) continue;
+    if (item.type === 'spacing') {
+      gap += textOrNone(item.text) ?? '';
+      continue;
+    }
+    const word = timedWord(item, item.text, 1_000);
+    if (word === undefined) continue;
+    words.push({ ...word, gap });
+    gap = '';
+  }
+  return words;
+}
