@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { SECTIONS } from '../../../config/environment.ts';
-import { baseUrlVariable } from '../../../marketplace/open-accounts.ts';
 import { REMOTE_VENDORS } from '../../../marketplace/vendors/vendors.ts';
 import { BUILTIN_PROVIDERS } from '../../../models/catalogue/builtin/providers.ts';
+import { baseUrlVariable } from '../../../models/providers/vendors/vendor-address.ts';
 
 /** What a schema of one variable says about it, as JSON Schema with four members of our own. */
 const Variable = z.strictObject({

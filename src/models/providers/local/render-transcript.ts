@@ -13,6 +13,8 @@ export type TranscriptSegment = {
 
 export type WholeTranscript = {
   readonly segments: readonly TranscriptSegment[];
+  /** All the words, where they are more than those of the segments behind each other. */
+  readonly text?: string | undefined;
   readonly durationMs: number;
   readonly language: string;
 };
@@ -20,8 +22,8 @@ export type WholeTranscript = {
 type Rendered = { readonly body: Buffer; readonly contentType: string };
 
 /** All the words of a transcript. */
-export const textOf = ({ segments }: Pick<WholeTranscript, 'segments'>): string =>
-  segments.map(({ text }) => text).join(' ');
+export const textOf = ({ segments, text }: Pick<WholeTranscript, 'segments' | 'text'>): string =>
+  text ?? segments.map((segment) => segment.text).join(' ');
 
 /** How a transcript of our own says what it used. */
 export const usageOf = ({ durationMs }: Pick<WholeTranscript, 'durationMs'>) => ({
