@@ -249,7 +249,7 @@ describe('a vendor that does not deliver', () => {
         kind: 'says',
         said: { body: JSON.stringify({ upload_url: 'cdn:x', id: 'j', status, error: 'bad file' }) },
       })),
-      502,
+      422,
     ],
   ] as const)('is not paid for a transcript where it %s: %s', async (_, model, faults, status) => {
     market.peer.faults.push(...(faults as never[]));

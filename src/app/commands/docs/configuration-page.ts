@@ -68,7 +68,8 @@ credential opens one of its sources and that source has a price. A provider of \
 const VENDORS = `## Marketplace vendors
 
 These variables open the vendors of the marketplace. A vendor without its variables answers 503 \`vendor_unavailable\`. The last
-column moves a vendor to another region or a proxy of your own; \`azure\` has no other address than that of your resource.
+column moves a vendor to another region or a proxy of your own; \`azure\` has no other address than that of your resource. The
+addresses of \`cartesia\`, \`elevenlabs\`, \`rime\` and \`assemblyai\` are those of their models, too.
 `;
 
 /** `docs/configuration.md`: every variable, as the schema that reads it describes it. */

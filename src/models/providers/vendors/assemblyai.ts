@@ -1,7 +1,7 @@
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { objectOf, requireText, textOrNone, wordsOf } from './read-answer.ts';
-import { type VendorApi, type VendorDoor, VendorFailed } from './vendor-api.ts';
+import { type VendorApi, type VendorDoor, VendorFailed, VendorGaveUp } from './vendor-api.ts';
 import { jsonRequest } from './write-request.ts';
 
 /** AssemblyAI: https://www.assemblyai.com/docs/api-reference/transcripts. It is asked until the transcript is done. */
@@ -40,6 +40,9 @@ export const assemblyaiApi = {
 /** How it refuses to find out a language of sound without words. */
 const NOTHING_SAID = /no spoken audio/i;
 
+/** How it tells that the file is not at fault. */
+const OWN_FAULT = /server error|internal error|try again|retry/i;
+
 async function whenDone(door: VendorDoor, begun: Json): Promise<Json> {
   const { first, most } = LIMITS.marketplace.pollMs;
   let waitMs: number = first;
@@ -50,7 +53,7 @@ async function whenDone(door: VendorDoor, begun: Json): Promise<Json> {
     if (job.status === 'error') {
       const why = String(job.error);
       if (NOTHING_SAID.test(why)) return job;
-      throw new VendorFailed(`could not: ${why}`);
+      throw new (OWN_FAULT.test(why) ? VendorFailed : VendorGaveUp)(`could not: ${why}`);
     }
     await door.pause(waitMs);
     waitMs = Math.min(2 * waitMs, most);

@@ -2,10 +2,10 @@ import { type Clock, sleep } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
-import { type Completed, failed, type Outcome } from '../outcome.ts';
+import { type Completed, type Declined, failed, type Outcome } from '../outcome.ts';
 import type { PaymentMethod } from '../payment-method.ts';
 import type { UpstreamPool } from '../upstream-pool.ts';
-import { type VendorAnswer, type VendorDoor, VendorFailed } from './vendor-api.ts';
+import { type VendorAnswer, type VendorDoor, VendorFailed, VendorGaveUp } from './vendor-api.ts';
 
 type Unserved = Exclude<Outcome<never>, Completed<unknown>>;
 
@@ -43,11 +43,18 @@ export async function orderOver<T extends object>(
     return { kind: 'completed', status: 200, ...(await carryOut(openDoor(deps, order))) };
   } catch (error) {
     if (error instanceof RequestUnserved) return error.outcome;
+    if (error instanceof VendorGaveUp) return refusalOf(error);
     if (error instanceof VendorFailed) return failed('broken', error.message, 200);
     if (signal.aborted) return { kind: 'aborted' };
     throw error;
   }
 }
+
+/** In the words of a refusal: to count it as a failure would let one caller's files switch the vendor off for everybody. */
+const refusalOf = ({ message }: VendorGaveUp): Declined => ({
+  ...{ kind: 'declined', status: 422, contentType: 'application/json' },
+  body: Buffer.from(JSON.stringify({ error: { message, type: 'invalid_request_error' } })),
+});
 
 function openDoor(
   { clock, pool, random, totalMs = LIMITS.upstreamTotalMs }: Parameters<typeof orderOver>[0],

@@ -36,7 +36,12 @@ export interface VendorDoor {
 
 /** A vendor did not deliver: it cannot be reached, broke off, took too long, or answered what is none. */
 export class VendorFailed extends Error {
-  override readonly name = 'VendorFailed';
+  override readonly name: string = 'VendorFailed';
+}
+
+/** It began the work and gave it up for what it was given; another vendor may not. */
+export class VendorGaveUp extends VendorFailed {
+  override readonly name = 'VendorGaveUp';
 }
 
 /** What every vendor of speech makes: sound in a container, and 16-bit samples at `LIMITS.speech.sampleRateHz`. */

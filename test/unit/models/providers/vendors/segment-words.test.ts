@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { segmentWords } from '../../../../../src/models/providers/vendors/segment-words.ts';
+
+const word = (said: string, startMs: number, endMs: number, gap = ' ') => ({
+  ...{ word: said, startMs, endMs, gap },
+});
+const linesOf = (...words: ReturnType<typeof word>[]) =>
+  segmentWords(words).map(({ endMs, startMs, text }) => [text, startMs, endMs]);
+
+describe('words in lines', () => {
+  it('end at the end of a sentence, and at a silence', () => {
+    expect(linesOf()).toEqual([]);
+    expect(
+      linesOf(
+        word('Good', 0, 100),
+        word('day."', 100, 200),
+        word('Who', 250, 300),
+        word('is', 1_299, 1_400),
+        word('there', 2_400, 2_500),
+      ),
+    ).toEqual([
+      ['Good day."', 0, 200],
+      ['Who is', 250, 1_400],
+      ['there', 2_400, 2_500],
+    ]);
+  });
+
+  it('are as long as a line can be shown, and a single long word is a line', () => {
+    const words = Array.from({ length: 20 }, (_, i) => word('w', i * 500, i * 500 + 500));
+    const lines = linesOf(...words);
+    expect(lines.map(([, start, end]) => Number(end) - Number(start))).toEqual([7_000, 3_000]);
+    expect(linesOf(word('a', 0, 60_000), word('b', 60_000, 60_001))).toHaveLength(2);
+  });
+
+  it('have the gaps that their vendor told, none where a language has none', () => {
+    expect(linesOf(word('今', 0, 1, ''), word('日', 1, 2, ''), word('OK', 2, 3))).toEqual([
+      ['今日 OK', 0, 3],
+    ]);
+  });
+});
