@@ -1,6 +1,6 @@
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { objectOf, requireText, textOrNone, wordsOf } from './read-answer.ts';
+import { objectOf, requireText, spacedWords, textOrNone } from './read-answer.ts';
 import { type VendorApi, type VendorDoor, VendorFailed, VendorGaveUp } from './vendor-api.ts';
 import { jsonRequest } from './write-request.ts';
 
@@ -30,7 +30,7 @@ export const assemblyaiApi = {
       return {
         text: requireText(json.text ?? ''),
         language: textOrNone(json.language_code),
-        words: wordsOf(json.words, 'text', 1),
+        words: await spacedWords(json.words, 'text', 1),
         json,
       };
     },

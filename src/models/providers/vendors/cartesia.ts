@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../kernel/limits.ts';
-import { objectOf, requireText, textOrNone, wordsOf } from './read-answer.ts';
+import { objectOf, requireText, spacedWords, textOrNone } from './read-answer.ts';
 import type { VendorApi, VendorFormat } from './vendor-api.ts';
 import { formRequest, jsonRequest } from './write-request.ts';
 
@@ -35,7 +35,7 @@ export const cartesiaApi = {
       return {
         text: requireText(json.text),
         language: textOrNone(json.language),
-        words: wordsOf(json.words, 'word', 1_000),
+        words: await spacedWords(json.words, 'word', 1_000),
         json,
       };
     },

@@ -1,5 +1,4 @@
-import { isObject } from '../../../kernel/json.ts';
-import { objectOf, requireText, textOrNone, timedWord } from './read-answer.ts';
+import { objectOf, requireText, textOrNone, timedWord, wordsOf } from './read-answer.ts';
 import type { HeardWord, VendorApi, VendorFormat } from './vendor-api.ts';
 import { formRequest, jsonRequest } from './write-request.ts';
 
@@ -35,7 +34,7 @@ export const elevenlabsApi = {
       return {
         text: requireText(json.text),
         language: textOrNone(json.language_code),
-        words: wordsOf(json.words),
+        words: await gappedWords(json.words),
         json,
       };
     },
@@ -43,19 +42,16 @@ export const elevenlabsApi = {
 } satisfies VendorApi;
 
 /** Its list has the blanks between words, too, which some languages have not. */
-function wordsOf(list: unknown): HeardWord[] {
-  const words: HeardWord[] = [];
+function gappedWords(list: unknown): Promise<HeardWord[]> {
   let gap = '';
-  for (const item of Array.isArray(list) ? list : []) {
-    if (!isObject(item)) continue;
+  return wordsOf(list, (item) => {
+    const text = textOrNone(item.text);
     if (item.type === 'spacing') {
-      gap += textOrNone(item.text) ?? '';
-      continue;
+      gap = text ?? '';
+      return undefined;
     }
-    const word = timedWord(item, item.text, 1_000);
-    if (word === undefined) continue;
-    words.push({ ...word, gap });
+    const word = timedWord(item, text, 1_000, gap);
     gap = '';
-  }
-  return words;
+    return word;
+  });
 }

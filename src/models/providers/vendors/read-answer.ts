@@ -1,6 +1,7 @@
 import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import { type HeardWord, type VendorAnswer, VendorFailed } from './vendor-api.ts';
 
 /** The object that an answer is. */
@@ -25,19 +26,37 @@ export function requireText(text: unknown): string {
 export const textOrNone = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-/** The words of a list whose times are in so many milliseconds. What has none is left out. */
-export function wordsOf(list: unknown, name: 'word' | 'text', unitMs: number): HeardWord[] {
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((item: unknown) => {
-    const word = isObject(item) ? timedWord(item, item[name], unitMs) : undefined;
-    return word === undefined ? [] : [{ ...word, word: word.word.trim(), gap: ' ' }];
-  });
+/** They take some milliseconds. */
+const WORDS_PER_TURN = 5_000;
+
+/** The words of a list, as `read` finds them. What is none is left out. Of many, some are read in each turn. */
+export async function wordsOf(
+  list: unknown,
+  read: (item: Json) => HeardWord | undefined,
+): Promise<HeardWord[]> {
+  const words: HeardWord[] = [];
+  if (!Array.isArray(list)) return words;
+  for (const [index, item] of list.entries()) {
+    if (index % WORDS_PER_TURN === 0 && index > 0) await turnForLongWork();
+    const word = isObject(item) ? read(item) : undefined;
+    if (word !== undefined) words.push(word);
+  }
+  return words;
 }
 
+/** Those whose text is under a name and whose times are in so many milliseconds, with a blank between them. */
+export const spacedWords = (list: unknown, name: 'word' | 'text', unitMs: number) =>
+  wordsOf(list, (item) => timedWord(item, textOrNone(item[name])?.trim(), unitMs, ' '));
+
 /** A word, where its times are told. */
-export function timedWord({ start, end }: Json, word: unknown, unitMs: number) {
+export function timedWord(
+  { start, end }: Json,
+  word: unknown,
+  unitMs: number,
+  gap: string,
+): HeardWord | undefined {
   if (typeof word !== 'string' || !isTime(start) || !isTime(end)) return undefined;
-  return { word, startMs: start * unitMs, endMs: Math.max(start, end) * unitMs };
+  return { word, startMs: start * unitMs, endMs: Math.max(start, end) * unitMs, gap };
 }
 
 const isTime = (value: unknown): value is number =>

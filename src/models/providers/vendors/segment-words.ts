@@ -1,16 +1,20 @@
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { TranscriptSegment } from '../local/render-transcript.ts';
 import type { HeardWord } from './vendor-api.ts';
 
 /** What a line of subtitles is shown for at most, and the silence that ends one. */
 const MOST_MS = 7_000;
 const SILENCE_MS = 1_000;
+/** They take some milliseconds. */
+const WORDS_PER_TURN = 5_000;
 const SENTENCE_END = /[.!?。！？…]["'”’)\]]*$/;
 
 /** Words in stretches: to the end of a sentence, to a silence, or as long as a line can be shown. */
-export function segmentWords(words: readonly HeardWord[]): TranscriptSegment[] {
+export async function segmentWords(words: readonly HeardWord[]): Promise<TranscriptSegment[]> {
   const segments: TranscriptSegment[] = [];
   let line: HeardWord[] = [];
-  for (const word of words) {
+  for (const [index, word] of words.entries()) {
+    if (index % WORDS_PER_TURN === 0 && index > 0) await turnForLongWork();
     if (isOver(line, word)) {
       segments.push(segmentOf(line));
       line = [];

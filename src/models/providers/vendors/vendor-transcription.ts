@@ -45,7 +45,7 @@ export function createVendorTranscriptionRail(
     const order = { signal, paymentMethod };
     return orderOver({ pool, clock, random, totalMs: limits?.totalMs }, order, async (door) => {
       const transcript = await api.hearing.hear(door, heard);
-      return { whole: wholeOf(transcript, call), format };
+      return { whole: await wholeOf(transcript, call), format };
     });
   };
   return {
@@ -55,7 +55,7 @@ export function createVendorTranscriptionRail(
       const { format, whole, ...head } = outcome;
       return {
         ...head,
-        ...renderTranscript(whole, format, call.granularities),
+        ...(await renderTranscript(whole, format, call.granularities)),
         usage: NOTHING_TOLD,
       };
     },
@@ -77,11 +77,11 @@ const NO_SPEAKERS = {
   param: 'response_format',
 } as const;
 
-function wholeOf(
+async function wholeOf(
   { language = 'unknown', text, words }: Transcript,
   { file: { durationMs } }: TranscriptionCall,
-): WholeTranscript {
+): Promise<WholeTranscript> {
   const untimed = text === '' ? [] : [{ startMs: 0, endMs: durationMs, text }];
-  const segments = words.length === 0 ? untimed : segmentWords(words);
+  const segments = words.length === 0 ? untimed : await segmentWords(words);
   return { segments, text, durationMs, language };
 }

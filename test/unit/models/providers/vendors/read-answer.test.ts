@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   objectOf,
   requireText,
-  wordsOf,
+  spacedWords,
 } from '../../../../../src/models/providers/vendors/read-answer.ts';
 import { VendorFailed } from '../../../../../src/models/providers/vendors/vendor-api.ts';
 
@@ -18,13 +18,13 @@ describe('what a vendor answers', () => {
     expect(requireText('')).toBe('');
   });
 
-  it('has words where they have times, whatever stands between them', () => {
+  it('has words where they have times, whatever stands between them', async () => {
     const good = { word: ' a ', start: 0.5, end: 0.25 };
     const list = [good, null, 'b', { word: 'c' }, { word: 'd', start: -1, end: 1 }, { word: 5 }];
-    expect(wordsOf(list, 'word', 1_000)).toEqual([
+    expect(await spacedWords(list, 'word', 1_000)).toEqual([
       { word: 'a', startMs: 500, endMs: 500, gap: ' ' },
     ]);
-    expect(wordsOf({ length: 3 }, 'word', 1)).toEqual([]);
-    expect(wordsOf(undefined, 'text', 1)).toEqual([]);
+    expect(await spacedWords({ length: 3 }, 'word', 1)).toEqual([]);
+    expect(await spacedWords(undefined, 'text', 1)).toEqual([]);
   });
 });
