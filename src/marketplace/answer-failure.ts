@@ -2,10 +2,11 @@ import { ApiError } from '../kernel/api-error.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
+import { type VendorAnswer, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
-import { type VendorAnswer, VendorFailed, VendorRefused } from './vendor.ts';
+import { VendorRefused } from './vendor.ts';
 
 /** About the account of this server, and nothing that its caller could read as a word on its own. */
 const ABOUT_ACCOUNT = new Set([401, 402, 403, 407]);

@@ -3,11 +3,12 @@ import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { joinPieces } from '../kernel/long-work.ts';
+import type { SoundFile } from '../models/providers/vendors/vendor-api.ts';
 import { askVendor, openVendor } from '../payments/proxy/vendor-call.ts';
 import type { GuardedAnswer } from '../platform/egress/exchange.ts';
 import type { GuardedClient } from '../platform/egress/guarded-client.ts';
 import { BodyTooLarge, SendFailed } from '../platform/egress/send-failed.ts';
-import { type SoundFile, unfit } from './vendor.ts';
+import { unfit } from './vendor.ts';
 
 export type FetchSound = (audioUrl: string, signal: AbortSignal) => Promise<SoundFile>;
 

@@ -3,6 +3,7 @@ import { ApiError } from '../kernel/api-error.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
+import { type SoundFile, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
 import { refuseVendor } from './answer-failure.ts';
@@ -14,15 +15,7 @@ import { listPriceRaw } from './price.ts';
 import { type Asked, SERVICES, type ServiceName } from './requests.ts';
 import { createRoom } from './room.ts';
 import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
-import {
-  type Order,
-  type Plan,
-  type Service,
-  type SoundFile,
-  type Vendor,
-  type VendorDoor,
-  VendorFailed,
-} from './vendor.ts';
+import type { Order, Plan, Service, ShimDoor, Vendor } from './vendor.ts';
 import { type DoorDeps, openDoor } from './vendor-door.ts';
 
 export type ShimDeps = SellDeps &
@@ -169,7 +162,7 @@ function planned(
     const characters = plan.characters ?? points;
     const milliUnits = 'file' in order ? durationMs : characters * 1_000;
     const { agentId } = call.spender;
-    const door = (): VendorDoor =>
+    const door = (): ShimDoor =>
       openDoor(deps, deps.accounts.get(vendor.name), { agentId, signal: call.signal });
     return {
       vendor: vendor.name,

@@ -1,9 +1,10 @@
 import { type Clock, sleep } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
+import { type VendorAnswer, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
 import { AnswerTooLarge, type Fetch } from '../platform/egress/fetch.ts';
 import type { OpenAccount } from './open-accounts.ts';
-import { type VendorAnswer, type VendorDoor, VendorFailed, VendorRefused } from './vendor.ts';
+import { type ShimDoor, VendorRefused } from './vendor.ts';
 
 export type DoorDeps = {
   readonly fetch: Fetch;
@@ -18,7 +19,7 @@ export function openDoor(
   deps: DoorDeps,
   account: OpenAccount | undefined,
   { agentId, signal }: { readonly agentId: number; readonly signal: AbortSignal },
-): VendorDoor {
+): ShimDoor {
   const { clock, random, vendorMs = LIMITS.marketplace.vendorMs } = deps;
   const deadlineMs = clock.monotonicMs() + vendorMs;
   const leftMs = () => {

@@ -1,17 +1,14 @@
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
-import type { Random } from '../kernel/random.ts';
+import type {
+  SoundFile,
+  VendorAnswer,
+  VendorDoor,
+  VendorRequest,
+} from '../models/providers/vendors/vendor-api.ts';
 import type { ListPrice } from './price.ts';
 import type { Asked, ServiceName } from './requests.ts';
-
-/** A file of sound that was fetched for its caller. */
-export type SoundFile = {
-  readonly bytes: Buffer;
-  readonly durationMs: number;
-  readonly contentType: string;
-  readonly name: string;
-};
 
 /** What a vendor is asked for: the caller's words, and the file in the place of its address. */
 export type Order = {
@@ -20,29 +17,9 @@ export type Order = {
     : Asked[S];
 };
 
-export type VendorAnswer = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Buffer;
-};
-
-/** A request below the base address of a vendor. */
-export type VendorRequest = {
-  readonly method: 'GET' | 'POST';
-  /** With its query. */
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-};
-
-/** The way to one vendor, for one order: all its requests share one deadline. */
-export interface VendorDoor {
-  /** Answers what is a success. Throws VendorRefused for another answer, and VendorFailed where none comes. */
-  send(request: VendorRequest): Promise<VendorAnswer>;
-  /** Waits between two questions. Throws VendorFailed when the time of the order is up. */
-  pause(ms: number): Promise<void>;
+/** The way to one vendor, for one order of an agent. */
+export interface ShimDoor extends VendorDoor {
   readonly agentId: number;
-  readonly random: Random;
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;
 }
@@ -57,7 +34,7 @@ export type Plan = {
   readonly price: ListPrice;
   /** How the vendor counts characters, where that is not by code points. */
   readonly characters?: number;
-  readonly ask: (door: VendorDoor) => Promise<Delivery>;
+  readonly ask: (door: ShimDoor) => Promise<Delivery>;
 };
 
 export type Service<S extends ServiceName> = {
@@ -114,11 +91,6 @@ export class VendorRefused extends Error {
     super(`status ${answer.status}`);
     this.answer = answer;
   }
-}
-
-/** A vendor did not deliver: it cannot be reached, broke off, took too long, or answered what is none. */
-export class VendorFailed extends Error {
-  override readonly name = 'VendorFailed';
 }
 
 /** The refusal of an order that a vendor does not take, or that has no price here. */

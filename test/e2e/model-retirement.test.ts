@@ -82,7 +82,8 @@ let world: WholeWorld;
 let agent: FundedAgent;
 let openai: OpenAI;
 beforeAll(async () => {
-  const secret = (name: string) => (name === 'OPENAI_API_KEY' ? 'sk-server' : 'other');
+  const keys: Record<string, string> = { OPENAI_API_KEY: 'sk-server', LISTEN_KEY: 'other' };
+  const secret = (name: string) => keys[name];
   world = await startWorld({ CATALOG_FILE: catalogue() }, { secret, log: said.log });
   agent = await world.fund('caller', 10_000_000n);
   openai = new OpenAI({ apiKey: agent.agentKey, baseURL: `${world.url}/v1`, maxRetries: 0 });

@@ -145,7 +145,7 @@ export function railsOf(
     engine: engines.tts.flite,
     encoding: NO_ENCODERS,
   });
-  const speech = createSpeechRails({ ...shared, local: localSpeech });
+  const speech = createSpeechRails({ ...shared, local: localSpeech, encoding: NO_ENCODERS });
   const local = createLocalTranscriptionRail({ engines, gates: undefined });
   const hearing = createTranscriptionRails({ ...shared, local });
   return {

@@ -1,4 +1,4 @@
-import type { TtsEngine } from '../../src/engines/engine.ts';
+import type { SoundEncoding, TtsEngine } from '../../src/engines/engine.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
@@ -36,19 +36,21 @@ export function gatewayServices(options: {
   readonly localGuide?: ChatRail | undefined;
   readonly localEmbedding?: EmbeddingRail | undefined;
   readonly tts?: TtsEngine | undefined;
+  readonly encoding?: SoundEncoding | undefined;
   readonly limits?: Partial<UpstreamLimits> | undefined;
   readonly budgets?: BudgetReports | undefined;
   readonly storedKeys?: Readonly<Record<string, string>> | undefined;
 }) {
   const { catalogue, ledger, limits, budgets = plainBudgets(), storedKeys = {} } = options;
   const { localGuide = NOBODY, localEmbedding = NO_VECTORS, tts = SILENT } = options;
+  const { encoding = NO_ENCODERS } = options;
   const shared = { clock: systemClock, random: systemRandom, log: silentLog };
   const opened = { catalogue, ...shared, ...(limits && { limits }) };
-  const localSpeech = createLocalSpeechRail({ engine: tts, encoding: NO_ENCODERS });
+  const localSpeech = createLocalSpeechRail({ engine: tts, encoding });
   const rails = {
     chat: createChatRails({ ...opened, localGuide }),
     embeddings: createEmbeddingRails({ ...opened, local: localEmbedding }),
-    speech: createSpeechRails({ ...opened, local: localSpeech }),
+    speech: createSpeechRails({ ...opened, local: localSpeech, encoding }),
     transcriptions: createTranscriptionRails({ ...opened, local: NO_EARS }),
   };
   const breaker = createSourceRests(shared);

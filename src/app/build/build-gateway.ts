@@ -52,7 +52,9 @@ export function buildGateway(
   const local = createLocalEmbeddingRail({ engine: engines.embedding.useLite });
   const vectors = createEmbeddingRails({ catalogue, local, clock, paidCalls });
   teardown.use('embedding rails', vectors);
-  const speechRails = createSpeechRails({ catalogue, local: locals.speech, clock, paidCalls });
+  const { encoding } = engines;
+  const spoken = { catalogue, local: locals.speech, encoding, clock, paidCalls };
+  const speechRails = createSpeechRails(spoken);
   teardown.use('speech rails', speechRails);
   const hearing = createTranscriptionRails({ ...world, local: locals.hearing, paidCalls });
   teardown.use('transcription rails', hearing);

@@ -1,6 +1,8 @@
 import { isObject } from '../../kernel/json.ts';
+import { objectOf } from '../../models/providers/vendors/read-answer.ts';
+import { formRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
-import { formRequest, objectOf, soundOf, transcript } from '../read-delivery.ts';
+import { soundOf, transcript } from '../read-delivery.ts';
 import { keyed, nameOf, unfit, type Vendor } from '../vendor.ts';
 
 /** Neural voices. Those in HD, and voices made to order, have other prices. */

@@ -1,6 +1,8 @@
 import { isObject, type Json } from '../../kernel/json.ts';
+import { objectOf } from '../../models/providers/vendors/read-answer.ts';
+import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
-import { jsonRequest, objectOf, soundOf, transcript } from '../read-delivery.ts';
+import { soundOf, transcript } from '../read-delivery.ts';
 import { keyed, modelOf, type Order, unfit, type Vendor } from '../vendor.ts';
 
 /** Changes the bill, sends the transcript elsewhere, or names the model a second time. */

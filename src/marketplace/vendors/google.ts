@@ -1,5 +1,7 @@
+import { objectOf } from '../../models/providers/vendors/read-answer.ts';
+import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
-import { codedSound, jsonRequest, objectOf } from '../read-delivery.ts';
+import { codedSound } from '../read-delivery.ts';
 import { keyed, unfit, type Vendor } from '../vendor.ts';
 
 /** Voices whose list price is not above the one that is charged: Studio and Gemini voices are, or are counted otherwise. */

@@ -1,5 +1,7 @@
+import { objectOf } from '../../models/providers/vendors/read-answer.ts';
+import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
-import { codedSound, jsonRequest, objectOf } from '../read-delivery.ts';
+import { codedSound } from '../read-delivery.ts';
 import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';
 
 const { tts } = LIST.inworld;

@@ -4,15 +4,15 @@ import { joinPieces } from '../../kernel/long-work.ts';
 import type { Outcome } from '../../models/providers/outcome.ts';
 import type { SpeechRail } from '../../models/providers/speech-rail.ts';
 import type { TranscriptionRail } from '../../models/providers/transcription-rail.ts';
+import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { LIST } from '../price-list.ts';
 import {
   type Delivery,
   modelOf,
   type Order,
+  type ShimDoor,
   unfit,
   type Vendor,
-  type VendorDoor,
-  VendorFailed,
 } from '../vendor.ts';
 
 export type LocalRails = {
@@ -45,7 +45,7 @@ export const createLocalVendor = (rails: LocalRails): Vendor => ({
 async function speak(
   rail: SpeechRail,
   { text, voice }: Order['tts'],
-  { agentId, signal }: VendorDoor,
+  { agentId, signal }: ShimDoor,
 ): Promise<Delivery> {
   const format = rail.makes('mp3') ? 'mp3' : 'wav';
   const body = { input: text, ...(voice && { voice }) };
@@ -62,7 +62,7 @@ async function speak(
 async function hear(
   rail: LocalRails['hearing'],
   { file, language_code }: Order['stt'],
-  { agentId, signal }: VendorDoor,
+  { agentId, signal }: ShimDoor,
 ): Promise<Delivery> {
   const call = {
     ...{ agentId, model: 'pocketsphinx', file, prompt: undefined, fields: [] },

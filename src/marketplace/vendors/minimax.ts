@@ -1,6 +1,8 @@
 import { isObject } from '../../kernel/json.ts';
+import { objectOf } from '../../models/providers/vendors/read-answer.ts';
+import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
-import { codedSound, jsonRequest, objectOf } from '../read-delivery.ts';
+import { codedSound } from '../read-delivery.ts';
 import { keyed, modelOf, unfit, type Vendor, VendorRefused } from '../vendor.ts';
 
 const { hd, turbo } = LIST.minimax;

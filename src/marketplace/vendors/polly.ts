@@ -1,5 +1,6 @@
+import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
-import { jsonRequest, soundOf } from '../read-delivery.ts';
+import { soundOf } from '../read-delivery.ts';
 import { signAws } from '../sign-aws.ts';
 import { modelOf, nameOf, type Vendor } from '../vendor.ts';
 

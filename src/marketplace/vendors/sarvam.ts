@@ -1,5 +1,7 @@
+import { objectOf } from '../../models/providers/vendors/read-answer.ts';
+import { formRequest, jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
-import { codedSound, formRequest, jsonRequest, objectOf, transcript } from '../read-delivery.ts';
+import { codedSound, transcript } from '../read-delivery.ts';
 import { keyed, modelOf, nameOf, type Order, type Plan, unfit, type Vendor } from '../vendor.ts';
 
 const { lid, stt, translate, tts } = LIST.sarvam;

@@ -1,8 +1,11 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { objectOf } from '../../models/providers/vendors/read-answer.ts';
+import { type VendorDoor, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
+import { formRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
-import { formRequest, objectOf, transcript } from '../read-delivery.ts';
-import { keyed, modelOf, nameOf, type Vendor, type VendorDoor, VendorFailed } from '../vendor.ts';
+import { transcript } from '../read-delivery.ts';
+import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';
 
 /** Speechmatics: https://docs.speechmatics.com/speech-to-text/batch. It is asked until the job is done. */
 export const speechmatics: Vendor = {

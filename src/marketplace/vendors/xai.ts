@@ -1,5 +1,7 @@
+import { objectOf } from '../../models/providers/vendors/read-answer.ts';
+import { formRequest, jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
-import { formRequest, jsonRequest, objectOf, soundOf, transcript } from '../read-delivery.ts';
+import { soundOf, transcript } from '../read-delivery.ts';
 import { keyed, nameOf, type Vendor } from '../vendor.ts';
 
 /** xAI: https://docs.x.ai/developers/rest-api-reference/inference/voice. It has one model of each kind. */

@@ -80,7 +80,8 @@ export type Dialect =
   | 'cartesia'
   | 'elevenlabs'
   | 'rime'
-  | 'assemblyai';
+  | 'assemblyai'
+  | 'assemblyai-batch';
 
 export type Provider = {
   readonly id: string;

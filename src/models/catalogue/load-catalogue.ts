@@ -3,6 +3,8 @@ import { ConfigError } from '../../config/config.ts';
 import { type Clock, isoTime } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Unit } from '../../kernel/price.ts';
+import { movedBaseUrl } from '../providers/vendors/vendor-address.ts';
+import { vendorApiOf } from '../providers/vendors/vendor-apis.ts';
 import { buildCatalogue, type UnpricedSource } from './build-catalogue.ts';
 import type { ProviderEntry } from './builtin/builtin-model.ts';
 import { BUILTIN_MODELS } from './builtin/models.ts';
@@ -37,7 +39,9 @@ export async function loadCatalogue(options: {
   const now = options.clock.now();
   const file = await readCatalogueFile(options.file);
   const providers = new Map<string, ProviderEntry>([
-    ...Object.entries(BUILTIN_PROVIDERS),
+    ...Object.entries(BUILTIN_PROVIDERS).map(
+      ([id, entry]) => [id, whereItIs(entry, secret)] as const,
+    ),
     ...Object.entries(file.providers),
   ]);
   const models = new Map(BUILTIN_MODELS.map((model) => [model.id, model]));
@@ -61,6 +65,13 @@ export async function loadCatalogue(options: {
   const retiring = retiringWithin(catalogue.models, LIMITS.retirementNoticeDays, now);
   if (Object.keys(retiring).length > 0) options.retiring?.(retiring);
   return catalogue;
+}
+
+/** A vendor whose own protocol is spoken is moved by one variable for all that is bought from it. */
+function whereItIs(entry: ProviderEntry, secret: (name: string) => string | undefined) {
+  const vendor = vendorApiOf(entry.dialect);
+  const baseUrl = vendor && movedBaseUrl(vendor.name, secret);
+  return baseUrl === undefined ? entry : { ...entry, baseUrl };
 }
 
 async function readCatalogueFile(path: string | undefined): Promise<CatalogueFile> {

@@ -96,7 +96,8 @@ export function createPaidPool(deps: {
 
 /** The body is sent twice, before and with the payment, so that it cannot be a stream. */
 async function wholeOf(body: SentRequest['body']): Promise<string | Uint8Array> {
-  if (typeof body === 'string') return body;
+  if (body === null) return '';
+  if (typeof body === 'string' || body instanceof Uint8Array) return body;
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);

@@ -53,9 +53,13 @@ export const UPSTREAM_LIMITS: UpstreamLimits = {
   inFlight: LIMITS.upstreamInFlight,
 };
 
-/** A request: JSON, or bytes in pieces under headers of their own. */
+/** A request: JSON, or bytes under headers of their own. */
 export type SentRequest = {
-  readonly body: string | Readable;
+  /** POST, where nothing is said. */
+  readonly method?: 'GET' | 'POST';
+  /** Below the base, with its query, where it is not the pool's own path. */
+  readonly path?: string;
+  readonly body: string | Uint8Array | Readable | null;
   readonly headers?: Readonly<Record<string, string>>;
   /** How it is paid, where this server's own account is not to be billed. */
   readonly paymentMethod?: PaymentMethod | undefined;
@@ -119,12 +123,13 @@ export function createUpstreamPool(deps: {
     if (request === undefined) return TOO_DEEP;
     inFlight++;
     const { responseBytes: maxBytes, queueBytes, totalMs } = limits;
-    const { body, paymentMethod } = request;
+    const { body, method = 'POST', paymentMethod } = request;
     const ownKey = paymentMethod?.ownKey;
     const opened = ownKey === undefined ? headers : { ...unopened, ...credential(ownKey) };
     const all = request.headers === undefined ? opened : { ...opened, ...request.headers };
     try {
-      const options = { path, method: 'POST' as const, headers: all, body };
+      const way = request.path === undefined ? path : pathBelow(upstream.baseUrl, request.path);
+      const options = { path: way, method, headers: all, body };
       const outcome = await send(options, { maxBytes, queueBytes, totalMs, clock, signal });
       return outcome.kind === 'declined' ? withoutKey(outcome, ownKey ?? upstream.apiKey) : outcome;
     } catch (error) {
@@ -156,6 +161,14 @@ export function urlBelow(baseUrl: string, path: string): URL {
   const url = new URL(baseUrl);
   url.pathname = url.pathname.replace(/\/+$/, '') + path;
   return url;
+}
+
+/** The same for a path with a query, which comes behind that of the base. */
+function pathBelow(baseUrl: string, below: string): string {
+  const at = below.indexOf('?');
+  const url = urlBelow(baseUrl, at === -1 ? below : below.slice(0, at));
+  if (at === -1) return url.pathname + url.search;
+  return `${url.pathname}${url.search === '' ? '?' : `${url.search}&`}${below.slice(at + 1)}`;
 }
 
 type Options = Parameters<typeof collectAnswer>[1];

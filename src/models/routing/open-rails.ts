@@ -61,12 +61,19 @@ export type OpenAiRailDeps<R> = {
   readonly paidCalls?: PaidCalls | undefined;
 };
 
-/** The rails of a modality that is bought in the OpenAI dialect alone. */
+/** The rails of a modality that is bought in the OpenAI dialect, and in those that `openOther` knows. */
 export const openOpenAiRails = <R, D extends OpenAiRailDeps<R>>(
   deps: D,
   open: (deps: D & { readonly upstream: Upstream }) => R & AsyncDisposable,
+  openOther?: (
+    dialect: Dialect,
+    deps: D & { readonly upstream: Upstream },
+  ) => (R & AsyncDisposable) | undefined,
 ): Rails<R> =>
   openRails<R>({
     ...deps,
-    open: (dialect, upstream) => (dialect === 'openai' ? open({ ...deps, upstream }) : undefined),
+    open: (dialect, upstream) =>
+      dialect === 'openai'
+        ? open({ ...deps, upstream })
+        : openOther?.(dialect, { ...deps, upstream }),
   });

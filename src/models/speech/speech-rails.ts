@@ -1,7 +1,16 @@
+import type { SoundEncoding } from '../../engines/engine.ts';
 import { createOpenAiSpeechRail } from '../providers/openai/openai-speech.ts';
 import type { SpeechRail } from '../providers/speech-rail.ts';
+import { vendorApiOf } from '../providers/vendors/vendor-apis.ts';
+import { createVendorSpeechRail } from '../providers/vendors/vendor-speech.ts';
 import { type OpenAiRailDeps, openOpenAiRails, type Rails } from '../routing/open-rails.ts';
 
 /** The rails of all providers that a speech model of the catalogue names. */
-export const createSpeechRails = (deps: OpenAiRailDeps<SpeechRail>): Rails<SpeechRail> =>
-  openOpenAiRails(deps, createOpenAiSpeechRail);
+export const createSpeechRails = (
+  deps: OpenAiRailDeps<SpeechRail> & { readonly encoding: SoundEncoding },
+): Rails<SpeechRail> =>
+  openOpenAiRails(deps, createOpenAiSpeechRail, (dialect, opened) => {
+    const api = vendorApiOf(dialect);
+    const speech = api?.speech;
+    return speech && createVendorSpeechRail({ ...opened, api: { ...api, speech } });
+  });

@@ -8,10 +8,17 @@ export const soundOf = (text: string): Buffer => Buffer.from(`ID3 ${text}`);
 const heardIn = (bytes: Uint8Array): string =>
   `heard ${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`;
 
+/** Samples of a text: 20 ms a character, at 24 kHz. */
+export const pcmOf = (text: string): Buffer =>
+  Buffer.from(
+    Int16Array.from({ length: 480 * text.length }, (_, i) => ((i * 997) % 4_001) - 2_000).buffer,
+  );
+
 const KEY = 'key-of-the-operator';
 
 const json = (body: unknown, status = 200): Said => ({ status, body: JSON.stringify(body) });
 const mp3 = (text: string): Said => ({ type: 'audio/mpeg', body: soundOf(text) });
+const pcm = (text: string): Said => ({ type: 'application/octet-stream', body: pcmOf(text) });
 
 const bearer = ({ headers }: Heard) => headers.authorization === `Bearer ${KEY}`;
 const inHeader =
@@ -85,15 +92,23 @@ export const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   elevenlabs: {
     isOpened: inHeader('xi-api-key'),
     async answer(heard) {
-      if (/^POST \/text-to-speech\/\w+$/.test(at(heard))) {
-        if (heard.url.searchParams.get('output_format') !== 'mp3_44100_128') throw new Error();
+      if (/^POST \/text-to-speech\/\w+\/stream$/.test(at(heard))) {
+        const format = heard.url.searchParams.get('output_format');
         const get = read(heard);
         need(get, { model_id: undefined });
+        if (format === 'pcm_24000') return pcm(get('text'));
+        if (format !== 'mp3_44100_128') throw new Error();
         return mp3(get('text'));
       }
       if (at(heard) !== 'POST /speech-to-text') return;
       const { text } = await form(heard, 'file', 'model_id');
-      return json({ language_code: 'eng', language_probability: 0.98, text, words: [] });
+      const [first = '', second = ''] = text.split(' ');
+      const words = [
+        { text: first, start: 0.1, end: 0.4, type: 'word' },
+        { text: ' ', start: 0.4, end: 0.5, type: 'spacing' },
+        { text: second, start: 0.5, end: 1.25, type: 'word' },
+      ];
+      return json({ language_code: 'eng', language_probability: 0.98, text, words });
     },
   },
   cartesia: {
@@ -102,12 +117,23 @@ export const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       if (at(heard) === 'POST /tts/bytes') {
         const get = read(heard);
         need(get, { model_id: undefined, 'voice.mode': 'id', 'voice.id': undefined });
+        if (get('output_format.container') === 'raw') {
+          need(get, { 'output_format.encoding': 'pcm_s16le', 'output_format.sample_rate': 24_000 });
+          return pcm(get('transcript'));
+        }
         need(get, { 'output_format.container': 'mp3' });
         return mp3(get('transcript'));
       }
       if (at(heard) !== 'POST /stt') return;
-      const { text } = await form(heard, 'file', 'model');
-      return json({ text, language: 'en', duration: 9_999 });
+      const { fields, text } = await form(heard, 'file', 'model');
+      const said = { text, language: 'en', duration: 9_999 };
+      if (fields.get('timestamp_granularities[]') !== 'word') return json(said);
+      const [first, second] = text.split(' ');
+      const words = [
+        { word: first, start: 0.1, end: 0.4 },
+        { word: second, start: 0.5, end: 1.25 },
+      ];
+      return json({ ...said, words });
     },
   },
   google: {
@@ -147,7 +173,13 @@ export const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       const [, id = ''] = /^GET \/transcript\/([\w-]+)$/.exec(at(heard)) ?? [];
       if (!jobs.has(id)) return;
       const { isDone, text } = advance(id);
-      return json({ id, status: isDone ? 'completed' : 'processing', text: isDone ? text : null });
+      if (!isDone) return json({ id, status: 'processing', text: null });
+      const [first, second] = text.split(' ');
+      const words = [
+        { text: first, start: 100, end: 400, confidence: 0.9 },
+        { text: second, start: 500, end: 1_250, confidence: 0.9 },
+      ];
+      return json({ id, status: 'completed', text, words, language_code: 'en', audio_duration: 9 });
     },
   },
   speechmatics: {
@@ -174,9 +206,14 @@ export const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   rime: {
     isOpened: bearer,
     answer(heard) {
-      if (at(heard) !== 'POST /rime-tts' || heard.headers.accept !== 'audio/mp3') return;
+      if (at(heard) !== 'POST /rime-tts') return;
       const get = read(heard);
       need(get, { speaker: undefined, modelId: undefined });
+      if (heard.headers.accept === 'audio/pcm') {
+        need(get, { samplingRate: 24_000 });
+        return pcm(get('text'));
+      }
+      if (heard.headers.accept !== 'audio/mp3') throw new Error('accept');
       return { type: 'audio/mp3', body: soundOf(get('text')) };
     },
   },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { SECTIONS } from '../../../config/environment.ts';
-import { baseUrlVariable } from '../../../marketplace/open-accounts.ts';
 import { REMOTE_VENDORS } from '../../../marketplace/vendors/vendors.ts';
 import { BUILTIN_PROVIDERS } from '../../../models/catalogue/builtin/providers.ts';
+import { baseUrlVariable } from '../../../models/providers/vendors/vendor-address.ts';
 
 /** What a schema of one variable says about it, as JSON Schema with four members of our own. */
 const Variable = z.strictObject({
@@ -68,7 +68,8 @@ credential opens one of its sources and that source has a price. A provider of \
 const VENDORS = `## Marketplace vendors
 
 These variables open the vendors of the marketplace. A vendor without its variables answers 503 \`vendor_unavailable\`. The last
-column moves a vendor to another region or a proxy of your own; \`azure\` has no other address than that of your resource.
+column moves a vendor to another region or a proxy of your own; \`azure\` has no other address than that of your resource. The
+addresses of \`cartesia\`, \`elevenlabs\`, \`rime\` and \`assemblyai\` are those of their models, too.
 `;
 
 /** `docs/configuration.md`: every variable, as the schema that reads it describes it. */

@@ -114,4 +114,11 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     apiKeyEnv: 'ASSEMBLYAI_API_KEY',
     dialect: 'assemblyai',
   },
+  // Whole files, at an address and with a protocol of their own.
+  'assemblyai-batch': {
+    baseUrl: 'https://api.assemblyai.com/v2',
+    apiKeyEnv: 'ASSEMBLYAI_API_KEY',
+    dialect: 'assemblyai-batch',
+    vendor: 'assemblyai',
+  },
 };

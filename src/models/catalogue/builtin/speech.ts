@@ -26,6 +26,7 @@ export const SPEECH_MODELS: readonly ModelEntry[] = [
   eleven('flash-v2.5', 'eleven_flash_v2_5', 50_000),
   eleven('turbo-v2.5', 'eleven_turbo_v2_5', 50_000),
   eleven('multilingual-v2', 'eleven_multilingual_v2', 100_000),
+  eleven('v3', 'eleven_v3', 100_000),
   direct('tts', 'rime/mist-v2', perThousandCharacters(30_000), {
     upstreamModel: 'mistv2',
     price: unconfirmed('api-evangelist/rime-ai', '2026-11-24'),

@@ -13,6 +13,14 @@ import {
 /** As the interface of this gateway publishes it; no copy of the vendor's own page was found. */
 const PUBLISHED = unconfirmed('test/vectors/catalog/published.json', '2026-11-24');
 
+const ASSEMBLY = unconfirmed(
+  'assemblyai.com/pricing(copied:api-evangelist/assemblyai)',
+  '2026-11-26',
+);
+
+/** A published price of an hour, in micro-USD. */
+const perHour = (microUsd: number) => perMinute(microUsd / 60);
+
 export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
   direct('stt', 'openai/gpt-transcribe', perMinute(4_500), {
     price: listed('developers.openai.com/api/docs/models/gpt-transcribe', '2026-11-24'),
@@ -52,6 +60,16 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
   }),
   direct('stt', 'deepgram/base', perMinute(14_500), { price: PUBLISHED }),
   direct('stt', 'assemblyai/universal-streaming', perMinute(2_500), { price: PUBLISHED }),
+  direct('stt', 'assemblyai/universal-3.5-pro', perHour(210_000), {
+    ...{ provider: 'assemblyai-batch', upstreamModel: 'universal-3-5-pro', price: ASSEMBLY },
+  }),
+  direct('stt', 'assemblyai/universal-2', perHour(150_000), {
+    ...{ provider: 'assemblyai-batch', price: ASSEMBLY },
+  }),
+  direct('stt', 'cartesia/ink-whisper', perHour(135_000), { price: PUBLISHED }),
+  direct('stt', 'elevenlabs/scribe-v2', perHour(220_000), {
+    ...{ upstreamModel: 'scribe_v2', price: PUBLISHED },
+  }),
   direct('stt', 'openai/whisper-1', perMinute(6_000), {
     price: listed('developers.openai.com/api/docs/models/whisper-1', '2026-11-25'),
   }),

@@ -4,11 +4,11 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
 import { AUDIO_TYPES } from '../audio-type.ts';
-import { StreamBroken } from '../openai/answer-reader.ts';
 import { failed, type Outcome } from '../outcome.ts';
-import type { Speech, SpeechCall, SpeechFormat, SpeechRail, SpeechSound } from '../speech-rail.ts';
+import type { Speech, SpeechCall, SpeechFormat, SpeechRail } from '../speech-rail.ts';
 import { createAgentSlots } from './agent-slots.ts';
 import { encodedFile } from './encoded-file.ts';
+import { MadeSpeech } from './made-speech.ts';
 import { spokenPcm, spokenSamples } from './spoken-pcm.ts';
 import { wavFile } from './wav-file.ts';
 
@@ -28,7 +28,10 @@ export function createLocalSpeechRail(deps: LocalSpeechDeps): SpeechRail {
       inFlight--;
       giveBack();
     };
-    const sound = new LocalSpeech(deps, call, { signal, onOver });
+    const leaving = new AbortController();
+    const heard = AbortSignal.any([abortSignalOf(signal), leaving.signal]);
+    const file = fileOf(deps.encoding, call.format, spoken(deps.engine, call, heard));
+    const sound = new MadeSpeech(file, { onStop: () => leaving.abort(), onOver });
     try {
       const hasSound = await sound.begin();
       if (signal.aborted) {
@@ -50,71 +53,6 @@ export function createLocalSpeechRail(deps: LocalSpeechDeps): SpeechRail {
 
 const NOTHING_TO_SAY =
   'There is nothing in it that this engine can speak: it knows the letters and digits of ASCII.';
-
-/** Speech that is made while it is heard: the engine is a sentence ahead of its reader and no further. */
-class LocalSpeech implements SpeechSound {
-  readonly #file: AsyncGenerator<Uint8Array>;
-  readonly #leaving = new AbortController();
-  readonly #onOver: () => void;
-  #first: Uint8Array | undefined;
-  #isOver = false;
-
-  constructor(
-    { encoding, engine }: LocalSpeechDeps,
-    call: SpeechCall,
-    { signal, onOver }: { readonly signal: StopSignal; readonly onOver: () => void },
-  ) {
-    const heard = AbortSignal.any([abortSignalOf(signal), this.#leaving.signal]);
-    this.#onOver = onOver;
-    this.#file = fileOf(encoding, call.format, spoken(engine, call, heard));
-  }
-
-  /** Resolves when its first bytes are there, and to false where the text has no sound. Rejects as the engine does. */
-  async begin(): Promise<boolean> {
-    const first = await this.#step();
-    this.#first = first;
-    return first !== undefined;
-  }
-
-  async next(): Promise<Uint8Array | undefined> {
-    const first = this.#first;
-    this.#first = undefined;
-    if (first !== undefined) return first;
-    try {
-      return await this.#step();
-    } catch (error) {
-      throw new StreamBroken('the engine failed', { cause: error });
-    }
-  }
-
-  usage = () => null;
-
-  stop(): void {
-    this.#leaving.abort();
-    this.#end();
-  }
-
-  async #step(): Promise<Uint8Array | undefined> {
-    if (this.#isOver) return undefined;
-    try {
-      const next = await this.#file.next();
-      if (next.done !== true) return next.value;
-    } catch (error) {
-      this.#end();
-      throw error;
-    }
-    this.#end();
-    return undefined;
-  }
-
-  #end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    // One that is given up in its middle still has an encoder to give back.
-    this.#file.return(undefined).catch(() => {});
-    this.#onOver();
-  }
-}
 
 function fileOf(
   encoding: SoundEncoding,

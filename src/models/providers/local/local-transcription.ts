@@ -60,7 +60,7 @@ export function createLocalTranscriptionRail({
         if (signal.aborted) return { kind: 'aborted' };
         const { durationMs } = call.file;
         const heard = { segments, durationMs, language: LANGUAGE };
-        const whole = renderTranscript(heard, format, call.granularities);
+        const whole = await renderTranscript(heard, format, call.granularities);
         const usage = { seconds: durationMs / 1_000, tokens: null };
         return { kind: 'completed', status: 200, ...whole, usage };
       } catch (error) {

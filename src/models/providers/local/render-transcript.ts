@@ -1,5 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import type { TimedWord } from '../../../engines/engine.ts';
+import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
 import type { PlainFormat, TranscriptionCall } from '../transcription-rail.ts';
 
 type Granularities = TranscriptionCall['granularities'];
@@ -13,6 +14,8 @@ export type TranscriptSegment = {
 
 export type WholeTranscript = {
   readonly segments: readonly TranscriptSegment[];
+  /** All the words, where they are more than those of the segments behind each other. */
+  readonly text?: string | undefined;
   readonly durationMs: number;
   readonly language: string;
 };
@@ -20,8 +23,8 @@ export type WholeTranscript = {
 type Rendered = { readonly body: Buffer; readonly contentType: string };
 
 /** All the words of a transcript. */
-export const textOf = ({ segments }: Pick<WholeTranscript, 'segments'>): string =>
-  segments.map(({ text }) => text).join(' ');
+export const textOf = ({ segments, text }: Pick<WholeTranscript, 'segments' | 'text'>): string =>
+  text ?? segments.map((segment) => segment.text).join(' ');
 
 /** How a transcript of our own says what it used. */
 export const usageOf = ({ durationMs }: Pick<WholeTranscript, 'durationMs'>) => ({
@@ -29,48 +32,89 @@ export const usageOf = ({ durationMs }: Pick<WholeTranscript, 'durationMs'>) => 
   seconds: durationMs / 1_000,
 });
 
-/** Writes a transcript in the format that was asked for, with the times that were asked for where it has them. */
-export function renderTranscript(
+/**
+ * Writes a transcript in the format that was asked for, with the times that were asked for where it has them. Hours of
+ * speech are written in several turns.
+ */
+export async function renderTranscript(
   whole: WholeTranscript,
   format: PlainFormat,
   granularities?: Granularities,
-): Rendered {
+): Promise<Rendered> {
+  const { segments } = whole;
   switch (format) {
     case 'json':
-      return json({ text: textOf(whole), usage: usageOf(whole) });
+      return json([Buffer.from(JSON.stringify({ text: textOf(whole), usage: usageOf(whole) }))]);
     case 'verbose_json':
-      return json(verbose(whole, granularities));
+      return json(await verbose(whole, granularities));
     case 'text':
-      return text('text/plain', `${textOf(whole)}\n`);
+      return text('text/plain', [Buffer.from(`${textOf(whole)}\n`)]);
     case 'srt':
-      return text('application/x-subrip', whole.segments.map(srtCue).join('\n'));
-    case 'vtt':
-      return text('text/vtt', ['WEBVTT\n', ...whole.segments.map(vttCue)].join('\n'));
+      return text('application/x-subrip', await written(segments, '\n', srtCue));
+    case 'vtt': {
+      const head = Buffer.from(segments.length === 0 ? 'WEBVTT\n' : 'WEBVTT\n\n');
+      return text('text/vtt', [head, ...(await written(segments, '\n', vttCue))]);
+    }
   }
 }
 
-const json = (body: object): Rendered => ({
-  body: Buffer.from(JSON.stringify(body)),
+/** They take a millisecond or ten. */
+const ITEMS_PER_TURN = 250;
+
+async function written<T>(
+  items: readonly T[],
+  between: string,
+  write: (item: T, index: number) => string,
+): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < items.length; at += ITEMS_PER_TURN) {
+    if (at > 0) await turnForLongWork();
+    const texts = items
+      .slice(at, at + ITEMS_PER_TURN)
+      .map((item, index) => write(item, at + index));
+    pieces.push(Buffer.from((at > 0 ? between : '') + texts.join(between)));
+  }
+  return pieces;
+}
+
+const json = async (pieces: readonly Buffer[]): Promise<Rendered> => ({
+  body: await joinPieces(pieces),
   contentType: 'application/json',
 });
 
-const text = (type: string, body: string): Rendered => ({
-  body: Buffer.from(body),
+const text = async (type: string, pieces: readonly Buffer[]): Promise<Rendered> => ({
+  body: await joinPieces(pieces),
   contentType: `${type}; charset=utf-8`,
 });
 
 /** As the vendor does: stretches unless only words are asked for, and words only where they are. */
-const verbose = (whole: WholeTranscript, granularities: Granularities = ['segment']) => ({
-  task: 'transcribe',
-  language: whole.language,
-  duration: whole.durationMs / 1_000,
-  text: textOf(whole),
-  ...(granularities.includes('word') && {
-    words: whole.segments.flatMap(({ words = [] }) => words).map(verboseWord),
-  }),
-  ...(granularities.includes('segment') && { segments: whole.segments.map(verboseSegment) }),
-  usage: usageOf(whole),
-});
+async function verbose(
+  whole: WholeTranscript,
+  granularities: Granularities = ['segment'],
+): Promise<Buffer[]> {
+  const { durationMs, language, segments } = whole;
+  const head = { task: 'transcribe', language, duration: durationMs / 1_000, text: textOf(whole) };
+  const words = segments.flatMap(({ words: said = [] }) => said);
+  return [
+    Buffer.from(JSON.stringify(head).slice(0, -1)),
+    ...(granularities.includes('word') ? await listed('words', words, verboseWord) : []),
+    ...(granularities.includes('segment')
+      ? await listed('segments', segments, verboseSegment)
+      : []),
+    Buffer.from(`,"usage":${JSON.stringify(usageOf(whole))}}`),
+  ];
+}
+
+/** A member that is a list. */
+const listed = async <T>(
+  name: string,
+  items: readonly T[],
+  shown: (item: T, index: number) => object,
+): Promise<Buffer[]> => [
+  Buffer.from(`,"${name}":[`),
+  ...(await written(items, ',', (item, index) => JSON.stringify(shown(item, index)))),
+  Buffer.from(']'),
+];
 
 const verboseWord = ({ word, startMs, endMs }: TimedWord) => ({
   word,

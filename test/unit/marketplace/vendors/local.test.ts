@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
-import { VendorFailed } from '../../../../src/marketplace/vendor.ts';
 import { createLocalVendor } from '../../../../src/marketplace/vendors/local.ts';
 import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
 import type { Speech, SpeechCall } from '../../../../src/models/providers/speech-rail.ts';
 import type { TranscriptionAnswer } from '../../../../src/models/providers/transcription-rail.ts';
+import { VendorFailed } from '../../../../src/models/providers/vendors/vendor-api.ts';
 
 const DOOR = {
   ...{ agentId: 7, random: systemRandom, signal: new AbortController().signal },

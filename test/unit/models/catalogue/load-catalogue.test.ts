@@ -15,7 +15,7 @@ const GOOD = new URL('../../../vectors/catalog/good.json', import.meta.url).path
 /** A day on which nothing that is built in retires within 90 days. */
 const clock = { now: () => Date.UTC(2026, 7, 1) };
 const none = () => undefined;
-const every = (name: string) => `secret of ${name}`;
+const every = (name: string) => (name.endsWith('_KEY') ? `secret of ${name}` : undefined);
 
 let folder = '';
 beforeAll(async () => {
@@ -52,6 +52,19 @@ describe('the catalogue', () => {
     expect(provider('openai')).toMatchObject({ apiKey: 'sk-1', dialect: 'openai' });
     expect(provider('anthropic')).toMatchObject({ apiKey: null });
     expect(provider('nobody')).toBeUndefined();
+  });
+
+  it('finds a vendor where its variable moves it, and refuses to start for what is no address', async () => {
+    const at = (baseUrl: string) => (name: string) =>
+      name === 'VENDOR_ASSEMBLYAI_BASE_URL' ? baseUrl : undefined;
+    const moved = 'https://api.eu.assemblyai.com/v2';
+    const { provider } = await loadCatalogue({ clock, secret: at(moved) });
+    expect(provider('assemblyai-batch')).toMatchObject({ baseUrl: moved });
+    expect(provider('assemblyai')?.baseUrl).toMatch(/^wss:/);
+    expect(provider('cartesia')).toMatchObject({ baseUrl: 'https://api.cartesia.ai' });
+    const bad = loadCatalogue({ clock, secret: at('eu') });
+    await expect(bad).rejects.toThrow(/VENDOR_ASSEMBLYAI_BASE_URL/);
+    await expect(bad).rejects.toBeInstanceOf(ConfigError);
   });
 
   it('says what stays off: providers without their variable, and sources without their rates', async () => {

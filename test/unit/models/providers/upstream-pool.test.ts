@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/kernel/clock.ts';
 import {
@@ -5,6 +6,7 @@ import {
   createUpstreamPool,
   unservedOf,
 } from '../../../../src/models/providers/upstream-pool.ts';
+import { listenOnLoopback } from '../../../support/listen-on-loopback.ts';
 
 const answer = (status: number, headers: Record<string, string> = {}) =>
   unservedOf({ status, headers, body: Buffer.from('no') }, Date.parse('2026-11-22T06:00:00Z'));
@@ -49,6 +51,29 @@ describe('calls to an upstream', () => {
     const failed = { kind: 'failed', failure: 'unreachable' };
     expect(await pool.whole(request, signal, read)).toMatchObject(failed);
     expect(await pool.opened(request, signal, read)).toMatchObject(failed);
+  });
+
+  it('go to a path of their own below the base, behind its query', async () => {
+    const asked: string[] = [];
+    const server = createServer((message, response) => {
+      asked.push(`${message.method} ${message.url}`);
+      response.end('{}');
+    });
+    await using peer = await listenOnLoopback(server);
+    const sent = { method: 'GET', body: null } as const;
+    const paths = ['/a%2Fb?c=d', '/e', undefined];
+    for (const base of ['/', '?key=1']) {
+      const at = { ...upstream, baseUrl: peer.baseUrl + base };
+      await using pool = createUpstreamPool({ ...deps, upstream: at });
+      for (const path of paths) {
+        const way = path === undefined ? {} : { path };
+        await pool.whole(() => ({ ...sent, ...way }), signal, read);
+      }
+    }
+    expect(asked).toEqual([
+      ...['GET /v1/a%2Fb?c=d', 'GET /v1/e', 'GET /v1/x'],
+      ...['GET /v1/a%2Fb?key=1&c=d', 'GET /v1/e?key=1', 'GET /v1/x?key=1'],
+    ]);
   });
 
   it('are not sent beyond their bound, nor for a client that has left', async () => {

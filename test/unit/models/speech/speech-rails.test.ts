@@ -4,6 +4,7 @@ import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue
 import type { Rail, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import type { SpeechRail } from '../../../../src/models/providers/speech-rail.ts';
 import { createSpeechRails } from '../../../../src/models/speech/speech-rails.ts';
+import { NO_ENCODERS } from '../../../support/no-encoders.ts';
 
 const local: SpeechRail = { makes: () => true, speak: async () => ({ kind: 'aborted' }) };
 
@@ -24,7 +25,9 @@ it('opens a rail for each provider of speech whose dialect it knows, and for no 
     models: [{ id: 'acme/voice', modality: 'tts', sources }],
     secret: () => undefined,
   });
-  await using rails = createSpeechRails({ catalogue, local, clock: systemClock });
+  await using rails = createSpeechRails({
+    ...{ catalogue, local, clock: systemClock, encoding: NO_ENCODERS },
+  });
   const railOf = (provider: string, rail: Rail = 'direct-account') =>
     rails.railOf({ ...source(provider, rail), marginBps: 0, rates: {} } satisfies Source);
   expect(railOf('local', 'self-host')).toBe(local);

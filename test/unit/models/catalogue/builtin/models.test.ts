@@ -193,6 +193,7 @@ describe('the built-in providers', () => {
     expect(pairs).toEqual([
       ['openai-realtime', 'openai'],
       ['xai-realtime', 'xai'],
+      ['assemblyai-batch', 'assemblyai'],
     ]);
     for (const [id, vendor] of pairs) {
       expect(BUILTIN_PROVIDERS[id]?.apiKeyEnv).toBe(BUILTIN_PROVIDERS[vendor]?.apiKeyEnv);

@@ -13,23 +13,23 @@ const whole = {
   durationMs: 3_726_000,
   language: 'english',
 };
-const written = (format: Parameters<typeof renderTranscript>[1], of = whole) => {
-  const { body, contentType } = renderTranscript(of, format);
+const written = async (format: Parameters<typeof renderTranscript>[1], of = whole) => {
+  const { body, contentType } = await renderTranscript(of, format);
   return [contentType.split(';')[0], body.toString()];
 };
 
 describe('a transcript in the format that was asked for', () => {
-  it('is JSON with its text and its duration', () => {
+  it('is JSON with its text and its duration', async () => {
     expect(textOf(whole)).toBe('one two three');
     expect(usageOf(whole)).toEqual({ type: 'duration', seconds: 3_726 });
-    expect(written('json')).toEqual([
+    expect(await written('json')).toEqual([
       'application/json',
       '{"text":"one two three","usage":{"type":"duration","seconds":3726}}',
     ]);
   });
 
-  it('is JSON with its segments, in seconds', () => {
-    const verbose: unknown = JSON.parse(written('verbose_json')[1] ?? '');
+  it('is JSON with its segments, in seconds', async () => {
+    const verbose: unknown = JSON.parse((await written('verbose_json'))[1] ?? '');
     expect(verbose).toMatchObject({
       ...{ task: 'transcribe', language: 'english', duration: 3_726, text: 'one two three' },
       segments: [
@@ -39,8 +39,10 @@ describe('a transcript in the format that was asked for', () => {
     });
   });
 
-  it("has every member of the vendor's segment", () => {
-    const { segments } = JSON.parse(written('verbose_json')[1] ?? '') as { segments: object[] };
+  it("has every member of the vendor's segment", async () => {
+    const { segments } = JSON.parse((await written('verbose_json'))[1] ?? '') as {
+      segments: object[];
+    };
     for (const segment of segments) {
       expect(segment).toEqual({
         ...{ id: expect.any(Number), seek: expect.any(Number), start: expect.any(Number) },
@@ -50,45 +52,45 @@ describe('a transcript in the format that was asked for', () => {
     }
     expect(segments).toMatchObject([{ seek: 0 }, { seek: 372_000 }]);
     const again = { ...whole, segments: [{ startMs: 0, endMs: 1, text: 'again '.repeat(50) }] };
-    const repeated = JSON.parse(written('verbose_json', again)[1] ?? '');
+    const repeated = JSON.parse((await written('verbose_json', again))[1] ?? '');
     expect(repeated.segments[0].compression_ratio).toBeGreaterThan(10);
     expect(segments).toMatchObject([{ compression_ratio: 7 / 15 }, { compression_ratio: 5 / 13 }]);
   });
 
-  it('has words, segments or both, as they are asked for', () => {
+  it('has words, segments or both, as they are asked for', async () => {
     const words = [
       { word: 'one', startMs: 100, endMs: 400 },
       { word: 'two', startMs: 500, endMs: 1_450 },
     ];
     const timed = { ...whole, segments: [{ startMs: 0, endMs: 1_500, text: 'one two', words }] };
-    const told = (...granularities: ('word' | 'segment')[]) =>
-      JSON.parse(renderTranscript(timed, 'verbose_json', granularities).body.toString());
+    const told = async (...granularities: ('word' | 'segment')[]) =>
+      JSON.parse((await renderTranscript(timed, 'verbose_json', granularities)).body.toString());
     const seconds = [
       { word: 'one', start: 0.1, end: 0.4 },
       { word: 'two', start: 0.5, end: 1.45 },
     ];
-    expect(told('word').words).toEqual(seconds);
-    expect(told('word')).not.toHaveProperty('segments');
-    expect(told('segment')).not.toHaveProperty('words');
-    expect(told('word', 'segment')).toMatchObject({ words: seconds, segments: [{ id: 0 }] });
+    expect((await told('word')).words).toEqual(seconds);
+    expect(await told('word')).not.toHaveProperty('segments');
+    expect(await told('segment')).not.toHaveProperty('words');
+    expect(await told('word', 'segment')).toMatchObject({ words: seconds, segments: [{ id: 0 }] });
   });
 
-  it('is plain text or subtitles', () => {
-    expect(written('text')).toEqual(['text/plain', 'one two three\n']);
-    expect(written('srt')).toEqual([
+  it('is plain text or subtitles', async () => {
+    expect(await written('text')).toEqual(['text/plain', 'one two three\n']);
+    expect(await written('srt')).toEqual([
       'application/x-subrip',
       '1\n00:00:00,000 --> 00:00:01,500\none two\n\n2\n01:02:03,004 --> 01:02:05,999\nthree\n',
     ]);
-    expect(written('vtt')).toEqual([
+    expect(await written('vtt')).toEqual([
       'text/vtt',
       'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\none two\n\n01:02:03.004 --> 01:02:05.999\nthree\n',
     ]);
   });
 
-  it('is empty where nothing was said', () => {
+  it('is empty where nothing was said', async () => {
     const nothing = { ...whole, segments: [] };
-    expect(written('text', nothing)[1]).toBe('\n');
-    expect(written('srt', nothing)[1]).toBe('');
-    expect(written('vtt', nothing)[1]).toBe('WEBVTT\n');
+    expect((await written('text', nothing))[1]).toBe('\n');
+    expect((await written('srt', nothing))[1]).toBe('');
+    expect((await written('vtt', nothing))[1]).toBe('WEBVTT\n');
   });
 });

@@ -1,0 +1,34 @@
+import type { HearingApi, SpeechApi } from '../models/providers/vendors/vendor-api.ts';
+import { soundOf } from './read-delivery.ts';
+import { modelOf, nameOf, type Service } from './vendor.ts';
+
+type Prices = Parameters<typeof modelOf>[1];
+
+/** Speech of a vendor whose protocol the gateway speaks, too: the models that have a price, the usual one first. */
+export const speakBy = (api: SpeechApi, prices: Prices): Service<'tts'> => ({
+  ...(api.mostChars !== undefined && { mostChars: api.mostChars }),
+  plan({ model: asked, target_language_code: language, text, voice }) {
+    const { model, price } = modelOf(asked, prices);
+    const request = api.request({
+      ...{ text, model, format: 'mp3' },
+      ...(voice && { voice: nameOf(voice, voice, 'voice') }),
+      ...(language && { language }),
+    });
+    return { price, ask: async (door) => soundOf(await door.send(request)) };
+  },
+});
+
+/** The same for transcripts. */
+export const hearBy = (api: HearingApi, prices: Prices): Service<'stt'> => ({
+  plan({ file, language_code: language, model: asked }) {
+    const { model, price } = modelOf(asked, prices);
+    const heard = { file, model, wantsWords: false, ...(language && { language }) };
+    return {
+      price,
+      async ask(door) {
+        const { json, text } = await api.hear(door, heard);
+        return { json: { ...json, text } };
+      },
+    };
+  },
+});

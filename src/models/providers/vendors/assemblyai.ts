@@ -1,0 +1,64 @@
+import type { Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { objectOf, requireText, spacedWords, textOrNone } from './read-answer.ts';
+import { type VendorApi, type VendorDoor, VendorFailed, VendorGaveUp } from './vendor-api.ts';
+import { jsonRequest } from './write-request.ts';
+
+/** AssemblyAI: https://www.assemblyai.com/docs/api-reference/transcripts. It is asked until the transcript is done. */
+export const assemblyaiApi = {
+  name: 'assemblyai',
+  credential: (key) => ({ authorization: key }),
+  hearing: {
+    async hear(door, { file, language, model }) {
+      const uploaded = await objectOf(
+        await door.send({
+          method: 'POST',
+          path: '/upload',
+          headers: { 'content-type': 'application/octet-stream' },
+          body: file.bytes,
+        }),
+      );
+      const order = {
+        audio_url: uploaded.upload_url,
+        speech_models: [model],
+        ...(language === undefined ? { language_detection: true } : { language_code: language }),
+      };
+      const json = await whenDone(
+        door,
+        await objectOf(await door.send(jsonRequest('/transcript', order))),
+      );
+      return {
+        text: requireText(json.text ?? ''),
+        language: textOrNone(json.language_code),
+        words: await spacedWords(json.words, 'text', 1),
+        json,
+      };
+    },
+  },
+} satisfies VendorApi;
+
+/** How it refuses to find out a language of sound without words. */
+const NOTHING_SAID = /no spoken audio/i;
+
+/** How it tells that the file is not at fault. */
+const OWN_FAULT = /server error|internal error|try again|retry/i;
+
+async function whenDone(door: VendorDoor, begun: Json): Promise<Json> {
+  const { first, most } = LIMITS.marketplace.pollMs;
+  let waitMs: number = first;
+  let job = begun;
+  const { id } = begun;
+  if (typeof id !== 'string') throw new VendorFailed('began no transcript');
+  while (job.status !== 'completed') {
+    if (job.status === 'error') {
+      const why = String(job.error);
+      if (NOTHING_SAID.test(why)) return job;
+      throw new (OWN_FAULT.test(why) ? VendorFailed : VendorGaveUp)(`could not: ${why}`);
+    }
+    await door.pause(waitMs);
+    waitMs = Math.min(2 * waitMs, most);
+    const path = `/transcript/${encodeURIComponent(id)}`;
+    job = await objectOf(await door.send({ method: 'GET', path }));
+  }
+  return job;
+}

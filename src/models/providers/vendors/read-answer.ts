@@ -1,0 +1,63 @@
+import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
+import { type HeardWord, type VendorAnswer, VendorFailed } from './vendor-api.ts';
+
+/** The object that an answer is. */
+export async function objectOf({ body }: Pick<VendorAnswer, 'body'>): Promise<Json> {
+  let value: unknown;
+  try {
+    value = await parseJsonInTurns(body, LIMITS.marketplace.answerJson);
+  } catch (cause) {
+    throw new VendorFailed('answered what is no JSON', { cause });
+  }
+  if (!isObject(value) || Array.isArray(value)) throw new VendorFailed('answered no object');
+  return value;
+}
+
+/** The text of a transcript. */
+export function requireText(text: unknown): string {
+  if (typeof text !== 'string') throw new VendorFailed('answered without a transcript');
+  return text;
+}
+
+/** A text that may be missing. */
+export const textOrNone = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+/** They take some milliseconds. */
+const WORDS_PER_TURN = 5_000;
+
+/** The words of a list, as `read` finds them. What is none is left out. Of many, some are read in each turn. */
+export async function wordsOf(
+  list: unknown,
+  read: (item: Json) => HeardWord | undefined,
+): Promise<HeardWord[]> {
+  const words: HeardWord[] = [];
+  if (!Array.isArray(list)) return words;
+  for (const [index, item] of list.entries()) {
+    if (index % WORDS_PER_TURN === 0 && index > 0) await turnForLongWork();
+    const word = isObject(item) ? read(item) : undefined;
+    if (word !== undefined) words.push(word);
+  }
+  return words;
+}
+
+/** Those whose text is under a name and whose times are in so many milliseconds, with a blank between them. */
+export const spacedWords = (list: unknown, name: 'word' | 'text', unitMs: number) =>
+  wordsOf(list, (item) => timedWord(item, textOrNone(item[name])?.trim(), unitMs, ' '));
+
+/** A word, where its times are told. */
+export function timedWord(
+  { start, end }: Json,
+  word: unknown,
+  unitMs: number,
+  gap: string,
+): HeardWord | undefined {
+  if (typeof word !== 'string' || !isTime(start) || !isTime(end)) return undefined;
+  return { word, startMs: start * unitMs, endMs: Math.max(start, end) * unitMs, gap };
+}
+
+const isTime = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0;

@@ -1,0 +1,34 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { VendorApi, VendorFormat } from './vendor-api.ts';
+import { jsonRequest } from './write-request.ts';
+
+/** A voice of each model that lacks the usual one. */
+const VOICES: Readonly<Record<string, string>> = { mistv2: 'cove', coda: 'lyra' };
+
+/** The names that all its models take; the newer ones do for newer models alone. */
+const TYPES: Readonly<Record<VendorFormat, string>> = { mp3: 'audio/mp3', pcm: 'audio/pcm' };
+
+/** Rime: https://docs.rime.ai/api-reference. */
+export const rimeApi = {
+  name: 'rime',
+  credential: (key) => ({ authorization: `Bearer ${key}` }),
+  speech: {
+    mostChars: 3_000,
+    speeds: { min: 0.25, max: 4 },
+    request({ format, language, model, speed, text, voice = VOICES[model] ?? 'astra' }) {
+      const request = jsonRequest('/rime-tts', {
+        text,
+        speaker: voice,
+        modelId: model,
+        ...(language !== undefined && { lang: language }),
+        ...(format === 'pcm' && { samplingRate: LIMITS.speech.sampleRateHz }),
+        ...(speed !== undefined && speedOf(model, speed)),
+      });
+      return { ...request, headers: { ...request.headers, accept: TYPES[format] } };
+    },
+  },
+} satisfies VendorApi;
+
+/** Both count how long a word takes. */
+const speedOf = (model: string, speed: number) =>
+  model === 'mistv2' ? { speedAlpha: 1 / speed } : { timeScaleFactor: 1 / speed };

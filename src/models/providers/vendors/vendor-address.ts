@@ -1,0 +1,24 @@
+import { ConfigError } from '../../../config/config.ts';
+
+/** The variable that moves a vendor elsewhere: to another region, or to a peer in a test. */
+export const baseUrlVariable = (vendor: string): string =>
+  `VENDOR_${vendor.toUpperCase()}_BASE_URL`;
+
+/** Where a vendor was moved to. Throws ConfigError for an address that is none. */
+export function movedBaseUrl(
+  vendor: string,
+  secret: (name: string) => string | undefined,
+): string | undefined {
+  const variable = baseUrlVariable(vendor);
+  const baseUrl = secret(variable);
+  if (baseUrl !== undefined && !isAddress(baseUrl)) {
+    throw new ConfigError(`Invalid ${variable}: must be an http or https URL without a query`);
+  }
+  return baseUrl;
+}
+
+function isAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && search === '' && hash === '';
+}

@@ -1,0 +1,107 @@
+import type { TimedWord } from '../../../engines/engine.ts';
+import type { Json } from '../../../kernel/json.ts';
+import type { Random } from '../../../kernel/random.ts';
+
+/** A file of sound. */
+export type SoundFile = {
+  readonly bytes: Buffer;
+  readonly durationMs: number;
+  readonly contentType: string;
+  readonly name: string;
+};
+
+/** A request below the base address of a vendor. */
+export type VendorRequest = {
+  readonly method: 'GET' | 'POST';
+  /** With its query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+};
+
+export type VendorAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+};
+
+/** The way to one vendor, for one order: all its requests share one deadline. */
+export interface VendorDoor {
+  /** Answers what is a success. Throws where there is none. */
+  send(request: VendorRequest): Promise<VendorAnswer>;
+  /** Waits between two questions. Throws when the time of the order is up. */
+  pause(ms: number): Promise<void>;
+  readonly random: Random;
+}
+
+/** A vendor did not deliver: it cannot be reached, broke off, took too long, or answered what is none. */
+export class VendorFailed extends Error {
+  override readonly name: string = 'VendorFailed';
+}
+
+/** It began the work and gave it up for what it was given; another vendor may not. */
+export class VendorGaveUp extends VendorFailed {
+  override readonly name = 'VendorGaveUp';
+}
+
+/** What every vendor of speech makes: sound in a container, and 16-bit samples at `LIMITS.speech.sampleRateHz`. */
+export type VendorFormat = 'mp3' | 'pcm';
+
+/** A text to be spoken. */
+export type SpokenText = {
+  readonly text: string;
+  /** The vendor's own name of the model. */
+  readonly model: string;
+  /** The vendor's own name of the voice. Undefined: one that every account has. */
+  readonly voice?: string | undefined;
+  readonly language?: string | undefined;
+  /** Twice as fast is 2. */
+  readonly speed?: number | undefined;
+  readonly format: VendorFormat;
+};
+
+export type SpeechApi = {
+  /** The longest text in code points, where there is one. */
+  readonly mostChars?: number;
+  /** How fast it speaks. */
+  readonly speeds: { readonly min: number; readonly max: number };
+  /** A request whose successful answer is the sound, which may come while it is made. */
+  readonly request: (spoken: SpokenText) => VendorRequest;
+};
+
+/** Sound to be written down. */
+export type HeardSound = {
+  readonly file: SoundFile;
+  /** The vendor's own name of the model. */
+  readonly model: string;
+  /** Undefined: the vendor finds it out. */
+  readonly language?: string | undefined;
+  /** Whether the time of each word is wanted. Some vendors tell it unasked. */
+  readonly wantsWords: boolean;
+};
+
+/** A word, its times, and what stands between the one before and it. */
+export type HeardWord = TimedWord & { readonly gap: string };
+
+export type Transcript = {
+  readonly text: string;
+  readonly language: string | undefined;
+  /** Empty where the vendor told none. */
+  readonly words: readonly HeardWord[];
+  /** What the vendor wrote. */
+  readonly json: Json;
+};
+
+export type HearingApi = {
+  /** Throws VendorFailed where the answer is no transcript, and what the door throws. */
+  readonly hear: (door: VendorDoor, heard: HeardSound) => Promise<Transcript>;
+};
+
+/** How a vendor is spoken to, whoever buys from it. */
+export type VendorApi = {
+  readonly name: string;
+  /** The headers that open a request. */
+  readonly credential: (apiKey: string) => Readonly<Record<string, string>>;
+  readonly speech?: SpeechApi;
+  readonly hearing?: HearingApi;
+};

@@ -1,0 +1,87 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Random } from '../../../kernel/random.ts';
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
+import { renderTranscript, usageOf, type WholeTranscript } from '../local/render-transcript.ts';
+import { openPool } from '../open-pool.ts';
+import { streamOfTranscript } from '../openai/transcript-stream.ts';
+import type { Outcome } from '../outcome.ts';
+import {
+  NOTHING_TOLD,
+  type PlainFormat,
+  type TranscriptionCall,
+  type TranscriptionRail,
+} from '../transcription-rail.ts';
+import type { Upstream, UpstreamLimits } from '../upstream-pool.ts';
+import { orderOver } from './pool-door.ts';
+import { segmentWords } from './segment-words.ts';
+import type { HearingApi, Transcript, VendorApi } from './vendor-api.ts';
+
+type VendorHearingDeps = {
+  readonly api: VendorApi & { readonly hearing: HearingApi };
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
+};
+
+/**
+ * Transcripts of a vendor with a protocol of its own, in the formats of this interface. What is billed is the duration of
+ * the file: of what vendors report of their own work nothing is taken.
+ */
+export function createVendorTranscriptionRail(
+  deps: VendorHearingDeps,
+): TranscriptionRail & AsyncDisposable {
+  const { api, clock, limits, random } = deps;
+  const pool = openPool({ ...deps, path: '', credential: api.credential });
+  const hear = async (
+    call: TranscriptionCall,
+    signal: StopSignal,
+  ): Promise<Outcome<{ readonly whole: WholeTranscript; readonly format: PlainFormat }>> => {
+    const { file, format, language, model, paymentMethod } = call;
+    if (format === 'diarized_json') return NO_SPEAKERS;
+    const contentType = file.contentType ?? 'application/octet-stream';
+    const wantsWords = format !== 'json' && format !== 'text';
+    const heard = { file: { ...file, contentType }, language, model, wantsWords };
+    const order = { signal, paymentMethod };
+    return orderOver({ pool, clock, random, totalMs: limits?.totalMs }, order, async (door) => {
+      const transcript = await api.hearing.hear(door, heard);
+      return { whole: await wholeOf(transcript, call), format };
+    });
+  };
+  return {
+    async transcribe(call, signal) {
+      const outcome = await hear(call, signal);
+      if (outcome.kind !== 'completed') return outcome;
+      const { format, whole, ...head } = outcome;
+      return {
+        ...head,
+        ...(await renderTranscript(whole, format, call.granularities)),
+        usage: NOTHING_TOLD,
+      };
+    },
+    /** The vendor's answer is whole, so that there is one event with all of it. */
+    async stream(call, signal) {
+      const outcome = await hear(call, signal);
+      if (outcome.kind !== 'completed') return outcome;
+      const { whole, format: _, ...head } = outcome;
+      const said = { text: whole.text, usage: usageOf(whole) };
+      return { ...head, stream: streamOfTranscript(said, NOTHING_TOLD) };
+    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+const NO_SPEAKERS = {
+  kind: 'unfit',
+  detail: 'This model does not tell speakers apart here.',
+  param: 'response_format',
+} as const;
+
+async function wholeOf(
+  { language = 'unknown', text, words }: Transcript,
+  { file: { durationMs } }: TranscriptionCall,
+): Promise<WholeTranscript> {
+  const untimed = text === '' ? [] : [{ startMs: 0, endMs: durationMs, text }];
+  const segments = words.length === 0 ? untimed : await segmentWords(words);
+  return { segments, text, durationMs, language };
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { renderTranscript } from '../../../../../src/models/providers/local/render-transcript.ts';
+import { spacedWords } from '../../../../../src/models/providers/vendors/read-answer.ts';
+import { segmentWords } from '../../../../../src/models/providers/vendors/segment-words.ts';
+import { longestStallMs } from '../../../../support/longest-stall.ts';
+
+const word = (said: string, startMs: number, endMs: number, gap = ' ') => ({
+  ...{ word: said, startMs, endMs, gap },
+});
+const linesOf = async (...words: ReturnType<typeof word>[]) =>
+  (await segmentWords(words)).map(({ endMs, startMs, text }) => [text, startMs, endMs]);
+
+describe('words in lines', () => {
+  it('end at the end of a sentence, and at a silence', async () => {
+    expect(await linesOf()).toEqual([]);
+    expect(
+      await linesOf(
+        word('Good', 0, 100),
+        word('day."', 100, 200),
+        word('Who', 250, 300),
+        word('is', 1_299, 1_400),
+        word('there', 2_400, 2_500),
+      ),
+    ).toEqual([
+      ['Good day."', 0, 200],
+      ['Who is', 250, 1_400],
+      ['there', 2_400, 2_500],
+    ]);
+  });
+
+  it('are as long as a line can be shown, and a single long word is a line', async () => {
+    const words = Array.from({ length: 20 }, (_, i) => word('w', i * 500, i * 500 + 500));
+    const lines = await linesOf(...words);
+    expect(lines.map(([, start, end]) => Number(end) - Number(start))).toEqual([7_000, 3_000]);
+    expect(await linesOf(word('a', 0, 60_000), word('b', 60_000, 60_001))).toHaveLength(2);
+  });
+
+  it('have the gaps that their vendor told, none where a language has none', async () => {
+    expect(await linesOf(word('今', 0, 1, ''), word('日', 1, 2, ''), word('OK', 2, 3))).toEqual([
+      ['今日 OK', 0, 3],
+    ]);
+  });
+
+  it('are read and written in many turns where there are hours of them', async () => {
+    const list = Array.from({ length: 20_000 }, (_, i) => ({
+      ...{ word: i % 11 === 0 ? 'end.' : 'word', start: i / 3, end: i / 3 + 0.2 },
+    }));
+    const stallMs = await longestStallMs(async () => {
+      const segments = await segmentWords(await spacedWords(list, 'word', 1_000));
+      const whole = { segments, durationMs: 6_666_000, language: 'en' };
+      for (const format of ['verbose_json', 'srt', 'vtt', 'text'] as const) {
+        await renderTranscript(whole, format, ['word', 'segment']);
+      }
+    });
+    expect(stallMs).toBeLessThan(50);
+  });
+});

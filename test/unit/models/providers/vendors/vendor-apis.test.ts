@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { REMOTE_VENDORS } from '../../../../../src/marketplace/vendors/vendors.ts';
+import { BUILTIN_PROVIDERS } from '../../../../../src/models/catalogue/builtin/providers.ts';
+import { vendorApiOf } from '../../../../../src/models/providers/vendors/vendor-apis.ts';
+
+it('reaches each vendor at the address and with the variable that the marketplace has', () => {
+  const shared = Object.values(BUILTIN_PROVIDERS).flatMap(({ apiKeyEnv, baseUrl, dialect }) => {
+    const api = vendorApiOf(dialect);
+    return api === undefined ? [] : [[api.name, baseUrl, [apiKeyEnv]] as const];
+  });
+  expect(shared.map(([name]) => name)).toEqual(['cartesia', 'elevenlabs', 'rime', 'assemblyai']);
+  for (const [name, baseUrl, variables] of shared) {
+    const vendor = REMOTE_VENDORS.find((each) => each.name === name);
+    expect(vendor?.account).toMatchObject({ baseUrl, variables });
+  }
+});
