@@ -67,6 +67,17 @@ export class Extent {
     return this.#arena.f32[(this.address + this.layout.errorsAt) / 4 + place] ?? 0;
   }
 
+  /** What a scan reads is about to be read. */
+  touch(): void {
+    this.#arena.kernel.touch(this.address, this.layout.exactAt);
+  }
+
+  /** The exact numbers of a row are about to be read. */
+  touchExact(place: number): void {
+    const { exactAt, stride } = this.layout;
+    this.#arena.kernel.touch(this.address + exactAt + place * stride * 4, stride * 4);
+  }
+
   /** The exact product of a row with the query in the scratch block. */
   scoreAt(place: number): number {
     const { exactAt, stride } = this.layout;

@@ -8,14 +8,15 @@ describe('the layout of blocks', () => {
     const wrong = everyDims.filter((dims) => {
       const blocks = 2 ** (dims % 6);
       const { errorsAt, exactAt, idsAt, rows, scalesAt, stride, tagsAt } = layoutOf(dims, blocks);
-      const sizes = [idsAt - exactAt, scalesAt - idsAt, errorsAt - scalesAt, tagsAt - errorsAt];
+      const sizes = [errorsAt - scalesAt, idsAt - errorsAt, tagsAt - idsAt];
       return !(
         stride >= dims &&
         rows >= GROUP_ROWS * blocks &&
         rows % GROUP_ROWS === 0 &&
-        exactAt === rows * stride &&
-        [stride * 4, 8, 4, 4].every((bytes, i) => sizes[i] === rows * bytes) &&
-        tagsAt + rows <= blocks * BLOCK_BYTES &&
+        scalesAt === rows * stride &&
+        [4, 4, 8].every((bytes, i) => sizes[i] === rows * bytes) &&
+        exactAt >= tagsAt + rows &&
+        exactAt + rows * stride * 4 <= blocks * BLOCK_BYTES &&
         exactAt % 16 === 0 &&
         idsAt % 8 === 0 &&
         scalesAt % 16 === 0
