@@ -6,7 +6,7 @@ export const GROUP_ROWS = 4;
 export const STEP = 16;
 
 /** Beside a row's numbers: its id, its scale, its error, its tag. */
-const ROW_EXTRA_BYTES = 8 + 4 + 4 + 1;
+const ROW_EXTRA_BYTES = 8 + 4 + 4 + 4;
 
 /** Where the rows lie in some blocks that follow each other. Places and lengths are in bytes but for `rows` and `stride`. */
 export type BlockLayout = {
@@ -19,6 +19,7 @@ export type BlockLayout = {
   readonly errorsAt: number;
   /** Float64, because ids are safe integers. */
   readonly idsAt: number;
+  /** Int32. */
   readonly tagsAt: number;
   /** The Float32 numbers, behind what every search reads. */
   readonly exactAt: number;
@@ -37,12 +38,12 @@ export function layoutOf(dims: number, blocks = 1): BlockLayout {
 
 function makeLayout(dims: number, blocks: number): BlockLayout {
   const stride = Math.ceil(dims / STEP) * STEP;
-  const most = Math.floor((blocks * BLOCK_BYTES - STEP) / (5 * stride + ROW_EXTRA_BYTES));
+  const most = Math.floor((blocks * BLOCK_BYTES) / (5 * stride + ROW_EXTRA_BYTES));
   const rows = most - (most % GROUP_ROWS);
   const scalesAt = rows * stride;
   const errorsAt = scalesAt + rows * 4;
   const idsAt = errorsAt + rows * 4;
   const tagsAt = idsAt + rows * 8;
-  const exactAt = Math.ceil((tagsAt + rows) / STEP) * STEP;
+  const exactAt = tagsAt + rows * 4;
   return { rows, stride, scalesAt, errorsAt, idsAt, tagsAt, exactAt };
 }

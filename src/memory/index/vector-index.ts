@@ -52,7 +52,8 @@ export interface VectorIndex extends AsyncDisposable {
   readonly bytes: number;
 }
 
-const { indexAmong, indexBytes, indexDims, indexResults, indexWaiting } = LIMITS.memory;
+const { indexAmong, indexBytes, indexDims, indexResults, indexWaiting, indexYoungHeapMb } =
+  LIMITS.memory;
 /** Ids that are removed in one step. */
 const IDS_A_CALL = 1_000;
 
@@ -71,6 +72,7 @@ export function startVectorIndex(deps: {
     // Forgetting is not refused because of searches that wait.
     maxInFlight: 2 * indexWaiting,
     niceness: LIMITS.engines.niceness.other,
+    youngHeapMb: indexYoungHeapMb,
   });
   return createVectorIndex(client);
 }
