@@ -100,13 +100,13 @@ const MODULE = `
   ;; Adds pages of zeros; returns how many there were, or -1 where there is no memory for them.
   (func (export "grow") (param $pages i32) (result i32) (memory.grow (local.get $pages)))
 
-  ;; Reads a byte of every 4 KiB, and the last one.
+  ;; Reads a byte of every line of the cache, and the last one.
   (func (export "touch") (param $at i32) (param $bytes i32) (result i32)
     (local $last i32) (local $sum i32)
     (local.set $last (i32.add (local.get $at) (i32.sub (local.get $bytes) (i32.const 1))))
     (loop $page
       (local.set $sum (i32.xor (local.get $sum) (i32.load8_u (local.get $at))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4096)))
+      (local.set $at (i32.add (local.get $at) (i32.const 64)))
       (br_if $page (i32.lt_u (local.get $at) (local.get $last))))
     (i32.xor (local.get $sum) (i32.load8_u (local.get $last))))
 
@@ -216,8 +216,8 @@ export type IndexKernel = {
   readonly memory: { readonly buffer: ArrayBuffer };
   grow(pages: number): number;
   /**
-   * Reads a little of each page of the memory. The processor looks pages up at the same time here, but one after the other
-   * while it computes with what is in them.
+   * Reads a little of each line of the cache. The processor fetches many of them at the same time here, but fewer while it
+   * computes with what is in them.
    */
   touch(at: number, bytes: number): number;
   /**
