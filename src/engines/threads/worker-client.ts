@@ -34,6 +34,8 @@ export type WorkerClientDeps<Options> = {
   readonly options: () => Options;
   readonly maxInFlight: number;
   readonly niceness?: number;
+  /** Of objects that live for a moment: the less, the more of them stay in the processor's cache. */
+  readonly youngHeapMb?: number;
   /** Workers that share these compute a few at a time. */
   readonly turns?: Turns;
   /** A worker that answers nothing for so long is taken for hung and ended. */
@@ -171,7 +173,10 @@ function newThread<Options>(deps: WorkerClientDeps<Options>, turn: TurnPass | un
     name: deps.name,
     // The loader flags of this process do not work in a thread; the bootstrap registers its own.
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: LIMITS.engines.workerHeapMb },
+    resourceLimits: {
+      maxOldGenerationSizeMb: LIMITS.engines.workerHeapMb,
+      ...(deps.youngHeapMb === undefined ? {} : { maxYoungGenerationSizeMb: deps.youngHeapMb }),
+    },
   });
 }
 

@@ -82,4 +82,6 @@ export const MEMORY_LIMITS = {
   indexWaitingPerSpace: 64,
   /** Of one step of a search or of wiping, after which another space has its turn: a quarter of a millisecond or so. */
   indexStepBytes: 4 * 1024 * 1024,
+  /** Of the thread: a search leaves some ten kilobytes of objects behind. */
+  indexYoungHeapMb: 3,
 } as const;

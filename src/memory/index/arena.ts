@@ -4,7 +4,7 @@ import { LONGEST } from './unit-length.ts';
 
 /** Rows that one call of the kernel may write of. */
 export const SCAN_ROWS = 2_048;
-/** Blocks that are asked of the system at a time: each time the views below are made anew. */
+/** Blocks that are asked of the system at a time, or an eighth: each time the views below are made anew. */
 const GROWTH_BLOCKS = 256;
 /** A memory of WebAssembly has so many, and the first one is scratch. */
 const MOST_BLOCKS = 65_535;
@@ -119,7 +119,8 @@ export class Arena {
   }
 
   #grow(): boolean {
-    const more = Math.min(GROWTH_BLOCKS, this.#most - this.#grown);
+    const wanted = Math.max(GROWTH_BLOCKS, this.#grown >> 3);
+    const more = Math.min(wanted, this.#most - this.#grown);
     if (more <= 0) return false;
     const first = this.kernel.grow(more);
     if (first < 0) {

@@ -6,22 +6,23 @@ export const GROUP_ROWS = 4;
 export const STEP = 16;
 
 /** Beside a row's numbers: its id, its scale, its error, its tag. */
-const ROW_EXTRA_BYTES = 8 + 4 + 4 + 1;
+const ROW_EXTRA_BYTES = 8 + 4 + 4 + 4;
 
 /** Where the rows lie in some blocks that follow each other. Places and lengths are in bytes but for `rows` and `stride`. */
 export type BlockLayout = {
   readonly rows: number;
   /** Numbers of a row with the zeros at its end. The coarse ones come first, a byte each. */
   readonly stride: number;
-  /** The Float32 numbers. */
-  readonly exactAt: number;
-  /** Float64, because ids are safe integers. */
-  readonly idsAt: number;
   /** Float32: what a coarse number is to be multiplied with. */
   readonly scalesAt: number;
   /** Float32: how far the coarse vector is from the exact one. */
   readonly errorsAt: number;
+  /** Float64, because ids are safe integers. */
+  readonly idsAt: number;
+  /** Int32. */
   readonly tagsAt: number;
+  /** The Float32 numbers, behind what every search reads. */
+  readonly exactAt: number;
 };
 
 /** There are few, and many extents of each. */
@@ -39,9 +40,10 @@ function makeLayout(dims: number, blocks: number): BlockLayout {
   const stride = Math.ceil(dims / STEP) * STEP;
   const most = Math.floor((blocks * BLOCK_BYTES) / (5 * stride + ROW_EXTRA_BYTES));
   const rows = most - (most % GROUP_ROWS);
-  const exactAt = rows * stride;
-  const idsAt = exactAt + rows * stride * 4;
-  const scalesAt = idsAt + rows * 8;
+  const scalesAt = rows * stride;
   const errorsAt = scalesAt + rows * 4;
-  return { rows, stride, exactAt, idsAt, scalesAt, errorsAt, tagsAt: errorsAt + rows * 4 };
+  const idsAt = errorsAt + rows * 4;
+  const tagsAt = idsAt + rows * 8;
+  const exactAt = tagsAt + rows * 4;
+  return { rows, stride, scalesAt, errorsAt, idsAt, tagsAt, exactAt };
 }

@@ -11,6 +11,13 @@ export class Extent {
   readonly first: number;
   readonly layout: BlockLayout;
   readonly #arena: Arena;
+  /**
+   * The address as the kernel takes it, in 32 bits with a sign, and in words of four and of eight bytes: V8 computes with
+   * whole numbers below 2³¹ much faster than with others.
+   */
+  readonly #at: number;
+  readonly #word: number;
+  readonly #double: number;
 
   constructor(
     arena: Arena,
@@ -20,26 +27,27 @@ export class Extent {
   ) {
     this.#arena = arena;
     this.address = run.address;
+    this.#at = run.address | 0;
+    this.#word = run.address / 4;
+    this.#double = run.address / 8;
     this.blocks = run.blocks;
     this.first = first;
     this.layout = layout;
   }
 
   write(place: number, { id, tag, vector }: Row): void {
-    const { f32, f64, kernel, u8 } = this.#arena;
+    const { f32, f64, i32, kernel } = this.#arena;
     const { errorsAt, exactAt, idsAt, scalesAt, stride, tagsAt } = this.layout;
-    const exact = this.address + exactAt + place * stride * 4;
-    f32.set(vector, exact / 4);
-    const scale = this.address + scalesAt + place * 4;
+    f32.set(vector, this.#word + exactAt / 4 + place * stride);
     kernel.quantise(
-      exact,
+      this.#at + exactAt + place * stride * 4,
       stride,
-      this.#coarseAt(place),
-      scale,
-      this.address + errorsAt + place * 4,
+      this.#at + this.#coarseAt(place),
+      this.#at + scalesAt + place * 4,
+      this.#at + errorsAt + place * 4,
     );
-    f64[(this.address + idsAt) / 8 + place] = id;
-    u8[this.address + tagsAt + place] = tag;
+    f64[this.#double + idsAt / 8 + place] = id;
+    i32[this.#word + tagsAt / 4 + place] = tag;
   }
 
   /** Overwrites a row with one of this extent or of another with vectors as long. */
@@ -56,21 +64,32 @@ export class Extent {
   }
 
   idAt(place: number): number {
-    return this.#arena.f64[(this.address + this.layout.idsAt) / 8 + place] ?? 0;
+    return this.#arena.f64[this.#double + this.layout.idsAt / 8 + place] ?? 0;
   }
 
   tagAt(place: number): number {
-    return this.#arena.u8[this.address + this.layout.tagsAt + place] ?? 0;
+    return this.#arena.i32[this.#word + this.layout.tagsAt / 4 + place] ?? 0;
   }
 
   errorAt(place: number): number {
-    return this.#arena.f32[(this.address + this.layout.errorsAt) / 4 + place] ?? 0;
+    return this.#arena.f32[this.#word + this.layout.errorsAt / 4 + place] ?? 0;
+  }
+
+  /** What a scan reads is about to be read. */
+  touch(): void {
+    this.#arena.kernel.touch(this.#at, this.layout.exactAt);
+  }
+
+  /** The exact numbers of a row are about to be read. */
+  touchExact(place: number): void {
+    const { exactAt, stride } = this.layout;
+    this.#arena.kernel.touch(this.#at + exactAt + place * stride * 4, stride * 4);
   }
 
   /** The exact product of a row with the query in the scratch block. */
   scoreAt(place: number): number {
     const { exactAt, stride } = this.layout;
-    const row = this.address + exactAt + place * stride * 4;
+    const row = this.#at + exactAt + place * stride * 4;
     return this.#arena.kernel.score(row, SCRATCH.exactQuery, stride);
   }
 
@@ -87,9 +106,9 @@ export class Extent {
     const { errorsAt, scalesAt, stride } = this.layout;
     const groups = Math.ceil(Math.min(rows, SCAN_ROWS) / GROUP_ROWS);
     const end = this.#arena.kernel.scan(
-      this.address + place * stride,
-      this.address + scalesAt + place * 4,
-      this.address + errorsAt + place * 4,
+      this.#at + place * stride,
+      this.#at + scalesAt + place * 4,
+      this.#at + errorsAt + place * 4,
       groups,
       SCRATCH.coarseQuery,
       stride,
@@ -102,16 +121,16 @@ export class Extent {
     return { scanned: groups * GROUP_ROWS, count: (end - SCRATCH.candidates) / 8 };
   }
 
-  /** Where a row's first coarse numbers are. The others follow at a distance: those of its group lie between. */
+  /** Where in the extent a row's first coarse numbers are. The others follow at a distance: those of its group lie between. */
   #coarseAt(place: number): number {
     const inGroup = place % GROUP_ROWS;
-    return this.address + (place - inGroup) * this.layout.stride + inGroup * STEP;
+    return (place - inGroup) * this.layout.stride + inGroup * STEP;
   }
 
   /** All bytes of a row, as addresses and lengths. */
   #partsOf(place: number): readonly (readonly [at: number, bytes: number])[] {
     const { errorsAt, exactAt, idsAt, scalesAt, stride, tagsAt } = this.layout;
-    const coarseAt = this.#coarseAt(place);
+    const coarseAt = this.address + this.#coarseAt(place);
     return [
       ...Array.from(
         { length: stride / STEP },
@@ -121,7 +140,7 @@ export class Extent {
       [this.address + idsAt + place * 8, 8],
       [this.address + scalesAt + place * 4, 4],
       [this.address + errorsAt + place * 4, 4],
-      [this.address + tagsAt + place, 1],
+      [this.address + tagsAt + place * 4, 4],
     ];
   }
 }

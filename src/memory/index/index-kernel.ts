@@ -100,6 +100,16 @@ const MODULE = `
   ;; Adds pages of zeros; returns how many there were, or -1 where there is no memory for them.
   (func (export "grow") (param $pages i32) (result i32) (memory.grow (local.get $pages)))
 
+  ;; Reads a byte of every line of the cache, and the last one.
+  (func (export "touch") (param $at i32) (param $bytes i32) (result i32)
+    (local $last i32) (local $sum i32)
+    (local.set $last (i32.add (local.get $at) (i32.sub (local.get $bytes) (i32.const 1))))
+    (loop $page
+      (local.set $sum (i32.xor (local.get $sum) (i32.load8_u (local.get $at))))
+      (local.set $at (i32.add (local.get $at) (i32.const 64)))
+      (br_if $page (i32.lt_u (local.get $at) (local.get $last))))
+    (i32.xor (local.get $sum) (i32.load8_u (local.get $last))))
+
   ;; Writes the nearest whole numbers of a row, 16 at a time and 64 bytes from 16 to 16, their scale, and how far they are
   ;; from the row.
   (func (export "quantise")
@@ -205,6 +215,11 @@ export type IndexKernel = {
   /** Grows, and has another buffer from then on. */
   readonly memory: { readonly buffer: ArrayBuffer };
   grow(pages: number): number;
+  /**
+   * Reads a little of each line of the cache. The processor fetches many of them at the same time here, but fewer while it
+   * computes with what is in them.
+   */
+  touch(at: number, bytes: number): number;
   /**
    * Writes the coarse form of the Float32 row at `row`: whole numbers to `out`, laid out as `scan` reads them, and the
    * Float32 scale and error to their places.

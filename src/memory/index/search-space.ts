@@ -6,6 +6,9 @@ import type { Space, Steps } from './space.ts';
 import type { Found, SpaceQuery } from './space-query.ts';
 
 const { indexStepBytes } = LIMITS.memory;
+/** Of a larger space the next pages are read meanwhile. */
+const TOUCHED_BLOCKS = 8;
+const TOUCHED_ROWS = 32;
 
 /**
  * The best rows by their exact score: the highest first, of equal ones the lowest id. Undefined when the space went
@@ -42,6 +45,7 @@ function* named(
 /** The rows that can be among the best. */
 function* likely(space: Space, shortlist: Shortlist): Steps<Candidates | undefined> {
   const rowsAStep = Math.ceil(indexStepBytes / space.stride);
+  if (space.blocks <= TOUCHED_BLOCKS) space.touch();
   for (let row = 0; row < space.rows; ) {
     row = shortlist.scan(row, Math.min(space.rows, row + rowsAStep));
     if (row >= space.rows) break;
@@ -61,6 +65,10 @@ function* bestOf(
   const rowsAStep = Math.ceil(indexStepBytes / (space.stride * 4));
   for (let done = 0; done < rows.length; ) {
     arena.prepare(vector, space.stride);
+    for (const row of rows.slice(done, done + TOUCHED_ROWS)) {
+      const extent = space.extentOf(row);
+      extent.touchExact(row - extent.first);
+    }
     const end = Math.min(rows.length, done + rowsAStep);
     for (; done < end; done++) {
       if ((uppers[done] ?? 0) < best.least) continue;

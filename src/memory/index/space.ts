@@ -19,6 +19,8 @@ export class Space {
   readonly dims: number;
   /** Numbers of a row with the zeros at its end. */
   readonly stride: number;
+  /** The greater, the later it was used. */
+  lastUse = 0;
   readonly #arena: Arena;
   readonly #rowsOfBlock: number;
   #extents: Extent[] = [];
@@ -149,6 +151,11 @@ export class Space {
     this.#extents.push(extent);
     this.#blocks += run.blocks;
     this.#room += extent.layout.rows;
+  }
+
+  /** What a search reads of each row is about to be read. For small spaces, whose memory is seldom near the processor. */
+  touch(): void {
+    for (const extent of this.#extents) extent.touch();
   }
 
   /** The extent that a row lies in. */

@@ -22,8 +22,9 @@ export type Outcome = 'done' | 'absent' | 'full';
 /** The spaces of the index within the bound of its memory: one that needs room takes it of those that were used longest ago. */
 export class Spaces {
   readonly #arena: Arena;
-  /** Those that were used last come last. */
   readonly #spaces = new Map<number, Space>();
+  /** A space is stamped with their number when it is used. */
+  #uses = 0;
   #evicted: number[] = [];
   #releasing = 0;
 
@@ -50,6 +51,7 @@ export class Spaces {
 
   open(key: number, dims: number): void {
     this.#spaces.set(key, new Space(this.#arena, dims));
+    this.#use(key);
   }
 
   /** Adds rows, in place of those with the same ids. What is refused, and a space that is full, leaves none of the rows. */
@@ -89,9 +91,7 @@ export class Spaces {
 
   #use(key: number): Space | undefined {
     const space = this.#spaces.get(key);
-    if (space === undefined) return undefined;
-    this.#spaces.delete(key);
-    this.#spaces.set(key, space);
+    if (space !== undefined) space.lastUse = ++this.#uses;
     return space;
   }
 
@@ -114,14 +114,17 @@ export class Spaces {
 
   /** False when there is no other space. */
   *#evictOldestBut(kept: Space): Steps<boolean> {
-    for (const [key, space] of this.#spaces) {
-      if (space === kept) continue;
-      this.#spaces.delete(key);
-      this.#evicted.push(key);
-      yield* this.#release(space);
-      return true;
+    let oldest: readonly [number, Space] | undefined;
+    for (const entry of this.#spaces) {
+      const [, space] = entry;
+      if (space !== kept && space.lastUse < (oldest?.[1].lastUse ?? Infinity)) oldest = entry;
     }
-    return false;
+    if (oldest === undefined) return false;
+    const [key, space] = oldest;
+    this.#spaces.delete(key);
+    this.#evicted.push(key);
+    yield* this.#release(space);
+    return true;
   }
 
   *#release(space: Space): Steps<void> {

@@ -28,7 +28,8 @@ export interface VectorIndex extends AsyncDisposable {
   /** The version at which the space can be searched; undefined when it has to be loaded. */
   versionOf(spaceId: number): number | undefined;
   /**
-   * Replaces a space when the last of its rows is there; until then searches find what was loaded before. Rejects with
+   * Replaces a space when the last of its rows is there; until then searches find what was loaded before, and `add` and
+   * `remove` change that: compare `versionOf` with the database's version afterwards. Rejects with
    * SpaceTooLarge, with SpaceNotLoaded when it went while it was loaded, and as `rows` does.
    */
   load(
@@ -52,7 +53,8 @@ export interface VectorIndex extends AsyncDisposable {
   readonly bytes: number;
 }
 
-const { indexAmong, indexBytes, indexDims, indexResults, indexWaiting } = LIMITS.memory;
+const { indexAmong, indexBytes, indexDims, indexResults, indexWaiting, indexYoungHeapMb } =
+  LIMITS.memory;
 /** Ids that are removed in one step. */
 const IDS_A_CALL = 1_000;
 
@@ -71,6 +73,7 @@ export function startVectorIndex(deps: {
     // Forgetting is not refused because of searches that wait.
     maxInFlight: 2 * indexWaiting,
     niceness: LIMITS.engines.niceness.other,
+    youngHeapMb: indexYoungHeapMb,
   });
   return createVectorIndex(client);
 }
