@@ -132,13 +132,14 @@ async function askSteadily(index: VectorIndex, pool: VectorPool, queries: readon
 async function besideLarge(index: VectorIndex, pool: VectorPool, queries: readonly Float32Array[]) {
   await load(index, 2, pool, ROWS_A_SPACE);
   let isOver = false;
-  const answered = 0;
+  let answered = 0;
   const keepAsking = async (first: number) => {
     for (let i = first; !isOver; i++) {
       await index.search(1, {
         vector: queries[i % queries.length] ?? new Float32Array(DIMS),
         k: K,
       });
+      answered++;
     }
   };
   const large = Array.from({ length: LARGE_WAITING }, (_, i) => keepAsking(i));
