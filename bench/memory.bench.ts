@@ -4,6 +4,7 @@ import { BLOCK_BYTES, layoutOf } from '../src/memory/index/block-layout.ts';
 import { startVectorIndex, type VectorIndex } from '../src/memory/index/vector-index.ts';
 import { chanceOf, toUnit } from '../test/support/unit-vectors.ts';
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';
+import { benchMemoryBesideCalls } from './memory-beside-calls.ts';
 import { at, median } from './quantile.ts';
 import { makePool, type VectorPool } from './vector-pool.ts';
 
@@ -35,7 +36,8 @@ const startIndex = (bytes: number) =>
 /** M: what a search of an agent's memories costs in one large space, and in a small one beside ten thousand others. */
 export async function benchMemory(): Promise<BenchRow[]> {
   const pool = makePool(ROWS, DIMS);
-  return [...(await oneLargeSpace(pool)), ...(await manySpaces(pool))];
+  const alone = [...(await oneLargeSpace(pool)), ...(await manySpaces(pool))];
+  return [...alone, ...(await benchMemoryBesideCalls())];
 }
 
 /** Near the vector of some row, as a question is near to what answers it. */

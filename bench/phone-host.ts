@@ -22,10 +22,11 @@ import { twilioStamp } from './frame-stamp.ts';
 import { createLateness } from './lateness.ts';
 import { MEDIA_PATH, type PhoneHostOrder } from './phone-order.ts';
 import { createPromptEngines } from './prompt-engines.ts';
+import { searchSteadily } from './search-steadily.ts';
 
 /**
- * A server of telephone calls, in a process and on a core of its own, as its order says. The bench asks by message:
- * `lateness`, `forgetLateness`.
+ * A server of telephone calls, in a process of its own, as its order says. The bench asks by message: `lateness`,
+ * `forgetLateness`, `searches`.
  */
 
 const CREDIT_RAW = 1_000_000_000n;
@@ -133,9 +134,13 @@ async function openBare(): Promise<number> {
 const ANSWERS: Readonly<Record<string, () => unknown>> = {
   lateness: lateness.figures,
   forgetLateness: lateness.forget,
+  searches: () => searches?.latenciesMs(),
 };
 
 process.on('message', (question) => process.send?.(ANSWERS[String(question)]?.()));
 
+const { searchesPerSecond } = order;
+const searches =
+  searchesPerSecond === undefined ? undefined : await searchSteadily(searchesPerSecond);
 const port = await (order.kind === 'bare' ? openBare() : openLive(order));
 process.send?.({ port });

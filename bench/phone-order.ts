@@ -16,4 +16,6 @@ export type PhoneHostOrder = {
   readonly isTimed: boolean;
   /** What counts as late. */
   readonly lateMs: number;
+  /** Searches of 100,000 memories that it makes beside its calls; absent: none. */
+  readonly searchesPerSecond?: number;
 };
