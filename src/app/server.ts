@@ -106,7 +106,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     teardown,
   );
   const webhooks = buildWebhooks(world, parts, teardown);
-  const memory = buildMemory(world, voice, teardown);
+  const memory = await buildMemory(world, voice, teardown);
   const phone = buildPhone(world, parts, { voice, gateway, rateCard }, teardown);
   const requests = buildRequests(world, parts, teardown);
   const status = createStatusBoard({ ...chain, clock, health });
@@ -145,7 +145,7 @@ function openEdge(
   services: ReturnType<typeof buildGateway>['services'] &
     ReturnType<typeof buildPayments>['services'] &
     ReturnType<typeof buildWebhooks> &
-    ReturnType<typeof buildMemory> &
+    Awaited<ReturnType<typeof buildMemory>> &
     ReturnType<typeof buildPhone> & {
       readonly health: HealthChecks;
       readonly status: StatusBoard;

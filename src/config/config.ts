@@ -42,6 +42,7 @@ function assemble(env: z.output<typeof Environment>) {
     publicUrl: env.PUBLIC_URL,
     tls: parseTls(env),
     database: parseDatabase(env.DATABASE_URL, env.NODE_ENV),
+    memoryIndex: env.MEMORY_INDEX,
     jwtSecret: env.JWT_SECRET,
     apiKeyHmacSecret: env.API_KEY_HMAC_SECRET,
     adminApiKey: env.ADMIN_API_KEY,
