@@ -63,11 +63,14 @@ export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): Mcp
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const tool = requireTool(byName, params.name);
       const { id, _meta: meta } = context.mcpReq;
+      const args = params.arguments;
       const headerKey = request.headers.get('idempotency-key');
-      const key = workKey({ metaKey: meta?.idempotencyKey, headerKey, id });
-      const call = { ...request, tool, args: params.arguments, key };
+      const named = { metaKey: meta?.idempotencyKey, headerKey, id, tool: tool.name, args };
       return slots
-        .take(request.agentId, () => callTool(clock, call))
+        .take(request.agentId, async () => {
+          const key = await workKey(named);
+          return callTool(clock, { ...request, tool, args, key });
+        })
         .catch((refusal: unknown) => thrownResult(refusal, request.log));
     });
     return server;
