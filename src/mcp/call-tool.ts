@@ -34,10 +34,15 @@ export type ToolCall = {
  */
 export async function callTool(clock: Clock, call: ToolCall): Promise<CallToolResult> {
   let cost: Json = {};
+  let isLong = false;
   const result = await makeCall(clock, call, (answer) => {
     cost = costOf(answer);
+    isLong ||= isLongJson(answer.bytes);
   });
-  if (call.budget.take(result)) return result;
+  const fits = call.budget.take(result);
+  // The last result of a request is followed by the writing of all of them.
+  if (isLong) await turnForLongWork();
+  if (fits) return result;
   const refusal = errors.mcp.resultsTooLarge(LIMITS.mcp.resultBytes, call.key !== undefined);
   const refused = thrownResult(refusal, call.log);
   return { ...refused, structuredContent: Object.assign({}, cost, refused.structuredContent) };
@@ -81,7 +86,7 @@ const askingFor =
     const told = await ask({ route, body, idempotencyKey: key, signal });
     const answer = await readAnswer(told.answer, maxBytes, signal);
     onAnswer(answer);
-    // The rest of the call runs in one turn: the result is made, written and counted.
+    // What follows runs in one turn: the result is made, and written to be counted.
     if (isLongJson(answer.bytes)) await turnForLongWork();
     if (answer.status >= 400 && !isRelayed(answer)) throw new RouteRefused(answer);
     return answer;

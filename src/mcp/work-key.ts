@@ -30,11 +30,16 @@ export async function workKey(call: CallName): Promise<string | undefined> {
   if (metaKey !== undefined) throw errors.request.invalid([NO_STRING]);
   if (headerKey === undefined) return undefined;
   const text = canonicalJson([headerKey, id, tool, args]);
-  // Of megabytes of sound, writing and hashing take 10 ms each.
-  if (text.length > LIMITS.copyBytesPerTurn) await turnForLongWork();
-  // One length and one alphabet, whatever ids a client makes.
-  return `mcp-${createHash('sha256').update(text).digest('hex')}`;
+  if (text.length <= LIMITS.copyBytesPerTurn) return digestOf(text);
+  // Of megabytes of sound, writing and hashing take 10 ms each, and so does what the tool does next.
+  await turnForLongWork();
+  const key = digestOf(text);
+  await turnForLongWork();
+  return key;
 }
+
+/** One length and one alphabet, whatever ids a client makes. */
+const digestOf = (text: string): string => `mcp-${createHash('sha256').update(text).digest('hex')}`;
 
 const NO_STRING = {
   path: ['_meta', 'idempotencyKey'],
