@@ -22,11 +22,11 @@ export const mcp = {
   /** The work is done and may be paid for; `mayRepeat`: it has a key, under which it is answered again and not done again. */
   resultsTooLarge: (limitBytes: number, mayRepeat: boolean) =>
     refusal(
-      413,
+      502,
       'tool_results_too_large',
       `The results of one request may have ${limitBytes} bytes together, and this one is more than is left. What the call did is done, at the cost told here. ${
         mayRepeat
-          ? 'Repeat it under the same key in a request of its own: it is answered and not paid again.'
+          ? 'Send the same message again, under the same key and in a request of its own: it is answered and not paid again.'
           : 'A repeated call is a new one, and is paid again. Send calls with long results one by one, or under keys.'
       }`,
       { limit_bytes: limitBytes },

@@ -153,7 +153,7 @@ describe('a tool call', () => {
       isError: true,
       content: [{ text: expect.stringContaining('tool_results_too_large') }],
       structuredContent: {
-        ...{ error: 'tool_results_too_large', status: 413, limit_bytes: LIMITS.mcp.resultBytes },
+        ...{ error: 'tool_results_too_large', status: 502, limit_bytes: LIMITS.mcp.resultBytes },
         ...{ costRaw: '1234567', mayRetry: true },
       },
     });
