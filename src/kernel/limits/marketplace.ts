@@ -33,6 +33,10 @@ export const MARKETPLACE_LIMITS = {
   refusalBytes: 64 * 1024,
   /** From the first byte to a vendor to the last one of its answer, with all the questions that it takes. */
   vendorMs: 60_000,
+  /** How much longer that may be for each second of a file: an hour has ten minutes in all. */
+  vendorMsPerAudioSecond: 150,
+  /** For the word that a job is given up. */
+  abandonMs: 5_000,
   /** Between two questions for a transcript that is not done yet: the first, and the longest. */
   pollMs: { first: 250, most: 2_000 },
   /** What is under way with one vendor, and of one agent with all of them: answers are held in memory. */

@@ -63,6 +63,19 @@ function openDoor(
   const deadlineMs = clock.monotonicMs() + totalMs;
   return {
     random,
+    async abandon({ body = null, ...request }) {
+      const over = new AbortController();
+      const late = clock.setTimeout(() => over.abort(), LIMITS.marketplace.abandonMs);
+      try {
+        const sent = () => ({ ...request, body, paymentMethod });
+        await pool.whole<object>(sent, over.signal, ({ status }) => ({
+          kind: 'completed',
+          status,
+        }));
+      } finally {
+        clock.clearTimeout(late);
+      }
+    },
     async send({ body = null, ...request }): Promise<VendorAnswer> {
       const outcome = await pool.whole<{ readonly answer: VendorAnswer }>(
         () => ({ ...request, body, paymentMethod }),

@@ -12,7 +12,7 @@ export type SoundFile = {
 
 /** A request below the base address of a vendor. */
 export type VendorRequest = {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** With its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,6 +31,11 @@ export interface VendorDoor {
   send(request: VendorRequest): Promise<VendorAnswer>;
   /** Waits between two questions. Throws when the time of the order is up. */
   pause(ms: number): Promise<void>;
+  /**
+   * Sends what ends a job that is given up, so that its vendor works on it no longer. Its answer is not asked, and it is sent
+   * also when the time is up or the client has left. Never rejects.
+   */
+  abandon(request: VendorRequest): Promise<void>;
   readonly random: Random;
 }
 

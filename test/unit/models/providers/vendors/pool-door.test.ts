@@ -16,7 +16,8 @@ const declined: Outcome<never> = {
 
 function orders(refusal?: Outcome<never>) {
   const sent: unknown[] = [];
-  const whole: UpstreamPool['whole'] = async (write, _signal, read) => {
+  const whole: UpstreamPool['whole'] = async (write, signal, read) => {
+    if (signal.aborted) return { kind: 'aborted' };
     sent.push(write());
     return refusal ?? read({ status: 201, headers: {}, body: Buffer.from('yes') });
   };
@@ -80,6 +81,19 @@ describe('an order of several requests', () => {
     });
     expect(outcome).toMatchObject({ kind: 'failed', failure: 'timeout' });
     expect(sent.length).toBeLessThan(5);
+  });
+
+  it('abandons a job also for a client that has left', async () => {
+    const { order, sent } = orders();
+    const leaving = new AbortController();
+    const DELETE = { method: 'DELETE', path: '/job' } as const;
+    const given = order(async (door) => {
+      leaving.abort();
+      await door.abandon(DELETE);
+      throw new VendorFailed('is not waited for');
+    }, leaving.signal);
+    expect(await given).toMatchObject({ kind: 'failed' });
+    expect(sent).toEqual([{ ...DELETE, body: null, paymentMethod: undefined }]);
   });
 
   it('waits no longer for a client that leaves', async () => {
