@@ -5,6 +5,7 @@ import {
   type VendorAnswer,
   VendorFailed,
   type VendorRequest,
+  VendorSaidTooMuch,
 } from '../models/providers/vendors/vendor-api.ts';
 import { AnswerTooLarge, type Fetch } from '../platform/egress/fetch.ts';
 import type { OpenAccount } from './open-accounts.ts';
@@ -83,7 +84,7 @@ export function openDoor(
 function failureOf(error: unknown): VendorFailed {
   if (error instanceof VendorFailed) return error;
   if (error instanceof AnswerTooLarge)
-    return new VendorFailed('answers too much', { cause: error });
+    return new VendorSaidTooMuch('answers too much', { cause: error });
   const { name } = error as Error;
   const isLate = name === 'TimeoutError';
   return new VendorFailed(isLate ? 'took too long' : 'gave no whole answer', { cause: error });

@@ -27,8 +27,11 @@ export const MARKETPLACE_LIMITS = {
 
   /** Of a vendor's answer to anything, with sound in base64 or hex. */
   answerBytes: 16 * 1024 * 1024,
-  /** A transcript of an hour, word by word; it is read and written in some 20 ms each. */
-  answerJson: { depth: 64, values: 160_000, members: 80_000 },
+  /**
+   * As much as those bytes hold of a transcript, word by word: vendors have six members and some hundred bytes for each
+   * word, and as much for each blank. An hour of the fastest speech has 18,000 words. It is read and written in turns.
+   */
+  answerJson: { depth: 64, values: 1_200_000, members: 1_000_000 },
   /** How much of a vendor's refusal is relayed. */
   refusalBytes: 64 * 1024,
   /** From the first byte to a vendor to the last one of its answer, with all the questions that it takes. */

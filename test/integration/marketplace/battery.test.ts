@@ -137,6 +137,23 @@ describe('each vendor', () => {
   });
 });
 
+describe('a long recording', () => {
+  it('is delivered with every word and blank of an hour of fast speech, and charged', async () => {
+    const agent = await market.shopper('listening long');
+    const words = Array.from({ length: 2 * 300 * 60 }, (_, at) => ({
+      ...{ text: at % 2 ? ' ' : 'word', start: at / 10, end: at / 10, logprob: 0 },
+      ...{ type: at % 2 ? 'spacing' : 'word', speaker_id: 'speaker_0' },
+    }));
+    const said = { body: JSON.stringify({ text: 'word', words }) };
+    market.peer.faults.push({ kind: 'says', said });
+    const told = await agent.buy('/v1/stt/elevenlabs', { audioUrl: market.sound(1_000) });
+    expect(told.status).toBe(200);
+    expect((told.body.result as { words: unknown[] }).words).toHaveLength(words.length);
+    expect(costOf(told)).toBe(65n);
+    await expectTold(agent, 1_000_000n, told);
+  });
+});
+
 describe('a vendor that lies', () => {
   it('of its own work is paid for what was asked for alone', async () => {
     const agent = await market.shopper('lied to');

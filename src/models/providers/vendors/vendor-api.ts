@@ -44,6 +44,11 @@ export class VendorFailed extends Error {
   override readonly name: string = 'VendorFailed';
 }
 
+/** It answered more than is read here, which says nothing of how it does. */
+export class VendorSaidTooMuch extends VendorFailed {
+  override readonly name = 'VendorSaidTooMuch';
+}
+
 /** It began the work and gave it up for what it was given; another vendor may not. */
 export class VendorGaveUp extends VendorFailed {
   override readonly name = 'VendorGaveUp';

@@ -8,6 +8,7 @@ import {
   type VendorDoor,
   VendorFailed,
   VendorGaveUp,
+  VendorSaidTooMuch,
 } from '../../../../../src/models/providers/vendors/vendor-api.ts';
 
 const declined: Outcome<never> = {
@@ -61,6 +62,12 @@ describe('an order of several requests', () => {
     const none = () => Promise.reject(new VendorFailed('answered no object'));
     expect(await order(none)).toMatchObject({ kind: 'failed', failure: 'broken' });
     await expect(order(() => Promise.reject(new TypeError('x')))).rejects.toThrow(TypeError);
+  });
+
+  it('proves nothing where its answer is more than is read', async () => {
+    const { order } = orders();
+    const long = await order(() => Promise.reject(new VendorSaidTooMuch('answers too much')));
+    expect(long).toMatchObject({ kind: 'failed', failure: 'oversize' });
   });
 
   it('is refused where the vendor gives up the file, which says nothing of the vendor', async () => {
