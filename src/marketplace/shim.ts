@@ -162,11 +162,13 @@ function planned(
     const characters = plan.characters ?? points;
     const milliUnits = 'file' in order ? durationMs : characters * 1_000;
     const { agentId } = call.spender;
+    const priceRaw = listPriceRaw(plan.price, milliUnits, marginBps);
+    // Who was asked for money finishes.
+    const signal = priceRaw > 0n ? new AbortController().signal : call.signal;
     const door = (): ShimDoor =>
-      openDoor(deps, deps.accounts.get(vendor.name), { agentId, signal: call.signal });
+      openDoor(deps, deps.accounts.get(vendor.name), { agentId, signal, soundMs: durationMs });
     return {
-      vendor: vendor.name,
-      priceRaw: listPriceRaw(plan.price, milliUnits, marginBps),
+      ...{ vendor: vendor.name, priceRaw },
       usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },
       ask: () => plan.ask(door()),
     };
