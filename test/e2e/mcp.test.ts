@@ -37,7 +37,16 @@ const spent = async (work: () => Promise<unknown>): Promise<bigint> => {
   return after.charged - before.charged;
 };
 
-const TOOLS = ['balance', 'estimate', 'call_vendor', 'speak', 'transcribe', 'think'];
+const TOOLS = [
+  'balance',
+  'estimate',
+  'call_vendor',
+  'speak',
+  'transcribe',
+  'think',
+  'remember',
+  'recall',
+];
 const QUESTION = { prompt: 'What is 2 + 3?' };
 /** Of its answer. */
 const COST = 3n;
@@ -52,9 +61,20 @@ describe.each([
   });
   afterAll(() => session[Symbol.asyncDispose]());
 
-  it('negotiates its revision and lists the tools; without a memory there are none for it', async () => {
+  it('negotiates its revision and lists the tools', async () => {
     expect(session.version).toBe(revision);
     expect(await session.names()).toEqual(TOOLS);
+  });
+
+  it('remembers, and recalls it, for nothing', async () => {
+    const fact = `The boat of revision ${revision} is called Nina.`;
+    const cost = await spent(async () => {
+      await session.call('remember', { texts: [fact] });
+      await expect
+        .poll(async () => JSON.stringify(await session.call('recall', { query: 'boat name' })))
+        .toContain(fact);
+    });
+    expect(cost).toBe(0n);
   });
 
   it('reads the balance and a price, which cost nothing', async () => {
