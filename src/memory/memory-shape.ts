@@ -50,7 +50,7 @@ const FieldName = line(fieldChars);
  */
 const fields = <V extends z.ZodType>(value: V) =>
   z
-    .custom<Readonly<Record<string, z.input<V>>>>()
+    .custom<z.input<z.ZodRecord<typeof FieldName, V>>>()
     .check(({ issues, value: members }) => {
       if (!isObject(members)) return;
       const fault = faultIn(members, value);

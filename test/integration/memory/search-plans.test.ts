@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filterTerms, queryTerms, termsOf } from '../../../src/memory/metadata.ts';
+import {
+  filterChunks,
+  findByTerms,
+  findByWords,
+  type Scope,
+} from '../../../src/memory/search/search-store.ts';
+import { textArray } from '../../../src/platform/postgres/pg-array.ts';
+import type { Queryable } from '../../../src/platform/postgres/sql.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { memoryWorld } from '../../support/memory-world.ts';
+
+const OWN = 3_000;
+const OTHERS = 9_000;
+const metadata = { role: 'tea taster' };
+
+let database: TestDatabase;
+let scope: Scope;
+beforeAll(async () => {
+  database = await testDatabase(4);
+  const { sql } = database;
+  await using w = await memoryWorld({ shared: database });
+  await w.remember(['nothing']);
+  await w.remember(['nothing'], {}, w.otherId);
+  const items = await sql<{ id: string; spaceId: number; agentId: number }[]>`
+    select i.id, s.id as "spaceId", s.agent_id as "agentId" from memory_items i
+    join memory_spaces s on s.id = i.space_id order by s.agent_id <> ${w.agentId}`;
+  await sql`alter table memory_chunks set (autovacuum_enabled = false)`;
+  // What others have is newer.
+  for (const { agentId, id, spaceId } of items) {
+    const count = agentId === w.agentId ? OWN : OTHERS;
+    if (agentId === w.agentId) scope = { spaceId, type: null, filter: [] };
+    await sql`
+      insert into memory_chunks (item_id, space_id, type, content, terms, vector, version)
+      select ${id}, ${spaceId}, 'memory', 'a cup of tea',
+        ${textArray(termsOf(spaceId, metadata))}::text[], decode('00', 'hex'), n
+      from generate_series(1, ${count}::int) n`;
+  }
+  // What was written last stands in the index, as autovacuum sees to.
+  await sql`vacuum analyze memory_chunks`;
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+type Plan = {
+  readonly Plans?: readonly Plan[];
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+};
+
+/** How many chunks the database looks at to answer a search. */
+async function chunksRead(search: (sql: Queryable) => Promise<unknown>): Promise<number> {
+  const { sql } = database;
+  let plan: Plan | undefined;
+  const explaining = (strings: TemplateStringsArray | string, ...values: never[]) => {
+    const [first = '', ...rest] = strings;
+    if (typeof strings === 'string' || !first.trimStart().startsWith('with')) {
+      return sql(strings as TemplateStringsArray, ...values);
+    }
+    const texts = [`explain (analyze, format json) ${first}`, ...rest];
+    const explained = sql(Object.assign(texts, { raw: texts }), ...values);
+    return explained.then((rows) => {
+      plan = rows[0]?.['QUERY PLAN'][0].Plan;
+      return rows;
+    });
+  };
+  await search(explaining as unknown as Queryable);
+  if (plan === undefined) throw new Error('the search has no plan');
+  return rowsOf(plan);
+}
+
+function rowsOf(plan: Plan): number {
+  const inside = (plan.Plans ?? []).reduce((sum, inner) => sum + rowsOf(inner), 0);
+  if (plan['Relation Name'] === undefined) return inside;
+  const each = plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0);
+  return inside + each * plan['Actual Loops'];
+}
+
+const SEARCHES: readonly [string, (sql: Queryable) => Promise<readonly unknown[]>][] = [
+  ['words', (sql) => findByWords(sql, scope, 'tea')],
+  ['some of the words', (sql) => findByWords(sql, scope, 'tea coffee')],
+  ['terms', (sql) => findByTerms(sql, scope, queryTerms(scope.spaceId, ['role'], 'tea'))],
+  [
+    'a filter',
+    (sql) => filterChunks(sql, { ...scope, filter: filterTerms(scope.spaceId, metadata) }),
+  ],
+];
+
+describe('a search in the database', () => {
+  it('reads no chunk of another namespace, whatever the planner believes', async () => {
+    const { sql } = database;
+    for (const [name, search] of SEARCHES) {
+      expect((await search(sql)).length, name).toBeGreaterThan(0);
+      expect(await chunksRead(search), name).toBeLessThanOrEqual(OWN + 1);
+    }
+    // As of a table with millions.
+    await sql`update pg_class set reltuples = 1000 * reltuples where relname like 'memory_chunks%'`;
+    await sql`update pg_class set relpages = greatest(1, relpages / 10)
+      where relname like 'memory_chunks%'`;
+    for (const [name, search] of SEARCHES) {
+      expect(await chunksRead(search), name).toBeLessThanOrEqual(OWN + 1);
+    }
+  });
+});
