@@ -9,6 +9,7 @@ import {
 import { textArray } from '../../../src/platform/postgres/pg-array.ts';
 import type { Queryable } from '../../../src/platform/postgres/sql.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { explained, type Plan } from '../../support/explained.ts';
 import { memoryWorld } from '../../support/memory-world.ts';
 
 const OWN = 3_000;
@@ -42,34 +43,9 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-type Plan = {
-  readonly Plans?: readonly Plan[];
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-};
-
 /** How many chunks the database looks at to answer a search. */
-async function chunksRead(search: (sql: Queryable) => Promise<unknown>): Promise<number> {
-  const { sql } = database;
-  let plan: Plan | undefined;
-  const explaining = (strings: TemplateStringsArray | string, ...values: never[]) => {
-    const [first = '', ...rest] = strings;
-    if (typeof strings === 'string' || !first.trimStart().startsWith('with')) {
-      return sql(strings as TemplateStringsArray, ...values);
-    }
-    const texts = [`explain (analyze, format json) ${first}`, ...rest];
-    const explained = sql(Object.assign(texts, { raw: texts }), ...values);
-    return explained.then((rows) => {
-      plan = rows[0]?.['QUERY PLAN'][0].Plan;
-      return rows;
-    });
-  };
-  await search(explaining as unknown as Queryable);
-  if (plan === undefined) throw new Error('the search has no plan');
-  return rowsOf(plan);
-}
+const chunksRead = async (search: (sql: Queryable) => Promise<unknown>): Promise<number> =>
+  rowsOf(await explained(database.sql, search));
 
 function rowsOf(plan: Plan): number {
   const inside = (plan.Plans ?? []).reduce((sum, inner) => sum + rowsOf(inner), 0);
