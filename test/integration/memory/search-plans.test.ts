@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
 import { filterTerms, queryTerms, termsOf } from '../../../src/memory/metadata.ts';
 import {
   filterChunks,
@@ -65,6 +66,25 @@ const SEARCHES: readonly [string, (sql: Queryable) => Promise<readonly unknown[]
 ];
 
 describe('a search in the database', () => {
+  it('ranks the newest of what matches, and no more than a few hundred', async () => {
+    const { sql } = database;
+    const { candidates, rankedMatches } = LIMITS.memory;
+    const say = async (behind: number) => {
+      const [row] = await sql<{ id: number }[]>`
+        update memory_chunks set content = 'tea and tea and tea'
+        where space_id = ${scope.spaceId} and version = ${OWN - behind} returning id::float8 as id`;
+      return row?.id;
+    };
+    const [ranked, tooOld] = [await say(rankedMatches - 1), await say(rankedMatches + 1)];
+    for (const query of ['tea', 'tea coffee']) {
+      const found = await findByWords(sql, scope, query);
+      expect(found).toHaveLength(candidates);
+      expect(found[0]?.id).toBe(ranked);
+      expect(found.map(({ id }) => id)).not.toContain(tooOld);
+    }
+    expect(rankedMatches).toBeLessThanOrEqual(500);
+  });
+
   it('reads no chunk of another namespace, whatever the planner believes', async () => {
     const { sql } = database;
     for (const [name, search] of SEARCHES) {
