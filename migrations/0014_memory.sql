@@ -45,6 +45,8 @@ CREATE TABLE "memory_spaces" (
 	"schema" jsonb,
 	"model" text NOT NULL,
 	"dims" integer NOT NULL,
+	"memories" integer DEFAULT 0 NOT NULL,
+	"knowledge" integer DEFAULT 0 NOT NULL,
 	"version" bigint DEFAULT 0 NOT NULL,
 	"forgotten_version" bigint DEFAULT 0 NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
@@ -55,6 +57,7 @@ CREATE TABLE "memory_tenants" (
 	"agent_id" integer PRIMARY KEY NOT NULL,
 	"spaces" integer DEFAULT 0 NOT NULL,
 	"items" integer DEFAULT 0 NOT NULL,
+	"knowledge" integer DEFAULT 0 NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint

@@ -1,4 +1,5 @@
 import { isObject } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
 
 /**
  * The documents in `appKnowledge`, unchecked: a list of them, one alone, or an object that has them by their ids. A text
@@ -10,7 +11,10 @@ export function documentsOf(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (isDocument(value)) return [value];
   if (Array.isArray(value.documents)) return value.documents.map((entry) => documentOf(entry));
-  return Object.entries(value).map(([id, entry]) => documentOf(entry, id));
+  const ids = Object.keys(value);
+  // Their number alone is refused.
+  if (ids.length > LIMITS.memory.itemsPerIngest) return ids;
+  return ids.map((id) => documentOf(value[id], id));
 }
 
 const isDocument = ({ content, text }: Readonly<Record<string, unknown>>): boolean =>

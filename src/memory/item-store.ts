@@ -32,8 +32,14 @@ export async function insertItems(
       ${column((i) => i.sourceId)}::text[])
       with ordinality as x(id, type, text, infer, metadata, title, source, place)
     order by x.place`;
-  await tx`update memory_tenants set items = items + ${items.length} where agent_id = ${agentId}`;
+  await tx`update memory_spaces set memories = memories + ${countOf(items, 'memory')},
+    knowledge = knowledge + ${countOf(items, 'knowledge')} where id = ${spaceId}`;
+  await tx`update memory_tenants set items = items + ${items.length},
+    knowledge = knowledge + ${countOf(items, 'knowledge')} where agent_id = ${agentId}`;
 }
+
+const countOf = (items: readonly { readonly type: ItemType }[], wanted: ItemType): number =>
+  items.filter(({ type }) => type === wanted).length;
 
 export async function readStatuses(
   sql: Queryable,
@@ -71,14 +77,21 @@ export async function listItems(
 ): Promise<{ readonly items: readonly ItemRecord[]; readonly total: number }> {
   const { limit, offset, textChars, type } = page;
   const ofType = type === null ? sql`` : sql`and type = ${type}`;
+  // What is skipped is only counted: a text is read where it is shown.
   const items = await sql<ItemRecord[]>`
-    select id, type, left(text, ${textChars}) as text, length(text) > ${textChars} as "isCut",
-      status, metadata, title, source_id as "sourceId", created_at as "createdAt"
-    from memory_items where space_id = ${spaceId} ${ofType}
-    order by seq desc limit ${limit} offset ${offset}`;
-  const [row] = await sql<{ total: number }[]>`
-    select count(*)::int as total from memory_items where space_id = ${spaceId} ${ofType}`;
-  return { items: [...items], total: row?.total ?? 0 };
+    with page as materialized (
+      select seq from memory_items where space_id = ${spaceId} ${ofType}
+      order by seq desc limit ${limit} offset ${offset})
+    select i.id, i.type, left(i.text, ${textChars}) as text,
+      length(i.text) > ${textChars} as "isCut", i.status, i.metadata, i.title,
+      i.source_id as "sourceId", i.created_at as "createdAt"
+    from page join memory_items i on i.space_id = ${spaceId} and i.seq = page.seq
+    order by i.seq desc`;
+  const [counted] = await sql<{ memory: number; knowledge: number }[]>`
+    select memories as memory, knowledge from memory_spaces where id = ${spaceId}`;
+  const { knowledge = 0, memory = 0 } = counted ?? {};
+  const total = type === null ? memory + knowledge : { knowledge, memory }[type];
+  return { items: [...items], total };
 }
 
 /**
@@ -91,8 +104,8 @@ export async function deleteItems(
   wanted: { readonly ids: readonly string[]; readonly type: ItemType | null },
 ): Promise<readonly string[]> {
   const ofType = wanted.type === null ? tx`` : tx`and type = ${wanted.type}`;
-  const found = await tx<{ id: string }[]>`
-    select id from memory_items
+  const found = await tx<{ id: string; type: ItemType }[]>`
+    select id, type from memory_items
     where space_id = ${spaceId} and id = any(${textArray(wanted.ids)}::text[]) ${ofType}
     order by id for update`;
   if (found.length === 0) return [];
@@ -100,13 +113,17 @@ export async function deleteItems(
   const chunks = await tx<{ id: bigint }[]>`
     delete from memory_chunks where item_id = any(${textArray(ids)}::text[]) returning id`;
   await tx`delete from memory_items where id = any(${textArray(ids)}::text[])`;
-  await tx`update memory_tenants set items = items - ${ids.length} where agent_id = ${agentId}`;
-  if (chunks.length > 0) {
-    await tx`
-      with risen as (
-        update memory_spaces set version = version + 1 where id = ${spaceId} returning version)
-      insert into memory_removals (space_id, version, chunk_ids)
-      select ${spaceId}, version, ${numberArray(chunks.map(({ id }) => id))}::bigint[] from risen`;
-  }
+  const knowledge = countOf(found, 'knowledge');
+  await tx`update memory_tenants set items = items - ${ids.length},
+    knowledge = knowledge - ${knowledge} where agent_id = ${agentId}`;
+  await tx`
+    with risen as (
+      update memory_spaces set memories = memories - ${countOf(found, 'memory')},
+        knowledge = knowledge - ${knowledge}, version = version + ${chunks.length > 0 ? 1 : 0}
+      where id = ${spaceId} returning version)
+    insert into memory_removals (space_id, version, chunk_ids)
+    select ${spaceId}, version, removed
+    from risen, (select ${numberArray(chunks.map(({ id }) => id))}::bigint[] as removed) r
+    where cardinality(removed) > 0`;
   return ids;
 }

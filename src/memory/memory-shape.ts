@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { isStorable } from '../kernel/storable.ts';
 import { documentsOf } from './app-knowledge.ts';
@@ -42,13 +43,34 @@ const Scalar = z.union([
   z.number(),
   z.boolean(),
 ]);
-/** Few members, all of them named by text that can be stored. */
+const FieldName = line(fieldChars);
+/**
+ * Few members, all of them named by text that can be stored. They are counted before any is looked at, and the first that
+ * is wrong is refused alone: a fault costs as much as a hundred members without one.
+ */
 const fields = <V extends z.ZodType>(value: V) =>
   z
-    .record(line(fieldChars), value)
-    .refine((members) => Object.keys(members).length <= metadataFields, {
-      message: `has at most ${metadataFields} fields`,
-    });
+    .custom<z.input<z.ZodRecord<typeof FieldName, V>>>()
+    .check(({ issues, value: members }) => {
+      if (!isObject(members)) return;
+      const fault = faultIn(members, value);
+      if (fault !== undefined) issues.push({ code: 'custom', input: members, ...fault });
+    })
+    .pipe(z.record(FieldName, value));
+
+function faultIn(members: Readonly<Record<string, unknown>>, value: z.ZodType) {
+  const names = Object.keys(members);
+  if (names.length > metadataFields) {
+    return { path: [], message: `has at most ${metadataFields} fields` };
+  }
+  for (const name of names) {
+    const { error } = FieldName.safeParse(name);
+    const [issue] = (error ?? value.safeParse(members[name]).error)?.issues ?? [];
+    if (issue !== undefined) return { path: [name], message: issue.message };
+  }
+  return undefined;
+}
+
 const Metadata = fields(Scalar);
 
 const Memory = z.object({

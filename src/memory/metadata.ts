@@ -29,10 +29,13 @@ export function termsOf(spaceId: number, metadata: Metadata): string[] {
 export const filterTerms = (spaceId: number, filter: Metadata): string[] =>
   Object.entries(filter).map(([field, value]) => valueTerm(spaceId, field, value));
 
-/** The terms that chunks may have in whose fields a word of the query stands. */
+/** The terms that chunks may have in whose fields a word of the query stands: a few of them, as many of each field. */
 export function queryTerms(spaceId: number, fields: readonly string[], query: string): string[] {
-  const words = [...new Set(wordsOf(query))].slice(0, LIMITS.memory.queryWords);
-  return fields.flatMap((field) => words.map((word) => wordTerm(spaceId, field, word)));
+  const { queryTerms: most, queryWords } = LIMITS.memory;
+  const names = [...new Set(fields)];
+  const each = Math.min(queryWords, Math.floor(most / Math.max(1, names.length)));
+  const words = [...new Set(wordsOf(query))].slice(0, each);
+  return names.flatMap((field) => words.map((word) => wordTerm(spaceId, field, word)));
 }
 
 /** What is wrong with metadata where the type of a field was declared. Fields that were not may have any. */

@@ -101,12 +101,8 @@ export async function countItems(
   agentId: number,
 ): Promise<{ readonly memories: number; readonly knowledge: number } | undefined> {
   const [row] = await sql<{ memories: number; knowledge: number }[]>`
-    select count(i.id) filter (where i.type = 'memory')::int as memories,
-      count(i.id) filter (where i.type = 'knowledge')::int as knowledge
-    from memory_tenants t
-    left join memory_spaces s on s.agent_id = t.agent_id and s.deleted_at is null
-    left join memory_items i on i.space_id = s.id
-    where t.agent_id = ${agentId} group by t.agent_id`;
+    select items - knowledge as memories, knowledge from memory_tenants
+    where agent_id = ${agentId}`;
   return row;
 }
 

@@ -29,10 +29,12 @@ export const MEMORY_LIMITS = {
   /** What each way of searching finds before the two are joined. */
   candidates: 200,
   /** Of what matches words: so many, the newest, are ranked. */
-  rankedMatches: 2_000,
+  rankedMatches: 400,
   /** Of what a filter leaves for the vectors: so many, the newest, are compared. */
   filteredChunks: 10_000,
   queryWords: 64,
+  /** Words of a query in fields of metadata, the fields together. */
+  queryTerms: 128,
   /** Of the metadata of one item: so many different words are found. */
   metadataWords: 128,
   /** Before the database, where agents have turns one after the other: one search, or one piece of what is loaded. */

@@ -87,11 +87,11 @@ async function indexBatch(
   const { agentId, spaceId } = first;
   const ids = items.map(({ id }) => id);
   const { busyMs, retryMs } = LIMITS.memory.indexing;
-  let vectors: readonly Float32Array[];
+  let chunks: readonly IndexedChunk[];
   try {
     const texts = pieces.map(({ content }) => content);
     if (first.model !== embedder.model) throw new EngineMissing(`no engine for ${first.model}`);
-    vectors = await embedder.embed(texts, agentId);
+    chunks = withVectors(pieces, await embedder.embed(texts, agentId));
   } catch (error) {
     // Neither says anything about the items.
     const failed = !(error instanceof EngineBusy || error instanceof EngineMissing);
@@ -101,9 +101,19 @@ async function indexBatch(
     return;
   }
   await onStep?.('embedded');
-  const chunks = pieces.map((piece, n) => ({ ...piece, vector: vectors[n] ?? new Float32Array() }));
   const terms = new Map(items.map(({ id, metadata }) => [id, termsOf(spaceId, metadata)]));
   const completed = await completeItems(sql, { claim, spaceId, terms }, chunks, onChunks);
   indexed.add(completed, { outcome: 'completed' });
   await onStep?.('completed');
 }
+
+/** Throws where the engine left a piece without a vector: a namespace with an empty one could not be loaded. */
+const withVectors = (
+  pieces: readonly Piece[],
+  vectors: readonly Float32Array[],
+): readonly IndexedChunk[] =>
+  pieces.map((piece, n) => {
+    const vector = vectors[n];
+    if (vector !== undefined) return { ...piece, vector };
+    throw new Error(`the engine made ${vectors.length} vectors of ${pieces.length} texts`);
+  });

@@ -31,7 +31,7 @@ const pieces = (text: string): string[] => {
   if (whole.length <= chunkChars) return [whole];
   const parts = splitSpeech(whole, { firstChars: chunkChars, chars: chunkChars });
   // What has no letter or digit has no piece that could be spoken.
-  return parts.length === 0 ? [whole.slice(0, chunkChars)] : packed(parts);
+  return parts.length === 0 ? [whole.slice(0, chunkChars)] : packed(parts, chunkChars);
 };
 
 const paragraphs = (text: string): string[] =>
@@ -40,12 +40,12 @@ const paragraphs = (text: string): string[] =>
     .filter((part) => part.trim() !== '')
     .flatMap(pieces);
 
-/** Neighbours together, as far as they fit into one piece. */
-function packed(parts: readonly string[]): string[] {
+/** Neighbours together, as far as they fit into so many characters. Two that follow each other are longer together. */
+function packed(parts: readonly string[], chars: number): string[] {
   const all: string[] = [];
   for (const part of parts) {
     const last = all.at(-1);
-    if (last !== undefined && last.length + part.length < chunkChars) {
+    if (last !== undefined && last.length + part.length < chars) {
       all[all.length - 1] = `${last} ${part}`;
     } else {
       all.push(part);
@@ -54,13 +54,14 @@ function packed(parts: readonly string[]): string[] {
   return all;
 }
 
-/** At most so many: beyond them neighbours are joined. */
+/**
+ * At most so many: beyond them neighbours are joined, up to twice the length that all would have if they were equal. Of
+ * the longest text that is some thousand characters, far fewer than an engine embeds, whatever the parts are like.
+ */
 function joined(parts: readonly string[], most: number): string[] {
   if (parts.length <= most) return [...parts];
-  const each = Math.ceil(parts.length / most);
-  return Array.from({ length: Math.ceil(parts.length / each) }, (_, n) =>
-    parts.slice(n * each, (n + 1) * each).join(' '),
-  );
+  const chars = parts.reduce((sum, { length }) => sum + length + 1, 0);
+  return packed(parts, Math.ceil((2 * chars) / (most - 1)));
 }
 
 /** Words that say nothing by themselves: a sentence of nothing else is no fact. */

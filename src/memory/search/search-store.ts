@@ -13,16 +13,28 @@ export type Scope = {
   readonly filter: readonly string[];
 };
 
-const within = (sql: Queryable, { filter, type }: Scope) => sql`
-  ${type === null ? sql`` : sql`and c.type = ${type}`}
-  ${filter.length === 0 ? sql`` : sql`and c.terms @> ${textArray(filter)}::text[]`}`;
+const ofType = (sql: Queryable, { type }: Scope) =>
+  type === null ? sql`` : sql`and c.type = ${type}`;
+
+const within = (sql: Queryable, scope: Scope) => sql`
+  ${ofType(sql, scope)}
+  ${scope.filter.length === 0 ? sql`` : sql`and c.terms @> ${textArray(scope.filter)}::text[]`}`;
+
+/*
+ * Words and terms name their namespace, so that the index finds none of another. That it is used must not hang on what
+ * the planner believes: what is asked for stands in a materialized CTE, of which it knows nothing, and so expects few
+ * matches and does not read the table; and the order is no index's, so that it does not walk through all ids from the
+ * newest on.
+ */
+const newest = (sql: Queryable) => sql`order by c.id + 0 desc`;
 
 /** What has no space in it may be many words all the same. */
 const CHARS_A_WORD = 16;
 
 /**
- * Chunks by the words of a query: those that have all of them first, then those that have any, each by how close
- * together the words stand. A query with a negation is taken as it is written. Scores are from 0 to 1.
+ * Chunks by the words of a query: those that have all of them first, then those that have any, each by how many of the
+ * words it has and how often; of more than `rankedMatches` the newest. A query with a negation is taken as it is
+ * written. Scores are from 0 to 1.
  */
 export async function findByWords(sql: Queryable, scope: Scope, query: string): Promise<Found[]> {
   const { candidates, queryWords, rankedMatches } = LIMITS.memory;
@@ -34,25 +46,25 @@ export async function findByWords(sql: Queryable, scope: Scope, query: string): 
   // The namespace is a word of every chunk: the index meets the words within it alone.
   const space = `'space ${scope.spaceId}'`;
   const matching = (which: 'every_word' | 'any_word') => sql`
-    (select c.id, c.words from memory_chunks c
-      where c.words @@ (asked.${sql(which)} && ${space}::tsquery) ${within(sql, scope)}
-      order by c.id desc limit ${rankedMatches})`;
+    select c.id, c.words from asked join memory_chunks c
+      on c.words @@ (asked.${sql(which)} && ${space}::tsquery) ${within(sql, scope)}`;
   const rows = await sql<Found[]>`
     with meant as (select websearch_to_tsquery('english', ${words}) as every_word),
     asked as materialized (
       select every_word, case when every_word::text like '%!%' then every_word
         else replace(every_word::text, '&', '|')::tsquery end as any_word
       from meant where numnode(every_word) > 0),
+    with_all as materialized (
+      ${matching('every_word')} ${newest(sql)} limit ${rankedMatches}),
+    with_any as materialized (
+      ${matching('any_word')}
+      where asked.any_word <> asked.every_word and c.id not in (select id from with_all)
+      ${newest(sql)} limit ${rankedMatches} - (select count(*) from with_all)),
     matches as (
-      select m.id, true as has_all, ts_rank_cd(m.words, asked.any_word, 32) as rank
-        from asked, lateral ${matching('every_word')} m
-      union all
-      select m.id, false, ts_rank_cd(m.words, asked.any_word, 32)
-        from asked, lateral ${matching('any_word')} m),
-    best as (select id, bool_or(has_all) as has_all, max(rank) as rank from matches group by id)
+      select id, words, 0.5 as least from with_all union all select id, words, 0 from with_any)
     select id::float8 as id,
-      (case when has_all then 0.5 + rank / 2 else rank / 2 end)::float8 as score
-    from best order by score desc, id desc limit ${candidates}`;
+      (least + ts_rank(words, any_word, 32) / 2)::float8 as score
+    from matches, asked order by score desc, id desc limit ${candidates}`;
   return [...rows];
 }
 
@@ -65,23 +77,25 @@ export async function findByTerms(
   if (terms.length === 0) return [];
   const { candidates, rankedMatches } = LIMITS.memory;
   const rows = await sql<Found[]>`
-    with matches as (
-      select c.id, c.terms from memory_chunks c
-      where c.terms && ${textArray(terms)}::text[] ${within(sql, scope)}
-      order by c.id desc limit ${rankedMatches})
+    with asked as materialized (select ${textArray(terms)}::text[] as any_term),
+    matches as materialized (
+      select c.id, c.terms from asked join memory_chunks c
+        on c.terms && asked.any_term ${within(sql, scope)}
+      ${newest(sql)} limit ${rankedMatches})
     select id::float8 as id,
-      (select count(*) from unnest(terms) t where t = any(${textArray(terms)}::text[]))::float8
+      (select count(*) from unnest(terms) t where t = any(any_term))::float8
         / ${terms.length} as score
-    from matches order by score desc, id desc limit ${candidates}`;
+    from matches, asked order by score desc, id desc limit ${candidates}`;
   return [...rows];
 }
 
 /** The newest chunks that a filter leaves. */
 export async function filterChunks(sql: Queryable, scope: Scope): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
-    select c.id::float8 as id from memory_chunks c where c.space_id = ${scope.spaceId}
-      ${within(sql, scope)}
-    order by c.id desc limit ${LIMITS.memory.filteredChunks}`;
+    with asked as materialized (select ${textArray(scope.filter)}::text[] as all_terms)
+    select c.id::float8 as id from asked join memory_chunks c
+      on c.terms @> asked.all_terms and c.space_id = ${scope.spaceId} ${ofType(sql, scope)}
+    ${newest(sql)} limit ${LIMITS.memory.filteredChunks}`;
   return rows.map(({ id }) => id);
 }
 

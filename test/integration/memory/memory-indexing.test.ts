@@ -164,6 +164,25 @@ describe('items that are ingested', () => {
     expect(await w.sql`select 1 from memory_items where due_at is not null`).toHaveLength(0);
   });
 
+  it('have no chunk without a vector: an engine that leaves some out has failed with them', async () => {
+    let left = 1;
+    await using w = await memoryWorld({
+      embedder: {
+        ...wordEmbedder,
+        embed: async (texts, agentId) =>
+          (await wordEmbedder.embed(texts, agentId)).slice(0, texts.length - left),
+      },
+    });
+    await w.ask(w.agentId, 'ingest', { type: 'memory', memories: numbered(2) });
+    await w.indexer.idle();
+    expect(await standing(w.sql)).toEqual([{ status: 'queued', items: 2, least: 0, most: 0 }]);
+    left = 0;
+    await w.sql`update memory_items set due_at = now()`;
+    await w.indexer.tick();
+    await w.indexer.idle();
+    expect(await standing(w.sql)).toEqual([{ status: 'completed', items: 2, least: 1, most: 1 }]);
+  });
+
   it('stay claimed for as long as their process is at work on them', async () => {
     const clock = new ManualClock(0);
     let goOn = () => {};

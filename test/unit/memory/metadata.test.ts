@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
 import {
   checkMetadata,
   extendSchema,
@@ -18,6 +19,18 @@ describe('metadata', () => {
     expect(has(filterTerms(7, { role: 'engineer' }))).toBe(false);
     expect(has(queryTerms(8, ['role'], 'engineer'))).toBe(false);
     expect(has(queryTerms(7, ['team'], 'engineer'))).toBe(false);
+  });
+
+  it('is looked for by few words, however many fields there are and however long the query is', () => {
+    const fields = Array.from({ length: 32 }, (_, n) => `f${n}`);
+    const query = Array.from({ length: 100 }, (_, n) => `word${n}`).join(' ');
+    const terms = queryTerms(7, [...fields, ...fields], query);
+    expect(terms.length).toBe(LIMITS.memory.queryTerms);
+    for (const field of fields) {
+      expect(terms.filter((term) => term.endsWith(`:${field}`)).length, field).toBe(4);
+    }
+    expect(queryTerms(7, ['f'], query).length).toBe(LIMITS.memory.queryWords);
+    expect(queryTerms(7, [], query)).toEqual([]);
   });
 
   it('is refused where a declared field has another type, and nowhere else', () => {

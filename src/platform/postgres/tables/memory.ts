@@ -20,13 +20,14 @@ import { agents } from './agents.ts';
 const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' });
 const counter = (name: string) => bigint(name, { mode: 'number' });
 
-/** The memory store of an agent. Its row is locked by whatever adds to it or takes from it. */
+/** The memory store of an agent. Its row is locked by whatever adds to it or takes from it. `items`: of both types. */
 export const memoryTenants = pgTable('memory_tenants', {
   agentId: integer('agent_id')
     .primaryKey()
     .references(() => agents.id),
   spaces: integer('spaces').notNull().default(0),
   items: integer('items').notNull().default(0),
+  knowledge: integer('knowledge').notNull().default(0),
   createdAt: now('created_at'),
 });
 
@@ -43,6 +44,9 @@ export const memorySpaces = pgTable(
     schema: jsonb('schema').$type<Readonly<Record<string, string>>>(),
     model: text('model').notNull(),
     dims: integer('dims').notNull(),
+    /** Items in it, changed with the row of its store locked. */
+    memories: integer('memories').notNull().default(0),
+    knowledge: integer('knowledge').notNull().default(0),
     /** Rises with each commit that adds or removes chunks; what is loaded is brought up to date by it. */
     version: counter('version').notNull().default(0),
     /** The last version whose removals are not remembered any more. */

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { splitItem } from '../../../../src/memory/indexing/split-text.ts';
 
-const { chunkChars, chunksPerItem, factsPerItem } = LIMITS.memory;
+const { chunkChars, chunksPerItem, documentBytes, factsPerItem, textBytes, titleChars } =
+  LIMITS.memory;
 const memory = { type: 'memory', infer: false, title: null } as const;
 
 describe('an item', () => {
@@ -62,6 +63,40 @@ describe('an item', () => {
         expect(splitItem(item as Parameters<typeof splitItem>[0])).toEqual(chunks);
       }),
       { numRuns: 30 },
+    );
+  });
+
+  it('has no piece that an engine would refuse, whatever long and short parts lie beside each other', () => {
+    const part = fc.constantFrom(
+      'x',
+      'a.',
+      'Is it? ',
+      'y'.repeat(999),
+      `${'z'.repeat(990)}. `,
+      '\u{1F600}',
+    );
+    const runs = fc.array(fc.tuple(part, fc.constantFrom('\n\n', '\n', ' ', ''), fc.nat(4_000)), {
+      minLength: 1,
+      maxLength: 12,
+    });
+    const title = 't'.repeat(titleChars);
+    fc.assert(
+      fc.property(runs, fc.boolean(), fc.boolean(), (said, infer, isKnowledge) => {
+        const whole = said.map(([of, end, times]) =>
+          (of + end).repeat(times % (80_000 / of.length)),
+        );
+        const text = `a${whole.join('')}`.slice(0, isKnowledge ? documentBytes : textBytes);
+        const item = isKnowledge
+          ? ({ type: 'knowledge', infer: false, title, text } as const)
+          : { ...memory, infer, text };
+        const chunks = splitItem(item);
+        expect(chunks.length).toBeLessThanOrEqual(
+          infer && !isKnowledge ? factsPerItem : chunksPerItem,
+        );
+        const longest = Math.max(...chunks.map(({ length }) => length));
+        expect(longest).toBeLessThanOrEqual(LIMITS.engines.embedTextChars);
+      }),
+      { numRuns: 60 },
     );
   });
 });

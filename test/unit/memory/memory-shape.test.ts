@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { BODIES } from '../../../src/memory/memory-shape.ts';
+
+const { bodyJson, itemsPerIngest, metadataFields } = LIMITS.memory;
+const members = (count: number, value: unknown) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, value]));
+const issuesOf = (op: keyof typeof BODIES, body: unknown) =>
+  BODIES[op].safeParse(body).error?.issues ?? [];
+
+describe('the body of an operation', () => {
+  it('with far too many fields is refused once, whatever is wrong with each of them', () => {
+    const most = bodyJson.members;
+    const refused = [{ message: `has at most ${metadataFields} fields` }];
+    expect(issuesOf('query', { query: 'a', filter: members(most, []) })).toMatchObject([
+      { path: ['filter'], ...refused[0] },
+    ]);
+    const tenantMetadataSchema = members(most, 'date');
+    expect(issuesOf('tenant/create', { tenantMetadataSchema })).toMatchObject(refused);
+    const memories = [{ text: 'a', metadata: members(most, []) }];
+    expect(issuesOf('ingest', { type: 'memory', memories })).toMatchObject(refused);
+    const appKnowledge = members(most, 7);
+    expect(issuesOf('ingest', { type: 'knowledge', appKnowledge })).toHaveLength(1);
+  });
+
+  it('is refused for one field of each metadata: for its name or for its value', () => {
+    const metadata = { good: 1, ...members(metadataFields - 1, []) };
+    const memories = Array.from({ length: itemsPerIngest }, () => ({ text: 'a', metadata }));
+    const issues = issuesOf('ingest', { type: 'memory', memories });
+    expect(issues).toHaveLength(itemsPerIngest);
+    expect(issues[7]?.path).toEqual(['memories', 7, 'metadata', 'f0']);
+    for (const filter of [{ 'a\0': 1 }, { '': 1 }, { a: 'b\0' }, { a: {} }, [], [7], 7]) {
+      const found = issuesOf('query', { query: 'a', filter });
+      expect(found.length, JSON.stringify(filter)).toBe(1);
+      expect(found[0]?.path[0]).toBe('filter');
+    }
+  });
+
+  it('keeps as many fields as it may have, of each type', () => {
+    const filter = { ...members(metadataFields - 3, 7), text: 'b', yes: true, 'ein Wort': '' };
+    const parsed = BODIES.query.parse({ query: 'a', filter });
+    expect(parsed.filter).toEqual(filter);
+  });
+});
