@@ -2,6 +2,16 @@ import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { LOG_LEVELS } from '../kernel/log.ts';
 import { MARKETPLACE_SECTION } from './marketplace-section.ts';
+import {
+  address,
+  flag,
+  list,
+  optional,
+  privateKey,
+  share,
+  text,
+  unlessEmpty,
+} from './variable-kinds.ts';
 
 /** The embedded database of a development server; production must name its own place. */
 export const DEFAULT_DATABASE_PATH = './.data/db';
@@ -17,30 +27,6 @@ export const MAINNET = {
   oracle: '0x71041dddad3595F9CEd3DcCFBe3D1F4b0a16Bb70',
   sequencerFeed: '0xBCF85224fc0756B9Fa45aA7892530B47e10b6433',
 } as const;
-
-const list = () =>
-  z
-    .string()
-    .optional()
-    .transform((text) =>
-      (text ?? '')
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== ''),
-    );
-const flag = () =>
-  z
-    .string()
-    .optional()
-    .transform((text) => text === '1' || text === 'true');
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x address');
-const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hex digits');
-const share = z.coerce.number().int().min(0).max(10_000);
-/** A variable that is set to nothing is not set. */
-const unlessEmpty = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((value) => (value === '' ? undefined : value), schema);
-const optional = <T extends z.ZodType>(schema: T) => unlessEmpty(schema.optional());
-const text = () => optional(z.string());
 
 const ADDRESS = '`0x` and 40 hex digits';
 const SWITCH = '`1` or `true`';

@@ -1,15 +1,9 @@
 import { z } from 'zod';
-
-/** A variable that is set to nothing is not set. */
-const url = () =>
-  z.preprocess(
-    (value) => (value === '' ? undefined : value),
-    z.url({ protocol: /^https?$/ }).optional(),
-  );
+import { optional } from './variable-kinds.ts';
 
 /** The variables of the marketplace. The accounts with its vendors are read by the names that their vendors give them. */
 export const MARKETPLACE_SECTION = {
-  MARKETPLACE_URL: url().meta({
+  MARKETPLACE_URL: optional(z.url({ protocol: /^https?$/ })).meta({
     description:
       'The address under which agents name the vendors and the memory of this server in `POST /v1/proxy/fetch`. ' +
       'Such a call is answered in this process. See [marketplace.md](api-behaviour/marketplace.md).',
