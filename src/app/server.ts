@@ -151,7 +151,8 @@ function buildPurchases(
   const { providerKeys } = accounts.services;
   const locals = buildLocalSound(voice);
   const client = openClient(world, teardown);
-  const shop = { ledger, budgets, client, rails: locals, memory };
+  const { spendState } = accounts;
+  const shop = { ledger, budgets, client, rails: locals, memory, spendState };
   const { directSales, listensAt, marketplace, vendorHealths } = buildMarketplace(
     world,
     shop,

@@ -1,8 +1,10 @@
 import type { RouteReply } from '../http/route/route.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
 import { refuseHold } from '../models/purchase/refuse-hold.ts';
+import { admitCall, viewAgent } from '../payments/proxy/admit-call.ts';
 import { marketHeaders } from '../payments/proxy/relay-headers.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
+import type { SpendStateReader } from '../spend/limits/spend-state.ts';
 import type { MarketAddress } from './market-address.ts';
 import type { ServiceName } from './requests.ts';
 import type { Shim } from './shim.ts';
@@ -22,15 +24,20 @@ export interface DirectSales {
   sell(call: DirectCall): Promise<RouteReply>;
 }
 
-/** What the marketplace sells to agents that call its address themselves. */
+/** What the marketplace sells to agents that call its address themselves, admitted like a call by the proxy. */
 export const createDirectSales = ({
   address,
   shim,
+  spendState,
 }: {
   readonly address: MarketAddress;
   readonly shim: Shim;
+  readonly spendState: Pick<SpendStateReader, 'read' | 'recall'>;
 }): DirectSales => ({
   async sell({ service, vendor, ...call }) {
+    const { spender } = call;
+    const to = { host: address.host, lastRaw: undefined, refusalOfHold: refuseHold };
+    await admitCall(viewAgent(spendState, spender.agentId), spender, to);
     const url = address.urlOf(`/v1/${service}/${vendor}`);
     const sale = { ...call, url, host: address.host, refusalOfHold: refuseHold };
     const sold = await shim.serve({ ...sale, service, vendor });

@@ -10,7 +10,14 @@ import type { GuardedClient } from '../platform/egress/guarded-client.ts';
 import { BodyTooLarge, SendFailed } from '../platform/egress/send-failed.ts';
 import { unfit } from './vendor.ts';
 
-export type FetchSound = (audioUrl: string, signal: AbortSignal) => Promise<SoundFile>;
+export type FetchSound = (audioUrl: string, caller: FileCaller) => Promise<SoundFile>;
+
+export type FileCaller = {
+  /** Throws the refusal of a host that the caller's agent may not call. */
+  readonly admitHost: (host: string) => Promise<void>;
+  /** Fires when the client leaves. */
+  readonly signal: AbortSignal;
+};
 
 const { audioBytes, audioFirstByteMs, audioIdleMs, audioMs, audioRedirects, audioSeconds } =
   LIMITS.marketplace;
@@ -19,18 +26,19 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Fetches a file of sound from an address that a caller chose, and finds out from its bytes how long it lasts. Each address
- * on the way is judged by the destination guard. Throws the refusal, also of what is no sound or too long.
+ * on the way is judged by the destination guard and by the agent's allowlist. Throws the refusal, also of what is no sound or too long.
  */
 export const createSoundFetch =
   (deps: {
     readonly client: Pick<GuardedClient, 'open' | 'send'>;
     readonly clock: Clock;
   }): FetchSound =>
-  async (audioUrl, signal) => {
+  async (audioUrl, caller) => {
+    const { signal } = caller;
     const untilMs = deps.clock.monotonicMs() + audioMs;
     let url = audioUrl;
     for (let redirects = 0; ; redirects++) {
-      const answer = await openFile(deps, url, untilMs, signal);
+      const answer = await openFile(deps, url, untilMs, caller);
       const location = REDIRECTS.has(answer.status) ? headerOf(answer, 'location') : undefined;
       if (location !== undefined && redirects < audioRedirects && URL.canParse(location, url)) {
         answer.discard();
@@ -49,9 +57,10 @@ async function openFile(
   { client, clock }: Parameters<typeof createSoundFetch>[0],
   url: string,
   untilMs: number,
-  signal: AbortSignal,
+  { admitHost, signal }: FileCaller,
 ): Promise<GuardedAnswer> {
   const destination = await openVendor(client, url);
+  await admitHost(destination.host);
   const times = {
     unpaidMs: Math.max(1, untilMs - clock.monotonicMs()),
     idleMs: audioIdleMs,

@@ -24,6 +24,8 @@ export type ShimDeps = SellDeps &
     readonly vendors: readonly Vendor[];
     readonly accounts: ReadonlyMap<string, OpenAccount>;
     readonly fetchSound: FetchSound;
+    /** Throws the refusal of a host that the agent may not call. */
+    readonly admitHost: (agentId: number, host: string) => Promise<void>;
   };
 
 /** A request for a service of a vendor. */
@@ -76,7 +78,9 @@ export function createShim(deps: ShimDeps): Shim {
       // What can be refused without the file is, before it is fetched.
       await requireFunds(call, planned(deps, call, vendor, service, { ...order, file: NO_FILE }));
       return await withFile('files', call.spender.agentId, async () => {
-        const file = await fetched(() => deps.fetchSound(audioUrl, call.signal));
+        const { signal, spender } = call;
+        const admitHost = (host: string) => deps.admitHost(spender.agentId, host);
+        const file = await fetched(() => deps.fetchSound(audioUrl, { admitHost, signal }));
         const goods = planned(deps, call, vendor, service, { ...order, file });
         return finish(call, vendor, goods);
       });
@@ -105,13 +109,12 @@ async function fetched(get: () => Promise<SoundFile>): Promise<SoundFile> {
   try {
     return await get();
   } catch (error) {
-    throw error instanceof ApiError && error.status !== CLIENT_CLOSED
-      ? new OwnRefusal(error)
-      : error;
+    throw error instanceof ApiError && !NOT_OWN.has(error.status) ? new OwnRefusal(error) : error;
   }
 }
 
-const CLIENT_CLOSED = 499;
+/** What a spend control refuses, and a client that has left: no vendor would answer those. */
+const NOT_OWN = new Set([403, 499]);
 
 function findService({ accounts, vendors }: ShimDeps, { service: kind, vendor: name }: ShimCall) {
   const sellers = vendors.filter(({ services }) => services[kind] !== undefined);

@@ -236,6 +236,39 @@ describe('controls of the agent', () => {
     expect((await agent.buy('/v1/db/vectordb/tenant/create', {})).status).toBe(200);
   });
 
+  it('let a file be fetched from a host that an allowlist has, and from no other', async () => {
+    const agent = await market.shopper('listening');
+    await agent.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'host' } });
+    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
+    const audioUrl = market.sound(100);
+    const { hostname } = new URL(audioUrl);
+    const before = market.fetched.count;
+    const bought = () => agent.buy('/v1/stt/deepgram', { audioUrl });
+    const direct = () => agent.ask('/v1/stt/deepgram', { body: { audioUrl } });
+    for (const way of [bought, direct]) {
+      const refused = await way();
+      expect([refused.status, refused.body]).toMatchObject([
+        ...[403, { error: 'host_not_allowlisted', host: hostname }],
+      ]);
+      expect(refused.headers.get('x-svc-payment')).toBeNull();
+    }
+    expect(market.fetched.count).toBe(before);
+    await policy(agent, { kind: 'api', matchKey: hostname, limitRaw: '1' });
+    for (const way of [bought, direct]) expect((await way()).status).toBe(200);
+  });
+
+  it('fetch no file under a cap that is used up', async () => {
+    const agent = await market.shopper('used up');
+    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: String(RAW) });
+    expect((await agent.buy(SPEECH, { text: TEXT })).status).toBe(200);
+    const before = market.fetched.count;
+    const order = { audioUrl: market.sound(100) };
+    const refused = await agent.ask('/v1/stt/deepgram', { body: order });
+    expect([refused.status, refused.body.error]).toEqual([402, 'budget_exhausted']);
+    expect((await agent.buy('/v1/stt/deepgram', order)).status).toBe(402);
+    expect(market.fetched.count).toBe(before);
+  });
+
   it('cap sessions and tasks, and stop an agent where they are to', async () => {
     const agent = await market.shopper('stopped');
     await policy(agent, {
@@ -338,6 +371,21 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('the same routes, called themselves', () => {
+  it('let the host through an allowlist that has it, and refuse it where none does', async () => {
+    const agent = await market.shopper('listed directly');
+    await agent.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'host' } });
+    const asked = market.peer.heard.length;
+    for (const path of [SPEECH, '/v1/tts/local']) {
+      const refused = await agent.ask(path, { body: { text: TEXT } });
+      expect([path, refused.status, refused.body]).toMatchObject([
+        ...[path, 403, { error: 'host_not_allowlisted', host: 'market.example' }],
+      ]);
+    }
+    expect(market.peer.heard).toHaveLength(asked);
+    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
+    expect((await agent.ask(SPEECH, { body: { text: TEXT } })).status).toBe(200);
+  });
+
   it('sell the same, with the same receipt, under the same host', async () => {
     const agent = await market.shopper('direct');
     const told = await agent.ask(SPEECH, { body: { text: TEXT } });

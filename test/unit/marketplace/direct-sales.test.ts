@@ -3,11 +3,13 @@ import { ApiError } from '../../../src/kernel/api-error.ts';
 import { createDirectSales } from '../../../src/marketplace/direct-sales.ts';
 import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
 import type { ShimCall } from '../../../src/marketplace/shim.ts';
+import { standingsReader, standingsWith } from '../../support/standings.ts';
 
 it('sells under the address of the marketplace, with a receipt, and refuses in the words of the gateway', async () => {
   const calls: ShimCall[] = [];
   const sales = createDirectSales({
     address: createMarketAddress(() => 'https://m.example/'),
+    spendState: standingsReader(standingsWith({})),
     shim: {
       async serve(call) {
         calls.push(call);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeWav } from '../../../media/wav.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
+import { errors } from '../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createSoundFetch } from '../../../src/marketplace/fetch-sound.ts';
 import { BlockedDestination } from '../../../src/platform/egress/blocked-destination.ts';
@@ -18,7 +19,10 @@ const WAV = encodeWav(new Int16Array(1_600), 8_000);
 const LONG = encodeWav(new Int16Array(1_000 * 3_601), 1_000);
 
 /** Fetches from a web of these answers, by their URLs. */
-function web(pages: Readonly<Record<string, ScriptedAnswer | Error>>) {
+function web(
+  pages: Readonly<Record<string, ScriptedAnswer | Error>>,
+  admitHost: (host: string) => Promise<void> = async () => {},
+) {
   const { client, opened, sent } = scriptedClient({
     open(url) {
       if (url.includes('private')) throw new BlockedDestination('not public');
@@ -32,11 +36,12 @@ function web(pages: Readonly<Record<string, ScriptedAnswer | Error>>) {
   });
   const leaving = new AbortController();
   const fetchSound = createSoundFetch({ client, clock: new ManualClock() });
+  const caller = { admitHost, signal: leaving.signal };
   return {
     ...{ opened, sent, leaving },
-    get: (url: string) => fetchSound(url, leaving.signal),
+    get: (url: string) => fetchSound(url, caller),
     refusal: (url: string) =>
-      fetchSound(url, leaving.signal).then(
+      fetchSound(url, caller).then(
         () => undefined,
         (error: unknown) => error as ApiError,
       ),
@@ -111,6 +116,25 @@ describe('a file of sound', () => {
     expect([refused?.status, refused?.fields.message]).toEqual([
       ...[status, typeof message === 'string' ? message : expect.stringMatching(message)],
     ]);
+  });
+
+  it('is asked of no host that its agent may not call, on the way neither', async () => {
+    const pages = {
+      'https://a.example/0': to('https://b.example/1'),
+      'https://b.example/1': sound(),
+    };
+    const except = (barred: string) => async (host: string) => {
+      if (host === barred) throw errors.controls.hostNotAllowlisted(host);
+    };
+    for (const [barred, asked] of [
+      ['a.example', 0],
+      ['b.example', 1],
+    ] as const) {
+      const { refusal, sent } = web(pages, except(barred));
+      const refused = await refusal('https://a.example/0');
+      expect(refused).toMatchObject({ status: 403, error: 'host_not_allowlisted' });
+      expect(sent).toHaveLength(asked);
+    }
   });
 
   it('of a client that has left is not waited for', async () => {
