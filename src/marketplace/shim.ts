@@ -36,6 +36,11 @@ export type ShimCall = Sale & {
   readonly body: unknown;
 };
 
+type ServedCall = ShimCall & {
+  /** Fires when the client leaves, also where the work goes on without it. */
+  readonly client: AbortSignal;
+};
+
 export interface Shim {
   /**
    * Buys from a vendor with the account of this server, and answers what it delivered or how it refused. Throws OwnRefusal
@@ -50,10 +55,21 @@ export function createShim(deps: ShimDeps): Shim {
   const withSale = createRoom({ perAgent: salesPerAgent, inAll: salesPerVendor });
   const withFile = createRoom({ perAgent: filesPerAgent, inAll: filesInFlight });
 
-  async function finish(call: ShimCall, vendor: Vendor, goods: Goods) {
-    const sold = await withSale(vendor.name, call.spender.agentId, () => sell(deps, call, goods));
+  async function finish(call: ServedCall, vendor: Vendor, goods: Goods) {
+    let body: Buffer = Buffer.alloc(0);
+    const ask = async () => {
+      const delivery = await goods.ask();
+      body = await deliveryBody(delivery, goods.usage);
+      // Not kept under its key, and not read by its client, it is not paid for either. The key is free for a retry.
+      if (call.client.aborted && body.length > LIMITS.idempotencyAnswerBytes) {
+        throw errors.request.clientClosed();
+      }
+      return delivery;
+    };
+    const sold = await withSale(vendor.name, call.spender.agentId, () =>
+      sell(deps, call, { ...goods, ask }),
+    );
     const { advisory, chargedRaw, upstreamMs } = sold;
-    const body = await deliveryBody(sold.delivery, goods.usage);
     const headers = { 'content-type': 'application/json' };
     const payment = 'internal' as const;
     return { status: 200, headers, body, costRaw: chargedRaw, payment, upstreamMs, advisory };
@@ -67,7 +83,7 @@ export function createShim(deps: ShimDeps): Shim {
     throw refusalOfHold({ reason: 'insufficient_balance', availableRaw, requiredRaw: priceRaw });
   }
 
-  async function buy(call: ShimCall) {
+  async function buy(call: ServedCall) {
     const { service, vendor } = findService(deps, call);
     const asked = readBody(call.service, call.body);
     try {
@@ -92,9 +108,10 @@ export function createShim(deps: ShimDeps): Shim {
 
   return {
     serve(call) {
-      if (call.workId === undefined) return buy(call);
+      const client = call.signal;
+      if (call.workId === undefined) return buy({ ...call, client });
       // The answer is kept for a client that comes back, so that one who leaves does not stop it.
-      return buy({ ...call, signal: new AbortController().signal });
+      return buy({ ...call, client, signal: new AbortController().signal });
     },
   };
 }

@@ -96,7 +96,8 @@ export async function runPipeline(
     const rendered = render(reply);
     const isKept = route.keepsRefusals === true || reply.headers['x-should-retry'] !== 'true';
     if (!isKept) await reserved?.abandon();
-    const answer = reserved !== undefined && isKept ? await reserved.store(final(rendered)) : rendered;
+    const answer =
+      reserved !== undefined && isKept ? await reserved.store(final(rendered)) : rendered;
     return { answer, earned, upstreamMs: reply.upstreamMs ?? 0 };
   } catch (thrown) {
     const isGone = thrown instanceof ClientGoneError;
