@@ -2,10 +2,11 @@ import type { RouteReply } from '../http/route/route.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
 import { refuseHold } from '../models/purchase/refuse-hold.ts';
 import { admitCall, viewAgent } from '../payments/proxy/admit-call.ts';
+import { type MarketDeps, noteMarketCall } from '../payments/proxy/call-marketplace.ts';
 import { marketHeaders } from '../payments/proxy/relay-headers.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
-import type { SpendStateReader } from '../spend/limits/spend-state.ts';
 import type { MarketAddress } from './market-address.ts';
+import { OwnRefusal } from './own-refusal.ts';
 import type { ServiceName } from './requests.ts';
 import type { Shim } from './shim.ts';
 
@@ -27,12 +28,13 @@ export interface DirectSales {
 /** What the marketplace sells to agents that call its address themselves, admitted like a call by the proxy. */
 export const createDirectSales = ({
   address,
+  log,
+  passthroughs,
   shim,
   spendState,
-}: {
+}: MarketDeps & {
   readonly address: MarketAddress;
   readonly shim: Shim;
-  readonly spendState: Pick<SpendStateReader, 'read' | 'recall'>;
 }): DirectSales => ({
   async sell({ service, vendor, ...call }) {
     const { spender } = call;
@@ -40,7 +42,13 @@ export const createDirectSales = ({
     await admitCall(viewAgent(spendState, spender.agentId), spender, to);
     const url = address.urlOf(`/v1/${service}/${vendor}`);
     const sale = { ...call, url, host: address.host, refusalOfHold: refuseHold };
-    const sold = await shim.serve({ ...sale, service, vendor });
+    const note = (answer: Parameters<typeof noteMarketCall>[2]) =>
+      noteMarketCall({ log, passthroughs }, { method: 'POST', spender, url }, answer);
+    const sold = await shim.serve({ ...sale, service, vendor }).catch(async (refusal) => {
+      if (refusal instanceof OwnRefusal) await note(freeOf(refusal));
+      throw refusal;
+    });
+    await note(sold);
     const { advisory, body, costRaw, headers, payment, status, upstreamMs } = sold;
     return {
       status,
@@ -54,3 +62,6 @@ export const createDirectSales = ({
     };
   },
 });
+
+const freeOf = ({ status }: OwnRefusal) =>
+  ({ status, costRaw: 0n, payment: 'passthrough', upstreamMs: 0 }) as const;

@@ -11,6 +11,7 @@ import { claimProbe, findHealth, saveProbe } from '../../marketplace/vendor-heal
 import { createLocalVendor, type LocalRails } from '../../marketplace/vendors/local.ts';
 import { REMOTE_VENDORS } from '../../marketplace/vendors/vendors.ts';
 import { admitHost, viewAgent } from '../../payments/proxy/admit-call.ts';
+import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import { findOwner } from '../../payments/reservations/reservation-store.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
@@ -21,6 +22,7 @@ import type { World } from './world.ts';
 export type MarketplaceParts = Pick<LedgerParts, 'ledger'> & {
   readonly budgets: BudgetReports;
   readonly spendState: SpendStateReader;
+  readonly passthroughs: PassthroughLog;
   /** The door to addresses that callers choose. */
   readonly client: GuardedClient;
   readonly rails: LocalRails;
@@ -30,7 +32,7 @@ export type MarketplaceParts = Pick<LedgerParts, 'ledger'> & {
 /** What this server sells beside models: vendors that it has accounts with, its own engines, and memory. */
 export function buildMarketplace(
   world: World,
-  { budgets, client, ledger, memory, rails, spendState }: MarketplaceParts,
+  { budgets, client, ledger, memory, passthroughs, rails, spendState }: MarketplaceParts,
   teardown: Teardown,
 ) {
   const { clock, secret, settings, sql } = world;
@@ -61,7 +63,7 @@ export function buildMarketplace(
   return {
     vendorHealths,
     marketplace: createMarketplace({ address, shim, memory, clock }),
-    directSales: createDirectSales({ address, shim, spendState }),
+    directSales: createDirectSales({ ...world, address, shim, spendState, passthroughs }),
     /** The server listens, at this port. */
     listensAt(port: number) {
       listening = port;

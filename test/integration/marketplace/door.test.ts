@@ -399,6 +399,17 @@ describe('the same routes, called themselves', () => {
     expect(rows).toEqual([{ target_url: `${MARKET}${SPEECH}` }]);
   });
 
+  it('are in the history with what they cost, refusals too', async () => {
+    const agent = await market.shopper('direct history');
+    expect((await agent.ask(SPEECH, { body: { text: TEXT } })).status).toBe(200);
+    expect((await agent.ask('/v1/tts/acme', { body: { text: TEXT } })).status).toBe(404);
+    const { body } = await agent.ask('/v1/agents/transactions');
+    expect(body.transactions).toMatchObject([
+      { targetUrl: `${MARKET}/v1/tts/acme`, responseStatusCode: 404, costRaw: '0' },
+      { targetUrl: `${MARKET}${SPEECH}`, responseStatusCode: 200, costRaw: String(RAW) },
+    ]);
+  });
+
   it('need the key of an agent, a body, and money', async () => {
     const agent = await market.shopper('poor', 1_000n);
     const none = await ask(`${market.world.url}${SPEECH}`, { body: { text: TEXT } });
