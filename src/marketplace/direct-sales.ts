@@ -39,9 +39,9 @@ export const createDirectSales = ({
   async sell({ service, vendor, ...call }) {
     const { spender } = call;
     const to = { host: address.host, lastRaw: undefined, refusalOfHold: refuseHold };
-    await admitCall(viewAgent(spendState, spender.agentId), spender, to);
+    const { accountId } = await admitCall(viewAgent(spendState, spender.agentId), spender, to);
     const url = address.urlOf(`/v1/${service}/${vendor}`);
-    const sale = { ...call, url, host: address.host, refusalOfHold: refuseHold };
+    const sale = { ...call, accountId, url, host: address.host, refusalOfHold: refuseHold };
     const note = (answer: Parameters<typeof noteMarketCall>[2]) =>
       noteMarketCall({ log, passthroughs }, { method: 'POST', spender, url }, answer);
     const sold = await shim.serve({ ...sale, service, vendor }).catch(async (refusal) => {

@@ -19,8 +19,15 @@ export type FileCaller = {
   readonly signal: AbortSignal;
 };
 
-const { audioBytes, audioFirstByteMs, audioIdleMs, audioMs, audioRedirects, audioSeconds } =
-  LIMITS.marketplace;
+const {
+  audioBytes,
+  audioFirstByteMs,
+  audioIdleMs,
+  audioMs,
+  audioPace,
+  audioRedirects,
+  audioSeconds,
+} = LIMITS.marketplace;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
@@ -49,7 +56,7 @@ export const createSoundFetch =
         answer.discard();
         throw unfit('audioUrl', `answered ${answer.status}`);
       }
-      return readFile(answer, url, signal);
+      return readFile(deps, answer, url, signal);
     }
   };
 
@@ -73,13 +80,18 @@ async function openFile(
 }
 
 async function readFile(
+  { clock }: Pick<Parameters<typeof createSoundFetch>[0], 'clock'>,
   answer: GuardedAnswer,
   url: string,
   signal: AbortSignal,
 ): Promise<SoundFile> {
   const pieces: Uint8Array[] = [];
   try {
-    for await (const piece of answer.body) pieces.push(piece);
+    const requirePace = paceOf(clock);
+    for await (const piece of answer.body) {
+      requirePace(piece.byteLength);
+      pieces.push(piece);
+    }
   } catch (error) {
     if (signal.aborted) throw errors.request.clientClosed();
     if (error instanceof BodyTooLarge) throw errors.request.payloadTooLarge(audioBytes);
@@ -94,6 +106,19 @@ async function readFile(
     throw unfit('audioUrl', `must last at most ${audioSeconds} s`);
   }
   return { bytes, durationMs, contentType: typeOf(answer), name: fileName(url) };
+}
+
+/** Of a file that comes too slowly the rest is not waited for: it has one of a few places. */
+function paceOf(clock: Clock): (bytes: number) => void {
+  const { afterMs, bytesPerSecond } = audioPace;
+  const sinceMs = clock.monotonicMs();
+  let seenBytes = 0;
+  return (bytes) => {
+    seenBytes += bytes;
+    const tookMs = clock.monotonicMs() - sinceMs;
+    if (tookMs <= afterMs || seenBytes >= (bytesPerSecond * tookMs) / 1_000) return;
+    throw unfit('audioUrl', `must come with at least ${bytesPerSecond} bytes a second`);
+  };
 }
 
 const headerOf = ({ headers }: GuardedAnswer, wanted: string): string | undefined =>

@@ -57,10 +57,11 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
       throw notFound(path);
     }
     requirePost(call);
-    const { signal, spender, url, workId } = call;
+    const { accountId, signal, spender, url, workId } = call;
     const body = await readBody(call);
     const host = address.host;
     const sale = {
+      accountId,
       spender,
       workId,
       url: addressOf(url),

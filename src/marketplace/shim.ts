@@ -30,6 +30,8 @@ export type ShimDeps = SellDeps &
 
 /** A request for a service of a vendor. */
 export type ShimCall = Sale & {
+  /** Whose agent it is. */
+  readonly accountId: string;
   readonly service: ServiceName;
   readonly vendor: string;
   /** As it came, read as JSON. */
@@ -51,9 +53,14 @@ export interface Shim {
 
 /** One place for all vendors: whatever is asked is planned, priced, held, asked for and settled in the same way. */
 export function createShim(deps: ShimDeps): Shim {
-  const { filesInFlight, filesPerAgent, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
-  const withSale = createRoom({ perAgent: salesPerAgent, inAll: salesPerVendor });
-  const withFile = createRoom({ perAgent: filesPerAgent, inAll: filesInFlight });
+  const { filesInFlight, filesPerAccount, filesPerAgent } = LIMITS.marketplace;
+  const { salesPerAccount, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
+  const withSale = createRoom({
+    ...{ perAgent: salesPerAgent, perAccount: salesPerAccount, inAll: salesPerVendor },
+  });
+  const withFile = createRoom({
+    ...{ perAgent: filesPerAgent, perAccount: filesPerAccount, inAll: filesInFlight },
+  });
 
   async function finish(call: ServedCall, vendor: Vendor, goods: Goods) {
     let body: Buffer = Buffer.alloc(0);
@@ -61,12 +68,13 @@ export function createShim(deps: ShimDeps): Shim {
       const delivery = await goods.ask();
       body = await deliveryBody(delivery, goods.usage);
       // Not kept under its key, and not read by its client, it is not paid for either. The key is free for a retry.
-      if (call.client.aborted && body.length > LIMITS.idempotencyAnswerBytes) {
+      const isLost = call.workId !== undefined && call.client.aborted;
+      if (isLost && body.length > LIMITS.idempotencyAnswerBytes) {
         throw errors.request.clientClosed();
       }
       return delivery;
     };
-    const sold = await withSale(vendor.name, call.spender.agentId, () =>
+    const sold = await withSale(vendor.name, guestOf(call), () =>
       sell(deps, call, { ...goods, ask }),
     );
     const { advisory, chargedRaw, upstreamMs } = sold;
@@ -93,7 +101,7 @@ export function createShim(deps: ShimDeps): Shim {
       const { audioUrl, ...order } = asked;
       // What can be refused without the file is, before it is fetched.
       await requireFunds(call, planned(deps, call, vendor, service, { ...order, file: NO_FILE }));
-      return await withFile('files', call.spender.agentId, async () => {
+      return await withFile('files', guestOf(call), async () => {
         const { signal, spender } = call;
         const admitHost = (host: string) => deps.admitHost(spender.agentId, host);
         const file = await fetched(() => deps.fetchSound(audioUrl, { admitHost, signal }));
@@ -115,6 +123,8 @@ export function createShim(deps: ShimDeps): Shim {
     },
   };
 }
+
+const guestOf = ({ accountId, spender }: ShimCall) => ({ accountId, agentId: spender.agentId });
 
 /** Stands for a file that was not fetched yet, and is as short as any can be. */
 const NO_FILE: SoundFile = {

@@ -21,8 +21,11 @@ export const MARKETPLACE_LIMITS = {
   audioIdleMs: 10_000,
   audioFirstByteMs: 10_000,
   audioRedirects: 3,
+  /** How fast a file must come at least, on average since its first byte, once so much time has passed. */
+  audioPace: { bytesPerSecond: 64 * 1024, afterMs: 5_000 },
   /** Files are held in memory from their first byte to the transcript. */
   filesInFlight: 16,
+  filesPerAccount: 8,
   filesPerAgent: 4,
 
   /** Of a vendor's answer to anything, with sound in base64 or hex. */
@@ -35,8 +38,9 @@ export const MARKETPLACE_LIMITS = {
   vendorMs: 60_000,
   /** Between two questions for a transcript that is not done yet: the first, and the longest. */
   pollMs: { first: 250, most: 2_000 },
-  /** What is under way with one vendor, and of one agent with all of them: answers are held in memory. */
+  /** What is under way with one vendor, and of one account or agent with all of them: answers are held in memory. */
   salesPerVendor: 64,
+  salesPerAccount: 48,
   salesPerAgent: 32,
   /** How often each vendor is tried, one at a time, and after how many failures in a row it counts as down. */
   probeEveryMs: 15 * 60_000,

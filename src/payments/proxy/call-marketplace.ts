@@ -19,15 +19,15 @@ export type MarketDeps = {
 export async function callMarketplace(
   { log, passthroughs, spendState }: MarketDeps,
   market: Marketplace,
-  call: MarketCall,
+  call: Omit<MarketCall, 'accountId'>,
 ): Promise<ProxyAnswer> {
   const { spender } = call;
   const { agentId } = spender;
-  await admitCall(viewAgent(spendState, agentId), spender, {
+  const { accountId } = await admitCall(viewAgent(spendState, agentId), spender, {
     host: market.host,
     lastRaw: undefined,
   });
-  const answer = await market.call(call);
+  const answer = await market.call({ ...call, accountId });
   const { costRaw, headers, payment, upstreamMs } = answer;
   await noteMarketCall({ log, passthroughs }, call, answer);
   return {

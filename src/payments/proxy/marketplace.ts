@@ -4,6 +4,8 @@ import type { OutboundRequest } from './outbound-request.ts';
 /** A request below the address of the marketplace, and whose money may pay for it. */
 export type MarketCall = OutboundRequest & {
   readonly spender: Spender;
+  /** Whose agent it is. */
+  readonly accountId: string;
   readonly url: string;
   /** Becomes the id of the hold. */
   readonly workId: string | undefined;

@@ -22,6 +22,7 @@ const LONG = encodeWav(new Int16Array(1_000 * 3_601), 1_000);
 function web(
   pages: Readonly<Record<string, ScriptedAnswer | Error>>,
   admitHost: (host: string) => Promise<void> = async () => {},
+  clock = new ManualClock(),
 ) {
   const { client, opened, sent } = scriptedClient({
     open(url) {
@@ -35,7 +36,7 @@ function web(
     },
   });
   const leaving = new AbortController();
-  const fetchSound = createSoundFetch({ client, clock: new ManualClock() });
+  const fetchSound = createSoundFetch({ client, clock });
   const caller = { admitHost, signal: leaving.signal };
   return {
     ...{ opened, sent, leaving },
@@ -137,6 +138,22 @@ describe('a file of sound', () => {
     }
   });
 
+  it('must come with 64 KiB a second after five seconds', async () => {
+    const url = 'https://a.example/x.wav';
+    for (const [bytesPerSecond, isTaken] of [
+      [64 * 1024, true],
+      [64 * 1024 - 1, false],
+    ] as const) {
+      const clock = new ManualClock();
+      const seen = { seconds: 0 };
+      const body = drip(bytesPerSecond, { clock, seen });
+      const got = web({ [url]: { body } }, undefined, clock).get(url);
+      if (isTaken) expect((await got).bytes).toHaveLength(8 * bytesPerSecond);
+      else await expect(got).rejects.toMatchObject({ status: 400, error: 'Invalid request' });
+      expect(seen.seconds).toBe(isTaken ? 8 : 6);
+    }
+  });
+
   it('of a client that has left is not waited for', async () => {
     const url = 'https://a.example/x';
     const one = web({
@@ -146,6 +163,20 @@ describe('a file of sound', () => {
     expect(await one.refusal(url)).toMatchObject({ status: 499 });
   });
 });
+
+/** Eight seconds of a file that comes so fast. */
+async function* drip(
+  bytesPerSecond: number,
+  { clock, seen }: { readonly clock: ManualClock; readonly seen: { seconds: number } },
+): AsyncGenerator<Uint8Array> {
+  const samples = Math.ceil((8 * bytesPerSecond) / 2);
+  const file = Buffer.from(encodeWav(new Int16Array(samples), 48_000));
+  for (let at = 0; at < 8 * bytesPerSecond; at += bytesPerSecond) {
+    clock.advance(1_000);
+    seen.seconds++;
+    yield file.subarray(at, at + bytesPerSecond);
+  }
+}
 
 async function* failing(error: Error): AsyncGenerator<Uint8Array> {
   yield Buffer.from('RIFF');

@@ -38,7 +38,12 @@ async function shop(deliver: () => Promise<Delivery>, more: Partial<ShimDeps> = 
   const buy = (call: Partial<ShimCall> = {}) =>
     shim.serve({
       ...{ service: 'tts', vendor: 'acme', body: { text: 'Hello.' }, spender: { agentId: 1 } },
-      ...{ workId: undefined, url: 'https://m.example/v1/tts/acme', host: 'm.example' },
+      ...{
+        accountId: 'acct_1',
+        workId: undefined,
+        url: 'https://m.example/v1/tts/acme',
+        host: 'm.example',
+      },
       ...{ signal: new AbortController().signal, refusalOfHold: refusePayment },
       ...call,
     });
