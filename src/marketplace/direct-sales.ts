@@ -3,6 +3,7 @@ import type { Spender } from '../ledger/rules/requests.ts';
 import { refuseHold } from '../models/purchase/refuse-hold.ts';
 import { admitCall, viewAgent } from '../payments/proxy/admit-call.ts';
 import { type MarketDeps, noteMarketCall } from '../payments/proxy/call-marketplace.ts';
+import type { OnOver } from '../payments/proxy/marketplace.ts';
 import { marketHeaders } from '../payments/proxy/relay-headers.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
 import type { MarketAddress } from './market-address.ts';
@@ -18,6 +19,8 @@ type DirectCall = {
   readonly spender: Spender;
   readonly workId: string | undefined;
   readonly signal: AbortSignal;
+  /** Calls back when the request is over, its answer sent or given up. */
+  readonly onOver?: OnOver | undefined;
 };
 
 export interface DirectSales {

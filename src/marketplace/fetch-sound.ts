@@ -8,6 +8,7 @@ import { askVendor, openVendor } from '../payments/proxy/vendor-call.ts';
 import type { GuardedAnswer } from '../platform/egress/exchange.ts';
 import type { GuardedClient } from '../platform/egress/guarded-client.ts';
 import { BodyTooLarge, SendFailed } from '../platform/egress/send-failed.ts';
+import type { BytesShare } from './bytes-in-flight.ts';
 import { unfit } from './vendor.ts';
 
 export type FetchSound = (audioUrl: string, caller: FileCaller) => Promise<SoundFile>;
@@ -15,6 +16,8 @@ export type FetchSound = (audioUrl: string, caller: FileCaller) => Promise<Sound
 export type FileCaller = {
   /** Throws the refusal of a host that the caller's agent may not call. */
   readonly admitHost: (host: string) => Promise<void>;
+  /** What the file may have of the memory of this process. */
+  readonly share: Pick<BytesShare, 'reserve' | 'use'>;
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;
 };
@@ -27,6 +30,7 @@ const {
   audioPace,
   audioRedirects,
   audioSeconds,
+  bytesInFlight,
 } = LIMITS.marketplace;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -41,7 +45,6 @@ export const createSoundFetch =
     readonly clock: Clock;
   }): FetchSound =>
   async (audioUrl, caller) => {
-    const { signal } = caller;
     const untilMs = deps.clock.monotonicMs() + audioMs;
     let url = audioUrl;
     for (let redirects = 0; ; redirects++) {
@@ -56,7 +59,7 @@ export const createSoundFetch =
         answer.discard();
         throw unfit('audioUrl', `answered ${answer.status}`);
       }
-      return readFile(deps, answer, url, signal);
+      return readFile(deps, answer, url, caller);
     }
   };
 
@@ -83,16 +86,20 @@ async function readFile(
   { clock }: Pick<Parameters<typeof createSoundFetch>[0], 'clock'>,
   answer: GuardedAnswer,
   url: string,
-  signal: AbortSignal,
+  { share, signal }: FileCaller,
 ): Promise<SoundFile> {
   const pieces: Uint8Array[] = [];
   try {
+    const length = Number(headerOf(answer, 'content-length'));
+    if (length > 0 && length <= audioBytes) share.reserve(length * bytesInFlight.file);
     const requirePace = paceOf(clock);
     for await (const piece of answer.body) {
       requirePace(piece.byteLength);
+      share.use(piece.byteLength * bytesInFlight.file);
       pieces.push(piece);
     }
   } catch (error) {
+    answer.discard();
     if (signal.aborted) throw errors.request.clientClosed();
     if (error instanceof BodyTooLarge) throw errors.request.payloadTooLarge(audioBytes);
     if (error instanceof SendFailed) throw unfit('audioUrl', `broke off (${error.reason})`);

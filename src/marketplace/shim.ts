@@ -5,8 +5,10 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
 import { type SoundFile, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
-import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
+import type { MarketAnswer, OnOver } from '../payments/proxy/marketplace.ts';
+import type { Fetch } from '../platform/egress/fetch.ts';
 import { refuseVendor } from './answer-failure.ts';
+import { type BytesShare, createBytesInFlight } from './bytes-in-flight.ts';
 import { deliveryBody } from './delivery-body.ts';
 import type { FetchSound } from './fetch-sound.ts';
 import type { OpenAccount } from './open-accounts.ts';
@@ -15,7 +17,7 @@ import { listPriceRaw } from './price.ts';
 import { type Asked, SERVICES, type ServiceName } from './requests.ts';
 import { createRoom } from './room.ts';
 import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
-import type { Order, Plan, Service, ShimDoor, Vendor } from './vendor.ts';
+import type { Delivery, Order, Plan, Service, ShimDoor, Vendor } from './vendor.ts';
 import { type DoorDeps, openDoor } from './vendor-door.ts';
 
 export type ShimDeps = SellDeps &
@@ -36,9 +38,13 @@ export type ShimCall = Sale & {
   readonly vendor: string;
   /** As it came, read as JSON. */
   readonly body: unknown;
+  /** Calls back when the request is over, its answer sent or given up. Without it the answer counts as sent at once. */
+  readonly onOver?: OnOver | undefined;
 };
 
 type ServedCall = ShimCall & {
+  /** What it may have of the memory of this process. */
+  readonly share: BytesShare;
   /** Fires when the client leaves, also where the work goes on without it. */
   readonly client: AbortSignal;
 };
@@ -62,10 +68,16 @@ export function createShim(deps: ShimDeps): Shim {
     ...{ perAgent: filesPerAgent, perAccount: filesPerAccount, inAll: filesInFlight },
   });
 
+  const shareOf = createBytesInFlight(LIMITS.marketplace.bytesInFlight);
+
   async function finish(call: ServedCall, vendor: Vendor, goods: Goods) {
+    const { bytesInFlight, saleBytes } = LIMITS.marketplace;
+    call.share.reserve(saleBytes);
     let body: Buffer = Buffer.alloc(0);
     const ask = async () => {
       const delivery = await goods.ask();
+      // What came over the network is counted as it came.
+      if (vendor.account === undefined) call.share.use(soundBytes(delivery) * bytesInFlight.answer);
       body = await deliveryBody(delivery, goods.usage);
       // Not kept under its key, and not read by its client, it is not paid for either. The key is free for a retry.
       const isLost = call.workId !== undefined && call.client.aborted;
@@ -104,7 +116,8 @@ export function createShim(deps: ShimDeps): Shim {
       return await withFile('files', guestOf(call), async () => {
         const { signal, spender } = call;
         const admitHost = (host: string) => deps.admitHost(spender.agentId, host);
-        const file = await fetched(() => deps.fetchSound(audioUrl, { admitHost, signal }));
+        const caller = { admitHost, signal, share: call.share };
+        const file = await fetched(() => deps.fetchSound(audioUrl, caller));
         const goods = planned(deps, call, vendor, service, { ...order, file });
         return finish(call, vendor, goods);
       });
@@ -115,14 +128,25 @@ export function createShim(deps: ShimDeps): Shim {
   }
 
   return {
-    serve(call) {
-      const client = call.signal;
-      if (call.workId === undefined) return buy({ ...call, client });
+    async serve(call) {
+      const { accountId, onOver, signal: client, workId } = call;
+      const share = shareOf(accountId);
       // The answer is kept for a client that comes back, so that one who leaves does not stop it.
-      return buy({ ...call, client, signal: new AbortController().signal });
+      const signal = workId === undefined ? client : new AbortController().signal;
+      let sentBytes = 0;
+      try {
+        const answer = await buy({ ...call, client, share, signal });
+        if (onOver !== undefined) sentBytes = answer.body.byteLength;
+        return answer;
+      } finally {
+        share.shrinkTo(sentBytes);
+        if (sentBytes > 0) onOver?.(() => share.shrinkTo(0));
+      }
     },
   };
 }
+
+const soundBytes = (delivery: Delivery) => ('audio' in delivery ? delivery.audio.length : 0);
 
 const guestOf = ({ accountId, spender }: ShimCall) => ({ accountId, agentId: spender.agentId });
 
@@ -179,7 +203,7 @@ const detailsOf = (error: ZodError) =>
 /** What an order comes to, and how it is asked for. Throws the refusal of one that its vendor does not take. */
 function planned(
   deps: ShimDeps,
-  call: ShimCall,
+  call: ServedCall,
   vendor: Vendor,
   service: Service<ServiceName>,
   order: Order[ServiceName],
@@ -192,8 +216,14 @@ function planned(
     const characters = plan.characters ?? points;
     const milliUnits = 'file' in order ? durationMs : characters * 1_000;
     const { agentId } = call.spender;
+    const onBytes = (bytes: number) =>
+      call.share.use(bytes * LIMITS.marketplace.bytesInFlight.answer);
+    const counted: Fetch = (request) => deps.fetch({ ...request, onBytes });
     const door = (): ShimDoor =>
-      openDoor(deps, deps.accounts.get(vendor.name), { agentId, signal: call.signal });
+      openDoor({ ...deps, fetch: counted }, deps.accounts.get(vendor.name), {
+        agentId,
+        signal: call.signal,
+      });
     return {
       vendor: vendor.name,
       priceRaw: listPriceRaw(plan.price, milliUnits, marginBps),

@@ -199,6 +199,7 @@ class RequestContext implements Context<any, any, any, any, any> {
   readonly headers: ReadonlyMap<string, string>;
   readonly requestId: string;
   readonly signal: StopSignal;
+  readonly onOver: (callback: () => void) => void;
 
   constructor(
     deps: PipelineDeps,
@@ -218,6 +219,7 @@ class RequestContext implements Context<any, any, any, any, any> {
     this.headers = exchange.request.headers;
     this.requestId = exchange.requestId;
     this.signal = exchange.signal;
+    this.onOver = exchange.onOver;
   }
 
   get url(): string {

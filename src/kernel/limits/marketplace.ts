@@ -42,6 +42,13 @@ export const MARKETPLACE_LIMITS = {
   salesPerVendor: 64,
   salesPerAccount: 48,
   salesPerAgent: 32,
+  /**
+   * What all calls of a process hold in memory, and those of one account: a byte of a file twice, as it came and in the
+   * request to its vendor, a byte of an answer three times, as it came, read, and written for the caller.
+   */
+  bytesInFlight: { inAll: 384 * 1024 * 1024, perAccount: 192 * 1024 * 1024, file: 2, answer: 3 },
+  /** Of these a sale takes so many before its vendor is asked; most answers need no more. */
+  saleBytes: 1024 * 1024,
   /** How often each vendor is tried, one at a time, and after how many failures in a row it counts as down. */
   probeEveryMs: 15 * 60_000,
   probeTickMs: 30_000,

@@ -11,7 +11,11 @@ export type MarketCall = OutboundRequest & {
   readonly workId: string | undefined;
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;
+  /** Calls back when the request is over, its answer sent or given up. Without it the answer counts as sent at once. */
+  readonly onOver?: OnOver | undefined;
 };
+
+export type OnOver = (callback: () => void) => void;
 
 export type MarketAnswer = {
   readonly status: number;

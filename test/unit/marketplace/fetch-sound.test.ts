@@ -3,6 +3,7 @@ import { encodeWav } from '../../../media/wav.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
 import { errors } from '../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { createBytesInFlight } from '../../../src/marketplace/bytes-in-flight.ts';
 import { createSoundFetch } from '../../../src/marketplace/fetch-sound.ts';
 import { BlockedDestination } from '../../../src/platform/egress/blocked-destination.ts';
 import { BodyTooLarge, SendFailed } from '../../../src/platform/egress/send-failed.ts';
@@ -23,6 +24,7 @@ function web(
   pages: Readonly<Record<string, ScriptedAnswer | Error>>,
   admitHost: (host: string) => Promise<void> = async () => {},
   clock = new ManualClock(),
+  room = { inAll: 2 ** 30, perAccount: 2 ** 30 },
 ) {
   const { client, opened, sent } = scriptedClient({
     open(url) {
@@ -37,7 +39,8 @@ function web(
   });
   const leaving = new AbortController();
   const fetchSound = createSoundFetch({ client, clock });
-  const caller = { admitHost, signal: leaving.signal };
+  const share = createBytesInFlight(room)('acct_1');
+  const caller = { admitHost, share, signal: leaving.signal };
   return {
     ...{ opened, sent, leaving },
     get: (url: string) => fetchSound(url, caller),
@@ -154,6 +157,30 @@ describe('a file of sound', () => {
     }
   });
 
+  it('is refused where the memory for it is not free, by its stated length before it is read', async () => {
+    const url = 'https://a.example/x.wav';
+    const twice = 2 * WAV.byteLength;
+    const room = (bytes: number) => ({ inAll: bytes, perAccount: bytes });
+    const read = { count: 0 };
+    const page = (headers: ScriptedAnswer['headers'] = []) => {
+      read.count = 0;
+      return { [url]: { headers, body: counted(read) } };
+    };
+    const said = [['Content-Length', String(WAV.byteLength)]] as const;
+    const fits = web(page(), undefined, undefined, room(twice));
+    expect((await fits.get(url)).durationMs).toBe(200);
+    for (const [headers, reads] of [
+      [[], 1],
+      [said, 0],
+    ] as const) {
+      const one = web(page([...headers]), undefined, undefined, room(twice - 1));
+      const refused = await one.refusal(url);
+      expect(refused).toMatchObject({ status: 503, error: 'vendor_unavailable' });
+      expect(refused?.headers).toMatchObject({ 'x-should-retry': 'true' });
+      expect(read.count).toBe(reads);
+    }
+  });
+
   it('of a client that has left is not waited for', async () => {
     const url = 'https://a.example/x';
     const one = web({
@@ -176,6 +203,11 @@ async function* drip(
     seen.seconds++;
     yield file.subarray(at, at + bytesPerSecond);
   }
+}
+
+async function* counted(read: { count: number }): AsyncGenerator<Uint8Array> {
+  read.count++;
+  yield WAV;
 }
 
 async function* failing(error: Error): AsyncGenerator<Uint8Array> {

@@ -4,6 +4,7 @@ import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createSeededRandom } from '../../../src/kernel/random.ts';
+import { soundOf } from '../../../src/marketplace/read-delivery.ts';
 import { createShim, type ShimCall, type ShimDeps } from '../../../src/marketplace/shim.ts';
 import type { Delivery, Vendor } from '../../../src/marketplace/vendor.ts';
 import { refusePayment } from '../../../src/payments/proxy/refuse-payment.ts';
@@ -81,5 +82,65 @@ describe('an order under an Idempotency-Key', () => {
     const bought = buy({ workId: 'work_1', signal: leaving.signal });
     await expect(bought).rejects.toEqual(errors.request.clientClosed());
     expect([ledger.consumedRaw(1), ledger.openHolds()]).toEqual([0n, 0]);
+  });
+});
+
+describe('the memory of all calls', () => {
+  const { answer, perAccount } = LIMITS.marketplace.bytesInFlight;
+  /** Sound so long is all that one account may have. */
+  const WHOLE = Math.floor(perAccount / answer);
+
+  it('is refused beyond the part of an account, for nothing, and is free again when an answer is sent', async () => {
+    const over: (() => void)[] = [];
+    const size = { bytes: 1_000_000 };
+    const { buy, ledger } = await shop(async () => sound(size.bytes));
+    const onOver = (callback: () => void) => void over.push(callback);
+    const kept = [await buy({ onOver })];
+    const bodyBytes = kept[0]?.body.byteLength ?? 0;
+    size.bytes = WHOLE - Math.ceil(bodyBytes / answer) + 1;
+    const before = ledger.consumedRaw(1);
+    await expect(buy({ onOver })).rejects.toMatchObject({
+      ...{ status: 503, error: 'vendor_unavailable' },
+      headers: { 'x-should-retry': 'true' },
+    });
+    expect([ledger.consumedRaw(1), ledger.openHolds()]).toEqual([before, 0]);
+    expect(over).toHaveLength(1);
+    over[0]?.();
+    expect((await buy()).status).toBe(200);
+    // It was given back at once, as there is no word of its end.
+    expect((await buy()).status).toBe(200);
+  });
+
+  it('is counted while an answer comes over the network, and a full one is no failure of the vendor', async () => {
+    const far: Vendor = {
+      ...{ name: 'far', title: 'Far' },
+      account: { variables: [], baseUrl: null, opens: () => ({}) },
+      services: {
+        tts: {
+          plan: () => ({
+            price: PRICE,
+            ask: async (door) => soundOf(await door.send({ method: 'GET', path: '/' })),
+          }),
+        },
+      },
+    };
+    let bytes = WHOLE;
+    const { buy, ledger } = await shop(async () => sound(1), {
+      vendors: [far],
+      accounts: new Map([
+        ['far', { baseUrl: 'https://far.example', credentials: [], opens: () => ({}) }],
+      ]),
+      async fetch({ onBytes }) {
+        onBytes?.(bytes);
+        return { status: 200, headers: { 'content-type': 'audio/mpeg' }, body: Buffer.alloc(9) };
+      },
+    });
+    expect((await buy({ vendor: 'far' })).status).toBe(200);
+    bytes++;
+    const charged = ledger.consumedRaw(1);
+    await expect(buy({ vendor: 'far' })).rejects.toMatchObject({
+      ...{ status: 503, error: 'vendor_unavailable' },
+    });
+    expect([ledger.consumedRaw(1), ledger.openHolds()]).toEqual([charged, 0]);
   });
 });
