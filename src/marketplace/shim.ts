@@ -59,15 +59,7 @@ export interface Shim {
 
 /** One place for all vendors: whatever is asked is planned, priced, held, asked for and settled in the same way. */
 export function createShim(deps: ShimDeps): Shim {
-  const { filesInFlight, filesPerAccount, filesPerAgent } = LIMITS.marketplace;
-  const { salesPerAccount, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
-  const withSale = createRoom({
-    ...{ perAgent: salesPerAgent, perAccount: salesPerAccount, inAll: salesPerVendor },
-  });
-  const withFile = createRoom({
-    ...{ perAgent: filesPerAgent, perAccount: filesPerAccount, inAll: filesInFlight },
-  });
-
+  const { withFile, withSale } = createRooms();
   const shareOf = createBytesInFlight(LIMITS.marketplace.bytesInFlight);
 
   async function finish(call: ServedCall, vendor: Vendor, goods: Goods) {
@@ -95,14 +87,6 @@ export function createShim(deps: ShimDeps): Shim {
     return { status: 200, headers, body, costRaw: chargedRaw, payment, upstreamMs, advisory };
   }
 
-  /** A file is fetched for an agent that could pay for the shortest, and for no other. */
-  async function requireFunds({ refusalOfHold, spender }: ShimCall, { priceRaw }: Goods) {
-    const funds = priceRaw === 0n ? undefined : await deps.ledger.funds(spender.agentId);
-    if (funds === undefined || funds.spendableRaw >= priceRaw) return;
-    const { spendableRaw: availableRaw } = funds;
-    throw refusalOfHold({ reason: 'insufficient_balance', availableRaw, requiredRaw: priceRaw });
-  }
-
   async function buy(call: ServedCall) {
     const { service, vendor } = findService(deps, call);
     const asked = readBody(call.service, call.body);
@@ -112,7 +96,11 @@ export function createShim(deps: ShimDeps): Shim {
       }
       const { audioUrl, ...order } = asked;
       // What can be refused without the file is, before it is fetched.
-      await requireFunds(call, planned(deps, call, vendor, service, { ...order, file: NO_FILE }));
+      await requireFunds(
+        deps,
+        call,
+        planned(deps, call, vendor, service, { ...order, file: NO_FILE }),
+      );
       return await withFile('files', guestOf(call), async () => {
         const { signal, spender } = call;
         const admitHost = (host: string) => deps.admitHost(spender.agentId, host);
@@ -128,22 +116,52 @@ export function createShim(deps: ShimDeps): Shim {
   }
 
   return {
-    async serve(call) {
-      const { accountId, onOver, signal: client, workId } = call;
-      const share = shareOf(accountId);
-      // The answer is kept for a client that comes back, so that one who leaves does not stop it.
-      const signal = workId === undefined ? client : new AbortController().signal;
-      let sentBytes = 0;
-      try {
-        const answer = await buy({ ...call, client, share, signal });
-        if (onOver !== undefined) sentBytes = answer.body.byteLength;
-        return answer;
-      } finally {
-        share.shrinkTo(sentBytes);
-        if (sentBytes > 0) onOver?.(() => share.shrinkTo(0));
-      }
-    },
+    serve: (call) => withShare(shareOf(call.accountId), call, buy),
   };
+}
+
+function createRooms() {
+  const { filesInFlight, filesPerAccount, filesPerAgent } = LIMITS.marketplace;
+  const { salesPerAccount, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
+  const withSale = createRoom({
+    ...{ perAgent: salesPerAgent, perAccount: salesPerAccount, inAll: salesPerVendor },
+  });
+  const withFile = createRoom({
+    ...{ perAgent: filesPerAgent, perAccount: filesPerAccount, inAll: filesInFlight },
+  });
+  return { withFile, withSale };
+}
+
+/** A file is fetched for an agent that could pay for the shortest, and for no other. */
+async function requireFunds(
+  { ledger }: ShimDeps,
+  { refusalOfHold, spender }: ShimCall,
+  { priceRaw }: Goods,
+) {
+  const funds = priceRaw === 0n ? undefined : await ledger.funds(spender.agentId);
+  if (funds === undefined || funds.spendableRaw >= priceRaw) return;
+  const { spendableRaw: availableRaw } = funds;
+  throw refusalOfHold({ reason: 'insufficient_balance', availableRaw, requiredRaw: priceRaw });
+}
+
+/** Runs a call with what it may hold in memory; the part of its answer is given back when that is sent. */
+async function withShare<T extends { readonly body: Uint8Array }>(
+  share: BytesShare,
+  call: ShimCall,
+  run: (served: ServedCall) => Promise<T>,
+): Promise<T> {
+  const { onOver, signal: client, workId } = call;
+  // The answer is kept for a client that comes back, so that one who leaves does not stop it.
+  const signal = workId === undefined ? client : new AbortController().signal;
+  let sentBytes = 0;
+  try {
+    const answer = await run({ ...call, client, share, signal });
+    if (onOver !== undefined) sentBytes = answer.body.byteLength;
+    return answer;
+  } finally {
+    share.shrinkTo(sentBytes);
+    if (sentBytes > 0) onOver?.(() => share.shrinkTo(0));
+  }
 }
 
 const soundBytes = (delivery: Delivery) => ('audio' in delivery ? delivery.audio.length : 0);
