@@ -101,7 +101,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     indexer: undefined,
   });
   const budgets = buildBudgets(world, parts);
-  const kept = buildMemory(world, voice, teardown);
+  const kept = await buildMemory(world, voice, teardown);
   const buying = { accounts, chain, budgets, voice, ...kept };
   const purchases = buildPurchases(world, parts, buying, teardown);
   const { gateway } = purchases;
@@ -183,7 +183,7 @@ function openEdge(
   requests: ReturnType<typeof buildRequests>,
   services: ReturnType<typeof buildPurchases>['services'] &
     ReturnType<typeof buildWebhooks> &
-    ReturnType<typeof buildMemory> &
+    Awaited<ReturnType<typeof buildMemory>> &
     ReturnType<typeof buildPhone> & {
       readonly health: HealthChecks;
       readonly status: StatusBoard;

@@ -43,6 +43,7 @@ function assemble(env: z.output<typeof Environment>) {
     marketplaceUrl: env.MARKETPLACE_URL ?? env.PUBLIC_URL,
     tls: parseTls(env),
     database: parseDatabase(env.DATABASE_URL, env.NODE_ENV),
+    memoryIndex: env.MEMORY_INDEX,
     jwtSecret: env.JWT_SECRET,
     apiKeyHmacSecret: env.API_KEY_HMAC_SECRET,
     adminApiKey: env.ADMIN_API_KEY,

@@ -108,6 +108,10 @@ export const SECTIONS = {
       defaultsTo: DEFAULT_DATABASE_PATH,
       requiredInProduction: true,
     }),
+    MEMORY_INDEX: unlessEmpty(z.enum(['auto', 'packed', 'pgvector']).default('auto')).describe(
+      "Where memories are searched by meaning: in the database by pgvector (0.8 or later), or packed in each process's memory. " +
+        '`auto` takes pgvector where the database has it or this role can install it.',
+    ),
   },
   Secrets: {
     JWT_SECRET: text().meta({

@@ -2,24 +2,29 @@ import { ApiError } from '../kernel/api-error.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
-import { type VendorAnswer, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
+import {
+  type VendorAnswer,
+  VendorFailed,
+  VendorGaveUp,
+} from '../models/providers/vendors/vendor-api.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { VendorRefused } from './vendor.ts';
 
-/** About the account of this server, and nothing that its caller could read as a word on its own. */
+/** These statuses are about our account, so their text is not relayed. */
 const ABOUT_ACCOUNT = new Set([401, 402, 403, 407]);
 
 /**
- * What is answered where a vendor has not delivered: its own words, with status, for its refusals and failures. Throws where
- * there are none, and everything that is no vendor's doing.
+ * What is answered where a vendor has not delivered: its own words, with status, for its refusals and failures, and 422 for
+ * a file that it gave up. Throws where there are none, and everything that is no vendor's doing.
  */
 export function refuseVendor(
   { accounts, log }: { readonly accounts: ReadonlyMap<string, OpenAccount>; readonly log: Log },
   vendor: string,
   error: unknown,
 ): MarketAnswer & { readonly advisory: undefined } {
+  const credentials = accounts.get(vendor)?.credentials ?? [];
   if (error instanceof VendorRefused) {
     const { status } = error.answer;
     if (ABOUT_ACCOUNT.has(status) || status < 400) {
@@ -32,17 +37,28 @@ export function refuseVendor(
       );
     }
     log.warn({ vendor, status }, 'a vendor of the marketplace refused');
-    return relayed(error.answer, accounts.get(vendor)?.credentials ?? []);
+    return relayed(error.answer, credentials);
+  }
+  if (error instanceof VendorGaveUp) {
+    log.warn({ vendor, err: error }, 'a vendor of the marketplace gave a file up');
+    return relayed(refusalOf(error, credentials), credentials);
   }
   if (error instanceof VendorFailed) {
     log.warn({ vendor, err: error }, 'a vendor of the marketplace failed');
     throw errors.proxy.unreachable(`${vendor} ${error.message}; nothing was charged.`);
   }
-  throw error instanceof ApiError && isInput(error) ? new OwnRefusal(error) : error;
+  throw error instanceof ApiError && isOfLocalEngine(error) ? new OwnRefusal(error) : error;
 }
 
-/** A part of this process refused the request once it was asked. */
-const isInput = ({ status }: ApiError): boolean => status === 400;
+/** The 400 of a local engine, which reads the request only when it is asked. */
+const isOfLocalEngine = ({ status }: ApiError): boolean => status === 400;
+
+/** Why a vendor gave a file up, as a refusal of the file. */
+const refusalOf = ({ message }: VendorGaveUp, credentials: readonly string[]): VendorAnswer => {
+  const reason = withoutKeys(Buffer.from(message), credentials, LIMITS.vendorReasonChars);
+  const error = { message: reason.toString(), type: 'invalid_request_error' };
+  return { status: 422, headers: {}, body: Buffer.from(JSON.stringify({ error })) };
+};
 
 function relayed(
   { body, headers, status }: VendorAnswer,
@@ -56,7 +72,7 @@ function relayed(
       'content-type': /^[\x20-\x7e]{1,128}$/.test(type) ? type : 'application/octet-stream',
       ...(typeof wait === 'string' && /^\d{1,6}$/.test(wait) && { 'retry-after': wait }),
     },
-    body: withoutKeys(body.subarray(0, LIMITS.marketplace.refusalBytes), credentials),
+    body: withoutKeys(body, credentials, LIMITS.marketplace.refusalBytes),
     costRaw: 0n,
     payment: 'passthrough',
     upstreamMs: 0,
@@ -64,10 +80,22 @@ function relayed(
   };
 }
 
-/** Some refusals quote the credential that they are about. */
-function withoutKeys(body: Buffer, credentials: readonly string[]): Buffer {
-  const quoted = credentials.filter((key) => key !== '' && body.includes(key));
-  if (quoted.length === 0) return body;
-  const text = quoted.reduce((rest, key) => rest.replaceAll(key, '***'), body.toString('latin1'));
-  return Buffer.from(text, 'latin1');
+/**
+ * The first bytes of a refusal, without the credential that some quote. A credential that the bound would cut is found, too,
+ * since as much as a credential is read beyond it.
+ */
+function withoutKeys(body: Buffer, credentials: readonly string[], mostBytes: number): Buffer {
+  const keys = credentials.filter((key) => key !== '');
+  const rest = Math.max(0, ...keys.map((key) => Buffer.byteLength(key) - 1));
+  const read = body.subarray(0, mostBytes + rest);
+  const quoted = keys.filter((key) => read.includes(key));
+  if (quoted.length === 0) return read.subarray(0, mostBytes);
+  const text = quoted.reduce(
+    (left, key) => left.replaceAll(Buffer.from(key).toString('latin1'), '***'),
+    read.toString('latin1'),
+  );
+  const clean = Buffer.from(text, 'latin1');
+  // The end may be the beginning of one more, and what was replaced has moved it below the bound.
+  const whole = read.length < body.length ? clean.subarray(0, clean.length - rest) : clean;
+  return whole.subarray(0, mostBytes);
 }

@@ -1,13 +1,17 @@
+import { writeJsonInTurns } from '../kernel/json/write-json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { joinPieces, turnForLongWork } from '../kernel/long-work.ts';
 import type { Delivery } from './vendor.ts';
 
-/** What a vendor has delivered, as the JSON that its caller reads. Long sound is written in several turns. */
+/** What a vendor has delivered, as the JSON that its caller reads. Much of it is written in several turns. */
 export async function deliveryBody(
   delivery: Delivery,
   { character }: Readonly<Record<string, number>>,
 ): Promise<Buffer> {
-  if ('json' in delivery) return Buffer.from(JSON.stringify({ result: delivery.json }));
+  if ('json' in delivery) {
+    const result = await writeJsonInTurns(delivery.json);
+    return joinPieces([Buffer.from('{"result":'), ...result, Buffer.from('}')]);
+  }
   const { audio, contentType } = delivery;
   const rest = JSON.stringify({ contentType, characters: character });
   return joinPieces([

@@ -7,6 +7,7 @@ import type { Random } from '../kernel/random.ts';
 import { type ChargeRow, latencyOf } from '../ledger/rules/companion.ts';
 import type { HoldVerdict, Ledger } from '../ledger/rules/ledger.ts';
 import type { Hold, HoldRefusal, Spender } from '../ledger/rules/requests.ts';
+import { VendorGaveUp } from '../models/providers/vendors/vendor-api.ts';
 import type { BudgetReports } from '../spend/awareness/budget-left.ts';
 import { marketplaceSold } from '../webhooks/payment-event.ts';
 import { type Delivery, VendorRefused } from './vendor.ts';
@@ -31,7 +32,7 @@ export type Sale = {
   readonly url: string;
   /** What spend controls know the marketplace by. */
   readonly host: string;
-  /** Fires when the client leaves. */
+  /** Fires when the client leaves; never where its answer is kept under an Idempotency-Key. */
   readonly signal: AbortSignal;
   readonly refusalOfHold: (refusal: HoldRefusal) => Error;
 };
@@ -54,9 +55,11 @@ export type Sold = {
 type Held = Extract<HoldVerdict, { kind: 'held' }>;
 
 /**
- * Sells what a vendor delivers: holds the price, asks, and settles to it where all of it has come to a client that is
- * there, and to nothing otherwise. What a vendor reports of its own work is not asked. Throws the refusal of the hold, and
- * whatever `ask` throws; then nothing was charged.
+ * Sells what a vendor delivers: holds the price, asks, and settles in one of three ways. To the price where all of it has
+ * come, also when the client has left meanwhile: the vendor bills what it was asked for. To nothing where the vendor has
+ * not delivered. And to nothing where the client has left before the vendor was asked, or before something free has come.
+ * What a vendor reports of its own work is not asked. Throws the refusal of the hold, and whatever `ask` throws; then
+ * nothing was charged.
  */
 export async function sell(deps: SellDeps, sale: Sale, goods: Goods): Promise<Sold> {
   const { clock } = deps;
@@ -71,9 +74,9 @@ export async function sell(deps: SellDeps, sale: Sale, goods: Goods): Promise<So
   });
   let delivery: Delivery;
   try {
+    requireClient(sale);
     delivery = await goods.ask();
-    // Under an Idempotency-Key the answer is kept for a client that comes back.
-    if (sale.signal.aborted && sale.workId === undefined) throw errors.request.clientClosed();
+    if (goods.priceRaw === 0n) requireClient(sale);
   } catch (error) {
     const row = rowOf(sale, goods, { ...times(), status: 'failed', code: codeOf(error) });
     await settle(deps, held, goods, 0n, row);
@@ -87,6 +90,10 @@ export async function sell(deps: SellDeps, sale: Sale, goods: Goods): Promise<So
     owner,
   });
   return { delivery, chargedRaw, advisory, upstreamMs: spent.upstreamMs };
+}
+
+function requireClient({ signal }: Sale): void {
+  if (signal.aborted) throw errors.request.clientClosed();
 }
 
 async function hold(
@@ -145,6 +152,7 @@ async function ownerOf(
 
 function codeOf(error: unknown): number | null {
   if (error instanceof VendorRefused) return error.answer.status;
+  if (error instanceof VendorGaveUp) return 422;
   return error instanceof ApiError ? error.status : null;
 }
 

@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/rules/ledger.ts';
 import { type SoundFile, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
 import type { MarketAnswer, OnOver } from '../payments/proxy/marketplace.ts';
-import type { Fetch } from '../platform/egress/fetch.ts';
+import type { OutboundRequest } from '../platform/egress/fetch.ts';
 import { refuseVendor } from './answer-failure.ts';
 import { type BytesShare, createBytesInFlight } from './bytes-in-flight.ts';
 import { deliveryBody } from './delivery-body.ts';
@@ -234,17 +234,19 @@ function planned(
     const characters = plan.characters ?? points;
     const milliUnits = 'file' in order ? durationMs : characters * 1_000;
     const { agentId } = call.spender;
+    const priceRaw = listPriceRaw(plan.price, milliUnits, marginBps);
+    // Who was asked for money finishes.
+    const signal = priceRaw > 0n ? new AbortController().signal : call.signal;
     const onBytes = (bytes: number) =>
       call.share.use(bytes * LIMITS.marketplace.bytesInFlight.answer);
-    const counted: Fetch = (request) => deps.fetch({ ...request, onBytes });
+    const counted = {
+      ...deps,
+      fetch: (request: OutboundRequest) => deps.fetch({ ...request, onBytes }),
+    };
     const door = (): ShimDoor =>
-      openDoor({ ...deps, fetch: counted }, deps.accounts.get(vendor.name), {
-        agentId,
-        signal: call.signal,
-      });
+      openDoor(counted, deps.accounts.get(vendor.name), { agentId, signal, soundMs: durationMs });
     return {
-      vendor: vendor.name,
-      priceRaw: listPriceRaw(plan.price, milliUnits, marginBps),
+      ...{ vendor: vendor.name, priceRaw },
       usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },
       ask: () => plan.ask(door()),
     };

@@ -1,7 +1,12 @@
 import { type Clock, sleep } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
-import { type VendorAnswer, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
+import {
+  type VendorAnswer,
+  VendorFailed,
+  type VendorRequest,
+  VendorSaidTooMuch,
+} from '../models/providers/vendors/vendor-api.ts';
 import { AnswerTooLarge, type Fetch } from '../platform/egress/fetch.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
@@ -15,39 +20,59 @@ export type DoorDeps = {
   readonly vendorMs?: number | undefined;
 };
 
-/** Opens the way to a vendor for one order. Redirects are answers: they would carry the credential elsewhere. */
+/**
+ * Opens the way to a vendor for one order, which may take longer for a long file. Redirects are answers: they would carry
+ * the credential elsewhere.
+ */
 export function openDoor(
   deps: DoorDeps,
   account: OpenAccount | undefined,
-  { agentId, signal }: { readonly agentId: number; readonly signal: AbortSignal },
+  {
+    agentId,
+    signal,
+    soundMs = 0,
+  }: { readonly agentId: number; readonly signal: AbortSignal; readonly soundMs?: number },
 ): ShimDoor {
   const { clock, random, vendorMs = LIMITS.marketplace.vendorMs } = deps;
-  const deadlineMs = clock.monotonicMs() + vendorMs;
+  const { abandonMs, answerBytes, vendorMsPerAudioSecond } = LIMITS.marketplace;
+  const deadlineMs = clock.monotonicMs() + vendorMs + (soundMs / 1_000) * vendorMsPerAudioSecond;
   const leftMs = () => {
     const left = Math.ceil(deadlineMs - clock.monotonicMs());
     if (left <= 0) throw new VendorFailed('took too long');
     return left;
   };
+  const exchange = (
+    { body, headers = {}, method, path }: VendorRequest,
+    bounds: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ) => {
+    if (account === undefined) throw new VendorFailed('has no address');
+    const url = new URL(account.baseUrl.replace(/\/+$/, '') + path);
+    const opened = account.opens({ method, url, ...(body !== undefined && { body }) }, clock);
+    return deps.fetch({
+      ...{ url: url.href, method, headers: { ...headers, ...opened } },
+      ...(body !== undefined && { body }),
+      ...{ maxResponseBytes: answerBytes, ...bounds },
+    });
+  };
   return {
     ...{ agentId, signal, random },
-    async send({ body, headers = {}, method, path }) {
-      if (account === undefined) throw new VendorFailed('has no address');
-      const url = new URL(account.baseUrl.replace(/\/+$/, '') + path);
-      const opened = account.opens({ method, url, ...(body !== undefined && { body }) }, clock);
+    async send(request) {
       let answer: VendorAnswer;
       try {
-        const { body: bytes, ...head } = await deps.fetch({
-          ...{ url: url.href, method, headers: { ...headers, ...opened }, signal },
-          ...(body !== undefined && { body }),
-          timeoutMs: leftMs(),
-          maxResponseBytes: LIMITS.marketplace.answerBytes,
-        });
-        answer = { ...head, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+        const { body, ...head } = await exchange(request, { timeoutMs: leftMs(), signal });
+        answer = { ...head, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) };
       } catch (error) {
         throw failureOf(error);
       }
       if (answer.status >= 200 && answer.status < 300) return answer;
       throw new VendorRefused(answer);
+    },
+    async abandon(request) {
+      try {
+        await exchange(request, { timeoutMs: abandonMs });
+      } catch {
+        // Its vendor finishes the job.
+      }
     },
     async pause(ms) {
       await sleep(clock, Math.min(ms, leftMs()), signal);
@@ -61,7 +86,7 @@ function failureOf(error: unknown): Error {
   // No room for the answer is no failure of its vendor.
   if (error instanceof VendorFailed || error instanceof OwnRefusal) return error;
   if (error instanceof AnswerTooLarge)
-    return new VendorFailed('answers too much', { cause: error });
+    return new VendorSaidTooMuch('answers too much', { cause: error });
   const { name } = error as Error;
   const isLate = name === 'TimeoutError';
   return new VendorFailed(isLate ? 'took too long' : 'gave no whole answer', { cause: error });

@@ -122,7 +122,7 @@ async function probe(
   }
 }
 
-/** Of no agent: engines of this process serve it like one more. */
+/** Local engines need an agent id; a probe has none. */
 const NO_AGENT = 0;
 const TOO_MANY = 429;
 

@@ -20,7 +20,7 @@ export type Order = {
 /** The way to one vendor, for one order of an agent. */
 export interface ShimDoor extends VendorDoor {
   readonly agentId: number;
-  /** Fires when the client leaves. */
+  /** Fires when the client of something free leaves. */
   readonly signal: AbortSignal;
 }
 

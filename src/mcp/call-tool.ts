@@ -2,12 +2,16 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { AskRoute } from '../http/route/route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
+import { isLongJson } from '../kernel/json/parse-json.ts';
+import type { Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
+import { turnForLongWork } from '../kernel/long-work.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
-import { readAnswer } from './route-answer.ts';
+import type { ResultBudget } from './result-budget.ts';
+import { type RouteAnswer, readAnswer } from './route-answer.ts';
 import { type AskTool, RouteRefused, type Tool } from './tool.ts';
-import { isRelayed, refusedResult, thrownResult } from './tool-result.ts';
+import { costOf, isRelayed, refusedResult, thrownResult } from './tool-result.ts';
 
 export type ToolCall = {
   readonly tool: Tool;
@@ -15,6 +19,8 @@ export type ToolCall = {
   readonly args: unknown;
   /** The work of the call, under which it is paid for at most once. */
   readonly key: string | undefined;
+  /** Of the request that the call came in. */
+  readonly budget: ResultBudget;
   readonly ask: AskRoute;
   /** Fires when the client goes away. */
   readonly signal: StopSignal;
@@ -23,9 +29,30 @@ export type ToolCall = {
 
 /**
  * Makes a call. What is refused is a result with `isError`, the code and the sentence of the refusal. Never rejects. A
- * call that takes too long is ended as if its client had left: what is paid by then is answered all the same.
+ * call that takes too long is ended as if its client had left: what is paid by then is answered all the same. A result
+ * over what is left of the budget is a refusal that has its cost.
  */
 export async function callTool(clock: Clock, call: ToolCall): Promise<CallToolResult> {
+  let cost: Json = {};
+  let isLong = false;
+  const result = await makeCall(clock, call, (answer) => {
+    cost = costOf(answer);
+    isLong ||= isLongJson(answer.bytes);
+  });
+  const fits = call.budget.take(result);
+  // The last result of a request is followed by the writing of all of them.
+  if (isLong) await turnForLongWork();
+  if (fits) return result;
+  const refusal = errors.mcp.resultsTooLarge(LIMITS.mcp.resultBytes, call.key !== undefined);
+  const refused = thrownResult(refusal, call.log);
+  return { ...refused, structuredContent: Object.assign({}, cost, refused.structuredContent) };
+}
+
+async function makeCall(
+  clock: Clock,
+  call: ToolCall,
+  onAnswer: (answer: RouteAnswer) => void,
+): Promise<CallToolResult> {
   const { tool, log } = call;
   const { callMs } = LIMITS.mcp;
   const over = new AbortController();
@@ -40,7 +67,7 @@ export async function callTool(clock: Clock, call: ToolCall): Promise<CallToolRe
   try {
     const parsed = tool.input.safeParse(call.args ?? {});
     if (!parsed.success) throw errors.request.invalid(parsed.error.issues.slice(0, 20).map(detail));
-    return await tool.call(parsed.data, askingFor(call, over.signal));
+    return await tool.call(parsed.data, askingFor(call, over.signal, onAnswer));
   } catch (thrown) {
     if (!(thrown instanceof RouteRefused)) return thrownResult(thrown, log);
     const hasLeft = thrown.answer.status === errors.request.clientClosed().status;
@@ -54,10 +81,13 @@ export async function callTool(clock: Clock, call: ToolCall): Promise<CallToolRe
 }
 
 const askingFor =
-  ({ ask, key }: ToolCall, signal: AbortSignal): AskTool =>
+  ({ ask, key }: ToolCall, signal: AbortSignal, onAnswer: (answer: RouteAnswer) => void): AskTool =>
   async (route, { body, maxBytes = LIMITS.mcp.answerBytes } = {}) => {
     const told = await ask({ route, body, idempotencyKey: key, signal });
     const answer = await readAnswer(told.answer, maxBytes, signal);
+    onAnswer(answer);
+    // What follows runs in one turn: the result is made, and written to be counted.
+    if (isLongJson(answer.bytes)) await turnForLongWork();
     if (answer.status >= 400 && !isRelayed(answer)) throw new RouteRefused(answer);
     return answer;
   };

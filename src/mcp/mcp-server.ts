@@ -16,6 +16,7 @@ import { createToolSlots } from './call-slots.ts';
 import { callTool } from './call-tool.ts';
 import { createCheckOrigin } from './check-origin.ts';
 import { readMessages } from './read-messages.ts';
+import { createResultBudget, type ResultBudget } from './result-budget.ts';
 import { listedTool, type Tool } from './tool.ts';
 import { thrownResult } from './tool-result.ts';
 import { balance } from './tools/balance.ts';
@@ -53,7 +54,7 @@ export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): Mcp
   // What the SDK says of a message may quote it.
   const onerror = ({ name }: Error) => log.debug({ name }, 'an MCP message was refused');
 
-  const protocolOf = (request: McpRequest): Server => {
+  const protocolOf = (request: McpRequest, budget: ResultBudget): Server => {
     const server = new Server(
       { name: 'agent-voice-spend-server', version: API_VERSION },
       { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -63,11 +64,14 @@ export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): Mcp
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const tool = requireTool(byName, params.name);
       const { id, _meta: meta } = context.mcpReq;
+      const args = params.arguments;
       const headerKey = request.headers.get('idempotency-key');
-      const key = workKey({ metaKey: meta?.idempotencyKey, headerKey, id });
-      const call = { ...request, tool, args: params.arguments, key };
+      const named = { metaKey: meta?.idempotencyKey, headerKey, id, tool: tool.name, args };
       return slots
-        .take(request.agentId, () => callTool(clock, call))
+        .take(request.agentId, async () => {
+          const key = await workKey(named);
+          return callTool(clock, { ...request, tool, args, key, budget });
+        })
         .catch((refusal: unknown) => thrownResult(refusal, request.log));
     });
     return server;
@@ -80,12 +84,13 @@ export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): Mcp
       const parsedBody = readMessages(request.body);
       if (parsedBody === undefined) return { status: 202, headers: {}, body: NOTHING };
       const asked = webRequest(request.headers);
+      const budget = createResultBudget();
       if (await isLegacyRequest(asked, parsedBody)) {
-        const server = protocolOf(request);
+        const server = protocolOf(request, budget);
         const response = await answerLegacy(server, asked, parsedBody, onerror);
         return replyOf(response, upstreamMs());
       }
-      const handler = createMcpHandler(() => protocolOf(request), {
+      const handler = createMcpHandler(() => protocolOf(request, budget), {
         legacy: 'reject',
         // Nothing ever changes that a client could listen for.
         maxSubscriptions: 0,

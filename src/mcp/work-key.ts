@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
+import { errors } from '../kernel/errors.ts';
+import { canonicalJson } from '../kernel/json/canonical-json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { turnForLongWork } from '../kernel/long-work.ts';
 
-/** What a client may say of one call that it may come to make again. */
+/** What tells one call from another. */
 export type CallName = {
   /** `_meta.idempotencyKey` of the call. */
   readonly metaKey: unknown;
@@ -8,17 +12,37 @@ export type CallName = {
   readonly headerKey: string | undefined;
   /** The id of the JSON-RPC message. */
   readonly id: string | number;
+  readonly tool: string;
+  /** As the client sent them. */
+  readonly args: unknown;
 };
 
 /**
  * The key that the work of a call is done under, at most once. The call's own counts as it is, and is one with the same
- * key on the route behind the tool. The key of a request is joined with the message's id: the same message again is the
- * same work, and the next message is another. Undefined: the client named nothing, and a repeated call is a new one.
+ * key on the route behind the tool. The key of a request is joined with the message's id, the tool and its arguments: the
+ * same message again is the same work. The id alone does not tell messages apart, because clients that start anew count
+ * from the beginning. Undefined: the client named nothing, and a repeated call is a new one. Rejects with
+ * `Invalid request` for a `_meta.idempotencyKey` that is no string: without it the call would be paid for twice.
  */
-export function workKey({ metaKey, headerKey, id }: CallName): string | undefined {
+export async function workKey(call: CallName): Promise<string | undefined> {
+  const { args = {}, headerKey, id, metaKey, tool } = call;
   if (typeof metaKey === 'string') return metaKey;
+  if (metaKey !== undefined) throw errors.request.invalid([NO_STRING]);
   if (headerKey === undefined) return undefined;
-  // One length and one alphabet, whatever ids a client makes.
-  const digest = createHash('sha256').update(JSON.stringify([headerKey, id]));
-  return `mcp-${digest.digest('hex')}`;
+  const text = canonicalJson([headerKey, id, tool, args]);
+  if (text.length <= LIMITS.copyBytesPerTurn) return digestOf(text);
+  // Of megabytes of sound, writing and hashing take 10 ms each, and so does what the tool does next.
+  await turnForLongWork();
+  const key = digestOf(text);
+  await turnForLongWork();
+  return key;
 }
+
+/** One length and one alphabet, whatever ids a client makes. */
+const digestOf = (text: string): string => `mcp-${createHash('sha256').update(text).digest('hex')}`;
+
+const NO_STRING = {
+  path: ['_meta', 'idempotencyKey'],
+  message: 'must be a string',
+  code: 'invalid_type',
+};

@@ -4,7 +4,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
 import { deleteItems, listItems, readStatuses } from './item-store.ts';
 import type { Bodies } from './memory-shape.ts';
-import type { SpaceLoader } from './search/space-loader.ts';
+import type { VectorSearch } from './search/vector-search.ts';
 import { findSpace, lockTenant } from './tenant-store.ts';
 
 /** How items of a namespace stand, in the order in which they were asked for. */
@@ -42,7 +42,7 @@ export async function itemPage(
 
 /** Deletes items of a namespace: their rows in one commit, and at once what this process has loaded of them. */
 export async function removeItems(
-  { loader, sql }: { readonly sql: Sql; readonly loader: SpaceLoader },
+  { loader, sql }: { readonly sql: Sql; readonly loader: VectorSearch },
   agentId: number,
   { ids, subTenantId, type }: Bodies['delete'],
 ): Promise<{ readonly deleted: readonly string[]; readonly not_found: readonly string[] }> {

@@ -3,7 +3,7 @@ import type { Worker } from '../kernel/schedule.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
 import type { Indexer } from './indexing/indexer.ts';
 import { forgetRemovals } from './indexing/indexing-store.ts';
-import type { SpaceLoader } from './search/space-loader.ts';
+import type { VectorSearch } from './search/vector-search.ts';
 import { sweepDeleted } from './tenant-store.ts';
 
 const SWEEP_MS = 1_000;
@@ -15,7 +15,7 @@ const STEPS = 20;
 export function createMemoryWorkers(deps: {
   readonly sql: Sql;
   readonly indexer: Indexer;
-  readonly loader: SpaceLoader;
+  readonly loader: VectorSearch;
 }): Worker[] {
   const { indexer, loader, sql } = deps;
   return [

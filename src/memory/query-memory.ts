@@ -1,4 +1,3 @@
-import { EngineBusy } from '../engines/engine.ts';
 import type { FairLine } from '../engines/threads/fair-line.ts';
 import { isoTime } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
@@ -18,14 +17,15 @@ import {
   type Scope,
   TAGS,
 } from './search/search-store.ts';
-import type { SpaceLoader } from './search/space-loader.ts';
+import { turnOf } from './search/turn-of.ts';
+import type { VectorSearch } from './search/vector-search.ts';
 import type { Space } from './space.ts';
 import { findSpace } from './tenant-store.ts';
 
 export type QueryDeps = {
   readonly sql: Sql;
   readonly embedder: Embedder;
-  readonly loader: SpaceLoader;
+  readonly loader: VectorSearch;
   /** Where agents wait for the database. */
   readonly line: FairLine;
 };
@@ -97,16 +97,6 @@ function rank(deps: QueryDeps, space: Space, query: Query): Promise<readonly Fou
     rankings.push(inTurn(() => findByTerms(deps.sql, scope, terms)));
   }
   return Promise.all(rankings);
-}
-
-/** Asks the database when the agent's turn has come. Throws `vendor_unavailable` where too many wait. */
-async function turnOf<T>(line: FairLine, agentId: number, find: () => Promise<T>): Promise<T> {
-  try {
-    return await line.run(agentId, find);
-  } catch (error) {
-    if (error instanceof EngineBusy) throw errors.memory.vendorBusy(error.retryAfterSeconds);
-    throw error;
-  }
 }
 
 async function findByVector(

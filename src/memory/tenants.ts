@@ -5,7 +5,7 @@ import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import type { Embedder } from './embedder.ts';
 import type { Bodies } from './memory-shape.ts';
 import { extendSchema } from './metadata.ts';
-import type { SpaceLoader } from './search/space-loader.ts';
+import type { VectorSearch } from './search/vector-search.ts';
 import {
   countItems,
   findOrMakeSpace,
@@ -49,7 +49,7 @@ export async function tenantStatus(
  * large store, which a worker deletes.
  */
 export async function deleteTenant(
-  deps: { readonly sql: Sql; readonly loader: SpaceLoader; readonly clock: Clock },
+  deps: { readonly sql: Sql; readonly loader: VectorSearch; readonly clock: Clock },
   agentId: number,
 ): Promise<{ readonly status: 'deleted' }> {
   const { clock, loader, sql } = deps;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LIMITS } from '../../src/kernel/limits.ts';
-import { connectEarlier } from '../support/mcp-client.ts';
+import { connectEarlier, type ToolTold } from '../support/mcp-client.ts';
 import { fundsOf, type PaymentWorld, startPaymentWorld } from '../support/payment-world.ts';
 
 let bench: PaymentWorld;
@@ -12,6 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
+/** The vendor's body, and what is said of it. */
+const soldTo = ({ content, structuredContent }: ToolTold): Record<string, unknown> => {
+  expect([content.length, structuredContent]).toEqual([2, undefined]);
+  return { ...JSON.parse(content[1]?.text ?? ''), body: content[0]?.text };
+};
+
 it('a vendor is paid through call_vendor once, however often the call is repeated', async () => {
   const agent = await bench.payer('tooled', 100_000n);
   await using session = await connectEarlier({ url: bench.world.url, key: agent.key });
@@ -20,13 +26,12 @@ it('a vendor is paid through call_vendor once, however often the call is repeate
     paid: { settle: 'first', answer: { kind: 'answer', body: 'worth it' } },
   });
   const first = await session.call('call_vendor', { url, method: 'POST', body: { a: 1 } }, 'k1');
-  expect(first.structuredContent).toMatchObject({
+  expect(soldTo(first)).toMatchObject({
     ...{ status: 200, body: 'worth it', encoding: 'utf8', payment: 'paid' },
     ...{ costRaw: '10000', costUsdc: '0.010000' },
   });
-  expect(first.content[0]?.text).toBe('worth it');
   const again = await session.call('call_vendor', { url, method: 'POST', body: { a: 1 } }, 'k1');
-  expect(again.structuredContent).toEqual({ ...first.structuredContent, replayed: true });
+  expect(soldTo(again)).toEqual({ ...soldTo(first), replayed: true });
   expect(bench.vendor.nonces(url)).toHaveLength(1);
   expect(bench.vendor.seen(url)[0]?.body.toString()).toBe('{"a":1}');
 
@@ -40,19 +45,19 @@ it('what a vendor answers is a result as it is; an unsure payment is a refusal t
   const missing = bench.vendor.sell({
     unpaid: { answer: { kind: 'answer', status: 404, body: 'no' } },
   });
-  expect(await session.call('call_vendor', { url: missing })).toMatchObject({
-    ...{ isError: true, structuredContent: { status: 404, body: 'no', costRaw: '0' } },
-  });
+  const absent = await session.call('call_vendor', { url: missing });
+  expect(absent.isError).toBe(true);
+  expect(soldTo(absent)).toMatchObject({ status: 404, body: 'no', costRaw: '0' });
   const picture = bench.vendor.sell({
     unpaid: { answer: { kind: 'answer', body: Buffer.from([0, 255, 128]) } },
   });
-  expect((await session.call('call_vendor', { url: picture })).structuredContent).toMatchObject({
+  expect(soldTo(await session.call('call_vendor', { url: picture }))).toMatchObject({
     ...{ body: 'AP+A', encoding: 'base64', payment: 'passthrough' },
   });
   const long = bench.vendor.sell({
     unpaid: { answer: { kind: 'answer', body: 'ü'.repeat(LIMITS.mcp.answerBytes) } },
   });
-  const { structuredContent: cut } = await session.call('call_vendor', { url: long });
+  const cut = soldTo(await session.call('call_vendor', { url: long }));
   expect(cut).toMatchObject({ encoding: 'utf8', truncated: true });
   expect(Buffer.byteLength(String(cut.body))).toBe(LIMITS.mcp.answerBytes);
 
@@ -75,3 +80,43 @@ it('what a vendor answers is a result as it is; an unsure payment is a refusal t
   });
   expect(bench.vendor.nonces(dear)).toHaveLength(0);
 });
+
+const batchOf = (url: string, length: number) =>
+  Array.from({ length }, (_, id) => ({
+    ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+    params: { name: 'call_vendor', arguments: { url } },
+  }));
+
+it.each([
+  ['control characters', '\x01', 'base64', 3],
+  ['quotes', '"', 'utf8', 2],
+])(
+  'a batch of vendors who answer a megabyte of %s is a reply of some megabytes',
+  async (_, char, encoding, most) => {
+    const agent = await bench.payer(`batching ${encoding}`, 100_000n);
+    const body = char.repeat(LIMITS.mcp.answerBytes);
+    const url = bench.vendor.sell({ unpaid: { answer: { kind: 'answer', body } } });
+    const reply = await fetch(`${bench.world.url}/v1/mcp`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${agent.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(batchOf(url, LIMITS.mcp.batch)),
+    });
+    const text = await reply.text();
+    expect(Buffer.byteLength(text)).toBeLessThan(LIMITS.mcp.resultBytes + 64 * 1024);
+    const results = (JSON.parse(text) as { result: ToolTold }[]).map(({ result }) => result);
+    const [fit, left] = [true, false].map((fits) =>
+      results.filter(({ isError }) => (isError === undefined) === fits),
+    );
+    expect([fit?.length, left?.length]).toEqual([most, LIMITS.mcp.batch - most]);
+    for (const result of fit ?? []) {
+      const told = soldTo(result);
+      expect(told).toMatchObject({ status: 200, encoding });
+      expect(
+        Buffer.from(String(told.body), encoding as BufferEncoding).equals(Buffer.from(body)),
+      ).toBe(true);
+    }
+    for (const { structuredContent } of left ?? []) {
+      expect(structuredContent).toMatchObject({ error: 'tool_results_too_large', costRaw: '0' });
+    }
+  },
+);

@@ -196,6 +196,36 @@ describe('money and permissions', () => {
     expect(costs).toEqual([COST, 0n, COST, COST, 0n]);
   });
 
+  it('answers a client that counts anew under the same header with the work that it asks for', async () => {
+    const headers = { ...bearer(agent.key), 'idempotency-key': 'set once' };
+    const ask = async (name: string, args: object) => {
+      const { body } = await post({ headers, body: callOf(name, args) });
+      return (body.result as { structuredContent: Record<string, unknown> }).structuredContent;
+    };
+    const first = await ask('think', QUESTION);
+    expect(await ask('think', QUESTION)).toEqual({ ...first, replayed: true });
+    const other = await ask('think', { prompt: 'What is 4 + 4?' });
+    expect(other.text).toContain('8');
+    expect(other.replayed).toBeUndefined();
+    const spoken = await ask('speak', { text: 'Good morning.', format: 'wav' });
+    expect(spoken).toMatchObject({ mimeType: 'audio/wav', costRaw: '14' });
+  });
+
+  it('buys nothing under a key that is no string', async () => {
+    const cost = await spent(async () => {
+      const { body } = await post({
+        body: message('tools/call', {
+          ...{ name: 'think', arguments: QUESTION, _meta: { idempotencyKey: 7 } },
+        }),
+      });
+      expect(body.result).toMatchObject({
+        isError: true,
+        structuredContent: { error: 'Invalid request', status: 400 },
+      });
+    });
+    expect(cost).toBe(0n);
+  });
+
   it('counts tags of the request', async () => {
     await post({
       headers: { ...bearer(agent.key), 'x-svc-task-id': 'by-mcp' },

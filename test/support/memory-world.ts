@@ -14,8 +14,10 @@ import { Spaces } from '../../src/memory/index/spaces.ts';
 import { createVectorIndex, type VectorIndex } from '../../src/memory/index/vector-index.ts';
 import type { IndexingStep } from '../../src/memory/indexing/index-items.ts';
 import { Indexer } from '../../src/memory/indexing/indexer.ts';
+import type { OnChunks } from '../../src/memory/indexing/indexing-store.ts';
 import { createMemory, type MemoryAnswer, type MemoryOp } from '../../src/memory/memory.ts';
 import { SpaceLoader } from '../../src/memory/search/space-loader.ts';
+import type { VectorSearch } from '../../src/memory/search/vector-search.ts';
 import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { seedAgents } from './ledger-world.ts';
@@ -81,22 +83,27 @@ export type MemoryProcessOptions = {
   readonly embedder?: Embedder;
   readonly clock?: Clock;
   readonly index?: VectorIndex;
+  /** What searches vectors, if it is not the index of the process. */
+  readonly searchedBy?: (packed: VectorSearch) => VectorSearch;
+  readonly onChunks?: OnChunks;
   readonly onStep?: (step: IndexingStep) => Promise<void> | void;
 };
 
 /** What a process has of the memory store, without the timers of its workers. */
-function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
-  const { clock = systemClock, embedder = wordEmbedder, onStep } = options;
+export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
+  const { clock = systemClock, embedder = wordEmbedder, onChunks, onStep } = options;
   const line = createFairLine(LIMITS.memory.line);
   const inThread = indexInThisThread();
   const { index = inThread.index } = options;
-  const loader = new SpaceLoader({ sql, index, clock, line });
+  const packed = new SpaceLoader({ sql, index, clock, line });
+  const loader = options.searchedBy?.(packed) ?? packed;
   const deps = {
     sql,
     clock,
     random: systemRandom,
     log: silentLog,
     embedder,
+    onChunks,
     onStep,
     indexed: { add() {} },
   };

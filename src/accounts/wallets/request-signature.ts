@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { isObject } from '../../kernel/json.ts';
+import { canonicalJson } from '../../kernel/json/canonical-json.ts';
 
 /** What a wallet provider must see unchanged: a change of one byte needs another signature. */
 export type SignedRequest = {
@@ -39,16 +39,4 @@ export const publicKeyText = (privateKey: KeyObject): string =>
 export function signRequest(privateKey: KeyObject, request: SignedRequest): string {
   const text = canonicalJson({ version: 1, ...request });
   return sign('sha256', Buffer.from(text), privateKey).toString('base64');
-}
-
-/** JSON in the one spelling that RFC 8785 gives it: no spaces, members sorted, absent ones left out. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  // What the language writes for one string or number is what the RFC asks for.
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
-  const members = Object.keys(value)
-    .filter((name) => value[name] !== undefined)
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`);
-  return `{${members.join(',')}}`;
 }

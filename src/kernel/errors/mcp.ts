@@ -1,4 +1,4 @@
-import { MAY_RETRY, mayRetryAfter, refusal } from './refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 
 /** Of the MCP server: of its messages, and of tool calls that no route has refused. */
 export const mcp = {
@@ -18,6 +18,19 @@ export const mcp = {
       `This agent has ${most} tool calls under way, as many as it may; try again when one has ended.`,
       { reason: 'agent_tool_limit', retry_after_seconds: 1, remaining: 0, limit: most },
       mayRetryAfter(1),
+    ),
+  /** The work is done and may be paid for; `mayRepeat`: it has a key, under which it is answered again and not done again. */
+  resultsTooLarge: (limitBytes: number, mayRepeat: boolean) =>
+    refusal(
+      502,
+      'tool_results_too_large',
+      `The results of one request may have ${limitBytes} bytes together, and this one is more than is left. What the call did is done, at the cost told here. ${
+        mayRepeat
+          ? 'Send the same message again, under the same key and in a request of its own: it is answered and not paid again.'
+          : 'A repeated call is a new one, and is paid again. Send calls with long results one by one, or under keys.'
+      }`,
+      { limit_bytes: limitBytes },
+      mayRepeat ? MAY_RETRY : NO_RETRY,
     ),
   timedOut: (ms: number) =>
     refusal(

@@ -30,12 +30,19 @@ export const MARKETPLACE_LIMITS = {
 
   /** Of a vendor's answer to anything, with sound in base64 or hex. */
   answerBytes: 16 * 1024 * 1024,
-  /** A transcript of an hour, word by word; it is read and written in some 20 ms each. */
-  answerJson: { depth: 64, values: 160_000, members: 80_000 },
+  /**
+   * As much as those bytes hold of a transcript, word by word: vendors have six members and some hundred bytes for each
+   * word, and as much for each blank. An hour of the fastest speech has 18,000 words. It is read and written in turns.
+   */
+  answerJson: { depth: 64, values: 1_200_000, members: 1_000_000 },
   /** How much of a vendor's refusal is relayed. */
   refusalBytes: 64 * 1024,
   /** From the first byte to a vendor to the last one of its answer, with all the questions that it takes. */
   vendorMs: 60_000,
+  /** How much longer that may be for each second of a file: an hour has ten minutes in all. */
+  vendorMsPerAudioSecond: 150,
+  /** For the word that a job is given up. */
+  abandonMs: 5_000,
   /** Between two questions for a transcript that is not done yet: the first, and the longest. */
   pollMs: { first: 250, most: 2_000 },
   /** What is under way with one vendor, and of one account or agent with all of them: answers are held in memory. */

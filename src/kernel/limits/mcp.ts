@@ -18,6 +18,10 @@ export const MCP_LIMITS = {
   plainSpeechChars: 600,
   /** Of a vendor's or a model's answer; what is longer is cut there and marked. */
   answerBytes: 1024 * 1024,
+  /** Of all results of one request as JSON, escapes counted. The longest sound of `speechBytes` fits, in base64. */
+  resultBytes: 4.5 * 1024 * 1024,
+  /** A result up to here is never left out for want of room. */
+  smallResultBytes: 16 * 1024,
   promptChars: 100_000,
   fileNameChars: 128,
   memoryTextChars: 32 * 1024,

@@ -84,4 +84,20 @@ export const MEMORY_LIMITS = {
   indexStepBytes: 4 * 1024 * 1024,
   /** Of the thread: a search leaves some ten kilobytes of objects behind. */
   indexYoungHeapMb: 3,
+
+  /** Where the database has pgvector. */
+  pgvector: {
+    /** Rows of a namespace up to which each is compared with a query; a larger one gets a graph. */
+    comparedRows: 4_000,
+    /** Of all namespaces: the database looks at each of them with every row that is written. */
+    graphs: 64,
+    /** Chunks whose vectors are written in one turn, as text: some ten milliseconds. */
+    rowsPerFill: 100,
+    fillsPerTick: 20,
+    fillEveryMs: 1_000,
+    graphEveryMs: 5_000,
+    /** Namespaces that are looked at in one run, and that a process remembers to have work to do. */
+    spacesPerLook: 500,
+    wanted: 1_000,
+  },
 } as const;

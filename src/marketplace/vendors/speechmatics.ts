@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { orAbandon } from '../../models/providers/vendors/or-abandon.ts';
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { type VendorDoor, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { formRequest } from '../../models/providers/vendors/write-request.ts';
@@ -30,13 +31,13 @@ export const speechmatics: Vendor = {
             const { id } = await objectOf(await door.send(form));
             if (typeof id !== 'string') throw new VendorFailed('began no job');
             const path = `/jobs/${encodeURIComponent(id)}`;
-            await untilDone(door, path);
-            const written = await door.send({
-              method: 'GET',
-              path: `${path}/transcript?format=json-v2`,
+            // Without `force` a job that runs is not stopped.
+            return orAbandon(door, `${path}?force=true`, async () => {
+              await untilDone(door, path);
+              const written = { method: 'GET', path: `${path}/transcript?format=json-v2` } as const;
+              const heard = await objectOf(await door.send(written));
+              return transcript(heard, textOf(heard));
             });
-            const heard = await objectOf(written);
-            return transcript(heard, textOf(heard));
           },
         };
       },

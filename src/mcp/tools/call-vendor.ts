@@ -10,7 +10,7 @@ export const callVendor = tool({
   name: 'call_vendor',
   title: 'Call a paid vendor',
   description:
-    'Sends an HTTP request to a vendor, and pays it from the balance where the vendor asks for an x402 payment. Answers status, body and cost. An `error` about an ambiguous payment must not be repeated: look the reservation up.',
+    'Sends an HTTP request to a vendor, and pays it from the balance where the vendor asks for an x402 payment. Answers the body, then status, cost and how the body is encoded. An `error` about an ambiguous payment must not be repeated: look the reservation up.',
   isReadOnly: false,
   input: ProxyRequest,
 
@@ -25,21 +25,29 @@ export const callVendor = tool({
     };
     return {
       ...(status >= 400 && { isError: true }),
+      // Only here: some clients show a model the structured content alone, some never do, and twice is too long.
       content: [
         { type: 'text', text: body },
         { type: 'text', text: JSON.stringify(receipt) },
       ],
-      structuredContent: { ...receipt, body },
     };
   },
 });
 
-/** Text as it is; whatever is none in base64. */
+/** Text as it is. Base64 where it is none, or has control characters, which are six times as long in JSON. */
 function readable({ bytes, isCut }: RouteAnswer): { body: string; encoding: 'utf8' | 'base64' } {
   // The cut may have gone through a character, which has four bytes at most.
   const isText = [0, 1, 2, 3].some(
     (n) => isUtf8(bytes.subarray(0, bytes.length - n)) && (n === 0 || isCut),
   );
-  if (isText) return { body: bytes.toString('utf8'), encoding: 'utf8' };
+  if (isText && !hasControls(bytes)) return { body: bytes.toString('utf8'), encoding: 'utf8' };
   return { body: bytes.toString('base64'), encoding: 'base64' };
+}
+
+const SPACE = 0x20;
+const isBlank = (byte: number): boolean => byte === 0x09 || byte === 0x0a || byte === 0x0d;
+
+function hasControls(bytes: Uint8Array): boolean {
+  for (const byte of bytes) if (byte < SPACE && !isBlank(byte)) return true;
+  return false;
 }

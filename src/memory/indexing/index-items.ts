@@ -10,6 +10,7 @@ import {
   type ClaimedItem,
   completeItems,
   type IndexedChunk,
+  type OnChunks,
   releaseItems,
 } from './indexing-store.ts';
 import { splitItem } from './split-text.ts';
@@ -23,6 +24,8 @@ export type IndexItemsDeps = {
   readonly embedder: Embedder;
   /** Items by what became of their indexing: `completed`, `failed`, or `busy` where the engine had no room. */
   readonly indexed: Counter;
+  /** Called in the commit that writes chunks, with the version that it gives their space. */
+  readonly onChunks?: OnChunks | undefined;
   readonly onStep?: ((step: IndexingStep) => Promise<void> | void) | undefined;
 };
 
@@ -75,7 +78,7 @@ async function* batches(items: readonly ClaimedItem[]): AsyncGenerator<Batch> {
 }
 
 async function indexBatch(
-  { embedder, indexed, log, onStep, sql }: IndexItemsDeps,
+  { embedder, indexed, log, onChunks, onStep, sql }: IndexItemsDeps,
   claim: string,
   { items, pieces }: Batch,
 ): Promise<void> {
@@ -100,7 +103,7 @@ async function indexBatch(
   await onStep?.('embedded');
   const chunks = pieces.map((piece, n) => ({ ...piece, vector: vectors[n] ?? new Float32Array() }));
   const terms = new Map(items.map(({ id, metadata }) => [id, termsOf(spaceId, metadata)]));
-  const completed = await completeItems(sql, { claim, spaceId, terms }, chunks);
+  const completed = await completeItems(sql, { claim, spaceId, terms }, chunks, onChunks);
   indexed.add(completed, { outcome: 'completed' });
   await onStep?.('completed');
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
-import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { ItemType, Metadata } from '../memory-shape.ts';
 
 /** An item that this process indexes now; no other does until its claim has ended. */
@@ -81,6 +81,11 @@ export type IndexedChunk = {
   readonly vector: Float32Array;
 };
 
+export type OnChunks = (
+  tx: Queryable,
+  written: { readonly spaceId: number; readonly version: number },
+) => Promise<void>;
+
 /**
  * Writes the chunks of items and completes the items, in one commit. Items that were deleted meanwhile, or whose claim
  * has passed to another process, are left out with their chunks. Returns how many were completed.
@@ -94,6 +99,7 @@ export async function completeItems(
     readonly terms: ReadonlyMap<string, readonly string[]>;
   },
   chunks: readonly IndexedChunk[],
+  onChunks?: OnChunks,
 ): Promise<number> {
   const { claim, spaceId, terms } = claimed;
   return sql.begin(async (tx) => {
@@ -121,6 +127,7 @@ export async function completeItems(
         ${textArray([...terms.values()].map((list) => JSON.stringify(list)))}::text[])
         as i(id, terms) on i.id = x.item_id
       order by x.place`;
+    await onChunks?.(tx, { spaceId, version: Number(risen.version) });
     await tx`
       update memory_items set status = 'completed', claim = null, due_at = null
       where id = any(${textArray([...mine])}::text[])`;

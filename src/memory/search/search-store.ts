@@ -147,7 +147,7 @@ export async function* readVectors(
 export const TAGS: Readonly<Record<ItemType, number>> = { memory: 0, knowledge: 1 };
 
 /** A copy: numbers of four bytes must begin at a multiple of four. */
-const vectorOf = ({ buffer, byteLength, byteOffset }: Buffer): Float32Array =>
+export const vectorOf = ({ buffer, byteLength, byteOffset }: Buffer): Float32Array =>
   new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer);
 
 /** The chunks that a space has lost after one version and up to another. */

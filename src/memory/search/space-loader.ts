@@ -14,6 +14,7 @@ import {
   readVersions,
   type SpaceVersion,
 } from './search-store.ts';
+import type { VectorSearch } from './vector-search.ts';
 
 export type SpaceLoaderDeps = {
   readonly sql: Sql;
@@ -30,7 +31,7 @@ const TRIES = 3;
  * Keeps what is loaded of spaces as the database has it. Searches of one space share its loading; what is deleted
  * leaves with the next search or within the second, whichever process deleted it.
  */
-export class SpaceLoader {
+export class SpaceLoader implements VectorSearch {
   readonly #deps: SpaceLoaderDeps;
   /** Spaces that were loaded here and may still be. */
   readonly #loaded = new Set<number>();

@@ -56,7 +56,7 @@ export const UPSTREAM_LIMITS: UpstreamLimits = {
 /** A request: JSON, or bytes under headers of their own. */
 export type SentRequest = {
   /** POST, where nothing is said. */
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Below the base, with its query, where it is not the pool's own path. */
   readonly path?: string;
   readonly body: string | Uint8Array | Readable | null;

@@ -90,7 +90,10 @@ export function createTurnWriter(deps: {
     await together(heardOf(taken), (some) => noteHeard(sql, some));
   }
 
-  /** One after the other where they cannot be written together: a turn that the database refuses costs no other. */
+  /**
+   * One after the other where the database refuses a value of one: that costs no other turn. After any other failure they
+   * may have been written, and are not written again.
+   */
   async function together<T>(
     items: readonly T[],
     work: (some: readonly T[]) => Promise<void>,
@@ -99,8 +102,11 @@ export function createTurnWriter(deps: {
     try {
       await work(items);
     } catch (err) {
-      if (items.length === 1) log.warn({ err }, 'a turn of a call was not written');
-      else for (const item of items) await together([item], work);
+      if (items.length > 1 && isOfData(err)) {
+        for (const item of items) await together([item], work);
+      } else {
+        log.warn({ err, turns: items.length }, 'turns of calls were not written');
+      }
     }
   }
 
@@ -117,6 +123,10 @@ export function createTurnWriter(deps: {
     },
   };
 }
+
+/** A value that cannot be stored, or a row that stands already: classes 22 and 23 of SQLSTATE. */
+const isOfData = (err: unknown): boolean =>
+  err instanceof Error && 'code' in err && /^2[23]/.test(String(err.code));
 
 /** Of each turn only the last word: what was heard of it at the end. */
 function heardOf(entries: readonly Entry[]): HeardOfTurn[] {

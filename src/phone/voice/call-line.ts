@@ -294,19 +294,18 @@ export class CallLine implements VoiceClient {
       done();
       return;
     }
-    this.#marks.atLatest(this.#sendMark(this.#connection), done, withinMs);
+    const mark = this.#playback.mark();
+    // First of all: a far side that has played everything echoes it at once.
+    this.#marks.atLatest(mark, done, withinMs);
+    this.#connection.send(this.#codec.mark(mark));
   }
 
   /** Runs `done` once the carrier says that all sound by now was played whole; never where it is cleared or the stream breaks. */
   whenHeard(done: () => void): void {
     if (this.#connection === undefined || this.#paused !== undefined) return;
-    this.#marks.onlyAt(this.#sendMark(this.#connection), done);
-  }
-
-  #sendMark(connection: LineConnection): string {
     const mark = this.#playback.mark();
-    connection.send(this.#codec.mark(mark));
-    return mark;
+    this.#marks.onlyAt(mark, done);
+    this.#connection.send(this.#codec.mark(mark));
   }
 
   /** Nothing waits for the end of the sound any more. */

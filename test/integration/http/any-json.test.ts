@@ -133,7 +133,7 @@ const fromElsewhere = () => ({
 const isDocumented = (status: number) => status < 500 || status === 503;
 
 const DEEP = `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`;
-const DEEP_TOLD = /nested|not valid JSON|Invalid request body|invalid_json/;
+const DEEP_TOLD = /nested|not valid JSON|Invalid request body|Invalid JSON body|invalid_json/;
 /** Read with another credential than these developers have, or by lines. */
 const isRead = ({ body, credential, path }: AnyRoute) =>
   body !== undefined && !isStreamed(body) && credential !== 'none' && !/verify$/.test(path);

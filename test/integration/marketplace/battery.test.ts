@@ -91,6 +91,33 @@ describe('a vendor that does not deliver costs nothing', () => {
     market.peer.faults.length = 0;
     await expectTold(agent, 1_000_000n, none, never);
   });
+
+  it.each([
+    ['assemblyai', { id: 'a', status: 'queued', upload_url: 'cdn:a' }, '/transcript/a'],
+    ['speechmatics', { id: 'a', job: { status: 'running' } }, '/jobs/a?force=true'],
+  ])('where it is never done, and its job is deleted at %s', async (vendor, waiting, path) => {
+    const agent = await market.shopper(`waiting for ${vendor}`);
+    const asked = market.peer.heard.length;
+    const said = { body: JSON.stringify(waiting) };
+    market.peer.faults.push(...Array.from({ length: 8 }, () => ({ kind: 'says', said }) as const));
+    const never = await agent.buy(`/v1/stt/${vendor}`, { audioUrl: market.sound(1_000) });
+    market.peer.faults.length = 0;
+    expect([never.status, never.headers.get('x-svc-payment')]).toEqual([502, null]);
+    const deleted = market.peer.heard.slice(asked).filter(({ method }) => method === 'DELETE');
+    expect(deleted.map(({ url }) => url.pathname + url.search)).toEqual([path]);
+    await expectTold(agent, 1_000_000n, never);
+  });
+
+  it('where it gives the file up, which is refused', async () => {
+    const agent = await market.shopper('given up');
+    const said = { body: JSON.stringify({ id: 'a', status: 'error', error: 'no sound in it' }) };
+    market.peer.faults.push({ kind: 'says', said: { body: '{"upload_url":"cdn:a"}' } });
+    market.peer.faults.push({ kind: 'says', said });
+    const told = await agent.buy('/v1/stt/assemblyai', { audioUrl: market.sound(1_000) });
+    expect([told.status, told.headers.get('x-svc-payment')]).toEqual([422, 'passthrough']);
+    expect(told.body).toMatchObject({ error: { message: 'could not: no sound in it' } });
+    await expectTold(agent, 1_000_000n, told);
+  });
 });
 
 describe('each vendor', () => {
@@ -107,6 +134,23 @@ describe('each vendor', () => {
     expect([cut.status, cut.body.error]).toEqual([502, 'Failed to reach target URL']);
     const money = await settledMoney(market.world.sql, agent.agentId);
     expect(money).toMatchObject({ spendable: 1_000_000n, charged: 0n, held: 0n });
+  });
+});
+
+describe('a long recording', () => {
+  it('is delivered with every word and blank of an hour of fast speech, and charged', async () => {
+    const agent = await market.shopper('listening long');
+    const words = Array.from({ length: 2 * 300 * 60 }, (_, at) => ({
+      ...{ text: at % 2 ? ' ' : 'word', start: at / 10, end: at / 10, logprob: 0 },
+      ...{ type: at % 2 ? 'spacing' : 'word', speaker_id: 'speaker_0' },
+    }));
+    const said = { body: JSON.stringify({ text: 'word', words }) };
+    market.peer.faults.push({ kind: 'says', said });
+    const told = await agent.buy('/v1/stt/elevenlabs', { audioUrl: market.sound(1_000) });
+    expect(told.status).toBe(200);
+    expect((told.body.result as { words: unknown[] }).words).toHaveLength(words.length);
+    expect(costOf(told)).toBe(65n);
+    await expectTold(agent, 1_000_000n, told);
   });
 });
 
@@ -132,9 +176,13 @@ describe('a vendor that lies', () => {
 });
 
 describe('a client that leaves', () => {
-  it('before its vendor has answered pays nothing, and the vendor is let go', async () => {
+  it('while its vendor works pays for what it has ordered, since the vendor bills it', async () => {
     const agent = await market.shopper('leaving');
-    market.peer.faults.push({ kind: 'silence' });
+    let go = () => {};
+    const until = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    market.peer.faults.push({ kind: 'held', until });
     const before = market.peer.left.count;
     const leaving = new AbortController();
     const asked = market.peer.heard.length;
@@ -148,9 +196,12 @@ describe('a client that leaves', () => {
     expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({ held: RAW });
     leaving.abort();
     await gone;
+    // The server has heard of it by now.
+    for (let turn = 0; turn < 10; turn++) await pause();
+    go();
     const money = await settledMoney(market.world.sql, agent.agentId);
-    expect(money).toMatchObject({ spendable: 1_000_000n, charged: 0n });
-    while (market.peer.left.count === before) await pause();
+    expect(money).toMatchObject({ spendable: 1_000_000n - RAW, charged: RAW });
+    expect(market.peer.left.count).toBe(before);
   });
 });
 

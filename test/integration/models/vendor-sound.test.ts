@@ -215,6 +215,18 @@ describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own',
     expect(charged).toBe(78n);
   });
 
+  it('may be of many hours: an answer of 110,000 items and 11 MB', async () => {
+    const items = Array.from({ length: 110_000 }, (_, at) => ({
+      ...{ text: at % 2 ? ' ' : 'word', start: at / 10, end: at / 10, logprob: -0.000123 },
+      ...{ type: at % 2 ? 'spacing' : 'word', speaker_id: 'speaker_0' },
+    }));
+    const body = JSON.stringify({ text: 'word', words: items });
+    expect(body.length).toBeGreaterThan(LIMITS.upstreamResponseBytes);
+    market.peer.faults.push({ kind: 'says', said: { body } });
+    const { data } = await hear({ model: 'elevenlabs/scribe-v2' });
+    expect(data.text).toBe('word');
+  });
+
   it('is refused where speakers are to be named, before the vendor is asked', async () => {
     const asked = market.peer.heard.length;
     const error = await thrownBy(hear({ response_format: 'diarized_json' }));

@@ -17,14 +17,16 @@ const asked = (content: string) => ({ role: 'user', content, at }) as const;
 const answer = (content: string, itemId: string) =>
   ({ role: 'assistant', content, at, itemId }) as const;
 
-function createWriter() {
+/** `breaksAfter`: the connection is lost behind so many statements, which the database has carried out. */
+function createWriter({ breaksAfter }: { readonly breaksAfter?: number } = {}) {
   const warned: unknown[] = [];
   let statements = 0;
   const log = { ...silentLog, warn: (...args: unknown[]) => warned.push(args) } as unknown as Log;
   const sql = new Proxy(world.sql, {
     apply(target, self, args) {
-      statements++;
-      return Reflect.apply(target, self, args);
+      const isLost = ++statements === breaksAfter;
+      const query = Reflect.apply(target, self, args);
+      return isLost ? query.then(() => Promise.reject(new Error('CONNECTION_CLOSED'))) : query;
     },
   });
   const writer = createTurnWriter({ clock: systemClock, log, sql });
@@ -77,6 +79,19 @@ describe('the writer of what is said in calls', () => {
       (await findTurns(world.sql, id, 10)).map(({ content }) => content);
     expect(await said(callId)).toEqual(['before', 'after']);
     expect(await said(other)).toEqual(['of another call']);
+    expect(warned).toHaveLength(1);
+  });
+
+  it('writes nothing twice where the connection broke once it was written', async () => {
+    const callId = await answered();
+    const { writer, warned } = createWriter({ breaksAfter: 1 });
+    const book = writer.of(callId);
+    book.add(asked('one'));
+    book.add(asked('two'));
+    await book.flushed();
+    expect((await findTurns(world.sql, callId, 10)).map(({ content }) => content)).toEqual([
+      ...['one', 'two'],
+    ]);
     expect(warned).toHaveLength(1);
   });
 

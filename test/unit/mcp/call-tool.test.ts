@@ -8,6 +8,7 @@ import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { callTool } from '../../../src/mcp/call-tool.ts';
+import { createResultBudget } from '../../../src/mcp/result-budget.ts';
 import { tool } from '../../../src/mcp/tool.ts';
 import { costOf, toolResult } from '../../../src/mcp/tool-result.ts';
 
@@ -29,13 +30,24 @@ const probe = tool({
 const refused = (refusal: Error, envelope: 'flat' | 'openai') =>
   renderError(refusal, envelope, () => silentLog);
 
-function calling(answer: HttpAnswer | ((call: RouteCall) => Promise<HttpAnswer>)) {
+function calling(
+  answer: HttpAnswer | ((call: RouteCall) => Promise<HttpAnswer>),
+  { bytes = LIMITS.mcp.resultBytes as number, isNamed = true } = {},
+) {
+  const budget = createResultBudget(bytes);
   const asked: RouteCall[] = [];
   const left = new AbortController();
   const clock = new ManualClock();
   const make = (args: unknown = {}) =>
     callTool(clock, {
-      ...{ tool: probe, args, key: 'k', signal: left.signal, log: silentLog },
+      ...{
+        tool: probe,
+        args,
+        budget,
+        key: isNamed ? 'k' : undefined,
+        signal: left.signal,
+        log: silentLog,
+      },
       ask: async (call) => {
         asked.push(call);
         const told = typeof answer === 'function' ? await answer(call) : answer;
@@ -50,6 +62,8 @@ const fine = {
   headers: { 'x-svc-cost-usdc': '1234567', 'x-svc-idempotent-replay': 'true' },
   body: 'hello',
 };
+
+const textOf = (char: string, chars: number) => ({ ...fine, body: char.repeat(chars) });
 
 describe('a tool call', () => {
   it('asks its route under its key, and tells the cost in dollars and raw', async () => {
@@ -127,6 +141,52 @@ describe('a tool call', () => {
     const told = make();
     clock.advance(LIMITS.mcp.callMs);
     expect((await told).structuredContent).toMatchObject({ told: 'hello', costRaw: '1234567' });
+  });
+
+  it('takes its result as JSON out of the budget of its request, and beyond it is refused with its cost', async () => {
+    const long = textOf('a', LIMITS.mcp.smallResultBytes);
+    const told = await calling(long).make();
+    const bytes = Buffer.byteLength(JSON.stringify(told));
+    const { make } = calling(long, { bytes: 2 * bytes });
+    expect([await make(), await make()]).toEqual([told, told]);
+    expect(await make()).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('tool_results_too_large') }],
+      structuredContent: {
+        ...{ error: 'tool_results_too_large', status: 502, limit_bytes: LIMITS.mcp.resultBytes },
+        ...{ costRaw: '1234567', mayRetry: true },
+      },
+    });
+    const unnamed = calling(long, { bytes: bytes - 1, isNamed: false });
+    expect((await unnamed.make()).structuredContent).toMatchObject({
+      ...{ error: 'tool_results_too_large', costRaw: '1234567', mayRetry: false },
+    });
+  });
+
+  it('counts its result with every escape', async () => {
+    const bytes = 4 * LIMITS.mcp.smallResultBytes;
+    const ofTwo = async (char: string) =>
+      (await calling(textOf(char, bytes / 3), { bytes }).make()).isError;
+    expect(await ofTwo('a')).toBeUndefined();
+    expect(await ofTwo('"')).toBe(true);
+  });
+
+  it('has its small result, such as a refusal with a reservation, whatever was taken before', async () => {
+    const { make } = calling(fine, { bytes: 0 });
+    expect((await make()).structuredContent).toMatchObject({ told: 'hello' });
+  });
+
+  it('makes a long result in a turn of the event loop of its own, so that a batch holds nothing else up', async () => {
+    const { make } = calling(textOf('a', LIMITS.jsonBytesPerTurn + 1));
+    let done = 0;
+    const calls = [1, 2, 3].map(() => make().then(() => done++));
+    const seen = new Set<number>();
+    while (done < 3) {
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.add(done);
+    }
+    await Promise.all(calls);
+    expect([1, 2, 3].filter((n) => seen.has(n))).toEqual([1, 2, 3]);
   });
 
   it('ends with its client', async () => {

@@ -6,25 +6,51 @@ import { createToolSlots } from '../../../src/mcp/call-slots.ts';
 import { createCheckOrigin } from '../../../src/mcp/check-origin.ts';
 import { readMessages } from '../../../src/mcp/read-messages.ts';
 import { readAnswer } from '../../../src/mcp/route-answer.ts';
-import { workKey } from '../../../src/mcp/work-key.ts';
+import { type CallName, workKey } from '../../../src/mcp/work-key.ts';
 
 describe('the key of a call', () => {
-  it('is the call’s own where it has one, as the route knows it', () => {
-    expect(workKey({ metaKey: 'mine', headerKey: 'k', id: 1 })).toBe('mine');
-    expect(workKey({ metaKey: '', headerKey: 'k', id: 1 })).toBe('');
+  const keyOf = (named: Partial<CallName>) =>
+    workKey({
+      ...{
+        metaKey: undefined,
+        headerKey: 'k',
+        id: 1,
+        tool: 'speak',
+        args: { text: 'a', speed: 1 },
+      },
+      ...named,
+    });
+
+  it('is the call’s own where it has one, as the route knows it', async () => {
+    expect(await keyOf({ metaKey: 'mine' })).toBe('mine');
+    expect(await keyOf({ metaKey: '' })).toBe('');
   });
 
-  it('is made of the header and the id of the message, in one length and alphabet', () => {
-    const ids = [1, 2, '1', '2', 'é'.repeat(200)];
-    const keys = ids.map((id) => workKey({ metaKey: undefined, headerKey: 'k', id }));
-    expect(new Set(keys).size).toBe(ids.length);
+  it('is no key where it is no string, which is refused: the call would be paid for twice', async () => {
+    for (const metaKey of [7, null, {}, ['k'], false]) {
+      await expect(keyOf({ metaKey })).rejects.toMatchObject({
+        ...{ status: 400, error: 'Invalid request' },
+        fields: { details: [{ path: ['_meta', 'idempotencyKey'] }] },
+      });
+    }
+  });
+
+  it('is made of the header, the id of the message, the tool and its arguments, in one length and alphabet', async () => {
+    const long = { audio: 'A'.repeat(2 * LIMITS.copyBytesPerTurn) };
+    const calls = [
+      ...[1, 2, '1', '2', 'é'.repeat(200)].map((id) => ({ id })),
+      ...[{ headerKey: 'other' }, { tool: 'think' }, { args: undefined }, { args: long }],
+      ...[{ args: { text: 'a' } }, { args: { text: 'b', speed: 1 } }, { args: { text: ['a'] } }],
+    ];
+    const keys = await Promise.all(calls.map(keyOf));
+    expect(new Set(keys).size).toBe(calls.length);
     for (const key of keys) expect(key).toMatch(/^mcp-[0-9a-f]{64}$/);
-    expect(workKey({ metaKey: 7, headerKey: 'k', id: 1 })).toBe(keys[0]);
-    expect(workKey({ metaKey: undefined, headerKey: 'other', id: 1 })).not.toBe(keys[0]);
+    expect(await keyOf({ args: { speed: 1, text: 'a' } })).toBe(keys[0]);
+    expect(await keyOf({ args: { ...long } })).toBe(keys[8]);
   });
 
-  it('is none where the client names nothing', () => {
-    expect(workKey({ metaKey: undefined, headerKey: undefined, id: 1 })).toBeUndefined();
+  it('is none where the client names nothing', async () => {
+    expect(await keyOf({ headerKey: undefined })).toBeUndefined();
   });
 });
 

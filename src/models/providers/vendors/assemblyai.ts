@@ -1,5 +1,6 @@
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { orAbandon } from './or-abandon.ts';
 import { objectOf, requireText, spacedWords, textOrNone } from './read-answer.ts';
 import { type VendorApi, type VendorDoor, VendorFailed, VendorGaveUp } from './vendor-api.ts';
 import { jsonRequest } from './write-request.ts';
@@ -23,10 +24,11 @@ export const assemblyaiApi = {
         speech_models: [model],
         ...(language === undefined ? { language_detection: true } : { language_code: language }),
       };
-      const json = await whenDone(
-        door,
-        await objectOf(await door.send(jsonRequest('/transcript', order))),
-      );
+      const begun = await objectOf(await door.send(jsonRequest('/transcript', order)));
+      const { id } = begun;
+      if (typeof id !== 'string') throw new VendorFailed('began no transcript');
+      const path = `/transcript/${encodeURIComponent(id)}`;
+      const json = await orAbandon(door, path, () => whenDone(door, path, begun));
       return {
         text: requireText(json.text ?? ''),
         language: textOrNone(json.language_code),
@@ -43,12 +45,10 @@ const NOTHING_SAID = /no spoken audio/i;
 /** How it tells that the file is not at fault. */
 const OWN_FAULT = /server error|internal error|try again|retry/i;
 
-async function whenDone(door: VendorDoor, begun: Json): Promise<Json> {
+async function whenDone(door: VendorDoor, path: string, begun: Json): Promise<Json> {
   const { first, most } = LIMITS.marketplace.pollMs;
   let waitMs: number = first;
   let job = begun;
-  const { id } = begun;
-  if (typeof id !== 'string') throw new VendorFailed('began no transcript');
   while (job.status !== 'completed') {
     if (job.status === 'error') {
       const why = String(job.error);
@@ -57,7 +57,6 @@ async function whenDone(door: VendorDoor, begun: Json): Promise<Json> {
     }
     await door.pause(waitMs);
     waitMs = Math.min(2 * waitMs, most);
-    const path = `/transcript/${encodeURIComponent(id)}`;
     job = await objectOf(await door.send({ method: 'GET', path }));
   }
   return job;

@@ -5,7 +5,13 @@ import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
 import { type Completed, type Declined, failed, type Outcome } from '../outcome.ts';
 import type { PaymentMethod } from '../payment-method.ts';
 import type { UpstreamPool } from '../upstream-pool.ts';
-import { type VendorAnswer, type VendorDoor, VendorFailed, VendorGaveUp } from './vendor-api.ts';
+import {
+  type VendorAnswer,
+  type VendorDoor,
+  VendorFailed,
+  VendorGaveUp,
+  VendorSaidTooMuch,
+} from './vendor-api.ts';
 
 type Unserved = Exclude<Outcome<never>, Completed<unknown>>;
 
@@ -44,6 +50,7 @@ export async function orderOver<T extends object>(
   } catch (error) {
     if (error instanceof RequestUnserved) return error.outcome;
     if (error instanceof VendorGaveUp) return refusalOf(error);
+    if (error instanceof VendorSaidTooMuch) return failed('oversize', error.message, 200);
     if (error instanceof VendorFailed) return failed('broken', error.message, 200);
     if (signal.aborted) return { kind: 'aborted' };
     throw error;
@@ -63,6 +70,19 @@ function openDoor(
   const deadlineMs = clock.monotonicMs() + totalMs;
   return {
     random,
+    async abandon({ body = null, ...request }) {
+      const over = new AbortController();
+      const late = clock.setTimeout(() => over.abort(), LIMITS.marketplace.abandonMs);
+      try {
+        const sent = () => ({ ...request, body, paymentMethod });
+        await pool.whole<object>(sent, over.signal, ({ status }) => ({
+          kind: 'completed',
+          status,
+        }));
+      } finally {
+        clock.clearTimeout(late);
+      }
+    },
     async send({ body = null, ...request }): Promise<VendorAnswer> {
       const outcome = await pool.whole<{ readonly answer: VendorAnswer }>(
         () => ({ ...request, body, paymentMethod }),

@@ -1,15 +1,24 @@
-import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { JsonTooComplex } from '../../../kernel/json/parse-json.ts';
+import { parseLargeJson } from '../../../kernel/json/parse-large-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
-import { type HeardWord, type VendorAnswer, VendorFailed } from './vendor-api.ts';
+import {
+  type HeardWord,
+  type VendorAnswer,
+  VendorFailed,
+  VendorSaidTooMuch,
+} from './vendor-api.ts';
 
 /** The object that an answer is. */
 export async function objectOf({ body }: Pick<VendorAnswer, 'body'>): Promise<Json> {
   let value: unknown;
   try {
-    value = await parseJsonInTurns(body, LIMITS.marketplace.answerJson);
+    value = await parseLargeJson(body, LIMITS.marketplace.answerJson);
   } catch (cause) {
+    if (cause instanceof JsonTooComplex) {
+      throw new VendorSaidTooMuch('answers too much', { cause });
+    }
     throw new VendorFailed('answered what is no JSON', { cause });
   }
   if (!isObject(value) || Array.isArray(value)) throw new VendorFailed('answered no object');

@@ -12,7 +12,7 @@ export type SoundFile = {
 
 /** A request below the base address of a vendor. */
 export type VendorRequest = {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** With its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,12 +31,22 @@ export interface VendorDoor {
   send(request: VendorRequest): Promise<VendorAnswer>;
   /** Waits between two questions. Throws when the time of the order is up. */
   pause(ms: number): Promise<void>;
+  /**
+   * Sends what ends a job that is given up, so that its vendor works on it no longer. Its answer is not asked, and it is sent
+   * also when the time is up or the client has left. Never rejects.
+   */
+  abandon(request: VendorRequest): Promise<void>;
   readonly random: Random;
 }
 
 /** A vendor did not deliver: it cannot be reached, broke off, took too long, or answered what is none. */
 export class VendorFailed extends Error {
   override readonly name: string = 'VendorFailed';
+}
+
+/** It answered more than is read here, which says nothing of how it does. */
+export class VendorSaidTooMuch extends VendorFailed {
+  override readonly name = 'VendorSaidTooMuch';
 }
 
 /** It began the work and gave it up for what it was given; another vendor may not. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../kernel/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import { renderTranscript, usageOf, type WholeTranscript } from '../local/render-transcript.ts';
@@ -31,8 +32,10 @@ type VendorHearingDeps = {
 export function createVendorTranscriptionRail(
   deps: VendorHearingDeps,
 ): TranscriptionRail & AsyncDisposable {
-  const { api, clock, limits, random } = deps;
-  const pool = openPool({ ...deps, path: '', credential: api.credential });
+  const { api, clock, random } = deps;
+  // Hours of words are more than other answers.
+  const limits = { responseBytes: LIMITS.marketplace.answerBytes, ...deps.limits };
+  const pool = openPool({ ...deps, limits, path: '', credential: api.credential });
   const hear = async (
     call: TranscriptionCall,
     signal: StopSignal,
@@ -43,7 +46,7 @@ export function createVendorTranscriptionRail(
     const wantsWords = format !== 'json' && format !== 'text';
     const heard = { file: { ...file, contentType }, language, model, wantsWords };
     const order = { signal, paymentMethod };
-    return orderOver({ pool, clock, random, totalMs: limits?.totalMs }, order, async (door) => {
+    return orderOver({ pool, clock, random, totalMs: limits.totalMs }, order, async (door) => {
       const transcript = await api.hearing.hear(door, heard);
       return { whole: await wholeOf(transcript, call), format };
     });

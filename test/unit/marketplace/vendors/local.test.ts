@@ -11,6 +11,7 @@ const DOOR = {
   ...{ agentId: 7, random: systemRandom, signal: new AbortController().signal },
   send: () => Promise.reject(new Error('nothing is sent')),
   pause: async () => {},
+  abandon: async () => {},
 };
 
 const FILE = {

@@ -8,6 +8,7 @@ import {
   type VendorDoor,
   VendorFailed,
   VendorGaveUp,
+  VendorSaidTooMuch,
 } from '../../../../../src/models/providers/vendors/vendor-api.ts';
 
 const declined: Outcome<never> = {
@@ -16,7 +17,8 @@ const declined: Outcome<never> = {
 
 function orders(refusal?: Outcome<never>) {
   const sent: unknown[] = [];
-  const whole: UpstreamPool['whole'] = async (write, _signal, read) => {
+  const whole: UpstreamPool['whole'] = async (write, signal, read) => {
+    if (signal.aborted) return { kind: 'aborted' };
     sent.push(write());
     return refusal ?? read({ status: 201, headers: {}, body: Buffer.from('yes') });
   };
@@ -62,6 +64,12 @@ describe('an order of several requests', () => {
     await expect(order(() => Promise.reject(new TypeError('x')))).rejects.toThrow(TypeError);
   });
 
+  it('proves nothing where its answer is more than is read', async () => {
+    const { order } = orders();
+    const long = await order(() => Promise.reject(new VendorSaidTooMuch('answers too much')));
+    expect(long).toMatchObject({ kind: 'failed', failure: 'oversize' });
+  });
+
   it('is refused where the vendor gives up the file, which says nothing of the vendor', async () => {
     const { order } = orders();
     const given = await order(() => Promise.reject(new VendorGaveUp('could not: no "sound"')));
@@ -80,6 +88,19 @@ describe('an order of several requests', () => {
     });
     expect(outcome).toMatchObject({ kind: 'failed', failure: 'timeout' });
     expect(sent.length).toBeLessThan(5);
+  });
+
+  it('abandons a job also for a client that has left', async () => {
+    const { order, sent } = orders();
+    const leaving = new AbortController();
+    const DELETE = { method: 'DELETE', path: '/job' } as const;
+    const given = order(async (door) => {
+      leaving.abort();
+      await door.abandon(DELETE);
+      throw new VendorFailed('is not waited for');
+    }, leaving.signal);
+    expect(await given).toMatchObject({ kind: 'failed' });
+    expect(sent).toEqual([{ ...DELETE, body: null, paymentMethod: undefined }]);
   });
 
   it('waits no longer for a client that leaves', async () => {

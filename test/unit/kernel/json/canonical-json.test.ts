@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../../../src/accounts/wallets/request-signature.ts';
+import { canonicalJson } from '../../../../src/kernel/json/canonical-json.ts';
 
 describe('canonical JSON', () => {
   it('spells numbers, strings and members as RFC 8785 shows it', () => {

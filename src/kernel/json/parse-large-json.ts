@@ -1,0 +1,146 @@
+import { LIMITS } from '../limits.ts';
+import { turnForLongWork } from '../long-work.ts';
+import {
+  checkJsonBounds,
+  isLongJson,
+  type JsonBounds,
+  parseBoundedJson,
+  TextEnds,
+  textOfJson,
+} from './parse-json.ts';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/**
+ * The same as `parseJsonInTurns`, for JSON of more parts than can be built at once: long lists and objects are built from
+ * pieces of some milliseconds, each in a turn of the event loop of its own. Throws JsonTooComplex, or SyntaxError where
+ * it is no JSON.
+ */
+export async function parseLargeJson(json: Buffer, bounds: JsonBounds): Promise<unknown> {
+  if (!isLongJson(json)) return parseBoundedJson(json, bounds);
+  await turnForLongWork();
+  checkJsonBounds(json, bounds);
+  return build(json, bounds.depth);
+}
+
+async function build(json: Buffer, depth: number): Promise<unknown> {
+  await turnForLongWork();
+  if (!isLongJson(json)) return parsed(json);
+  const from = firstSign(json);
+  const open = json[from];
+  if ((open !== OPEN_LIST && open !== OPEN_OBJECT) || depth === 0) return parsed(json);
+  const items = itemsOf(json, from);
+  if (items === undefined) throw new SyntaxError('no JSON');
+  return open === OPEN_LIST ? listOf(json, items, depth) : objectOf(json, items, depth);
+}
+
+const parsed = (json: Buffer): unknown => JSON.parse(textOfJson(json));
+
+async function listOf(json: Buffer, items: readonly number[], depth: number): Promise<unknown[]> {
+  const list: unknown[] = [];
+  for (const { from, to, isLong } of piecesOf(items)) {
+    const piece = json.subarray(from, to);
+    if (isLong) list.push(await build(piece, depth - 1));
+    else for (const item of await small<unknown[]>('[', piece, ']')) list.push(item);
+  }
+  return list;
+}
+
+async function objectOf(json: Buffer, items: readonly number[], depth: number): Promise<unknown> {
+  const members: [string, unknown][] = [];
+  for (const { from, to, isLong } of piecesOf(items)) {
+    const piece = json.subarray(from, to);
+    if (!isLong) {
+      members.push(...Object.entries(await small<object>('{', piece, '}')));
+      continue;
+    }
+    const start = firstSign(piece);
+    const end = piece[start] === QUOTE ? new TextEnds(piece).endOf(start + 1) + 1 : 0;
+    const colon = piece.indexOf(':', end);
+    // What is before the colon is a name and blanks, and a name that is none is no JSON.
+    const [name] = Object.keys(await small<object>('{', piece.subarray(0, colon), ':0}'));
+    if (colon < end || name === undefined) throw new SyntaxError('no JSON');
+    members.push([name, await build(piece.subarray(colon + 1), depth - 1)]);
+  }
+  // Also `__proto__` becomes a member like any other.
+  return Object.fromEntries(members);
+}
+
+/** One of the short pieces, in a turn of its own. */
+async function small<T>(before: string, piece: Buffer, after: string): Promise<T> {
+  await turnForLongWork();
+  return JSON.parse(before + textOfJson(piece) + after);
+}
+
+type Piece = { readonly from: number; readonly to: number; readonly isLong: boolean };
+
+/** Items, some short ones together where they stand behind each other, without the commas around them. */
+function* piecesOf(cuts: readonly number[]): Generator<Piece> {
+  const most = LIMITS.jsonBytesPerTurn;
+  let begun: number | undefined;
+  for (let at = 0; at + 1 < cuts.length; at++) {
+    const from = (cuts[at] as number) + 1;
+    const to = cuts[at + 1] as number;
+    const isLong = to - from > most;
+    if (begun !== undefined && (isLong || to - begun > most)) {
+      yield { from: begun, to: from - 1, isLong: false };
+      begun = undefined;
+    }
+    if (isLong) yield { from, to, isLong };
+    else begun ??= from;
+  }
+  const end = cuts.at(-1) as number;
+  if (begun !== undefined) yield { from: begun, to: end, isLong: false };
+}
+
+/**
+ * Where the bracket that opens is, each comma between its items, and the bracket that closes; the first alone where there
+ * is no item. Undefined: an item is missing, or it is not closed, or something is behind it.
+ */
+function itemsOf(json: Buffer, open: number): readonly number[] | undefined {
+  const texts = new TextEnds(json);
+  const cuts = [open];
+  let depth = 0;
+  for (let at = open; at < json.length; at++) {
+    switch (json[at]) {
+      case QUOTE:
+        at = texts.endOf(at + 1);
+        break;
+      case COMMA:
+        if (depth !== 1) break;
+        if (firstSign(json, (cuts.at(-1) as number) + 1) === at) return undefined;
+        cuts.push(at);
+        break;
+      case OPEN_LIST:
+      case OPEN_OBJECT:
+        depth++;
+        break;
+      case CLOSE_LIST:
+      case CLOSE_OBJECT:
+        if (--depth > 0) break;
+        if (!isClosed(json, open, at)) return undefined;
+        if (firstSign(json, (cuts.at(-1) as number) + 1) < at) cuts.push(at);
+        else if (cuts.length > 1) return undefined;
+        return cuts;
+    }
+  }
+  return undefined;
+}
+
+/** Brackets of one kind, and nothing behind them. */
+const isClosed = (json: Buffer, open: number, close: number): boolean =>
+  (json[open] === OPEN_LIST) === (json[close] === CLOSE_LIST) &&
+  firstSign(json, close + 1) === json.length;
+
+const BLANKS = new Set([0x20, 0x0a, 0x0d, 0x09]);
+
+function firstSign(json: Buffer, from = 0): number {
+  let at = from;
+  while (at < json.length && BLANKS.has(json[at] as number)) at++;
+  return at;
+}

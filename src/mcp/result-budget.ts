@@ -1,0 +1,24 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { LIMITS } from '../kernel/limits.ts';
+
+/** How much JSON the results of one HTTP request may be, all together. */
+export type ResultBudget = {
+  /**
+   * Takes the bytes of a result as it will be written. False: that is more than is left, and nothing was taken. Small
+   * results always pass: a refusal has the number of a reservation that must not be lost.
+   */
+  take(result: CallToolResult): boolean;
+};
+
+/** A reply is written in one turn of the event loop, whatever number of results a batch has. */
+export function createResultBudget(bytes: number = LIMITS.mcp.resultBytes): ResultBudget {
+  let left = bytes;
+  return {
+    take(result) {
+      const needed = Buffer.byteLength(JSON.stringify(result));
+      if (needed > left && needed > LIMITS.mcp.smallResultBytes) return false;
+      left -= needed;
+      return true;
+    },
+  };
+}

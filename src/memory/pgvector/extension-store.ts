@@ -1,0 +1,61 @@
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+
+/** Any fixed number does, if all processes have the same. */
+const SETUP_LOCK = 4_021_411;
+
+export type Extension = {
+  /** The version that the server could install. */
+  readonly available: string;
+  /** The version that this database has. */
+  readonly installed: string | null;
+};
+
+/** What the server has of pgvector; undefined: nothing. */
+export async function findExtension(sql: Queryable): Promise<Extension | undefined> {
+  const [found] = await sql<Extension[]>`
+    select default_version as available, installed_version as installed
+    from pg_available_extensions where name = 'vector'`;
+  return found;
+}
+
+export async function installExtension(sql: Sql): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${SETUP_LOCK})`;
+    await tx`create extension if not exists vector`;
+  });
+}
+
+/** Whether statements find its types by their names. They do not where it was put into a schema off the search path. */
+export async function seesTypes(sql: Queryable): Promise<boolean> {
+  const [row] = await sql<{ seen: boolean }[]>`
+    select to_regtype('vector') is not null and to_regtype('halfvec') is not null as seen`;
+  return row?.seen === true;
+}
+
+/**
+ * Creates the tables of the index where they are missing. They have a schema of their own: migrations must run where there
+ * is no pgvector, and a backup leaves out what can be made again from memory_chunks.
+ */
+export async function createTables(sql: Sql): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${SETUP_LOCK})`;
+    await tx`create schema if not exists memory_index`;
+    // A vector of up to 2,000 numbers stays in its row. Elsewhere each comparison would be a look-up of its own.
+    await tx`
+      create table if not exists memory_index.vectors (
+        chunk_id bigint primary key references public.memory_chunks (id) on delete cascade,
+        space_id integer not null,
+        tag smallint not null,
+        embedding vector not null)
+      with (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02)`;
+    await tx`
+      create index if not exists vectors_space on memory_index.vectors (space_id, tag)`;
+    // How far the chunks of a space are in the table above: up to this version, and of this version up to this chunk.
+    await tx`
+      create table if not exists memory_index.spaces (
+        space_id integer primary key references public.memory_spaces (id) on delete cascade,
+        version bigint not null default 0,
+        chunk_id bigint not null default 0,
+        row_count integer not null default 0)`;
+  });
+}

@@ -1,0 +1,61 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { TAGS, vectorOf } from '../search/search-store.ts';
+import {
+  addSpace,
+  insertVectors,
+  lacksBefore,
+  lockMissing,
+  lockProgress,
+  type MissingChunk,
+} from './vectors-store.ts';
+
+const { rowsPerFill } = LIMITS.memory.pgvector;
+
+/**
+ * Puts the chunks that a sql transaction has just written, at this version of their space, into the index of the database.
+ * Nothing is done where earlier ones are missing or another process is filling the space: they follow in the order of
+ * their versions, by `fillSpace`.
+ */
+export async function fillInCommit(
+  tx: Queryable,
+  { spaceId, version }: { readonly spaceId: number; readonly version: number },
+): Promise<void> {
+  await addSpace(tx, spaceId);
+  for (;;) {
+    const progress = await lockProgress(tx, spaceId);
+    // To wait for chunks of earlier commits here could be to wait in a ring: whoever deletes them waits for this commit.
+    if (progress === undefined || (await lacksBefore(tx, spaceId, progress, version))) return;
+    const missing = await lockMissing(tx, spaceId, progress, rowsPerFill);
+    await insert(tx, spaceId, missing);
+    if (missing.length < rowsPerFill) return;
+  }
+}
+
+/** Puts some of the chunks that are missing into the index of the database. Returns whether there may be more of them. */
+export async function fillSpace(sql: Sql, spaceId: number): Promise<boolean> {
+  await addSpace(sql, spaceId);
+  return sql.begin(async (tx) => {
+    const progress = await lockProgress(tx, spaceId);
+    if (progress === undefined) return false;
+    const missing = await lockMissing(tx, spaceId, progress, rowsPerFill);
+    await insert(tx, spaceId, missing);
+    return missing.length > 0;
+  });
+}
+
+async function insert(
+  tx: Queryable,
+  spaceId: number,
+  missing: readonly MissingChunk[],
+): Promise<void> {
+  const last = missing.at(-1);
+  if (last === undefined) return;
+  const rows = missing
+    .map(({ id, type, vector }) => ({
+      ...{ id, tag: TAGS[type as keyof typeof TAGS], vector: vectorOf(vector) },
+    }))
+    // The server refuses a vector without numbers, and would refuse the whole commit with it.
+    .filter(({ vector }) => vector.length > 0 && vector.every(Number.isFinite));
+  await insertVectors(tx, spaceId, rows, { version: last.version, chunkId: last.id });
+}

@@ -1,0 +1,69 @@
+import type { FairLine } from '../../engines/threads/fair-line.ts';
+import { ApiError } from '../../kernel/api-error.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Found, SpaceQuery } from '../index/space-query.ts';
+import type { SpaceVersion } from '../search/search-store.ts';
+import { turnOf } from '../search/turn-of.ts';
+import type { VectorSearch } from '../search/vector-search.ts';
+import { compareAll, readState, type SpaceState, searchGraph } from './vectors-store.ts';
+
+export type PgvectorSearchDeps = {
+  readonly sql: Sql;
+  /** Searches what the database has no index of yet, and holds nothing of the rest. */
+  readonly packed: VectorSearch;
+  /** Where agents wait for the database. */
+  readonly line: FairLine;
+  /** Is given spaces that should be filled next. */
+  readonly keeper: { want(spaceId: number): void };
+  /** Rows of a space up to which each of them is compared. */
+  readonly comparedRows?: number;
+};
+
+type Way = 'compare' | 'graph' | 'packed';
+
+type Answer = { readonly found: Found[]; readonly isAll: boolean };
+
+/** Searches vectors in the database, by pgvector. */
+export function createPgvectorSearch(deps: PgvectorSearchDeps): VectorSearch {
+  const { keeper, line, packed, sql } = deps;
+  const comparedRows = deps.comparedRows ?? LIMITS.memory.pgvector.comparedRows;
+
+  /** What the database finds; undefined where it cannot search the space now. */
+  async function ask(space: SpaceVersion, query: SpaceQuery): Promise<Answer | undefined> {
+    const state = await readState(sql, space.id, { tag: query.tag, upTo: comparedRows });
+    if (state === undefined || state.isBehind) keeper.want(space.id);
+    const way = wayOf(state, query, comparedRows);
+    if (way === 'packed') return undefined;
+    if (way === 'compare') return { found: await compareAll(sql, space.id, query), isAll: true };
+    const found = await searchGraph(sql, space, query);
+    // A graph gives up at some point behind rows that have another tag or are deleted.
+    return { found, isAll: found.length >= query.k };
+  }
+
+  return {
+    async search(space, query) {
+      const answer = await turnOf(line, space.agentId, () => ask(space, query));
+      if (answer?.isAll === true) return answer.found;
+      try {
+        return await packed.search(space, query);
+      } catch (error) {
+        // Too few results are better than a refusal.
+        if (error instanceof ApiError && answer !== undefined) return answer.found;
+        throw error;
+      }
+    },
+    // The rows of the database go with the chunks, in their commit.
+    follow: (space) => packed.follow(space),
+    followAll: () => packed.followAll(),
+    drop: (spaceId) => packed.drop(spaceId),
+  };
+}
+
+function wayOf(state: SpaceState | undefined, query: SpaceQuery, comparedRows: number): Way {
+  if (state === undefined || state.isBehind) return 'packed';
+  const { among, tag } = query;
+  const isSmall = state.rows <= comparedRows || (tag !== undefined && state.tagged <= comparedRows);
+  if (among !== undefined || isSmall) return 'compare';
+  return state.hasGraph ? 'graph' : 'packed';
+}

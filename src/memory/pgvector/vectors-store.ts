@@ -1,0 +1,184 @@
+import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import type { IndexedRow } from '../index/pack-rows.ts';
+import type { Found, SpaceQuery } from '../index/space-query.ts';
+
+/** As pgvector reads it. */
+const vectorText = (vector: Float32Array): string => `[${vector.join(',')}]`;
+
+/** How far the chunks of a space are in the table. */
+type Progress = { readonly version: number; readonly chunkId: number };
+
+/** What a search asks about a space first. */
+export type SpaceState = {
+  /** Rows, about. */
+  readonly rows: number;
+  /** Chunks of the space that are not in the table yet. */
+  readonly isBehind: boolean;
+  readonly hasGraph: boolean;
+  /** Rows with the tag that the search asks for, counted up to one more than asked. */
+  readonly tagged: number;
+};
+
+export const graphOf = (spaceId: number): string => `graph_${spaceId}`;
+
+/** The state of a space; undefined: nothing of it was put into the table yet. */
+export async function readState(
+  sql: Queryable,
+  spaceId: number,
+  { tag, upTo }: { readonly tag: number | undefined; readonly upTo: number },
+): Promise<SpaceState | undefined> {
+  const [state] = await sql<SpaceState[]>`
+    select s.row_count as rows,
+      exists (select 1 from memory_chunks c where c.space_id = s.space_id
+        and (c.version, c.id) > (s.version, s.chunk_id)) as "isBehind",
+      exists (select 1 from pg_index i where i.indisvalid
+        and i.indexrelid = to_regclass(${`memory_index.${graphOf(spaceId)}`})) as "hasGraph",
+      (select count(*)::int from (select 1 from memory_index.vectors v
+        where v.space_id = s.space_id and v.tag = ${tag ?? null}::smallint
+        limit ${tag === undefined ? 0 : upTo + 1}) t) as tagged
+    from memory_index.spaces s where s.space_id = ${spaceId}`;
+  return state;
+}
+
+/** Compares every row of a space that the query lets, exactly. */
+export async function compareAll(
+  sql: Queryable,
+  spaceId: number,
+  { among, k, tag, vector }: SpaceQuery,
+): Promise<Found[]> {
+  const asked = vectorText(vector);
+  const rows = await sql<Found[]>`
+    select chunk_id::float8 as id, -(embedding <#> ${asked}::vector) as score
+    from memory_index.vectors where space_id = ${spaceId}
+      ${tag === undefined ? sql`` : sql`and tag = ${tag}`}
+      ${among === undefined ? sql`` : sql`and chunk_id = any(${numberArray(among)}::bigint[])`}
+    order by embedding <#> ${asked}::vector, chunk_id limit ${k}`;
+  return [...rows];
+}
+
+/**
+ * Asks the graph of a space for the nearest rows by their halved numbers, some more than are wanted, and orders them by
+ * whole ones.
+ */
+export async function searchGraph(
+  sql: Sql,
+  { dims, id }: { readonly id: number; readonly dims: number },
+  { k, tag, vector }: Omit<SpaceQuery, 'among'>,
+): Promise<Found[]> {
+  const nearest = Math.ceil(1.25 * k) + 10;
+  const looked = Math.min(1_000, Math.max(100, 2 * nearest));
+  return sql.begin('read only', async (tx) => {
+    // Sorting is the other plan, which compares every row. The sort of what was found is needed and done all the same.
+    await tx`
+      select set_config('hnsw.ef_search', ${String(looked)}, true),
+        set_config('hnsw.iterative_scan', 'strict_order', true),
+        set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true)`;
+    // The planner takes the graph of a space only where it reads the space's number in the statement, which is
+    // therefore another one for each space, and must not stay prepared.
+    const rows = await tx.unsafe<Found[]>(
+      `with near as materialized (
+        select chunk_id, embedding from memory_index.vectors
+        where space_id = ${Number(id)} ${tag === undefined ? '' : `and tag = ${Number(tag)}`}
+        order by ${graphKey(dims)} <#> $1::vector::halfvec(${Number(dims)}) limit $2)
+      select chunk_id::float8 as id, -(embedding <#> $1::vector) as score
+      from near order by embedding <#> $1::vector, chunk_id limit $3`,
+      [vectorText(vector), nearest, k],
+      { prepare: false },
+    );
+    return [...rows];
+  });
+}
+
+/** What the graph of a space has of each row: two bytes a number. */
+export const graphKey = (dims: number): string => `(embedding::halfvec(${Number(dims)}))`;
+
+/** How far a space is filled, until the sql transaction ends; undefined: another process is filling it. */
+export async function lockProgress(tx: Queryable, spaceId: number): Promise<Progress | undefined> {
+  const [progress] = await tx<Progress[]>`
+    select version::float8 as version, chunk_id::float8 as "chunkId"
+    from memory_index.spaces where space_id = ${spaceId} for update skip locked`;
+  return progress;
+}
+
+/** Makes the entry of a space. One that was deleted has none. */
+export async function addSpace(sql: Queryable, spaceId: number): Promise<void> {
+  await sql`
+    insert into memory_index.spaces (space_id)
+    select id from memory_spaces where id = ${spaceId} on conflict do nothing`;
+}
+
+/** Whether chunks of a space from before a version are missing. */
+export async function lacksBefore(
+  sql: Queryable,
+  spaceId: number,
+  { chunkId, version }: Progress,
+  before: number,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from memory_chunks where space_id = ${spaceId} and version < ${before}
+      and (version, id) > (${version}::bigint, ${chunkId}::bigint) limit 1`;
+  return rows.length > 0;
+}
+
+export type MissingChunk = {
+  readonly id: number;
+  readonly version: number;
+  readonly type: string;
+  readonly vector: Buffer;
+};
+
+/** The next chunks that are missing, which nothing deletes until the sql transaction ends. */
+export async function lockMissing(
+  tx: Queryable,
+  spaceId: number,
+  { chunkId, version }: Progress,
+  most: number,
+): Promise<readonly MissingChunk[]> {
+  return tx<MissingChunk[]>`
+    select id::float8 as id, version::float8 as version, type, vector from memory_chunks
+    where space_id = ${spaceId} and (version, id) > (${version}::bigint, ${chunkId}::bigint)
+    order by version, id limit ${most} for key share`;
+}
+
+export async function insertVectors(
+  tx: Queryable,
+  spaceId: number,
+  rows: readonly IndexedRow[],
+  upTo: Progress,
+): Promise<void> {
+  await tx`
+    insert into memory_index.vectors (chunk_id, space_id, tag, embedding)
+    select x.id, ${spaceId}, x.tag, x.embedding::vector
+    from unnest(${numberArray(rows.map(({ id }) => id))}::bigint[],
+      ${numberArray(rows.map(({ tag }) => tag))}::smallint[],
+      ${textArray(rows.map(({ vector }) => vectorText(vector)))}::text[])
+      as x(id, tag, embedding)
+    on conflict do nothing`;
+  await tx`
+    update memory_index.spaces
+    set version = ${upTo.version}, chunk_id = ${upTo.chunkId}, row_count = row_count + ${rows.length}
+    where space_id = ${spaceId}`;
+}
+
+export type LookedAt = {
+  readonly id: number;
+  readonly dims: number;
+  readonly isBehind: boolean;
+  readonly rows: number;
+};
+
+/** Some living spaces behind this one, in the order of their numbers. */
+export async function lookAt(
+  sql: Queryable,
+  { after, most }: { readonly after: number; readonly most: number },
+): Promise<readonly LookedAt[]> {
+  return sql<LookedAt[]>`
+    select s.id, s.dims, coalesce(v.row_count, 0) as rows,
+      exists (select 1 from memory_chunks c where c.space_id = s.id
+        and (c.version, c.id) > (coalesce(v.version, 0), coalesce(v.chunk_id, 0))) as "isBehind"
+    from (select id, dims from memory_spaces where id > ${after} and deleted_at is null
+      order by id limit ${most}) s
+    left join memory_index.spaces v on v.space_id = s.id
+    order by s.id`;
+}

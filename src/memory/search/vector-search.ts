@@ -1,0 +1,17 @@
+import type { Found, SpaceQuery } from '../index/space-query.ts';
+import type { SpaceVersion } from './search-store.ts';
+
+/** Finds the chunks of spaces by their vectors, whatever keeps these. */
+export interface VectorSearch {
+  /**
+   * The chunks that are nearest to a vector, best first, of the space at this version or a later one. A score is the cosine
+   * of both. Throws `vendor_unavailable` where the space cannot be searched now.
+   */
+  search(space: SpaceVersion, query: SpaceQuery): Promise<Found[]>;
+  /** Removes what this process holds of chunks that were deleted before this version of the space. */
+  follow(space: SpaceVersion): Promise<void>;
+  /** Removes what this process holds of anything that other processes have deleted. */
+  followAll(): Promise<void>;
+  /** Nothing of the space stays in the memory of this process. */
+  drop(spaceId: number): Promise<void>;
+}

@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { writeJsonInTurns } from '../../../../src/kernel/json/write-json.ts';
+
+const written = async (value: unknown) =>
+  Buffer.concat([...(await writeJsonInTurns(value))]).toString();
+
+describe('JSON that is written in turns', () => {
+  it('is what JSON.stringify writes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), fc.boolean(), async (part, isList) => {
+        const many = Array.from({ length: 1_000 }, () => ({ part, é: '"' }));
+        const value = isList
+          ? [part, many, [], [[many]]]
+          : { a: part, '"': many, c: {}, d: { many } };
+        expect(await written(value)).toBe(JSON.stringify(value));
+      }),
+      { numRuns: 8 },
+    );
+    for (const value of [null, 1, 'a', [], {}]) {
+      expect(await written(value)).toBe(JSON.stringify(value));
+    }
+  });
+
+  it('comes in pieces, of which each is short', async () => {
+    const words = Array.from({ length: 20_000 }, (_, i) => ({ text: 'word', start: i, end: i }));
+    const pieces = await writeJsonInTurns({ words });
+    expect(pieces.length).toBeGreaterThan(15);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(64 * 1024);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../src/kernel/api-error.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { refuseVendor } from '../../../src/marketplace/answer-failure.ts';
+import { VendorRefused } from '../../../src/marketplace/vendor.ts';
+import { VendorFailed, VendorGaveUp } from '../../../src/models/providers/vendors/vendor-api.ts';
+
+const KEY = 'secret-of-the-operator';
+const accounts = new Map([['v', { baseUrl: 'http://v', credentials: [KEY], opens: () => ({}) }]]);
+const told = (error: unknown) => refuseVendor({ accounts, log: silentLog }, 'v', error);
+const textOf = ({ body }: { readonly body: Uint8Array }) => Buffer.from(body).toString();
+
+describe('a vendor that gave a file up', () => {
+  it('has refused the file: 422 for nothing, with its reason, cut and without our key', () => {
+    const answer = told(new VendorGaveUp(`could not: ${KEY} ${'x'.repeat(9_000)}`));
+    expect(answer).toMatchObject({ status: 422, payment: 'passthrough', costRaw: 0n });
+    const { error } = JSON.parse(textOf(answer));
+    expect(error.message).toMatch(/^could not: \*\*\* x+$/);
+    expect(error.message.length).toBeLessThanOrEqual(LIMITS.vendorReasonChars);
+  });
+
+  it('is another one than a vendor that failed', () => {
+    expect(() => told(new VendorFailed('took too long'))).toThrow(ApiError);
+  });
+});
+
+describe('a refusal that is relayed', () => {
+  const most = LIMITS.marketplace.refusalBytes;
+  const relayed = (body: string) =>
+    textOf(told(new VendorRefused({ status: 400, headers: {}, body: Buffer.from(body) })));
+  const PIECE = KEY.slice(0, 6);
+
+  it('is cut to its bound', () => {
+    expect(relayed('a'.repeat(most + 5))).toBe('a'.repeat(most));
+    expect(relayed('short')).toBe('short');
+  });
+
+  it('has no part of our key, wherever the bound would cut it', () => {
+    for (let before = most - KEY.length - 1; before <= most; before++) {
+      expect(relayed(`${'a'.repeat(before)}${KEY}b`), String(before)).not.toContain(PIECE);
+    }
+  });
+
+  it('has none where earlier ones move the end below the bound', () => {
+    const body = `${`${KEY} `.repeat(50)}${'a'.repeat(most)}`;
+    for (let at = most - 2; at < most + 2 * KEY.length; at++) {
+      expect(relayed(`${body.slice(0, at)}${KEY}bb`), String(at)).not.toContain(PIECE);
+    }
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { systemRandom } from '../../../src/kernel/random.ts';
+import { type Sale, type SellDeps, sell } from '../../../src/marketplace/sell.ts';
+import { VendorFailed } from '../../../src/models/providers/vendors/vendor-api.ts';
+
+const PRICE_RAW = 70n;
+
+function till() {
+  const settled: bigint[] = [];
+  const leaving = new AbortController();
+  const hold = { holdId: 'h', agentId: 1, amountRaw: PRICE_RAW, facts: {} };
+  const deps = {
+    ledger: {
+      hold: async () => ({ kind: 'held', hold }),
+      settle: async ({ actualRaw }: { actualRaw: bigint }) => {
+        settled.push(actualRaw);
+        return { kind: 'settled', chargedRaw: actualRaw };
+      },
+    },
+    budgets: { left: async () => ({ advisory: undefined }) },
+    ...{ clock: new ManualClock(), random: systemRandom, log: silentLog },
+    findOwner: async () => undefined,
+  } as unknown as SellDeps;
+  const sale: Sale = {
+    ...{ spender: { agentId: 1 }, workId: undefined, url: 'u', host: 'h' },
+    ...{ signal: leaving.signal, refusalOfHold: () => new Error('held back') },
+  };
+  const buy = (ask: () => void, priceRaw = PRICE_RAW) =>
+    sell(deps, sale, {
+      ...{ vendor: 'v', priceRaw, usage: {} },
+      ask: async () => {
+        ask();
+        return { json: {} };
+      },
+    });
+  return { buy, leave: () => leaving.abort(), settled };
+}
+
+describe('a sale', () => {
+  it('is charged where its client leaves while the vendor works', async () => {
+    const { buy, leave, settled } = till();
+    expect(await buy(leave)).toMatchObject({ chargedRaw: PRICE_RAW });
+    expect(settled).toEqual([PRICE_RAW]);
+  });
+
+  it('costs nothing where its client has left before, and the vendor is not asked', async () => {
+    const { buy, leave, settled } = till();
+    leave();
+    let asked = 0;
+    await expect(buy(() => asked++)).rejects.toMatchObject({ status: 499 });
+    expect([asked, settled]).toEqual([0, [0n]]);
+  });
+
+  it('costs nothing where the vendor fails, whether its client is there or not', async () => {
+    const { buy, leave, settled } = till();
+    const fails = () => {
+      leave();
+      throw new VendorFailed('broke off');
+    };
+    await expect(buy(fails)).rejects.toThrow(VendorFailed);
+    expect(settled).toEqual([0n]);
+  });
+
+  it('of something free is over when its client leaves', async () => {
+    const { buy, leave, settled } = till();
+    await expect(buy(leave, 0n)).rejects.toMatchObject({ status: 499 });
+    expect(settled).toEqual([0n]);
+  });
+});
