@@ -34,7 +34,7 @@ import { buildGateway, buildLocalSound } from './build/build-gateway.ts';
 import { buildLedger, type LedgerParts } from './build/build-ledger.ts';
 import { buildMarketplace } from './build/build-marketplace.ts';
 import { buildMemory } from './build/build-memory.ts';
-import { buildPayments, openClient } from './build/build-payments.ts';
+import { buildPayments, openClient, openPassthroughs } from './build/build-payments.ts';
 import { buildPhone } from './build/build-phone.ts';
 import { buildRequests } from './build/build-requests.ts';
 import { buildVoice, type VoiceParts } from './build/build-voice.ts';
@@ -151,13 +151,15 @@ function buildPurchases(
   const { providerKeys } = accounts.services;
   const locals = buildLocalSound(voice);
   const client = openClient(world, teardown);
-  const shop = { ledger, budgets, client, rails: locals, memory };
+  const { spendState } = accounts;
+  const passthroughs = openPassthroughs(world);
+  const shop = { ledger, budgets, client, rails: locals, memory, spendState, passthroughs };
   const { directSales, listensAt, marketplace, vendorHealths } = buildMarketplace(
     world,
     shop,
     teardown,
   );
-  const paying = { accounts, chain, budgets, client, marketplace };
+  const paying = { accounts, chain, budgets, client, marketplace, passthroughs };
   const { paidCalls, services: paid } = buildPayments(world, parts, paying, teardown);
   const selling = { ledger, voice, budgets, locals, paidCalls, providerKeys };
   const gateway = buildGateway(world, selling, teardown);

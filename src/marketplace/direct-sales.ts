@@ -1,9 +1,13 @@
 import type { RouteReply } from '../http/route/route.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
 import { refuseHold } from '../models/purchase/refuse-hold.ts';
+import { admitCall, viewAgent } from '../payments/proxy/admit-call.ts';
+import { type MarketDeps, noteMarketCall } from '../payments/proxy/call-marketplace.ts';
+import type { OnOver } from '../payments/proxy/marketplace.ts';
 import { marketHeaders } from '../payments/proxy/relay-headers.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
 import type { MarketAddress } from './market-address.ts';
+import { OwnRefusal } from './own-refusal.ts';
 import type { ServiceName } from './requests.ts';
 import type { Shim } from './shim.ts';
 
@@ -15,6 +19,8 @@ type DirectCall = {
   readonly spender: Spender;
   readonly workId: string | undefined;
   readonly signal: AbortSignal;
+  /** Calls back when the request is over, its answer sent or given up. */
+  readonly onOver?: OnOver | undefined;
 };
 
 export interface DirectSales {
@@ -22,18 +28,30 @@ export interface DirectSales {
   sell(call: DirectCall): Promise<RouteReply>;
 }
 
-/** What the marketplace sells to agents that call its address themselves. */
+/** What the marketplace sells to agents that call its address themselves, admitted like a call by the proxy. */
 export const createDirectSales = ({
   address,
+  log,
+  passthroughs,
   shim,
-}: {
+  spendState,
+}: MarketDeps & {
   readonly address: MarketAddress;
   readonly shim: Shim;
 }): DirectSales => ({
   async sell({ service, vendor, ...call }) {
+    const { spender } = call;
+    const to = { host: address.host, lastRaw: undefined, refusalOfHold: refuseHold };
+    const { accountId } = await admitCall(viewAgent(spendState, spender.agentId), spender, to);
     const url = address.urlOf(`/v1/${service}/${vendor}`);
-    const sale = { ...call, url, host: address.host, refusalOfHold: refuseHold };
-    const sold = await shim.serve({ ...sale, service, vendor });
+    const sale = { ...call, accountId, url, host: address.host, refusalOfHold: refuseHold };
+    const note = (answer: Parameters<typeof noteMarketCall>[2]) =>
+      noteMarketCall({ log, passthroughs }, { method: 'POST', spender, url }, answer);
+    const sold = await shim.serve({ ...sale, service, vendor }).catch(async (refusal) => {
+      if (refusal instanceof OwnRefusal) await note(freeOf(refusal));
+      throw refusal;
+    });
+    await note(sold);
     const { advisory, body, costRaw, headers, payment, status, upstreamMs } = sold;
     return {
       status,
@@ -47,3 +65,6 @@ export const createDirectSales = ({
     };
   },
 });
+
+const freeOf = ({ status }: OwnRefusal) =>
+  ({ status, costRaw: 0n, payment: 'passthrough', upstreamMs: 0 }) as const;

@@ -57,10 +57,12 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
       throw notFound(path);
     }
     requirePost(call);
-    const { signal, spender, url, workId } = call;
+    const { accountId, onOver, signal, spender, url, workId } = call;
     const body = await readBody(call);
     const host = address.host;
     const sale = {
+      onOver,
+      accountId,
       spender,
       workId,
       url: addressOf(url),

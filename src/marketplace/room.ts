@@ -1,42 +1,61 @@
 import { errors } from '../kernel/errors.ts';
-import { createAgentSlots } from '../models/providers/local/agent-slots.ts';
 import { OwnRefusal } from './own-refusal.ts';
 
-/** Runs something while there is room for it, under one name and of one agent. Throws the refusal where there is none. */
-export type Room = <T>(name: string, agentId: number, run: () => Promise<T>) => Promise<T>;
+/** Whose call it is. */
+type Guest = { readonly agentId: number; readonly accountId: string };
 
-/** Bounds what is under way, since all of it is held in memory: under each name, and of each agent under all names. */
+/** Runs something while there is room for it, under one name and of one agent. Throws the refusal where there is none. */
+export type Room = <T>(name: string, guest: Guest, run: () => Promise<T>) => Promise<T>;
+
+/**
+ * Bounds what is under way, since all of it is held in memory: under each name, and of each agent and each account under all
+ * names. An account may have many agents, and some services are free, so that the bound of an agent alone holds nobody back.
+ */
 export function createRoom({
   inAll,
+  perAccount,
   perAgent,
 }: {
   readonly inAll: number;
+  readonly perAccount: number;
   readonly perAgent: number;
 }): Room {
-  const takeSlot = createAgentSlots(perAgent);
-  const taken = new Map<string, number>();
+  const byName = new Map<string, number>();
+  const byAccount = new Map<string, number>();
+  const byAgent = new Map<number, number>();
 
-  return async (name, agentId, run) => {
-    const giveBack = takeSlot(agentId);
-    const before = taken.get(name) ?? 0;
-    if (giveBack === undefined || before >= inAll) {
-      giveBack?.();
-      throw new OwnRefusal(
-        errors.marketplace.vendorBusy(
-          giveBack === undefined
-            ? `This agent has ${perAgent} such calls under way, as many as it may.`
-            : 'Too many such calls are under way.',
-        ),
-      );
+  function requireRoom(name: string, { accountId, agentId }: Guest): void {
+    if (countOf(byAgent, agentId) >= perAgent) {
+      throw busy(`This agent has ${perAgent} such calls under way, as many as it may.`);
     }
-    taken.set(name, before + 1);
+    if (countOf(byAccount, accountId) >= perAccount) {
+      throw busy(`The agents of this account have ${perAccount} such calls under way.`);
+    }
+    if (countOf(byName, name) >= inAll) throw busy('Too many such calls are under way.');
+  }
+  function count(name: string, { accountId, agentId }: Guest, change: 1 | -1): void {
+    add(byName, name, change);
+    add(byAccount, accountId, change);
+    add(byAgent, agentId, change);
+  }
+
+  return async (name, guest, run) => {
+    requireRoom(name, guest);
+    count(name, guest, 1);
     try {
       return await run();
     } finally {
-      const left = (taken.get(name) ?? 0) - 1;
-      if (left > 0) taken.set(name, left);
-      else taken.delete(name);
-      giveBack();
+      count(name, guest, -1);
     }
   };
 }
+
+const countOf = <K>(counts: ReadonlyMap<K, number>, key: K): number => counts.get(key) ?? 0;
+
+function add<K>(counts: Map<K, number>, key: K, change: 1 | -1): void {
+  const count = countOf(counts, key) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
+
+const busy = (detail: string) => new OwnRefusal(errors.marketplace.vendorBusy(detail));

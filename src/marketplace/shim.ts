@@ -5,8 +5,10 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
 import { type SoundFile, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
-import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
+import type { MarketAnswer, OnOver } from '../payments/proxy/marketplace.ts';
+import type { OutboundRequest } from '../platform/egress/fetch.ts';
 import { refuseVendor } from './answer-failure.ts';
+import { type BytesShare, createBytesInFlight } from './bytes-in-flight.ts';
 import { deliveryBody } from './delivery-body.ts';
 import type { FetchSound } from './fetch-sound.ts';
 import type { OpenAccount } from './open-accounts.ts';
@@ -15,7 +17,7 @@ import { listPriceRaw } from './price.ts';
 import { type Asked, SERVICES, type ServiceName } from './requests.ts';
 import { createRoom } from './room.ts';
 import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
-import type { Order, Plan, Service, ShimDoor, Vendor } from './vendor.ts';
+import type { Delivery, Order, Plan, Service, ShimDoor, Vendor } from './vendor.ts';
 import { type DoorDeps, openDoor } from './vendor-door.ts';
 
 export type ShimDeps = SellDeps &
@@ -24,14 +26,27 @@ export type ShimDeps = SellDeps &
     readonly vendors: readonly Vendor[];
     readonly accounts: ReadonlyMap<string, OpenAccount>;
     readonly fetchSound: FetchSound;
+    /** Throws the refusal of a host that the agent may not call. */
+    readonly admitHost: (agentId: number, host: string) => Promise<void>;
   };
 
 /** A request for a service of a vendor. */
 export type ShimCall = Sale & {
+  /** Whose agent it is. */
+  readonly accountId: string;
   readonly service: ServiceName;
   readonly vendor: string;
   /** As it came, read as JSON. */
   readonly body: unknown;
+  /** Calls back when the request is over, its answer sent or given up. Without it the answer counts as sent at once. */
+  readonly onOver?: OnOver | undefined;
+};
+
+type ServedCall = ShimCall & {
+  /** What it may have of the memory of this process. */
+  readonly share: BytesShare;
+  /** Fires when the client leaves, also where the work goes on without it. */
+  readonly client: AbortSignal;
 };
 
 export interface Shim {
@@ -44,28 +59,35 @@ export interface Shim {
 
 /** One place for all vendors: whatever is asked is planned, priced, held, asked for and settled in the same way. */
 export function createShim(deps: ShimDeps): Shim {
-  const { filesInFlight, filesPerAgent, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
-  const withSale = createRoom({ perAgent: salesPerAgent, inAll: salesPerVendor });
-  const withFile = createRoom({ perAgent: filesPerAgent, inAll: filesInFlight });
+  const { withFile, withSale } = createRooms();
+  const shareOf = createBytesInFlight(LIMITS.marketplace.bytesInFlight);
 
-  async function finish(call: ShimCall, vendor: Vendor, goods: Goods) {
-    const sold = await withSale(vendor.name, call.spender.agentId, () => sell(deps, call, goods));
+  async function finish(call: ServedCall, vendor: Vendor, goods: Goods) {
+    const { bytesInFlight, saleBytes } = LIMITS.marketplace;
+    call.share.reserve(saleBytes);
+    let body: Buffer = Buffer.alloc(0);
+    const ask = async () => {
+      const delivery = await goods.ask();
+      // What came over the network is counted as it came.
+      if (vendor.account === undefined) call.share.use(soundBytes(delivery) * bytesInFlight.answer);
+      body = await deliveryBody(delivery, goods.usage);
+      // Not kept under its key, and not read by its client, it is not paid for either. The key is free for a retry.
+      const isLost = call.workId !== undefined && call.client.aborted;
+      if (isLost && body.length > LIMITS.idempotencyAnswerBytes) {
+        throw errors.request.clientClosed();
+      }
+      return delivery;
+    };
+    const sold = await withSale(vendor.name, guestOf(call), () =>
+      sell(deps, call, { ...goods, ask }),
+    );
     const { advisory, chargedRaw, upstreamMs } = sold;
-    const body = await deliveryBody(sold.delivery, goods.usage);
     const headers = { 'content-type': 'application/json' };
     const payment = 'internal' as const;
     return { status: 200, headers, body, costRaw: chargedRaw, payment, upstreamMs, advisory };
   }
 
-  /** A file is fetched for an agent that could pay for the shortest, and for no other. */
-  async function requireFunds({ refusalOfHold, spender }: ShimCall, { priceRaw }: Goods) {
-    const funds = priceRaw === 0n ? undefined : await deps.ledger.funds(spender.agentId);
-    if (funds === undefined || funds.spendableRaw >= priceRaw) return;
-    const { spendableRaw: availableRaw } = funds;
-    throw refusalOfHold({ reason: 'insufficient_balance', availableRaw, requiredRaw: priceRaw });
-  }
-
-  async function buy(call: ShimCall) {
+  async function buy(call: ServedCall) {
     const { service, vendor } = findService(deps, call);
     const asked = readBody(call.service, call.body);
     try {
@@ -74,9 +96,16 @@ export function createShim(deps: ShimDeps): Shim {
       }
       const { audioUrl, ...order } = asked;
       // What can be refused without the file is, before it is fetched.
-      await requireFunds(call, planned(deps, call, vendor, service, { ...order, file: NO_FILE }));
-      return await withFile('files', call.spender.agentId, async () => {
-        const file = await fetched(() => deps.fetchSound(audioUrl, call.signal));
+      await requireFunds(
+        deps,
+        call,
+        planned(deps, call, vendor, service, { ...order, file: NO_FILE }),
+      );
+      return await withFile('files', guestOf(call), async () => {
+        const { signal, spender } = call;
+        const admitHost = (host: string) => deps.admitHost(spender.agentId, host);
+        const caller = { admitHost, signal, share: call.share };
+        const file = await fetched(() => deps.fetchSound(audioUrl, caller));
         const goods = planned(deps, call, vendor, service, { ...order, file });
         return finish(call, vendor, goods);
       });
@@ -87,13 +116,57 @@ export function createShim(deps: ShimDeps): Shim {
   }
 
   return {
-    serve(call) {
-      if (call.workId === undefined) return buy(call);
-      // The answer is kept for a client that comes back, so that one who leaves does not stop it.
-      return buy({ ...call, signal: new AbortController().signal });
-    },
+    serve: (call) => withShare(shareOf(call.accountId), call, buy),
   };
 }
+
+function createRooms() {
+  const { filesInFlight, filesPerAccount, filesPerAgent } = LIMITS.marketplace;
+  const { salesPerAccount, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
+  const withSale = createRoom({
+    ...{ perAgent: salesPerAgent, perAccount: salesPerAccount, inAll: salesPerVendor },
+  });
+  const withFile = createRoom({
+    ...{ perAgent: filesPerAgent, perAccount: filesPerAccount, inAll: filesInFlight },
+  });
+  return { withFile, withSale };
+}
+
+/** A file is fetched for an agent that could pay for the shortest, and for no other. */
+async function requireFunds(
+  { ledger }: ShimDeps,
+  { refusalOfHold, spender }: ShimCall,
+  { priceRaw }: Goods,
+) {
+  const funds = priceRaw === 0n ? undefined : await ledger.funds(spender.agentId);
+  if (funds === undefined || funds.spendableRaw >= priceRaw) return;
+  const { spendableRaw: availableRaw } = funds;
+  throw refusalOfHold({ reason: 'insufficient_balance', availableRaw, requiredRaw: priceRaw });
+}
+
+/** Runs a call with what it may hold in memory; the part of its answer is given back when that is sent. */
+async function withShare<T extends { readonly body: Uint8Array }>(
+  share: BytesShare,
+  call: ShimCall,
+  run: (served: ServedCall) => Promise<T>,
+): Promise<T> {
+  const { onOver, signal: client, workId } = call;
+  // The answer is kept for a client that comes back, so that one who leaves does not stop it.
+  const signal = workId === undefined ? client : new AbortController().signal;
+  let sentBytes = 0;
+  try {
+    const answer = await run({ ...call, client, share, signal });
+    if (onOver !== undefined) sentBytes = answer.body.byteLength;
+    return answer;
+  } finally {
+    share.shrinkTo(sentBytes);
+    if (sentBytes > 0) onOver?.(() => share.shrinkTo(0));
+  }
+}
+
+const soundBytes = (delivery: Delivery) => ('audio' in delivery ? delivery.audio.length : 0);
+
+const guestOf = ({ accountId, spender }: ShimCall) => ({ accountId, agentId: spender.agentId });
 
 /** Stands for a file that was not fetched yet, and is as short as any can be. */
 const NO_FILE: SoundFile = {
@@ -105,13 +178,12 @@ async function fetched(get: () => Promise<SoundFile>): Promise<SoundFile> {
   try {
     return await get();
   } catch (error) {
-    throw error instanceof ApiError && error.status !== CLIENT_CLOSED
-      ? new OwnRefusal(error)
-      : error;
+    throw error instanceof ApiError && !NOT_OWN.has(error.status) ? new OwnRefusal(error) : error;
   }
 }
 
-const CLIENT_CLOSED = 499;
+/** What a spend control refuses, and a client that has left: no vendor would answer those. */
+const NOT_OWN = new Set([403, 499]);
 
 function findService({ accounts, vendors }: ShimDeps, { service: kind, vendor: name }: ShimCall) {
   const sellers = vendors.filter(({ services }) => services[kind] !== undefined);
@@ -149,7 +221,7 @@ const detailsOf = (error: ZodError) =>
 /** What an order comes to, and how it is asked for. Throws the refusal of one that its vendor does not take. */
 function planned(
   deps: ShimDeps,
-  call: ShimCall,
+  call: ServedCall,
   vendor: Vendor,
   service: Service<ServiceName>,
   order: Order[ServiceName],
@@ -165,8 +237,14 @@ function planned(
     const priceRaw = listPriceRaw(plan.price, milliUnits, marginBps);
     // Who was asked for money finishes.
     const signal = priceRaw > 0n ? new AbortController().signal : call.signal;
+    const onBytes = (bytes: number) =>
+      call.share.use(bytes * LIMITS.marketplace.bytesInFlight.answer);
+    const counted = {
+      ...deps,
+      fetch: (request: OutboundRequest) => deps.fetch({ ...request, onBytes }),
+    };
     const door = (): ShimDoor =>
-      openDoor(deps, deps.accounts.get(vendor.name), { agentId, signal, soundMs: durationMs });
+      openDoor(counted, deps.accounts.get(vendor.name), { agentId, signal, soundMs: durationMs });
     return {
       ...{ vendor: vendor.name, priceRaw },
       usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },

@@ -9,6 +9,7 @@ import {
 } from '../models/providers/vendors/vendor-api.ts';
 import { AnswerTooLarge, type Fetch } from '../platform/egress/fetch.ts';
 import type { OpenAccount } from './open-accounts.ts';
+import { OwnRefusal } from './own-refusal.ts';
 import { type ShimDoor, VendorRefused } from './vendor.ts';
 
 export type DoorDeps = {
@@ -81,8 +82,9 @@ export function openDoor(
   };
 }
 
-function failureOf(error: unknown): VendorFailed {
-  if (error instanceof VendorFailed) return error;
+function failureOf(error: unknown): Error {
+  // No room for the answer is no failure of its vendor.
+  if (error instanceof VendorFailed || error instanceof OwnRefusal) return error;
   if (error instanceof AnswerTooLarge)
     return new VendorSaidTooMuch('answers too much', { cause: error });
   const { name } = error as Error;

@@ -24,9 +24,9 @@ export const sellService = <S extends ServiceName>(service: S, summary: string) 
     body: SERVICES[service],
     badJson: errors.marketplace.invalidJson,
 
-    handle({ body, caller, headers, params, services, signal, workId }) {
+    handle({ body, caller, headers, onOver, params, services, signal, workId }) {
       const spender = readSpender(caller, headers);
-      const call = { service, vendor: params.vendor, body, spender, workId };
+      const call = { service, vendor: params.vendor, body, spender, workId, onOver };
       return services.directSales.sell({ ...call, signal: abortSignalOf(signal) });
     },
   });

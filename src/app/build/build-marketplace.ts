@@ -10,14 +10,19 @@ import { createVendorHealths } from '../../marketplace/vendor-health.ts';
 import { claimProbe, findHealth, saveProbe } from '../../marketplace/vendor-health-store.ts';
 import { createLocalVendor, type LocalRails } from '../../marketplace/vendors/local.ts';
 import { REMOTE_VENDORS } from '../../marketplace/vendors/vendors.ts';
+import { admitHost, viewAgent } from '../../payments/proxy/admit-call.ts';
+import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import { findOwner } from '../../payments/reservations/reservation-store.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
+import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { World } from './world.ts';
 
 export type MarketplaceParts = Pick<LedgerParts, 'ledger'> & {
   readonly budgets: BudgetReports;
+  readonly spendState: SpendStateReader;
+  readonly passthroughs: PassthroughLog;
   /** The door to addresses that callers choose. */
   readonly client: GuardedClient;
   readonly rails: LocalRails;
@@ -27,7 +32,7 @@ export type MarketplaceParts = Pick<LedgerParts, 'ledger'> & {
 /** What this server sells beside models: vendors that it has accounts with, its own engines, and memory. */
 export function buildMarketplace(
   world: World,
-  { budgets, client, ledger, memory, rails }: MarketplaceParts,
+  { budgets, client, ledger, memory, passthroughs, rails, spendState }: MarketplaceParts,
   teardown: Teardown,
 ) {
   const { clock, secret, settings, sql } = world;
@@ -44,6 +49,7 @@ export function buildMarketplace(
     ledger,
     budgets,
     fetchSound: createSoundFetch({ client, clock }),
+    admitHost: (agentId, host) => admitHost(viewAgent(spendState, agentId), host),
     findOwner: (agentId) => findOwner(sql, agentId),
   });
   const vendorHealths = createVendorHealths({
@@ -57,7 +63,7 @@ export function buildMarketplace(
   return {
     vendorHealths,
     marketplace: createMarketplace({ address, shim, memory, clock }),
-    directSales: createDirectSales({ address, shim }),
+    directSales: createDirectSales({ ...world, address, shim, spendState, passthroughs }),
     /** The server listens, at this port. */
     listensAt(port: number) {
       listening = port;

@@ -4,7 +4,7 @@ import type { Teardown } from '../../kernel/teardown.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { createPaidCalls } from '../../models/providers/x402/pay-from-wallet.ts';
 import type { Marketplace } from '../../payments/proxy/marketplace.ts';
-import { createPassthroughLog } from '../../payments/proxy/passthrough-log.ts';
+import { createPassthroughLog, type PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import { insertPassthroughs, prunePassthroughs } from '../../payments/proxy/passthrough-store.ts';
 import type { PaymentStep } from '../../payments/proxy/payment-steps.ts';
 import { createProxy } from '../../payments/proxy/proxy.ts';
@@ -40,22 +40,19 @@ export type PaymentParts = {
   /** Of vendors that agents choose. */
   readonly client: GuardedClient;
   readonly marketplace: Marketplace;
+  readonly passthroughs: PassthroughLog;
 };
 
 /** Paying vendors: the proxy, and the reconciler, which reads from the chain what became of its payments. */
 export function buildPayments(
   world: World,
   { ledger, node }: LedgerParts,
-  { accounts, chain, budgets, client, marketplace }: PaymentParts,
+  { accounts, chain, budgets, client, marketplace, passthroughs }: PaymentParts,
   teardown: Teardown,
 ) {
   const { sql, settings, clock, log } = world;
   const { usdc, chainId, confirmations, reconcileSeconds } = settings.chain;
   const view = chain.rpc && { rpc: chain.rpc, usdc, confirmations };
-  const passthroughs = createPassthroughLog({
-    insert: (lines) => insertPassthroughs(sql, lines),
-    log,
-  });
   const metrics = createPaymentMetrics(world.metrics);
   const reload = (nonce: string) => findReservation(sql, nonce);
   const heard = { onEnd: metrics.ended, onAlarm: metrics.alarm };
@@ -141,6 +138,10 @@ export function buildPayments(
   });
   return { paidCalls, services: { proxy, ...questions } };
 }
+
+/** The lines of calls without a payment on the chain, for the history of their agents. */
+export const openPassthroughs = ({ log, sql }: World): PassthroughLog =>
+  createPassthroughLog({ insert: (lines) => insertPassthroughs(sql, lines), log });
 
 /** The door to addresses that callers choose. */
 export function openClient({ settings, clock }: World, teardown: Teardown): GuardedClient {

@@ -37,6 +37,7 @@ export function exchangeWithin(outer: Exchange, call: RouteCall): Exchange {
     requestId: outer.requestId,
     clientAddress: outer.clientAddress,
     signal,
+    onOver: outer.onOver,
     log: () => outer.log().child({ asked: route.path }),
   };
 }

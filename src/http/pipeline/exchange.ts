@@ -20,6 +20,8 @@ export type Exchange = {
   readonly requestId: string;
   readonly clientAddress: () => string;
   readonly signal: StopSignal;
+  /** Calls back when the request is over, and with it whatever its answer holds in memory. */
+  readonly onOver: (callback: () => void) => void;
   /** Made on demand: most requests have nothing to say. */
   readonly log: () => Log;
 };

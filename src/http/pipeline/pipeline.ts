@@ -96,7 +96,8 @@ export async function runPipeline(
     const rendered = render(reply);
     const isKept = route.keepsRefusals === true || reply.headers['x-should-retry'] !== 'true';
     if (!isKept) await reserved?.abandon();
-    const answer = reserved !== undefined && isKept ? await reserved.store(rendered) : rendered;
+    const answer =
+      reserved !== undefined && isKept ? await reserved.store(final(rendered)) : rendered;
     return { answer, earned, upstreamMs: reply.upstreamMs ?? 0 };
   } catch (thrown) {
     const isGone = thrown instanceof ClientGoneError;
@@ -198,6 +199,7 @@ class RequestContext implements Context<any, any, any, any, any> {
   readonly headers: ReadonlyMap<string, string>;
   readonly requestId: string;
   readonly signal: StopSignal;
+  readonly onOver: (callback: () => void) => void;
 
   constructor(
     deps: PipelineDeps,
@@ -217,6 +219,7 @@ class RequestContext implements Context<any, any, any, any, any> {
     this.headers = exchange.request.headers;
     this.requestId = exchange.requestId;
     this.signal = exchange.signal;
+    this.onOver = exchange.onOver;
   }
 
   get url(): string {

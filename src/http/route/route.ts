@@ -66,6 +66,8 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly admitPooled: () => Promise<void> | undefined;
   /** Fires when the client goes away. */
   readonly signal: StopSignal;
+  /** Calls back when the request is over: its answer is sent, or there is nobody to send it to. */
+  readonly onOver: (callback: () => void) => void;
   readonly log: Log;
   /**
    * Asks another route in this process, in the name of the same caller, as a request of its own would: credential,

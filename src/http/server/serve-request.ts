@@ -59,6 +59,8 @@ type Visit = {
   readonly requestId: string;
   readonly found: Found;
   readonly body: BodyReading | BodyStream | undefined;
+  /** Called when the request is over. */
+  readonly whenOver: (() => void)[];
   readonly log: () => Log;
 };
 
@@ -96,6 +98,7 @@ export async function serveRequest(
     answerFailure(thrown, reply, visit?.log ?? (() => deps.log), deps.commonHeaders);
   } finally {
     visit?.body?.release();
+    for (const callback of visit?.whenOver ?? []) callback();
   }
 }
 
@@ -120,6 +123,7 @@ function begin(deps: ServeDeps, res: HttpResponse, req: HttpRequest, reply: Repl
     requestId,
     found,
     body,
+    whenOver: [],
     log: () => {
       log ??= deps.log.child({ requestId, route: found.path });
       return log;
@@ -132,7 +136,7 @@ function runRoute(
   visit: Visit,
   { route, rawParams }: Extract<Found, { kind: 'route' }>,
 ): Promise<PipelineOutcome> {
-  const { request, reply, requestId, body, log } = visit;
+  const { request, reply, requestId, body, whenOver, log } = visit;
   return runPipeline(deps, {
     request,
     route,
@@ -141,6 +145,7 @@ function runRoute(
     requestId,
     clientAddress: () => clientOf(deps, visit),
     signal: reply.signal,
+    onOver: (callback) => void whenOver.push(callback),
     log,
   });
 }

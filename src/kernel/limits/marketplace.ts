@@ -21,8 +21,11 @@ export const MARKETPLACE_LIMITS = {
   audioIdleMs: 10_000,
   audioFirstByteMs: 10_000,
   audioRedirects: 3,
+  /** How fast a file must come at least, on average since its first byte, once so much time has passed. */
+  audioPace: { bytesPerSecond: 64 * 1024, afterMs: 5_000 },
   /** Files are held in memory from their first byte to the transcript. */
   filesInFlight: 16,
+  filesPerAccount: 8,
   filesPerAgent: 4,
 
   /** Of a vendor's answer to anything, with sound in base64 or hex. */
@@ -42,9 +45,17 @@ export const MARKETPLACE_LIMITS = {
   abandonMs: 5_000,
   /** Between two questions for a transcript that is not done yet: the first, and the longest. */
   pollMs: { first: 250, most: 2_000 },
-  /** What is under way with one vendor, and of one agent with all of them: answers are held in memory. */
+  /** What is under way with one vendor, and of one account or agent with all of them: answers are held in memory. */
   salesPerVendor: 64,
+  salesPerAccount: 48,
   salesPerAgent: 32,
+  /**
+   * What all calls of a process hold in memory, and those of one account: a byte of a file twice, as it came and in the
+   * request to its vendor, a byte of an answer three times, as it came, read, and written for the caller.
+   */
+  bytesInFlight: { inAll: 384 * 1024 * 1024, perAccount: 192 * 1024 * 1024, file: 2, answer: 3 },
+  /** Of these a sale takes so many before its vendor is asked; most answers need no more. */
+  saleBytes: 1024 * 1024,
   /** How often each vendor is tried, one at a time, and after how many failures in a row it counts as down. */
   probeEveryMs: 15 * 60_000,
   probeTickMs: 30_000,

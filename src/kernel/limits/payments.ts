@@ -23,7 +23,7 @@ export const PAYMENT_LIMITS = {
   lateAnswerPollMs: 1_000,
   /** How long one question about one payment may take. */
   chainAskMs: 10_000,
-  /** Lines of free calls that wait to be written; beyond them the oldest is forgotten. */
+  /** Lines of calls that wait to be written; beyond them the oldest of a free call is forgotten. */
   passthroughLinesWaiting: 1_000,
   passthroughLinesPerInsert: 200,
   passthroughKeptDays: 90,

@@ -59,18 +59,42 @@ const LEAST_RAW = 1n;
 export async function admitCall(
   view: AgentView,
   spender: Spender,
-  { host, lastRaw }: { readonly host: string; readonly lastRaw: bigint | undefined },
+  {
+    host,
+    lastRaw,
+    refusalOfHold = refusePayment,
+  }: {
+    readonly host: string;
+    readonly lastRaw: bigint | undefined;
+    /** In whose words a cap refuses; without it in the proxy's. */
+    readonly refusalOfHold?: RefusalOfHold;
+  },
 ): Promise<AdmittedCall> {
+  const { known, isRemembered } = await requireAdmitted(view, (spendState) =>
+    refusalBefore(spendState, spender, { host, priceRaw: lastRaw ?? null, refusalOfHold }),
+  );
+  return admitted(known, isRemembered ? view : { ...view, remembered: undefined });
+}
+
+type RefusalOfHold = (refusal: HoldRefusal, priceRaw: bigint | null) => ApiError;
+
+/** The part of it that also holds where nothing is paid: throws the refusal of a host that is on no list. */
+export async function admitHost(view: AgentView, host: string): Promise<void> {
+  await requireAdmitted(view, (spendState) => refusalOfHost(spendState, host));
+}
+
+async function requireAdmitted(
+  view: AgentView,
+  refusalBy: (spendState: SpendState) => ApiError | undefined,
+): Promise<{ readonly known: SpendState; readonly isRemembered: boolean }> {
   const { remembered } = view;
-  const refusalBy = (spendState: SpendState) =>
-    refusalBefore(spendState, spender, host, lastRaw ?? null);
   if (remembered !== undefined && refusalBy(remembered) === undefined) {
-    return admitted(remembered, view);
+    return { known: remembered, isRemembered: true };
   }
-  const now = await view.read();
-  const refusal = refusalBy(now);
+  const known = await view.read();
+  const refusal = refusalBy(known);
   if (refusal !== undefined) throw refusal;
-  return admitted(now, { ...view, remembered: undefined });
+  return { known, isRemembered: false };
 }
 
 /** The same of an agent that has been admitted to a purchase which this call is a part of. */
@@ -110,17 +134,30 @@ const stops = (refusal: HoldRefusal): boolean =>
 function refusalBefore(
   now: SpendState,
   spender: Spender,
-  host: string,
-  priceRaw: bigint | null,
+  {
+    host,
+    priceRaw,
+    refusalOfHold,
+  }: {
+    readonly host: string;
+    readonly priceRaw: bigint | null;
+    readonly refusalOfHold: RefusalOfHold;
+  },
 ): ApiError | undefined {
-  const { rules, position } = now;
+  const unlisted = refusalOfHost(now, host);
+  if (unlisted !== undefined) return unlisted;
+  const { policies, teamPolicies } = now.rules;
+  if (policies.length === 0 && teamPolicies.length === 0) return undefined;
+  const to = { host, payee: null };
+  const refusal = refusalAt(now, { spender, to, amountRaw: LEAST_RAW, money: ANY_MONEY });
+  return refusal && refusalOfHold(refusal, priceRaw);
+}
+
+function refusalOfHost({ rules, position }: SpendState, host: string): ApiError | undefined {
   const known = [...rules.policies, ...rules.teamPolicies];
   const to = { host, payee: null };
   const unlisted = refusalOfDestination(rules.allowlistMode, known, to, position.nowSec);
-  if (unlisted !== undefined) return refuseSpend(unlisted);
-  if (known.length === 0) return undefined;
-  const refusal = refusalAt(now, { spender, to, amountRaw: LEAST_RAW, money: ANY_MONEY });
-  return refusal && refusePayment(refusal, priceRaw);
+  return unlisted && refuseSpend(unlisted);
 }
 
 /** A call that turns out to be free needs no balance. */

@@ -1,7 +1,7 @@
 import type { Log } from '../../kernel/log.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import { admitCall, viewAgent } from './admit-call.ts';
-import type { MarketCall, Marketplace } from './marketplace.ts';
+import type { MarketAnswer, MarketCall, Marketplace } from './marketplace.ts';
 import type { PassthroughLog } from './passthrough-log.ts';
 import type { ProxyAnswer } from './relay-answer.ts';
 import { marketHeaders } from './relay-headers.ts';
@@ -19,29 +19,17 @@ export type MarketDeps = {
 export async function callMarketplace(
   { log, passthroughs, spendState }: MarketDeps,
   market: Marketplace,
-  call: MarketCall,
+  call: Omit<MarketCall, 'accountId'>,
 ): Promise<ProxyAnswer> {
-  const { method, spender } = call;
+  const { spender } = call;
   const { agentId } = spender;
-  await admitCall(viewAgent(spendState, agentId), spender, {
+  const { accountId } = await admitCall(viewAgent(spendState, agentId), spender, {
     host: market.host,
     lastRaw: undefined,
   });
-  const answer = await market.call(call);
+  const answer = await market.call({ ...call, accountId });
   const { costRaw, headers, payment, upstreamMs } = answer;
-  const isCharged = payment === 'internal';
-  passthroughs.add({
-    agentId,
-    keyId: spender.keyId ?? null,
-    targetUrl: withoutFragment(call.url),
-    method,
-    responseStatusCode: answer.status,
-    latencyMs: Math.round(upstreamMs),
-    taskId: spender.taskId ?? null,
-    actionId: spender.actionId ?? null,
-    ...(isCharged && { chargedRaw: costRaw }),
-  });
-  if (isCharged) await written(passthroughs, log);
+  await noteMarketCall({ log, passthroughs }, call, answer);
   return {
     status: answer.status,
     headers: { ...headers, ...marketHeaders(costRaw, payment) },
@@ -49,6 +37,27 @@ export async function callMarketplace(
     body: answer.body,
     upstreamMs,
   };
+}
+
+/** Adds a call to the agent's history; resolves when a line with a charge is written, or cannot be now. */
+export async function noteMarketCall(
+  { log, passthroughs }: Pick<MarketDeps, 'log' | 'passthroughs'>,
+  { method, spender, url }: Pick<MarketCall, 'method' | 'spender' | 'url'>,
+  { costRaw, payment, status, upstreamMs }: Omit<MarketAnswer, 'body' | 'headers'>,
+): Promise<void> {
+  const isCharged = payment === 'internal';
+  passthroughs.add({
+    agentId: spender.agentId,
+    keyId: spender.keyId ?? null,
+    targetUrl: withoutFragment(url),
+    method,
+    responseStatusCode: status,
+    latencyMs: Math.round(upstreamMs),
+    taskId: spender.taskId ?? null,
+    actionId: spender.actionId ?? null,
+    ...(isCharged && { chargedRaw: costRaw }),
+  });
+  if (isCharged) await written(passthroughs, log);
 }
 
 const withoutFragment = (url: string): string => {

@@ -4,12 +4,18 @@ import type { OutboundRequest } from './outbound-request.ts';
 /** A request below the address of the marketplace, and whose money may pay for it. */
 export type MarketCall = OutboundRequest & {
   readonly spender: Spender;
+  /** Whose agent it is. */
+  readonly accountId: string;
   readonly url: string;
   /** Becomes the id of the hold. */
   readonly workId: string | undefined;
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;
+  /** Calls back when the request is over, its answer sent or given up. Without it the answer counts as sent at once. */
+  readonly onOver?: OnOver | undefined;
 };
+
+export type OnOver = (callback: () => void) => void;
 
 export type MarketAnswer = {
   readonly status: number;

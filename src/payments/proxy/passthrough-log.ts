@@ -9,20 +9,41 @@ export type PassthroughLog = {
   flush(): Promise<void>;
 };
 
-/** Free calls for the agents' history. No money hangs on them, so no call waits for them; a bounded number queues. */
+/**
+ * Calls for the agents' history that have no payment on the chain. The ledger has their charges, so that no call fails for a
+ * line. A bounded number queues: beyond it the oldest line of a free call is forgotten, and one with a charge only where
+ * all have one.
+ */
 export function createPassthroughLog(deps: {
   readonly insert: (lines: readonly PassthroughLine[]) => Promise<void>;
   readonly log: Log;
 }): PassthroughLog {
   const waiting: PassthroughLine[] = [];
   let forgotten = 0;
+  let forgottenCharged = 0;
   let writing: Promise<void> = Promise.resolve();
 
-  const write = async (): Promise<void> => {
+  const report = () => {
     if (forgotten > 0) {
       deps.log.warn({ lines: forgotten }, 'lines of free calls were forgotten unwritten');
       forgotten = 0;
     }
+    if (forgottenCharged > 0) {
+      deps.log.error(
+        { lines: forgottenCharged },
+        'lines of charged calls were forgotten unwritten',
+      );
+      forgottenCharged = 0;
+    }
+  };
+  const forgetOne = () => {
+    const free = waiting.findIndex(({ chargedRaw }) => chargedRaw === undefined);
+    waiting.splice(Math.max(free, 0), 1);
+    if (free < 0) forgottenCharged++;
+    else forgotten++;
+  };
+  const write = async (): Promise<void> => {
+    report();
     while (waiting.length > 0) {
       const lines = waiting.splice(0, LIMITS.passthroughLinesPerInsert);
       try {
@@ -36,10 +57,7 @@ export function createPassthroughLog(deps: {
 
   return {
     add(line) {
-      if (waiting.length >= LIMITS.passthroughLinesWaiting) {
-        waiting.shift();
-        forgotten++;
-      }
+      if (waiting.length >= LIMITS.passthroughLinesWaiting) forgetOne();
       waiting.push(line);
     },
     flush() {

@@ -2,7 +2,7 @@ import type { Spender } from '../../ledger/rules/requests.ts';
 import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
 import { createCallSlots } from '../reservations/call-slots.ts';
 import { callMarketplace } from './call-marketplace.ts';
-import type { Marketplace } from './marketplace.ts';
+import type { Marketplace, OnOver } from './marketplace.ts';
 import { outboundRequest } from './outbound-request.ts';
 import type { PassthroughLog } from './passthrough-log.ts';
 import { type PayDeps, payVendor } from './pay-vendor.ts';
@@ -20,6 +20,8 @@ export type ProxyCall = {
   readonly workId: string | undefined;
   /** Fires when the client leaves: before a payment that ends the call, after it nothing does. */
   readonly signal: AbortSignal;
+  /** Calls back when the request is over, its answer sent or given up. */
+  readonly onOver?: OnOver | undefined;
 };
 
 export interface VendorProxy {
@@ -42,6 +44,7 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
   const slots = createCallSlots();
 
   async function send({
+    onOver,
     request: wanted,
     signal,
     spender,
@@ -51,7 +54,14 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
     const { url } = wanted;
     const { marketplace } = deps;
     if (marketplace?.matches(url)) {
-      return callMarketplace(deps, marketplace, { ...request, spender, url, workId, signal });
+      return callMarketplace(deps, marketplace, {
+        ...request,
+        spender,
+        url,
+        workId,
+        signal,
+        onOver,
+      });
     }
     const call = { spender, url, request, workId, signal };
     const quoted = await quoteCall(deps, call);

@@ -10,6 +10,8 @@ export type OutboundRequest = {
   /** For the whole exchange, from the connection to the last byte. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
+  /** Called with the length of each piece of the answer before it is kept; what it throws ends the exchange. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
   /** Drops the exchange when it fires. */
   readonly signal?: AbortSignal | undefined;
 };
@@ -65,7 +67,10 @@ export function createFetch(): {
   const fetch: Fetch = async (asked) => {
     const { body, ...head } = await fetchStream(asked);
     const chunks: Uint8Array[] = [];
-    for await (const chunk of body) chunks.push(chunk);
+    for await (const chunk of body) {
+      asked.onBytes?.(chunk.byteLength);
+      chunks.push(chunk);
+    }
     return { ...head, body: Buffer.concat(chunks) };
   };
 

@@ -18,8 +18,9 @@ export const proxyFetch = route<{ proxy: VendorProxy }>()({
   maxBodyBytes: LIMITS.proxyBodyBytes,
   body: ProxyRequest,
 
-  handle({ body, caller, headers, services, signal, workId }) {
+  handle({ body, caller, headers, onOver, services, signal, workId }) {
     const spender = readSpender(caller, headers);
-    return services.proxy.send({ spender, request: body, workId, signal: abortSignalOf(signal) });
+    const call = { spender, request: body, workId, onOver };
+    return services.proxy.send({ ...call, signal: abortSignalOf(signal) });
   },
 });

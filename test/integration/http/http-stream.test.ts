@@ -4,7 +4,7 @@ import { type Edge, startEdge } from '../../support/edge.ts';
 import { RawSocket, rawRequest } from '../../support/raw-socket.ts';
 
 const CHUNK = new Uint8Array(64 * 1024).fill(97);
-const state = { produced: 0, stopped: 0 };
+const state = { produced: 0, stopped: 0, over: 0 };
 
 async function* endless() {
   try {
@@ -39,6 +39,20 @@ const stream = (path: `/${string}`, body: () => AsyncIterable<Uint8Array>) =>
     summary: 'test',
     handle: () => ({ status: 200, body: body(), headers: { 'content-type': 'text/plain' } }),
   });
+
+/** Answers more than the buffers of a connection take, and counts when that is over. */
+const large = route()({
+  method: 'GET',
+  path: '/large',
+  credential: 'none',
+  summary: 'test',
+  handle({ onOver }) {
+    onOver(() => {
+      state.over += 1;
+    });
+    return { status: 200, body: new Uint8Array(64 * 1024 * 1024), headers: {} };
+  },
+});
 
 /** Reads one piece of its body, and the others when it is told to. */
 let readOn = () => {};
@@ -85,6 +99,7 @@ beforeAll(async () => {
     stream('/counted', () => counted(500)),
     stream('/broken', broken),
     slowReader,
+    large,
   ];
   edge = await startEdge({ routes });
 });
@@ -139,6 +154,24 @@ describe('a streamed answer', () => {
     const answer = await fetch(`${edge.url}/endless`, { method: 'HEAD' });
     expect(answer.status).toBe(200);
     expect(state.produced).toBe(before);
+  });
+});
+
+describe('a request', () => {
+  it('is over when its whole answer is taken, or its reader has left, and not before', async () => {
+    for (const end of ['resume', 'destroy'] as const) {
+      const before = state.over;
+      const socket = await RawSocket.open(edge.port);
+      socket.pause();
+      socket.send(rawRequest('GET /large', ['Connection: close']));
+      await expect.poll(() => edge.server.openRequests).toBe(1);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect([state.over - before, edge.server.openRequests]).toEqual([0, 1]);
+      socket[end]();
+      await expect.poll(() => state.over).toBe(before + 1);
+      socket.destroy();
+      await expect.poll(() => edge.server.openRequests).toBe(0);
+    }
   });
 });
 

@@ -50,6 +50,10 @@ const SCRIPTS: Readonly<Record<string, () => RouteReply | Promise<RouteReply>>> 
   passing() {
     throw errors.proxy.unreachable('not now');
   },
+  busy: () => ({
+    ...{ status: 503, body: { error: 'vendor_unavailable' } },
+    headers: { 'x-should-retry': 'true', 'retry-after': '1' },
+  }),
   bug() {
     throw new Error('a bug');
   },
@@ -221,6 +225,19 @@ describe('a refusal that may pass', () => {
     expect(told.map(({ status }) => status)).toEqual([502, 502]);
     expect(told.map(({ headers }) => headers.get('x-should-retry'))).toEqual([retry, retry]);
     expect([told[1]?.isReplay, play.runs]).toEqual([runs === 1, runs]);
+  });
+
+  it('that is an answer, not thrown, is kept or not in the same way', async () => {
+    for (const [path, retry, runs] of [
+      ['/v1/buy', 'true', 2],
+      ['/v1/send', 'false', 1],
+    ] as const) {
+      const [key, before] = [newKey(), play.runs];
+      const told = [await post('busy', { key, path }), await post('busy', { key, path })];
+      expect(told.map(({ status }) => status)).toEqual([503, 503]);
+      expect(told.map(({ headers }) => headers.get('x-should-retry'))).toEqual([retry, retry]);
+      expect([told[1]?.isReplay, play.runs - before]).toEqual([runs === 1, runs]);
+    }
   });
 });
 

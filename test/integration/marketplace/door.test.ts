@@ -200,112 +200,6 @@ describe('the memory of an agent', () => {
   });
 });
 
-describe('controls of the agent', () => {
-  it('cap the host of the marketplace, to the exact price', async () => {
-    const agent = await market.shopper('capped');
-    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '6300' });
-    const first = await agent.buy(SPEECH, { text: TEXT });
-    expect(JSON.parse(first.headers.get('x-svc-budget-advisory') ?? '{}')).toMatchObject({
-      tightest: { scope: 'api', match: 'market.example', remaining_raw: '3150' },
-    });
-    expect((await agent.buy(SPEECH, { text: `${TEXT}x` })).body).toMatchObject({
-      ...{ error: 'spend_limit_exceeded', code: 'policy_exceeded', kind: 'api' },
-      ...{ available: '3150', required: '3182', spent: '3150', limit: '6300' },
-    });
-    const exact = await agent.buy(SPEECH, { text: TEXT });
-    expect(exact.status).toBe(200);
-    const asked = market.peer.heard.length;
-    const refused = await agent.buy(SPEECH, { text: 'x' });
-    expect([refused.status, refused.body.error]).toEqual([402, 'spend_limit_exceeded']);
-    // A refusal of this server, and not of a vendor.
-    expect(refused.headers.get('x-svc-payment')).toBeNull();
-    expect(market.peer.heard).toHaveLength(asked);
-  });
-
-  it('let the host through an allowlist that has it, and refuse it where none does', async () => {
-    const agent = await market.shopper('listed');
-    await agent.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'host' } });
-    for (const path of [SPEECH, '/v1/tts/local', '/v1/db/vectordb/query']) {
-      const refused = await agent.buy(path, { text: TEXT, query: 'a' });
-      expect([path, refused.status, refused.body]).toMatchObject([
-        ...[path, 403, { error: 'host_not_allowlisted', host: 'market.example' }],
-      ]);
-    }
-    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
-    expect((await agent.buy(SPEECH, { text: TEXT })).status).toBe(200);
-    expect((await agent.buy('/v1/db/vectordb/tenant/create', {})).status).toBe(200);
-  });
-
-  it('cap sessions and tasks, and stop an agent where they are to', async () => {
-    const agent = await market.shopper('stopped');
-    await policy(agent, {
-      ...{
-        kind: 'task',
-        matchKey: 'job',
-        windowKind: 'once',
-        limitRaw: '3000',
-        action: 'suspend_agent',
-      },
-    });
-    const headers = { 'x-svc-task-id': 'JOB' };
-    const refused = await agent.buy(SPEECH, { text: TEXT }, { headers });
-    expect([refused.status, refused.body]).toMatchObject([
-      402,
-      { kind: 'task', auto_suspended: true },
-    ]);
-    const after = await agent.buy(SPEECH, { text: TEXT });
-    expect([after.status, after.body.error]).toEqual([403, 'agent_suspended']);
-  });
-
-  it('report a cap that was hit, and a sale that was settled', async () => {
-    const agent = await market.shopper('reported');
-    await agent.ask('/v1/agents/spend-limit', { method: 'PUT', body: { limitRaw: String(RAW) } });
-    await agent.buy(SPEECH, { text: TEXT });
-    await agent.buy(SPEECH, { text: TEXT });
-    const rows = await market.world.sql<{ name: string; payload: unknown }[]>`
-      select name, payload from events where payload->>'agentId' = ${String(agent.agentId)}
-        and name like 'marketplace.%' order by id`;
-    const url = `${MARKET}${SPEECH}`;
-    expect(rows).toMatchObject([
-      {
-        name: 'marketplace.payment.settled',
-        payload: {
-          url,
-          host: 'market.example',
-          amountRaw: String(RAW),
-          rail: 'credit',
-          txHash: null,
-        },
-      },
-      { name: 'marketplace.spend_cap.hit', payload: { url, host: 'market.example' } },
-    ]);
-  });
-
-  it('know whom and what a call was for', async () => {
-    const agent = await market.shopper('tagged');
-    const headers = {
-      ...{ 'x-svc-task-id': 'T9', 'x-svc-action-id': 'A9', 'x-svc-customer-id': ' Acme ' },
-    };
-    await agent.buy(SPEECH, { text: TEXT }, { headers });
-    const [row] = await market.world.sql`
-      select task_id, action_id, customer_id, target_host, target_url, rail, status, cost_raw, usage
-      from charges where agent_id = ${agent.agentId}`;
-    expect(row).toEqual({
-      ...{ task_id: 't9', action_id: 'a9', customer_id: 'acme', rail: 'marketplace' },
-      ...{ target_host: 'market.example', target_url: `${MARKET}${SPEECH}`, status: 'success' },
-      ...{ cost_raw: RAW, usage: { character: 100 } },
-    });
-    // Once: the line of the history does not count under the action again.
-    const owner = { headers: { authorization: `Bearer ${agent.developerKey}` } };
-    const actions = await ask(
-      `${market.world.url}/v1/developer/agents/${agent.agentId}/actions`,
-      owner,
-    );
-    expect(actions.body).toMatchObject({ actions: [{ actionId: 'a9' }] });
-    expect(JSON.stringify(actions.body)).toMatch(/"(calls|callCount|transactions)":1\b/);
-  });
-});
-
 describe('an Idempotency-Key', () => {
   it('buys once, and answers the same again', async () => {
     const agent = await market.shopper('repeating');
@@ -338,6 +232,21 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('the same routes, called themselves', () => {
+  it('let the host through an allowlist that has it, and refuse it where none does', async () => {
+    const agent = await market.shopper('listed directly');
+    await agent.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'host' } });
+    const asked = market.peer.heard.length;
+    for (const path of [SPEECH, '/v1/tts/local']) {
+      const refused = await agent.ask(path, { body: { text: TEXT } });
+      expect([path, refused.status, refused.body]).toMatchObject([
+        ...[path, 403, { error: 'host_not_allowlisted', host: 'market.example' }],
+      ]);
+    }
+    expect(market.peer.heard).toHaveLength(asked);
+    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
+    expect((await agent.ask(SPEECH, { body: { text: TEXT } })).status).toBe(200);
+  });
+
   it('sell the same, with the same receipt, under the same host', async () => {
     const agent = await market.shopper('direct');
     const told = await agent.ask(SPEECH, { body: { text: TEXT } });
@@ -349,6 +258,17 @@ describe('the same routes, called themselves', () => {
     const rows = await market.world.sql<{ target_url: string }[]>`
       select distinct target_url from charges where agent_id = ${agent.agentId}`;
     expect(rows).toEqual([{ target_url: `${MARKET}${SPEECH}` }]);
+  });
+
+  it('are in the history with what they cost, refusals too', async () => {
+    const agent = await market.shopper('direct history');
+    expect((await agent.ask(SPEECH, { body: { text: TEXT } })).status).toBe(200);
+    expect((await agent.ask('/v1/tts/acme', { body: { text: TEXT } })).status).toBe(404);
+    const { body } = await agent.ask('/v1/agents/transactions');
+    expect(body.transactions).toMatchObject([
+      { targetUrl: `${MARKET}/v1/tts/acme`, responseStatusCode: 404, costRaw: '0' },
+      { targetUrl: `${MARKET}${SPEECH}`, responseStatusCode: 200, costRaw: String(RAW) },
+    ]);
   });
 
   it('need the key of an agent, a body, and money', async () => {

@@ -66,3 +66,20 @@ it('a reader that leaves frees the connection, in the middle and before its firs
   await Promise.all(gone);
   expect(left).toBe(before + 2);
 });
+
+it('each piece of an answer is counted before it is kept, and who refuses one ends the exchange', async () => {
+  const before = gone.length;
+  const counted: number[] = [];
+  const refusal = new Error('no room');
+  const request = { url: `${url}/long`, method: 'GET', timeoutMs: 10_000 } as const;
+  const asked = outbound.fetch({
+    ...{ ...request, maxResponseBytes: 1e9 },
+    onBytes(bytes) {
+      counted.push(bytes);
+      if (counted.length === 3) throw refusal;
+    },
+  });
+  await expect(asked).rejects.toBe(refusal);
+  await Promise.all(gone.slice(before));
+  expect(counted).toHaveLength(3);
+});

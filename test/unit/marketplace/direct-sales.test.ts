@@ -1,13 +1,20 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../src/kernel/api-error.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
 import { createDirectSales } from '../../../src/marketplace/direct-sales.ts';
 import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
 import type { ShimCall } from '../../../src/marketplace/shim.ts';
+import type { PassthroughLine } from '../../../src/payments/proxy/passthrough-store.ts';
+import { standingsReader, standingsWith } from '../../support/standings.ts';
 
 it('sells under the address of the marketplace, with a receipt, and refuses in the words of the gateway', async () => {
   const calls: ShimCall[] = [];
+  const lines: PassthroughLine[] = [];
   const sales = createDirectSales({
     address: createMarketAddress(() => 'https://m.example/'),
+    log: silentLog,
+    passthroughs: { add: (line) => void lines.push(line), flush: async () => {} },
+    spendState: standingsReader(standingsWith({})),
     shim: {
       async serve(call) {
         calls.push(call);
@@ -33,6 +40,9 @@ it('sells under the address of the marketplace, with a receipt, and refuses in t
       ...{ 'x-svc-payment': 'internal', 'x-svc-budget-advisory': '{}' },
     },
   });
+  expect(lines).toMatchObject([
+    { targetUrl: 'https://m.example/v1/tts/deepgram', method: 'POST', chargedRaw: 3_150n },
+  ]);
   const [call] = calls;
   expect(call).toMatchObject({ url: 'https://m.example/v1/tts/deepgram', host: 'm.example' });
   const refusal = call?.refusalOfHold({

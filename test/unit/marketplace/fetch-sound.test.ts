@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { encodeWav } from '../../../media/wav.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
+import { errors } from '../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { createBytesInFlight } from '../../../src/marketplace/bytes-in-flight.ts';
 import { createSoundFetch } from '../../../src/marketplace/fetch-sound.ts';
 import { BlockedDestination } from '../../../src/platform/egress/blocked-destination.ts';
 import { BodyTooLarge, SendFailed } from '../../../src/platform/egress/send-failed.ts';
@@ -18,7 +20,12 @@ const WAV = encodeWav(new Int16Array(1_600), 8_000);
 const LONG = encodeWav(new Int16Array(1_000 * 3_601), 1_000);
 
 /** Fetches from a web of these answers, by their URLs. */
-function web(pages: Readonly<Record<string, ScriptedAnswer | Error>>) {
+function web(
+  pages: Readonly<Record<string, ScriptedAnswer | Error>>,
+  admitHost: (host: string) => Promise<void> = async () => {},
+  clock = new ManualClock(),
+  room = { inAll: 2 ** 30, perAccount: 2 ** 30 },
+) {
   const { client, opened, sent } = scriptedClient({
     open(url) {
       if (url.includes('private')) throw new BlockedDestination('not public');
@@ -31,12 +38,14 @@ function web(pages: Readonly<Record<string, ScriptedAnswer | Error>>) {
     },
   });
   const leaving = new AbortController();
-  const fetchSound = createSoundFetch({ client, clock: new ManualClock() });
+  const fetchSound = createSoundFetch({ client, clock });
+  const share = createBytesInFlight(room)('acct_1');
+  const caller = { admitHost, share, signal: leaving.signal };
   return {
     ...{ opened, sent, leaving },
-    get: (url: string) => fetchSound(url, leaving.signal),
+    get: (url: string) => fetchSound(url, caller),
     refusal: (url: string) =>
-      fetchSound(url, leaving.signal).then(
+      fetchSound(url, caller).then(
         () => undefined,
         (error: unknown) => error as ApiError,
       ),
@@ -113,6 +122,65 @@ describe('a file of sound', () => {
     ]);
   });
 
+  it('is asked of no host that its agent may not call, on the way neither', async () => {
+    const pages = {
+      'https://a.example/0': to('https://b.example/1'),
+      'https://b.example/1': sound(),
+    };
+    const except = (barred: string) => async (host: string) => {
+      if (host === barred) throw errors.controls.hostNotAllowlisted(host);
+    };
+    for (const [barred, asked] of [
+      ['a.example', 0],
+      ['b.example', 1],
+    ] as const) {
+      const { refusal, sent } = web(pages, except(barred));
+      const refused = await refusal('https://a.example/0');
+      expect(refused).toMatchObject({ status: 403, error: 'host_not_allowlisted' });
+      expect(sent).toHaveLength(asked);
+    }
+  });
+
+  it('must come with 64 KiB a second after five seconds', async () => {
+    const url = 'https://a.example/x.wav';
+    for (const [bytesPerSecond, isTaken] of [
+      [64 * 1024, true],
+      [64 * 1024 - 1, false],
+    ] as const) {
+      const clock = new ManualClock();
+      const seen = { seconds: 0 };
+      const body = drip(bytesPerSecond, { clock, seen });
+      const got = web({ [url]: { body } }, undefined, clock).get(url);
+      if (isTaken) expect((await got).bytes).toHaveLength(8 * bytesPerSecond);
+      else await expect(got).rejects.toMatchObject({ status: 400, error: 'Invalid request' });
+      expect(seen.seconds).toBe(isTaken ? 8 : 6);
+    }
+  });
+
+  it('is refused where the memory for it is not free, by its stated length before it is read', async () => {
+    const url = 'https://a.example/x.wav';
+    const twice = 2 * WAV.byteLength;
+    const room = (bytes: number) => ({ inAll: bytes, perAccount: bytes });
+    const read = { count: 0 };
+    const page = (headers: ScriptedAnswer['headers'] = []) => {
+      read.count = 0;
+      return { [url]: { headers, body: counted(read) } };
+    };
+    const said = [['Content-Length', String(WAV.byteLength)]] as const;
+    const fits = web(page(), undefined, undefined, room(twice));
+    expect((await fits.get(url)).durationMs).toBe(200);
+    for (const [headers, reads] of [
+      [[], 1],
+      [said, 0],
+    ] as const) {
+      const one = web(page([...headers]), undefined, undefined, room(twice - 1));
+      const refused = await one.refusal(url);
+      expect(refused).toMatchObject({ status: 503, error: 'vendor_unavailable' });
+      expect(refused?.headers).toMatchObject({ 'x-should-retry': 'true' });
+      expect(read.count).toBe(reads);
+    }
+  });
+
   it('of a client that has left is not waited for', async () => {
     const url = 'https://a.example/x';
     const one = web({
@@ -122,6 +190,25 @@ describe('a file of sound', () => {
     expect(await one.refusal(url)).toMatchObject({ status: 499 });
   });
 });
+
+/** Eight seconds of a file that comes so fast. */
+async function* drip(
+  bytesPerSecond: number,
+  { clock, seen }: { readonly clock: ManualClock; readonly seen: { seconds: number } },
+): AsyncGenerator<Uint8Array> {
+  const samples = Math.ceil((8 * bytesPerSecond) / 2);
+  const file = Buffer.from(encodeWav(new Int16Array(samples), 48_000));
+  for (let at = 0; at < 8 * bytesPerSecond; at += bytesPerSecond) {
+    clock.advance(1_000);
+    seen.seconds++;
+    yield file.subarray(at, at + bytesPerSecond);
+  }
+}
+
+async function* counted(read: { count: number }): AsyncGenerator<Uint8Array> {
+  read.count++;
+  yield WAV;
+}
 
 async function* failing(error: Error): AsyncGenerator<Uint8Array> {
   yield Buffer.from('RIFF');

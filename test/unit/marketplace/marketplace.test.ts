@@ -39,7 +39,7 @@ function market(
   });
   const call = (path: string, body?: string | Uint8Array, method: 'POST' | 'GET' = 'POST') =>
     place.call({
-      ...{ url: `${BASE}${path}`, method, headers: [], body, workId: 'w1' },
+      ...{ url: `${BASE}${path}`, method, headers: [], body, workId: 'w1', accountId: 'acct_1' },
       ...{ spender: { agentId: 3, keyId: 4 }, signal: new AbortController().signal },
     });
   return { runs, sold, place, call };

@@ -30,6 +30,7 @@ const outer: Exchange = {
   requestId: 'req',
   clientAddress: () => '192.0.2.1',
   signal: new AbortController().signal,
+  onOver: () => {},
   log: () => silentLog,
 };
 
@@ -38,6 +39,8 @@ it('a request within another is from the same sender for the same purpose, and h
   const inner = exchangeWithin(outer, { route: target, body: { a: 1 }, signal });
   expect(inner).toMatchObject({ requestId: 'req', rawParams: [], body: { given: { a: 1 } } });
   expect([inner.signal, inner.clientAddress()]).toEqual([signal, '192.0.2.1']);
+  // What its answer holds is held until the outer one is sent.
+  expect(inner.onOver).toBe(outer.onOver);
   const { headers, ...request } = inner.request;
   expect(request).toMatchObject({
     method: 'POST',

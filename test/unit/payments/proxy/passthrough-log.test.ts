@@ -4,9 +4,10 @@ import { silentLog } from '../../../../src/kernel/log.ts';
 import { createPassthroughLog } from '../../../../src/payments/proxy/passthrough-log.ts';
 import type { PassthroughLine } from '../../../../src/payments/proxy/passthrough-store.ts';
 
-const line = (latencyMs: number): PassthroughLine => ({
+const line = (latencyMs: number, more: Partial<PassthroughLine> = {}): PassthroughLine => ({
   ...{ agentId: 1, keyId: null, targetUrl: 'https://vendor.example/', method: 'GET' },
   ...{ responseStatusCode: 200, latencyMs, taskId: null, actionId: null },
+  ...more,
 });
 
 function logTo(insert: (lines: readonly PassthroughLine[]) => Promise<void>) {
@@ -72,6 +73,20 @@ describe('the lines of free calls', () => {
     await log.flush();
     expect(written.flat()).toHaveLength(LIMITS.passthroughLinesWaiting);
     expect(written.flat()[0]).toBe(5);
+  });
+
+  it('are forgotten before those of charged calls, which are bounded as well', async () => {
+    const most = LIMITS.passthroughLinesWaiting;
+    const { log, written } = logTo(ever);
+    log.add(line(-1, { chargedRaw: 5n }));
+    for (let i = 0; i < most; i++) log.add(line(i));
+    await log.flush();
+    expect(written.flat()).toHaveLength(most);
+    expect(written.flat().slice(0, 2)).toEqual([-1, 1]);
+    for (let i = 0; i < most + 1; i++) log.add(line(i, { chargedRaw: 5n }));
+    await log.flush();
+    expect(written.flat()).toHaveLength(2 * most);
+    expect(written.flat()[most]).toBe(1);
   });
 
   it('that are added while others are written are written, too', async () => {

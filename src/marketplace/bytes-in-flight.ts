@@ -1,0 +1,62 @@
+import { errors } from '../kernel/errors.ts';
+import { OwnRefusal } from './own-refusal.ts';
+
+/** What one call holds of the memory that all have together. Bytes are taken before they are read, or as they come. */
+export interface BytesShare {
+  /** Takes so many bytes in all for what is to come. Throws the refusal where they are not there. */
+  reserve(bytes: number): void;
+  /** Counts so many bytes more, first against what was reserved. Throws the refusal where they are not there. */
+  use(bytes: number): void;
+  /** Gives back all but so many bytes. */
+  shrinkTo(bytes: number): void;
+}
+
+/** A budget of bytes for all calls of this process, of which an account has its part. */
+export function createBytesInFlight({
+  inAll,
+  perAccount,
+}: {
+  readonly inAll: number;
+  readonly perAccount: number;
+}): (accountId: string) => BytesShare {
+  const byAccount = new Map<string, number>();
+  let heldBytes = 0;
+
+  function take(accountId: string, bytes: number): void {
+    const held = (byAccount.get(accountId) ?? 0) + bytes;
+    if (held > perAccount || heldBytes + bytes > inAll) {
+      throw new OwnRefusal(errors.marketplace.vendorBusy('Too many bytes of calls are under way.'));
+    }
+    add(accountId, bytes);
+  }
+  function add(accountId: string, bytes: number): void {
+    heldBytes += bytes;
+    const held = (byAccount.get(accountId) ?? 0) + bytes;
+    if (held > 0) byAccount.set(accountId, held);
+    else byAccount.delete(accountId);
+  }
+
+  return (accountId) => {
+    let takenBytes = 0;
+    let usedBytes = 0;
+    const growTo = (bytes: number) => {
+      if (bytes <= takenBytes) return;
+      take(accountId, bytes - takenBytes);
+      takenBytes = bytes;
+    };
+    return {
+      reserve: (bytes) => growTo(usedBytes + bytes),
+      use(bytes) {
+        growTo(usedBytes + bytes);
+        usedBytes += bytes;
+      },
+      shrinkTo(bytes) {
+        if (bytes < takenBytes) {
+          add(accountId, bytes - takenBytes);
+          takenBytes = bytes;
+        }
+        usedBytes = Math.min(usedBytes, bytes);
+      },
+    };
+  };
+}
