@@ -47,8 +47,14 @@ export async function lockOrMakeTenant(
   tx: Queryable,
   agentId: number,
 ): Promise<{ readonly items: number; readonly spaces: number }> {
+  // Closing an agent deletes this row, so one that is there belongs to a living agent.
+  const [known] = await tx<{ items: number; spaces: number }[]>`
+    select items, spaces from memory_tenants where agent_id = ${agentId} for update`;
+  if (known !== undefined) return known;
+  // Not `for share`: new sharers would get past a commit that waits to close the agent, which then waits for all of them.
   const [tenant] = await tx<{ items: number; spaces: number }[]>`
-    with living as (select id from agents where id = ${agentId} and status <> 'closed' for share)
+    with living as (
+      select id from agents where id = ${agentId} and status <> 'closed' for no key update)
     insert into memory_tenants (agent_id) select id from living
     on conflict (agent_id) do update set agent_id = excluded.agent_id
     returning items, spaces`;
