@@ -20,7 +20,10 @@ import type { World } from './world.ts';
 export async function buildMemory(world: World, { engines }: VoiceParts, teardown: Teardown) {
   const { metrics, sql } = world;
   const embedder = localEmbedder(engines);
-  const index = teardown.use('memory index', startVectorIndex(world));
+  const index = teardown.use(
+    'memory index',
+    startVectorIndex({ ...world, ownerShare: LIMITS.memory.indexShare }),
+  );
   const line = createFairLine(LIMITS.memory.line);
   const packed = new SpaceLoader({ ...world, index, line });
   const keeper = (await usesPgvector(world)) ? new VectorKeeper(world) : undefined;
