@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { turnForLongWork } from '../kernel/long-work.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import type { Embedder } from './embedder.ts';
 import type { Bodies } from './memory-shape.ts';
@@ -44,6 +45,8 @@ export async function tenantStatus(
   return { status: 'ready', ...counts };
 }
 
+const DROPS_A_TURN = 100;
+
 /**
  * Deletes an agent's store: from the commit on nothing of it is found. Its rows go before the answer, but those of a very
  * large store, which a worker deletes.
@@ -55,7 +58,10 @@ export async function deleteTenant(
   const { clock, loader, sql } = deps;
   const spaces = await sql.begin((tx) => removeTenant(tx, agentId));
   if (spaces === undefined) throw errors.memory.tenantNotFound();
-  for (const id of spaces) await loader.drop(id);
+  for (const [done, id] of spaces.entries()) {
+    if (done % DROPS_A_TURN === 0) await turnForLongWork();
+    await loader.drop(id);
+  }
   const untilMs = clock.monotonicMs() + LIMITS.memory.sweepMs;
   while ((await sweepDeleted(sql, spaces)) && clock.monotonicMs() < untilMs);
   return { status: 'deleted' };
