@@ -100,6 +100,7 @@ export type MemoryProcessOptions = {
 export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
   const { clock = systemClock, embedder = wordEmbedder, onChunks, onStep } = options;
   const line = createFairLine(LIMITS.memory.line);
+  const writes = createFairLine(LIMITS.memory.writes);
   const inThread = indexInThisThread();
   const { index = inThread.index } = options;
   const packed = new SpaceLoader({ sql, index, clock, line });
@@ -115,7 +116,7 @@ export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
     indexed: { add() {} },
   };
   const indexer = new Indexer(deps);
-  const memory = createMemory({ ...deps, loader, line, indexer });
+  const memory = createMemory({ ...deps, loader, line, writes, indexer });
   const signal = new AbortController().signal;
   return {
     ...{ index, loader, indexer, memory, indexMemory: inThread.memory },

@@ -39,6 +39,8 @@ export const MEMORY_LIMITS = {
   metadataWords: 128,
   /** Before the database, where agents have turns one after the other: one search, or one piece of what is loaded. */
   line: { atOnce: 4, waiting: 2_048, waitingPerUser: 64 },
+  /** The same for what writes: an agent's store is locked by each sql transaction that does. */
+  writes: { atOnce: 3, atOncePerUser: 1, waiting: 2_048, waitingPerUser: 64 },
 
   indexing: {
     /** Namespaces whose items a process indexes side by side. */

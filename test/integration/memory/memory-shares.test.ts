@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BLOCK_BYTES } from '../../../src/memory/index/block-layout.ts';
 import { spacesBounds } from '../../../src/memory/index/vector-index.ts';
+import { lockTenant } from '../../../src/memory/tenant-store.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { longestStallMs } from '../../support/longest-stall.ts';
 import { indexInThisThread, memoryWorld } from '../../support/memory-world.ts';
@@ -45,6 +46,52 @@ describe('the share that an agent has of a process', () => {
     }
     expect(fitting.map(({ id }) => index.versionOf(id))).toEqual([undefined, 1, 1]);
     expect(index.versionOf(small.id)).toBe(1);
+  });
+
+  it('of the database is one writer: while its store is locked, others read and write', async () => {
+    await using w = await memoryWorld({ shared });
+    const memories = [{ text: 'tea' }];
+    const ask = (agentId: number) => w.ask(agentId, 'ingest', { type: 'memory', memories });
+    expect((await ask(w.agentId)).status).toBe(200);
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    let isLocked = () => {};
+    const locked = new Promise<void>((resolve) => {
+      isLocked = resolve;
+    });
+    const holder = w.sql.begin(async (tx) => {
+      await lockTenant(tx, w.agentId);
+      isLocked();
+      await held;
+    });
+    await locked;
+    // More than the pool has connections.
+    const waiting = Array.from({ length: 20 }, () => ask(w.agentId));
+    const more = [
+      w.ask(w.agentId, 'delete', { ids: ['mem_x'] }),
+      w.ask(w.agentId, 'tenant/create', {}),
+    ];
+    expect((await ask(w.otherId)).status).toBe(200);
+    const rows = await w.sql`select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    expect(rows).toHaveLength(1);
+    letGo();
+    const answers = await Promise.all([...waiting, ...more]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    await holder;
+  });
+
+  it('of what waits is bounded: beyond it a write is refused with when to try again', async () => {
+    await using w = await memoryWorld({ shared });
+    const asked = Array.from({ length: 80 }, () => w.ask(w.agentId, 'tenant/create', {}));
+    const answers = await Promise.all(asked);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const answer of refused) {
+      expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    }
   });
 });
 
