@@ -23,8 +23,8 @@ export async function insertItems(
   const column = (of: (item: NewItem) => string | null) => textArray(items.map(of));
   await tx`
     insert into memory_items
-      (id, space_id, type, text, infer, metadata, title, source_id, status, due_at)
-    select x.id, ${spaceId}, x.type, x.text, x.infer::boolean, x.metadata::jsonb, x.title, x.source,
+      (id, space_id, agent_id, type, text, infer, metadata, title, source_id, status, due_at)
+    select x.id, ${spaceId}, ${agentId}, x.type, x.text, x.infer::boolean, x.metadata::jsonb, x.title, x.source,
       'queued', clock_timestamp()
     from unnest(${column((i) => i.id)}::text[], ${column((i) => i.type)}::text[],
       ${column((i) => i.text)}::text[], ${column((i) => String(i.infer))}::text[],

@@ -45,6 +45,14 @@ export const MEMORY_LIMITS = {
   indexing: {
     /** Namespaces whose items a process indexes side by side. */
     spacesAtOnce: 8,
+    spacesAtOncePerAgent: 2,
+    /** What one look for work reads: agents with items to index, and namespaces of each. */
+    agentsPerLook: 32,
+    spacesPerLook: 16,
+    /** Looks without work after which the next poll goes on. */
+    looks: 8,
+    /** Agents of which a process remembers how far it has looked. */
+    agentsRemembered: 1_000,
     itemsPerClaim: 8,
     /** What is embedded and committed together. */
     chunksPerCommit: 64,

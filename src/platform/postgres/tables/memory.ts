@@ -73,6 +73,8 @@ export const memoryItems = pgTable(
     spaceId: integer('space_id')
       .notNull()
       .references(() => memorySpaces.id),
+    /** That of its namespace. */
+    agentId: integer('agent_id').notNull(),
     type: text('type').notNull(),
     text: text('text').notNull(),
     infer: boolean('infer').notNull(),
@@ -91,7 +93,9 @@ export const memoryItems = pgTable(
   },
   (table) => [
     index('memory_items_space').on(table.spaceId, table.seq),
-    index('memory_items_due').on(table.spaceId, table.dueAt).where(sql`due_at is not null`),
+    index('memory_items_due')
+      .on(table.agentId, table.spaceId, table.dueAt)
+      .where(sql`due_at is not null`),
     check('memory_items_type', sql`${table.type} in ('memory', 'knowledge')`),
     check(
       'memory_items_status',
