@@ -26,6 +26,7 @@ CREATE TABLE "memory_items" (
 	"claim" text COLLATE "C",
 	"due_at" timestamp with time zone,
 	"attempts" smallint DEFAULT 0 NOT NULL,
+	"bytes" integer DEFAULT 0 NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "memory_items_type" CHECK ("memory_items"."type" in ('memory', 'knowledge')),
 	CONSTRAINT "memory_items_status" CHECK ("memory_items"."status" in ('queued', 'processing', 'completed', 'failed'))
@@ -58,6 +59,7 @@ CREATE TABLE "memory_tenants" (
 	"agent_id" integer PRIMARY KEY NOT NULL,
 	"spaces" integer DEFAULT 0 NOT NULL,
 	"items" integer DEFAULT 0 NOT NULL,
+	"bytes" bigint DEFAULT 0 NOT NULL,
 	"knowledge" integer DEFAULT 0 NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL
 );

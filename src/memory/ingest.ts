@@ -6,11 +6,11 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import type { Embedder } from './embedder.ts';
-import { insertItems, type NewItem } from './item-store.ts';
+import { bytesOf, insertItems, type NewItem } from './item-store.ts';
 import type { Bodies, Document } from './memory-shape.ts';
 import { checkMetadata } from './metadata.ts';
 import { turnOf } from './search/turn-of.ts';
-import { findOrMakeSpace, lockOrMakeTenant } from './tenant-store.ts';
+import { findOrMakeSpace, lockOrMakeTenant, type TenantSize } from './tenant-store.ts';
 
 type IngestDeps = {
   readonly sql: Sql;
@@ -33,9 +33,8 @@ export async function ingest(
   if (embedder.missing() !== undefined) throw errors.memory.vendorMissing();
   const place = { agentId, subTenant: body.subTenantId ?? null };
   const write = async (tx: Queryable) => {
-    const { items: kept, spaces } = await lockOrMakeTenant(tx, agentId);
-    const { itemsPerAgent } = LIMITS.memory;
-    if (kept + items.length > itemsPerAgent) throw errors.memory.full('items', itemsPerAgent);
+    const { spaces, ...kept } = await lockOrMakeTenant(tx, agentId);
+    requireRoom(kept, items);
     const { dims, model } = embedder;
     const space = await findOrMakeSpace(tx, { ...place, dims, model, spaces });
     const member = body.type === 'memory' ? 'memories' : 'appKnowledge';
@@ -47,6 +46,13 @@ export async function ingest(
   };
   await turnOf(writes, agentId, () => sql.begin(write));
   return { results: items.map(({ id }) => ({ id, status: 'queued' })) };
+}
+
+function requireRoom(kept: Pick<TenantSize, 'items' | 'bytes'>, items: readonly NewItem[]): void {
+  const { bytesPerAgent, itemsPerAgent } = LIMITS.memory;
+  const bytes = items.reduce((sum, item) => sum + bytesOf(item), kept.bytes);
+  if (kept.items + items.length > itemsPerAgent) throw errors.memory.full('items', itemsPerAgent);
+  if (bytes > bytesPerAgent) throw errors.memory.full('bytes of text', bytesPerAgent);
 }
 
 const DETAILS_SHOWN = 20;

@@ -14,6 +14,8 @@ export const MEMORY_LIMITS = {
   bodyJson: { depth: 16, values: 20_000, members: 20_000 },
   /** Of an agent, its namespaces together. */
   itemsPerAgent: 100_000,
+  /** Of their texts, titles and metadata. */
+  bytesPerAgent: 200 * 1024 * 1024,
   spacesPerAgent: 10_000,
   metadataFields: 32,
   fieldChars: 64,

@@ -27,6 +27,8 @@ export const memoryTenants = pgTable('memory_tenants', {
     .references(() => agents.id),
   spaces: integer('spaces').notNull().default(0),
   items: integer('items').notNull().default(0),
+  /** Of its items together. */
+  bytes: counter('bytes').notNull().default(0),
   knowledge: integer('knowledge').notNull().default(0),
   createdAt: now('created_at'),
 });
@@ -89,6 +91,8 @@ export const memoryItems = pgTable(
     dueAt: instant('due_at'),
     /** Failures of indexing. */
     attempts: smallint('attempts').notNull().default(0),
+    /** Of its text, title, id and metadata in UTF-8. */
+    bytes: integer('bytes').notNull().default(0),
     createdAt: now('created_at'),
   },
   (table) => [
